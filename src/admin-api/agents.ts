@@ -1,0 +1,30 @@
+import { z } from "zod";
+import { createAgent } from "#domain/agent";
+import { Refusal } from "#domain/refusal";
+import { listAgents, removeAgent } from "#storage/agents";
+import { factory } from "#admin-api/factory";
+
+const AgentRequest = z.object({
+  name: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, "lower-case letters, digits, . _ -"),
+});
+
+export const agents = factory
+  .createApp()
+  .get("/", async (c) => {
+    const all = await listAgents(c.var.db);
+    return c.json({
+      agents: all.map(({ id, name, lastSeenAt, capabilities }) => ({ id, name, lastSeenAt, capabilities })),
+    });
+  })
+  .post("/", async (c) => {
+    const { name } = AgentRequest.parse(await c.req.json());
+    const { agent, token } = await createAgent(c.var.db, c.env.API_KEY_PEPPER, name);
+    return c.json({ id: agent.id, name: agent.name, token });
+  })
+  .delete("/:name", async (c) => {
+    const name = c.req.param("name");
+    if (!(await removeAgent(c.var.db, name))) {
+      throw new Refusal("invalid_value", { message: `There is no agent ${name}.` });
+    }
+    return c.json({ removed: name });
+  });

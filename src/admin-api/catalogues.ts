@@ -1,0 +1,13 @@
+import { Catalogue } from "#domain/catalogue";
+import { loadCatalogue } from "#domain/template-set";
+import { Refusal } from "#domain/refusal";
+import { factory } from "#admin-api/factory";
+
+/** Template catalogues: a whole file replaces what was loaded under its name. */
+export const catalogues = factory.createApp().put("/:name", async (c) => {
+  const catalogue = Catalogue.parse(await c.req.json());
+  if (catalogue.name !== c.req.param("name")) {
+    throw new Refusal("invalid_value", { message: `The file is the catalogue ${catalogue.name}.` });
+  }
+  return c.json({ templates: await loadCatalogue(c.var.db, catalogue) });
+});

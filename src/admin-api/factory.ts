@@ -1,0 +1,6 @@
+import { createFactory } from "hono/factory";
+import type { Database } from "#storage/db";
+
+export type AdminEnv = { Bindings: Env; Variables: { db: Database } };
+
+export const factory = createFactory<AdminEnv>();

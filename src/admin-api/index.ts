@@ -1,0 +1,39 @@
+import type { Context } from "hono";
+import { z } from "zod";
+import { Refusal } from "#domain/refusal";
+import { sameSecret } from "#domain/secrets";
+import { wasmWorks } from "#solver/probe";
+import { accounts } from "#admin-api/accounts";
+import { agents } from "#admin-api/agents";
+import { catalogues } from "#admin-api/catalogues";
+import { factory } from "#admin-api/factory";
+import { repositoryFiles } from "#admin-api/repository-files";
+
+/** Door 4: the operator's, JSON behind ADMIN_SECRET. scripts/admin.ts and the launcher are its clients. */
+export const adminApi = factory
+  .createApp()
+  .use(async (c, next) => {
+    const secret = /^bearer (\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1] ?? "";
+    if (!sameSecret(secret, c.env.ADMIN_SECRET)) return refused(c, "access_denied", "The admin secret is wrong.", 401);
+    await next();
+    return undefined;
+  })
+  .get("/health", async (c) => {
+    await c.env.DB.prepare("SELECT 1").run();
+    return c.json({ ok: true, version: "0.1.0", wasm: await wasmWorks() });
+  })
+  .route("/accounts", accounts)
+  .route("/agents", agents)
+  .route("/catalogues", catalogues)
+  .route("/repositories", repositoryFiles);
+
+adminApi.onError((error, c) => {
+  if (error instanceof Refusal) return refused(c, error.code, error.message || error.code, 400);
+  if (error instanceof z.ZodError) return refused(c, "invalid_value", z.prettifyError(error), 400);
+  if (error instanceof SyntaxError) return refused(c, "invalid_value", "The body is not JSON.", 400);
+  console.error(c.req.method, c.req.path, error);
+  return refused(c, "internal_error", "Something went wrong inside the service.", 500);
+});
+
+const refused = (c: Context, code: string, message: string, status: 400 | 401 | 500) =>
+  c.json({ error: { code, message } }, status);

@@ -1,0 +1,32 @@
+import { z } from "zod";
+import { deleteRepositoryFile, listRepositoryFiles, putRepositoryFile } from "#storage/repository-files";
+import { Refusal } from "#domain/refusal";
+import { factory } from "#admin-api/factory";
+
+// Names of rpm-md trees; no segment may be "." or "..".
+const FilePath = z
+  .string()
+  .regex(/^(?!.*(?:^|\/)\.{1,2}(?:\/|$))[A-Za-z0-9._+~^@-]+(?:\/[A-Za-z0-9._+~^@-]+)+$/, "a path in a repository");
+
+/** Files of the repositories that this service keeps in its own R2. Write repomd.xml last: readers start there. */
+export const repositoryFiles = factory
+  .createApp()
+  .get("/", async (c) => {
+    const prefix = c.req.query("prefix") ?? "";
+    return c.json({ files: await listRepositoryFiles(c.env.BLOBS, prefix) });
+  })
+  .put("/:path{.+}", async (c) => {
+    const path = FilePath.parse(c.req.param("path"));
+    const body = c.req.raw.body;
+    const size = Number(c.req.header("content-length"));
+    if (!body || !Number.isSafeInteger(size)) {
+      throw new Refusal("invalid_value", { message: "The file must come with its Content-Length." });
+    }
+    await putRepositoryFile(c.env.BLOBS, path, { body, size });
+    return c.json({ path, size });
+  })
+  .delete("/:path{.+}", async (c) => {
+    const path = FilePath.parse(c.req.param("path"));
+    await deleteRepositoryFile(c.env.BLOBS, path);
+    return c.json({ removed: path });
+  });

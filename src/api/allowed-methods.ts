@@ -1,0 +1,19 @@
+interface Route {
+  method: string;
+  path: string;
+}
+
+/** The methods under which a path is a call, so that a wrong one can be told from a wrong path. */
+export function allowedMethods(routes: readonly Route[], path: string): string[] {
+  const plain = path.replace(/(.)\/+$/, "$1");
+  const methods = routes.filter(({ method, path }) => method !== "ALL" && pattern(path).test(plain));
+  return [...new Set(methods.map(({ method }) => method))];
+}
+
+const pattern = (path: string) =>
+  new RegExp(
+    `^${path
+      .replace(/[.+?^$()[\]]/g, "\\$&")
+      .replace(/:\w+/g, "[^/]+")
+      .replaceAll("*", ".*")}$`,
+  );

@@ -1,0 +1,42 @@
+import type { Context } from "hono";
+import { Buffer } from "node:buffer";
+import { checkApiKey } from "#domain/account";
+import { factory } from "#api/factory";
+import { xml } from "#api/respond";
+
+/** HTTP Basic: account name and API key (wire.md §1.2). Python and Qt clients send credentials only after the challenge. */
+export const authenticate = factory.createMiddleware(async (c, next) => {
+  const given = basicCredentials(c.req.header("authorization"));
+  const account = given && (await checkApiKey(c.var.db, c.env, given));
+  if (!account) return challenge(c);
+  c.set("account", account);
+  await next();
+  return undefined;
+});
+
+/** Name and secret of an Authorization header; the scheme in any case, since Java writes BASIC. */
+export function basicCredentials(header: string | undefined): { username: string; key: string } | undefined {
+  const encoded = /^basic +([A-Za-z0-9+/=]+) *$/i.exec(header ?? "")?.[1];
+  if (encoded === undefined) return undefined;
+  const text = Buffer.from(encoded, "base64").toString("utf8");
+  const colon = text.indexOf(":");
+  return colon < 0 ? undefined : { username: text.slice(0, colon), key: text.slice(colon + 1) };
+}
+
+async function challenge(c: Context): Promise<Response> {
+  await discardBody(c.req.raw.body);
+  c.header("WWW-Authenticate", 'Basic realm="Kiln API", charset="UTF-8"');
+  const message = "Sign in with your account name and your API key.";
+  return xml(c, "error", { code: "access_denied", message }, 401);
+}
+
+const maxDiscardedBytes = 1024 * 1024;
+
+/** Reads what a refused client still sends, so that its connection can be used again; gives up on large uploads. */
+async function discardBody(body: ReadableStream<Uint8Array> | null): Promise<void> {
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.byteLength;
+    if (size > maxDiscardedBytes) return;
+  }
+}

@@ -1,0 +1,13 @@
+import { createFactory } from "hono/factory";
+import type { Account } from "#storage/accounts";
+import type { Database } from "#storage/db";
+import type { ApiVersion } from "#api/versions";
+
+/** What every handler of this door finds on its context. */
+export type ApiEnv = {
+  Bindings: Env;
+  Variables: { db: Database; account: Account; version: ApiVersion; baseUrl: string };
+};
+
+// strict: false, because some clients end every path in a slash.
+export const factory = createFactory<ApiEnv>({ defaultAppOptions: { strict: false } });

@@ -1,0 +1,18 @@
+import { authenticate } from "#api/authenticate";
+import { factory } from "#api/factory";
+import { account } from "#api/account";
+import { v1, v2, type ApiVersion } from "#api/versions";
+
+/** Door 1: every resource is mounted once per version, from the same handlers. */
+export const api = factory.createApp().route("/v1/user", resources(v1)).route("/v2/user", resources(v2));
+
+function resources(version: ApiVersion) {
+  return factory
+    .createApp()
+    .use(async (c, next) => {
+      c.set("version", version);
+      await next();
+    })
+    .use(authenticate)
+    .route("/", account);
+}

@@ -1,0 +1,22 @@
+import { Refusal } from "#domain/refusal";
+import { factory } from "#api/factory";
+
+const reading = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/**
+ * Browsers attach cached Basic credentials to forms of other sites. A changing request that says it comes from one is
+ * refused before it is parsed; no client of the original sends either header.
+ */
+export const refuseForeignOrigins = factory.createMiddleware(async (c, next) => {
+  if (!reading.has(c.req.method) && isForeign(c.req.raw.headers, [c.var.baseUrl, c.req.url])) {
+    throw new Refusal("access_denied", { message: "Requests from other sites are refused." });
+  }
+  await next();
+});
+
+function isForeign(headers: Headers, ours: string[]): boolean {
+  const site = headers.get("sec-fetch-site");
+  if (site !== null && site !== "same-origin" && site !== "none") return true;
+  const origin = headers.get("origin");
+  return origin !== null && !ours.some((url) => new URL(url).origin === origin);
+}

@@ -1,0 +1,25 @@
+import type { ImageType } from "#contract/index";
+
+/** What v1 and v2 show differently (wire.md §3). */
+export interface ApiVersion {
+  name: "v1" | "v2";
+  /** GET api_version. */
+  number: string;
+  /** Status of an unknown id that stood in the path: the v1 clients repair themselves on 400 only. */
+  unknownIdStatus: 400 | 404;
+  imageTypes: readonly ImageType[];
+}
+
+export const v1: ApiVersion = {
+  name: "v1",
+  number: "1.1",
+  unknownIdStatus: 400,
+  imageTypes: ["xen", "oem", "vmx", "iso"],
+};
+
+export const v2: ApiVersion = {
+  name: "v2",
+  number: "2.0",
+  unknownIdStatus: 404,
+  imageTypes: ["xen", "oem", "vmx", "iso", "ec2", "net", "oemiso"],
+};

@@ -1,0 +1,38 @@
+import { Hono } from "hono";
+import { api } from "#api/index";
+import { shown } from "#api/errors";
+import type { ApiEnv } from "#api/factory";
+import { xml } from "#api/respond";
+import { refuseForeignOrigins } from "#api/same-origin";
+import { allowedMethods } from "#api/allowed-methods";
+import { adminApi } from "#admin-api/index";
+import { Refusal } from "#domain/refusal";
+import { openDatabase } from "#storage/db";
+
+/** The root: what every request passes, the doors, and the one place where errors become answers. */
+export const app = new Hono<ApiEnv>({ strict: false });
+
+app.use(async (c, next) => {
+  c.set("db", openDatabase(c.env.DB));
+  c.set("baseUrl", c.env.BASE_URL === "" ? new URL(c.req.url).origin : c.env.BASE_URL.replace(/\/+$/, ""));
+  await next();
+});
+app.use(refuseForeignOrigins);
+
+app.route("/api", api);
+app.route("/admin", adminApi);
+
+app.notFound((c) => {
+  const allowed = allowedMethods(app.routes, c.req.path);
+  if (allowed.length === 0) {
+    return xml(c, "error", { code: "unknown_error", message: "There is nothing at this address." }, 404);
+  }
+  c.header("Allow", allowed.join(", "));
+  throw new Refusal("wrong_http_method", { message: `Use ${allowed.join(" or ")} here.` });
+});
+
+app.onError((error, c) => {
+  const { status, code, message } = shown(error, c.var.version);
+  if (status >= 500) console.error(c.req.method, c.req.path, error);
+  return xml(c, "error", { code, message }, status);
+});

@@ -1,0 +1,36 @@
+import { z } from "zod";
+import { Arch, ImageType } from "./image-type.ts";
+
+/** Moments of the protocol. A lease outlives two lost heartbeats. */
+export const heartbeatEveryMs = 10_000;
+export const leaseMs = 30_000;
+
+/** What a host can do, as its doctor found it. The Worker hands out only work that fits. */
+export const Capabilities = z.object({
+  arches: z.array(Arch),
+  imageTypes: z.array(ImageType),
+  /** "none": builds run bare on the host, as root. Only when the agent's operator said so. */
+  isolation: z.enum(["none", "guest"]),
+  testdrives: z.boolean(),
+  /** KIWI's version, e.g. "9.24.56"; frozen into each build. */
+  builder: z.string().max(100),
+});
+export type Capabilities = z.infer<typeof Capabilities>;
+
+/** POST /agent/hello: the first words of a starting agent; leases its token still holds are ended by it. */
+export const Hello = z.object({ capabilities: Capabilities });
+export type Hello = z.infer<typeof Hello>;
+
+export const HelloAnswer = z.object({
+  agentId: z.int().positive(),
+  name: z.string(),
+  endedLeases: z.int().nonnegative(),
+});
+export type HelloAnswer = z.infer<typeof HelloAnswer>;
+
+/** Worker → agent on the socket of GET /agent/socket. Losing one costs only latency. */
+export const Poke = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("poke") }),
+  z.object({ type: z.literal("cancel"), buildId: z.int().positive() }),
+]);
+export type Poke = z.infer<typeof Poke>;

@@ -1,0 +1,118 @@
+import { z } from "zod";
+import { Capabilities } from "./agent.ts";
+import { Arch, ImageType } from "./image-type.ts";
+
+/** The header that carries the attempt token on every call about a claimed build or testdrive. */
+export const attemptHeader = "x-kiln-attempt";
+
+/** One repository of the frozen input. `service:/…` names a repository that the Worker itself serves. */
+export const FrozenRepository = z.object({
+  alias: z.string().regex(/^[a-z0-9-]+$/),
+  url: z.string(),
+  /** zypper's: the lower number wins. */
+  priority: z.int().min(1).max(99),
+});
+export type FrozenRepository = z.infer<typeof FrozenRepository>;
+
+/**
+ * All that decides what a build contains; written to R2 before the row exists and hashed. The KIWI description names its
+ * repositories as `repo:ALIAS`, since only the agent knows under which address it reaches them.
+ */
+export const FrozenInput = z.object({
+  formatVersion: z.literal(1),
+  appliance: z.object({ id: z.int(), name: z.string(), version: z.string(), arch: Arch }),
+  imageType: ImageType,
+  /** File name of the result without its extension, e.g. "Kiosk.x86_64-0.0.1.oem". */
+  imageName: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,199}$/),
+  repositories: z.array(FrozenRepository),
+  /** Names as selected; KIWI's zypper resolves them. */
+  selection: z.object({
+    packages: z.array(
+      z.object({ name: z.string(), version: z.string().optional(), repository: z.string().optional() }),
+    ),
+    patterns: z.array(z.string()),
+  }),
+  /** Files of the KIWI description by relative path: config.xml always, config.sh perhaps. */
+  description: z.record(z.string(), z.string()),
+  /** What wrote the description: Kiln's own version. */
+  writtenBy: z.string(),
+});
+export type FrozenInput = z.infer<typeof FrozenInput>;
+
+/** POST /agent/builds/claim → the oldest build that fits, or null. */
+export const BuildClaimRequest = z.object({ capabilities: Capabilities });
+export const BuildClaim = z.object({
+  buildId: z.int().positive(),
+  attempt: z.int().positive(),
+  /** Goes into `attemptHeader`; a late attempt's token earns 410. */
+  token: z.string(),
+  /** Wall-clock limit of the whole build, ms from the claim. */
+  timeLimitMs: z.int().positive(),
+  input: FrozenInput,
+  /** Seconds per phase of the latest builds of this appliance, newest first: the agent's source for percent. */
+  earlierPhases: z.array(z.record(z.string(), z.number())),
+});
+export type BuildClaim = z.infer<typeof BuildClaim>;
+export const BuildClaimAnswer = z.object({ build: BuildClaim.nullable() });
+
+/** Steps of a build as users read them, in order; `profile/steps` of the finished build has one per phase. */
+export const phases = [
+  "Fetching appliance configuration",
+  "Preparing the build",
+  "Installing software",
+  "Configuring the system",
+  "Creating the image",
+  "Compressing the image",
+  "Uploading the image",
+] as const;
+export const Phase = z.enum(phases);
+export type Phase = z.infer<typeof Phase>;
+
+/** POST /agent/builds/:id/heartbeat; renews the lease. */
+export const Heartbeat = z.object({
+  phase: Phase,
+  /** 0..99; 100 is said by finish alone. */
+  percent: z.int().min(0).max(99),
+  /** One line for users, e.g. "Installing software (12/48) busybox". */
+  message: z.string().max(200),
+});
+export type Heartbeat = z.infer<typeof Heartbeat>;
+/** `cancel` true: stop and answer nothing more. */
+export const HeartbeatAnswer = z.object({ cancel: z.boolean() });
+
+/** PUT /agent/builds/:id/log?offset=N, body: the bytes from there (at most this many); answers where the next go. */
+export const maxLogChunkBytes = 64 * 1024;
+export const LogAnswer = z.object({ nextOffset: z.int().nonnegative() });
+
+/** One package as rpm reports it in the image. */
+export const InstalledPackage = z.object({
+  name: z.string(),
+  /** Absent where rpm says "(none)". */
+  epoch: z.string().optional(),
+  version: z.string(),
+  release: z.string(),
+  arch: z.string(),
+});
+export type InstalledPackage = z.infer<typeof InstalledPackage>;
+
+/** POST /agent/builds/:id/finish, after the image's upload is complete. Idempotent by attempt token. */
+export const BuildFinished = z.object({
+  /** Name of the downloadable file, made from the frozen `imageName` and the archive's extension. */
+  fileName: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,220}$/),
+  /** Bytes of the disk or medium itself, unpacked. */
+  rawSize: z.int().positive(),
+  compressed: z.boolean(),
+  installed: z.array(InstalledPackage),
+  /** Seconds spent in each phase, in order. */
+  steps: z.array(z.object({ phase: Phase, seconds: z.number().nonnegative() })),
+  builder: z.string().max(100),
+});
+export type BuildFinished = z.infer<typeof BuildFinished>;
+
+/** POST /agent/builds/:id/fail. `failed`: KIWI said no, the user's to mend. `error`: the host's fault, tried again elsewhere. */
+export const BuildFailed = z.object({ kind: z.enum(["failed", "error"]), reason: z.string().max(2000) });
+export type BuildFailed = z.infer<typeof BuildFailed>;
+
+/** Name of an artifact of a build inside its upload routes. */
+export const ArtifactName = z.enum(["image"]);
+export type ArtifactName = z.infer<typeof ArtifactName>;

@@ -1,0 +1,11 @@
+import { z } from "zod";
+
+/** Image types that an agent can be asked for (api.md, "Image types"). The API's narrower v1 list lives in src/api/versions.ts. */
+export const imageTypes = ["oem", "iso", "vmx", "xen", "ec2", "net", "oemiso"] as const;
+export const ImageType = z.enum(imageTypes);
+export type ImageType = z.infer<typeof ImageType>;
+
+export const Arch = z.enum(["x86_64", "i586"]);
+export type Arch = z.infer<typeof Arch>;
+
+export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);

@@ -1,0 +1,32 @@
+import { Refusal } from "#domain/refusal";
+import { keyedHash, newToken, sameSecret } from "#domain/secrets";
+import { addAgent, findAgentByToken, type Agent } from "#storage/agents";
+import type { Database } from "#storage/db";
+
+/** The agent that holds AGENT_TOKEN; it needs no registration, so that a fresh service has one. */
+export const firstAgentName = "local";
+
+/** Registers an agent; its token is in the answer and nowhere else. */
+export async function createAgent(
+  db: Database,
+  pepper: string,
+  name: string,
+): Promise<{ agent: Agent; token: string }> {
+  const token = newToken();
+  const agent = await addAgent(db, { name, tokenHmac: await keyedHash(pepper, token) });
+  if (!agent) throw new Refusal("invalid_value", { message: `There is already an agent ${name}.` });
+  return { agent, token };
+}
+
+/** The agent whose token this is. */
+export async function findAgent(
+  db: Database,
+  secrets: Pick<Env, "API_KEY_PEPPER" | "AGENT_TOKEN">,
+  token: string,
+): Promise<Agent | undefined> {
+  const tokenHmac = await keyedHash(secrets.API_KEY_PEPPER, token);
+  const known = await findAgentByToken(db, tokenHmac);
+  if (known || !sameSecret(token, secrets.AGENT_TOKEN)) return known;
+  // Two first calls at once: one inserts, the other one reads what it made.
+  return (await addAgent(db, { name: firstAgentName, tokenHmac })) ?? (await findAgentByToken(db, tokenHmac));
+}

@@ -1,0 +1,70 @@
+import { Buffer } from "node:buffer";
+import { randomBytes, randomInt, scrypt, timingSafeEqual } from "node:crypto";
+
+/** Keys, passwords and tokens: how they are made, kept and compared. */
+
+const encoder = new TextEncoder();
+
+/** An unguessable token of 192 bits, safe in urls and headers. */
+export const newToken = (): string => randomBytes(24).toString("base64url");
+
+// Without the characters that people mistake for each other.
+const letters = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+
+/** `length` random letters and digits; an API key has 20 (116 bits). */
+export const newPassword = (length: number): string =>
+  Array.from({ length }, () => letters[randomInt(letters.length)]).join("");
+
+/** Looks secrets up without keeping them: HMAC-SHA-256 with the service's pepper, as hex. */
+export async function keyedHash(pepper: string, secret: string): Promise<string> {
+  const key = await crypto.subtle.importKey("raw", encoder.encode(pepper), { name: "HMAC", hash: "SHA-256" }, false, [
+    "sign",
+  ]);
+  return Buffer.from(await crypto.subtle.sign("HMAC", key, encoder.encode(secret))).toString("hex");
+}
+
+/** AES-GCM with the service's key (base64 of 32 bytes); the nonce stands before the cipher text. */
+export async function encrypt(encryptionKey: string, plain: string): Promise<string> {
+  const iv = randomBytes(12);
+  const cipher = await crypto.subtle.encrypt(
+    { name: "AES-GCM", iv },
+    await aesKey(encryptionKey),
+    encoder.encode(plain),
+  );
+  return Buffer.concat([iv, Buffer.from(cipher)]).toString("base64");
+}
+
+export async function decrypt(encryptionKey: string, cipher: string): Promise<string> {
+  const bytes = Buffer.from(cipher, "base64");
+  const algorithm = { name: "AES-GCM", iv: bytes.subarray(0, 12) };
+  const plain = await crypto.subtle.decrypt(algorithm, await aesKey(encryptionKey), bytes.subarray(12));
+  return new TextDecoder().decode(plain);
+}
+
+/** Compares without telling by its duration where two secrets differ; their lengths are no secret. */
+export function sameSecret(left: string, right: string): boolean {
+  const [a, b] = [Buffer.from(left), Buffer.from(right)];
+  return a.byteLength === b.byteLength && timingSafeEqual(a, b);
+}
+
+// OWASP's scrypt parameters that need 32 MiB for a moment, a quarter of an isolate.
+const scryptCost = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
+
+/** `salt$hash`, both base64: scrypt with N=2^15, r=8, p=1. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(16);
+  return `${salt.toString("base64")}$${(await scryptOf(password, salt)).toString("base64")}`;
+}
+
+export async function passwordMatches(password: string, stored: string): Promise<boolean> {
+  const [salt = "", hash = ""] = stored.split("$");
+  return sameSecret((await scryptOf(password, Buffer.from(salt, "base64"))).toString("base64"), hash);
+}
+
+const scryptOf = (password: string, salt: Buffer) =>
+  new Promise<Buffer>((resolve, reject) => {
+    scrypt(password, salt, 32, scryptCost, (error, key) => (error ? reject(error) : resolve(key)));
+  });
+
+const aesKey = (base64: string) =>
+  crypto.subtle.importKey("raw", Buffer.from(base64, "base64"), "AES-GCM", false, ["encrypt", "decrypt"]);

@@ -1,0 +1,64 @@
+import { and, asc, eq, isNull, or, sql } from "drizzle-orm";
+import type { Database } from "./db.ts";
+import { applianceRepositories, appliances, baseSystems, builds, repositories, selections } from "./schema.ts";
+
+export type Appliance = typeof appliances.$inferSelect;
+export type NewAppliance = typeof appliances.$inferInsert;
+export type Selection = typeof selections.$inferSelect;
+export type Repository = typeof repositories.$inferSelect;
+
+/** An appliance of this account. */
+export const findAppliance = (db: Database, accountId: number, id: number): Promise<Appliance | undefined> =>
+  db.query.appliances.findFirst({ where: and(eq(appliances.id, id), eq(appliances.accountId, accountId)) });
+
+/** An appliance of this account, or a template, which everybody may read. */
+export const findReadableAppliance = (db: Database, accountId: number, id: number): Promise<Appliance | undefined> =>
+  db.query.appliances.findFirst({
+    where: and(eq(appliances.id, id), or(eq(appliances.accountId, accountId), isNull(appliances.accountId))),
+  });
+
+/** Templates are not listed. */
+export const listAppliances = (db: Database, accountId: number): Promise<Appliance[]> =>
+  db.query.appliances.findMany({ where: eq(appliances.accountId, accountId), orderBy: asc(appliances.id) });
+
+export const listSelection = (db: Database, applianceId: number): Promise<Selection[]> =>
+  db.query.selections.findMany({ where: eq(selections.applianceId, applianceId), orderBy: asc(selections.id) });
+
+/** The repositories of an appliance in their order. */
+export async function listApplianceRepositories(db: Database, applianceId: number): Promise<Repository[]> {
+  const rows = await db
+    .select({ repository: repositories })
+    .from(applianceRepositories)
+    .innerJoin(repositories, eq(repositories.id, applianceRepositories.repositoryId))
+    .where(eq(applianceRepositories.applianceId, applianceId))
+    .orderBy(asc(applianceRepositories.position));
+  return rows.map(({ repository }) => repository);
+}
+
+export const findBaseSystem = (db: Database, name: string) =>
+  db.query.baseSystems.findFirst({ where: eq(baseSystems.name, name) });
+
+/** Writes the clone and copies its source's repositories and selection, in one batch. */
+export async function saveClone(db: Database, clone: NewAppliance, sourceId: number): Promise<Appliance> {
+  const cloneId = sql`(SELECT id FROM appliances WHERE uuid = ${clone.uuid})`;
+  const [added] = await db.batch([
+    db.insert(appliances).values(clone).returning(),
+    db.run(sql`INSERT INTO appliance_repositories (appliance_id, repository_id, position)
+      SELECT ${cloneId}, repository_id, position FROM appliance_repositories WHERE appliance_id = ${sourceId}`),
+    db.run(sql`INSERT INTO selections (appliance_id, kind, name, version, repository_id)
+      SELECT ${cloneId}, kind, name, version, repository_id FROM selections WHERE appliance_id = ${sourceId} ORDER BY id`),
+  ]);
+  const [appliance] = added;
+  if (!appliance) throw new Error(`clone of appliance ${sourceId} was not written`);
+  return appliance;
+}
+
+/** Removes an appliance with all rows that hang on it; its blobs are the sweeper's. */
+export async function deleteApplianceRows(db: Database, applianceId: number): Promise<void> {
+  await db.batch([
+    db.delete(selections).where(eq(selections.applianceId, applianceId)),
+    db.delete(applianceRepositories).where(eq(applianceRepositories.applianceId, applianceId)),
+    db.delete(builds).where(eq(builds.applianceId, applianceId)),
+    db.delete(appliances).where(eq(appliances.id, applianceId)),
+  ]);
+}

@@ -1,0 +1,13 @@
+/** Every key in R2 is made here; nobody else knows a slash. */
+
+/** The frozen input of a build, by its own SHA-256: written before the row that names it. */
+export const inputKey = (sha256: string) => `inputs/${sha256}.json`;
+/** Everything of one build lies below this prefix, so that one listing finds it. */
+export const buildPrefix = (buildId: number) => `builds/${buildId}/`;
+/** The downloadable image. Each attempt writes its own, so that a late one cannot touch the winner's. */
+export const imageKey = (buildId: number, attempt: number) => `builds/${buildId}/image-${attempt}`;
+export const logKey = (buildId: number) => `builds/${buildId}/log.txt`;
+/** What rpm reported in the image, as JSON. */
+export const installedKey = (buildId: number) => `builds/${buildId}/installed.json`;
+/** A file of a repository that this service keeps itself, e.g. path "tiny/main/repodata/repomd.xml". */
+export const repositoryFileKey = (path: string) => `repositories/${path}`;

@@ -1,0 +1,58 @@
+import { env, exports } from "cloudflare:workers";
+import { createAccount } from "#domain/account";
+
+/** A REST client with credentials: its calls go through the whole Worker. */
+export interface Client {
+  accountId: number;
+  username: string;
+  apiKey: string;
+  /** `path` below /api/v2/user (or v1 when told so), e.g. "/appliances". */
+  get: (path: string, init?: RequestInit) => Promise<Response>;
+  delete: (path: string) => Promise<Response>;
+  /** Parameters in the query string, as most clients send them. */
+  post: (path: string, params?: Record<string, string | number>) => Promise<Response>;
+  on: (version: "v1" | "v2") => Client;
+}
+
+const origin = "https://kiln.test";
+let accounts = 0;
+
+/** A fresh account with its API key. */
+export async function signedIn(): Promise<Client> {
+  const { openDatabase } = await import("#storage/db");
+  accounts += 1;
+  const username = `tux${accounts}-${crypto.randomUUID().slice(0, 8)}`;
+  const request = { username, email: `${username}@example.org`, password: "correct horse" };
+  const { account, apiKey } = await createAccount(openDatabase(env.DB), env, request);
+  return client({ accountId: account.id, username, apiKey }, "v2");
+}
+
+function client(who: Pick<Client, "accountId" | "username" | "apiKey">, version: "v1" | "v2"): Client {
+  const call = (method: string, path: string, init: RequestInit = {}) => {
+    const headers = new Headers(init.headers);
+    headers.set("authorization", `Basic ${btoa(`${who.username}:${who.apiKey}`)}`);
+    return exports.default.fetch(`${origin}/api/${version}/user${path}`, { ...init, method, headers });
+  };
+  return {
+    ...who,
+    get: (path, init) => call("GET", path, init),
+    delete: (path) => call("DELETE", path),
+    post: (path, params = {}) => {
+      const query = new URLSearchParams(Object.entries(params).map(([name, value]) => [name, String(value)]));
+      return call("POST", `${path}?${query}`);
+    },
+    on: (other) => client(who, other),
+  };
+}
+
+/** A request without credentials or with ones of its own; `path` from the root. */
+export const visit = (path: string, init?: RequestInit): Promise<Response> =>
+  exports.default.fetch(origin + path, init);
+
+/** A call of the operator's door. */
+export const operate = (method: string, path: string, body?: unknown): Promise<Response> =>
+  visit(`/admin${path}`, {
+    method,
+    headers: { authorization: `Bearer ${env.ADMIN_SECRET}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });

@@ -1,0 +1,30 @@
+import { XMLParser } from "fast-xml-parser";
+import { expect } from "vitest";
+
+const parser = new XMLParser({
+  ignoreAttributes: false,
+  attributeNamePrefix: "@",
+  parseTagValue: false,
+  parseAttributeValue: false,
+});
+
+/** Nested objects, `@name` for attributes; all values are text. Tests compare them whole, so their shape stays open. */
+// oxlint-disable-next-line typescript/no-explicit-any -- each test knows the document that it expects
+export type XmlDocument = Record<string, any>;
+
+/** Reads an XML answer and checks what every one of them must have. */
+export async function readXml(answer: Response): Promise<XmlDocument> {
+  expect(answer.headers.get("content-type")).toBe("application/xml; charset=utf-8");
+  const text = await answer.text();
+  expect(text.endsWith("\n")).toBe(true);
+  return parser.parse(text);
+}
+
+/** That an answer is an error document with this status and code, and nothing else in it; answers its message. */
+export async function expectError(answer: Response, status: number, code: string): Promise<string> {
+  const document = await readXml(answer);
+  expect({ status: answer.status, code: document.error?.code }).toEqual({ status, code });
+  expect(Object.keys(document.error)).toEqual(["code", "message"]);
+  expect(document.error.message).toMatch(/\S/);
+  return document.error.message;
+}

@@ -1,0 +1,64 @@
+import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
+import { defineConfig } from "vitest/config";
+
+const root = new URL("..", import.meta.url).pathname;
+
+// Values that the launcher makes for a real service; here they may be known.
+const secrets = {
+  ADMIN_SECRET: "test-admin-secret",
+  API_KEY_PEPPER: "test-pepper",
+  API_KEY_ENCRYPTION_KEY: "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=",
+  GATEWAY_TOKEN: "test-gateway-token",
+  AGENT_TOKEN: "test-agent-token",
+};
+
+export default defineConfig({
+  root,
+  test: {
+    projects: [
+      {
+        root,
+        plugins: [
+          cloudflareTest(async () => ({
+            wrangler: { configPath: `${root}wrangler.toml` },
+            miniflare: {
+              bindings: {
+                ...secrets,
+                MAX_BUILDS: "1000",
+                MAX_TESTDRIVES: "1000",
+                TEST_MIGRATIONS: await readD1Migrations(`${root}migrations`),
+              },
+              outboundService: (request: Request) =>
+                new Response(`no network in tests: ${request.url}`, { status: 599 }) as never,
+            },
+          })),
+        ],
+        test: {
+          name: "worker",
+          include: ["test/**/*.test.ts"],
+          exclude: ["test/acceptance/**", "test/scripts/**"],
+          setupFiles: ["test/setup.ts"],
+        },
+      },
+      {
+        root,
+        test: {
+          name: "node",
+          include: ["builder-agent/test/**/*.test.ts", "test/scripts/**/*.test.ts"],
+          testTimeout: 60_000,
+        },
+      },
+      {
+        root,
+        test: {
+          name: "acceptance",
+          include: ["test/acceptance/**/*.test.ts"],
+          // Real builds on real time: one file at a time.
+          fileParallelism: false,
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
+        },
+      },
+    ],
+  },
+});
