@@ -1,7 +1,7 @@
 import { diskQuota } from "#domain/quota";
 import { factory } from "#api/factory";
 import { xml } from "#api/respond";
-import { plainListOf } from "#api/xml/write";
+import { plainListOf } from "#xml/write";
 
 export const account = factory
   .createApp()

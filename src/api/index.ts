@@ -1,6 +1,9 @@
 import { authenticate } from "#api/authenticate";
 import { factory } from "#api/factory";
 import { account } from "#api/account";
+import { appliances } from "#api/appliances/appliances";
+import { software } from "#api/appliances/software";
+import { templateSets } from "#api/template-sets";
 import { v1, v2, type ApiVersion } from "#api/versions";
 
 /** Door 1: every resource is mounted once per version, from the same handlers. */
@@ -14,5 +17,8 @@ function resources(version: ApiVersion) {
       await next();
     })
     .use(authenticate)
-    .route("/", account);
+    .route("/", account)
+    .route("/", templateSets)
+    .route("/", appliances)
+    .route("/", software);
 }

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { writeXml, type XmlValue } from "#api/xml/write";
+import { writeXml, type XmlValue } from "#xml/write";
 
 // Exactly this type: a client matches the text before ";" against application/xml.
 const contentType = "application/xml; charset=utf-8";

@@ -41,12 +41,18 @@ export const findBaseSystem = (db: Database, name: string) =>
 /** Writes the clone and copies its source's repositories and selection, in one batch. */
 export async function saveClone(db: Database, clone: NewAppliance, sourceId: number): Promise<Appliance> {
   const cloneId = sql`(SELECT id FROM appliances WHERE uuid = ${clone.uuid})`;
+  // drizzle cannot bind a bare statement inside a batch, so both copies are inserts of every column in its order.
   const [added] = await db.batch([
     db.insert(appliances).values(clone).returning(),
-    db.run(sql`INSERT INTO appliance_repositories (appliance_id, repository_id, position)
-      SELECT ${cloneId}, repository_id, position FROM appliance_repositories WHERE appliance_id = ${sourceId}`),
-    db.run(sql`INSERT INTO selections (appliance_id, kind, name, version, repository_id)
-      SELECT ${cloneId}, kind, name, version, repository_id FROM selections WHERE appliance_id = ${sourceId} ORDER BY id`),
+    db
+      .insert(applianceRepositories)
+      .select(
+        sql`SELECT ${cloneId}, repository_id, position FROM appliance_repositories WHERE appliance_id = ${sourceId}`,
+      ),
+    db.insert(selections).select(
+      sql`SELECT NULL, ${cloneId}, kind, name, version, repository_id FROM selections
+          WHERE appliance_id = ${sourceId} ORDER BY id`,
+    ),
   ]);
   const [appliance] = added;
   if (!appliance) throw new Error(`clone of appliance ${sourceId} was not written`);

@@ -116,9 +116,8 @@ function replaceRepositories(db: Database, catalogue: Catalogue, template: Templ
   return [
     db.delete(applianceRepositories).where(eq(applianceRepositories.applianceId, template.applianceId)),
     ...urls.map((url, position) =>
-      db.run(
-        sql`INSERT INTO appliance_repositories (appliance_id, repository_id, position)
-            SELECT ${template.applianceId}, id, ${position} FROM repositories
+      db.insert(applianceRepositories).select(
+        sql`SELECT ${template.applianceId}, id, ${position} FROM repositories
             WHERE catalogue = ${catalogue.name} AND url = ${url}`,
       ),
     ),

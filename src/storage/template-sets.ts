@@ -14,8 +14,9 @@ export async function listTemplateSets(db: Database): Promise<TemplateSet[]> {
 }
 
 export async function findTemplateSet(db: Database, name: string): Promise<TemplateSet | undefined> {
-  const [set, members] = await db.batch([
-    db.query.templateSets.findFirst({ where: eq(templateSets.name, name) }),
+  // findMany: drizzle's findFirst fails on an empty answer inside a batch.
+  const [[set], members] = await db.batch([
+    db.query.templateSets.findMany({ where: eq(templateSets.name, name) }),
     db.query.templates.findMany({
       where: and(eq(templates.templateSet, name), eq(templates.hidden, false)),
       orderBy: templates.position,

@@ -1,0 +1,58 @@
+import { z } from "zod";
+import { cloneAppliance, getAppliance, getOwnAppliance, parseArch } from "#domain/appliance";
+import { deleteAppliance } from "#domain/appliance-deletion";
+import { applianceStatus, type Issue } from "#domain/appliance-status";
+import { listAppliancesWithBuilds, withBuilds } from "#storage/appliance-builds";
+import { arrayOf, plainListOf } from "#xml/write";
+import { factory } from "#api/factory";
+import { id, parseParams, pathId, readParams, text } from "#api/params";
+import { success, xml } from "#api/respond";
+import { applianceFields } from "#api/views/appliance";
+
+const CloneRequest = z.object({
+  clone_from: id("invalid_appliance_id"),
+  name: text().optional(),
+  arch: z.string().optional(),
+});
+
+export const appliances = factory
+  .createApp()
+  .get("/appliances", async (c) => {
+    const all = await listAppliancesWithBuilds(c.var.db, c.var.account.id);
+    return xml(
+      c,
+      "appliances",
+      arrayOf(
+        "appliance",
+        all.map((one) => applianceFields(one, c.var)),
+      ),
+    );
+  })
+  .post("/appliances", async (c) => {
+    const { clone_from: cloneFrom, name, arch } = parseParams(CloneRequest, await readParams(c));
+
+    const appliance = await cloneAppliance(c.var.db, c.var.account, { cloneFrom, name, arch: parseArch(arch) });
+
+    return xml(c, "appliance", applianceFields({ appliance, builds: [] }, c.var));
+  })
+  .get("/appliances/:id", async (c) => {
+    const appliance = await getAppliance(c.var.db, c.var.account.id, pathId(c, "id", "invalid_appliance_id"), "path");
+    return xml(c, "appliance", applianceFields(await withBuilds(c.var.db, appliance), c.var));
+  })
+  .delete("/appliances/:id", async (c) => {
+    const applianceId = pathId(c, "id", "invalid_appliance_id");
+    const appliance = await getOwnAppliance(c.var.db, c.var.account.id, applianceId, "path");
+    await deleteAppliance(c.env, c.var.db, appliance);
+    return success(c);
+  })
+  .get("/appliances/:id/status", async (c) => {
+    const appliance = await getAppliance(c.var.db, c.var.account.id, pathId(c, "id", "invalid_appliance_id"), "path");
+    const { state, issues } = await applianceStatus(c.var.db, appliance);
+    return xml(c, "status", { state, issues: plainListOf("issue", issues.map(issueFields)) });
+  });
+
+const issueFields = ({ type, text, solution }: Issue) => ({
+  type,
+  text,
+  solution: solution && { type: solution.type, package: solution.package },
+});

@@ -1,0 +1,38 @@
+import { and, asc, desc, eq, inArray, isNull, sql } from "drizzle-orm";
+import type { Appliance } from "./appliances.ts";
+import type { Database } from "./db.ts";
+import { appliances, builds } from "./schema.ts";
+
+export type ListedBuild = typeof builds.$inferSelect;
+export interface ApplianceWithBuilds {
+  appliance: Appliance;
+  /** Finished ones whose image can be downloaded, newest first. */
+  builds: ListedBuild[];
+}
+
+/** All appliances of an account with their builds, in one round trip. */
+export async function listAppliancesWithBuilds(db: Database, accountId: number): Promise<ApplianceWithBuilds[]> {
+  const [all, images] = await db.batch([
+    db.query.appliances.findMany({ where: eq(appliances.accountId, accountId), orderBy: asc(appliances.id) }),
+    db.query.builds.findMany({
+      where: and(
+        downloadable,
+        inArray(builds.applianceId, sql`(SELECT id FROM appliances WHERE account_id = ${accountId})`),
+      ),
+      orderBy: desc(builds.id),
+    }),
+  ]);
+  const byAppliance = Map.groupBy(images, ({ applianceId }) => applianceId);
+  return all.map((appliance) => ({ appliance, builds: byAppliance.get(appliance.id) ?? [] }));
+}
+
+/** The same for one appliance that the caller may read; a template has none. */
+export async function withBuilds(db: Database, appliance: Appliance): Promise<ApplianceWithBuilds> {
+  const images = await db.query.builds.findMany({
+    where: and(downloadable, eq(builds.applianceId, appliance.id)),
+    orderBy: desc(builds.id),
+  });
+  return { appliance, builds: images };
+}
+
+const downloadable = and(eq(builds.status, "finished"), isNull(builds.retiredAt));

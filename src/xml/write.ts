@@ -1,0 +1,92 @@
+/**
+ * Views are data: a view returns fields in the order of their elements, this writer makes the document (wire.md §1.3).
+ * Two-space indentation and text directly inside its tag, because a shell client reads line by line.
+ */
+export type XmlValue = string | number | boolean | Date | XmlFields | XmlList | XmlMarked;
+/** A field that is undefined is left out; an array repeats its element without a wrapper. */
+export interface XmlFields {
+  [name: string]: XmlValue | readonly XmlValue[] | undefined;
+}
+type Attributes = Record<string, string>;
+
+/** A list element with its items. */
+export class XmlList {
+  readonly item: string;
+  readonly items: readonly XmlValue[];
+  readonly attributes: Attributes;
+  constructor(item: string, items: readonly XmlValue[], attributes: Attributes) {
+    this.item = item;
+    this.items = items;
+    this.attributes = attributes;
+  }
+}
+
+/** An element with attributes. */
+export class XmlMarked {
+  readonly attributes: Attributes;
+  readonly value: string | XmlFields;
+  constructor(attributes: Attributes, value: string | XmlFields) {
+    this.attributes = attributes;
+    this.value = value;
+  }
+}
+
+/** A list as ActiveResource wants it: `type="array"` on the list element, present even when empty (wire.md §1.4). */
+export const arrayOf = (item: string, items: readonly XmlValue[], attributes: Attributes = {}) =>
+  new XmlList(item, items, { type: "array", ...attributes });
+
+/** A list element without attributes: `issues`, `openid_urls`. */
+export const plainListOf = (item: string, items: readonly XmlValue[]) => new XmlList(item, items, {});
+
+/** An element that carries attributes. */
+export const marked = (attributes: Attributes, value: string | XmlFields) => new XmlMarked(attributes, value);
+
+/** The whole document, ending with a newline. */
+export const writeXml = (root: string, value: XmlValue): string => element(root, value, "");
+
+function element(name: string, value: XmlValue, indent: string): string {
+  if (value instanceof XmlList) return list(name, value, indent);
+  if (value instanceof XmlMarked) return wrapped(name, value.attributes, value.value, indent);
+  return wrapped(name, {}, value, indent);
+}
+
+function list(name: string, { item, items, attributes }: XmlList, indent: string): string {
+  const children = items.map((value) => element(item, value, `${indent}  `)).join("");
+  return `${indent}<${name}${written(attributes)}>\n${children}${indent}</${name}>\n`;
+}
+
+function wrapped(name: string, attributes: Attributes, value: Exclude<XmlValue, XmlList | XmlMarked>, indent: string) {
+  const open = `${indent}<${name}${written(attributes)}`;
+  if (isFields(value)) {
+    const children = fields(value, `${indent}  `);
+    return children === "" ? `${open}></${name}>\n` : `${open}>\n${children}${indent}</${name}>\n`;
+  }
+  const text = escape(value instanceof Date ? clientTime(value) : String(value));
+  return text === "" ? `${open}/>\n` : `${open}>${text}</${name}>\n`;
+}
+
+const isFields = (value: XmlValue): value is XmlFields => typeof value === "object" && !(value instanceof Date);
+
+function fields(value: XmlFields, indent: string): string {
+  let out = "";
+  for (const [name, field] of Object.entries(value)) {
+    if (field === undefined) continue;
+    for (const one of Array.isArray(field) ? field : [field as XmlValue]) out += element(name, one, indent);
+  }
+  return out;
+}
+
+const written = (attributes: Attributes) =>
+  Object.entries(attributes)
+    .map(([name, value]) => ` ${name}="${escape(value).replaceAll('"', "&quot;")}"`)
+    .join("");
+
+const escape = (text: string) =>
+  text.replace(notXml, "").replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+
+// XML 1.0 has no way to write these characters at all, not even as references.
+const notXml =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
+/** `2012-03-01 17:02:09 UTC`; the Java client rejects ISO 8601. */
+export const clientTime = (moment: Date) => `${moment.toISOString().slice(0, 19).replace("T", " ")} UTC`;

@@ -1,0 +1,91 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import tiny from "../../templates/tiny.json";
+import { loadTemplates } from "../support/catalogue.ts";
+import { operate, signedIn, visit } from "../support/client.ts";
+import { readXml } from "../support/xml.ts";
+
+beforeAll(loadTemplates);
+
+const errorOf = async (answer: Response) => ((await answer.json()) as { error: { code: string } }).error.code;
+
+describe("PUT catalogues", () => {
+  it("can be loaded again without changing the ids of its repositories", async () => {
+    const tux = await signedIn();
+    const { appliance } = await readXml(await tux.post("/appliances", { clone_from: 1, arch: "x86_64" }));
+
+    await loadTemplates();
+
+    const { status } = await readXml(await tux.get(`/appliances/${appliance.id}/status`));
+    expect(status.state).toBe("ok");
+  });
+
+  it("hides a template that left, which stays readable as a parent", async () => {
+    const tux = await signedIn();
+    const [first, second] = tiny.sets;
+    const shorter = { ...tiny, sets: [{ ...first, templates: first?.templates.slice(0, 1) }, second] };
+
+    await operate("PUT", "/catalogues/tiny", shorter);
+
+    const { template_set: set } = await readXml(await tux.get("/template_sets/default"));
+    expect(set.template.appliance_id).toBe("1");
+    expect((await tux.get("/appliances/2")).status).toBe(200);
+    await loadTemplates();
+  });
+
+  it("refuses another catalogue's template ids and ids that belong to people", async () => {
+    const foreign = { ...tiny, name: "other", sets: tiny.sets.map((set) => ({ ...set, name: `other-${set.name}` })) };
+    const [set] = tiny.sets;
+    const template = { ...set?.templates[0], applianceId: 1000 };
+
+    expect(await errorOf(await operate("PUT", "/catalogues/other", foreign))).toBe("invalid_value");
+    const high = { ...tiny, sets: [{ ...set, templates: [template] }] };
+    expect(await errorOf(await operate("PUT", "/catalogues/tiny", high))).toBe("invalid_value");
+  });
+
+  it("needs the admin secret", async () => {
+    const answer = await visit("/admin/health", { headers: { authorization: "Bearer wrong" } });
+
+    expect(answer.status).toBe(401);
+  });
+});
+
+describe("GET health", () => {
+  it("says that the database answers and WASM runs", async () => {
+    expect(await (await operate("GET", "/health")).json()).toMatchObject({ ok: true, wasm: true });
+  });
+});
+
+describe("accounts", () => {
+  it("are made once, listed without secrets, and get a new key that kills the old one", async () => {
+    const made = (await (
+      await operate("POST", "/accounts", { username: "rhea", email: "rhea@example.org" })
+    ).json()) as { apiKey: string };
+    const again = await operate("POST", "/accounts", { username: "rhea", email: "rhea@example.org" });
+    const listed = JSON.stringify(await (await operate("GET", "/accounts")).json());
+    const renewed = (await (await operate("POST", "/accounts/rhea/rekey")).json()) as { apiKey: string };
+
+    expect(await errorOf(again)).toBe("invalid_value");
+    expect(listed).toContain("rhea");
+    expect(listed).not.toContain(made.apiKey);
+    const status = async (key: string) =>
+      (await visit("/api/v2/user/account", { headers: { authorization: `Basic ${btoa(`rhea:${key}`)}` } })).status;
+    expect([await status(made.apiKey), await status(renewed.apiKey)]).toEqual([401, 200]);
+  });
+});
+
+describe("repository files", () => {
+  it("are stored, listed and removed by path", async () => {
+    const path = "/repositories/tiny/main/repodata/repomd.xml";
+    await operate("PUT", path, { a: 1 });
+
+    expect(await (await operate("GET", "/repositories?prefix=tiny/")).json()).toEqual({
+      files: [{ path: "tiny/main/repodata/repomd.xml", size: 7 }],
+    });
+    await operate("DELETE", path);
+    expect(await (await operate("GET", "/repositories?prefix=tiny/")).json()).toEqual({ files: [] });
+  });
+
+  it.each(["x", "tiny/%2e%2e/x", "tiny//x", "tiny/a b"])("refuses the path %s", async (path) => {
+    expect((await operate("PUT", `/repositories/${path}`, {})).status).toBeGreaterThanOrEqual(400);
+  });
+});

@@ -1,0 +1,206 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { loadTemplates } from "../support/catalogue.ts";
+import { signedIn, visit, type Client } from "../support/client.ts";
+import { expectError, readXml } from "../support/xml.ts";
+
+beforeAll(loadTemplates);
+
+const cloned = async (tux: Client, params = {}): Promise<string> =>
+  (await readXml(await tux.post("/appliances", { clone_from: 1, arch: "x86_64", ...params }))).appliance.id;
+
+describe("POST appliances", () => {
+  it("clones a template under the given name", async () => {
+    const tux = await signedIn();
+
+    const answer = await tux.post("/appliances", { clone_from: 1, name: "Küchen & Kiosk", arch: "x86_64" });
+
+    const { appliance } = await readXml(answer);
+    expect(answer.status).toBe(200);
+    expect(Object.keys(appliance)).toEqual([
+      "id",
+      "name",
+      "arch",
+      "type",
+      "last_edited",
+      "estimated_raw_size",
+      "estimated_compressed_size",
+      "edit_url",
+      "basesystem",
+      "uuid",
+      "parent",
+      "builds",
+    ]);
+    expect(appliance).toMatchObject({
+      name: "Küchen & Kiosk",
+      arch: "x86_64",
+      type: "oem",
+      estimated_raw_size: "510 MB",
+      parent: { id: "1", name: expect.stringContaining("JeOS") },
+      builds: { "@type": "array" },
+    });
+    expect(Number(appliance.id)).toBeGreaterThan(999);
+    expect(appliance.edit_url).toBe(`https://kiln.test/appliance/edit/${appliance.id}`);
+  });
+
+  it("is i686 and named after its owner when nothing else is said", async () => {
+    const tux = await signedIn();
+
+    const { appliance } = await readXml(await tux.post("/appliances", { clone_from: 2 }));
+
+    expect(appliance).toMatchObject({ arch: "i586", name: `${tux.username}'s Tiny Linux 1.0, Server` });
+  });
+
+  it("copies the source's selection, which then lives its own life", async () => {
+    const tux = await signedIn();
+    const source = await cloned(tux);
+    await tux.post(`/appliances/${source}/cmd/add_package`, { name: "hello" });
+
+    const copy = await cloned(tux, { clone_from: source });
+    await tux.post(`/appliances/${source}/cmd/remove_package`, { name: "hello" });
+
+    const { software } = await readXml(await tux.get(`/appliances/${copy}/software`));
+    expect(software).toMatchObject({ package: "hello", pattern: "base" });
+  });
+
+  it.each([
+    ["form fields", new URLSearchParams({ clone_from: "1", name: "Formed", arch: "x86_64", version: "" })],
+    ["multipart fields", multipart({ clone_from: "1", name: "Formed", arch: "x86_64" })],
+  ])("takes its parameters from %s", async (_how, body) => {
+    const tux = await signedIn();
+    const authorization = `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}`;
+
+    const answer = await visit("/api/v2/user/appliances", { method: "POST", body, headers: { authorization } });
+
+    expect((await readXml(answer)).appliance).toMatchObject({ name: "Formed", arch: "x86_64" });
+  });
+
+  it.each([
+    [{}, "missing_parameter"],
+    [{ clone_from: "" }, "missing_parameter"],
+    [{ clone_from: "1x" }, "invalid_appliance_id"],
+    [{ clone_from: 0 }, "invalid_appliance_id"],
+    [{ clone_from: 999 }, "invalid_appliance_id"],
+    [{ clone_from: 1, arch: "armv7l" }, "invalid_architecture"],
+    [{ clone_from: 1, arch: "aarch64" }, "invalid_architecture"],
+    [{ clone_from: 1, arch: "sparc" }, "invalid_value"],
+    [{ clone_from: 1, name: "a\nb" }, "invalid_value"],
+    [{ clone_from: 1, name: "x".repeat(256) }, "invalid_value"],
+  ])("refuses %j with %s and makes nothing", async (params, code) => {
+    const tux = await signedIn();
+
+    await expectError(await tux.post("/appliances", params as Record<string, string>), 400, code);
+    expect((await readXml(await tux.get("/appliances"))).appliances.appliance).toBeUndefined();
+  });
+
+  it("refuses a stranger's appliance as an unknown one", async () => {
+    const tux = await signedIn();
+    const stranger = await signedIn();
+    const id = await cloned(stranger);
+
+    await expectError(await tux.post("/appliances", { clone_from: id }), 400, "invalid_appliance_id");
+  });
+});
+
+describe("GET appliances", () => {
+  it("lists the caller's own and no templates", async () => {
+    const tux = await signedIn();
+    const ids = [await cloned(tux), await cloned(tux)];
+    await cloned(await signedIn());
+
+    const { appliances } = await readXml(await tux.get("/appliances"));
+
+    expect(appliances["@type"]).toBe("array");
+    expect(appliances.appliance.map((one: { id: string }) => one.id)).toEqual(ids);
+  });
+
+  it("shows an icon on v1 only", async () => {
+    const tux = await signedIn();
+    const id = await cloned(tux);
+
+    expect((await readXml(await tux.on("v1").get(`/appliances/${id}`))).appliance.icon_url).toContain(id);
+    expect((await readXml(await tux.get(`/appliances/${id}`))).appliance.icon_url).toBeUndefined();
+  });
+});
+
+describe("GET appliances/<id>", () => {
+  it("shows template 1 to everybody, without a parent", async () => {
+    const tux = await signedIn();
+
+    const { appliance } = await readXml(await tux.get("/appliances/1"));
+
+    expect(Object.keys(appliance)).not.toContain("parent");
+    expect(appliance.builds).toEqual({ "@type": "array" });
+  });
+
+  it.each(["0", "-1", "nonsense", "4711000", "1%20", "99999999999999999999"])("does not know %s", async (id) => {
+    const tux = await signedIn();
+
+    await expectError(await tux.get(`/appliances/${id}`), 404, "invalid_appliance_id");
+    await expectError(await tux.on("v1").get(`/appliances/${id}`), 400, "invalid_appliance_id");
+  });
+});
+
+describe("DELETE appliances/<id>", () => {
+  it("answers a bare success, and the appliance is gone", async () => {
+    const tux = await signedIn();
+    const id = await cloned(tux);
+
+    const answer = await tux.delete(`/appliances/${id}`);
+
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).toBe("<success></success>\n");
+    await expectError(await tux.get(`/appliances/${id}`), 404, "invalid_appliance_id");
+    await expectError(await tux.delete(`/appliances/${id}`), 404, "invalid_appliance_id");
+  });
+
+  it("refuses a template, and does not know a stranger's", async () => {
+    const tux = await signedIn();
+    const strangers = await cloned(await signedIn());
+
+    await expectError(await tux.delete("/appliances/1"), 403, "access_denied");
+    await expectError(await tux.delete(`/appliances/${strangers}`), 404, "invalid_appliance_id");
+  });
+});
+
+describe("GET appliances/<id>/status", () => {
+  it("is ok for a fresh clone, with an issues element that has no attribute", async () => {
+    const tux = await signedIn();
+    const id = await cloned(tux);
+
+    const answer = await tux.get(`/appliances/${id}/status/`);
+
+    expect(await answer.text()).toBe("<status>\n  <state>ok</state>\n  <issues>\n  </issues>\n</status>\n");
+  });
+
+  it("says that there are no packages for i586", async () => {
+    const tux = await signedIn();
+    const id = await cloned(tux, { arch: "i686" });
+
+    const { status } = await readXml(await tux.get(`/appliances/${id}/status`));
+
+    expect(status).toMatchObject({
+      state: "error",
+      issues: { issue: { type: "error", text: expect.stringContaining("i586") } },
+    });
+  });
+
+  it("misses the kernel and the boot loader, and says how to mend it", async () => {
+    const tux = await signedIn();
+    const id = await cloned(tux);
+    await tux.post(`/appliances/${id}/cmd/remove_pattern`, { name: "base" });
+
+    const { status } = await readXml(await tux.get(`/appliances/${id}/status`));
+
+    expect(status.state).toBe("error");
+    expect(status.issues.issue.map((issue: { solution: unknown }) => issue.solution)).toEqual([
+      { type: "install", package: "kernel-default" },
+      { type: "install", package: "grub2" },
+    ]);
+  });
+});
+
+function multipart(fields: Record<string, string>): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
+  return form;
+}
