@@ -67,11 +67,12 @@ describe("accounts", () => {
     expect(await errorOf(again)).toBe("invalid_value");
     expect(listed).toContain("rhea");
     expect(listed).not.toContain(made.apiKey);
-    const status = async (key: string) =>
-      (await visit("/api/v2/user/account", { headers: { authorization: `Basic ${btoa(`rhea:${key}`)}` } })).status;
-    expect([await status(made.apiKey), await status(renewed.apiKey)]).toEqual([401, 200]);
+    expect([await statusWith(made.apiKey), await statusWith(renewed.apiKey)]).toEqual([401, 200]);
   });
 });
+
+const statusWith = async (key: string) =>
+  (await visit("/api/v2/user/account", { headers: { authorization: `Basic ${btoa(`rhea:${key}`)}` } })).status;
 
 describe("repository files", () => {
   it("are stored, listed and removed by path", async () => {
