@@ -1,0 +1,45 @@
+import { XMLParser } from "fast-xml-parser";
+import type { Ready } from "./service.ts";
+import { until } from "./service.ts";
+
+const parser = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: "@", parseTagValue: false });
+
+// oxlint-disable-next-line typescript/no-explicit-any -- each step knows the document that it expects
+type XmlDocument = Record<string, any>;
+
+/** A stranger's REST client: HTTP, Basic, XML, nothing else. */
+export interface RestClient {
+  call: (method: string, path: string, params?: Record<string, string | number>) => Promise<XmlDocument>;
+  /** Polls a running build until a final state; answers every answer it saw. */
+  watchBuild: (buildId: string, seconds: number) => Promise<RunningBuild[]>;
+}
+
+export interface RunningBuild {
+  state: string;
+  percent: number;
+  message: string;
+}
+
+export function restClient({ url, username, api_key: apiKey }: Ready): RestClient {
+  const authorization = `Basic ${Buffer.from(`${username}:${apiKey}`).toString("base64")}`;
+  const call: RestClient["call"] = async (method, path, params = {}) => {
+    const query = new URLSearchParams(Object.entries(params).map(([name, value]) => [name, String(value)]));
+    const answer = await fetch(`${url}/api/v2/user${path}?${query}`, { method, headers: { authorization } });
+    const document = parser.parse(await answer.text());
+    if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(document)}`);
+    return document;
+  };
+  return { call, watchBuild: (buildId, seconds) => watchBuild(call, buildId, seconds) };
+}
+
+const finalStates = new Set(["finished", "failed", "error", "cancelled"]);
+
+async function watchBuild(call: RestClient["call"], buildId: string, seconds: number): Promise<RunningBuild[]> {
+  const seen: RunningBuild[] = [];
+  await until(`build ${buildId} has ended`, seconds, async () => {
+    const { running_build: build } = await call("GET", `/running_builds/${buildId}`);
+    seen.push({ state: build.state, percent: Number(build.percent), message: build.message });
+    return finalStates.has(build.state);
+  });
+  return seen;
+}

@@ -1,0 +1,147 @@
+import { createCipheriv } from "node:crypto";
+import { connect } from "node:net";
+import { WebSocket } from "ws";
+
+/** One end of an RFB connection (RFC 6143): bytes in order, whatever carries them. */
+interface Wire {
+  read: (bytes: number) => Promise<Buffer>;
+  write: (bytes: Buffer) => void;
+  close: () => void;
+  closed: Promise<void>;
+}
+
+export interface Frame {
+  width: number;
+  height: number;
+  /** Different pixel values on the screen; a blank one has a single one. */
+  colours: number;
+}
+
+export interface Viewer {
+  frame: () => Promise<Frame>;
+  close: () => void;
+  closed: Promise<void>;
+}
+
+/** Shakes hands as any VNC client does; `password` where the server asks for one. */
+export async function openViewer(wire: Wire, password?: string): Promise<Viewer> {
+  const version = await wire.read(12);
+  if (!version.toString().startsWith("RFB 003.")) throw new Error(`no RFB server: ${version}`);
+  wire.write(Buffer.from("RFB 003.008\n"));
+  await authenticate(wire, password);
+  wire.write(Buffer.from([1]));
+  const init = await wire.read(24);
+  await wire.read(init.readUInt32BE(20));
+  // 32 bits, little-endian, true colour, 8 bits each; raw encoding alone.
+  wire.write(Buffer.from([0, 0, 0, 0, 32, 24, 0, 1, 0, 255, 0, 255, 0, 255, 16, 8, 0, 0, 0, 0]));
+  wire.write(Buffer.from([2, 0, 0, 1, 0, 0, 0, 0]));
+  const size = { width: init.readUInt16BE(0), height: init.readUInt16BE(2) };
+  return { frame: () => readFrame(wire, size), close: wire.close, closed: wire.closed };
+}
+
+async function authenticate(wire: Wire, password: string | undefined): Promise<void> {
+  const offered = await wire.read((await wire.read(1))[0] ?? 0);
+  const wanted = password === undefined ? 1 : 2;
+  if (!offered.includes(wanted)) throw new Error(`the server offers security types ${[...offered]}, not ${wanted}`);
+  wire.write(Buffer.from([wanted]));
+  if (password !== undefined) wire.write(encryptChallenge(await wire.read(16), password));
+  const result = (await wire.read(4)).readUInt32BE();
+  if (result !== 0) throw new Error("the VNC password was refused");
+}
+
+/** DES with the password's bytes, each with its bits reversed; as triple DES with one key, which OpenSSL still has. */
+function encryptChallenge(challenge: Buffer, password: string): Buffer {
+  const key = Buffer.alloc(8);
+  Buffer.from(password).copy(key, 0, 0, 8);
+  for (let i = 0; i < 8; i++)
+    key[i] = Number.parseInt((key[i] ?? 0).toString(2).padStart(8, "0").split("").toReversed().join(""), 2);
+  const cipher = createCipheriv("des-ede3", Buffer.concat([key, key, key]), null).setAutoPadding(false);
+  return Buffer.concat([cipher.update(challenge), cipher.final()]);
+}
+
+/** Asks for the whole screen and reads raw rectangles until it is covered. */
+async function readFrame(wire: Wire, { width, height }: { width: number; height: number }): Promise<Frame> {
+  const request = Buffer.from([3, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+  request.writeUInt16BE(width, 6);
+  request.writeUInt16BE(height, 8);
+  wire.write(request);
+  const colours = new Set<number>();
+  for (let covered = 0; covered < width * height;) {
+    const [type] = await wire.read(1);
+    if (type !== 0) throw new Error(`expected a framebuffer update, got message ${type}`);
+    const rectangles = (await wire.read(3)).readUInt16BE(1);
+    for (let i = 0; i < rectangles; i++) {
+      const header = await wire.read(12);
+      const pixels = header.readUInt16BE(4) * header.readUInt16BE(6);
+      const raw = await wire.read(pixels * 4);
+      for (let at = 0; at < raw.length; at += 4) colours.add(raw.readUInt32LE(at) & 0xffffff);
+      covered += pixels;
+    }
+  }
+  return { width, height, colours: colours.size };
+}
+
+/** RFB over TCP, as any VNC client speaks it. */
+export function tcpWire(host: string, port: number): Promise<Wire> {
+  const socket = connect(port, host);
+  const reader = byteReader();
+  socket.on("data", reader.push);
+  const closed = new Promise<void>((resolve) => {
+    socket.once("close", () => resolve(reader.end()));
+  });
+  const wire = {
+    read: reader.read,
+    write: (bytes: Buffer) => socket.write(bytes),
+    close: () => socket.destroy(),
+    closed,
+  };
+  return new Promise((resolve, reject) => {
+    socket.once("connect", () => resolve(wire));
+    socket.once("error", reject);
+  });
+}
+
+/** RFB through the Worker's relay, as the page speaks it. */
+export function relayWire(url: string): Promise<Wire> {
+  const socket = new WebSocket(url, ["binary"]);
+  const reader = byteReader();
+  socket.on("message", (data: Buffer) => reader.push(data));
+  const closed = new Promise<void>((resolve) => {
+    socket.once("close", () => resolve(reader.end()));
+  });
+  const wire = { read: reader.read, write: (bytes: Buffer) => socket.send(bytes), close: () => socket.close(), closed };
+  return new Promise((resolve, reject) => {
+    socket.once("open", () => resolve(wire));
+    socket.once("error", reject);
+  });
+}
+
+function byteReader() {
+  let buffered: Buffer = Buffer.alloc(0);
+  let ended = false;
+  let wake: (() => void) | undefined;
+  const read = async (bytes: number): Promise<Buffer> => {
+    const chunks: Buffer[] = [];
+    for (let missing = bytes; missing > 0;) {
+      if (buffered.length === 0) {
+        if (ended) throw new Error("the connection is closed");
+        await new Promise<void>((resolve) => (wake = resolve));
+        continue;
+      }
+      const part = buffered.subarray(0, missing);
+      chunks.push(part);
+      missing -= part.length;
+      buffered = buffered.subarray(part.length);
+    }
+    return Buffer.concat(chunks);
+  };
+  const push = (data: Buffer) => {
+    buffered = buffered.length === 0 ? data : Buffer.concat([buffered, data]);
+    wake?.();
+  };
+  const end = () => {
+    ended = true;
+    wake?.();
+  };
+  return { read, push, end };
+}

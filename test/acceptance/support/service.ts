@@ -1,0 +1,78 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const root = new URL("../../..", import.meta.url).pathname;
+
+export interface Ready {
+  url: string;
+  username: string;
+  api_key: string;
+  agent_pid: number | null;
+}
+
+/** A whole service, started by the README's first command on a state directory of its own. */
+export interface Service {
+  stateDir: string;
+  ready: () => Ready;
+  /** What it has printed so far. */
+  output: () => string;
+  stop: () => Promise<void>;
+}
+
+/** Starts the service and waits until it is ready; host packages and the sample distribution are there already. */
+export async function startService(options: string[] = [], vars: Record<string, string> = {}): Promise<Service> {
+  const stateDir = mkdtempSync(join(tmpdir(), "kiln-acceptance-"));
+  const args = ["scripts/start.mjs", "--state", stateDir, "--port", String(await freePort()), ...options];
+  const env = { ...process.env, KILN_VARS: JSON.stringify(vars) };
+  const launcher = spawn(process.execPath, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  launcher.stdout.on("data", (chunk) => (output += chunk));
+  launcher.stderr.on("data", (chunk) => (output += chunk));
+  const readyFile = join(stateDir, "ready.json");
+  const service: Service = {
+    stateDir,
+    ready: () => JSON.parse(readFileSync(readyFile, "utf8")) as Ready,
+    output: () => output,
+    stop: async () => {
+      await ended(launcher);
+      rmSync(stateDir, { recursive: true, force: true });
+    },
+  };
+  await until("the service is ready", 300, () => {
+    if (launcher.exitCode !== null) throw new Error(`the service ended with ${launcher.exitCode}:\n${output}`);
+    return existsSync(readyFile);
+  });
+  return service;
+}
+
+/** Polls every 200 ms; fails with what was waited for. */
+export async function until<T>(what: string, seconds: number, probe: () => T | Promise<T>): Promise<NonNullable<T>> {
+  const endsAt = Date.now() + seconds * 1000;
+  for (;;) {
+    const found = await probe();
+    if (found) return found;
+    if (Date.now() > endsAt) throw new Error(`waited ${seconds} s in vain until ${what}`);
+    await sleep(200);
+  }
+}
+
+function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+  return new Promise((resolve) => {
+    child.once("exit", () => resolve());
+    child.kill("SIGTERM");
+  });
+}
+
+const freePort = () =>
+  new Promise<number>((resolve, reject) => {
+    const server = createServer().once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
+    });
+  });
