@@ -1,0 +1,175 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { startBuild, type RunningBuild } from "./build/run-build.ts";
+import type { Config } from "./config.ts";
+import type { Capabilities, Job, Poke } from "./contract.ts";
+import type { ImageCache } from "./image-cache.ts";
+import { sentenceOf, type Log } from "./log.ts";
+import type { Message, PullQueue } from "./queue.ts";
+import { keepSocket } from "./socket.ts";
+import { runTestdrive } from "./testdrive/run-testdrive.ts";
+import { reserveVnc } from "./testdrive/vnc-port.ts";
+import type { WorkerApi } from "./worker-api.ts";
+
+export interface AgentParts {
+  config: Config;
+  capabilities: Capabilities;
+  api: WorkerApi;
+  queue: PullQueue;
+  cache: ImageCache;
+  log: Log;
+}
+
+/**
+ * Pulls the queue, claims, runs; until `signal`, which gives all running work back at once. A message or a poke is a hint
+ * only: what there is to do, and for whom, is in the answer to the claim.
+ */
+export async function runAgent(parts: AgentParts, signal: AbortSignal): Promise<void> {
+  const bell = openBell();
+  const work = new Work(parts, signal, () => bell.ring());
+  const onPoke = (poke: Poke) => (poke.type === "cancel" ? work.cancel(poke.buildId) : bell.ring());
+  bell.ring(); // what has been waiting longer than its messages live
+  const socket = keepSocket({ dial: () => parts.api.openSocket(), onPoke, log: parts.log }, signal);
+  let idlePulls = 0;
+  while (!signal.aborted) {
+    const found = await work.look(bell.taken()).catch((error: unknown) => {
+      if (!signal.aborted) parts.log("looking for work failed", { reason: sentenceOf(error) });
+      return false;
+    });
+    idlePulls = found ? 0 : idlePulls + 1;
+    await bell.wait(pollDelayMs(idlePulls), signal);
+  }
+  await Promise.all([work.stop(), socket]);
+}
+
+/** 1–2 s when there is work; then slower by and by, up to 15 s, each agent at its own moment. Exported for its table. */
+export function pollDelayMs(idlePulls: number, random = Math.random()): number {
+  const ceilingMs = Math.min(15_000, 2_000 * 1.25 ** Math.max(0, idlePulls - 3));
+  return ceilingMs * (0.5 + random / 2);
+}
+
+type Kind = Job["kind"];
+
+class Work {
+  readonly #parts: AgentParts;
+  readonly #signal: AbortSignal;
+  readonly #onEnd: () => void;
+  readonly #builds = new Map<number, RunningBuild>();
+  readonly #testdrives = new Set<Promise<void>>();
+
+  constructor(parts: AgentParts, signal: AbortSignal, onEnd: () => void) {
+    this.#parts = parts;
+    this.#signal = signal;
+    this.#onEnd = onEnd;
+  }
+
+  /** One pull and its claims; after a poke also a claim without any message. → whether there was work. */
+  async look(poked: boolean): Promise<boolean> {
+    const free = this.#free("build") + this.#free("testdrive");
+    if (free === 0) return false;
+    const { queue } = this.#parts;
+    const messages = await queue.pull(Math.min(free, 10), this.#signal);
+    const done: Message[] = [];
+    const later: Message[] = [];
+    let claimed = 0;
+    for (const message of messages) {
+      const answer = message.job === null ? "nothing" : await this.#claim(message.job.kind);
+      (answer === "not_now" ? later : done).push(message);
+      if (answer === "claimed") claimed++;
+    }
+    await queue.acknowledge(done, later, this.#signal);
+    // A poke is faster than the queue, and after the end of a build the messages of waiting ones may be gone.
+    const unasked: Kind[] = poked
+      ? (["build", "testdrive"] as const).filter((kind) => !messages.some((each) => each.job?.kind === kind))
+      : [];
+    for (const kind of unasked) if ((await this.#claim(kind)) === "claimed") claimed++;
+    return claimed > 0;
+  }
+
+  cancel(buildId: number): void {
+    this.#builds.get(buildId)?.stop("cancelled");
+  }
+
+  async stop(): Promise<void> {
+    for (const build of this.#builds.values()) build.stop("released");
+    await Promise.all([...this.#builds.values()].map((build) => build.done).concat([...this.#testdrives]));
+  }
+
+  #free(kind: Kind): number {
+    const { config, capabilities } = this.#parts;
+    if (kind === "testdrive") return capabilities.testdrives ? config.testdriveSlots - this.#testdrives.size : 0;
+    const takesBuilds = config.isolation === "none" && capabilities.imageTypes.length > 0;
+    return takesBuilds ? config.slots - this.#builds.size : 0;
+  }
+
+  /** "not_now": the message is for another agent, or for later. */
+  async #claim(kind: Kind): Promise<"claimed" | "nothing" | "not_now"> {
+    if (this.#free(kind) <= 0) return "not_now";
+    try {
+      return (await (kind === "build" ? this.#claimBuild() : this.#claimTestdrive())) ? "claimed" : "nothing";
+    } catch (error) {
+      this.#signal.throwIfAborted();
+      this.#parts.log("claim failed", { kind, reason: sentenceOf(error) });
+      return "not_now";
+    }
+  }
+
+  async #claimBuild(): Promise<boolean> {
+    const { api, capabilities, config, cache, log } = this.#parts;
+    const claim = await api.claimBuild(capabilities, this.#signal);
+    if (claim === null) return false;
+    const build = startBuild(claim, { api, config, cache, log, builder: capabilities.builder });
+    this.#builds.set(build.buildId, build);
+    void build.done.finally(() => {
+      this.#builds.delete(build.buildId);
+      this.#onEnd();
+    });
+    return true;
+  }
+
+  async #claimTestdrive(): Promise<boolean> {
+    const { api, config, cache, log } = this.#parts;
+    const reserved = await reserveVnc(config);
+    const vnc = reserved === null ? null : { host: reserved.host, port: reserved.port };
+    const claim = await api.claimTestdrive({ vnc }, this.#signal).catch(async (error: unknown) => {
+      await reserved?.release();
+      throw error;
+    });
+    if (claim === null) {
+      await reserved?.release();
+      return false;
+    }
+    log("testdrive starts", { testdriveId: claim.testdriveId, buildId: claim.buildId });
+    const run = runTestdrive(claim, reserved, { api, config, cache, log, signal: this.#signal })
+      .catch((error: unknown) => log("testdrive failed", { testdriveId: claim.testdriveId, reason: sentenceOf(error) }))
+      .finally(() => {
+        this.#testdrives.delete(run);
+        this.#onEnd();
+      });
+    this.#testdrives.add(run);
+    return true;
+  }
+}
+
+/** Ends a wait early; what rings while nobody waits is remembered. */
+function openBell() {
+  let rung = Promise.withResolvers<void>();
+  let hasRung = false;
+  return {
+    ring() {
+      hasRung = true;
+      rung.resolve();
+    },
+    taken(): boolean {
+      const was = hasRung;
+      hasRung = false;
+      rung = Promise.withResolvers();
+      return was;
+    },
+    async wait(ms: number, signal: AbortSignal): Promise<void> {
+      const over = new AbortController();
+      const ended = AbortSignal.any([signal, over.signal]);
+      await Promise.race([rung.promise, sleep(ms, undefined, { signal: ended }).catch(() => {})]);
+      over.abort();
+    },
+  };
+}

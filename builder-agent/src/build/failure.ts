@@ -1,0 +1,74 @@
+import type { BuildFailed } from "../contract.ts";
+import { endOf, type Exit } from "../process.ts";
+import { parseLogLine } from "./log-line.ts";
+
+/** What KIWI's log has said so far about why it will fail. */
+export interface Notes {
+  /** zypper's `Problem:` lines, each once. */
+  problems: string[];
+  /** The last record of level ERROR, all its lines. */
+  error: string[];
+  inError: boolean;
+  diskFull: boolean;
+}
+
+export const noNotes: Notes = { problems: [], error: [], inError: false, diskFull: false };
+
+export function note(notes: Notes, line: string): Notes {
+  const record = parseLogLine(line);
+  const diskFull = notes.diskFull || /No space left on device/.test(record.text);
+  if (record.kind === "continuation") {
+    const error = notes.inError && notes.error.length < 20 ? [...notes.error, record.text] : notes.error;
+    return { ...notes, error, diskFull };
+  }
+  if (record.level === "ERROR") return { ...notes, error: [record.text], inError: true, diskFull };
+  const problem = /^(?:bootstrap|system): Problem: (?:\d+: )?(.+)$/.exec(record.text)?.[1];
+  const isNew = problem !== undefined && !notes.problems.includes(problem);
+  return { ...notes, problems: isNew ? [...notes.problems, problem] : notes.problems, inError: false, diskFull };
+}
+
+export interface KiwiEnd {
+  exit: Exit;
+  /** The last line of standard error: the end of a stack trace, or why KIWI could not be started. */
+  lastWords: string;
+  /** Repositories that we serve ourselves. */
+  ourAliases: readonly string[];
+  /** Where the image's tree lies on this host, which is "/" to its owner. */
+  root: string;
+}
+
+/** One sentence about a KIWI that did not end well, and whose fault it is. */
+export function failureOf(notes: Notes, { exit, lastWords, ourAliases, root }: KiwiEnd): BuildFailed {
+  if (notes.diskFull) return { kind: "error", reason: "The disk of the builder is full." };
+  // util-linux 2.38: unshare stumbles when it passes on by which signal its child died, and says just this.
+  const wasKilled = "killedBy" in exit || lastWords.startsWith("unshare: sigprocmask");
+  if (wasKilled) return { kind: "error", reason: "KIWI was killed on the builder, perhaps for want of memory." };
+  const [problem, ...more] = notes.problems;
+  if (problem !== undefined) {
+    const also = more.length === 0 ? "" : ` (and ${more.length} more such problem${more.length === 1 ? "" : "s"})`;
+    return { kind: "failed", reason: `The software cannot be installed: ${problem}${also}.` };
+  }
+  const { name, text } = lastError(notes, root);
+  if (text === "")
+    return { kind: "error", reason: `KIWI ended with ${endOf(exit)}: ${lastWords.slice(0, 300) || "no reason given"}` };
+  const alias = /^Repository '([^']+)' is invalid/.exec(text)?.[1];
+  const isOurs = hostFaults.test(name) || (alias !== undefined && ourAliases.includes(alias));
+  return { kind: isOurs ? "error" : "failed", reason: text };
+}
+
+/** KIWI's exceptions that a description cannot cause. */
+const hostFaults =
+  /^Kiwi(CommandNotFound|PrivilegesError|LoopSetupError|MappedDeviceError|MountKernelFileSystemsError|MountSharedDirectoryError|UmountBusyError|RuntimeConfigFormatError|LogFileSetupFailed|RootDirExists)$/;
+
+/** "KiwiBootStrapPhaseFailed: Bootstrap package installation failed: No provider of …" → the part that helps. */
+function lastError(notes: Notes, root: string): { name: string; text: string } {
+  const [, name = "", said = ""] = /^(Kiwi\w+): (.*)$/.exec(notes.error[0] ?? "") ?? [
+    undefined,
+    "",
+    notes.error[0] ?? "",
+  ];
+  const withoutPhase = said.replace(/^(Bootstrap|System) package installation failed: /, "");
+  const text =
+    [withoutPhase, ...notes.error.slice(1)].map((line) => line.trim()).find((line) => !/^:?$/.test(line)) ?? "";
+  return { name, text: text.replaceAll(root, "").slice(0, 500) };
+}

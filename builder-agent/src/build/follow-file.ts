@@ -1,0 +1,66 @@
+import { open, type FileHandle } from "node:fs/promises";
+import { StringDecoder } from "node:string_decoder";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/**
+ * The lines of a file that another process writes, as they come; the file may not be there yet. (KIWI's standard output
+ * will not do: its progress bar breaks into the lines.)
+ */
+export function followFile(path: string, onLine: (line: string) => void, everyMs = 200) {
+  const ending = new AbortController();
+  const reading = follow(path, onLine, { everyMs, signal: ending.signal });
+  return {
+    /** Reads the rest and stops. */
+    async end(): Promise<void> {
+      ending.abort();
+      await reading;
+    },
+  };
+}
+
+async function follow(path: string, onLine: (line: string) => void, until: { everyMs: number; signal: AbortSignal }) {
+  const lines = openLines(onLine);
+  let file: FileHandle | undefined;
+  try {
+    for (;;) {
+      const isLast = until.signal.aborted;
+      file ??= await open(path).catch(() => undefined);
+      if (file !== undefined) await readRest(file, lines.take);
+      if (isLast) break;
+      await sleep(until.everyMs, undefined, { signal: until.signal }).catch(() => {});
+    }
+    lines.end();
+  } finally {
+    await file?.close();
+  }
+}
+
+async function readRest(file: FileHandle, take: (bytes: Buffer) => void): Promise<void> {
+  const buffer = Buffer.alloc(64 * 1024);
+  for (;;) {
+    const { bytesRead } = await file.read(buffer);
+    if (bytesRead === 0) return;
+    take(buffer.subarray(0, bytesRead));
+  }
+}
+
+/** A line without an end within this many characters is cut: nothing may fill the memory. */
+const longestLine = 64 * 1024;
+
+function openLines(onLine: (line: string) => void) {
+  const decoder = new StringDecoder();
+  let rest = "";
+  return {
+    take(bytes: Buffer): void {
+      const lines = (rest + decoder.write(bytes)).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) onLine(line);
+      if (rest.length <= longestLine) return;
+      onLine(rest);
+      rest = "";
+    },
+    end(): void {
+      if (rest !== "") onLine(rest);
+    },
+  };
+}

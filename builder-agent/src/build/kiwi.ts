@@ -1,0 +1,71 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { ImageType } from "../contract.ts";
+
+/** Everything of one KIWI run lies below the work directory: nothing is written to the host's /etc or /var. */
+export interface KiwiPlace {
+  description: string;
+  root: string;
+  target: string;
+  home: string;
+  config: string;
+  cache: string;
+  temp: string;
+  logs: { prepare: string; create: string };
+}
+
+export async function makeKiwiPlace(workDir: string): Promise<KiwiPlace> {
+  const at = (name: string) => join(workDir, name);
+  const place = {
+    description: at("description"),
+    root: at("root"), // made by KIWI, which refuses one that exists
+    target: at("target"),
+    home: at("home"),
+    config: at("kiwi.yml"),
+    cache: at("cache"),
+    temp: at("temp"),
+    logs: { prepare: at("prepare.log"), create: at("create.log") },
+  };
+  await Promise.all([place.description, place.target, place.home, place.cache, place.temp].map((dir) => mkdir(dir)));
+  await writeFile(join(place.home, ".rpmmacros"), rpmMacros);
+  await writeFile(place.config, kiwiConfig);
+  return place;
+}
+
+/** KIWI, zypper and rpm see this environment and nothing of the agent's, which holds its token. */
+export const kiwiEnvironment = (place: KiwiPlace) => ({
+  HOME: place.home,
+  PATH: `${shims}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
+  LANG: "C.UTF-8",
+});
+
+export const prepareArguments = (place: KiwiPlace, type: ImageType) =>
+  globalArguments(place, type, "prepare").concat(
+    "system",
+    "prepare",
+    "--description",
+    place.description,
+    "--root",
+    place.root,
+  );
+
+export const createArguments = (place: KiwiPlace, type: ImageType) =>
+  globalArguments(place, type, "create").concat("system", "create", "--root", place.root, "--target-dir", place.target);
+
+const globalArguments = (place: KiwiPlace, type: ImageType, verb: keyof KiwiPlace["logs"]) => [
+  "--debug", // without it the reasons of the dependency solver are lost
+  `--logfile=${place.logs[verb]}`,
+  `--config=${place.config}`,
+  `--type=${type}`,
+  `--shared-cache-dir=${place.cache}`,
+  `--temp-dir=${place.temp}`,
+];
+
+const shims = fileURLToPath(new URL("../../shims", import.meta.url));
+
+// Debian's rpm keeps its database in the home directory and looks for gpg2; an image wants neither.
+const rpmMacros = "%_dbpath /usr/lib/sysimage/rpm\n%__gpg /usr/bin/gpg\n";
+
+// KIWI compresses with xz -9 unless told otherwise, which takes longer than the rest of the build.
+const kiwiConfig = "xz:\n  - options: '-0 --threads=0'\n";

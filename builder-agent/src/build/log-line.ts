@@ -1,0 +1,61 @@
+/** One line of KIWI's log; what has no head continues the record before it. */
+export type LogLine =
+  | { kind: "record"; level: "DEBUG" | "INFO" | "WARNING" | "ERROR"; text: string }
+  | { kind: "continuation"; text: string };
+
+export function parseLogLine(line: string): LogLine {
+  const found = /^\[ (DEBUG|INFO|WARNING|ERROR) *\]: [\d:]+ \| (.*)$/.exec(line);
+  const level = found?.[1];
+  if (found === null || !isLevel(level)) return { kind: "continuation", text: line };
+  return { kind: "record", level, text: found[2] ?? "" };
+}
+
+/** Our own lines look like KIWI's, so that a reader sees one log. */
+export function ownLine(text: string, at: Date): string {
+  return `[ INFO    ]: ${at.toISOString().slice(11, 19)} | Kiln: ${text}`;
+}
+
+/** What zypper says on each package; "system" is the second transaction, by the image's own package manager. */
+export type PackageLine =
+  | { kind: "total"; downloadBytes: number; unpackedBytes: number }
+  | { kind: "retrieved"; name: string; nth: number; of: number; downloadBytes: number; unpackedBytes: number }
+  | { kind: "installed"; name: string; nth: number; of: number };
+
+export function parsePackageLine(text: string): PackageLine | undefined {
+  return total(text) ?? retrieved(text) ?? installed(text);
+}
+
+function total(text: string): PackageLine | undefined {
+  const found = /: Overall download size: ([\d.]+ *\w+)\..* additional ([\d.]+ *\w+) will be used/.exec(text);
+  if (found === null) return undefined;
+  return { kind: "total", downloadBytes: bytesOf(found[1]), unpackedBytes: bytesOf(found[2]) };
+}
+
+// zypper 1.14.40 writes "Retrieving package NAME (1/21), 10 KiB (…)", later ones "Retrieving: NAME (REPOSITORY) (1/21), 10 KiB".
+const retrieving =
+  /: Retrieving(?: package|:) (\S+)(?: \([^)]*\))? +\( *(\d+)\/(\d+)\), +([\d.]+ +\w+)(?: +\( *([\d.]+ +\w+) unpacked\))?/;
+
+function retrieved(text: string): PackageLine | undefined {
+  const found = retrieving.exec(text);
+  if (found === null) return undefined;
+  const [, name = "", nth, of, download, unpacked = "0 B"] = found;
+  const sizes = { downloadBytes: bytesOf(download), unpackedBytes: bytesOf(unpacked) };
+  return { kind: "retrieved", name, nth: Number(nth), of: Number(of), ...sizes };
+}
+
+function installed(text: string): PackageLine | undefined {
+  const found = /^(?:bootstrap|system): \( *(\d+)\/(\d+)\) Installing: (\S+)/.exec(text);
+  if (found === null) return undefined;
+  return { kind: "installed", nth: Number(found[1]), of: Number(found[2]), name: found[3] ?? "" };
+}
+
+const units: Record<string, number> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4 };
+
+function bytesOf(size = "0 B"): number {
+  const [number = "0", unit = "B"] = size.split(/ +/);
+  return Number(number) * (units[unit] ?? 1);
+}
+
+function isLevel(word: string | undefined): word is "DEBUG" | "INFO" | "WARNING" | "ERROR" {
+  return word === "DEBUG" || word === "INFO" || word === "WARNING" || word === "ERROR";
+}

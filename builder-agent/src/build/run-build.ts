@@ -1,0 +1,205 @@
+import { join } from "node:path";
+import type { BuildClaim, BuildFailed, Phase } from "../contract.ts";
+import type { Config } from "../config.ts";
+import { startHeartbeat, type StopReason } from "../heartbeat.ts";
+import type { ImageCache } from "../image-cache.ts";
+import { openLogStream, type LogStream } from "../log-stream.ts";
+import { sentenceOf, type Log } from "../log.ts";
+import { RemoteRefusal } from "../retry.ts";
+import { upload } from "../upload/upload.ts";
+import { openWorkDir } from "../work-dir.ts";
+import type { Lease, WorkerApi } from "../worker-api.ts";
+import { BuildFailure, buildImage } from "./image.ts";
+import { ownLine } from "./log-line.ts";
+import { packImage, type PackedImage } from "./pack.ts";
+import { advance, heartbeatOf, startProgress, stepsOf, type ProgressEvent } from "./progress.ts";
+import type { KiwiResult } from "./result.ts";
+import { withoutSecrets } from "./secrets.ts";
+
+export interface BuildParts {
+  api: WorkerApi;
+  config: Config;
+  cache: ImageCache;
+  /** KIWI's version. */
+  builder: string;
+  log: Log;
+}
+
+export interface RunningBuild {
+  buildId: number;
+  stop(reason: StopReason): void;
+  /** Never fails: whatever happens is told to the Worker and to the log. */
+  done: Promise<void>;
+}
+
+/** Claimed → image uploaded and told, or the reason told, or given back; its work directory is gone at the end. */
+export function startBuild(claim: BuildClaim, parts: BuildParts): RunningBuild {
+  const work = new BuildWork(claim, parts);
+  const limit = setTimeout(() => work.stop("time_limit"), claim.timeLimitMs);
+  const done = work.run().finally(() => clearTimeout(limit));
+  return { buildId: claim.buildId, stop: (reason) => work.stop(reason), done };
+}
+
+class Stopped extends Error {
+  readonly reason: StopReason;
+  constructor(reason: StopReason) {
+    super(`stopped: ${reason}`);
+    this.name = "Stopped";
+    this.reason = reason;
+  }
+}
+
+/** At most this long to say why a build ended: a Worker that stays away finds out by the end of the lease. */
+const lastWordsMs = 90_000;
+const releaseMs = 3_000;
+
+class BuildWork {
+  readonly #claim: BuildClaim;
+  readonly #parts: BuildParts;
+  readonly #stopping = new AbortController();
+  /** Over when nobody wants the log any more; a build that took too long still tells it. */
+  readonly #logging = new AbortController();
+  readonly #lease: Lease;
+  #stopReason: StopReason | undefined;
+  #progress;
+
+  constructor(claim: BuildClaim, parts: BuildParts) {
+    this.#claim = claim;
+    this.#parts = parts;
+    this.#lease = { id: claim.buildId, token: claim.token };
+    this.#progress = startProgress(claim.earlierPhases, Date.now());
+  }
+
+  stop(reason: StopReason): void {
+    if (this.#stopReason !== undefined) return;
+    this.#stopReason = reason;
+    if (reason !== "time_limit") this.#logging.abort();
+    this.#stopping.abort(new Stopped(reason));
+  }
+
+  async run(): Promise<void> {
+    const { log } = this.#parts;
+    const facts = { buildId: this.#claim.buildId, attempt: this.#claim.attempt };
+    log("build starts", { ...facts, type: this.#claim.input.imageType });
+    try {
+      await this.#inWorkDir();
+      log("build finished", { ...facts, seconds: Math.round(this.#seconds()) });
+    } catch (error) {
+      log("build ended", { ...facts, reason: sentenceOf(error) });
+    }
+  }
+
+  async #inWorkDir(): Promise<void> {
+    const { config, log } = this.#parts;
+    await using dir = await openWorkDir(config.stateDir, `build-${this.#claim.buildId}-${this.#claim.attempt}`, log);
+    const lines = await this.#openLog(dir.path);
+    await using heartbeat = startHeartbeat({
+      send: (beat, signal) => this.#parts.api.heartbeat(this.#lease, beat, signal),
+      beat: () => heartbeatOf(this.#advance({ type: "time", at: Date.now() })),
+      onStop: (reason) => this.stop(reason),
+      log,
+    });
+    const tell = (event: ProgressEvent) => {
+      const { percent, phase } = this.#progress;
+      const next = this.#advance(event);
+      if (next.phase !== phase) lines.write(ownLine(next.phase, new Date()));
+      if (next.phase !== phase || next.percent !== percent) heartbeat.nudge();
+    };
+    try {
+      await this.#make(dir.path, lines, tell);
+    } catch (error) {
+      await this.#explain(error, lines);
+      throw error;
+    }
+  }
+
+  async #make(workDir: string, lines: LogStream, tell: (event: ProgressEvent) => void): Promise<void> {
+    const { config } = this.#parts;
+    const { input } = this.#claim;
+    const { signal } = this.#stopping;
+    const enter = (phase: Phase) => tell({ type: "phase", phase, at: Date.now() });
+
+    lines.write(ownLine(`building ${input.imageName} with KIWI ${this.#parts.builder}`, new Date()));
+    const built = await buildImage(input, {
+      kiwi: config.kiwi,
+      workDir,
+      reach: { url: config.url, allowHosts: config.allowHosts },
+      signal,
+      onLine: (line) => {
+        lines.write(withoutSecrets(line));
+        tell({ type: "line", line, at: Date.now() });
+      },
+      onPhase: enter,
+    });
+    enter("Compressing the image");
+    const packed = await packImage(built, input.imageName, { workDir, signal });
+    enter("Uploading the image");
+    const artifact = this.#parts.api.artifact(this.#lease, "image", signal);
+    await upload(artifact, packed, (fraction) => tell({ type: "done", fraction, at: Date.now() }));
+    lines.write(
+      ownLine(`${packed.fileName} has ${packed.digests.size} bytes, sha256 ${packed.digests.sha256}`, new Date()),
+    );
+    await lines.close();
+    signal.throwIfAborted();
+    await this.#finish(built, packed);
+  }
+
+  async #finish(built: KiwiResult, packed: PackedImage): Promise<void> {
+    const { api, cache, builder } = this.#parts;
+    // Before the Worker knows: a testdrive may be claimed a moment later, and starts without a download then.
+    const cached = await cache.put(this.#claim.buildId, packed.digests.sha256, packed.image, built.format);
+    cached.release();
+    const { fileName, compressed } = packed;
+    const { rawSize, installed } = built;
+    const steps = stepsOf(this.#advance({ type: "time", at: Date.now() }));
+    await api.finish(this.#lease, { fileName, compressed, rawSize, installed, steps, builder }, this.#stopping.signal);
+  }
+
+  /** Tells the Worker why there will be no image, unless it knows already. */
+  async #explain(why: unknown, lines: LogStream): Promise<void> {
+    const { api, log } = this.#parts;
+    const stop = this.#stopReason;
+    const isLate = why instanceof RemoteRefusal && why.status === 410;
+    if (stop === "released") {
+      const released = api.release(this.#lease, AbortSignal.timeout(releaseMs));
+      await released.catch((lost: unknown) => log("release was not heard", { reason: sentenceOf(lost) }));
+    }
+    const isNews = !isLate && (stop === undefined || stop === "time_limit");
+    const failure = failureOfBuild(why, this.#claim.timeLimitMs);
+    if (isNews) lines.write(ownLine(failure.reason, new Date()));
+    await lines.close();
+    if (!isNews) return;
+    const told = api.fail(this.#lease, failure, AbortSignal.timeout(lastWordsMs));
+    await told.catch((lost: unknown) => log("failure was not heard", { reason: sentenceOf(lost) }));
+  }
+
+  async #openLog(workDir: string): Promise<LogStream> {
+    const { api, log } = this.#parts;
+    return await openLogStream({
+      file: join(workDir, "build.log"),
+      send: (offset, bytes) => api.sendLog(this.#lease, offset, bytes, this.#logging.signal),
+      onFailure: (error) => this.#logging.signal.aborted || log("log was not taken", { reason: sentenceOf(error) }),
+    });
+  }
+
+  #advance(event: ProgressEvent) {
+    return (this.#progress = advance(this.#progress, event));
+  }
+
+  #seconds(): number {
+    return stepsOf(this.#progress).reduce((sum, step) => sum + step.seconds, 0);
+  }
+}
+
+/** The sentence for the owner; what is not the description's fault is ours, and tried again on another agent. */
+function failureOfBuild(error: unknown, timeLimitMs: number): BuildFailed {
+  if (error instanceof BuildFailure) return { kind: error.kind, reason: error.message };
+  if (error instanceof Stopped) {
+    return { kind: "failed", reason: `The build took longer than ${Math.round(timeLimitMs / 60_000)} minutes.` };
+  }
+  const text = sentenceOf(error);
+  if (/ENOSPC|No space left on device/.test(text)) return { kind: "error", reason: "The disk of the builder is full." };
+  const missing = /spawn (\S+) ENOENT/.exec(text)?.[1];
+  if (missing !== undefined) return { kind: "error", reason: `The program ${missing} is missing on the builder.` };
+  return { kind: "error", reason: text.slice(0, 500) };
+}

@@ -1,0 +1,2 @@
+/** The only door to the messages that Worker and agent share. */
+export * from "../../src/contract/index.ts";

@@ -1,0 +1,84 @@
+import { readFile, statfs } from "node:fs/promises";
+import type { Config } from "../config.ts";
+import { outputOf } from "../process.ts";
+import { firstVncPort } from "../testdrive/vnc-port.ts";
+import { degraded, fine, missing, type Ability, type Check } from "./check.ts";
+
+const gib = 1024 ** 3;
+/** Prepared root, raw disk, packed result: at least three times a small image. */
+const leastDiskBytes = 3 * gib;
+const comfortableDiskBytes = 20 * gib;
+const leastMemoryBytes = 0.75 * gib;
+const comfortableMemoryBytes = 2 * gib;
+
+export function checkRoot(uid = process.getuid?.()): Check {
+  return uid === 0 ? fine("root", "yes") : missing("root", `user ${uid}`, ["builds"], "run as root (sudo)");
+}
+
+export function checkIsolation({ isolation }: Pick<Config, "isolation">): Check {
+  if (isolation === "none") return fine("isolation", "none: builds run bare on this host, by configuration");
+  return missing(
+    "isolation",
+    "builds in a guest are not there yet",
+    ["builds"],
+    'set isolation to "none" if you trust all who build',
+  );
+}
+
+export async function checkDisk(stateDir: string): Promise<Check> {
+  const { bavail, bsize } = await statfs(stateDir);
+  return checkAmount("free disk", bavail * bsize, { least: leastDiskBytes, comfortable: comfortableDiskBytes });
+}
+
+export async function checkMemory(): Promise<Check> {
+  const kib = /^MemAvailable:\s+(\d+) kB$/m.exec(await readFile("/proc/meminfo", "utf8"))?.[1] ?? "0";
+  const bounds = { least: leastMemoryBytes, comfortable: comfortableMemoryBytes };
+  return checkAmount("free memory", Number(kib) * 1024, bounds);
+}
+
+export function checkAmount(
+  name: string,
+  bytes: number,
+  { least, comfortable }: { least: number; comfortable: number },
+) {
+  const detail = `${(bytes / gib).toFixed(1)} GiB`;
+  if (bytes >= comfortable) return fine(name, detail);
+  const mend = `make it ${comfortable / gib} GiB or more`;
+  return bytes >= least ? degraded(name, detail, [], mend) : missing(name, detail, ["builds", "testdrives"], mend);
+}
+
+/** For what is not built yet: EFI disks want vfat, and LVM the device mapper. Disks with BIOS and media need neither. */
+export async function checkKernel(): Promise<Check[]> {
+  const filesystems = await readFile("/proc/filesystems", "utf8");
+  const misc = await readFile("/proc/misc", "utf8").catch(() => "");
+  return await Promise.all([
+    checkModule("vfat", /\tvfat$/m.test(filesystems), ["EFI disks"]),
+    checkModule("iso9660", /\tiso9660$/m.test(filesystems), []),
+    checkModule("dm_mod", / device-mapper$/m.test(misc), ["LVM disks"]),
+  ]);
+}
+
+async function checkModule(module: string, isBuiltIn: boolean, disables: Ability[]): Promise<Check> {
+  const name = `kernel: ${module}`;
+  if (isBuiltIn) return fine(name, "there");
+  const loadable = await outputOf("modprobe", ["--dry-run", module], AbortSignal.timeout(5_000)).then(
+    () => true,
+    () => false,
+  );
+  if (loadable) return fine(name, "loads when needed");
+  return degraded(
+    name,
+    "not in this kernel; disks with BIOS and media do without",
+    disables,
+    "use a kernel that has it",
+  );
+}
+
+export function checkVnc({ vnc }: Pick<Config, "vnc">): Check {
+  const name = "VNC address";
+  if (vnc === null) return fine(name, "none: testdrives are seen through the service only");
+  const [from, to] = vnc.ports;
+  if (to < firstVncPort)
+    return degraded(name, `QEMU needs ports from ${firstVncPort} on`, [], `set vnc.ports above ${firstVncPort}`);
+  return fine(name, `${vnc.host}, ports ${Math.max(from, firstVncPort)} to ${to}`);
+}

@@ -1,0 +1,62 @@
+import { access, constants, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import packages from "./packages.json" with { type: "json" };
+import { fine, missing, type Ability, type Check } from "./check.ts";
+
+/** One row of packages.json: a tool of the host, the package that brings it, and what it is for. */
+export interface Tool {
+  tool: string;
+  /** For what is no command: where it lies. */
+  paths?: string[];
+  debian: string;
+  suse: string;
+  fedora: string;
+  for: string[];
+  why: string;
+}
+
+export type Distribution = "debian" | "suse" | "fedora";
+
+const installers: Record<Distribution, string> = {
+  debian: "apt-get install -y --no-install-recommends",
+  suse: "zypper install -y",
+  fedora: "dnf install -y",
+};
+
+/** One check per tool of packages.json. */
+export async function checkTools(): Promise<Check[]> {
+  const distribution = await findDistribution();
+  return await Promise.all(packages.map((tool) => checkTool(tool, distribution)));
+}
+
+export async function checkTool(tool: Tool, distribution: Distribution): Promise<Check> {
+  const path = await findTool(tool);
+  if (path !== undefined) return fine(tool.tool, path);
+  return missing(tool.tool, tool.why, tool.for.filter(isAbility), `${installers[distribution]} ${tool[distribution]}`);
+}
+
+/** The first that is there: of its paths, else of PATH and the system's own directories, which a user's PATH may lack. */
+export async function findTool({ tool, paths }: Pick<Tool, "tool" | "paths">): Promise<string | undefined> {
+  const dirs = [...(process.env["PATH"] ?? "").split(":"), "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+  const mode = paths ? constants.R_OK : constants.X_OK;
+  for (const path of paths ?? dirs.filter((dir) => dir !== "").map((dir) => join(dir, tool))) {
+    const found = await access(path, mode).then(
+      () => true,
+      () => false,
+    );
+    if (found) return path;
+  }
+  return undefined;
+}
+
+/** Whose package names apply. Unknown systems get Debian's, which is what the launcher can install by itself. */
+export async function findDistribution(file = "/etc/os-release"): Promise<Distribution> {
+  const release = await readFile(file, "utf8").catch(() => "");
+  const ids = release.split("\n").flatMap((line) => /^ID(?:_LIKE)?="?([^"]*)"?$/.exec(line)?.[1]?.split(" ") ?? []);
+  if (ids.some((id) => /suse|sles/.test(id))) return "suse";
+  if (ids.some((id) => /fedora|rhel|centos/.test(id))) return "fedora";
+  return "debian";
+}
+
+const abilities: readonly string[] = ["oem", "iso", "testdrives", "sample-distribution", "tests"] satisfies Ability[];
+const isAbility = (word: string): word is Ability => abilities.includes(word);

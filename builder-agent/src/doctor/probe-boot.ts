@@ -1,0 +1,43 @@
+import { spawn } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { accelArguments, qemuProgram, type Accel } from "../testdrive/qemu.ts";
+import { probeKernel, probeSays } from "./probe-kernel.ts";
+import { scratchDir } from "./scratch-dir.ts";
+
+export const probeLimitMs = 10_000;
+
+export type ProbeResult = { booted: true; ms: number } | { booted: false; why: string };
+
+/** Boots the probe kernel with that accelerator. QEMU starting, or even its firmware appearing, would prove nothing. */
+export async function bootProbe(accel: Accel, stateDir: string, limitMs = probeLimitMs): Promise<ProbeResult> {
+  await using dir = await scratchDir(stateDir);
+  const sector = `${dir.path}/probe.img`;
+  await writeFile(sector, probeKernel());
+  const medium = { driver: "raw", "node-name": "probe", "read-only": true, file: { driver: "file", filename: sector } };
+  const startedAt = performance.now();
+  const child = spawn(
+    qemuProgram,
+    [
+      ["-nodefaults", "-no-user-config", "-machine", "pc", "-display", "none", "-nic", "none", "-m", "64M"],
+      accelArguments(accel),
+      ["-blockdev", JSON.stringify(medium), "-device", "floppy,drive=probe", "-boot", "order=a,menu=off"],
+      ["-chardev", "stdio,id=serial,signal=off", "-serial", "chardev:serial"],
+    ].flat(),
+    { cwd: dir.path, stdio: ["ignore", "pipe", "pipe"], timeout: limitMs, killSignal: "SIGKILL" },
+  );
+  let said = "";
+  let complaint = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    said += chunk.toString("latin1");
+    if (said.includes(probeSays)) child.kill("SIGKILL");
+  });
+  child.stderr.on("data", (chunk: Buffer) => (complaint = (complaint + chunk.toString()).slice(-400)));
+  const code = await new Promise<number | string>((resolve) => {
+    child.on("error", (error) => resolve(error.message));
+    child.on("close", (code, signal) => resolve(code ?? signal ?? "nothing"));
+  });
+  const ms = Math.round(performance.now() - startedAt);
+  if (said.includes(probeSays)) return { booted: true, ms };
+  if (code === "SIGKILL") return { booted: false, why: `the probe kernel says "${said.trim()}" after ${ms / 1000} s` };
+  return { booted: false, why: `QEMU ended with ${code}: ${complaint.trim().split("\n").at(-1) ?? ""}` };
+}

@@ -1,0 +1,23 @@
+import { isPossible, type Check } from "./check.ts";
+
+const colours = { ok: 32, degraded: 33, missing: 31 } as const;
+const results = ["oem", "iso", "testdrives", "sample-distribution"] as const;
+
+/** The report as people read it: a line per check, what to do below those that need it, and what is possible at the end. */
+export function formatReport(report: Check[], { colour }: { colour: boolean }): string {
+  const width = Math.max(...report.map(({ name }) => name.length));
+  const paint = (state: Check["state"], text: string) => (colour ? `\u001B[${colours[state]}m${text}\u001B[0m` : text);
+  const lines = report.flatMap((check) => [
+    `${paint(check.state, check.state.padEnd(8))}  ${check.name.padEnd(width)}  ${check.detail}`,
+    ...(check.mend === "" ? [] : [`${" ".repeat(width + 12)}${remedy(check)}`]),
+  ]);
+  const possible = results.map((ability) => {
+    const can = isPossible(ability, report);
+    return `${ability}: ${paint(can ? "ok" : "missing", can ? "possible" : "not possible")}`;
+  });
+  return [...lines, "", possible.join(", ")].join("\n");
+}
+
+function remedy({ disables, mend }: Check): string {
+  return disables.length === 0 ? `→ ${mend}` : `→ ${mend}  (without it: no ${disables.join(", ")})`;
+}

@@ -1,0 +1,92 @@
+import { open, type FileHandle } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { maxLogChunkBytes } from "./contract.ts";
+
+export interface LogStream {
+  write(line: string): void;
+  /** Sends all that is left; later lines are dropped. */
+  close(): Promise<void>;
+}
+
+export interface LogStreamOptions {
+  /** Everything is written here first, so that a slow Worker costs disk and not memory. */
+  file: string;
+  /** → where the next bytes go; fails only for good, see `onFailure`. */
+  send: (offset: number, bytes: Uint8Array<ArrayBuffer>) => Promise<number>;
+  onFailure: (error: unknown) => void;
+  everyMs?: number;
+}
+
+/** Lines → a file → chunks by offset, at least every second. The Worker's answer decides where to go on. */
+export async function openLogStream({ file, send, onFailure, everyMs = 500 }: LogStreamOptions): Promise<LogStream> {
+  const spool = await openSpool(file, onFailure);
+  const closing = new AbortController();
+  let sent = 0;
+
+  const sendWritten = async () => {
+    while (sent < spool.size()) {
+      const next = await send(sent, await spool.chunkAt(sent));
+      const isStuck = next <= sent;
+      sent = next; // after a gap it is before what we thought
+      if (isStuck) return;
+    }
+  };
+  const loop = (async () => {
+    while (!closing.signal.aborted) {
+      await sendWritten().catch(onFailure);
+      await sleep(everyMs, undefined, { signal: closing.signal }).catch(() => {});
+    }
+  })();
+
+  return {
+    write(line) {
+      if (!closing.signal.aborted) spool.append(`${line}\n`);
+    },
+    async close() {
+      if (closing.signal.aborted) return;
+      closing.abort();
+      await loop;
+      await spool.written();
+      await sendWritten().catch(onFailure);
+      await spool.close();
+    },
+  };
+}
+
+/** The file between: what is appended while a write is under way goes with the next one. */
+async function openSpool(file: string, onFailure: (error: unknown) => void) {
+  const handle = await open(file, "a+");
+  let pending = "";
+  let writing: Promise<void> | undefined;
+  let size = 0;
+  const writePending = async () => {
+    while (pending !== "") {
+      const bytes = Buffer.from(pending);
+      pending = "";
+      await handle.appendFile(bytes);
+      size += bytes.length;
+    }
+  };
+  return {
+    size: () => size,
+    append(text: string): void {
+      pending += text;
+      writing ??= writePending()
+        .catch(onFailure)
+        .finally(() => (writing = undefined));
+    },
+    written: async () => await writing,
+    chunkAt: (from: number) => chunkAt(handle, from, size),
+    close: () => handle.close(),
+  };
+}
+
+/** Whole lines while there are more to come, so that readers of a chunk see no half characters. */
+async function chunkAt(spool: FileHandle, from: number, end: number) {
+  const { buffer, bytesRead } = await spool.read(Buffer.alloc(Math.min(maxLogChunkBytes, end - from)), {
+    position: from,
+  });
+  const bytes = buffer.subarray(0, bytesRead);
+  const lastLine = bytes.lastIndexOf("\n") + 1;
+  return from + bytesRead < end && lastLine > 0 ? bytes.subarray(0, lastLine) : bytes;
+}

@@ -1,0 +1,24 @@
+/** The agent's own log: one line per event. Facts are numbers and names; secrets never come in here. */
+export type Log = (event: string, facts?: Record<string, string | number | boolean | null | undefined>) => void;
+
+/** Lines like `2026-11-20T13:46:07.120Z build claimed buildId=7 attempt=1`. */
+export function openLog(write: (line: string) => void): Log {
+  return (event, facts = {}) => {
+    const told = Object.entries(facts).filter(([, value]) => value !== undefined);
+    const words = told.map(([name, value]) => `${name}=${shown(value)}`);
+    write([new Date().toISOString(), event, ...words].join(" "));
+  };
+}
+
+/** What went wrong, in one line; the causes too, because fetch hides "connection refused" in its cause. */
+export function sentenceOf(error: unknown): string {
+  if (error instanceof SuppressedError) return `${sentenceOf(error.suppressed)}; then: ${sentenceOf(error.error)}`;
+  if (!(error instanceof Error)) return String(error);
+  const causes = error.cause === undefined ? "" : ` (${sentenceOf(error.cause)})`;
+  return `${error.message || error.name}${causes}`.replaceAll(/\s+/g, " ");
+}
+
+function shown(value: string | number | boolean | null | undefined): string {
+  const text = String(value).replaceAll(/\s+/g, " ");
+  return /[ "]/.test(text) ? JSON.stringify(text) : text;
+}

@@ -1,0 +1,79 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { runAgent } from "./agent.ts";
+import { ConfigRefused, readConfig, type Config } from "./config.ts";
+import { findCapabilities } from "./doctor/capabilities.ts";
+import { openImageCache } from "./image-cache.ts";
+import { lockStateDir } from "./lock.ts";
+import { openLog, sentenceOf, type Log } from "./log.ts";
+import { connectQueue } from "./queue.ts";
+import { isWorthRetry, withRetry } from "./retry.ts";
+import { killOrphans } from "./testdrive/orphans.ts";
+import { clearWorkDirs } from "./work-dir.ts";
+import { connectWorker } from "./worker-api.ts";
+
+/** From the first signal to the end of the process: what hangs longer is cleaned by the next start. */
+const stopWithinMs = 5_000;
+
+const log = openLog((line) => process.stderr.write(`${line}\n`));
+
+async function main(): Promise<number> {
+  const stopping = stopOnSignal(log);
+  try {
+    const { values } = parseArgs({ options: { config: { type: "string" } } });
+    const config = await readConfig(values.config, process.env);
+    await serve(config, stopping);
+    log("agent stopped");
+    return 0;
+  } catch (error) {
+    if (stopping.aborted) return 0;
+    process.stderr.write(`${error instanceof ConfigRefused ? error.message : sentenceOf(error)}\n`);
+    return error instanceof ConfigRefused ? 2 : 1;
+  }
+}
+
+async function serve(config: Config, signal: AbortSignal): Promise<void> {
+  await mkdir(config.stateDir, { recursive: true, mode: 0o700 });
+  await lockStateDir(config.stateDir);
+  await killOrphans(config.stateDir);
+  const left = await clearWorkDirs(config.stateDir, log);
+  if (left > 0) log("cleaned up after a killed agent", { workDirs: left });
+
+  const { capabilities } = await findCapabilities(config);
+  if (config.isolation === "guest") log("isolation is guest, which is not there yet: this agent hosts testdrives only");
+  const api = connectWorker(config);
+  // Without an end: an agent may be up before its Worker.
+  const tries = { attempts: Infinity, baseDelayMs: 1_000, maxDelayMs: 15_000, signal };
+  const hello = () =>
+    api.hello(capabilities, signal).catch((error: unknown) => {
+      if (isWorthRetry(error)) log("the Worker does not answer", { reason: sentenceOf(error) });
+      throw error;
+    });
+  const { name, endedLeases } = await withRetry(hello, tries);
+  log("agent ready", {
+    name,
+    endedLeases,
+    imageTypes: capabilities.imageTypes.join(","),
+    testdrives: capabilities.testdrives,
+  });
+
+  const cache = await openImageCache(join(config.stateDir, "cache"), config.cacheGb * 1e9);
+  await runAgent({ config, capabilities, api, queue: connectQueue(config), cache, log }, signal);
+}
+
+/** The first signal stops in order, the second at once. */
+function stopOnSignal(log: Log): AbortSignal {
+  const stopping = new AbortController();
+  const onSignal = (name: NodeJS.Signals) => {
+    if (stopping.signal.aborted) process.exit(1);
+    log("stopping", { signal: name });
+    stopping.abort();
+    setTimeout(() => process.exit(1), stopWithinMs).unref();
+  };
+  process.on("SIGTERM", onSignal);
+  process.on("SIGINT", onSignal);
+  return stopping.signal;
+}
+
+process.exit(await main());

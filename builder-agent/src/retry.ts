@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** An answer of the Worker or of the Queue that is no success. */
+export class RemoteRefusal extends Error {
+  readonly status: number;
+  constructor(what: string, status: number, said: string) {
+    super(`${what}: HTTP ${status}${said === "" ? "" : ` ${said}`}`);
+    this.name = "RemoteRefusal";
+    this.status = status;
+  }
+}
+
+export interface Tries {
+  attempts: number;
+  /** Upper end of the first pause; it doubles, and each pause is a random part of it (full jitter). */
+  baseDelayMs: number;
+  maxDelayMs: number;
+  signal: AbortSignal;
+}
+
+/** 5 attempts with pauses of at most 0.5, 1, 2, 4 s: 7.5 s, well inside the 30 s lease. */
+export const shortTries = (signal: AbortSignal): Tries => ({
+  attempts: 5,
+  baseDelayMs: 500,
+  maxDelayMs: 4_000,
+  signal,
+});
+
+/** 10 attempts, at most 76 s of pauses: for what would throw away a whole build. */
+export const longTries = (signal: AbortSignal): Tries => ({
+  attempts: 10,
+  baseDelayMs: 500,
+  maxDelayMs: 15_000,
+  signal,
+});
+
+export async function withRetry<T>(work: () => Promise<T>, tries: Tries): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    tries.signal.throwIfAborted();
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt >= tries.attempts || !isWorthRetry(error)) throw error;
+      await sleep(pauseMs(attempt, tries), undefined, { signal: tries.signal });
+    }
+  }
+}
+
+/** The one place that decides: the network, a server in trouble and "slow down" may pass; everything else will not. */
+export function isWorthRetry(error: unknown): boolean {
+  if (error instanceof RemoteRefusal) return error.status === 429 || error.status >= 500;
+  if (!(error instanceof Error)) return false;
+  // fetch throws TypeError for all network trouble and keeps the reason in `cause`; a bug of ours has none.
+  return error.name === "TimeoutError" || (error instanceof TypeError && error.cause !== undefined);
+}
+
+/** Full jitter: anything up to the ceiling, so that agents that lost the Worker together do not come back together. */
+export function pauseMs(attempt: number, limits: { baseDelayMs: number; maxDelayMs: number }): number {
+  return Math.random() * Math.min(limits.maxDelayMs, limits.baseDelayMs * 2 ** (attempt - 1));
+}

@@ -1,0 +1,100 @@
+import { createHash } from "node:crypto";
+import { open } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { TestdriveClaim } from "../contract.ts";
+import { isWorthRetry, pauseMs } from "../retry.ts";
+import type { WorkerApi } from "../worker-api.ts";
+import { writeAll } from "./write-all.ts";
+
+export interface Download {
+  claim: Pick<TestdriveClaim, "buildId" | "image">;
+  api: Pick<WorkerApi, "readImage">;
+  signal: AbortSignal;
+  onProgress?: (receivedBytes: number) => void;
+  /** A body that sends nothing for so long is given up, and asked for again from there. */
+  stallMs?: number;
+}
+
+/** Attempts that bring no byte, one after the other, with pauses of at most 0.5, 1, 2, 4 s. */
+const maxVainAttempts = 5;
+const pauses = { baseDelayMs: 500, maxDelayMs: 4_000 };
+
+/** Writes the downloadable file of a build to `into`; an interrupted body goes on where it stopped. Checks its SHA-256. */
+export async function download(into: string, job: Download): Promise<void> {
+  const { sha256, fileName } = job.claim.image;
+  await using file = await open(into, "wx", 0o600);
+  const digest = createHash("sha256");
+  await receive(job, async (bytes, position) => {
+    await writeAll(file, bytes, position);
+    digest.update(bytes);
+  });
+  const actual = digest.digest("hex");
+  if (actual !== sha256) throw new WrongImage(`SHA-256 of ${fileName} is ${actual}, announced was ${sha256}`);
+}
+
+type Write = (bytes: Uint8Array, position: number) => Promise<void>;
+
+async function receive(job: Download, write: Write): Promise<void> {
+  const { size, fileName } = job.claim.image;
+  let received = 0;
+  let vain = 0;
+  for (;;) {
+    const before = received;
+    const take = async (bytes: Uint8Array) => {
+      if (received + bytes.length > size)
+        throw new WrongImage(`${fileName} is longer than the announced ${size} bytes`);
+      await write(bytes, received);
+      received += bytes.length;
+      job.onProgress?.(received);
+    };
+    await readOn(job, received, take).catch((error: unknown) => {
+      if (!isInterruption(error)) throw error;
+    });
+    if (received === size) return;
+    vain = received > before ? 0 : vain + 1;
+    if (vain === maxVainAttempts) throw new WrongImage(`${fileName} ends after ${received} of ${size} bytes`);
+    await sleep(pauseMs(vain + 1, pauses), undefined, { signal: job.signal });
+  }
+}
+
+/** The Worker sent something else than it announced. */
+export class WrongImage extends Error {
+  constructor(what: string) {
+    super(`The image cannot be used: ${what}.`);
+    this.name = "WrongImage";
+  }
+}
+
+async function readOn(job: Download, from: number, write: (bytes: Uint8Array) => Promise<void>): Promise<void> {
+  const stalled = new AbortController();
+  const stall = () => stalled.abort(new Stalled());
+  const { stallMs = 30_000 } = job;
+  let timer = setTimeout(stall, stallMs);
+  try {
+    const signal = AbortSignal.any([job.signal, stalled.signal]);
+    const answer = await job.api.readImage(job.claim.buildId, from, signal);
+    checkRange(answer, from, job.claim.image.size);
+    for await (const bytes of answer.body ?? []) {
+      clearTimeout(timer);
+      await write(bytes);
+      timer = setTimeout(stall, stallMs);
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+  job.signal.throwIfAborted();
+}
+
+class Stalled extends Error {}
+
+const isInterruption = (error: unknown) => error instanceof Stalled || isWorthRetry(error);
+
+function checkRange(answer: Response, from: number, size: number): void {
+  const range = answer.headers.get("content-range");
+  const expected = `bytes ${from}-${size - 1}/${size}`;
+  // The whole is what a server may answer to any range, and what we want when we have nothing yet.
+  if (answer.status === 200 && from === 0) return;
+  if (answer.status === 206 && range === expected) return;
+  void answer.body?.cancel();
+  throw new WrongImage(`asked for "${expected}", the service answered ${answer.status} "${range ?? "no range"}"`);
+}

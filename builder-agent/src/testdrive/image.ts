@@ -1,0 +1,58 @@
+import { rm, statfs } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { TestdriveClaim } from "../contract.ts";
+import type { CachedImage, ImageCache, ImageFormat } from "../image-cache.ts";
+import type { WorkerApi } from "../worker-api.ts";
+import { download } from "./download.ts";
+import { unpackDisk } from "./unpack.ts";
+
+export interface ImageSource {
+  api: Pick<WorkerApi, "readImage">;
+  cache: ImageCache;
+  signal: AbortSignal;
+  /** One line for users. */
+  onMessage: (message: string) => void;
+}
+
+/** The build's disk or medium, held in the cache: from there, else downloaded, checked and unpacked into it. */
+export async function getImage(claim: TestdriveClaim, source: ImageSource): Promise<CachedImage> {
+  const { buildId, image } = claim;
+  return (await source.cache.find(buildId, image.sha256)) ?? (await fetchImage(claim, source));
+}
+
+async function fetchImage(claim: TestdriveClaim, source: ImageSource): Promise<CachedImage> {
+  const { buildId, image } = claim;
+  const downloaded = source.cache.incoming(image.fileName);
+  const unpacked = source.cache.incoming(`${buildId}.raw`);
+  try {
+    await checkRoom(downloaded, image.compressed ? image.size + image.rawSize : image.size);
+    await download(downloaded, { claim, ...source, onProgress: telling(image.size, source.onMessage) });
+    if (!image.compressed) return await source.cache.put(buildId, image.sha256, downloaded, formatOf(claim));
+    source.onMessage("Unpacking the image");
+    await unpackDisk(downloaded, unpacked, { rawSize: image.rawSize, signal: source.signal });
+    return await source.cache.put(buildId, image.sha256, unpacked, "raw");
+  } finally {
+    await Promise.all([downloaded, unpacked].map((path) => rm(path, { force: true })));
+  }
+}
+
+const formatOf = ({ imageType }: TestdriveClaim): ImageFormat => (imageType === "iso" ? "iso" : "raw");
+
+async function checkRoom(path: string, neededBytes: number): Promise<void> {
+  const { bavail, bsize } = await statfs(dirname(path));
+  if (bavail * bsize < neededBytes)
+    throw new Error(`The builder agent has ${gib(bavail * bsize)} of free disk, the image needs ${gib(neededBytes)}.`);
+}
+
+const gib = (bytes: number) => `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
+
+/** Says each new percent, so that a slow download does not look like a dead one; a message each chunk would be thousands. */
+function telling(size: number, onMessage: (message: string) => void): (received: number) => void {
+  let told = -1;
+  return (received) => {
+    const percent = Math.floor((received / size) * 100);
+    if (percent === told) return;
+    told = percent;
+    onMessage(`Fetching the image (${percent} %)`);
+  };
+}

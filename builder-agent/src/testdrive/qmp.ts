@@ -1,0 +1,99 @@
+import { connect, type Socket } from "node:net";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+
+const Message = z.union([
+  z.object({ event: z.string(), data: z.unknown().optional() }),
+  z.object({ error: z.object({ desc: z.string() }) }),
+  z.object({ QMP: z.object({ version: z.unknown() }) }),
+  z.object({ return: z.unknown() }),
+]);
+
+export interface QmpEvent {
+  event: string;
+  data?: unknown;
+}
+
+/** QEMU's control connection. Commands are answered in order; `execute` rejects when QEMU refuses or is gone. */
+export interface Qmp extends Disposable {
+  execute(command: string, args?: Record<string, unknown>): Promise<unknown>;
+}
+
+/**
+ * Connects as soon as QEMU offers the socket, until `signal`. QEMU serves its first command only after all that its
+ * command line asked for is there, so that an open Qmp also means: the VNC servers accept.
+ */
+export async function openQmp(path: string, onEvent: (event: QmpEvent) => void, signal: AbortSignal): Promise<Qmp> {
+  const socket = await untilConnected(path, signal);
+  const qmp = speakQmp(socket, onEvent);
+  const give = () => socket.destroy();
+  signal.addEventListener("abort", give);
+  try {
+    await qmp.execute("qmp_capabilities");
+    return qmp;
+  } catch (error) {
+    qmp[Symbol.dispose]();
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", give);
+  }
+}
+
+async function untilConnected(path: string, signal: AbortSignal): Promise<Socket> {
+  for (;;) {
+    signal.throwIfAborted();
+    const socket = await tryConnect(path);
+    if (socket) return socket;
+    await sleep(10, undefined, { signal });
+  }
+}
+
+/** A connection to a unix socket, or undefined while nobody listens there. */
+export function tryConnect(path: string): Promise<Socket | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect({ path });
+    socket.once("connect", () => resolve(socket)).once("error", () => resolve(undefined));
+  });
+}
+
+function speakQmp(socket: Socket, onEvent: (event: QmpEvent) => void): Qmp {
+  const waiting: PromiseWithResolvers<unknown>[] = [];
+  const lines = createInterface({ input: socket });
+  lines.on("line", (line) => {
+    const message = parseMessage(line);
+    if (message === undefined) return void socket.destroy();
+    if ("event" in message) return onEvent(message);
+    if ("QMP" in message) return;
+    const asked = waiting.shift();
+    if ("error" in message) asked?.reject(new Error(`QEMU: ${message.error.desc}`));
+    else asked?.resolve(message.return);
+  });
+  // Both say it when QEMU is gone, and "close" follows.
+  lines.on("error", () => {});
+  socket.on("error", () => {});
+  socket.on("close", () => {
+    for (const asked of waiting.splice(0)) asked.reject(new Error("QEMU closed its control connection"));
+  });
+  return {
+    execute(command, args) {
+      const asked = Promise.withResolvers<unknown>();
+      if (socket.destroyed) asked.reject(new Error("QEMU closed its control connection"));
+      else {
+        waiting.push(asked);
+        socket.write(`${JSON.stringify({ execute: command, ...(args && { arguments: args }) })}\n`);
+      }
+      return asked.promise;
+    },
+    [Symbol.dispose]: () => void socket.destroy(),
+  };
+}
+
+/** QEMU runs strangers' code: what it says must not be able to end the agent. */
+function parseMessage(line: string): z.infer<typeof Message> | undefined {
+  try {
+    return Message.parse(JSON.parse(line));
+  } catch {
+    return undefined;
+  }
+}

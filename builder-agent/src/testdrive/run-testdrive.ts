@@ -1,0 +1,154 @@
+import { connect, type Socket } from "node:net";
+import { pipeline } from "node:stream/promises";
+import type { Config } from "../config.ts";
+import type { TestdriveClaim, TestdriveOrder } from "../contract.ts";
+import { chooseAccel } from "../doctor/acceleration.ts";
+import type { ImageCache } from "../image-cache.ts";
+import { sentenceOf, type Log } from "../log.ts";
+import type { WorkerApi } from "../worker-api.ts";
+import { Control } from "./control.ts";
+import { makeDrive } from "./disk.ts";
+import { getImage } from "./image.ts";
+import { startQemu, vncSocket, type Qemu } from "./qemu.ts";
+import { makeSessionDir, type SessionDir } from "./session-dir.ts";
+import { TcpViewers } from "./tcp-viewers.ts";
+import type { ReservedVnc } from "./vnc-port.ts";
+import { joinViewer } from "./vnc-tunnel.ts";
+
+export interface TestdriveParts {
+  api: Pick<WorkerApi, "readImage" | "openControl" | "openViewer">;
+  config: Pick<Config, "stateDir" | "memoryMb" | "accel">;
+  cache: ImageCache;
+  /** Aborted when the agent stops. */
+  signal: AbortSignal;
+  log: Log;
+}
+
+/** The end of a session, with a sentence for its owner. */
+class SessionOver extends Error {}
+
+/**
+ * Hosts one testdrive from its claim to its end: power-off, an order to stop, the agent's own stop, or a lost Worker.
+ * Never rejects: what goes wrong is told to the Worker and logged. Process, overlay and port are gone when it settles.
+ */
+export async function runTestdrive(
+  claim: TestdriveClaim,
+  reserved: ReservedVnc | null,
+  parts: TestdriveParts,
+): Promise<void> {
+  const session = openSession(claim, reserved, parts);
+  let reason: string;
+  try {
+    reason = await host(session);
+  } catch (error) {
+    reason = sentenceOf(session.over.signal.aborted ? session.over.signal.reason : error);
+  } finally {
+    session.end("The session is over.");
+    await reserved?.release();
+  }
+  parts.log("testdrive ended", { testdriveId: claim.testdriveId, reason });
+  await session.control.finish(reason);
+}
+
+interface Session {
+  claim: TestdriveClaim;
+  reserved: ReservedVnc | null;
+  parts: TestdriveParts;
+  control: Control;
+  /** Aborted with the first reason to end. */
+  over: AbortController;
+  end: (reason: string) => void;
+  /** QEMU's VNC socket accepts. */
+  ready: PromiseWithResolvers<SessionDir>;
+}
+
+function openSession(claim: TestdriveClaim, reserved: ReservedVnc | null, parts: TestdriveParts): Session {
+  const over = new AbortController();
+  const ready = Promise.withResolvers<SessionDir>();
+  const end = (reason: string) => over.abort(new SessionOver(reason));
+  const stop = () => end("The builder agent is stopping.");
+  if (parts.signal.aborted) stop();
+  parts.signal.addEventListener("abort", stop);
+  over.signal.addEventListener("abort", () => parts.signal.removeEventListener("abort", stop));
+
+  const lease = { id: claim.testdriveId, token: claim.token };
+  const control = new Control({
+    dial: () => parts.api.openControl(lease),
+    onOrder: (order) => obey(order, session),
+    onLost: end,
+  });
+  const session = { claim, reserved, parts, control, over, end, ready };
+  return session;
+}
+
+function obey(order: TestdriveOrder, session: Session): void {
+  if (order.type === "stop") return session.end(order.reason);
+  const { claim, parts, over, ready } = session;
+  const lease = { id: claim.testdriveId, token: claim.token };
+  ready.promise
+    .then((dir) =>
+      joinViewer({
+        viewer: order.viewer,
+        dial: () => parts.api.openViewer(lease, order.viewer),
+        vncPath: dir.socket(vncSocket),
+        signal: over.signal,
+      }),
+    )
+    .catch((error: unknown) => parts.log("viewer failed", { viewer: order.viewer, reason: sentenceOf(error) }));
+}
+
+/** → why the session ended. */
+async function host(session: Session): Promise<string> {
+  const { claim, reserved, parts, control } = session;
+  const { signal } = session.over;
+  const startedAt = performance.now();
+  control.report({ type: "preparing", message: "Fetching the image" });
+  const accel = await chooseAccel(parts.config);
+  await using dir = await makeSessionDir(parts.config.stateDir, claim.testdriveId);
+  using image = await getImage(claim, {
+    ...parts,
+    signal,
+    onMessage: (message) => control.report({ type: "preparing", message }),
+  });
+  control.report({ type: "preparing", message: "Starting the virtual machine" });
+  const machine = {
+    testdriveId: claim.testdriveId,
+    accel,
+    memoryMb: Math.min(claim.memoryMb, parts.config.memoryMb),
+    drive: await makeDrive(image, dir, signal),
+    vnc: reserved && { bindHost: reserved.bindHost, port: reserved.port, password: claim.password },
+  };
+  const early = (await reserved?.handOver()) ?? [];
+  await using qemu = await startQemu(machine, dir, { onEvent: countTcpViewers(control), signal });
+  for (const client of early) if (reserved) void joinEarly(client, reserved);
+
+  control.report({ type: "ready" });
+  session.ready.resolve(dir);
+  parts.log("testdrive ready", { testdriveId: claim.testdriveId, ms: Math.round(performance.now() - startedAt) });
+  return await untilOver(qemu, signal);
+}
+
+function countTcpViewers(control: Control) {
+  const viewers = new TcpViewers();
+  return (event: Parameters<TcpViewers["note"]>[0]) => {
+    const count = viewers.note(event);
+    if (count !== undefined) control.report({ type: "tcp_viewers", count });
+  };
+}
+
+/** A client that came before QEMU listened is passed on, so that one may connect as soon as the address is known. */
+async function joinEarly(client: Socket, { bindHost, port }: ReservedVnc): Promise<void> {
+  const host = bindHost === "0.0.0.0" ? "127.0.0.1" : bindHost;
+  const vnc = connect({ host, port });
+  await Promise.all([pipeline(client, vnc), pipeline(vnc, client)]).catch(() => {});
+  client.destroy();
+  vnc.destroy();
+}
+
+async function untilOver(qemu: Qemu, signal: AbortSignal): Promise<string> {
+  const stopped = new Promise<never>((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+  return await Promise.race([qemu.ended, stopped]);
+}

@@ -1,0 +1,28 @@
+import { open, type FileHandle } from "node:fs/promises";
+import type { Readable } from "node:stream";
+import { writeAll } from "./write-all.ts";
+
+/** What a session's serial console may take on the disk. */
+export const maxSerialLogBytes = 1024 * 1024;
+
+/** Writes a guest's serial console to a file that stays within its bound: when full, the older half goes. */
+export async function keepSerialLog(path: string, console: Readable, maxBytes = maxSerialLogBytes): Promise<void> {
+  await using file = await open(path, "w+", 0o600);
+  let size = 0;
+  for await (const chunk of console) {
+    const bytes = lastOf(chunk, maxBytes / 2);
+    if (size + bytes.length > maxBytes) size = await dropOlderHalf(file, size);
+    await writeAll(file, bytes, size);
+    size += bytes.length;
+  }
+}
+
+async function dropOlderHalf(file: FileHandle, size: number): Promise<number> {
+  const kept = Buffer.alloc(Math.floor(size / 2));
+  await file.read(kept, 0, kept.length, size - kept.length);
+  await writeAll(file, kept, 0);
+  await file.truncate(kept.length);
+  return kept.length;
+}
+
+const lastOf = (chunk: Buffer, maxBytes: number) => chunk.subarray(Math.max(0, chunk.length - Math.floor(maxBytes)));

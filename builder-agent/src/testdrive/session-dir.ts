@@ -1,0 +1,28 @@
+import { mkdir, open, rm } from "node:fs/promises";
+import { join } from "node:path";
+
+/** Where a session keeps its overlay, sockets and serial log; only the agent's user may enter. Gone with the session. */
+export interface SessionDir extends AsyncDisposable {
+  path: string;
+  file(name: string): string;
+  /** An address for `connect`: a unix socket's path may have at most 107 bytes, which a state directory easily exceeds. */
+  socket(name: string): string;
+}
+
+export const sessionsDir = (stateDir: string) => join(stateDir, "testdrives");
+
+export async function makeSessionDir(stateDir: string, testdriveId: number): Promise<SessionDir> {
+  const path = join(sessionsDir(stateDir), String(testdriveId));
+  await rm(path, { recursive: true, force: true });
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  const handle = await open(path);
+  return {
+    path,
+    file: (name) => join(path, name),
+    socket: (name) => `/proc/self/fd/${handle.fd}/${name}`,
+    async [Symbol.asyncDispose]() {
+      await handle.close();
+      await rm(path, { recursive: true, force: true });
+    },
+  };
+}

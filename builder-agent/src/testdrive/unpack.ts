@@ -1,0 +1,124 @@
+import { chown, mkdir, open, rename, rm, type FileHandle } from "node:fs/promises";
+import { constants } from "node:fs";
+import { join } from "node:path";
+import { spawn, type ChildProcess } from "node:child_process";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { asNobody, nobody } from "./rights.ts";
+
+/** An archive that is not what a build of ours makes: one raw disk and nothing else. */
+export class HostileArchive extends Error {
+  constructor(why: string) {
+    super(`The image's archive was refused: ${why}.`);
+    this.name = "HostileArchive";
+  }
+}
+
+/**
+ * Unpacks the one raw disk of a `.tar.gz`, its holes kept as holes, to `into`. A stranger's build decides what is in the
+ * archive, so tar runs as nobody, in an empty directory, for members named `*.raw` only, whatever their name always into
+ * the same file, which it may neither overwrite nor write beyond the announced size. What it did is looked at before the
+ * file is taken over. (Printing the member to us instead would be as safe, but tar prints holes in pieces of 512 bytes:
+ * 13 s for 2 GiB, of which nothing is left when it extracts them.)
+ */
+export async function unpackDisk(
+  archive: string,
+  into: string,
+  { rawSize, signal }: { rawSize: number; signal: AbortSignal },
+): Promise<void> {
+  const dir = `${into}.unpacking`;
+  await mkdir(dir, { mode: 0o700 });
+  try {
+    if (process.getuid?.() === 0) await chown(dir, nobody, nobody);
+    await using source = await open(archive);
+    checkTold(await runTar(source, dir, { rawSize, signal }));
+    await takeOver(join(dir, diskFile), into, rawSize);
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+/** `tar -vv --numeric-owner`: type and mode, owner, size, date, time, name. */
+const memberLine = /^-[rwxsStT-]{9}\S? +\d+\/\d+ +\d+ +\S+ +\S+ (.+)$/;
+/** As packed by build/pack.ts: `NAME/NAME.raw`. */
+const memberName = /^(?:([A-Za-z0-9][A-Za-z0-9._+-]*)\/)?([A-Za-z0-9][A-Za-z0-9._+-]*)\.raw$/;
+const diskFile = "disk";
+
+const tarArguments = [
+  ["--extract", "--gzip", "--file=-", "-vv", "--numeric-owner", "--quoting-style=escape"],
+  ["--no-same-owner", "--no-same-permissions", "--keep-old-files", `--transform=s,.*,${diskFile},`],
+  ["--wildcards", "--no-anchored", "*.raw"],
+].flat();
+
+interface Told {
+  members: string[];
+  complaints: string[];
+  /** Null: killed. */
+  code: number | null;
+}
+
+async function runTar(
+  source: FileHandle,
+  dir: string,
+  { rawSize, signal }: { rawSize: number; signal: AbortSignal },
+): Promise<Told> {
+  signal.throwIfAborted();
+  const child = spawn(...asNobody("prlimit", [`--fsize=${rawSize}`, "--core=0", "--", "tar", ...tarArguments]), {
+    env: { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" },
+    cwd: dir, // entered while still root: its parents are closed to nobody
+    detached: true, // in one group with the decompressor, to be killed together
+    stdio: [source.fd, "pipe", "pipe"],
+  });
+  const kill = () => killGroup(child);
+  signal.addEventListener("abort", kill);
+  try {
+    const ended = new Promise<number | null>((resolve, reject) => child.on("close", resolve).on("error", reject));
+    const [members, complaints, code] = await Promise.all([firstLines(child.stdout), firstLines(child.stderr), ended]);
+    signal.throwIfAborted();
+    return { members, complaints, code };
+  } finally {
+    signal.removeEventListener("abort", kill);
+    kill();
+  }
+}
+
+function checkTold({ members, complaints, code }: Told): void {
+  const [line, another] = members;
+  if (line === undefined) throw new HostileArchive(`there is no disk in it${saying(complaints)}`);
+  const [whole, folder, name] = memberName.exec(memberLine.exec(line)?.[1] ?? "") ?? [];
+  if (whole === undefined) throw new HostileArchive(`"${line}" is no disk of a build`);
+  if (folder !== undefined && folder !== name) throw new HostileArchive(`"${whole}" is no name of a disk`);
+  if (another !== undefined) throw new HostileArchive(`it holds more than one disk: "${another}"`);
+  if (code !== 0) throw new HostileArchive(`tar ended with ${code ?? "a signal"}${saying(complaints)}`);
+}
+
+const saying = (complaints: string[]) => (complaints.length === 0 ? "" : ` (${complaints.join(" ")})`);
+
+async function takeOver(disk: string, into: string, rawSize: number): Promise<void> {
+  await using file = await open(disk, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const found = await file.stat();
+  if (!found.isFile() || found.nlink !== 1) throw new HostileArchive("its disk is no plain file");
+  if (found.size !== rawSize) throw new HostileArchive(`the disk has ${found.size} bytes, announced were ${rawSize}`);
+  if (process.getuid?.() === 0) await file.chown(0, 0);
+  await file.chmod(0o600);
+  await rename(disk, into);
+}
+
+/** Enough to judge by; the rest is read and forgotten, because a full pipe would stop the program. */
+async function firstLines(output: Readable | null): Promise<string[]> {
+  const lines: string[] = [];
+  if (!output) return lines;
+  for await (const line of createInterface({ input: output })) {
+    if (lines.length < 3) lines.push(line.slice(0, 300));
+  }
+  return lines;
+}
+
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  try {
+    process.kill(-child.pid, "SIGKILL");
+  } catch {
+    // Gone already.
+  }
+}

@@ -1,0 +1,82 @@
+import { createServer, type Server, type Socket } from "node:net";
+import { networkInterfaces } from "node:os";
+import type { Config } from "../config.ts";
+
+/** A TCP port for one session's VNC clients; nobody else on this host gets it while it is held. */
+export interface ReservedVnc {
+  /** What clients are told. */
+  host: string;
+  port: number;
+  /** What QEMU listens on: behind address translation the public address is none of this host's. */
+  bindHost: string;
+  /** Stops listening so that QEMU can; the port stays ours. → clients that came too early, none of them read from. */
+  handOver(): Promise<Socket[]>;
+  release(): Promise<void>;
+}
+
+/** QEMU names a VNC port as a display, which counts from here. */
+export const firstVncPort = 5900;
+
+/** Clients may come between the answer to their POST and QEMU's start: so many of them wait, the others are cut off. */
+const maxEarlyClients = 8;
+
+/** Ports in our hands without a listener: QEMU is about to take them, or about to go. */
+const handedOver = new Set<number>();
+
+/** A free port of the configured range, held by listening on it; null: no address is configured, or no port is free. */
+export async function reserveVnc(config: Pick<Config, "vnc">): Promise<ReservedVnc | null> {
+  if (config.vnc === null) return null;
+  const bindHost = bindAddress(config.vnc.host);
+  for (const port of candidates(config.vnc.ports)) {
+    const server = handedOver.has(port) ? undefined : await listen(bindHost, port);
+    if (server) return reserved(config.vnc.host, bindHost, { server, port });
+  }
+  return null;
+}
+
+/** Every port once, from a random one on: a client of an ended session shall not meet the next one at its old address. */
+function candidates([from, to]: readonly [number, number]): number[] {
+  const first = Math.max(from, firstVncPort);
+  const count = Math.max(0, to - first + 1);
+  const start = Math.floor(Math.random() * count);
+  return Array.from({ length: count }, (_, index) => first + ((start + index) % count));
+}
+
+function reserved(host: string, bindHost: string, { server, port }: { server: Server; port: number }): ReservedVnc {
+  const early = new Set<Socket>();
+  server.on("connection", (socket) => {
+    if (early.size >= maxEarlyClients) return void socket.destroy();
+    early.add(socket);
+    socket.on("error", () => socket.destroy()).on("close", () => early.delete(socket));
+  });
+  // close() frees the port at once; its callback would wait for the early clients.
+  return {
+    host,
+    port,
+    bindHost,
+    async handOver() {
+      handedOver.add(port);
+      server.close();
+      return [...early];
+    },
+    async release() {
+      server.close();
+      for (const socket of early) socket.destroy();
+      handedOver.delete(port);
+    },
+  };
+}
+
+function listen(host: string, port: number): Promise<Server | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer({ pauseOnConnect: true });
+    server.once("error", () => resolve(undefined));
+    server.listen({ host, port, exclusive: true }, () => resolve(server));
+  });
+}
+
+function bindAddress(host: string): string {
+  if (host === "localhost") return "127.0.0.1";
+  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return own.some(({ address }) => address === host) ? host : "0.0.0.0";
+}

@@ -1,0 +1,128 @@
+import { connect, type Socket } from "node:net";
+import type { RawData, WebSocket } from "ws";
+import { Credit, creditWindowBytes, maxFrameBytes } from "../contract.ts";
+import { CreditWindow } from "./credit-window.ts";
+import { watch } from "./watchdog.ts";
+
+export interface Viewer {
+  /** Its id; says whether it gives credit. */
+  viewer: string;
+  /** To the Worker; a socket that still connects. */
+  dial: () => WebSocket;
+  /** QEMU's unix socket. */
+  vncPath: string;
+  signal: AbortSignal;
+}
+
+/** After a frame, the next one waits so long for more bytes. The first one after a silence does not wait at all. */
+const gatherMs = 1;
+
+/** Joins one viewer to a connection of its own on QEMU's VNC socket. Settles when both are closed. */
+export async function joinViewer({ viewer, dial, vncPath, signal }: Viewer): Promise<void> {
+  if (signal.aborted) return;
+  const socket = dial();
+  const vnc = connect({ path: vncPath }).pause();
+  const window = new CreditWindow(viewer);
+  const frames = new FrameSender(vnc, socket, window);
+  watch(socket);
+  const abort = () => socket.terminate();
+  signal.addEventListener("abort", abort);
+
+  socket.on("open", () => frames.start());
+  socket.on("message", (data, isBinary) => {
+    if (isBinary) return forward(data, socket, vnc);
+    const credit = parseCredit(data);
+    if (credit === undefined) return socket.close(1008, "not a credit");
+    window.credit(credit);
+    frames.flush();
+  });
+  socket.on("error", () => {}); // "close" follows
+  vnc.on("error", () => vnc.destroy());
+  vnc.on("end", () => frames.flush());
+  vnc.on("close", () => (socket.readyState === socket.CONNECTING ? socket.terminate() : socket.close(1000)));
+  try {
+    await new Promise((resolve) => socket.once("close", resolve));
+  } finally {
+    signal.removeEventListener("abort", abort);
+    frames.stop();
+    vnc.destroy();
+  }
+}
+
+/** Keys and pointer. A guest that does not read them stops its viewer's socket, not the agent's memory. */
+function forward(data: RawData, socket: WebSocket, vnc: Socket): void {
+  const bytes = Array.isArray(data) ? Buffer.concat(data) : data instanceof ArrayBuffer ? Buffer.from(data) : data;
+  if (vnc.write(bytes)) return;
+  socket.pause();
+  vnc.once("drain", () => socket.resume());
+}
+
+function parseCredit(data: RawData): number | undefined {
+  try {
+    return Credit.parse(JSON.parse(String(data))).credit;
+  } catch {
+    return undefined;
+  }
+}
+
+/** QEMU's bytes as frames of at most maxFrameBytes, as many as the viewer's window and our own buffer take. */
+class FrameSender {
+  readonly #vnc: Socket;
+  readonly #socket: WebSocket;
+  readonly #window: CreditWindow;
+  #chunks: Buffer[] = [];
+  #waitingBytes = 0;
+  #sentAt = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(vnc: Socket, socket: WebSocket, window: CreditWindow) {
+    this.#vnc = vnc;
+    this.#socket = socket;
+    this.#window = window;
+  }
+
+  start(): void {
+    this.#vnc.on("data", (chunk: Buffer) => {
+      this.#chunks.push(chunk);
+      this.#waitingBytes += chunk.length;
+      const isSilent = performance.now() - this.#sentAt > gatherMs;
+      if (isSilent || this.#waitingBytes >= maxFrameBytes) this.flush();
+      else this.#timer ??= setTimeout(() => this.flush(), gatherMs);
+      this.#holdBack();
+    });
+    this.#vnc.resume();
+  }
+
+  flush(): void {
+    this.stop();
+    for (;;) {
+      const bytes = Math.min(this.#waitingBytes, maxFrameBytes, this.#window.room);
+      if (bytes <= 0 || this.#socket.bufferedAmount >= creditWindowBytes) break;
+      this.#send(bytes);
+    }
+    this.#holdBack();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #send(bytes: number): void {
+    const waiting = Buffer.concat(this.#chunks);
+    this.#chunks = waiting.length === bytes ? [] : [waiting.subarray(bytes)];
+    this.#waitingBytes -= bytes;
+    this.#window.sent(bytes);
+    this.#sentAt = performance.now();
+    // Called again when the bytes have left, because our own buffer may be what stopped us.
+    this.#socket.send(waiting.subarray(0, bytes), { binary: true }, (error) => {
+      if (!error && this.#waitingBytes > 0 && this.#timer === undefined) this.flush();
+    });
+  }
+
+  /** QEMU is not read while a whole frame waits: it then skips updates instead of piling them up. */
+  #holdBack(): void {
+    if (this.#waitingBytes >= maxFrameBytes) this.#vnc.pause();
+    else if (this.#vnc.isPaused()) this.#vnc.resume();
+  }
+}

@@ -1,0 +1,199 @@
+import { WebSocket } from "ws";
+import type { z } from "zod";
+import type { Config } from "./config.ts";
+import {
+  attemptHeader,
+  BuildClaimAnswer,
+  HeartbeatAnswer,
+  HelloAnswer,
+  LogAnswer,
+  partDigestHeader,
+  TestdriveClaimAnswer,
+  UploadState,
+  type ArtifactName,
+  type BuildClaim,
+  type BuildFailed,
+  type BuildFinished,
+  type Capabilities,
+  type CompleteUpload,
+  type Heartbeat,
+  type OpenUpload,
+  type TestdriveClaim,
+  type TestdriveClaimRequest,
+} from "./contract.ts";
+import { longTries, RemoteRefusal, shortTries, withRetry, type Tries } from "./retry.ts";
+
+/** What a call about claimed work is made with. */
+export interface Lease {
+  id: number;
+  token: string;
+}
+
+export interface Part {
+  number: number;
+  sha256: string;
+  body: Blob;
+}
+
+/**
+ * The Worker's agent API, one method per endpoint; answers are parsed. Calls that may be repeated are (retry.ts), within
+ * `signal`; a claim is not, because a lost answer has already taken the work.
+ */
+export interface WorkerApi {
+  hello(capabilities: Capabilities, signal: AbortSignal): Promise<HelloAnswer>;
+  claimBuild(capabilities: Capabilities, signal: AbortSignal): Promise<BuildClaim | null>;
+  heartbeat(build: Lease, beat: Heartbeat, signal: AbortSignal): Promise<{ cancel: boolean }>;
+  /** → where the next bytes go. */
+  sendLog(build: Lease, offset: number, bytes: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<number>;
+  artifact(build: Lease, name: ArtifactName, signal: AbortSignal): ArtifactApi;
+  finish(build: Lease, result: BuildFinished, signal: AbortSignal): Promise<void>;
+  fail(build: Lease, failure: BuildFailed, signal: AbortSignal): Promise<void>;
+  /** Gives the build back unfinished, so that another agent gets it at once. */
+  release(build: Lease, signal: AbortSignal): Promise<void>;
+  /** The image of a finished build from that byte on; the body is to be read or cancelled. */
+  readImage(buildId: number, from: number, signal: AbortSignal): Promise<Response>;
+  claimTestdrive(request: z.infer<typeof TestdriveClaimRequest>, signal: AbortSignal): Promise<TestdriveClaim | null>;
+  /** Sockets are returned while they still connect: listen to "open" and "error". */
+  openSocket(): WebSocket;
+  openControl(testdrive: Lease): WebSocket;
+  openViewer(testdrive: Lease, viewer: string): WebSocket;
+}
+
+export interface ArtifactApi {
+  open(file: z.infer<typeof OpenUpload>): Promise<UploadState>;
+  putPart(part: Part): Promise<void>;
+  complete(file: CompleteUpload): Promise<void>;
+}
+
+export function connectWorker(config: Pick<Config, "url" | "token">): WorkerApi {
+  const send: Send = (path, request) => call(config, path, request);
+  const dial: Dial = (path, attempt) =>
+    new WebSocket(`${config.url.replace(/^http/, "ws")}${path}`, {
+      headers: headers(config.token, attempt),
+      handshakeTimeout: 10_000,
+      maxPayload: 1024 * 1024,
+    });
+  return {
+    hello: (capabilities, signal) =>
+      send("/agent/hello", { json: { capabilities }, tries: shortTries(signal) }).then(read(HelloAnswer)),
+    openSocket: () => dial("/agent/socket"),
+    ...buildCalls(send),
+    ...testdriveCalls(send, dial),
+  };
+}
+
+type Send = (path: string, request: Request) => Promise<Response>;
+type Dial = (path: string, attempt?: string) => WebSocket;
+
+function buildCalls(send: Send) {
+  const about = (build: Lease, verb: string, request: Omit<Request, "attempt">) =>
+    send(`/agent/builds/${build.id}/${verb}`, { ...request, attempt: build.token });
+  return {
+    claimBuild: (capabilities, signal) =>
+      send("/agent/builds/claim", { json: { capabilities }, tries: once(signal) })
+        .then(read(BuildClaimAnswer))
+        .then((answer) => answer.build),
+    heartbeat: (build, beat, signal) =>
+      about(build, "heartbeat", { json: beat, tries: once(signal) }).then(read(HeartbeatAnswer)),
+    sendLog: (build, offset, bytes, signal) =>
+      about(build, `log?offset=${offset}`, { method: "PUT", body: bytes, tries: shortTries(signal) })
+        .then(read(LogAnswer))
+        .then((answer) => answer.nextOffset),
+    artifact: (build, name, signal) =>
+      artifactCalls(send, build, `/agent/builds/${build.id}/artifacts/${name}`, signal),
+    finish: (build, result, signal) => about(build, "finish", { json: result, tries: longTries(signal) }).then(discard),
+    fail: (build, failure, signal) => about(build, "fail", { json: failure, tries: longTries(signal) }).then(discard),
+    release: (build, signal) => about(build, "release", { json: {}, tries: shortTries(signal) }).then(discard),
+  } satisfies Partial<WorkerApi>;
+}
+
+const pathOf = (testdrive: Lease) => `/agent/testdrives/${testdrive.id}`;
+
+function testdriveCalls(send: Send, dial: Dial) {
+  return {
+    claimTestdrive: (request, signal) =>
+      send("/agent/testdrives/claim", { json: request, tries: once(signal) })
+        .then(read(TestdriveClaimAnswer))
+        .then((answer) => answer.testdrive),
+    readImage: (buildId, from, signal) =>
+      send(`/agent/builds/${buildId}/image`, {
+        method: "GET",
+        range: `bytes=${from}-`,
+        tries: shortTries(signal),
+        timeoutMs: null,
+      }),
+    openControl: (testdrive) => dial(`${pathOf(testdrive)}/control`, testdrive.token),
+    openViewer: (testdrive, viewer) =>
+      dial(`${pathOf(testdrive)}/viewers/${encodeURIComponent(viewer)}`, testdrive.token),
+  } satisfies Partial<WorkerApi>;
+}
+
+function artifactCalls(send: Send, build: Lease, path: string, signal: AbortSignal): ArtifactApi {
+  const tries = longTries(signal);
+  return {
+    open: (file) => send(path, { json: file, attempt: build.token, tries }).then(read(UploadState)),
+    putPart: (part) =>
+      send(`${path}/parts/${part.number}`, {
+        method: "PUT",
+        body: part.body,
+        partDigest: part.sha256,
+        attempt: build.token,
+        tries,
+        timeoutMs: 5 * 60_000,
+      }).then(discard),
+    complete: (file) =>
+      send(`${path}/complete`, { json: file, attempt: build.token, tries, timeoutMs: 60_000 }).then(discard),
+  };
+}
+
+interface Request {
+  method?: "GET" | "PUT";
+  json?: unknown;
+  body?: Blob | Uint8Array<ArrayBuffer>;
+  attempt?: string;
+  partDigest?: string;
+  range?: string;
+  tries: Tries;
+  /** Null: as long as it takes (a download). */
+  timeoutMs?: number | null;
+}
+
+async function call(config: Pick<Config, "url" | "token">, path: string, request: Request): Promise<Response> {
+  const { json, body = json === undefined ? null : JSON.stringify(json), tries, timeoutMs = 15_000 } = request;
+  const method = request.method ?? "POST";
+  return await withRetry(async () => {
+    const answer = await fetch(config.url + path, {
+      method,
+      headers: { ...headers(config.token, request.attempt), ...more(request) },
+      body,
+      redirect: "error",
+      signal: timeoutMs === null ? tries.signal : AbortSignal.any([tries.signal, AbortSignal.timeout(timeoutMs)]),
+    });
+    if (answer.ok) return answer;
+    throw new RemoteRefusal(`${method} ${path}`, answer.status, (await answer.text().catch(() => "")).slice(0, 300));
+  }, tries);
+}
+
+const once = (signal: AbortSignal): Tries => ({ attempts: 1, baseDelayMs: 0, maxDelayMs: 0, signal });
+
+const headers = (token: string, attempt?: string): Record<string, string> => ({
+  authorization: `Bearer ${token}`,
+  ...(attempt === undefined ? {} : { [attemptHeader]: attempt }),
+});
+
+function more(request: Request): Record<string, string> {
+  return {
+    ...(request.json === undefined ? {} : { "content-type": "application/json" }),
+    ...(request.body === undefined ? {} : { "content-type": "application/octet-stream" }),
+    ...(request.partDigest === undefined ? {} : { [partDigestHeader]: request.partDigest }),
+    ...(request.range === undefined ? {} : { range: request.range }),
+  };
+}
+
+const read =
+  <T>(schema: z.ZodType<T>) =>
+  async (answer: Response): Promise<T> =>
+    schema.parse(await answer.json());
+
+/** The connection is free for the next call only after the body is gone. */
+const discard = async (answer: Response): Promise<void> => void (await answer.arrayBuffer());

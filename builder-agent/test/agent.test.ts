@@ -1,0 +1,202 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { pollDelayMs, runAgent } from "../src/agent.ts";
+import type { Capabilities } from "../src/contract.ts";
+import { openImageCache } from "../src/image-cache.ts";
+import { connectQueue } from "../src/queue.ts";
+import { connectWorker } from "../src/worker-api.ts";
+import { startFakeWorker, type FakeBuild, type FakeWorker } from "./fake-worker.ts";
+import { eventually, inScenario, processesIn, silent, temporaryDir, testConfig } from "./support/agent-place.ts";
+import { frozenInput } from "./support/frozen-input.ts";
+
+const capabilities: Capabilities = {
+  arches: ["x86_64"],
+  imageTypes: ["oem", "iso"],
+  isolation: "none",
+  testdrives: false,
+  builder: "9.24.56",
+};
+
+interface Wish {
+  config?: Record<string, unknown>;
+  /** Before the agent's first call. */
+  prepare?: (worker: FakeWorker) => void;
+}
+
+/** A Worker and an agent that works for it until the end of the test. */
+async function startAgent({ config: more = {}, prepare = () => {} }: Wish = {}) {
+  const worker = await startFakeWorker();
+  const dir = await temporaryDir();
+  prepare(worker);
+  const config = testConfig(worker.url, dir.path, more);
+  const stopping = new AbortController();
+  const cache = await openImageCache(join(dir.path, "cache"), 1e9);
+  const parts = { config, capabilities, api: connectWorker(config), queue: connectQueue(config), cache, log: silent };
+  const running = runAgent(parts, stopping.signal);
+  await eventually("the socket", () => worker.sockets.size > 0);
+  const stop = async () => {
+    stopping.abort();
+    await running;
+  };
+  return {
+    worker,
+    stateDir: dir.path,
+    stop,
+    async [Symbol.asyncDispose]() {
+      await stop();
+      await worker[Symbol.asyncDispose]();
+      await dir[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const claims = (worker: FakeWorker) => worker.calls.filter((call) => call === "POST /agent/builds/claim");
+const isEnded = (build: FakeBuild) => build.status !== "queued" && build.status !== "running";
+const runs = (build: FakeBuild) => build.log.includes("Installing");
+
+describe("the agent", () => {
+  it("takes a build on a message, and acknowledges it after the claim", async () => {
+    await using agent = await startAgent();
+    const { worker } = agent;
+    await eventually("the looks at start and at the socket's opening", () => claims(worker).length === 2);
+
+    const build = worker.queueBuild(frozenInput());
+    worker.send({ kind: "build", buildId: build.claim.buildId });
+    await eventually("the message is gone", () => worker.acked.length === 1);
+    expect(build.status).toBe("running");
+    await eventually("the build ends", () => isEnded(build));
+
+    expect(build.status).toBe("finished");
+  });
+
+  it("takes a build on a poke without any message, at once", async () => {
+    await using agent = await startAgent();
+    const { worker } = agent;
+    await eventually("the looks at start and at the socket's opening", () => claims(worker).length === 2);
+
+    const build = worker.queueBuild(inScenario("slow"));
+    const pokedAt = Date.now();
+    worker.poke({ type: "poke" });
+    await eventually("the claim", () => build.status === "running");
+
+    expect(Date.now() - pokedAt).toBeLessThan(500);
+  });
+
+  it("acknowledges a message that has nothing behind it, and one that it cannot read", async () => {
+    await using agent = await startAgent({ config: { slots: 2 } });
+    const { worker } = agent;
+
+    worker.send({ kind: "build", buildId: 77 });
+    worker.send({ kind: "cake" });
+    await eventually("both are gone", () => worker.acked.length === 2);
+  });
+
+  it("leaves messages for others while its slots are taken, and takes the next build when one is free", async () => {
+    await using agent = await startAgent();
+    const { worker } = agent;
+    const first = worker.queueBuild(inScenario("slow"));
+    worker.send({ kind: "build", buildId: first.claim.buildId });
+    await eventually("the first build runs", () => runs(first));
+
+    const second = worker.queueBuild(frozenInput());
+    worker.send({ kind: "build", buildId: second.claim.buildId });
+    worker.poke({ type: "poke" });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(second.status).toBe("queued");
+    expect(worker.messages).toHaveLength(1);
+
+    worker.poke({ type: "cancel", buildId: first.claim.buildId });
+    await eventually("the second build ends", () => isEnded(second));
+    expect(second.status).toBe("finished");
+  });
+
+  it("runs two builds at a time when it has two slots", async () => {
+    await using agent = await startAgent({ config: { slots: 2 } });
+    const { worker } = agent;
+
+    const builds = [worker.queueBuild(inScenario("slow")), worker.queueBuild(inScenario("slow"))];
+    for (const build of builds) worker.send({ kind: "build", buildId: build.claim.buildId });
+    worker.poke({ type: "poke" });
+
+    await eventually("both run", () => builds.every(runs));
+  });
+
+  it("ends a build within 2 s of a cancel on the socket", async () => {
+    await using agent = await startAgent();
+    const { worker, stateDir } = agent;
+    const build = worker.queueBuild(inScenario("slow"));
+    worker.poke({ type: "poke" });
+    await eventually("KIWI runs", () => processesIn(stateDir).size > 0);
+
+    const cancelledAt = Date.now();
+    worker.poke({ type: "cancel", buildId: build.claim.buildId });
+    await eventually("KIWI is gone", () => processesIn(stateDir).size === 0);
+
+    expect(Date.now() - cancelledAt).toBeLessThan(2_000);
+  });
+
+  it("works without its socket, and dials again", async () => {
+    await using agent = await startAgent();
+    const { worker } = agent;
+
+    for (const socket of worker.sockets) socket.terminate();
+    worker.sockets.clear();
+    const build = worker.queueBuild(frozenInput());
+    worker.send({ kind: "build", buildId: build.claim.buildId });
+
+    await eventually("the build ends", () => isEnded(build));
+    await eventually("a new socket", () => worker.sockets.size > 0);
+  });
+
+  it("outlives a Worker in trouble", async () => {
+    await using agent = await startAgent({
+      prepare: (worker) => {
+        worker.trouble(/\/messages\/pull$/, 503, 2);
+        worker.trouble(/\/builds\/claim$/, "drop");
+      },
+    });
+    const { worker } = agent;
+
+    const build = worker.queueBuild(frozenInput());
+    worker.send({ kind: "build", buildId: build.claim.buildId });
+    worker.poke({ type: "poke" });
+
+    await eventually("the build ends", () => isEnded(build));
+    expect(build.status).toBe("finished");
+  });
+
+  it("takes no builds with isolation guest", async () => {
+    await using agent = await startAgent({ config: { isolation: "guest" } });
+    const { worker } = agent;
+
+    worker.queueBuild(frozenInput());
+    worker.poke({ type: "poke" });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+
+    expect(claims(worker)).toEqual([]);
+  });
+
+  it("gives its builds back when it stops", async () => {
+    await using agent = await startAgent();
+    const { worker } = agent;
+    const build = worker.queueBuild(inScenario("slow"));
+    worker.poke({ type: "poke" });
+    await eventually("the build runs", () => runs(build));
+
+    await agent.stop();
+
+    expect(build.status).toBe("released");
+  });
+});
+
+describe("the pause between two pulls", () => {
+  it.each([
+    [0, 1_000, 2_000],
+    [3, 1_000, 2_000],
+    [8, 3_000, 6_200],
+    [30, 7_500, 15_000],
+  ])("after %i empty ones is between %i and %i ms", (idlePulls, least, most) => {
+    expect(pollDelayMs(idlePulls, 0)).toBeGreaterThanOrEqual(least);
+    expect(pollDelayMs(idlePulls, 1)).toBeLessThanOrEqual(most);
+  });
+});

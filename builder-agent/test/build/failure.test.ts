@@ -1,0 +1,80 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { failureOf, noNotes, note } from "../../src/build/failure.ts";
+
+const root = "/var/lib/kiln-agent/work/build-7-1/root";
+const exit = { code: 1 } as const;
+const notesOf = (lines: string[]) => lines.reduce(note, noNotes);
+const recorded = (name: string) =>
+  readFileSync(new URL(`../fixtures/${name}.log`, import.meta.url), "utf8").split("\n");
+const error = (...lines: string[]) => notesOf([`[ ERROR   ]: 13:46:07 | ${lines[0]}`, ...lines.slice(1)]);
+const problem = (text: string) => `[ DEBUG   ]: 13:46:07 | system: Problem: ${text}`;
+
+describe("the sentence about a failed build", () => {
+  it.each([
+    [
+      "prepare-broken-dep",
+      "The software cannot be installed: nothing provides does-not-exist >= 7 needed by broken-dep-1.0-1.noarch.",
+    ],
+    ["prepare-no-such-package", "No provider of 'no-such-package' found."],
+    ["prepare-no-repository", "Repository 'updates' is invalid."],
+    ["prepare-bad-script", "config.sh failed: image/config.sh: line 3: nosuchcmd: command not found"],
+  ])("of %s is KIWI's own", (name, reason) => {
+    expect(failureOf(notesOf(recorded(name)), { exit, lastWords: "", ourAliases: [], root })).toEqual({
+      kind: "failed",
+      reason,
+    });
+  });
+
+  it.each([
+    ["one problem", ["a conflicts with b"], "The software cannot be installed: a conflicts with b."],
+    ["a problem that zypper repeats", ["1: a", "1: a"], "The software cannot be installed: a."],
+    ["two", ["1: a", "2: b"], "The software cannot be installed: a (and 1 more such problem)."],
+    ["three", ["a", "b", "c"], "The software cannot be installed: a (and 2 more such problems)."],
+  ])("tells %s", (_, texts, reason) => {
+    expect(failureOf(notesOf(texts.map(problem)), { exit, lastWords: "", ourAliases: [], root }).reason).toBe(reason);
+  });
+});
+
+describe("the sentence about a file that an image misses", () => {
+  it("has the image's paths, not the builder's", () => {
+    const notes = error(
+      `KiwiBootLoaderGrubFontError: unicode.pf2 not found in ['${root}/usr/share/grub2/unicode.pf2']`,
+    );
+
+    const { reason } = failureOf(notes, { exit, lastWords: "", ourAliases: [], root });
+
+    expect(reason).toBe("unicode.pf2 not found in ['/usr/share/grub2/unicode.pf2']");
+  });
+});
+
+describe("a failure that is not the user's", () => {
+  it.each([
+    [
+      "a program that KIWI misses",
+      error('KiwiCommandNotFound: Command "mksquashfs" not found'),
+      'Command "mksquashfs" not found',
+    ],
+    ["a full disk", notesOf(["rsync: No space left on device (28)", problem("a")]), "The disk of the builder is full."],
+    ["a KIWI without a word", noNotes, "KIWI ended with exit code 1: Traceback"],
+    [
+      "a repository of ours that is away",
+      error("KiwiBootStrapPhaseFailed: Bootstrap package installation failed: Repository 'main' is invalid.", "more"),
+      "Repository 'main' is invalid.",
+    ],
+  ])("is %s", (_, notes, reason) => {
+    expect(failureOf(notes, { exit, lastWords: "Traceback", ourAliases: ["main"], root })).toEqual({
+      kind: "error",
+      reason,
+    });
+  });
+
+  it.each([
+    [{ killedBy: "SIGKILL" } as const, ""],
+    [{ code: 1 } as const, "unshare: sigprocmask unblock failed: Invalid argument"],
+  ])("is a KIWI that was killed: %o %s", (end, lastWords) => {
+    expect(failureOf(noNotes, { exit: end, lastWords, ourAliases: [], root }).reason).toMatch(
+      /^KIWI was killed on the builder/,
+    );
+  });
+});

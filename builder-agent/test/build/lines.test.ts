@@ -1,0 +1,93 @@
+import { appendFileSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { followFile } from "../../src/build/follow-file.ts";
+import { parsePackageLine } from "../../src/build/log-line.ts";
+import { parsePackages } from "../../src/build/result.ts";
+import { withoutSecrets } from "../../src/build/secrets.ts";
+import { eventually, temporaryDir } from "../support/agent-place.ts";
+
+describe("zypper's lines", () => {
+  it.each([
+    [
+      "zypper 1.14.40",
+      "bootstrap: Retrieving package glibc-2.36-9.x86_64 (2/21),   4.5 MiB ( 12.0 MiB unpacked)",
+      4.5,
+      12,
+    ],
+    ["later ones", "system: Retrieving: glibc-2.36-9.x86_64 (main) (2/21),   4.5 MiB", 4.5, 0],
+  ])("of %s tell sizes", (_, text, download, unpacked) => {
+    expect(parsePackageLine(text)).toMatchObject({
+      kind: "retrieved",
+      name: "glibc-2.36-9.x86_64",
+      nth: 2,
+      of: 21,
+      downloadBytes: download * 1024 ** 2,
+      unpackedBytes: unpacked * 1024 ** 2,
+    });
+  });
+
+  it.each([
+    "bootstrap: Retrieving: glibc-2.36-9.x86_64.rpm [done]",
+    "bootstrap: Retrieving repository 'main' metadata [.done]",
+  ])("that are about no package of the transaction are left alone: %s", (text) => {
+    expect(parsePackageLine(text)).toBeUndefined();
+  });
+});
+
+describe("KIWI's list of packages", () => {
+  it("is read without rpm's (none) and without signing keys", () => {
+    const text =
+      "a|1|2.0|3|noarch|(none)|MIT\ngpg-pubkey|(none)|3a608c6c|6b004efc|(none)|x\nb|(none)|1|1|x86_64|(none)|MIT\n";
+
+    expect(parsePackages(text)).toEqual([
+      { name: "a", epoch: "1", version: "2.0", release: "3", arch: "noarch" },
+      { name: "b", version: "1", release: "1", arch: "x86_64" },
+    ]);
+  });
+});
+
+describe("the log that leaves the builder", () => {
+  it.each([
+    ["[ DEBUG   ]: 1 | EXEC: [openssl passwd -1 -salt xyz linux]", "linux"],
+    ["[ DEBUG   ]: 1 | EXEC: [chroot /root usermod -p $6$abc$def -s /bin/bash root]", "$6$abc"],
+    ["[ INFO    ]: 1 | Setting up repository https://tux:geheim@example.org/tiny", "geheim"],
+    ["[updates|https://token@example.org/tiny] Valid metadata not found", "token"],
+  ])("has no secret: %s", (line, secret) => {
+    expect(withoutSecrets(line)).not.toContain(secret);
+  });
+
+  it("is otherwise KIWI's own", () => {
+    const lines = readFileSync(new URL("../fixtures/create-oem.log", import.meta.url), "utf8").split("\n");
+
+    expect(lines.map(withoutSecrets)).toEqual(lines);
+  });
+});
+
+describe("followFile", () => {
+  it("gives every line once, a file that comes late and a last line without an end included", async () => {
+    await using dir = await temporaryDir();
+    const path = join(dir.path, "log");
+    const lines: string[] = [];
+
+    const following = followFile(path, (line) => void lines.push(line), 5);
+    appendFileSync(path, "one\ntw");
+    await eventually("the first line", () => lines.length === 1);
+    appendFileSync(path, "o ü\nthree");
+    await following.end();
+
+    expect(lines).toEqual(["one", "two ü", "three"]);
+  });
+
+  it("cuts a line that never ends", async () => {
+    await using dir = await temporaryDir();
+    const path = join(dir.path, "log");
+    const lengths: number[] = [];
+    appendFileSync(path, "x".repeat(300_000));
+
+    await followFile(path, (line) => void lengths.push(line.length), 5).end();
+
+    expect(lengths.reduce((sum, length) => sum + length, 0)).toBe(300_000);
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(128 * 1024);
+  });
+});

@@ -1,0 +1,97 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { ConfigRefused, parseConfig, readConfig } from "../src/config.ts";
+import { temporaryDir } from "./support/agent-place.ts";
+
+const least = {
+  url: "http://127.0.0.1:8787/",
+  token: "agent-token",
+  stateDir: "/var/lib/kiln-agent",
+  isolation: "none",
+};
+
+const complaintsOf = (given: Record<string, unknown>): string[] => {
+  try {
+    parseConfig(given);
+    return [];
+  } catch (error) {
+    return error instanceof ConfigRefused ? error.complaints : [String(error)];
+  }
+};
+
+describe("the configuration", () => {
+  it("needs four keys and fills in the rest", () => {
+    expect(parseConfig(least)).toMatchObject({
+      url: "http://127.0.0.1:8787",
+      queueUrl: "http://127.0.0.1:8787/client/v4/accounts/local/queues/kiln-jobs",
+      queueToken: "agent-token",
+      vnc: null,
+      slots: 1,
+      testdriveSlots: 4,
+      cacheGb: 10,
+      allowHosts: [],
+      accel: "auto",
+      kiwi: "kiwi-ng",
+    });
+  });
+
+  it("complains about everything at once, by key and with the way to mend it", () => {
+    const complaints = complaintsOf({
+      url: "ftp://x",
+      token: "",
+      slots: "many",
+      accel: "fast",
+      vnc: "here",
+      colour: 1,
+    });
+
+    const keys = complaints.map((complaint) => complaint.split(/[ :]/)[0]);
+    expect(keys.toSorted()).toEqual(["accel", "colour", "isolation", "slots", "stateDir", "token", "url", "vnc"]);
+    expect(complaints.find((each) => each.startsWith("token"))).toContain("npm run admin -- agent add");
+    expect(complaints.find((each) => each.startsWith("isolation"))).toContain("KILN_AGENT_ISOLATION");
+  });
+
+  it("never builds bare unless told to", () => {
+    expect(complaintsOf({ ...least, isolation: undefined }).join()).toContain('say "none"');
+  });
+
+  it.each([
+    ["a bad port", { vnc: { host: "a", ports: [0, 1] } }],
+    ["ports the wrong way round", { vnc: { host: "a", ports: [6000, 5900] } }],
+    ["half a build slot", { slots: 0.5 }],
+    ["a host with a path", { allowHosts: ["mirror.lan/tiny"] }],
+    ["a negative cache", { cacheGb: -1 }],
+  ])("refuses %s", (_, more) => {
+    expect(complaintsOf({ ...least, ...more })).toHaveLength(1);
+  });
+
+  it("does not repeat a secret in a complaint", () => {
+    expect(complaintsOf({ ...least, token: "geheim x" }).join()).not.toContain("geheim");
+  });
+
+  it("is read from a file, and the environment wins", async () => {
+    await using dir = await temporaryDir();
+    const file = join(dir.path, "agent.json");
+    writeFileSync(file, JSON.stringify({ ...least, slots: 2, vnc: { host: "10.0.0.1", ports: [5900, 5910] } }));
+
+    const config = await readConfig(file, {
+      KILN_AGENT_VNC: "[::1]:6000-6010",
+      KILN_AGENT_ALLOW_HOSTS: "a.lan,b.lan:81",
+    });
+
+    expect(config).toMatchObject({
+      slots: 2,
+      vnc: { host: "[::1]", ports: [6000, 6010] },
+      allowHosts: ["a.lan", "b.lan:81"],
+    });
+  });
+
+  it("says what is wrong with the file itself", async () => {
+    await using dir = await temporaryDir();
+    writeFileSync(join(dir.path, "bad.json"), "[");
+
+    await expect(readConfig(join(dir.path, "bad.json"), {})).rejects.toThrow(/not a JSON object/);
+    await expect(readConfig(join(dir.path, "none.json"), {})).rejects.toThrow(/no such file/);
+  });
+});

@@ -1,0 +1,73 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { Capabilities } from "../../src/contract.ts";
+import { findCapabilities } from "../../src/doctor/capabilities.ts";
+import { checkLoopDevice } from "../../src/doctor/loop-device.ts";
+import { temporaryDir } from "../support/agent-place.ts";
+
+const configOf = (stateDir: string) => ({ stateDir, isolation: "none", accel: "tcg", vnc: null }) as const;
+
+describe("findCapabilities", () => {
+  it("finds on a host that can run these tests that it builds and hosts testdrives", async () => {
+    await using dir = await temporaryDir();
+    const { capabilities, report } = await findCapabilities(configOf(join(dir.path, "state")));
+    expect(report.filter(({ state }) => state === "missing")).toEqual([]);
+    expect(Capabilities.parse(capabilities)).toEqual({
+      arches: ["x86_64"],
+      imageTypes: ["oem", "iso"],
+      isolation: "none",
+      testdrives: true,
+      builder: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+    });
+  });
+
+  it("takes builds from an agent that must not run them bare, and leaves it the testdrives", async () => {
+    await using dir = await temporaryDir();
+    const { capabilities } = await findCapabilities({ ...configOf(dir.path), isolation: "guest" });
+    expect(capabilities).toMatchObject({ imageTypes: [], isolation: "guest", testdrives: true });
+  });
+});
+
+describe("checkLoopDevice", () => {
+  it("goes through all that KIWI does with a disk and leaves nothing behind", async () => {
+    await using dir = await temporaryDir();
+    expect(await checkLoopDevice(dir.path)).toMatchObject({ state: "ok" });
+    expect(await readdir(join(dir.path, "doctor"))).toEqual([]);
+    expect(execFileSync("losetup", ["--list"], { encoding: "utf8" })).not.toContain(dir.path);
+  });
+});
+
+describe("npm run doctor", () => {
+  const main = fileURLToPath(new URL("../../src/doctor/main.ts", import.meta.url));
+  const doctor = (...args: string[]) => spawnSync(process.execPath, [main, ...args], { encoding: "utf8" });
+
+  it("prints its findings without colour into a pipe and ends well where all is possible", async () => {
+    await using dir = await temporaryDir();
+    const { status, stdout, stderr } = doctor("--state", dir.path);
+    expect(stderr).toBe("");
+    expect(stdout).toMatch(/^ok {8}root {2,}yes$/m);
+    expect(stdout).toContain("oem: possible, iso: possible, testdrives: possible");
+    expect(stdout).not.toContain("\u001B");
+    expect(status).toBe(0);
+  });
+
+  it("ends with 1 where something is not possible, here by the agent's own configuration", async () => {
+    await using dir = await temporaryDir();
+    const agent = { url: "http://127.0.0.1:1", token: "12345678", isolation: "guest", stateDir: join(dir.path, "a") };
+    await writeFile(join(dir.path, "agent.json"), JSON.stringify(agent));
+    const { status, stdout } = doctor("--state", dir.path);
+    expect(stdout).toContain("oem: not possible");
+    expect(status).toBe(1);
+  });
+
+  it("says what is wrong with a configuration", async () => {
+    await using dir = await temporaryDir();
+    await writeFile(join(dir.path, "agent.json"), "{}");
+    const { status, stderr } = doctor("--state", dir.path);
+    expect(stderr).toContain("stateDir");
+    expect(status).toBe(2);
+  });
+});

@@ -1,0 +1,138 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { degraded, fine, isPossible, missing } from "../../src/doctor/check.ts";
+import { checkAmount, checkIsolation, checkRoot, checkVnc } from "../../src/doctor/host.ts";
+import { checkKiwiVersion } from "../../src/doctor/kiwi.ts";
+import { checkStalePartitions } from "../../src/doctor/loop-device.ts";
+import { checkTool, findDistribution, type Distribution } from "../../src/doctor/packages.ts";
+import packages from "../../src/doctor/packages.json" with { type: "json" };
+import { formatReport } from "../../src/doctor/table.ts";
+import { temporaryDir } from "../support/agent-place.ts";
+
+describe("isPossible", () => {
+  it.each([
+    ["oem", missing("sfdisk", "", ["oem"], ""), false],
+    ["iso", missing("sfdisk", "", ["oem"], ""), true],
+    ["iso", missing("root", "", ["builds"], ""), false],
+    ["testdrives", missing("root", "", ["builds"], ""), true],
+    ["testdrives", missing("QEMU", "", ["testdrives"], ""), false],
+    ["oem", degraded("disk", "", ["oem"], ""), true],
+    ["sample-distribution", missing("createrepo_c", "", ["sample-distribution"], ""), false],
+  ] as const)("%s, given %j: %s", (ability, check, possible) => {
+    expect(isPossible(ability, [fine("other", ""), check])).toBe(possible);
+  });
+});
+
+describe("packages.json", () => {
+  it("names each tool once, with its package for each family of systems and a reason", () => {
+    const names = packages.map(({ tool }) => tool);
+    expect(new Set(names).size).toBe(names.length);
+    for (const row of packages) expect(Object.values(row).every((value) => value.length > 0)).toBe(true);
+  });
+
+  it("is for abilities that the doctor knows", () => {
+    const known = ["oem", "iso", "testdrives", "sample-distribution", "tests"];
+    expect(packages.flatMap((row) => row.for).filter((ability) => !known.includes(ability))).toEqual([]);
+  });
+});
+
+describe("checkTool", () => {
+  const row = { tool: "kiln-no-such-tool", debian: "deb-name", suse: "suse-name", fedora: "fedora-name" };
+
+  it.each<[Distribution, string]>([
+    ["debian", "apt-get install -y --no-install-recommends deb-name"],
+    ["suse", "zypper install -y suse-name"],
+    ["fedora", "dnf install -y fedora-name"],
+  ])("says on %s how to install what is missing, and what that disables", async (distribution, mend) => {
+    const check = await checkTool({ ...row, for: ["iso"], why: "writes the medium" }, distribution);
+    expect(check).toEqual(missing("kiln-no-such-tool", "writes the medium", ["iso"], mend));
+  });
+
+  it("finds a file where one of its systems keeps it", async () => {
+    const tool = { ...row, tool: "passwd", paths: ["/nonexistent/passwd", "/etc/passwd"], for: ["iso"], why: "" };
+    expect(await checkTool(tool, "debian")).toEqual(fine("passwd", "/etc/passwd"));
+  });
+});
+
+describe("findDistribution", () => {
+  it.each([
+    ["ID=debian\n", "debian"],
+    ["NAME=x\nID=ubuntu\nID_LIKE=debian\n", "debian"],
+    ['ID="opensuse-leap"\nID_LIKE="suse opensuse"\n', "suse"],
+    ['ID="rocky"\nID_LIKE="rhel centos fedora"\n', "fedora"],
+    ["", "debian"],
+  ])("%j is %s", async (release, distribution) => {
+    await using dir = await temporaryDir();
+    await writeFile(join(dir.path, "os-release"), release);
+    expect(await findDistribution(join(dir.path, "os-release"))).toBe(distribution);
+  });
+});
+
+describe("the checks of a host", () => {
+  it.each([
+    ["9.24.56", "ok"],
+    ["9.25.0", "ok"],
+    ["10.1.2", "ok"],
+    ["9.23.99", "missing"],
+    ["8.99.1", "missing"],
+    [undefined, "missing"],
+  ])("KIWI %s is %s", (version, state) => {
+    expect(checkKiwiVersion(version).state).toBe(state);
+  });
+
+  it.each([
+    [9, "missing"],
+    [10, "degraded"],
+    [19, "degraded"],
+    [20, "ok"],
+  ])("an amount of %i of at least 10 and better 20 is %s", (bytes, state) => {
+    expect(checkAmount("disk", bytes, { least: 10, comfortable: 20 }).state).toBe(state);
+  });
+
+  it("only root builds", () => {
+    expect(checkRoot(0).state).toBe("ok");
+    expect(checkRoot(1000)).toMatchObject({ state: "missing", disables: ["builds"] });
+  });
+
+  it("an agent that must not run builds bare does not build", () => {
+    expect(checkIsolation({ isolation: "guest" })).toMatchObject({ state: "missing", disables: ["builds"] });
+  });
+
+  it.each([
+    [null, "ok"],
+    [{ host: "127.0.0.1", ports: [5900, 5999] as const }, "ok"],
+    [{ host: "127.0.0.1", ports: [5000, 5100] as const }, "degraded"],
+  ])("a VNC address %j is %s", (vnc, state) => {
+    expect(checkVnc({ vnc }).state).toBe(state);
+  });
+
+  it("finds partitions that outlived their loop device, and only those", async () => {
+    await using dir = await temporaryDir();
+    await mkdir(join(dir.path, "loop0/loop"), { recursive: true });
+    await mkdir(join(dir.path, "loop0/loop0p1"));
+    await mkdir(join(dir.path, "sda/sda1"), { recursive: true });
+    expect((await checkStalePartitions(dir.path)).state).toBe("ok");
+    await mkdir(join(dir.path, "loop3/loop3p1"), { recursive: true });
+    expect(await checkStalePartitions(dir.path)).toMatchObject({ state: "degraded", detail: "loop3p1" });
+  });
+});
+
+describe("formatReport", () => {
+  const report = [fine("root", "yes"), missing("xorriso", "writes the medium", ["iso"], "apt-get install xorriso")];
+
+  it("has a line per check, what mends it, and what is possible", () => {
+    expect(formatReport(report, { colour: false }).split("\n")).toEqual([
+      "ok        root     yes",
+      "missing   xorriso  writes the medium",
+      "                   → apt-get install xorriso  (without it: no iso)",
+      "",
+      "oem: possible, iso: not possible, testdrives: possible, sample-distribution: possible",
+    ]);
+  });
+
+  it("is coloured only when asked", () => {
+    expect(formatReport(report, { colour: false })).not.toContain("\u001B");
+    expect(formatReport(report, { colour: true })).toContain("\u001B[31mmissing");
+  });
+});

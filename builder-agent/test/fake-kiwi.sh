@@ -1,0 +1,64 @@
+#!/bin/sh
+# Stands in for kiwi-ng where the test is about the agent: answers the same command lines with recorded logs and leaves
+# the same files. The description's file "scenario" says how it goes; none: well.
+set -eu
+here=$(dirname "$(readlink -f "$0")")
+name=Kiosk.x86_64-0.0.1
+
+verb= root= target= description= type= log=
+while [ $# -gt 0 ]; do
+  case $1 in
+    prepare | create) verb=$1 ;;
+    --root) root=$2 && shift ;;
+    --target-dir) target=$2 && shift ;;
+    --description) description=$2 && shift ;;
+    --type=*) type=${1#--type=} ;;
+    --logfile=*) log=${1#--logfile=} ;;
+  esac
+  shift
+done
+
+prepare() {
+  scenario=$(cat "$description/scenario" 2>/dev/null || echo well)
+  mkdir "$root"
+  echo "$scenario" >"$root/scenario"
+  cp "$description/config.xml" "$root/config.xml"
+  case $scenario in
+    broken-dep | no-such-package | no-repository | bad-script)
+      cat "$here/fixtures/prepare-$scenario.log"
+      exit 1
+      ;;
+    disk-full)
+      head -n 100 "$here/fixtures/prepare.log"
+      echo "[ DEBUG   ]: 13:46:09 | bootstrap: error: unpacking of archive failed: cpio: write failed - No space left on device"
+      echo "[ ERROR   ]: 13:46:09 | KiwiBootStrapPhaseFailed: Bootstrap package installation failed: Installation aborted"
+      exit 1
+      ;;
+    slow)
+      # As zypper's rpm may do: a child in a session of its own, and something mounted below the root.
+      head -n 100 "$here/fixtures/prepare.log"
+      mkdir "$root/dev"
+      mount --bind /dev "$root/dev"
+      setsid sh -c 'exec sleep 987654' kiln-test-child &
+      sleep 987654
+      ;;
+    *) cat "$here/fixtures/prepare.log" ;;
+  esac
+}
+
+create() {
+  cat "$here/fixtures/create-$type.log"
+  cp "$here/fixtures/example.packages" "$target/$name.packages"
+  if [ "$type" = iso ]; then
+    head -c 3000000 /dev/zero | tr '\0' 'i' >"$target/$name.iso"
+  else
+    # A disk with a hole: what is packed must be small, what is unpacked must be whole.
+    printf 'begin' >"$target/$name.raw"
+    truncate -s 64M "$target/$name.raw"
+    printf 'end' >>"$target/$name.raw"
+  fi
+}
+
+# As KIWI does: a bar on standard output, the log in its file.
+printf '\r[ INFO    ]: Processing: [####    ] 25%%'
+"$verb" >>"$log"

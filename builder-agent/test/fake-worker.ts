@@ -1,0 +1,268 @@
+import { createHash } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { WebSocketServer, type WebSocket } from "ws";
+import {
+  attemptHeader,
+  BuildClaimRequest,
+  BuildFailed,
+  BuildFinished,
+  CompleteUpload,
+  Heartbeat,
+  Hello,
+  maxLogChunkBytes,
+  OpenUpload,
+  partBytes,
+  partDigestHeader,
+  type BuildClaim,
+  type FrozenInput,
+  type Poke,
+} from "../src/contract.ts";
+
+export const agentToken = "agent-token-for-tests";
+
+/** One build as the fake Worker sees it. */
+export interface FakeBuild {
+  claim: BuildClaim;
+  status: "queued" | "running" | "finished" | "failed" | "released";
+  /** The heartbeat's answer. */
+  cancel: boolean;
+  beats: Heartbeat[];
+  log: string;
+  parts: Map<number, { sha256: string; bytes: Buffer }>;
+  upload: { fileName: string; size: number; complete: CompleteUpload | null } | null;
+  finished: BuildFinished | null;
+  failure: BuildFailed | null;
+  /** How often each part was sent. */
+  puts: number[];
+}
+
+export type FakeWorker = Awaited<ReturnType<typeof startFakeWorker>>;
+
+/** The agent's side of the Worker over real HTTP, in memory: speaks src/contract and refuses what breaks it. */
+export async function startFakeWorker() {
+  const worker = new Fake();
+  const server = createServer((request, response) => void worker.answer(request, response));
+  const sockets = new WebSocketServer({ noServer: true });
+  server.on("upgrade", (request, socket, head) => {
+    if (request.headers.authorization !== `Bearer ${agentToken}`) return socket.destroy();
+    sockets.handleUpgrade(request, socket, head, (ws) => worker.sockets.add(ws));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return Object.assign(worker, {
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      for (const socket of worker.sockets) socket.terminate();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  });
+}
+
+interface Trouble {
+  path: RegExp;
+  /** A status to answer, or "drop": the connection breaks after the request was read. */
+  answer: number | "drop";
+  times: number;
+}
+
+class Fake {
+  readonly builds = new Map<number, FakeBuild>();
+  readonly sockets = new Set<WebSocket>();
+  readonly calls: string[] = [];
+  readonly hellos: Hello[] = [];
+  messages: { leaseId: string; body: string }[] = [];
+  readonly acked: string[] = [];
+  readonly retried: string[] = [];
+  readonly #troubles: Trouble[] = [];
+  #count = 0;
+
+  queueBuild(input: FrozenInput, more: Partial<BuildClaim> = {}): FakeBuild {
+    const buildId = ++this.#count;
+    const claim = {
+      buildId,
+      attempt: 1,
+      token: `attempt-${buildId}-1`,
+      timeLimitMs: 600_000,
+      input,
+      earlierPhases: [],
+      ...more,
+    };
+    const build: FakeBuild = {
+      claim,
+      status: "queued",
+      cancel: false,
+      beats: [],
+      log: "",
+      parts: new Map(),
+      upload: null,
+      finished: null,
+      failure: null,
+      puts: [],
+    };
+    this.builds.set(buildId, build);
+    return build;
+  }
+
+  send(body: unknown): void {
+    const leaseId = `lease-${++this.#count}`;
+    this.messages.push({ leaseId, body: Buffer.from(JSON.stringify(body)).toString("base64") });
+  }
+
+  poke(message: Poke): void {
+    for (const socket of this.sockets) socket.send(JSON.stringify(message));
+  }
+
+  trouble(path: RegExp, answer: Trouble["answer"], times = 1): void {
+    this.#troubles.push({ path, answer, times });
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? "/", "http://fake");
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    this.calls.push(`${request.method} ${url.pathname}`);
+    const trouble = this.#troubles.find((each) => each.times > 0 && each.path.test(url.pathname));
+    if (trouble !== undefined) {
+      trouble.times--;
+      if (trouble.answer === "drop") return void request.socket.destroy();
+    }
+    const call = { url, body: Buffer.concat(chunks), headers: request.headers, method: request.method ?? "" };
+    const [status, answer] =
+      trouble === undefined ? this.#route(call) : [trouble.answer as number, { error: "trouble" }];
+    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(answer));
+  }
+
+  #route(call: Call): Answer {
+    if (call.headers.authorization !== `Bearer ${agentToken}`) return [401, { error: "unknown agent" }];
+    try {
+      return this.#known(call) ?? [404, { error: "no such route" }];
+    } catch (error) {
+      return [400, { error: String(error) }];
+    }
+  }
+
+  #known(call: Call): Answer | undefined {
+    const { pathname } = call.url;
+    if (pathname.endsWith("/messages/pull")) return this.#pull(json(call));
+    if (pathname.endsWith("/messages/ack")) return this.#ack(json(call));
+    if (pathname === "/agent/hello") {
+      this.hellos.push(Hello.parse(json(call)));
+      return [200, { agentId: 1, name: "a1", endedLeases: 0 }];
+    }
+    if (pathname === "/agent/builds/claim")
+      return this.#claim(BuildClaimRequest.parse(json(call)).capabilities.imageTypes);
+    if (pathname === "/agent/testdrives/claim") return [200, { testdrive: null }];
+    const about = /^\/agent\/builds\/(\d+)\/(.+)$/.exec(pathname);
+    const build = this.builds.get(Number(about?.[1]));
+    if (build === undefined) return undefined;
+    const isCurrent = build.status === "running" && call.headers[attemptHeader] === build.claim.token;
+    return isCurrent ? this.#about(build, about?.[2] ?? "", call) : [410, { error: "late attempt" }];
+  }
+
+  #pull(request: { batch_size: number }): Answer {
+    const pulled = this.messages.splice(0, request.batch_size);
+    const messages = pulled.map(({ leaseId, body }) => ({
+      lease_id: leaseId,
+      body,
+      metadata: { "CF-Content-Type": "json" },
+    }));
+    return [200, { success: true, errors: [], result: { messages } }];
+  }
+
+  #ack(request: { acks: { lease_id: string }[]; retries: { lease_id: string }[] }): Answer {
+    this.acked.push(...request.acks.map((each) => each.lease_id));
+    this.retried.push(...request.retries.map((each) => each.lease_id));
+    return [200, { success: true, errors: [], result: {} }];
+  }
+
+  #claim(imageTypes: readonly string[]): Answer {
+    const build = [...this.builds.values()].find(
+      (each) => each.status === "queued" && imageTypes.includes(each.claim.input.imageType),
+    );
+    if (build !== undefined) build.status = "running";
+    return [200, { build: build?.claim ?? null }];
+  }
+
+  #about(build: FakeBuild, verb: string, call: Call): Answer | undefined {
+    const part = /^artifacts\/image\/parts\/(\d+)$/.exec(verb)?.[1];
+    if (part !== undefined) return putPart(build, Number(part), call);
+    switch (verb) {
+      case "heartbeat":
+        build.beats.push(Heartbeat.parse(json(call)));
+        return [200, { cancel: build.cancel }];
+      case "log":
+        return putLog(build, call);
+      case "artifacts/image":
+        return openUpload(build, OpenUpload.parse(json(call)));
+      case "artifacts/image/complete":
+        return completeUpload(build, CompleteUpload.parse(json(call)));
+      case "finish":
+        if (build.upload?.complete === null) return [409, { error: "no image yet" }];
+        build.finished = BuildFinished.parse(json(call));
+        build.status = "finished";
+        return [200, {}];
+      case "fail":
+        build.failure = BuildFailed.parse(json(call));
+        build.status = "failed";
+        return [200, {}];
+      case "release":
+        build.status = "released";
+        return [200, {}];
+      default:
+        return undefined;
+    }
+  }
+}
+
+type Answer = [status: number, body: object];
+
+interface Call {
+  url: URL;
+  method: string;
+  headers: IncomingMessage["headers"];
+  body: Buffer;
+}
+
+const json = (call: Call) => JSON.parse(call.body.toString());
+
+const sha256 = (bytes: Buffer | string) => createHash("sha256").update(bytes).digest("hex");
+
+function putLog(build: FakeBuild, call: Call): Answer {
+  const offset = Number(call.url.searchParams.get("offset"));
+  if (call.body.length > maxLogChunkBytes) return [413, { error: "too much" }];
+  const have = Buffer.byteLength(build.log);
+  if (offset === have) build.log += call.body.toString();
+  return [200, { nextOffset: Buffer.byteLength(build.log) }];
+}
+
+function openUpload(build: FakeBuild, file: { size: number; fileName: string }): Answer {
+  build.upload ??= { ...file, complete: null };
+  const parts = [...build.parts].map(([number, part]) => ({ number, sha256: part.sha256, size: part.bytes.length }));
+  return [200, { partBytes, parts, complete: build.upload.complete !== null }];
+}
+
+function putPart(build: FakeBuild, number: number, call: Call): Answer {
+  build.puts.push(number);
+  if (sha256(call.body) !== call.headers[partDigestHeader]) return [400, { error: "another digest" }];
+  if (Number(call.headers["content-length"]) !== call.body.length) return [411, { error: "no length" }];
+  build.parts.set(number, { sha256: sha256(call.body), bytes: call.body });
+  return [200, {}];
+}
+
+function completeUpload(build: FakeBuild, file: CompleteUpload): Answer {
+  const parts = [...build.parts].toSorted(([a], [b]) => a - b).map(([, part]) => part);
+  const whole = Buffer.concat(parts.map((part) => part.bytes));
+  const isWhole =
+    whole.length === file.size && sha256(parts.map((part) => part.sha256).join("\n")) === file.partsDigest;
+  if (!isWhole || build.upload === null) return [409, { error: "parts are missing" }];
+  build.upload.complete = file;
+  return [200, {}];
+}
+
+/** The uploaded file, put together. */
+export function uploadedFile(build: FakeBuild): Buffer {
+  const parts = [...build.parts].toSorted(([a], [b]) => a - b);
+  return Buffer.concat(parts.map(([, part]) => part.bytes));
+}

@@ -1,0 +1,103 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { maxLogChunkBytes } from "../src/contract.ts";
+import { openLogStream } from "../src/log-stream.ts";
+import { eventually, temporaryDir } from "./support/agent-place.ts";
+
+/** A Worker that keeps what it gets, as long as `take` says so. */
+async function stream(dir: string, take: (offset: number, bytes: Buffer) => number | Error) {
+  const failures: unknown[] = [];
+  const log = await openLogStream({
+    file: join(dir, "build.log"),
+    everyMs: 5,
+    onFailure: (error) => void failures.push(error),
+    send: async (offset, bytes) => {
+      const answer = take(offset, Buffer.from(bytes));
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+  });
+  return { log, failures };
+}
+
+describe("the log stream", () => {
+  it("sends lines soon, without waiting for the end", async () => {
+    await using dir = await temporaryDir();
+    let got = "";
+    const { log } = await stream(dir.path, (_, bytes) => ((got += bytes.toString()), Buffer.byteLength(got)));
+
+    log.write("one");
+    await eventually("the first line", () => got === "one\n");
+    log.write("zwölf");
+    await log.close();
+
+    expect(got).toBe("one\nzwölf\n");
+  });
+
+  it("keeps chunks small and whole lines together", async () => {
+    await using dir = await temporaryDir();
+    const chunks: Buffer[] = [];
+    const { log } = await stream(dir.path, (offset, bytes) => (chunks.push(bytes), offset + bytes.length));
+
+    for (let i = 0; i < 5_000; i++) log.write(`line ${i} ${"ü".repeat(20)}`);
+    await log.close();
+
+    expect(Math.max(...chunks.map((chunk) => chunk.length))).toBeLessThanOrEqual(maxLogChunkBytes);
+    expect(chunks.every((chunk) => chunk.toString().endsWith("\n"))).toBe(true);
+    expect(Buffer.concat(chunks).toString().split("\n")).toHaveLength(5_001);
+  });
+
+  it("goes on where the Worker says", async () => {
+    await using dir = await temporaryDir();
+    let got = "";
+    const take = (offset: number, bytes: Buffer) => {
+      // Takes 3 bytes at a time, and what it has already is not added again.
+      got += bytes.toString().slice(got.length - offset, got.length - offset + 3);
+      return got.length;
+    };
+    const { log } = await stream(dir.path, take);
+
+    log.write("abcdefghij");
+    await log.close();
+
+    expect(got).toBe("abcdefghij\n");
+  });
+
+  it("goes back when the Worker has lost something", async () => {
+    await using dir = await temporaryDir();
+    let got = "";
+    let hasLost = false;
+    const take = (offset: number, bytes: Buffer) => {
+      if (got.length > 6 && !hasLost) [hasLost, got] = [true, got.slice(0, 4)];
+      if (offset <= got.length) got = got.slice(0, offset) + bytes.toString();
+      return got.length;
+    };
+    const { log } = await stream(dir.path, take);
+
+    for (const line of ["one", "two", "three", "four"]) {
+      log.write(line);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
+    await log.close();
+
+    expect(hasLost).toBe(true);
+    expect(got).toBe("one\ntwo\nthree\nfour\n");
+  });
+
+  it("loses nothing while the Worker is away", async () => {
+    await using dir = await temporaryDir();
+    let got = "";
+    let isAway = true;
+    const { log, failures } = await stream(dir.path, (_, bytes) =>
+      isAway ? new Error("away") : ((got += bytes.toString()), got.length),
+    );
+
+    log.write("one");
+    await eventually("a failure", () => failures.length > 0);
+    isAway = false;
+    log.write("two");
+    await log.close();
+
+    expect(got).toBe("one\ntwo\n");
+  });
+});

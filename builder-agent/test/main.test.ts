@@ -1,0 +1,119 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { mountsBelow } from "../src/leftovers.ts";
+import { agentToken, startFakeWorker, type FakeBuild } from "./fake-worker.ts";
+import { eventually, fakeKiwi, inScenario, processesIn, temporaryDir } from "./support/agent-place.ts";
+import { frozenInput } from "./support/frozen-input.ts";
+
+const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+
+/** The agent as a process of its own; killed at the end of the test if it still runs. */
+function startProcess(url: string, stateDir: string, more: Record<string, unknown> = {}) {
+  const file = join(stateDir, "agent.json");
+  const config = { url, token: agentToken, stateDir, isolation: "none", kiwi: fakeKiwi, testdriveSlots: 0, ...more };
+  writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
+  const child = spawn(process.execPath, [main, "--config", file], { stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  child.stderr.on("data", (bytes) => (said += bytes));
+  return { child, said: () => said, ended: endOf(child), [Symbol.dispose]: () => void child.kill("SIGKILL") };
+}
+
+const endOf = (child: ChildProcess) =>
+  new Promise<number | string | null>((resolve) => child.on("close", (code, signal) => resolve(code ?? signal)));
+
+const runs = (build: FakeBuild) => build.log.includes("Installing");
+
+describe("the agent's process", () => {
+  it("says hello with what its host can do", async () => {
+    await using worker = await startFakeWorker();
+    await using state = await temporaryDir();
+    using agent = startProcess(worker.url, state.path);
+
+    await eventually("hello", () => worker.hellos.length > 0);
+
+    expect(worker.hellos[0]?.capabilities).toMatchObject({ isolation: "none", imageTypes: ["oem", "iso"] });
+    expect(agent.said()).not.toContain(agentToken);
+  });
+
+  it("gives its build back on SIGTERM, leaves nothing, and is gone within 5 s", async () => {
+    await using worker = await startFakeWorker();
+    await using state = await temporaryDir();
+    using agent = startProcess(worker.url, state.path);
+    const build = worker.queueBuild(inScenario("slow"));
+    await eventually("the build runs", () => runs(build));
+
+    const stoppedAt = Date.now();
+    agent.child.kill("SIGTERM");
+
+    expect(await agent.ended).toBe(0);
+    expect(Date.now() - stoppedAt).toBeLessThan(5_000);
+    expect(build.status).toBe("released");
+    expect(processesIn(state.path).size).toBe(0);
+    expect(await mountsBelow(state.path)).toEqual([]);
+    expect(readdirSync(join(state.path, "work"))).toEqual([]);
+  });
+
+  it("takes KIWI with it when it is killed, and its successor cleans and builds on", async () => {
+    await using worker = await startFakeWorker();
+    await using state = await temporaryDir();
+    using killed = startProcess(worker.url, state.path);
+    const lost = worker.queueBuild(inScenario("slow"));
+    await eventually("the build runs", () => runs(lost));
+
+    killed.child.kill("SIGKILL");
+    await killed.ended;
+    await eventually("KIWI is gone", () => processesIn(state.path).size === 0);
+    expect(existsSync(join(state.path, "work/build-1-1"))).toBe(true);
+
+    const again = worker.queueBuild(frozenInput());
+    using successor = startProcess(worker.url, state.path);
+    await eventually("the next build is finished", () => again.status === "finished");
+
+    expect(successor.said()).toContain("cleaned up after a killed agent");
+    await eventually("nothing is left", () => readdirSync(join(state.path, "work")).length === 0);
+  });
+
+  it("refuses a state directory that another agent works in", async () => {
+    await using worker = await startFakeWorker();
+    await using state = await temporaryDir();
+    using first = startProcess(worker.url, state.path);
+    await eventually("hello", () => worker.hellos.length > 0);
+
+    using second = startProcess(worker.url, state.path);
+
+    expect(await second.ended).toBe(1);
+    expect(second.said()).toContain("another agent works in");
+    expect(first.child.exitCode).toBeNull();
+  });
+
+  it("says everything that is wrong with its configuration, and ends with 2", async () => {
+    await using state = await temporaryDir();
+    using agent = startProcess("nowhere", state.path, { isolation: "perhaps", slots: -1 });
+
+    expect(await agent.ended).toBe(2);
+    expect(agent.said()).toMatch(/url.*\n.*isolation.*\n.*slots/);
+  });
+
+  it("ends when the Worker does not know its token", async () => {
+    await using worker = await startFakeWorker();
+    await using state = await temporaryDir();
+    using agent = startProcess(worker.url, state.path, { token: "some-other-token" });
+
+    expect(await agent.ended).toBe(1);
+    expect(agent.said()).toContain("HTTP 401");
+    expect(agent.said()).not.toContain("some-other-token");
+  });
+
+  it("waits for a Worker that is not up yet, and can be stopped meanwhile", async () => {
+    await using state = await temporaryDir();
+    using agent = startProcess("http://127.0.0.1:1", state.path);
+
+    await eventually("the first try", () => agent.said().includes("the Worker does not answer"));
+    agent.child.kill("SIGINT");
+
+    expect(await agent.ended).toBe(0);
+  });
+});

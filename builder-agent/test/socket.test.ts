@@ -1,0 +1,73 @@
+import type { AddressInfo } from "node:net";
+import { describe, expect, it } from "vitest";
+import { WebSocket, WebSocketServer, type ServerOptions } from "ws";
+import type { Poke } from "../src/contract.ts";
+import { keepSocket } from "../src/socket.ts";
+import { eventually, silent } from "./support/agent-place.ts";
+
+/** A server, and a socket kept to it until the end of the test. */
+async function keep(options: ServerOptions = {}) {
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1", ...options });
+  await new Promise((resolve) => server.once("listening", resolve));
+  const connections: WebSocket[] = [];
+  server.on("connection", (socket) => connections.push(socket));
+  const pokes: Poke[] = [];
+  const stopping = new AbortController();
+  const dial = () => new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const onPoke = (poke: Poke) => void pokes.push(poke);
+  const kept = keepSocket({ dial, onPoke, log: silent, pingEveryMs: 30 }, stopping.signal);
+  await eventually("the connection", () => connections.length === 1);
+  const stop = async () => {
+    stopping.abort();
+    await kept;
+  };
+  return {
+    connections,
+    pokes,
+    stop,
+    async [Symbol.asyncDispose]() {
+      await stop();
+      for (const socket of connections) socket.terminate();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+describe("the agent's socket", () => {
+  it("hands on pokes and cancels, and nothing else", async () => {
+    await using socket = await keep();
+
+    for (const message of ['{"type":"cancel","buildId":7}', "nonsense", '{"type":"dance"}', '{"type":"poke"}']) {
+      socket.connections[0]?.send(message);
+    }
+    await eventually("the last poke", () => socket.pokes.length === 3);
+
+    // The first one is its own: something may have come while there was no socket.
+    expect(socket.pokes).toEqual([{ type: "poke" }, { type: "cancel", buildId: 7 }, { type: "poke" }]);
+  });
+
+  it("stays while its pings are answered", async () => {
+    await using socket = await keep();
+
+    await new Promise((resolve) => setTimeout(resolve, 300));
+
+    expect(socket.connections).toHaveLength(1);
+    expect(socket.connections[0]?.readyState).toBe(WebSocket.OPEN);
+  });
+
+  it("takes a line without answers for dead, and dials again", async () => {
+    await using socket = await keep({ autoPong: false });
+
+    await eventually("a second connection", () => socket.connections.length === 2);
+  });
+
+  it("ends soon when it is told to, also while the Worker says nothing", async () => {
+    await using socket = await keep();
+    socket.connections[0]?.pause();
+
+    const stoppedAt = Date.now();
+    await socket.stop();
+
+    expect(Date.now() - stoppedAt).toBeLessThan(1_500);
+  });
+});

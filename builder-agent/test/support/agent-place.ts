@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseConfig, type Config } from "../../src/config.ts";
+import type { FrozenInput } from "../../src/contract.ts";
+import { agentToken } from "../fake-worker.ts";
+import { frozenInput } from "./frozen-input.ts";
+
+export const fakeKiwi = fileURLToPath(new URL("../fake-kiwi.sh", import.meta.url));
+
+/** A directory of one test; gone after it. */
+export async function temporaryDir() {
+  const path = await mkdtemp(join(tmpdir(), "kiln-agent-test-"));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+export function testConfig(url: string, stateDir: string, more: Record<string, unknown> = {}): Config {
+  return parseConfig({ url, token: agentToken, stateDir, isolation: "none", kiwi: fakeKiwi, ...more });
+}
+
+export const silent = () => {};
+
+/** Waits until `check` answers something, 30 s at most. */
+export async function eventually<T>(what: string, check: () => T | undefined | false): Promise<T> {
+  for (let waitedMs = 0; waitedMs < 30_000; waitedMs += 20) {
+    const found = check();
+    if (found !== undefined && found !== false) return found;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`${what}: not within 30 s`);
+}
+
+/** The input of a build whose fake KIWI goes that way (fake-kiwi.sh). */
+export const inScenario = (scenario: string, input: FrozenInput = frozenInput()): FrozenInput => ({
+  ...input,
+  description: { ...input.description, scenario },
+});
+
+/** Command lines, by process id, of what works in a directory or below: KIWI and all that it started. */
+export function processesIn(dir: string): Map<number, string> {
+  const found = new Map<number, string>();
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    try {
+      if (!readlinkSync(`/proc/${pid}/cwd`).startsWith(`${dir}/`)) continue;
+      found.set(Number(pid), readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " "));
+    } catch {
+      // Gone while we looked.
+    }
+  }
+  return found;
+}

@@ -1,0 +1,119 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { WebSocketServer, type WebSocket } from "ws";
+import { attemptHeader, TestdriveReport, type TestdriveOrder } from "../../src/contract.ts";
+import { connectWorker } from "../../src/worker-api.ts";
+import { eventually } from "../support/agent-place.ts";
+
+const token = "agent-token-for-tests";
+export const sessionToken = "session-token";
+
+/** One viewer's socket as the Testdrive object has it, with all the bytes that came from QEMU. */
+export class FakeViewer {
+  readonly socket: WebSocket;
+  readonly frames: Buffer[] = [];
+  closed: number | undefined;
+
+  constructor(socket: WebSocket) {
+    this.socket = socket;
+    socket.on("message", (data: Buffer) => this.frames.push(data));
+    socket.on("close", (code) => (this.closed = code));
+  }
+
+  get bytes(): Buffer {
+    return Buffer.concat(this.frames);
+  }
+
+  credit(bytes: number): void {
+    this.socket.send(JSON.stringify({ credit: bytes }));
+  }
+}
+
+/** The Worker's side of one testdrive over real HTTP and WebSockets. */
+export async function startFakeService() {
+  const service = new FakeService();
+  const server = createServer((request, response) => service.answer(request, response));
+  const sockets = new WebSocketServer({ noServer: true });
+  server.on("upgrade", (request, socket, head) => {
+    const refusal = service.refusal(request);
+    if (refusal === undefined)
+      sockets.handleUpgrade(request, socket, head, (ws) => service.join(request.url ?? "", ws));
+    else socket.end(`HTTP/1.1 ${refusal} refused\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return Object.assign(service, {
+    api: connectWorker({ url: `http://127.0.0.1:${port}`, token }),
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets.clients) socket.terminate();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  });
+}
+
+class FakeService {
+  readonly reports: TestdriveReport[] = [];
+  readonly viewers = new Map<string, FakeViewer>();
+  controls: WebSocket[] = [];
+  /** The file behind every build's image route. */
+  image: Buffer = Buffer.alloc(0);
+  /** Requested first bytes. */
+  readonly ranges: number[] = [];
+  /** The body breaks after so many bytes of each answer. */
+  cutAfter = Number.POSITIVE_INFINITY;
+  /** The body goes silent instead of breaking. */
+  stalls = false;
+  /** Answers to control sockets that are not accepted. */
+  refuseControl: number | undefined;
+  refusedControls = 0;
+
+  get control(): WebSocket {
+    const socket = this.controls.at(-1);
+    if (!socket) throw new Error("no control socket came");
+    return socket;
+  }
+
+  said(type: TestdriveReport["type"]): TestdriveReport[] {
+    return this.reports.filter((report) => report.type === type);
+  }
+
+  order(order: TestdriveOrder): void {
+    this.control.send(JSON.stringify(order));
+  }
+
+  async openViewer(viewer: string): Promise<FakeViewer> {
+    this.order({ type: "viewer", viewer });
+    return await eventually(`viewer ${viewer}`, () => this.viewers.get(viewer));
+  }
+
+  refusal(request: IncomingMessage): number | undefined {
+    if (request.headers.authorization !== `Bearer ${token}`) return 401;
+    if (request.headers[attemptHeader] !== sessionToken) return 403;
+    if (this.refuseControl === undefined || !request.url?.endsWith("/control")) return undefined;
+    this.refusedControls += 1;
+    return this.refuseControl;
+  }
+
+  join(path: string, socket: WebSocket): void {
+    const viewer = /^\/agent\/testdrives\/\d+\/viewers\/(.+)$/.exec(path)?.[1];
+    if (viewer !== undefined) return void this.viewers.set(viewer, new FakeViewer(socket));
+    this.controls.push(socket);
+    socket.on("message", (data: Buffer) => this.reports.push(TestdriveReport.parse(JSON.parse(data.toString()))));
+  }
+
+  answer(request: IncomingMessage, response: ServerResponse): void {
+    const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1] ?? 0);
+    this.ranges.push(from);
+    const size = this.image.length;
+    const headers = { "content-range": `bytes ${from}-${size - 1}/${size}`, "content-length": size - from };
+    response.writeHead(206, headers);
+    const body = this.image.subarray(from);
+    if (body.length <= this.cutAfter) return void response.end(body);
+    response.write(body.subarray(0, this.cutAfter), () => {
+      if (!this.stalls) response.destroy();
+    });
+  }
+}

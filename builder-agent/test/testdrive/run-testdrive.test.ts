@@ -1,0 +1,231 @@
+import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import { connect } from "node:net";
+import { describe, expect, it } from "vitest";
+import { killOrphans } from "../../src/testdrive/orphans.ts";
+import { eventually } from "../support/agent-place.ts";
+import { openVnc } from "./rfb.ts";
+import { bootSector, password, startSession } from "./session.ts";
+
+/** The QEMU of a session, found as an operator would: by where it works. */
+function findQemu(path: string): number | undefined {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .find((pid) => cwdOf(pid) === path);
+}
+
+function cwdOf(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return "";
+  }
+}
+
+function getQemu(path: string): number {
+  const pid = findQemu(path);
+  if (pid === undefined) throw new Error(`no QEMU works in ${path}`);
+  return pid;
+}
+
+describe("runTestdrive", () => {
+  it("downloads, unpacks and boots the disk, and keeps what its console says", async () => {
+    await using session = await startSession();
+    await session.ready();
+    let said = "";
+    await eventually("the console", () => {
+      void session.console().then((text) => (said = text));
+      return said.includes("KILN");
+    });
+    expect(session.service.ranges).toEqual([0]);
+    const messages = session.service.said("preparing").map((report) => ("message" in report ? report.message : ""));
+    expect(messages).toContain("Fetching the image (100 %)");
+    expect(messages).toContain("Unpacking the image");
+  });
+
+  it("boots a medium without an overlay", async () => {
+    await using session = await startSession({
+      image: Buffer.alloc(1024 * 1024),
+      change: (claim) => ({
+        ...claim,
+        imageType: "iso",
+        image: { ...claim.image, fileName: "a.iso", compressed: false },
+      }),
+    });
+    await session.ready();
+    expect(readdirSync(session.path).toSorted()).toEqual(["qmp.sock", "serial.log", "vnc.sock"]);
+  });
+
+  it("gives each of two viewers a fresh RFB connection", async () => {
+    await using session = await startSession();
+    await session.ready();
+    const [first, second] = await Promise.all([
+      session.service.openViewer("credit-1"),
+      session.service.openViewer("plain-2"),
+    ]);
+    for (const viewer of [first, second]) {
+      await eventually("RFB's greeting", () => viewer.bytes.length === 12);
+      expect(String(viewer.bytes)).toBe("RFB 003.008\n");
+    }
+    first.socket.close();
+    second.socket.send(Buffer.from("RFB 003.008\n"));
+    await eventually("the security types of the other", () => hasSecurityTypes(second.bytes));
+    // The unix socket asks for no password: who gets here was let in by the Worker.
+    expect([...second.bytes.subarray(12)]).toEqual([1, 1]);
+  });
+
+  it("serves VNC clients by TCP with the session's password, and reports their number", async () => {
+    await using session = await startSession({ ports: [46_111, 46_119] });
+    await session.ready();
+    const port = session.reserved?.port ?? 0;
+    await expect(openVnc("127.0.0.1", port, "wrong123")).rejects.toThrow("refused");
+    const client = await openVnc("127.0.0.1", port, password);
+    expect(client.width).toBeGreaterThan(100);
+    await eventually("one client", () => session.service.said("tcp_viewers").length === 1);
+    client.socket.destroy();
+    await eventually("none", () => session.service.said("tcp_viewers").length === 2);
+    expect(session.service.said("tcp_viewers")).toEqual([
+      { type: "tcp_viewers", count: 1 },
+      { type: "tcp_viewers", count: 0 },
+    ]);
+  });
+
+  it("lets a VNC client in that connected before QEMU was there", async () => {
+    await using session = await startSession({ ports: [46_121, 46_129] });
+    expect(session.service.said("ready")).toEqual([]);
+    const client = await openVnc("127.0.0.1", session.reserved?.port ?? 0, password);
+    expect(client.height).toBeGreaterThan(100);
+    client.socket.destroy();
+  });
+
+  it("runs QEMU without rights, without a network and without secrets on its command line", async () => {
+    await using session = await startSession({ ports: [46_131, 46_139] });
+    await session.ready();
+    const pid = getQemu(session.path);
+    const status = readFileSync(`/proc/${pid}/status`, "utf8");
+    const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+    expect(/^Uid:\s+(\d+)/m.exec(status)?.[1]).not.toBe("0");
+    expect(/^CapEff:\s+0+$/m.test(status)).toBe(true);
+    expect(/^NoNewPrivs:\s+1$/m.test(status)).toBe(true);
+    expect(/^Seccomp:\s+2$/m.test(status)).toBe(true);
+    expect(command.join(" ")).toContain("-nic none");
+    expect(command.join(" ")).not.toContain(password);
+    expect(existsSync(`${session.path}/vnc.password`)).toBe(false);
+    expect(statSync(session.path).mode & 0o777).toBe(0o700);
+  });
+
+  it("works where the state directory's path is longer than a unix socket's may be", async () => {
+    await using session = await startSession({ stateName: `${"long/".repeat(30)}state` });
+    await session.ready();
+    const viewer = await session.service.openViewer("plain-1");
+    await eventually("RFB's greeting", () => viewer.bytes.length === 12);
+  });
+
+  it("ends by order: QEMU, directory and port are gone, and the reason is told back", async () => {
+    await using session = await startSession({ ports: [46_141, 46_141] });
+    await session.ready();
+    const viewer = await session.service.openViewer("credit-1");
+    const pid = getQemu(session.path);
+    session.service.order({ type: "stop", reason: "Nobody was connected for 60 seconds." });
+    await session.ended;
+    expect(existsSync(`/proc/${pid}`)).toBe(false);
+    expect(existsSync(session.path)).toBe(false);
+    await eventually("the viewer's close", () => viewer.closed);
+    await eventually("the reason", () => session.reason().length > 0);
+    expect(session.reason()).toEqual(["Nobody was connected for 60 seconds."]);
+    const socket = connect({ host: "127.0.0.1", port: 46_141 });
+    const refused = await new Promise((resolve) => socket.on("error", resolve).on("connect", resolve));
+    expect(refused).toMatchObject({ code: "ECONNREFUSED" });
+  });
+
+  it("ends when the agent stops", async () => {
+    await using session = await startSession();
+    await session.ready();
+    session.stopping.abort();
+    await session.ended;
+    await eventually("the reason", () => session.reason().length > 0);
+    expect(session.reason()).toEqual(["The builder agent is stopping."]);
+    expect(findQemu(session.path)).toBeUndefined();
+  });
+
+  it("ends when the appliance switches itself off", async () => {
+    // ACPI: out 0x604, 0x2000
+    await using session = await startSession({ sector: bootSector("ba0406 b80020 ef f4") });
+    await session.ended;
+    await eventually("the reason", () => session.reason().length > 0);
+    expect(session.reason()).toEqual(["The appliance switched itself off."]);
+  });
+
+  it("goes on when the appliance restarts", async () => {
+    // out 0x3f8, 'R'; the keyboard controller's reset: out 0x64, 0xfe
+    await using session = await startSession({ sector: bootSector("baf803 b052 ee b0fe e664 f4") });
+    let said = "";
+    await eventually("three starts", () => {
+      void session.console().then((text) => (said = text));
+      return said.includes("RRR");
+    });
+    expect(session.reason()).toEqual([]);
+  });
+
+  it("lets a viewer that came early wait for the virtual machine", async () => {
+    await using session = await startSession();
+    await eventually("the control socket", () => session.service.controls.length > 0);
+    expect(session.service.said("ready")).toEqual([]);
+    const viewer = await session.service.openViewer("credit-1");
+    await eventually("RFB's greeting", () => String(viewer.bytes) === "RFB 003.008\n");
+  });
+
+  it("ends when the virtual machine does", async () => {
+    await using session = await startSession();
+    await session.ready();
+    process.kill(getQemu(session.path), "SIGKILL");
+    await session.ended;
+    await eventually("the reason", () => session.reason().length > 0);
+    expect(session.reason()).toEqual(["The virtual machine ended: killed by SIGKILL."]);
+  });
+
+  it("goes on without its control socket and ends when the service knows it no more", async () => {
+    await using session = await startSession();
+    await session.ready();
+    session.service.control.terminate();
+    await eventually("a second socket", () => session.service.controls.length === 2);
+    expect(findQemu(session.path)).toBeDefined();
+    session.service.refuseControl = 410;
+    session.service.control.terminate();
+    await session.ended;
+    expect(findQemu(session.path)).toBeUndefined();
+  });
+
+  it.each([
+    ["whose digest is another", { sha256: "0".repeat(64) }, /SHA-256/],
+    ["that is larger than announced", { rawSize: 1024 }, /refused/],
+  ])("says why it does not start an image %s", async (_, wrong, why) => {
+    await using session = await startSession({
+      change: (claim) => ({ ...claim, image: { ...claim.image, ...wrong } }),
+    });
+    await session.ended;
+    await eventually("the reason", () => session.reason().length > 0);
+    expect(session.reason()[0]).toMatch(why);
+    expect(existsSync(session.path)).toBe(false);
+  });
+});
+
+describe("killOrphans", () => {
+  it("ends what a killed agent left running, removes its directories, and leaves others alone", async () => {
+    await using orphan = await startSession();
+    await using other = await startSession();
+    await Promise.all([orphan.ready(), other.ready()]);
+    const pid = getQemu(orphan.path);
+    await killOrphans(orphan.stateDir);
+    expect(existsSync(`/proc/${pid}/cwd`)).toBe(false);
+    expect(existsSync(orphan.path)).toBe(false);
+    expect(findQemu(other.path)).toBeDefined();
+  });
+
+  it("finds nothing where there was no agent", async () => {
+    await expect(killOrphans("/nonexistent/kiln")).resolves.toBeUndefined();
+  });
+});
+
+/** Twelve bytes of greeting, then a count and as many security types. */
+const hasSecurityTypes = (bytes: Buffer) => bytes.length > 12 && bytes.length === 13 + (bytes[12] ?? 0);

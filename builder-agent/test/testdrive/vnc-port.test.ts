@@ -1,0 +1,73 @@
+import { connect, createServer, type Socket } from "node:net";
+import { once } from "node:events";
+import { describe, expect, it } from "vitest";
+import { reserveVnc } from "../../src/testdrive/vnc-port.ts";
+
+const local = (from: number, to = from) => ({ vnc: { host: "127.0.0.1", ports: [from, to] as const } });
+
+const accepts = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const socket: Socket = connect({ host: "127.0.0.1", port });
+    socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
+    socket.once("connect", () => socket.destroy());
+  });
+
+describe("reserveVnc", () => {
+  it("gives two sessions different ports, and none when all are taken", async () => {
+    const config = local(46_101, 46_102);
+    const first = await reserveVnc(config);
+    const second = await reserveVnc(config);
+    expect([first?.port, second?.port].toSorted()).toEqual([46_101, 46_102]);
+    expect(await reserveVnc(config)).toBeNull();
+    await first?.release();
+    const third = await reserveVnc(config);
+    expect(third?.port).toBe(first?.port);
+    await Promise.all([second?.release(), third?.release()]);
+  });
+
+  it("passes over a port that another program listens on", async () => {
+    const other = createServer().listen(46_103, "127.0.0.1");
+    await once(other, "listening");
+    const reserved = await reserveVnc(local(46_103, 46_104));
+    expect(reserved?.port).toBe(46_104);
+    await reserved?.release();
+    other.close();
+  });
+
+  it("keeps a port that was handed over to QEMU from the next session until it is released", async () => {
+    const reserved = await reserveVnc(local(46_105));
+    await reserved?.handOver();
+    expect(await accepts(46_105)).toBe(false);
+    expect(await reserveVnc(local(46_105))).toBeNull();
+    await reserved?.release();
+    const next = await reserveVnc(local(46_105));
+    expect(next?.port).toBe(46_105);
+    await next?.release();
+  });
+
+  it("hands over the clients that came before QEMU", async () => {
+    const reserved = await reserveVnc(local(46_106));
+    const client = connect({ host: "127.0.0.1", port: 46_106 });
+    await once(client, "connect");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const early = await reserved?.handOver();
+    expect(early).toHaveLength(1);
+    early?.[0]?.write("RFB");
+    expect(String(await once(client, "data"))).toBe("RFB");
+    await reserved?.release();
+    await once(client, "close");
+  });
+
+  it("tells clients the public address and listens on all of this host's when it is none of them", async () => {
+    const reserved = await reserveVnc({ vnc: { host: "203.0.113.5", ports: [46_107, 46_107] } });
+    expect(reserved).toMatchObject({ host: "203.0.113.5", bindHost: "0.0.0.0" });
+    await reserved?.release();
+  });
+
+  it.each([
+    ["no address is configured", { vnc: null }],
+    ["all ports are below those that QEMU can use", local(5_000, 5_899)],
+  ])("gives none when %s", async (_, config) => {
+    expect(await reserveVnc(config)).toBeNull();
+  });
+});

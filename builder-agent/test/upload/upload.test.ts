@@ -1,0 +1,103 @@
+import { createHash, randomBytes } from "node:crypto";
+import { createReadStream, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { describe, expect, it } from "vitest";
+import { partBytes } from "../../src/contract.ts";
+import { openDigests } from "../../src/upload/checksum.ts";
+import { upload } from "../../src/upload/upload.ts";
+import { connectWorker } from "../../src/worker-api.ts";
+import { startFakeWorker, uploadedFile } from "../fake-worker.ts";
+import { temporaryDir, testConfig } from "../support/agent-place.ts";
+import { frozenInput } from "../support/frozen-input.ts";
+
+async function fileOf(dir: string, size: number) {
+  const path = join(dir, "image");
+  const bytes = randomBytes(size);
+  writeFileSync(path, bytes);
+  const digests = openDigests(partBytes);
+  await pipeline(createReadStream(path), digests.through, async (source) => {
+    for await (const _ of source);
+  });
+  return { bytes, file: { path, fileName: "image.iso", digests: digests.result() } };
+}
+
+const hex = (name: string, part: Buffer) => createHash(name).update(part).digest("hex");
+
+describe("openDigests", () => {
+  it.each([0, 1, 9, 10, 11, 20, 25])("makes all digests of %i bytes in parts of 10", async (size) => {
+    const digests = openDigests(10);
+    const bytes = randomBytes(size);
+    async function* sevens() {
+      for (let at = 0; at < size; at += 7) yield bytes.subarray(at, at + 7);
+    }
+    for await (const _ of digests.through(sevens()));
+
+    const parts = Array.from({ length: Math.ceil(size / 10) }, (_, i) =>
+      hex("sha256", bytes.subarray(i * 10, i * 10 + 10)),
+    );
+    expect(digests.result()).toEqual({
+      size,
+      md5: hex("md5", bytes),
+      sha1: hex("sha1", bytes),
+      sha256: hex("sha256", bytes),
+      parts,
+    });
+  });
+});
+
+describe("upload", () => {
+  it("sends parts of 32 MiB, and only those that are missing", async () => {
+    await using worker = await startFakeWorker();
+    await using dir = await temporaryDir();
+    const { bytes, file } = await fileOf(dir.path, 2 * partBytes + 1000);
+    const build = worker.queueBuild(frozenInput());
+    build.status = "running";
+    const second = bytes.subarray(partBytes, 2 * partBytes);
+    build.parts.set(2, { bytes: second, sha256: file.digests.parts[1] ?? "" });
+    const api = connectWorker(testConfig(worker.url, dir.path));
+    const done: number[] = [];
+
+    const lease = { id: build.claim.buildId, token: build.claim.token };
+    await upload(
+      api.artifact(lease, "image", AbortSignal.timeout(30_000)),
+      file,
+      (fraction) => void done.push(fraction),
+    );
+
+    expect(build.puts.toSorted()).toEqual([1, 3]);
+    expect(uploadedFile(build).equals(bytes)).toBe(true);
+    expect(build.upload?.complete?.sha256).toBe(createHash("sha256").update(bytes).digest("hex"));
+    expect(done.at(-1)).toBe(1);
+  });
+
+  it("sends a part again that another file has left there", async () => {
+    await using worker = await startFakeWorker();
+    await using dir = await temporaryDir();
+    const { bytes, file } = await fileOf(dir.path, 1000);
+    const build = worker.queueBuild(frozenInput());
+    build.status = "running";
+    build.parts.set(1, { bytes: Buffer.from("other"), sha256: "0".repeat(64) });
+    const api = connectWorker(testConfig(worker.url, dir.path));
+
+    const lease = { id: build.claim.buildId, token: build.claim.token };
+    await upload(api.artifact(lease, "image", AbortSignal.timeout(30_000)), file, () => {});
+
+    expect(uploadedFile(build).equals(bytes)).toBe(true);
+  });
+
+  it("does not send again what is complete", async () => {
+    await using worker = await startFakeWorker();
+    await using dir = await temporaryDir();
+    const { file } = await fileOf(dir.path, 1000);
+    const build = worker.queueBuild(frozenInput());
+    build.status = "running";
+    const api = connectWorker(testConfig(worker.url, dir.path));
+    const artifact = api.artifact({ id: 1, token: build.claim.token }, "image", AbortSignal.timeout(30_000));
+
+    await upload(artifact, file, () => {});
+    await upload(artifact, file, () => {});
+
+    expect(build.puts).toEqual([1]);
+  });
+});

@@ -1,0 +1,140 @@
+import { execFileSync } from "node:child_process";
+import { createReadStream, existsSync, openSync, readdirSync, readSync, statSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join, normalize } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { buildImage, type ImageBuild } from "../../builder-agent/src/build/image.ts";
+import { packImage } from "../../builder-agent/src/build/pack.ts";
+import type { FrozenInput, Phase } from "../../builder-agent/src/contract.ts";
+import { mountsBelow } from "../../builder-agent/src/leftovers.ts";
+import { openWorkDir } from "../../builder-agent/src/work-dir.ts";
+import { temporaryDir } from "../../builder-agent/test/support/agent-place.ts";
+import { frozenInput } from "../../builder-agent/test/support/frozen-input.ts";
+
+// The agent's own code runs the real KIWI on the sample distribution; there is no Worker but a server of its files.
+
+const distribution = process.env["KILN_SAMPLE_DISTRIBUTION"] ?? "";
+const silent = () => {};
+let address = "";
+
+const server = createServer((request, response) => {
+  const path = normalize(new URL(request.url ?? "/", "http://here").pathname).replace(/^\/repositories\/tiny\//, "");
+  const file = join(distribution, path);
+  if (!existsSync(file) || !statSync(file).isFile()) return void response.writeHead(404).end();
+  response.writeHead(200, { "content-length": statSync(file).size });
+  createReadStream(file).pipe(response);
+});
+
+beforeAll(async () => {
+  if (!existsSync(join(distribution, "main/repodata"))) {
+    throw new Error(
+      "KILN_SAMPLE_DISTRIBUTION names no sample distribution: make one with sample-distribution/build.sh DIR",
+    );
+  }
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => void server.close());
+
+/** Runs `buildImage` in a work directory below `stateDir`, and gives the result to `use` while it is there. */
+async function build<T>(stateDir: string, input: FrozenInput, more: Partial<ImageBuild>, use: Use<T>): Promise<T> {
+  await using dir = await openWorkDir(stateDir, "build", silent);
+  const signal = new AbortController().signal;
+  const reach = { url: address, allowHosts: [] };
+  const options = { kiwi: "kiwi-ng", workDir: dir.path, reach, signal, onLine: silent, onPhase: silent, ...more };
+  return await use(await buildImage(input, options), dir.path);
+}
+
+type Use<T> = (built: Awaited<ReturnType<typeof buildImage>>, workDir: string) => T | Promise<T>;
+
+function bytesAt(file: string, position: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  readSync(openSync(file, "r"), bytes, { position });
+  return bytes;
+}
+
+const loopFiles = () =>
+  execFileSync("losetup", ["--list", "--noheadings", "--output", "BACK-FILE"], { encoding: "utf8" });
+
+describe("a KIWI run by the agent", () => {
+  it("makes a bootable disk with the package inside, and packs it as NAME/NAME.raw", async () => {
+    await using state = await temporaryDir();
+    const phases: Phase[] = [];
+    const lines: string[] = [];
+
+    const options = {
+      onPhase: (phase: Phase) => void phases.push(phase),
+      onLine: (line: string) => void lines.push(line),
+    };
+    await build(state.path, frozenInput(), options, async (built, workDir) => {
+      expect(built.installed).toContainEqual({ name: "hello", version: "1.1", release: "1", arch: "noarch" });
+      expect(built.rawSize).toBe(512 * 1024 * 1024);
+      expect(bytesAt(built.image, 510, 2).toString("hex")).toBe("55aa");
+      expect(execFileSync("7z", ["l", built.image], { encoding: "utf8" })).toContain("usr/bin/hello");
+
+      const packed = await packImage(built, "Kiosk.x86_64-0.0.1.oem", {
+        workDir,
+        signal: new AbortController().signal,
+      });
+      const names = execFileSync("tar", ["-tzf", packed.path], { encoding: "utf8" }).trim().split("\n");
+      expect(names).toEqual(["Kiosk.x86_64-0.0.1.oem/", "Kiosk.x86_64-0.0.1.oem/Kiosk.x86_64-0.0.1.oem.raw"]);
+      expect(packed.digests.size).toBeLessThan(built.rawSize / 2);
+      expect(execFileSync("sha256sum", [packed.path], { encoding: "utf8" })).toContain(packed.digests.sha256);
+    });
+
+    expect(phases).toEqual(["Preparing the build", "Creating the image"]);
+    expect(lines.some((line) => /\(\d+\/\d+\) Installing: hello-/.test(line))).toBe(true);
+    expect(readdirSync(join(state.path, "work"))).toEqual([]);
+  });
+
+  it("makes a bootable medium", async () => {
+    await using state = await temporaryDir();
+
+    await build(state.path, frozenInput({ imageType: "iso" }), {}, (built) => {
+      expect(built.format).toBe("iso");
+      expect(bytesAt(built.image, 0x8001, 5).toString()).toBe("CD001");
+      expect(built.installed.map((each) => each.name)).toContain("hello");
+    });
+  });
+
+  it.each([
+    ["of one version", "hello=1.0-1", "1.0"],
+    ["of one repository", "main:hello", "1.0"],
+    ["of the repository that goes first", "hello", "1.1"],
+  ])("installs a package %s", async (_, name, version) => {
+    await using state = await temporaryDir();
+
+    await build(state.path, frozenInput({ packages: [name] }), {}, (built) => {
+      expect(built.installed.find((each) => each.name === "hello")?.version).toBe(version);
+    });
+  });
+
+  it.each([
+    ["no-such-package", /No provider of 'no-such-package' found/],
+    ["broken-dep", /nothing provides does-not-exist >= 7 needed by broken-dep/],
+  ])("says why %s cannot be installed", async (name, sentence) => {
+    await using state = await temporaryDir();
+
+    const failed = build(state.path, frozenInput({ packages: [name] }), {}, silent);
+
+    await expect(failed).rejects.toMatchObject({ kind: "failed", message: expect.stringMatching(sentence) });
+  });
+
+  it.each([
+    ["while packages are installed", /Installing: kernel-default/],
+    ["while the disk is attached to a loop device", /Syncing system to image/],
+  ])("leaves no process, mount or loop device when it is stopped %s", async (_, moment) => {
+    await using state = await temporaryDir();
+    const stop = new AbortController();
+    const onLine = (line: string) => void (moment.test(line) && stop.abort(new Error("stopped")));
+
+    await expect(build(state.path, frozenInput(), { signal: stop.signal, onLine }, silent)).rejects.toThrow("stopped");
+
+    expect(await mountsBelow(state.path)).toEqual([]);
+    expect(loopFiles()).not.toContain(state.path);
+    expect(readdirSync(join(state.path, "work"))).toEqual([]);
+    // The next build gets the same loop device, and finds no old partitions on it.
+    await build(state.path, frozenInput(), {}, (built) => expect(built.rawSize).toBeGreaterThan(0));
+  });
+});

@@ -1,0 +1,195 @@
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { marked } from "../../scripts/launch/leftovers.ts";
+import { descendants, end, isAlive, untilGone } from "../../scripts/launch/process-tree.ts";
+import { readReady } from "../../scripts/launch/ready-file.ts";
+import { readSecrets } from "../../scripts/launch/secrets.ts";
+import { until } from "./support/service.ts";
+
+const root = new URL("../..", import.meta.url).pathname;
+const state = mkdtempSync(join(tmpdir(), "kiln-launcher-"));
+const port = await freePort();
+const url = `http://127.0.0.1:${port}`;
+const doors: number[] = [];
+
+/** `npm start` without npm: its exit code is not that of what it ran. */
+function start(...options: string[]) {
+  const door = spawn("node", ["scripts/start.mjs", "--state", state, "--port", String(port), ...options], {
+    cwd: root,
+  });
+  const pid = Number(door.pid);
+  doors.push(pid);
+  let output = "";
+  door.stdout.on("data", (chunk) => (output += chunk));
+  door.stderr.on("data", (chunk) => (output += chunk));
+  const exit = new Promise<number | null>((resolve) => door.on("close", resolve));
+  const ready = () =>
+    until("ready.json is there", 120, () => {
+      if (door.exitCode !== null) throw new Error(`the launcher ended with ${door.exitCode}:\n${output}`);
+      return readReady(state);
+    });
+  /** Everything of this start, as numbers; also what no longer stands below it is in there once asked for. */
+  const tree = () => [pid, ...descendants(pid)];
+  const launcher = () => Number(descendants(pid)[0]);
+  return { door, exit, ready, tree, launcher, output: () => output };
+}
+
+const api = (path: string, user: string, key: string) =>
+  fetch(`${url}/api/v2/user${path}`, { headers: { authorization: `Basic ${btoa(`${user}:${key}`)}` } });
+
+const admin = (...words: string[]) =>
+  spawnSync("node", ["scripts/node24.mjs", "scripts/admin.ts", ...words, "--state", state], {
+    cwd: root,
+    encoding: "utf8",
+  });
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  const found = await new Promise<number>((resolve) => {
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      resolve(typeof address === "object" && address ? address.port : 0);
+    });
+  });
+  server.close();
+  return found;
+}
+
+describe("npm start", () => {
+  // What a failed test left must not fail the next one.
+  afterEach(() => end(doors.filter(isAlive), 10_000));
+  afterAll(() => rmSync(state, { recursive: true, force: true }));
+
+  it("starts a service, says where it is, and stops all of it at SIGTERM", async () => {
+    const run = start("--no-agent");
+    const ready = await run.ready();
+    expect(ready).toEqual({ url, username: "tux", api_key: expect.stringMatching(/^\S{12,}$/), agent_pid: null });
+    expect(statSync(join(state, "ready.json")).mode & 0o777).toBe(0o600);
+
+    const health = await fetch(`${url}/admin/health`, {
+      headers: { authorization: `Bearer ${readSecrets(state).ADMIN_SECRET}` },
+    });
+    expect(await health.json()).toMatchObject({ ok: true, wasm: true });
+    const sets = await api("/template_sets", ready.username, ready.api_key);
+    expect(await sets.text()).toContain("<name>default</name>");
+    await until("the summary is printed", 10, () => run.output().includes("Ctrl-C stops everything"));
+    expect(run.output()).toContain(`curl -u tux:${ready.api_key} ${url}/api/v2/user/template_sets`);
+
+    const tree = run.tree();
+    expect(tree.length).toBeGreaterThanOrEqual(3); // door, launcher, workerd
+    run.door.kill("SIGTERM");
+    expect(await run.exit).toBe(0);
+    expect([tree.filter(isAlive), marked(state), readReady(state)]).toEqual([[], [], undefined]);
+  });
+
+  it("is ready in less than 5 s the second time, with the same account", async () => {
+    const startedAt = Date.now();
+    const run = start("--no-agent");
+    const ready = await run.ready();
+    expect(Date.now() - startedAt).toBeLessThan(5_000);
+    expect((await api("/account", ready.username, ready.api_key)).status).toBe(200);
+    run.door.kill("SIGINT");
+    expect(await run.exit).toBe(0);
+  });
+
+  it.each(["door", "launcher"])("starts again after its %s was killed outright", async (which) => {
+    const killed = start("--no-agent");
+    await killed.ready();
+    const tree = killed.tree();
+    process.kill(which === "door" ? Number(killed.door.pid) : killed.launcher(), "SIGKILL");
+    await killed.exit;
+    // At once: whatever is left must not stand in the way.
+    const again = start("--no-agent");
+    await until("the summary is printed", 60, () => again.output().includes("Kiln is ready"));
+    expect(await untilGone(tree, 1_000)).toBe(true);
+    expect((await fetch(`${url}/user/show_api_key`)).status).toBe(401);
+    again.door.kill("SIGTERM");
+    expect(await again.exit).toBe(0);
+  });
+
+  it("refuses a second service on the same state, and one on a taken port, and leaves the first one alone", async () => {
+    const first = start("--no-agent");
+    await first.ready();
+    const sameState = start("--no-agent");
+    expect(await sameState.exit).toBe(1);
+    expect(sameState.output()).toContain(
+      `${state} is in use by a Kiln that runs already (process ${first.launcher()})`,
+    );
+
+    const other = join(state, "other");
+    const samePort = start("--no-agent", "--state", other);
+    expect(await samePort.exit).toBe(1);
+    expect(samePort.output()).toMatch(
+      new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is taken by process \\d+ \\(.*workerd`),
+    );
+    expect(readReady(other)).toBeUndefined();
+
+    expect(readReady(state)).toMatchObject({ url });
+    expect((await fetch(`${url}/user/show_api_key`)).status).toBe(401);
+    first.door.kill("SIGTERM");
+    await first.exit;
+  });
+
+  it("serves the operator's commands, and gives nothing of its storage away beside the Worker", async () => {
+    const run = start("--no-agent");
+    await run.ready();
+    const added = admin("account", "add", "ada", "--email", "ada@example.org", "--display-name", "Ada");
+    expect(added).toMatchObject({ status: 0, stderr: "" });
+    const key = /API key\s+(\S+)/.exec(added.stdout)?.[1] ?? "";
+    expect((await api("/account", "ada", key)).status).toBe(200);
+    expect(admin("account", "list").stdout).toMatch(/^ada\s+ada@example\.org\s+Ada\s/m);
+
+    const renewed = admin("account", "rekey", "ada").stdout.trim();
+    expect((await api("/account", "ada", key)).status).toBe(401);
+    expect((await api("/account", "ada", renewed)).status).toBe(200);
+
+    expect(admin("account", "add", "ada", "--email", "ada@example.org").status).toBe(1);
+    expect(admin("account", "rekey", "nobody")).toMatchObject({
+      status: 1,
+      stderr: "kiln: There is no account nobody.\n",
+    });
+    expect(admin("agent", "add", "second").stdout).toMatch(/^token\s+\S{20,}/m);
+    expect(admin("agent", "remove", "second").status).toBe(0);
+    expect(admin("agent", "remove", "second").status).toBe(1);
+    expect(admin("templates", "load", "templates/tiny.json").stdout).toMatch(/^Loaded \d+ templates/);
+
+    // miniflare's own front door would hand out every object of the bucket here.
+    const aside = await fetch(`${url}/cdn-cgi/local/r2/public/kiln/repositories/tiny/main/repodata/repomd.xml`);
+    expect(aside.status).toBe(404);
+    run.door.kill("SIGTERM");
+    await run.exit;
+  });
+
+  it("starts its agent again when that was killed, and ends it with everything else", async () => {
+    const run = start();
+    const before = await until("an agent runs", 120, () => readReady(state)?.agent_pid);
+    process.kill(before, "SIGKILL");
+    const after = await until("another agent runs", 30, () => {
+      const pid = readReady(state)?.agent_pid;
+      return pid === before ? undefined : pid;
+    });
+    expect(isAlive(after)).toBe(true);
+    const tree = run.tree();
+    run.door.kill("SIGTERM");
+    expect(await run.exit).toBe(0);
+    expect([tree.filter(isAlive), isAlive(after), marked(state)]).toEqual([[], false, []]);
+  });
+
+  it("starts no bare agent for a service that other machines reach, and says why", async () => {
+    const run = start("--host", "0.0.0.0");
+    expect((await run.ready()).agent_pid).toBeNull();
+    await until("the summary is printed", 10, () => run.output().includes("Ctrl-C stops everything"));
+    expect(run.output()).toMatch(/No builder agent: the service listens on 0\.0\.0\.0.*--trust-accounts/s);
+    run.door.kill("SIGTERM");
+    await run.exit;
+  });
+
+  it("keeps its secrets over all of this", () => {
+    expect(Object.keys(readSecrets(state))).toHaveLength(5);
+    expect(readFileSync(join(state, "worker.log"), "utf8")).not.toContain(readSecrets(state).ADMIN_SECRET);
+  });
+});
