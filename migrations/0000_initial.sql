@@ -63,6 +63,7 @@ CREATE TABLE `builds` (
 	`version` text NOT NULL,
 	`image_type` text NOT NULL,
 	`status` text NOT NULL,
+	`agent_id` integer,
 	`input_sha256` text NOT NULL,
 	`message` text DEFAULT '' NOT NULL,
 	`retired_at` integer,
@@ -86,6 +87,7 @@ CREATE INDEX `builds_appliance` ON `builds` (`appliance_id`,`id`);--> statement-
 CREATE UNIQUE INDEX `builds_unfinished` ON `builds` (`appliance_id`,`version`,`image_type`) WHERE status IN ('queued', 'running');--> statement-breakpoint
 CREATE UNIQUE INDEX `builds_current` ON `builds` (`appliance_id`,`version`,`image_type`) WHERE status = 'finished' AND retired_at IS NULL;--> statement-breakpoint
 CREATE INDEX `builds_status` ON `builds` (`status`,`id`);--> statement-breakpoint
+CREATE INDEX `builds_input` ON `builds` (`input_sha256`);--> statement-breakpoint
 CREATE TABLE `repositories` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`name` text NOT NULL,
@@ -108,6 +110,11 @@ CREATE TABLE `selections` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `selections_appliance_kind_name` ON `selections` (`appliance_id`,`kind`,`name`);--> statement-breakpoint
+CREATE TABLE `sweep_positions` (
+	`prefix` text PRIMARY KEY NOT NULL,
+	`cursor` text NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `template_sets` (
 	`name` text PRIMARY KEY NOT NULL,
 	`description` text NOT NULL,

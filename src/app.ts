@@ -6,8 +6,13 @@ import { xml } from "#api/respond";
 import { refuseForeignOrigins } from "#api/same-origin";
 import { allowedMethods } from "#api/allowed-methods";
 import { adminApi } from "#admin-api/index";
+import { agentApi } from "#agent-api/index";
+import { queueGateway } from "#agent-api/queue";
 import { Refusal } from "#domain/refusal";
 import { openDatabase } from "#storage/db";
+import { download } from "#web/download";
+import { web } from "#web/index";
+import { repositoryFiles } from "#web/repository-files";
 
 /** The root: what every request passes, the doors, and the one place where errors become answers. */
 export const app = new Hono<ApiEnv>({ strict: false });
@@ -21,6 +26,11 @@ app.use(refuseForeignOrigins);
 
 app.route("/api", api);
 app.route("/admin", adminApi);
+app.route("/agent", agentApi);
+app.route("/client/v4", queueGateway);
+app.route("/download", download);
+app.route("/repositories", repositoryFiles);
+app.route("/", web);
 
 app.notFound((c) => {
   const allowed = allowedMethods(app.routes, c.req.path);

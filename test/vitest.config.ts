@@ -24,6 +24,8 @@ export default defineConfig({
             miniflare: {
               bindings: {
                 ...secrets,
+                // vitest sets MODE for itself, and wrangler lets the environment win over [vars].
+                MODE: "embedded",
                 MAX_BUILDS: "1000",
                 MAX_TESTDRIVES: "1000",
                 TEST_MIGRATIONS: await readD1Migrations(`${root}migrations`),

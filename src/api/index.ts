@@ -3,7 +3,11 @@ import { factory } from "#api/factory";
 import { account } from "#api/account";
 import { appliances } from "#api/appliances/appliances";
 import { software } from "#api/appliances/software";
+import { buildLog } from "#api/build-log";
+import { builds } from "#api/builds";
+import { runningBuilds } from "#api/running-builds";
 import { templateSets } from "#api/template-sets";
+import { testdrives } from "#api/testdrives";
 import { v1, v2, type ApiVersion } from "#api/versions";
 
 /** Door 1: every resource is mounted once per version, from the same handlers. */
@@ -20,5 +24,9 @@ function resources(version: ApiVersion) {
     .route("/", account)
     .route("/", templateSets)
     .route("/", appliances)
-    .route("/", software);
+    .route("/", runningBuilds)
+    .route("/", buildLog)
+    .route("/", builds)
+    .route("/", software)
+    .route("/", testdrives);
 }

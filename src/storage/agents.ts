@@ -27,3 +27,8 @@ export async function removeAgent(db: Database, name: string): Promise<boolean> 
 export async function saveCapabilities(db: Database, agentId: number, capabilities: Capabilities): Promise<void> {
   await db.update(agents).set({ capabilities, lastSeenAt: new Date() }).where(eq(agents.id, agentId));
 }
+
+/** That it is alive. */
+export async function noteSeen(db: Database, agentId: number): Promise<void> {
+  await db.update(agents).set({ lastSeenAt: new Date() }).where(eq(agents.id, agentId));
+}

@@ -11,3 +11,9 @@ export const logKey = (buildId: number) => `builds/${buildId}/log.txt`;
 export const installedKey = (buildId: number) => `builds/${buildId}/installed.json`;
 /** A file of a repository that this service keeps itself, e.g. path "tiny/main/repodata/repomd.xml". */
 export const repositoryFileKey = (path: string) => `repositories/${path}`;
+
+/** What the sweeper looks through, and whose a key is. */
+export const buildsPrefix = "builds/";
+export const inputsPrefix = "inputs/";
+export const buildIdOfKey = (key: string): number => Number(key.split("/")[1]);
+export const sha256OfKey = (key: string): string => key.slice(inputsPrefix.length).replace(/\.json$/, "");

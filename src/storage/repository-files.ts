@@ -10,7 +10,10 @@ export async function putRepositoryFile(
   await Promise.all([blobs.put(repositoryFileKey(path), fixed.readable), file.body.pipeTo(fixed.writable)]);
 }
 
-export const getRepositoryFile = (blobs: R2Bucket, path: string, range: Headers): Promise<R2ObjectBody | null> =>
+export const headRepositoryFile = (blobs: R2Bucket, path: string): Promise<R2Object | null> =>
+  blobs.head(repositoryFileKey(path));
+
+export const getRepositoryFile = (blobs: R2Bucket, path: string, range: R2Range): Promise<R2ObjectBody | null> =>
   blobs.get(repositoryFileKey(path), { range });
 
 export const deleteRepositoryFile = (blobs: R2Bucket, path: string): Promise<void> =>

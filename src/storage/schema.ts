@@ -140,6 +140,8 @@ export const builds = sqliteTable(
     version: text("version").notNull(),
     imageType: text("image_type").notNull().$type<ImageType>(),
     status: text("status", { enum: buildStatuses }).notNull(),
+    /** The agent whose attempt runs. */
+    agentId: integer("agent_id"),
     /** SHA-256 of the frozen input, which is also its key in R2. */
     inputSha256: text("input_sha256").notNull(),
     /** Why it ended, or "Finished". */
@@ -172,6 +174,7 @@ export const builds = sqliteTable(
       .on(table.applianceId, table.version, table.imageType)
       .where(sql`status = 'finished' AND retired_at IS NULL`),
     index("builds_status").on(table.status, table.id),
+    index("builds_input").on(table.inputSha256),
   ],
 );
 
@@ -189,3 +192,9 @@ export const testdrives = sqliteTable(
   },
   (table) => [index("testdrives_state").on(table.state, table.accountId)],
 );
+
+/** Where the sweeper's next look at a prefix of R2 goes on; no row: at the start. */
+export const sweepPositions = sqliteTable("sweep_positions", {
+  prefix: text("prefix").primaryKey(),
+  cursor: text("cursor").notNull(),
+});

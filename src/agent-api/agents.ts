@@ -1,0 +1,25 @@
+import { Hello, type HelloAnswer } from "#contract/index";
+import { endLeases } from "#domain/build-claim";
+import { switchboard } from "#queues/jobs";
+import { saveCapabilities } from "#storage/agents";
+import { factory } from "#agent-api/factory";
+import { AgentRefusal } from "#agent-api/refusal";
+
+export const agents = factory
+  .createApp()
+  .post("/hello", async (c) => {
+    const { capabilities } = Hello.parse(await c.req.json());
+    const { agent, db } = c.var;
+
+    await saveCapabilities(db, agent.id, capabilities);
+    const endedLeases = await endLeases(c.env, db, agent);
+
+    return c.json<HelloAnswer>({ agentId: agent.id, name: agent.name, endedLeases });
+  })
+  .get("/socket", async (c) => {
+    if (c.req.header("upgrade")?.toLowerCase() !== "websocket") {
+      throw new AgentRefusal("invalid", "This address speaks WebSocket alone.");
+    }
+    const url = `https://switchboard/?agent=${c.var.agent.id}`;
+    return await switchboard(c.env).fetch(url, { headers: { upgrade: "websocket" } });
+  });

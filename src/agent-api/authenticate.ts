@@ -1,0 +1,28 @@
+import { findAgent } from "#domain/agent";
+import { noteSeen, type Agent } from "#storage/agents";
+import type { Database } from "#storage/db";
+import { AgentRefusal } from "#agent-api/refusal";
+import { factory } from "#agent-api/factory";
+
+/** A bearer token of an agent; the operator made it, or it is AGENT_TOKEN. */
+export const authenticate = factory.createMiddleware(async (c, next) => {
+  const agent = await agentOf(c.var.db, c.env, c.req.header("authorization"));
+  if (!agent) throw new AgentRefusal("unauthorized");
+  c.set("agent", agent);
+  await next();
+});
+
+export async function agentOf(db: Database, env: Env, authorization: string | undefined): Promise<Agent | undefined> {
+  const token = bearerToken(authorization);
+  const agent = token === undefined ? undefined : await findAgent(db, env, token);
+  if (agent && isLongAgo(agent.lastSeenAt)) await noteSeen(db, agent.id);
+  return agent;
+}
+
+export const bearerToken = (authorization: string | undefined): string | undefined =>
+  /^bearer (\S+)$/i.exec(authorization ?? "")?.[1];
+
+/** Seldom enough that heartbeats do not become writes. */
+const noteEveryMs = 20_000;
+
+const isLongAgo = (lastSeenAt: Date | null) => (lastSeenAt?.getTime() ?? 0) < Date.now() - noteEveryMs;

@@ -1,0 +1,32 @@
+import { z } from "zod";
+import { Refusal } from "#domain/refusal";
+import { agents } from "#agent-api/agents";
+import { artifacts } from "#agent-api/artifacts";
+import { authenticate } from "#agent-api/authenticate";
+import { builds } from "#agent-api/builds";
+import { factory } from "#agent-api/factory";
+import { AgentRefusal } from "#agent-api/refusal";
+import { testdrives } from "#agent-api/testdrives";
+
+/** Door 2: JSON for builder agents, spoken in the messages of src/contract. */
+export const agentApi = factory
+  .createApp()
+  .use(authenticate)
+  .route("/", agents)
+  .route("/builds", builds)
+  .route("/builds", artifacts)
+  .route("/testdrives", testdrives);
+
+agentApi.onError((error, c) => {
+  const { status, code, message } = shown(error);
+  if (status >= 500) console.error(c.req.method, c.req.path, error);
+  return c.json({ error: { code, message } }, status);
+});
+
+function shown(error: unknown) {
+  if (error instanceof AgentRefusal) return error;
+  if (error instanceof Refusal) return { status: 400 as const, code: error.code, message: error.message };
+  if (error instanceof z.ZodError) return new AgentRefusal("invalid", z.prettifyError(error));
+  if (error instanceof SyntaxError) return new AgentRefusal("invalid", "The body is not JSON.");
+  return { status: 500 as const, code: "internal_error", message: "Something went wrong inside the service." };
+}

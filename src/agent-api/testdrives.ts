@@ -1,0 +1,34 @@
+import type { Context } from "hono";
+import { z } from "zod";
+import { attemptHeader, TestdriveClaimRequest, type TestdriveClaimAnswer } from "#contract/index";
+import { claimTestdrive, testdriveObject } from "#domain/testdrive";
+import { factory, type AgentEnv } from "#agent-api/factory";
+import { AgentRefusal } from "#agent-api/refusal";
+
+export const testdrives = factory
+  .createApp()
+  .post("/claim", async (c) => {
+    const { vnc } = TestdriveClaimRequest.parse(await c.req.json());
+
+    const claimed = await claimTestdrive(c.env, c.var.db, c.var.agent, vnc);
+
+    return c.json<z.infer<typeof TestdriveClaimAnswer>>({ testdrive: claimed ?? null });
+  })
+  .get("/:id/control", (c) => openSocket(c, "control"))
+  .get("/:id/viewers/:viewer", (c) => openSocket(c, `viewer/${encodeURIComponent(c.req.param("viewer"))}`));
+
+const TestdriveId = z.coerce.number().int().positive();
+
+/** The session's object is the other end; it knows the attempt's token. */
+async function openSocket(c: Context<AgentEnv>, side: string): Promise<Response> {
+  if (c.req.header("upgrade")?.toLowerCase() !== "websocket") {
+    throw new AgentRefusal("invalid", "This address speaks WebSocket alone.");
+  }
+  const token = c.req.header(attemptHeader);
+  if (!token) throw new AgentRefusal("invalid", `The header ${attemptHeader} is missing.`);
+  const url = `https://testdrive/${side}?agent=${c.var.agent.id}`;
+  const headers = { upgrade: "websocket", [attemptHeader]: token };
+  const answer = await testdriveObject(c.env, TestdriveId.parse(c.req.param("id"))).fetch(url, { headers });
+  if (answer.status === 410) throw new AgentRefusal("late", await answer.text());
+  return answer;
+}

@@ -1,0 +1,75 @@
+import { getRunningBuild } from "#domain/build";
+import { followBuild, openLog, type BuildNews } from "#domain/build-log";
+import { factory } from "#api/factory";
+import { pathId } from "#api/params";
+
+/** The log of a build while it is written: as text, or as server-sent events for who wants to follow. */
+export const buildLog = factory.createApp().get("/running_builds/:id/log", async (c) => {
+  const buildId = pathId(c, "id", "invalid_running_build_id");
+  const build = await getRunningBuild(c.var.db, c.var.account.id, buildId);
+  if (wantsEvents(c.req.header("accept"))) {
+    const news = followBuild(c.env, c.var.db, build, offsetOf(c.req.header("last-event-id")));
+    return new Response(bodyOf(news, eventOf), { headers: eventHeaders });
+  }
+  const { length, pages } = await openLog(c.env, build);
+  const headers = { "content-type": "text/plain; charset=utf-8", "content-length": String(length), ...unkept };
+  if (length === 0) return new Response("", { headers });
+  return new Response(bodyOf(pages, (bytes) => bytes).pipeThrough(new FixedLengthStream(length)), { headers });
+});
+
+const unkept = { "cache-control": "no-store" };
+
+const eventHeaders = {
+  "content-type": "text/event-stream; charset=utf-8",
+  // no-transform and the second header keep proxies from collecting events.
+  "cache-control": "no-store, no-transform",
+  "x-accel-buffering": "no",
+};
+
+const wantsEvents = (accept: string | undefined) => /\btext\/event-stream\b/i.test(accept ?? "");
+
+const offsetOf = (lastEventId: string | undefined): number | undefined =>
+  lastEventId !== undefined && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined;
+
+/** Pulled by the client's reading, so that a slow one slows only itself. */
+function bodyOf<T>(source: AsyncGenerator<T>, encoded: (one: T) => Uint8Array): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await source.next();
+      if (done) controller.close();
+      else controller.enqueue(encoded(value));
+    },
+    async cancel() {
+      await source.return(undefined);
+    },
+  });
+}
+
+function eventOf(news: BuildNews): Uint8Array {
+  return new TextEncoder().encode(eventText(news));
+}
+
+function eventText(news: BuildNews): string {
+  switch (news.type) {
+    case "log":
+      return `event: log\nid: ${news.offset}\n${dataLines(news.text)}\n`;
+    case "progress": {
+      const { state, percent, secondsElapsed, message } = news.progress;
+      return `event: progress\ndata: ${JSON.stringify({ state, percent, time_elapsed: secondsElapsed, message })}\n\n`;
+    }
+    case "silence":
+      return ": nothing new\n\n";
+    case "end":
+      return "event: end\ndata:\n\n";
+    default:
+      return news satisfies never;
+  }
+}
+
+/** A lone carriage return ends a line of an event stream, as it does in a log. */
+const dataLines = (text: string) =>
+  text
+    .replace(/\r?\n$/, "")
+    .split(/\r\n|\r|\n/)
+    .map((line) => `data: ${line}\n`)
+    .join("");

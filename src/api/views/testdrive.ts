@@ -1,0 +1,22 @@
+import type { StartedTestdrive } from "#domain/testdrive";
+import type { Testdrive } from "#storage/testdrives";
+import type { XmlFields } from "#xml/write";
+
+/** The short form of the list (wire.md §2.15). */
+export const listedTestdriveFields = ({ id, state, buildId }: Testdrive): XmlFields => ({
+  id,
+  state,
+  build_id: buildId,
+});
+
+/** How to reach a new session. Without an address for VNC clients: this service's host and port 0. */
+export function startedTestdriveFields({ testdrive, vnc, password }: StartedTestdrive, baseUrl: string): XmlFields {
+  const { host, port } = vnc ?? { host: new URL(baseUrl).hostname, port: 0 };
+  return {
+    id: testdrive.id,
+    state: "new",
+    build_id: testdrive.buildId,
+    url: `${baseUrl}/testdrive/${testdrive.id}/${testdrive.pageToken}`,
+    server: { vnc: { host, port, password } },
+  };
+}

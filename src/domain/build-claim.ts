@@ -1,0 +1,54 @@
+import type { BuildClaim, Capabilities } from "#contract/index";
+import { buildObject } from "#domain/build";
+import type { Agent } from "#storage/agents";
+import { getInput } from "#storage/build-blobs";
+import { listEarlierSteps, listHeldBy, listQueued, type Build } from "#storage/builds";
+import type { Database } from "#storage/db";
+
+/** So many candidates are asked for; agents that claim at once take one after the other. */
+const maxCandidates = 10;
+
+/** The oldest build that the agent can do, now its own; null when there is none. */
+export async function claimBuild(
+  env: Env,
+  db: Database,
+  agent: Agent,
+  capabilities: Capabilities,
+): Promise<BuildClaim | null> {
+  for (const build of await listQueued(db, capabilities, maxCandidates)) {
+    const claim = await claimOne(env, db, agent, build);
+    if (claim) return claim;
+  }
+  return null;
+}
+
+async function claimOne(env: Env, db: Database, agent: Agent, build: Build): Promise<BuildClaim | undefined> {
+  const object = buildObject(env, build.id);
+  const claimed = await object.claim(agent.id);
+  // Another agent was faster, or the build was cancelled.
+  if ("refused" in claimed) return undefined;
+  const { attempt, token, timeLimitMs } = claimed;
+  try {
+    const [input, steps] = await Promise.all([
+      getInput(env.BLOBS, build.inputSha256),
+      listEarlierSteps(db, build.applianceId),
+    ]);
+    return { buildId: build.id, attempt, token, timeLimitMs, input, earlierPhases: steps.map(secondsByPhase) };
+  } catch (error) {
+    // Costs this build an attempt, so that it cannot stand in the way of all others for ever.
+    console.error(`build ${build.id} cannot be handed out:`, error);
+    await object.fail(token, { kind: "error", reason: "The service could not read what to build." });
+    return undefined;
+  }
+}
+
+/** Ends what an agent held before it started anew; answers how many builds that were. */
+export async function endLeases(env: Env, db: Database, agent: Agent): Promise<number> {
+  const held = await listHeldBy(db, agent.id);
+  const ended = await Promise.all(held.map(({ id }) => buildObject(env, id).endLease(agent.id)));
+  return ended.filter(Boolean).length;
+}
+
+function secondsByPhase(steps: { phase: string; seconds: number }[]): Record<string, number> {
+  return Object.fromEntries(steps.map(({ phase, seconds }) => [phase, seconds]));
+}

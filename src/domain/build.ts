@@ -1,0 +1,175 @@
+import { getAppliance, getOwnAppliance } from "#domain/appliance";
+import { applianceStatus } from "#domain/appliance-status";
+import { chooseImageType, chooseVersion, obstacleTo, type BuildRequest } from "#domain/build-request";
+import { freezeInput } from "#domain/frozen-input";
+import { Refusal } from "#domain/refusal";
+import { newToken } from "#domain/secrets";
+import { secondsBetween, type Progress } from "#objects/build-progress";
+import { listAgents } from "#storage/agents";
+import type { Appliance } from "#storage/appliances";
+import { buildPrefix } from "#storage/blobs";
+import { deleteBlobsBelow, putInput } from "#storage/build-blobs";
+import {
+  addBuild,
+  deleteBuildRow,
+  findBuild,
+  isUnfinished,
+  listBuildsOfAppliance,
+  listOverBuilds,
+  listRunningBuilds,
+  type Build,
+} from "#storage/builds";
+import type { Database } from "#storage/db";
+
+/** A running build as a user sees it, also after it is over. */
+export interface WatchedBuild extends Progress {
+  id: number;
+  version: string;
+  imageType: string;
+}
+
+/**
+ * Freezes what decides the build's content, takes a slot for it and wakes its object. The row is written by one
+ * conditional statement, which alone decides between requests that come at once; the checks before it save work.
+ */
+export async function startBuild(
+  env: Env,
+  db: Database,
+  account: { id: number },
+  request: BuildRequest,
+): Promise<WatchedBuild> {
+  const appliance = await getOwnAppliance(db, account.id, request.applianceId, "parameter");
+  const [built, agents] = await Promise.all([listBuildsOfAppliance(db, appliance.id), listAgents(db)]);
+  const version = chooseVersion(appliance, built, request);
+  const imageType = chooseImageType(appliance, agents, request);
+  const obstacle = obstacleTo({ version, imageType }, built, request);
+  if (obstacle) throw obstacle;
+  await refuseUnlessOk(db, appliance);
+  const inputSha256 = await putInput(env.BLOBS, await freezeInput(db, appliance, { version, imageType }));
+
+  if (request.force) await cancelSame(env, built, { version, imageType });
+  const row = { accountId: account.id, applianceId: appliance.id, version, imageType, inputSha256 };
+  const build = await addBuild(
+    db,
+    { ...row, downloadToken: newToken(), createdAt: new Date() },
+    { force: request.force, slots: slotsOf(env) },
+  );
+  if (!build) throw await whyNot(db, row);
+  // The row is the promise: should its object not hear of it now, the sweeper tells it within a minute.
+  await buildObject(env, build.id)
+    .wake()
+    .catch((error: unknown) => console.error(`build ${build.id} was not told to begin:`, error));
+  return watched(build);
+}
+
+/** A build that is running or was; the id of its finished build is the same. */
+export async function watchBuild(env: Env, db: Database, accountId: number, id: number): Promise<WatchedBuild> {
+  const build = await getRunningBuild(db, accountId, id);
+  return await withProgress(env, db, build);
+}
+
+export async function watchBuilds(
+  env: Env,
+  db: Database,
+  accountId: number,
+  applianceId: number,
+): Promise<WatchedBuild[]> {
+  const appliance = await getAppliance(db, accountId, applianceId, "parameter");
+  const running = await listRunningBuilds(db, accountId, appliance.id);
+  const all = await Promise.all(running.map((build) => withProgress(env, db, build)));
+  return all.filter(({ state }) => state === "queued" || state === "running");
+}
+
+/** Ends a build that is not over. Twice is fine; a build with another end keeps it. */
+export async function cancelBuild(env: Env, db: Database, accountId: number, id: number): Promise<void> {
+  const build = await getRunningBuild(db, accountId, id);
+  if (isUnfinished(build)) await buildObject(env, id).cancel();
+}
+
+/** Ends all that still runs for an appliance, before it is deleted. */
+export async function cancelBuildsOf(env: Env, db: Database, applianceId: number): Promise<void> {
+  const builds = await listBuildsOfAppliance(db, applianceId);
+  await Promise.all(builds.filter(isUnfinished).map(({ id }) => buildObject(env, id).cancel()));
+}
+
+export async function listBuilds(db: Database, accountId: number, applianceId: number): Promise<Build[]> {
+  const appliance = await getAppliance(db, accountId, applianceId, "parameter");
+  return await listOverBuilds(db, accountId, appliance.id);
+}
+
+/** A build that is over. */
+export async function getBuild(db: Database, accountId: number, id: number): Promise<Build> {
+  const build = await findBuild(db, accountId, id);
+  if (!build || isUnfinished(build)) throw new Refusal("invalid_build_id", { in: "path" });
+  return build;
+}
+
+/** Removes a build that is over: first the row, so that nothing points at what is gone; the sweeper finds leftovers. */
+export async function deleteBuild(env: Env, db: Database, accountId: number, id: number): Promise<void> {
+  const gone = await deleteBuildRow(db, accountId, id);
+  if (!gone) throw new Refusal("invalid_build_id", { in: "path" });
+  await forgetBuild(env, id).catch((error: unknown) => console.error(`leftovers of build ${id}:`, error));
+}
+
+/** Removes what is kept of a build beside its row. */
+export async function forgetBuild(env: Env, id: number): Promise<void> {
+  await buildObject(env, id).forget();
+  await deleteBlobsBelow(env.BLOBS, buildPrefix(id));
+}
+
+/** A build of this account, running or over; its id stands in the path. */
+export async function getRunningBuild(db: Database, accountId: number, id: number): Promise<Build> {
+  const build = await findBuild(db, accountId, id);
+  if (!build) throw new Refusal("invalid_running_build_id", { in: "path" });
+  return build;
+}
+
+export type { Progress };
+
+export const buildObject = (env: Pick<Env, "BUILDS">, id: number) => env.BUILDS.getByName(String(id));
+
+async function refuseUnlessOk(db: Database, appliance: Appliance): Promise<void> {
+  const { state, issues } = await applianceStatus(db, appliance);
+  if (state === "ok") return;
+  const first = issues.find(({ type }) => type === "error");
+  throw new Refusal("configuration_error", first ? { message: first.text } : {});
+}
+
+/** What came in between, or else that there is no slot. */
+async function whyNot(db: Database, row: Pick<Build, "applianceId" | "version" | "imageType">): Promise<Refusal> {
+  const built = await listBuildsOfAppliance(db, row.applianceId);
+  return obstacleTo(row, built, { force: false }) ?? new Refusal("no_build_slots");
+}
+
+/** A forced build replaces one that is still running. */
+async function cancelSame(
+  env: Env,
+  built: Build[],
+  { version, imageType }: Pick<Build, "version" | "imageType">,
+): Promise<void> {
+  const same = built.filter((build) => build.version === version && build.imageType === imageType);
+  await Promise.all(same.filter(isUnfinished).map(({ id }) => buildObject(env, id).cancel()));
+}
+
+const slotsOf = (env: Env) => ({ all: Number(env.MAX_BUILDS), perAccount: Number(env.MAX_BUILDS_PER_ACCOUNT) });
+
+async function withProgress(env: Env, db: Database, build: Build): Promise<WatchedBuild> {
+  if (!isUnfinished(build)) return watched(build);
+  const progress = await buildObject(env, build.id).progress();
+  if (progress && isUnfinished({ status: progress.state })) return { ...watched(build), ...progress };
+  // It ended in between, and its object has told D1 before it answered.
+  return watched((await findBuild(db, build.accountId, build.id)) ?? build);
+}
+
+const watched = (build: Build): WatchedBuild => ({
+  id: build.id,
+  version: build.version,
+  imageType: build.imageType,
+  state: build.status,
+  percent: build.status === "finished" ? 100 : 0,
+  secondsElapsed: secondsOf(build),
+  message: build.message || "Waiting for a builder",
+});
+
+const secondsOf = ({ startedAt, completedAt }: Build): number =>
+  completedAt ? secondsBetween(startedAt?.getTime() ?? null, completedAt.getTime()) : 0;

@@ -1,0 +1,79 @@
+import { buildObject, forgetBuild } from "#domain/build";
+import { buildIdOfKey, buildsPrefix, inputsPrefix, installedKey, logKey, sha256OfKey } from "#storage/blobs";
+import { isUnfinished, listUnfinishedBefore } from "#storage/builds";
+import type { Database } from "#storage/db";
+import {
+  deleteRetiredBefore,
+  findKept,
+  findSweepPosition,
+  findUsedInputs,
+  saveSweepPosition,
+  type KeptBuild,
+} from "#storage/sweep";
+
+/** A row without news for so long may belong to an object that was never told. */
+const silentMs = 60_000;
+/** Blobs come before their rows: a young one without a row may just be waiting for it. */
+const graceMs = 60 * 60_000;
+/** Blobs looked at per prefix and run. */
+const pageSize = 500;
+
+/** Wakes the objects of unfinished builds, which then go on with whatever a crash interrupted. */
+export async function wakeLostBuilds(env: Env, db: Database, now: number): Promise<void> {
+  const silent = await listUnfinishedBefore(db, new Date(now - silentMs));
+  await Promise.all(
+    silent.map(({ id }) =>
+      buildObject(env, id)
+        .wake()
+        .catch((error: unknown) => console.error(`build ${id} does not wake up:`, error)),
+    ),
+  );
+}
+
+/** Builds that forced ones replaced: an hour for those who still download, then they are gone. */
+export async function forgetRetiredBuilds(env: Env, db: Database, now: number): Promise<void> {
+  for (const id of await deleteRetiredBefore(db, new Date(now - graceMs))) await forgetBuild(env, id);
+}
+
+/** Removes blobs of builds that have no row any more, and of attempts that lost. */
+export async function removeStrayBuildBlobs(env: Env, db: Database, now: number): Promise<void> {
+  const old = await nextOldKeys(env, db, { prefix: buildsPrefix, now });
+  const ids = [...new Set(old.map(buildIdOfKey))];
+  const kept = new Map((await findKept(db, ids)).map((build) => [build.id, build]));
+  await remove(
+    env,
+    old.filter((key) => !belongs(key, kept.get(buildIdOfKey(key)))),
+  );
+}
+
+/** Removes frozen inputs that no build names. */
+export async function removeStrayInputs(env: Env, db: Database, now: number): Promise<void> {
+  const old = await nextOldKeys(env, db, { prefix: inputsPrefix, now });
+  const used = await findUsedInputs(db, old.map(sha256OfKey));
+  await remove(
+    env,
+    old.filter((key) => !used.has(sha256OfKey(key))),
+  );
+}
+
+function belongs(key: string, build: KeptBuild | undefined): boolean {
+  if (!build) return false;
+  // While it runs, its attempts' uploads come and go by its object's word alone.
+  return isUnfinished(build) || [build.imageKey, logKey(build.id), installedKey(build.id)].includes(key);
+}
+
+/** The next page of keys below a prefix, without the young ones; the place is kept for the next run. */
+async function nextOldKeys(
+  env: Env,
+  db: Database,
+  { prefix, now }: { prefix: string; now: number },
+): Promise<string[]> {
+  const cursor = await findSweepPosition(db, prefix);
+  const page = await env.BLOBS.list({ prefix, limit: pageSize, ...(cursor === undefined ? {} : { cursor }) });
+  await saveSweepPosition(db, prefix, page.truncated ? page.cursor : undefined);
+  return page.objects.filter(({ uploaded }) => uploaded.getTime() < now - graceMs).map(({ key }) => key);
+}
+
+async function remove(env: Env, keys: string[]): Promise<void> {
+  if (keys.length > 0) await env.BLOBS.delete(keys);
+}

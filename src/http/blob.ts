@@ -1,0 +1,66 @@
+import { rangeOf, type ByteRange } from "./range.ts";
+
+/** Something in R2 that several doors hand out: images to people and agents, files of our own repositories. */
+export interface Blob {
+  size: number;
+  /** A strong one, in quotes. */
+  etag: string;
+  contentType: string;
+  /** The name under which a browser saves it. */
+  fileName?: string;
+  read: (range: ByteRange) => Promise<R2ObjectBody | null>;
+}
+
+/** Answers GET and HEAD with all that download managers use: one range, validators, and always the length. */
+export async function answerBlob(request: Request, blob: Blob): Promise<Response> {
+  const headers = headersOf(blob);
+  if (matches(request.headers.get("if-none-match"), blob.etag)) {
+    headers.delete("content-length");
+    return new Response(null, { status: 304, statusText: "Not Modified", headers });
+  }
+  const range = rangeOf(ifRangeHolds(request, blob.etag) ? request.headers.get("range") : null, blob.size);
+  if (range === "unsatisfiable") return unsatisfiable(blob.size);
+  if (range) headers.set("content-range", `bytes ${range.offset}-${range.offset + range.length - 1}/${blob.size}`);
+  const wanted = range ?? { offset: 0, length: blob.size };
+  headers.set("content-length", String(wanted.length));
+  // Old shell clients compare the status line with the literal "HTTP/1.1 200 OK" (wire.md §1.1).
+  const status = range ? { status: 206, statusText: "Partial Content" } : { status: 200, statusText: "OK" };
+  const body = request.method === "HEAD" ? null : await bodyOf(blob, wanted);
+  return new Response(body, { ...status, headers });
+}
+
+async function bodyOf(blob: Blob, range: ByteRange): Promise<ReadableStream | null> {
+  if (range.length === 0) return null;
+  const found = await blob.read(range);
+  if (!found) throw new Error(`a blob of ${blob.size} bytes with etag ${blob.etag} is gone`);
+  return found.body;
+}
+
+const headersOf = ({ etag, contentType, fileName, size }: Blob) =>
+  new Headers({
+    "accept-ranges": "bytes",
+    "content-type": contentType,
+    "content-length": String(size),
+    // Nothing on the way may compress it: clients compare lengths and checksums.
+    "content-encoding": "identity",
+    etag,
+    ...(fileName === undefined ? {} : { "content-disposition": `attachment; filename="${fileName}"` }),
+  });
+
+const unsatisfiable = (size: number) =>
+  new Response(null, {
+    status: 416,
+    statusText: "Range Not Satisfiable",
+    headers: { "content-range": `bytes */${size}`, "content-length": "0" },
+  });
+
+function matches(header: string | null, etag: string): boolean {
+  const tags = header?.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
+  return tags?.some((tag) => tag === "*" || tag === etag) ?? false;
+}
+
+/** If-Range: the range counts only for the very same file; a date is no proof of that. */
+function ifRangeHolds(request: Request, etag: string): boolean {
+  const condition = request.headers.get("if-range");
+  return condition === null || condition.trim() === etag;
+}

@@ -1,0 +1,21 @@
+import type { Build } from "#storage/builds";
+import { answerBlob } from "./blob.ts";
+
+/** The image of a finished build; undefined when it has none. */
+export async function answerImage(blobs: R2Bucket, request: Request, build: Build): Promise<Response | undefined> {
+  const { imageKey, fileName, fileSize, sha256 } = build;
+  if (imageKey === null || fileName === null || fileSize === null || sha256 === null) return undefined;
+  return await answerBlob(request, {
+    size: fileSize,
+    etag: `"${sha256}"`,
+    contentType: contentTypeOf(fileName),
+    fileName,
+    read: (range) => blobs.get(imageKey, { range }),
+  });
+}
+
+function contentTypeOf(fileName: string): string {
+  if (fileName.endsWith(".gz")) return "application/gzip";
+  if (fileName.endsWith(".iso")) return "application/x-iso9660-image";
+  return "application/octet-stream";
+}

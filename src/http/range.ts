@@ -1,0 +1,25 @@
+export interface ByteRange {
+  offset: number;
+  length: number;
+}
+
+/**
+ * The one range that a Range header asks for (RFC 9110 §14). Undefined: answer the whole, which is also right for
+ * several ranges at once and for what is no range at all.
+ */
+export function rangeOf(header: string | null, size: number): ByteRange | "unsatisfiable" | undefined {
+  const found = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.replaceAll(" ", "") ?? "");
+  const [, first = "", last = ""] = found ?? [];
+  if (!found || (first === "" && last === "")) return undefined;
+  if (first === "") return suffix(Number(last), size);
+  const [from, to] = [Number(first), last === "" ? size - 1 : Math.min(Number(last), size - 1)];
+  if (last !== "" && Number(last) < from) return undefined;
+  return from >= size ? "unsatisfiable" : { offset: from, length: to - from + 1 };
+}
+
+/** `bytes=-N`: the last N. */
+function suffix(count: number, size: number): ByteRange | "unsatisfiable" {
+  if (count === 0 || size === 0) return "unsatisfiable";
+  const length = Math.min(count, size);
+  return { offset: size - length, length };
+}

@@ -1,0 +1,155 @@
+import { maxLogChunkBytes } from "#contract/index";
+import type { Progress } from "./build-progress.ts";
+
+/** A piece of the log, and what else a watcher wants to know. */
+export interface LogSlice {
+  from: number;
+  bytes: Uint8Array;
+  /** Bytes of the whole log. */
+  length: number;
+  progress: Progress;
+  /** Changes with every news; to be given back as `seen`. */
+  revision: number;
+}
+
+export interface LogQuestion {
+  from: number | { last: number };
+  maxBytes: number;
+  /** Wait so long for something newer than `seen`. */
+  waitMs?: number;
+  seen?: number;
+}
+
+/** A log is cut here; a build that writes more is talking to itself. */
+export const maxLogBytes = 64 * 1024 * 1024;
+
+interface Meta {
+  /** The attempt that writes, and how many bytes of it have arrived. */
+  attempt: number;
+  received: number;
+  /** Bytes of the whole log, all attempts. */
+  length: number;
+  cut: boolean;
+}
+
+const empty: Meta = { attempt: 1, received: 0, length: 0, cut: false };
+
+/**
+ * The log of a running build: rows of at most 64 KiB by the offset where they start. Attempts write one after the
+ * other; an agent counts its own bytes from 0, and a chunk that it sends twice is kept once.
+ */
+export class BuildLog {
+  readonly #storage: DurableObjectStorage;
+  readonly #blobs: R2Bucket;
+
+  constructor(storage: DurableObjectStorage, blobs: R2Bucket) {
+    this.#storage = storage;
+    this.#blobs = blobs;
+    storage.sql.exec("CREATE TABLE IF NOT EXISTS log (start INTEGER PRIMARY KEY, bytes BLOB NOT NULL)");
+  }
+
+  get length(): number {
+    return this.#meta.length;
+  }
+
+  /** The key of the blob that the whole log has become. */
+  get archive(): string | undefined {
+    return this.#storage.kv.get<string>("log archive");
+  }
+
+  /** Takes the bytes of this attempt from `offset` on; answers where its next ones go, which after a gap is before it. */
+  append(attempt: number, offset: number, bytes: Uint8Array): number {
+    const meta = attempt === this.#meta.attempt ? this.#meta : this.#begin(attempt);
+    if (offset > meta.received) return meta.received;
+    const fresh = bytes.subarray(meta.received - offset);
+    if (fresh.byteLength > 0) this.#write({ ...meta, received: meta.received + fresh.byteLength }, fresh);
+    return meta.received + fresh.byteLength;
+  }
+
+  /** The bytes from `offset` on, at most `maxBytes` of them. */
+  async read(offset: number, maxBytes: number): Promise<Uint8Array> {
+    const length = Math.min(maxBytes, this.length - offset);
+    if (length <= 0) return nothing;
+    if (this.archive === undefined) return this.#rows(offset, length);
+    const blob = await this.#blobs.get(this.archive, { range: { offset, length } });
+    return blob ? await blob.bytes() : nothing;
+  }
+
+  /** Turns the rows of a log that is over into one blob. */
+  async moveTo(key: string): Promise<void> {
+    if (this.archive !== undefined) return;
+    const fixed = new FixedLengthStream(this.length);
+    await Promise.all([
+      this.#blobs.put(key, fixed.readable, { httpMetadata: { contentType: "text/plain; charset=utf-8" } }),
+      this.#copyTo(fixed.writable.getWriter()),
+    ]);
+    this.#storage.kv.put("log archive", key);
+    this.#storage.sql.exec("DELETE FROM log");
+  }
+
+  #rows(offset: number, maxBytes: number): Uint8Array {
+    const rows = this.#storage.sql.exec<{ start: number; bytes: ArrayBuffer }>(
+      "SELECT start, bytes FROM log WHERE start > ? AND start < ? ORDER BY start",
+      offset - maxRowBytes,
+      offset + maxBytes,
+    );
+    const pieces = [...rows].map(({ start, bytes }) => {
+      const [from, to] = [Math.max(0, offset - start), Math.min(bytes.byteLength, offset + maxBytes - start)];
+      return new Uint8Array(bytes).subarray(Math.min(from, bytes.byteLength), to);
+    });
+    return concat(pieces);
+  }
+
+  get #meta(): Meta {
+    return this.#storage.kv.get<Meta>("log") ?? empty;
+  }
+
+  /** What a lost attempt wrote stays; the next one starts on a line of its own. */
+  #begin(attempt: number): Meta {
+    const before = this.#meta;
+    const isMidLine = before.length > 0 && this.#rows(before.length - 1, 1)[0] !== newline;
+    const line = encode(`${isMidLine ? "\n" : ""}---- attempt ${attempt} ----\n`);
+    if (before.length > 0) this.#write(before, line);
+    const begun = { ...this.#meta, attempt, received: 0 };
+    this.#storage.kv.put("log", begun);
+    return begun;
+  }
+
+  #write(meta: Meta, bytes: Uint8Array): void {
+    const kept = meta.cut ? nothing : cutAt(maxLogBytes - meta.length, bytes);
+    if (kept.byteLength > 0) this.#storage.sql.exec("INSERT INTO log VALUES (?, ?)", meta.length, kept);
+    const cut = meta.cut || kept.byteLength !== bytes.byteLength;
+    this.#storage.kv.put("log", { ...meta, length: meta.length + kept.byteLength, cut });
+  }
+
+  async #copyTo(writer: WritableStreamDefaultWriter<Uint8Array>): Promise<void> {
+    const end = this.length;
+    for (let offset = 0; offset < end;) {
+      const bytes = this.#rows(offset, 1024 * 1024);
+      if (bytes.byteLength === 0) throw new Error(`the log has ${end} bytes, but none at ${offset}`);
+      await writer.write(bytes);
+      offset += bytes.byteLength;
+    }
+    await writer.close();
+  }
+}
+
+const newline = 10;
+const nothing = new Uint8Array();
+const encode = (text: string) => new TextEncoder().encode(text);
+const cutNote = encode(`\n---- the log was cut here: it is longer than ${maxLogBytes / 1024 ** 2} MiB ----\n`);
+/** A chunk, and the note behind the last one. */
+const maxRowBytes = maxLogChunkBytes + cutNote.byteLength;
+
+const cutAt = (room: number, bytes: Uint8Array) =>
+  bytes.byteLength <= room ? bytes : concat([bytes.subarray(0, Math.max(0, room)), cutNote]);
+
+function concat(pieces: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(pieces.reduce((sum, { byteLength }) => sum + byteLength, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.byteLength;
+  }
+  return whole;
+}

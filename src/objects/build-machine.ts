@@ -1,0 +1,228 @@
+import { leaseMs, type Heartbeat } from "#contract/index";
+import { sameSecret } from "#domain/secrets";
+
+/**
+ *            claimed                        finished
+ *   queued ───────────> running ─────────────────────────> finished
+ *    ^  │                │ │ │ │  failed, time limit
+ *    │  │                │ │ │ └────────────────────────────> failed     the user's to mend
+ *    │  │                │ │ │   lease over, host's fault, for the third time
+ *    └──┼────────────────┘ │ └──────────────────────────────> error      ours
+ *       │  released,       │     cancelled
+ *       │  attempt lost    └────────────────────────────────> cancelled
+ *       └───────────────────────────────────────────────────────^
+ *
+ * One attempt is one claim with a token of its own; what an earlier attempt still says is late. Saying the last word of
+ * an attempt twice changes nothing.
+ */
+export type BuildState =
+  | {
+      status: "queued";
+      attempt: number;
+      /** Attempts that were lost: the agent died or its host failed. */
+      losses: number;
+      queuedAt: number;
+      /** When the wake-up for agents is sent again. */
+      wakeAgainAt: number;
+      startedAt: number | null;
+      message: string;
+    }
+  | RunningState
+  | (Over & { status: "finished"; token: string })
+  | (Over & { status: "failed" | "error"; token: string; reason: string })
+  | (Over & { status: "cancelled"; token: string | null; agentId: number | null });
+
+export type RunningState = Heartbeat & {
+  status: "running";
+  attempt: number;
+  losses: number;
+  agentId: number;
+  token: string;
+  /** Of the first attempt: users see the time since then. */
+  startedAt: number;
+  leaseEndsAt: number;
+  timeLimitAt: number;
+};
+
+interface Over {
+  attempt: number;
+  startedAt: number | null;
+  endedAt: number;
+}
+
+/** `at` is the clock: the machine has none of its own. */
+export type BuildEvent = { at: number } & (
+  | { type: "claimed"; agentId: number; token: string }
+  | { type: "heartbeat"; token: string; beat: Heartbeat }
+  | { type: "released"; token: string }
+  | { type: "failed"; token: string; kind: "failed" | "error"; reason: string }
+  | { type: "finished"; token: string }
+  | { type: "cancelled" }
+  /** The agent said hello: what it held before is lost. */
+  | { type: "agent_restarted"; agentId: number }
+  /** The alarm. Whether an agent that could do it is there matters only while queued. */
+  | { type: "woke_up"; agents: AgentsSeen }
+);
+
+/** What the shell found out about agents that fit. */
+export type AgentsSeen = "unknown" | "none" | "busy";
+
+/** `late`: another attempt has the build, or it is over. */
+export interface Refused {
+  refused: "late" | "not_queued" | "over";
+}
+
+export const wakeUpEveryMs = 30_000;
+/** After this long in the queue the message says why. */
+export const longQueueMs = 2 * 60_000;
+export const timeLimitMs = 4 * 60 * 60_000;
+/** The first attempt and two retries. */
+const maxLosses = 3;
+
+const waiting = "Waiting for a builder";
+
+export const queued = (at: number): BuildState => ({
+  status: "queued",
+  attempt: 1,
+  losses: 0,
+  queuedAt: at,
+  wakeAgainAt: at + wakeUpEveryMs,
+  startedAt: null,
+  message: waiting,
+});
+
+/** The next state; the very same object when the event changes nothing. */
+export function advance(state: BuildState, event: BuildEvent): BuildState | Refused {
+  switch (event.type) {
+    case "claimed":
+      return claimed(state, event);
+    case "heartbeat":
+      if (state.status === "cancelled" && holds(state, event.token)) return state;
+      return ifRunning(state, event.token, (running) => ({
+        ...running,
+        ...event.beat,
+        leaseEndsAt: event.at + leaseMs,
+      }));
+    case "released":
+      return ifRunning(state, event.token, (running) => requeued(running, event.at, waiting));
+    case "failed":
+      if ((state.status === "failed" || state.status === "error") && holds(state, event.token)) return state;
+      return ifRunning(state, event.token, (running) => afterFailure(running, event));
+    case "finished":
+      if (state.status === "finished" && holds(state, event.token)) return state;
+      return ifRunning(state, event.token, ({ attempt, startedAt, token }) => ({
+        status: "finished",
+        attempt,
+        startedAt,
+        endedAt: event.at,
+        token,
+      }));
+    case "cancelled":
+      return cancelled(state, event.at);
+    case "agent_restarted":
+      if (state.status !== "running" || state.agentId !== event.agentId) return state;
+      return lost(state, event.at, "The builder was restarted in the middle of the build.");
+    case "woke_up":
+      return wokenUp(state, event);
+    default:
+      return event satisfies never;
+  }
+}
+
+/** When the shell must wake up by itself; null: never again. */
+export function nextWakeUp(state: BuildState): number | null {
+  if (state.status === "queued") return state.wakeAgainAt;
+  if (state.status === "running") return Math.min(state.leaseEndsAt, state.timeLimitAt);
+  return null;
+}
+
+export const isOver = (state: BuildState): state is Exclude<BuildState, { status: "queued" | "running" }> =>
+  state.status !== "queued" && state.status !== "running";
+
+/** Whether this token's attempt is the one that runs. */
+export const isHeldBy = (state: BuildState | undefined, token: string): state is RunningState =>
+  state?.status === "running" && holds(state, token);
+
+type Event<T extends BuildEvent["type"]> = Extract<BuildEvent, { type: T }>;
+
+const holds = (state: { token: string | null }, token: string) =>
+  state.token !== null && sameSecret(state.token, token);
+
+function ifRunning(
+  state: BuildState,
+  token: string,
+  next: (running: RunningState) => BuildState,
+): BuildState | Refused {
+  return isHeldBy(state, token) ? next(state) : { refused: "late" };
+}
+
+function claimed(state: BuildState, { at, agentId, token }: Event<"claimed">): BuildState | Refused {
+  if (state.status !== "queued") return { refused: "not_queued" };
+  const { attempt, losses, startedAt } = state;
+  return {
+    status: "running",
+    attempt,
+    losses,
+    agentId,
+    token,
+    startedAt: startedAt ?? at,
+    leaseEndsAt: at + leaseMs,
+    timeLimitAt: at + timeLimitMs,
+    phase: "Fetching appliance configuration",
+    percent: 0,
+    message: "Fetching appliance configuration",
+  };
+}
+
+function afterFailure(running: RunningState, { at, kind, reason }: Event<"failed">): BuildState {
+  return kind === "failed" ? ended(running, at, { status: "failed", reason }) : lost(running, at, reason);
+}
+
+function cancelled(state: BuildState, at: number): BuildState | Refused {
+  if (state.status === "cancelled") return state;
+  if (isOver(state)) return { refused: "over" };
+  const { attempt, startedAt } = state;
+  const holder =
+    state.status === "running" ? { token: state.token, agentId: state.agentId } : { token: null, agentId: null };
+  return { status: "cancelled", attempt, startedAt, endedAt: at, ...holder };
+}
+
+function wokenUp(state: BuildState, { at, agents }: Event<"woke_up">): BuildState {
+  if (state.status === "queued") {
+    if (at < state.wakeAgainAt) return state;
+    return { ...state, wakeAgainAt: at + wakeUpEveryMs, message: waitingMessage(state, at, agents) };
+  }
+  if (state.status !== "running") return state;
+  if (at >= state.timeLimitAt) return ended(state, at, { status: "failed", reason: tooLong });
+  return at < state.leaseEndsAt ? state : lost(state, at, "The builder was lost in the middle of the build.");
+}
+
+const tooLong = `The build did not end within ${timeLimitMs / 3_600_000} hours.`;
+
+function waitingMessage(state: { queuedAt: number; message: string }, at: number, agents: AgentsSeen): string {
+  if (agents === "unknown" || at - state.queuedAt < longQueueMs) return state.message;
+  return agents === "none" ? "Waiting: no builder that can do this is connected" : "Waiting: all builders are busy";
+}
+
+/** Through no fault of the user's: tried again, until it has happened too often. */
+function lost(running: RunningState, at: number, reason: string): BuildState {
+  const losses = running.losses + 1;
+  if (losses >= maxLosses) return ended(running, at, { status: "error", reason });
+  return requeued({ ...running, losses }, at, "The builder was lost; waiting for another one");
+}
+
+const requeued = ({ attempt, losses, startedAt }: RunningState, at: number, message: string): BuildState => ({
+  status: "queued",
+  attempt: attempt + 1,
+  losses,
+  queuedAt: at,
+  wakeAgainAt: at + wakeUpEveryMs,
+  startedAt,
+  message,
+});
+
+const ended = (
+  { attempt, startedAt, token }: RunningState,
+  endedAt: number,
+  outcome: { status: "failed" | "error"; reason: string },
+): BuildState => ({ ...outcome, attempt, startedAt, endedAt, token });

@@ -1,0 +1,44 @@
+import { isOver, type BuildState } from "./build-machine.ts";
+
+/** What a user sees of a build that is not over yet, and the same of one that is. */
+export interface Progress {
+  state: BuildState["status"];
+  /** 0..100. */
+  percent: number;
+  /** Since its first attempt began. */
+  secondsElapsed: number;
+  message: string;
+}
+
+export function progressOf(state: BuildState, now: number): Progress {
+  const until = isOver(state) ? state.endedAt : now;
+  const secondsElapsed = secondsBetween(state.startedAt, until);
+  return { state: state.status, secondsElapsed, percent: percentOf(state), message: messageOf(state) };
+}
+
+/** Whole seconds; 0 while it has not begun. */
+export const secondsBetween = (from: number | null, until: number): number =>
+  from === null ? 0 : Math.max(0, Math.floor((until - from) / 1000));
+
+function percentOf(state: BuildState): number {
+  if (state.status === "finished") return 100;
+  return state.status === "running" ? state.percent : 0;
+}
+
+/** The last word on a build, or what it is doing. */
+export function messageOf(state: BuildState): string {
+  switch (state.status) {
+    case "queued":
+    case "running":
+      return state.message;
+    case "failed":
+    case "error":
+      return state.reason;
+    case "finished":
+      return "Finished";
+    case "cancelled":
+      return "Cancelled";
+    default:
+      return state satisfies never;
+  }
+}

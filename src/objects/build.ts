@@ -1,0 +1,283 @@
+import { DurableObject } from "cloudflare:workers";
+import type { BuildFailed, BuildFinished, CompleteUpload, Heartbeat, UploadState } from "#contract/index";
+import { newToken } from "#domain/secrets";
+import { sendJob, switchboard } from "#queues/jobs";
+import { installedKey, logKey } from "#storage/blobs";
+import { findAnyBuild, isUnfinished, type Build as Row } from "#storage/builds";
+import { openDatabase } from "#storage/db";
+import { BuildLog, type LogQuestion, type LogSlice } from "./build-log.ts";
+import {
+  advance,
+  isHeldBy,
+  isOver,
+  longQueueMs,
+  nextWakeUp,
+  queued,
+  timeLimitMs,
+  type BuildEvent,
+  type BuildState,
+  type Refused,
+  type RunningState,
+} from "./build-machine.ts";
+import { progressOf, type Progress } from "./build-progress.ts";
+import { agentsSeen, tellDatabase, type Outcome } from "./build-record.ts";
+import { BuildUploads, type RecordedPart, type UploadRefused } from "./build-uploads.ts";
+
+export interface Claimed {
+  attempt: number;
+  token: string;
+  timeLimitMs: number;
+}
+
+/** Chores that failed are tried again after this. */
+const retryMs = 5_000;
+
+/**
+ * One build: the machine's shell. It loads, advances and saves the state; D1, the queue and R2 are told of it by chores
+ * that may run twice, and that the alarm repeats until they succeed. Refusals are values, since RPC loses their class.
+ */
+export class Build extends DurableObject<Env> {
+  readonly #kv: SyncKvStorage;
+  readonly #log: BuildLog;
+  readonly #uploads: BuildUploads;
+  #chores: Promise<void> = Promise.resolve();
+  #news = Promise.withResolvers<void>();
+  #revision = 0;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#kv = ctx.storage.kv;
+    this.#log = new BuildLog(ctx.storage, env.BLOBS);
+    this.#uploads = new BuildUploads(ctx.storage.sql, env.BLOBS);
+  }
+
+  /** Begins with the row, or goes on with what a crash interrupted. */
+  async wake(): Promise<void> {
+    if (await this.#load()) await this.#settle();
+  }
+
+  async cancel(): Promise<{ cancelled: true } | Refused> {
+    const state = await this.#apply({ type: "cancelled", at: Date.now() });
+    if ("refused" in state) return state;
+    if (state.status === "cancelled" && state.agentId !== null) {
+      await switchboard(this.env).cancel(state.agentId, this.#id).catch(this.#complain("the agent's socket"));
+    }
+    return { cancelled: true };
+  }
+
+  /** Undefined: this object knows of no such build. An end is told here only after D1 was told. */
+  async progress(): Promise<Progress | undefined> {
+    const state = await this.#load();
+    if (!state) return undefined;
+    if (isOver(state)) await this.#settle();
+    return progressOf(this.#state ?? state, Date.now());
+  }
+
+  async readLog({ from, maxBytes, waitMs = 0, seen }: LogQuestion): Promise<LogSlice | undefined> {
+    const state = await this.#load();
+    if (!state) return undefined;
+    const start = typeof from === "number" ? from : Math.max(0, this.#log.length - from.last);
+    const isNews = seen === undefined || this.#revision !== seen;
+    if (!isNews && waitMs > 0) await Promise.race([this.#news.promise, scheduler.wait(waitMs)]);
+    const bytes = await this.#log.read(start, maxBytes);
+    const progress = progressOf(this.#state ?? state, Date.now());
+    return { from: start, bytes, length: this.#log.length, progress, revision: this.#revision };
+  }
+
+  /** Its row is gone. */
+  async forget(): Promise<void> {
+    await this.#uploads.discardAllBut(null);
+    await this.ctx.storage.deleteAll();
+  }
+
+  /** Gives the build to an agent: a token for this attempt, and a lease that heartbeats renew. */
+  async claim(agentId: number): Promise<Claimed | Refused> {
+    const token = newToken();
+    const state = await this.#apply({ type: "claimed", at: Date.now(), agentId, token });
+    return "refused" in state ? state : { attempt: state.attempt, token, timeLimitMs };
+  }
+
+  /** The agent starts anew and remembers nothing. Whether it held this build. */
+  async endLease(agentId: number): Promise<boolean> {
+    const before = await this.#load();
+    await this.#apply({ type: "agent_restarted", at: Date.now(), agentId });
+    return before?.status === "running" && before.agentId === agentId;
+  }
+
+  async heartbeat(token: string, beat: Heartbeat): Promise<{ cancel: boolean } | Refused> {
+    const state = await this.#apply({ type: "heartbeat", at: Date.now(), token, beat });
+    return "refused" in state ? state : { cancel: state.status === "cancelled" };
+  }
+
+  async release(token: string): Promise<Done | Refused> {
+    return done(await this.#apply({ type: "released", at: Date.now(), token }));
+  }
+
+  async fail(token: string, { kind, reason }: BuildFailed): Promise<Done | Refused> {
+    return done(await this.#apply({ type: "failed", at: Date.now(), token, kind, reason }));
+  }
+
+  async finish(token: string, result: BuildFinished): Promise<Done | Refused | UploadRefused> {
+    const running = await this.#running(token);
+    if (running) {
+      const image = this.#uploads.findImage(running.attempt);
+      if (!image) return { refused: "incomplete" };
+      const { installed, ...facts } = result;
+      await this.env.BLOBS.put(installedKey(this.#id), JSON.stringify(installed));
+      this.#kv.put<Outcome>("outcome", { ...facts, image });
+    }
+    return done(await this.#apply({ type: "finished", at: Date.now(), token }));
+  }
+
+  async appendLog(token: string, offset: number, bytes: Uint8Array): Promise<{ nextOffset: number } | Refused> {
+    const running = await this.#running(token);
+    if (!running) return { refused: "late" };
+    const nextOffset = this.#log.append(running.attempt, offset, bytes);
+    this.#tellWatchers();
+    return { nextOffset };
+  }
+
+  async openUpload(token: string, size: number): Promise<UploadState | Refused | UploadRefused> {
+    const running = await this.#running(token);
+    return running ? await this.#uploads.open(this.#id, running.attempt, size) : { refused: "late" };
+  }
+
+  /** Where a part of the image goes. */
+  async expectPart(token: string, part: Omit<RecordedPart, "etag">) {
+    const running = await this.#running(token);
+    return running ? this.#uploads.expect(running.attempt, part) : ({ refused: "late" } as const);
+  }
+
+  async recordPart(token: string, part: RecordedPart): Promise<Done | Refused> {
+    const running = await this.#running(token);
+    if (!running) return { refused: "late" };
+    this.#uploads.record(running.attempt, part);
+    return { done: true };
+  }
+
+  async completeUpload(token: string, stated: CompleteUpload): Promise<Done | Refused | UploadRefused> {
+    const running = await this.#running(token);
+    if (!running) return { refused: "late" };
+    return done(await this.#uploads.complete(running.attempt, stated));
+  }
+
+  override async alarm(): Promise<void> {
+    const state = await this.#load();
+    if (!state) return;
+    const isLong = state.status === "queued" && Date.now() - state.queuedAt >= longQueueMs;
+    const agents = isLong ? await agentsSeen(this.env, this.#id).catch(() => "unknown" as const) : "unknown";
+    await this.#apply({ type: "woke_up", at: Date.now(), agents });
+    await this.#settle({ slowOnes: true });
+  }
+
+  get #id(): number {
+    return Number(this.ctx.id.name);
+  }
+
+  get #state(): BuildState | undefined {
+    return this.#kv.get<BuildState>("state");
+  }
+
+  async #load(): Promise<BuildState | undefined> {
+    const known = this.#state;
+    if (known) return known;
+    const row = await findAnyBuild(openDatabase(this.env.DB), this.#id);
+    if (!row || !isUnfinished(row)) return undefined;
+    // Another call may have begun while this one asked D1.
+    return this.#state ?? this.#begin(row);
+  }
+
+  #begin(row: Pick<Row, "status">): BuildState {
+    const state = queued(Date.now());
+    if (row.status === "queued") this.#kv.put("told", wordFor(state));
+    return this.#save(state);
+  }
+
+  async #running(token: string): Promise<RunningState | undefined> {
+    const state = await this.#load();
+    return isHeldBy(state, token) ? state : undefined;
+  }
+
+  async #apply(event: BuildEvent): Promise<BuildState | Refused> {
+    const state = await this.#load();
+    if (!state) return { refused: "late" };
+    const next = advance(state, event);
+    if ("refused" in next || next === state) return next;
+    this.#save(next);
+    await this.#settle();
+    return next;
+  }
+
+  #save(state: BuildState): BuildState {
+    this.#kv.put("state", state);
+    // In the same write as the state: a crash right after it leaves the chores to the alarm.
+    void this.ctx.storage.setAlarm(Math.min(Date.now() + retryMs, nextWakeUp(state) ?? Infinity));
+    this.#tellWatchers();
+    return state;
+  }
+
+  /** Runs the chores one after the other, and sets the alarm for what remains. */
+  #settle(which: { slowOnes: boolean } = { slowOnes: false }): Promise<void> {
+    const run = () => this.#doChores(which);
+    this.#chores = this.#chores.then(run, run);
+    return this.#chores;
+  }
+
+  async #doChores({ slowOnes }: { slowOnes: boolean }): Promise<void> {
+    const state = this.#state;
+    if (!state) return;
+    try {
+      await this.#tell(state);
+      if (slowOnes && isOver(state)) await this.#tidyUp(state);
+      const remains = isOver(state) && this.#log.archive === undefined;
+      await this.#setAlarm(remains ? Date.now() : nextWakeUp(state));
+    } catch (error) {
+      this.#complain("chores")(error);
+      await this.#setAlarm(Math.min(Date.now() + retryMs, nextWakeUp(state) ?? Infinity));
+    }
+  }
+
+  async #tell(state: BuildState): Promise<void> {
+    if (this.#kv.get("told") !== wordFor(state)) {
+      await tellDatabase(openDatabase(this.env.DB), this.#id, state, this.#kv.get<Outcome>("outcome"));
+      this.#kv.put("told", wordFor(state));
+    }
+    if (state.status === "queued" && this.#kv.get("wokenFor") !== state.wakeAgainAt) {
+      await sendJob(this.env, { kind: "build", buildId: this.#id });
+      this.#kv.put("wokenFor", state.wakeAgainAt);
+    }
+  }
+
+  /** What is left of a build that is over: its log as one blob, and in R2 the image of the attempt that won alone. */
+  async #tidyUp(state: BuildState): Promise<void> {
+    await this.#uploads.discardAllBut(state.status === "finished" ? state.attempt : null);
+    await this.#log.moveTo(logKey(this.#id));
+  }
+
+  #tellWatchers(): void {
+    this.#revision += 1;
+    this.#news.resolve();
+    this.#news = Promise.withResolvers();
+  }
+
+  async #setAlarm(at: number | null): Promise<void> {
+    if (at === null) await this.ctx.storage.deleteAlarm();
+    else await this.ctx.storage.setAlarm(at);
+  }
+
+  #complain(what: string): (error: unknown) => void {
+    return (error) => console.error(`build ${this.#id}: ${what}:`, error);
+  }
+}
+
+export interface Done {
+  done: true;
+}
+
+/** What D1 knows a state by. */
+const wordFor = ({ status, attempt }: BuildState) => `${status} ${attempt}`;
+
+const done = <T extends object>(result: T): Done | Extract<T, { refused: string }> =>
+  isRefused(result) ? result : { done: true };
+
+const isRefused = <T extends object>(result: T): result is Extract<T, { refused: string }> => "refused" in result;

@@ -1,0 +1,125 @@
+import { DurableObject } from "cloudflare:workers";
+import { Buffer } from "node:buffer";
+
+export interface Letter {
+  id: string;
+  /** JSON text. */
+  body: string;
+  sentAt: number;
+}
+
+/** A message as Cloudflare's pull API answers it. */
+export interface PulledMessage {
+  id: string;
+  body: string;
+  timestamp_ms: number;
+  attempts: number;
+  lease_id: string;
+  metadata: Record<string, string>;
+}
+
+export interface Acknowledgement {
+  acks: string[];
+  retries: { leaseId: string; delayMs: number }[];
+}
+
+// As a Cloudflare queue is made: a message is given out this often, and kept this long.
+const maxDeliveries = 6;
+const retentionMs = 4 * 24 * 60 * 60_000;
+
+/** A queue with the semantics of Cloudflare's HTTP pull consumers, for the embedded mode. */
+export class Mailbox extends DurableObject<Env> {
+  readonly #sql: SqlStorage;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#sql = ctx.storage.sql;
+    this.#sql
+      .exec(`CREATE TABLE IF NOT EXISTS letters (id TEXT PRIMARY KEY, body TEXT NOT NULL, sent_at INTEGER NOT NULL,
+      deliveries INTEGER NOT NULL DEFAULT 0, visible_at INTEGER NOT NULL DEFAULT 0, lease TEXT)`);
+  }
+
+  /** The consumer may bring a letter twice. A wake-up that is still waiting is not doubled by another like it. */
+  put(letters: Letter[]): void {
+    for (const { id, body, sentAt } of letters) {
+      this.#sql.exec(
+        `INSERT OR IGNORE INTO letters (id, body, sent_at)
+         SELECT ?, ?, ? WHERE NOT EXISTS
+           (SELECT 1 FROM letters WHERE body = ? AND (lease IS NULL OR visible_at <= ?))`,
+        id,
+        body,
+        sentAt,
+        body,
+        Date.now(),
+      );
+    }
+  }
+
+  /** Hands messages out; each stays invisible until its lease is over, and comes again unless it is acknowledged. */
+  pull({ batchSize, leaseMs }: { batchSize: number; leaseMs: number }): { messages: PulledMessage[]; backlog: number } {
+    const now = Date.now();
+    this.#sql.exec("DELETE FROM letters WHERE sent_at < ?", now - retentionMs);
+    this.#sql.exec("DELETE FROM letters WHERE visible_at <= ? AND deliveries >= ?", now, maxDeliveries);
+    const due = this.#sql.exec<{ id: string; body: string; sent_at: number; deliveries: number }>(
+      "SELECT id, body, sent_at, deliveries FROM letters WHERE visible_at <= ? ORDER BY visible_at, sent_at, rowid LIMIT ?",
+      now,
+      batchSize,
+    );
+    const messages = due.toArray().map((letter): PulledMessage => {
+      const lease = crypto.randomUUID();
+      this.#sql.exec(
+        "UPDATE letters SET lease = ?, deliveries = deliveries + 1, visible_at = ? WHERE id = ?",
+        lease,
+        now + leaseMs,
+        letter.id,
+      );
+      return {
+        id: letter.id,
+        body: Buffer.from(letter.body).toString("base64"),
+        timestamp_ms: letter.sent_at,
+        attempts: letter.deliveries + 1,
+        lease_id: `${letter.id}.${lease}`,
+        metadata: { "CF-Content-Type": "json" },
+      };
+    });
+    return {
+      messages,
+      backlog: this.#sql.exec<{ count: number }>("SELECT count(*) AS count FROM letters").one().count,
+    };
+  }
+
+  /** Like Cloudflare: an acknowledgement counts even after its lease, a retry only within it. */
+  acknowledge({ acks, retries }: Acknowledgement) {
+    const warnings: Record<string, string> = {};
+    const note = (leaseId: string, done: boolean, otherwise: string) => {
+      if (!done) warnings[leaseId] = otherwise;
+      return done;
+    };
+    const acked = acks.filter((leaseId) => note(leaseId, this.#remove(leaseId), "message not found"));
+    const again = retries.filter(({ leaseId, delayMs }) =>
+      note(leaseId, this.#giveBack(leaseId, delayMs), "lease not found or expired"),
+    );
+    return { ackCount: acked.length, retryCount: again.length, warnings };
+  }
+
+  #remove(leaseId: string): boolean {
+    const { id } = partsOf(leaseId);
+    return this.#sql.exec("DELETE FROM letters WHERE id = ? RETURNING id", id).toArray().length > 0;
+  }
+
+  #giveBack(leaseId: string, delayMs: number): boolean {
+    const { id, lease } = partsOf(leaseId);
+    const given = this.#sql.exec(
+      "UPDATE letters SET lease = NULL, visible_at = ? WHERE id = ? AND lease = ? RETURNING id",
+      Date.now() + delayMs,
+      id,
+      lease,
+    );
+    return given.toArray().length > 0;
+  }
+}
+
+function partsOf(leaseId: string): { id: string; lease: string } {
+  const dot = leaseId.lastIndexOf(".");
+  return { id: leaseId.slice(0, Math.max(0, dot)), lease: leaseId.slice(dot + 1) };
+}

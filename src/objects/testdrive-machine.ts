@@ -1,0 +1,170 @@
+/**
+ * The life of a testdrive. No clock and no I/O: moments come in with the events, as milliseconds since 1970.
+ *
+ *   waiting ───claimed───▶ preparing ───ready───▶ running ──┐ viewers come and go; the last one gone: 60 s
+ *      │                       │                     │ ◀────┘
+ *      │ 10 s                  │ 10 min, agent lost, │ 60 s empty, session over, agent lost,
+ *      │                       │ stopped             │ stopped
+ *      ▼                       ▼                     ▼
+ *    ended ◀───────────────────┴─────────────────────┘
+ */
+export const claimWithinMs = 10_000;
+export const connectWithinMs = 60_000;
+export const prepareWithinMs = 10 * 60_000;
+/** How long an agent may be silent; it says `alive` every 10 s. */
+export const agentSilenceMs = 30_000;
+/** How long the end can still be explained to a page that is open. */
+export const forgetAfterMs = 24 * 60 * 60_000;
+
+export interface Viewers {
+  /** Browsers, through the relay. */
+  page: number;
+  /** VNC clients at the agent's own address. */
+  tcp: number;
+}
+
+export type TestdriveState =
+  | { status: "waiting"; claimBy: number }
+  | { status: "preparing"; agentHeardAt: number; readyBy: number; message: string; viewers: Viewers }
+  | { status: "running"; agentHeardAt: number; endsAt: number; viewers: Viewers; emptySince: number | null }
+  | { status: "ended"; cause: EndCause; reason: string; endedAt: number };
+export type LiveState = Extract<TestdriveState, { status: "preparing" | "running" }>;
+
+export type EndCause =
+  | "unclaimed"
+  | "never_ready"
+  | "aborted"
+  | "time_over"
+  | "agent_lost"
+  | "stopped"
+  | "agent_stopped";
+
+export type TestdriveEvent = { at: number } & (
+  | { type: "claimed" }
+  /** Any sign of life of the agent. */
+  | { type: "heard" }
+  | { type: "prepares"; message: string }
+  | { type: "ready"; sessionMs: number }
+  /** How many there are now of one kind. */
+  | { type: "viewers"; of: keyof Viewers; count: number }
+  /** By its user. */
+  | { type: "stopped" }
+  | { type: "agent_stopped"; reason: string }
+  | { type: "woke_up" }
+);
+
+export const startWaiting = (at: number): TestdriveState => ({ status: "waiting", claimBy: at + claimWithinMs });
+
+/** Applies what time alone has done, then the event. Whatever comes too late finds an ended session. */
+export function advance(state: TestdriveState, event: TestdriveEvent): TestdriveState {
+  const now = expire(state, event.at);
+  if (now.status === "ended") return now;
+  if (now.status === "waiting") return advanceWaiting(now, event);
+  return advanceLive(now, event);
+}
+
+/** When the object has to look again; its only alarm. */
+export function nextWakeUp(state: TestdriveState): number {
+  switch (state.status) {
+    case "waiting":
+      return state.claimBy;
+    case "preparing":
+      return Math.min(state.readyBy, state.agentHeardAt + agentSilenceMs);
+    case "running":
+      return Math.min(
+        state.endsAt,
+        state.agentHeardAt + agentSilenceMs,
+        state.emptySince === null ? Infinity : state.emptySince + connectWithinMs,
+      );
+    case "ended":
+      return state.endedAt + forgetAfterMs;
+  }
+}
+
+function expire(state: TestdriveState, at: number): TestdriveState {
+  if (state.status === "ended") return state;
+  if (state.status === "waiting") return at < state.claimBy ? state : ended("unclaimed", at);
+  if (at >= state.agentHeardAt + agentSilenceMs) return ended("agent_lost", at);
+  if (state.status === "preparing") return at < state.readyBy ? state : ended("never_ready", at);
+  if (at >= state.endsAt) return ended("time_over", at);
+  if (state.emptySince !== null && at >= state.emptySince + connectWithinMs) return ended("aborted", at);
+  return state;
+}
+
+function advanceWaiting(
+  state: Extract<TestdriveState, { status: "waiting" }>,
+  { type, at }: TestdriveEvent,
+): TestdriveState {
+  if (type === "stopped") return ended("stopped", at);
+  if (type !== "claimed") return state;
+  return {
+    status: "preparing",
+    agentHeardAt: at,
+    readyBy: at + prepareWithinMs,
+    message: "",
+    viewers: { page: 0, tcp: 0 },
+  };
+}
+
+function advanceLive(state: LiveState, event: TestdriveEvent): TestdriveState {
+  switch (event.type) {
+    case "claimed":
+    case "woke_up":
+      return state;
+    case "heard":
+      return { ...state, agentHeardAt: event.at };
+    case "prepares":
+      return { ...state, agentHeardAt: event.at, ...(state.status === "preparing" && { message: event.message }) };
+    case "ready":
+      return becomeReady(state, event);
+    case "viewers":
+      return count(state, event);
+    case "stopped":
+      return ended("stopped", event.at);
+    case "agent_stopped":
+      return ended("agent_stopped", event.at, event.reason);
+    default:
+      return event satisfies never;
+  }
+}
+
+/** An agent says `ready` again after each new connection; only the first one starts the clocks. */
+function becomeReady(state: LiveState, { at, sessionMs }: { at: number; sessionMs: number }): TestdriveState {
+  if (state.status === "running") return { ...state, agentHeardAt: at };
+  const { viewers } = state;
+  return {
+    status: "running",
+    agentHeardAt: at,
+    endsAt: at + sessionMs,
+    viewers,
+    emptySince: total(viewers) > 0 ? null : at,
+  };
+}
+
+function count(state: LiveState, event: { at: number; of: keyof Viewers; count: number }): TestdriveState {
+  const viewers = { ...state.viewers, [event.of]: event.count };
+  const heard = event.of === "tcp" ? { agentHeardAt: event.at } : {};
+  if (state.status === "preparing") return { ...state, ...heard, viewers };
+  const emptySince = total(viewers) > 0 ? null : (state.emptySince ?? event.at);
+  return { ...state, ...heard, viewers, emptySince };
+}
+
+export const total = (viewers: Viewers): number => viewers.page + viewers.tcp;
+
+const ended = (cause: EndCause, at: number, reason: string = sentences[cause]): TestdriveState => ({
+  status: "ended",
+  cause,
+  reason,
+  endedAt: at,
+});
+
+// What the page shows its user.
+const sentences: Record<EndCause, string> = {
+  unclaimed: "No builder agent was free to run it.",
+  never_ready: "The virtual machine did not start in time.",
+  aborted: "Nobody was connected for 60 seconds.",
+  time_over: "The time of the session is over.",
+  agent_lost: "The builder agent that ran it cannot be reached any more.",
+  stopped: "You stopped it.",
+  agent_stopped: "The virtual machine has stopped.",
+};

@@ -1,0 +1,258 @@
+import { DurableObject } from "cloudflare:workers";
+import { attemptHeader, TestdriveReport, type TestdriveClaim, type TestdriveOrder } from "#contract/index";
+import { newPassword, newToken, sameSecret } from "#domain/secrets";
+import { sendJob } from "#queues/jobs";
+import { openDatabase } from "#storage/db";
+import { saveTestdriveState } from "#storage/testdrives";
+import {
+  advance,
+  claimWithinMs,
+  nextWakeUp,
+  startWaiting,
+  type TestdriveEvent,
+  type TestdriveState,
+} from "./testdrive-machine.ts";
+import { VncRelay } from "./vnc-relay.ts";
+
+/** All that a claim tells the agent, but for what is made here. */
+export type TestdriveFacts = Omit<TestdriveClaim, "token" | "password">;
+/** Where any VNC client finds the machine; null when its agent has no address for them. */
+export type VncAddress = { host: string; port: number } | null;
+
+export interface TestdriveLook {
+  state: TestdriveState;
+  vnc: VncAddress;
+  password: string;
+}
+
+/** One testdrive: its state, its one alarm, its agent's control socket and its viewers' pairs of sockets. */
+export class Testdrive extends DurableObject<Env> {
+  readonly #relay = new VncRelay(this.ctx);
+  /** Told when a claim has come, or can come no more. Callers of start() hold the object in memory. */
+  readonly #decided = Promise.withResolvers<void>();
+
+  /** Calls for an agent and waits until one claims, or for 10 s. */
+  async start(facts: TestdriveFacts): Promise<{ claimed: TestdriveLook } | { refused: "unclaimed" }> {
+    if (!this.#session) {
+      const state = startWaiting(Date.now());
+      this.ctx.storage.kv.put("told", "new"); // by the insert that took the slot
+      await this.#save({ facts, password: newPassword(8), state });
+      this.ctx.waitUntil(this.#callAgents(facts.testdriveId));
+    }
+    await this.#decision();
+    const state = await this.#advance({ type: "woke_up" });
+    if (state?.status === "waiting") await this.#advance({ type: "woke_up", at: state.claimBy });
+    const look = this.look();
+    return look && look.state.status !== "ended" ? { claimed: look } : { refused: "unclaimed" };
+  }
+
+  /** The first agent to ask gets it. */
+  async claim(agentId: number, vnc: VncAddress): Promise<{ claimed: TestdriveClaim } | { refused: "taken" }> {
+    const session = this.#session;
+    if (session?.state.status !== "waiting") return { refused: "taken" };
+    const state = advance(session.state, { type: "claimed", at: Date.now() });
+    const token = newToken();
+    await this.#save({ ...session, state, ...(state.status === "preparing" && { attempt: { agentId, token, vnc } }) });
+    if (state.status !== "preparing") return { refused: "taken" };
+    return { claimed: { ...session.facts, token, password: session.password } };
+  }
+
+  look(): TestdriveLook | undefined {
+    const session = this.#session;
+    return session && { state: session.state, vnc: session.attempt?.vnc ?? null, password: session.password };
+  }
+
+  async stop(): Promise<TestdriveLook | undefined> {
+    await this.#advance({ type: "stopped" });
+    return this.look();
+  }
+
+  /** Looks at the clock and tells the row again what it is; false when this object knows of no session. */
+  async wake(): Promise<boolean> {
+    return (await this.#advance({ type: "woke_up" })) !== undefined;
+  }
+
+  override async alarm(): Promise<void> {
+    const state = this.#session?.state;
+    const isForgotten = state?.status === "ended" && Date.now() >= nextWakeUp(state);
+    // Counted, because a deploy closes sockets without a word to us.
+    if (!isForgotten) await this.#countViewers();
+    else await this.ctx.storage.deleteAll();
+  }
+
+  /** The sockets; the doors have looked up the session, and the page's token is theirs to check. */
+  override async fetch(request: Request): Promise<Response> {
+    const url = new URL(request.url);
+    if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") return new Response(null, { status: 426 });
+    const state = await this.#advance({ type: "woke_up" });
+    if (state === undefined || state.status === "ended") return refused(410, "This testdrive has ended.");
+    const [, side, viewer = ""] = url.pathname.split("/");
+    if (side === "page") return await this.#admitPage(request, state);
+    if (!this.#isAttempt(Number(url.searchParams.get("agent")), request.headers.get(attemptHeader) ?? "")) {
+      return refused(410, "This testdrive is another agent's.");
+    }
+    if (side === "control") return await this.#acceptControl();
+    return this.#relay.join(decodeURIComponent(viewer)) ?? refused(410, "This viewer has left.");
+  }
+
+  override async webSocketMessage(socket: WebSocket, frame: string | ArrayBuffer): Promise<void> {
+    if (!this.#isControl(socket)) return this.#relay.pass(socket, frame);
+    const report = reportIn(frame);
+    if (!report) return socket.close(1008, "Not a report.");
+    await this.#advance(this.#eventOf(report));
+  }
+
+  override async webSocketClose(socket: WebSocket, code: number, reason: string): Promise<void> {
+    if (this.#isControl(socket)) return;
+    this.#relay.part(socket, code, reason);
+    await this.#countViewers();
+  }
+
+  override async webSocketError(socket: WebSocket): Promise<void> {
+    await this.webSocketClose(socket, 1006, "");
+  }
+
+  /** A claim, or the last moment for one. The timer goes with it, since an object with one does not hibernate. */
+  async #decision(): Promise<void> {
+    const timer = new AbortController();
+    const tooLate = scheduler.wait(claimWithinMs, { signal: timer.signal }).catch(() => {});
+    await Promise.race([this.#decided.promise, tooLate]);
+    timer.abort();
+  }
+
+  async #admitPage(request: Request, state: TestdriveState): Promise<Response> {
+    if (state.status === "waiting") return refused(409, "This testdrive has no machine yet.");
+    const admitted = this.#relay.admit(request);
+    if (!admitted) return refused(503, "This testdrive has as many viewers as it can take.");
+    this.#order({ type: "viewer", viewer: admitted.viewer });
+    await this.#countViewers();
+    return admitted.response;
+  }
+
+  /** The agent's line. A new one takes the place of the old, and hears of the viewers that nobody dialled for. */
+  async #acceptControl(): Promise<Response> {
+    for (const old of this.ctx.getWebSockets("control")) old.close(1000, "Another connection took its place.");
+    const { 0: theirs, 1: ours } = new WebSocketPair();
+    this.ctx.acceptWebSocket(ours, ["control"]);
+    for (const viewer of this.#relay.waiting) this.#order({ type: "viewer", viewer });
+    await this.#advance({ type: "heard" });
+    return new Response(null, { status: 101, webSocket: theirs });
+  }
+
+  #order(order: TestdriveOrder): void {
+    for (const control of this.ctx.getWebSockets("control")) {
+      if (control.readyState === WebSocket.OPEN) control.send(JSON.stringify(order));
+    }
+  }
+
+  #eventOf(report: TestdriveReport): Moment {
+    switch (report.type) {
+      case "preparing":
+        return { type: "prepares", message: report.message };
+      case "ready":
+        return { type: "ready", sessionMs: Number(this.env.TESTDRIVE_MINUTES) * 60_000 };
+      case "tcp_viewers":
+        return { type: "viewers", of: "tcp", count: report.count };
+      case "stopped":
+        return { type: "agent_stopped", reason: report.reason };
+      case "alive":
+        return { type: "heard" };
+    }
+  }
+
+  #countViewers(): Promise<TestdriveState | undefined> {
+    return this.#advance({ type: "viewers", of: "page", count: this.#relay.viewers.length });
+  }
+
+  async #advance(moment: Moment): Promise<TestdriveState | undefined> {
+    const session = this.#session;
+    if (!session) return undefined;
+    const state = advance(session.state, { at: Date.now(), ...moment });
+    await this.#save({ ...session, state });
+    return state;
+  }
+
+  /** Storage first, then everything that follows from it: alarm, sockets, the row in D1. */
+  async #save(session: Session): Promise<void> {
+    this.ctx.storage.kv.put("session", session);
+    await this.#setAlarm();
+    if (session.state.status !== "waiting") this.#decided.resolve();
+    if (session.state.status === "ended") this.#hangUp(session.state.reason);
+    await this.#tellRow(session).catch((error: unknown) => {
+      console.error(`testdrive ${session.facts.testdriveId}: its row is told later`, error);
+    });
+  }
+
+  /** Writes D1 when the row's word has changed; the alarm comes back for it until that has worked. */
+  async #tellRow({ state, facts }: Session): Promise<void> {
+    const row = rowState(state);
+    if (this.#told === row) return;
+    await saveTestdriveState(openDatabase(this.env.DB), facts.testdriveId, row);
+    this.ctx.storage.kv.put("told", row);
+    await this.#setAlarm();
+  }
+
+  async #setAlarm(): Promise<void> {
+    const state = this.#session?.state;
+    if (!state) return;
+    const isTold = this.#told === rowState(state);
+    await this.ctx.storage.setAlarm(Math.min(nextWakeUp(state), isTold ? Infinity : Date.now() + tellAgainMs));
+  }
+
+  get #told(): string | undefined {
+    return this.ctx.storage.kv.get<string>("told");
+  }
+
+  #hangUp(reason: string): void {
+    this.#order({ type: "stop", reason });
+    for (const control of this.ctx.getWebSockets("control")) control.close(1000, "The testdrive has ended.");
+    this.#relay.closeAll(1000, "The testdrive has ended.");
+  }
+
+  /** Only a wake-up: an agent that misses it asks by itself from time to time. */
+  async #callAgents(testdriveId: number): Promise<void> {
+    await sendJob(this.env, { kind: "testdrive", testdriveId }).catch((error: unknown) => {
+      console.error(`testdrive ${testdriveId}: no agent was called`, error);
+    });
+  }
+
+  #isAttempt(agentId: number, token: string): boolean {
+    const attempt = this.#session?.attempt;
+    return attempt !== undefined && attempt.agentId === agentId && sameSecret(attempt.token, token);
+  }
+
+  #isControl(socket: WebSocket): boolean {
+    return this.ctx.getTags(socket)[0] === "control";
+  }
+
+  get #session(): Session | undefined {
+    return this.ctx.storage.kv.get<Session>("session");
+  }
+}
+
+interface Session {
+  facts: TestdriveFacts;
+  password: string;
+  state: TestdriveState;
+  attempt?: { agentId: number; token: string; vnc: VncAddress };
+}
+
+type Moment = WithoutAt<TestdriveEvent> & { at?: number };
+type WithoutAt<T> = T extends unknown ? Omit<T, "at"> : never;
+
+const tellAgainMs = 5_000;
+
+function rowState(state: TestdriveState): "new" | "running" | "ended" {
+  if (state.status === "running" || state.status === "ended") return state.status;
+  return "new";
+}
+
+function reportIn(frame: string | ArrayBuffer): TestdriveReport | undefined {
+  try {
+    return TestdriveReport.parse(typeof frame === "string" ? JSON.parse(frame) : undefined);
+  } catch {
+    return undefined;
+  }
+}
+
+const refused = (status: number, sentence: string) => new Response(sentence, { status });

@@ -1,0 +1,131 @@
+import type { z } from "zod";
+import { Credit, creditProtocol, maxFrameBytes } from "#contract/index";
+import { newToken } from "#domain/secrets";
+
+const maxViewers = 5;
+// What a browser may say before the agent has dialled. RFB clients are silent until the server greets them.
+const maxEarlyBytes = 16 * 1024;
+/** RFC 6455 §7.4.1: what a close without a code is called, which may not be sent itself. */
+const noCode = 1005;
+const gone = { code: 1001, reason: "The other side is gone." };
+
+/**
+ * Joins each viewer's browser socket to the one that the agent dials for it, and passes frames on as they are. All it
+ * knows is in the sockets' tags and in storage, so that an eviction of the object loses nothing.
+ */
+export class VncRelay {
+  readonly #ctx: DurableObjectState;
+
+  constructor(ctx: DurableObjectState) {
+    this.#ctx = ctx;
+  }
+
+  /** Viewers with an open browser, whether the agent has dialled for them or not. */
+  get viewers(): string[] {
+    return this.#open("browser").map((socket) => viewerOf(this.#ctx, socket));
+  }
+
+  /** Viewers for which the agent has not dialled yet. */
+  get waiting(): string[] {
+    return this.viewers.filter((viewer) => this.#peer("agent", viewer) === undefined);
+  }
+
+  /** Takes a browser in; undefined when there is no room. */
+  admit(request: Request): { viewer: string; response: Response } | undefined {
+    if (this.viewers.length >= maxViewers) return undefined;
+    const offered = (request.headers.get("sec-websocket-protocol") ?? "").split(",").map((name) => name.trim());
+    const protocol = [creditProtocol, "binary"].find((known) => offered.includes(known));
+    const viewer = `${protocol === creditProtocol ? "credit" : "plain"}-${newToken()}`;
+    return { viewer, response: this.#accept("browser", viewer, protocol) };
+  }
+
+  /** Joins the agent's socket to its viewer; undefined when that one has left or is joined already. */
+  join(viewer: string): Response | undefined {
+    const browser = this.#peer("browser", viewer);
+    if (!browser || this.#peer("agent", viewer)) return undefined;
+    const response = this.#accept("agent", viewer);
+    const agent = this.#peer("agent", viewer);
+    for (const frame of this.#early(viewer)) agent?.send(frame);
+    this.#ctx.storage.kv.delete(earlyKey(viewer));
+    return response;
+  }
+
+  /** A frame came in. Binary goes across as it is; text is credit, which only browsers give. */
+  pass(socket: WebSocket, frame: string | ArrayBuffer): void {
+    const side = sideOf(this.#ctx, socket);
+    const peer = this.#peer(side === "agent" ? "browser" : "agent", viewerOf(this.#ctx, socket));
+    if (typeof frame === "string") {
+      const credit = side === "browser" ? creditIn(frame) : undefined;
+      if (credit === undefined) return this.#end(socket, 1008, "Only credit may be sent as text.");
+      peer?.send(JSON.stringify(credit));
+    } else if (frame.byteLength > maxFrameBytes) this.#end(socket, 1009, `At most ${maxFrameBytes} bytes per frame.`);
+    else if (peer) peer.send(frame);
+    else this.#keep(socket, frame);
+  }
+
+  /** One side has closed: so does the other, with the same code where that may be sent. */
+  part(socket: WebSocket, code: number, reason: string): void {
+    const viewer = viewerOf(this.#ctx, socket);
+    const peer = this.#peer(sideOf(this.#ctx, socket) === "agent" ? "browser" : "agent", viewer);
+    this.#ctx.storage.kv.delete(earlyKey(viewer));
+    const shown = isSendable(code) ? { code, reason } : code === noCode ? { code: 1000, reason } : gone;
+    peer?.close(shown.code, shown.reason);
+  }
+
+  closeAll(code: number, reason: string): void {
+    for (const side of ["browser", "agent"] as const) for (const socket of this.#open(side)) socket.close(code, reason);
+    for (const [key] of this.#ctx.storage.kv.list({ prefix: earlyKey("") })) this.#ctx.storage.kv.delete(key);
+  }
+
+  #accept(side: Side, viewer: string, protocol?: string): Response {
+    const { 0: theirs, 1: ours } = new WebSocketPair();
+    this.#ctx.acceptWebSocket(ours, [side, viewer]);
+    const headers = protocol === undefined ? {} : { "Sec-WebSocket-Protocol": protocol };
+    return new Response(null, { status: 101, webSocket: theirs, headers });
+  }
+
+  #end(socket: WebSocket, code: number, reason: string): void {
+    socket.close(code, reason);
+    this.part(socket, code, reason);
+  }
+
+  #keep(socket: WebSocket, frame: ArrayBuffer): void {
+    if (sideOf(this.#ctx, socket) === "agent") return this.#end(socket, gone.code, gone.reason);
+    const viewer = viewerOf(this.#ctx, socket);
+    const frames = [...this.#early(viewer), frame];
+    const bytes = frames.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    if (bytes > maxEarlyBytes) return this.#end(socket, 1008, "Wait for the server's greeting.");
+    this.#ctx.storage.kv.put(earlyKey(viewer), frames);
+  }
+
+  #early(viewer: string): ArrayBuffer[] {
+    return this.#ctx.storage.kv.get<ArrayBuffer[]>(earlyKey(viewer)) ?? [];
+  }
+
+  #open(side: Side): WebSocket[] {
+    return this.#ctx.getWebSockets(side).filter(isOpen);
+  }
+
+  #peer(side: Side, viewer: string): WebSocket | undefined {
+    return this.#ctx.getWebSockets(viewer).find((socket) => isOpen(socket) && sideOf(this.#ctx, socket) === side);
+  }
+}
+
+type Side = "browser" | "agent";
+
+const earlyKey = (viewer: string) => `early:${viewer}`;
+const isOpen = (socket: WebSocket) => socket.readyState === WebSocket.OPEN;
+const viewerOf = (ctx: DurableObjectState, socket: WebSocket) => ctx.getTags(socket)[1] ?? "";
+const sideOf = (ctx: DurableObjectState, socket: WebSocket) => ctx.getTags(socket)[0];
+
+function creditIn(text: string): z.infer<typeof Credit> | undefined {
+  try {
+    return Credit.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** RFC 6455 §7.4: 1004, 1005, 1006 and 1015 only describe an end that nobody sent. */
+const isSendable = (code: number) =>
+  (code >= 1000 && code <= 1014 && ![1004, 1005, 1006].includes(code)) || (code >= 3000 && code <= 4999);

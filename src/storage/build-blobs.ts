@@ -1,0 +1,26 @@
+import { Buffer } from "node:buffer";
+import { FrozenInput } from "#contract/index";
+import { inputKey } from "./blobs.ts";
+
+/** Keeps a frozen input under its own SHA-256, which it answers. */
+export async function putInput(blobs: R2Bucket, input: FrozenInput): Promise<string> {
+  const bytes = new TextEncoder().encode(JSON.stringify(input));
+  const sha256 = Buffer.from(await crypto.subtle.digest("SHA-256", bytes)).toString("hex");
+  await blobs.put(inputKey(sha256), bytes, { httpMetadata: { contentType: "application/json" } });
+  return sha256;
+}
+
+export async function getInput(blobs: R2Bucket, sha256: string): Promise<FrozenInput> {
+  const blob = await blobs.get(inputKey(sha256));
+  if (!blob) throw new Error(`the frozen input ${sha256} is gone`);
+  return FrozenInput.parse(await blob.json());
+}
+
+/** Removes every blob below a prefix. */
+export async function deleteBlobsBelow(blobs: R2Bucket, prefix: string): Promise<void> {
+  for (;;) {
+    const { objects, truncated } = await blobs.list({ prefix });
+    if (objects.length > 0) await blobs.delete(objects.map(({ key }) => key));
+    if (!truncated) return;
+  }
+}

@@ -1,0 +1,201 @@
+import { and, asc, desc, eq, inArray, isNull, notInArray, sql } from "drizzle-orm";
+import type { Arch, ImageType } from "#contract/index";
+import type { Database } from "./db.ts";
+import { appliances, builds, type buildStatuses } from "./schema.ts";
+
+export type Build = typeof builds.$inferSelect;
+export type BuildStatus = (typeof buildStatuses)[number];
+
+const unfinished: BuildStatus[] = ["queued", "running"];
+
+export const isUnfinished = ({ status }: Pick<Build, "status">): boolean => unfinished.includes(status);
+
+/** A build of this account, running or over. One that a forced build replaced does not exist any more. */
+export const findBuild = (db: Database, accountId: number, id: number): Promise<Build | undefined> =>
+  db.query.builds.findFirst({
+    where: and(eq(builds.id, id), eq(builds.accountId, accountId), isNull(builds.retiredAt)),
+  });
+
+/** For agents and objects, which know builds by id alone. */
+export const findAnyBuild = (db: Database, id: number): Promise<Build | undefined> =>
+  db.query.builds.findFirst({ where: eq(builds.id, id) });
+
+/** The finished build whose download address has this token. */
+export const findDownload = (db: Database, token: string): Promise<Build | undefined> =>
+  db.query.builds.findFirst({
+    where: and(eq(builds.downloadToken, token), eq(builds.status, "finished"), isNull(builds.retiredAt)),
+  });
+
+export const listRunningBuilds = (db: Database, accountId: number, applianceId: number): Promise<Build[]> =>
+  db.query.builds.findMany({
+    where: and(ofAppliance(accountId, applianceId), inArray(builds.status, unfinished)),
+    orderBy: asc(builds.id),
+  });
+
+/** Builds that are over, newest first. */
+export const listOverBuilds = (db: Database, accountId: number, applianceId: number): Promise<Build[]> =>
+  db.query.builds.findMany({
+    where: and(ofAppliance(accountId, applianceId), notInArray(builds.status, unfinished), isNull(builds.retiredAt)),
+    orderBy: desc(builds.id),
+  });
+
+/** What decides about the versions, types and races of new builds of an appliance. */
+export const listBuildsOfAppliance = (db: Database, applianceId: number): Promise<Build[]> =>
+  db.query.builds.findMany({
+    where: and(eq(builds.applianceId, applianceId), isNull(builds.retiredAt)),
+    orderBy: desc(builds.id),
+  });
+
+/** The queued builds that an agent can do, oldest first. */
+export async function listQueued(
+  db: Database,
+  can: { imageTypes: ImageType[]; arches: Arch[] },
+  limit: number,
+): Promise<Build[]> {
+  const rows = await db
+    .select({ build: builds })
+    .from(builds)
+    .innerJoin(appliances, eq(appliances.id, builds.applianceId))
+    .where(
+      and(eq(builds.status, "queued"), inArray(builds.imageType, can.imageTypes), inArray(appliances.arch, can.arches)),
+    )
+    .orderBy(asc(builds.id))
+    .limit(limit);
+  return rows.map(({ build }) => build);
+}
+
+export const listHeldBy = (db: Database, agentId: number): Promise<Build[]> =>
+  db.query.builds.findMany({ where: and(eq(builds.agentId, agentId), eq(builds.status, "running")) });
+
+/** Unfinished builds whose row is older than that: their objects may never have heard of them. */
+export const listUnfinishedBefore = (db: Database, before: Date): Promise<Build[]> =>
+  db.query.builds.findMany({
+    where: and(inArray(builds.status, unfinished), sql`${builds.createdAt} < ${before.getTime()}`),
+  });
+
+/** Steps of the latest finished builds of an appliance, newest first. */
+export async function listEarlierSteps(db: Database, applianceId: number) {
+  const rows = await db.query.builds.findMany({
+    columns: { steps: true },
+    where: and(eq(builds.applianceId, applianceId), eq(builds.status, "finished")),
+    orderBy: desc(builds.id),
+    limit: 3,
+  });
+  return rows.map(({ steps }) => steps ?? []);
+}
+
+export type NewBuild = Pick<
+  Build,
+  "accountId" | "applianceId" | "version" | "imageType" | "inputSha256" | "downloadToken"
+> & { createdAt: Date };
+
+/**
+ * Takes the id, the slot and the (appliance, version, type) in one statement, so that no two requests pass a check
+ * together. Undefined: something stands in the way; the caller looks what it was.
+ */
+export async function addBuild(
+  db: Database,
+  build: NewBuild,
+  { force, slots }: { force: boolean; slots: { all: number; perAccount: number } },
+): Promise<Build | undefined> {
+  const { accountId, applianceId, version, imageType } = build;
+  const ofVersion = sql`SELECT 1 FROM builds WHERE appliance_id = ${applianceId} AND version = ${version} AND retired_at IS NULL`;
+  const row = await db.get<{ id: number } | undefined>(sql`
+    INSERT INTO builds (account_id, appliance_id, version, image_type, status, input_sha256, download_token, created_at)
+    SELECT ${accountId}, id, ${version}, ${imageType}, 'queued', ${build.inputSha256}, ${build.downloadToken},
+      ${build.createdAt.getTime()}
+    FROM appliances WHERE id = ${applianceId} AND account_id = ${accountId}
+      AND (SELECT count(*) FROM builds WHERE ${isTaken}) < ${slots.all}
+      AND (SELECT count(*) FROM builds WHERE ${isTaken} AND account_id = ${accountId}) < ${slots.perAccount}
+      AND (${force ? 1 : 0} OR NOT EXISTS (${ofVersion} AND image_type = ${imageType} AND status = 'finished'))
+      AND (EXISTS (${ofVersion} AND status = 'finished')
+        OR NOT EXISTS (${ofVersion} AND image_type <> ${imageType} AND ${isTaken}))
+    ON CONFLICT DO NOTHING RETURNING id`);
+  return row && findAnyBuild(db, row.id);
+}
+
+/** An attempt has it. Like all writes of a build's object it may come twice, and never revives what is over. */
+export async function saveRunning(
+  db: Database,
+  id: number,
+  { agentId, startedAt }: { agentId: number; startedAt: Date },
+): Promise<void> {
+  await db
+    .update(builds)
+    .set({ status: "running", agentId, startedAt })
+    .where(and(eq(builds.id, id), isTaken));
+}
+
+/** The attempt was lost or given back. */
+export async function saveQueued(db: Database, id: number): Promise<void> {
+  await db
+    .update(builds)
+    .set({ status: "queued", agentId: null })
+    .where(and(eq(builds.id, id), isTaken));
+}
+
+export type Ending = { status: "failed" | "error" | "cancelled"; message: string; completedAt: Date };
+
+/** It is over without an image. */
+export async function saveEnded(db: Database, id: number, ending: Ending): Promise<void> {
+  await db
+    .update(builds)
+    .set({ ...ending, agentId: null })
+    .where(and(eq(builds.id, id), isTaken));
+}
+
+export type Result = Required<
+  Pick<Build, "imageKey" | "fileName" | "fileSize" | "rawSize" | "compressed" | "md5" | "sha1" | "sha256" | "steps">
+> & { completedAt: Date };
+
+/**
+ * It has an image. One batch: the build that this one replaces is retired, the appliance gets its next version (only
+ * when the finished one is the configuration's), the row is finished. Each statement asks whether the row still waits
+ * for this, so that a second time changes nothing.
+ */
+export async function saveFinished(
+  db: Database,
+  { id, applianceId, version, imageType }: Build,
+  { nextVersion, ...result }: Result & { nextVersion: string },
+): Promise<void> {
+  const waits = sql`EXISTS (SELECT 1 FROM builds WHERE id = ${id} AND ${isTaken})`;
+  const replaced = and(
+    eq(builds.applianceId, applianceId),
+    eq(builds.version, version),
+    eq(builds.imageType, imageType),
+    eq(builds.status, "finished"),
+    isNull(builds.retiredAt),
+  );
+  await db.batch([
+    db.update(builds).set({ retiredAt: result.completedAt }).where(and(replaced, waits)),
+    db
+      .update(appliances)
+      .set({ version: nextVersion })
+      .where(and(eq(appliances.id, applianceId), eq(appliances.version, version), waits)),
+    db
+      .update(builds)
+      .set({ ...result, status: "finished", message: "Finished", agentId: null })
+      .where(and(eq(builds.id, id), isTaken)),
+  ]);
+}
+
+/** Removes the row of a build that is over; undefined when there is none such of this account. */
+export async function deleteBuildRow(db: Database, accountId: number, id: number): Promise<Build | undefined> {
+  const [gone] = await db
+    .delete(builds)
+    .where(
+      and(
+        eq(builds.id, id),
+        eq(builds.accountId, accountId),
+        isNull(builds.retiredAt),
+        notInArray(builds.status, unfinished),
+      ),
+    )
+    .returning();
+  return gone;
+}
+
+const isTaken = sql.raw("status IN ('queued', 'running')");
+
+const ofAppliance = (accountId: number, applianceId: number) =>
+  and(eq(builds.applianceId, applianceId), eq(builds.accountId, accountId));

@@ -1,0 +1,48 @@
+import { and, eq, inArray, isNotNull, sql } from "drizzle-orm";
+import type { Database } from "./db.ts";
+import { builds, sweepPositions } from "./schema.ts";
+
+/** What the sweeper knows of the builds whose blobs it found. */
+export type KeptBuild = Pick<typeof builds.$inferSelect, "id" | "status" | "imageKey">;
+
+/** Those of the ids that have a row. */
+export const findKept = (db: Database, ids: number[]): Promise<KeptBuild[]> =>
+  db.query.builds.findMany({
+    columns: { id: true, status: true, imageKey: true },
+    where: inArray(builds.id, sql`(SELECT value FROM json_each(${JSON.stringify(ids)}))`),
+  });
+
+/** Those of the frozen inputs that a row names. */
+export async function findUsedInputs(db: Database, digests: string[]): Promise<Set<string>> {
+  const rows = await db
+    .selectDistinct({ sha256: builds.inputSha256 })
+    .from(builds)
+    .where(inArray(builds.inputSha256, sql`(SELECT value FROM json_each(${JSON.stringify(digests)}))`));
+  return new Set(rows.map(({ sha256 }) => sha256));
+}
+
+/** Removes rows of builds that were replaced before that moment; answers their ids. */
+export async function deleteRetiredBefore(db: Database, before: Date): Promise<number[]> {
+  const gone = await db
+    .delete(builds)
+    .where(and(isNotNull(builds.retiredAt), sql`${builds.retiredAt} < ${before.getTime()}`))
+    .returning({ id: builds.id });
+  return gone.map(({ id }) => id);
+}
+
+export async function findSweepPosition(db: Database, prefix: string): Promise<string | undefined> {
+  const row = await db.query.sweepPositions.findFirst({ where: eq(sweepPositions.prefix, prefix) });
+  return row?.cursor;
+}
+
+/** Undefined: the next look begins at the start. */
+export async function saveSweepPosition(db: Database, prefix: string, cursor: string | undefined): Promise<void> {
+  if (cursor === undefined) await db.delete(sweepPositions).where(eq(sweepPositions.prefix, prefix));
+  else {
+    const set = { cursor };
+    await db
+      .insert(sweepPositions)
+      .values({ prefix, cursor })
+      .onConflictDoUpdate({ target: sweepPositions.prefix, set });
+  }
+}

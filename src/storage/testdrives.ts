@@ -1,0 +1,52 @@
+import { and, asc, eq, gt, lt, ne, sql } from "drizzle-orm";
+import type { Database } from "./db.ts";
+import { testdrives } from "./schema.ts";
+
+export type Testdrive = typeof testdrives.$inferSelect;
+/** Everything that has not ended holds a slot. */
+const live = ne(testdrives.state, "ended");
+
+/** Takes a slot and an id in one statement; undefined when all slots, or all of this account, are taken. */
+export async function addTestdrive(
+  db: Database,
+  row: { accountId: number; buildId: number; pageToken: string },
+  limits: { all: number; perAccount: number },
+): Promise<Testdrive | undefined> {
+  const { accountId, buildId, pageToken } = row;
+  const [added] = await db
+    .insert(testdrives)
+    .select(
+      sql`SELECT NULL, ${accountId}, ${buildId}, 'new', ${pageToken}, ${Date.now()}, NULL
+          WHERE (SELECT count(*) FROM testdrives WHERE state <> 'ended') < ${limits.all}
+            AND (SELECT count(*) FROM testdrives WHERE state <> 'ended' AND account_id = ${accountId}) < ${limits.perAccount}`,
+    )
+    .returning();
+  return added;
+}
+
+/** By its id alone: the caller compares the page token or asks the object for the attempt's. */
+export const findTestdrive = (db: Database, id: number): Promise<Testdrive | undefined> =>
+  db.query.testdrives.findFirst({ where: eq(testdrives.id, id) });
+
+export const listLiveTestdrives = (db: Database, accountId: number): Promise<Testdrive[]> =>
+  db.query.testdrives.findMany({ where: and(live, eq(testdrives.accountId, accountId)), orderBy: asc(testdrives.id) });
+
+/** Oldest first: those that may still wait for an agent, because they are younger than any claim may take. */
+export const listNewTestdrives = (db: Database, madeAfter: Date): Promise<Testdrive[]> =>
+  db.query.testdrives.findMany({
+    where: and(eq(testdrives.state, "new"), gt(testdrives.createdAt, madeAfter)),
+    orderBy: asc(testdrives.id),
+  });
+
+/** Rows whose object should know them by now. */
+export const listTestdrivesToWake = (db: Database, madeBefore: Date): Promise<Testdrive[]> =>
+  db.query.testdrives.findMany({ where: and(live, lt(testdrives.createdAt, madeBefore)), orderBy: asc(testdrives.id) });
+
+/** Ended is final: a late word cannot take the slot again. */
+export async function saveTestdriveState(db: Database, id: number, state: Testdrive["state"]): Promise<void> {
+  const endedAt = state === "ended" ? new Date() : null;
+  await db
+    .update(testdrives)
+    .set({ state, endedAt })
+    .where(and(eq(testdrives.id, id), live));
+}

@@ -1,0 +1,83 @@
+import { basicCredentials } from "#api/authenticate";
+import { readParams } from "#api/params";
+import { checkPasswordOrKey, renewApiKey, showApiKey } from "#domain/account";
+import { Refusal } from "#domain/refusal";
+import { keyedHash, sameSecret } from "#domain/secrets";
+import type { Account } from "#storage/accounts";
+import { factory } from "./factory.ts";
+import { Column, ErrorPage } from "./layout.tsx";
+import { page } from "./page.tsx";
+
+const path = "/user/show_api_key";
+
+/** Basic with the password or the current key. Its realm is not the API's, so that browsers keep the two apart. */
+const signIn = factory.createMiddleware(async (c, next) => {
+  const given = basicCredentials(c.req.header("authorization"));
+  const account = given && (await checkPasswordOrKey(c.var.db, c.env, given));
+  if (!account) {
+    c.header("WWW-Authenticate", 'Basic realm="Kiln account", charset="UTF-8"');
+    const message = "Sign in with your account name and your password, or with your API key in place of it.";
+    return await page(c, <ErrorPage title="Sign in" message={message} />, { title: "Sign in", status: 401 });
+  }
+  c.set("account", account);
+  return await next();
+});
+
+export const apiKey = factory
+  .createApp()
+  .use(path, signIn)
+  .get(path, async (c) => {
+    const key = await showApiKey(c.env, c.var.account);
+    const formToken = await formTokenOf(c.env, c.var.account);
+    return await page(c, <ApiKey account={c.var.account} apiKey={key} formToken={formToken} />, { title: "API key" });
+  })
+  .post(path, async (c) => {
+    const { form_token: given = "" } = await readParams(c);
+    if (!sameSecret(given, await formTokenOf(c.env, c.var.account))) {
+      throw new Refusal("access_denied", { message: "This form is out of date. Please open the page again." });
+    }
+
+    const key = await renewApiKey(c.var.db, c.env, c.var.account);
+
+    return await page(c, <ApiKey account={c.var.account} apiKey={key} isNew />, { title: "New API key" });
+  });
+
+/** Binds the form to the account and to its present key, so that it works once. */
+const formTokenOf = (secrets: Pick<Env, "API_KEY_PEPPER">, account: Account): Promise<string> =>
+  keyedHash(secrets.API_KEY_PEPPER, `renew API key ${account.id} ${account.apiKeyHmac}`);
+
+interface ApiKeyProps {
+  account: Account;
+  apiKey: string;
+  isNew?: boolean;
+  /** Without it: no button, because the credentials that the browser sends may just have died. */
+  formToken?: string;
+}
+
+const ApiKey = ({ account, apiKey, isNew, formToken }: ApiKeyProps) => (
+  <Column>
+    <h1>{isNew ? "Your new API key" : "Your API key"}</h1>
+    <p>
+      Programs sign in as <strong>{account.username}</strong> with this key in place of a password. Keep it to yourself.
+    </p>
+    <p class="key">
+      <span class="svc:api_key">{apiKey}</span>
+    </p>
+    {isNew && (
+      <p role="status">
+        The old key is refused from now on. <a href={path}>Back to your key</a> (your browser may ask you to sign in
+        again).
+      </p>
+    )}
+    {formToken && (
+      <form method="post" action={path}>
+        <h2>Has somebody seen it?</h2>
+        <p>Make a new one. The old key is refused at once, so every program that uses it needs the new one.</p>
+        <input type="hidden" name="form_token" value={formToken} />
+        <button class="button" type="submit">
+          Make a new key
+        </button>
+      </form>
+    )}
+  </Column>
+);

@@ -1,0 +1,96 @@
+import RFB from "@novnc/novnc";
+import { CreditChannel } from "./credit-channel.ts";
+import type { ConsoleState } from "./words.ts";
+
+// From a running machine the first bytes come within milliseconds; a dial that the agent never answers is given up.
+const greetingWithinMs = 10_000;
+const firstPauseMs = 500;
+const longestPauseMs = 8_000;
+
+/**
+ * The machine's screen. RFB keeps state on both sides, so each connection is a new one.
+ *
+ *   connecting ──▶ connected ──▶ lost ──pause or reconnect()──▶ connecting        any ──close()──▶ closed
+ *        └─────────────────────────▲
+ */
+export class Console {
+  readonly #screen: HTMLElement;
+  readonly #url: URL;
+  readonly #onChange: (state: ConsoleState) => void;
+  #rfb: RFB | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #failures = 0;
+
+  constructor(screen: HTMLElement, url: URL, onChange: (state: ConsoleState) => void) {
+    this.#screen = screen;
+    this.#url = url;
+    this.#onChange = onChange;
+  }
+
+  /** Dials now, whatever it was doing. */
+  reconnect(): void {
+    this.#hangUp();
+    this.#onChange("connecting");
+    const rfb = new RFB(this.#screen, new CreditChannel(this.#url), { shared: true });
+    rfb.scaleViewport = true;
+    rfb.background = "transparent";
+    rfb.addEventListener("connect", () => this.#isCurrent(rfb) && this.#greet(rfb));
+    rfb.addEventListener("disconnect", () => this.#isCurrent(rfb) && this.#lose());
+    this.#rfb = rfb;
+  }
+
+  /** The machine runs: from now on a connection that brings nothing is a broken one. */
+  expectGreeting(): void {
+    this.#timer ??= setTimeout(() => this.#rfb?.disconnect(), greetingWithinMs);
+  }
+
+  close(): void {
+    this.#hangUp();
+    this.#onChange("closed");
+  }
+
+  sendCtrlAltDel(): void {
+    this.#rfb?.sendCtrlAltDel();
+    this.#rfb?.focus();
+  }
+
+  sendKey(keysym: number): void {
+    this.#rfb?.sendKey(keysym, null);
+  }
+
+  focus(): void {
+    this.#rfb?.focus();
+  }
+
+  #greet(rfb: RFB): void {
+    this.#stopTimer();
+    this.#failures = 0;
+    this.#onChange("connected");
+    rfb.focus();
+  }
+
+  #lose(): void {
+    this.#stopTimer();
+    this.#rfb = undefined;
+    const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** this.#failures) * (0.75 + Math.random() / 2);
+    this.#failures += 1;
+    this.#timer = setTimeout(() => this.reconnect(), pauseMs);
+    this.#onChange("lost");
+  }
+
+  #hangUp(): void {
+    this.#stopTimer();
+    const rfb = this.#rfb;
+    this.#rfb = undefined;
+    rfb?.disconnect();
+  }
+
+  #stopTimer(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #isCurrent(rfb: RFB): boolean {
+    return this.#rfb === rfb;
+  }
+}

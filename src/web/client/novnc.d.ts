@@ -1,0 +1,24 @@
+/** The part of noVNC that the page uses; its package has no types (docs/API.md of @novnc/novnc). */
+declare module "@novnc/novnc" {
+  import type { CreditChannel } from "./credit-channel.ts";
+
+  interface RfbEvents {
+    connect: CustomEvent;
+    disconnect: CustomEvent<{ clean: boolean }>;
+    desktopname: CustomEvent<{ name: string }>;
+    securityfailure: CustomEvent<{ status: number; reason?: string }>;
+  }
+
+  export default class RFB extends EventTarget {
+    constructor(target: HTMLElement, channel: CreditChannel, options?: { shared?: boolean });
+    scaleViewport: boolean;
+    background: string;
+    focusOnClick: boolean;
+    disconnect(): void;
+    focus(): void;
+    sendCtrlAltDel(): void;
+    /** `down` left out: pressed and released. */
+    sendKey(keysym: number, code: string | null, down?: boolean): void;
+    addEventListener<K extends keyof RfbEvents>(type: K, listener: (event: RfbEvents[K]) => void): void;
+  }
+}

@@ -1,0 +1,124 @@
+import type { TestdriveStatus } from "../testdrive-status.ts";
+import { Console } from "./console.ts";
+import { sessionAt } from "./session.ts";
+import { typeFrom } from "./typing.ts";
+import { clock, wordsFor, type ConsoleState } from "./words.ts";
+
+/** The testdrive's page: asks how the session is, keeps the screen connected, and shows both. */
+
+const startingEveryMs = 400;
+const runningEveryMs = 5_000;
+
+const session = sessionAt(location);
+const stage = element("stage");
+const console = new Console(element("screen"), session.socketUrl, (state) => {
+  screen = state;
+  show();
+  // It may be the end of the session, and the viewers have changed: do not wait for the next time to ask.
+  if (state === "lost" || state === "connected") void ask();
+});
+
+let screen: ConsoleState = "closed";
+let status: TestdriveStatus | undefined;
+let endsAt: number | undefined;
+let next: ReturnType<typeof setTimeout> | undefined;
+
+wireButtons();
+setInterval(show, 1_000);
+void ask();
+
+async function ask(): Promise<void> {
+  clearTimeout(next);
+  take(await session.status());
+  if (status?.state === "ended") return;
+  clearTimeout(next);
+  next = setTimeout(() => void ask(), status?.state === "running" ? runningEveryMs : startingEveryMs);
+}
+
+function take(answer: TestdriveStatus | undefined): void {
+  status = answer ?? status;
+  if (answer?.secondsLeft !== null && answer !== undefined) endsAt = Date.now() + answer.secondsLeft * 1000;
+  if (status?.state === "ended") console.close();
+  // The socket may wait for the machine: its first bytes then come at the first moment possible.
+  else if (screen === "closed" && (status?.state === "preparing" || status?.state === "running")) {
+    console.reconnect();
+  }
+  if (status?.state === "running" && screen === "connecting") console.expectGreeting();
+  show();
+}
+
+function show(): void {
+  const words = wordsFor(status, screen);
+  const isConnected = screen === "connected";
+  const isOver = status?.state === "ended";
+  setText("words", words.text);
+  setText("veil-words", words.text);
+  element("status").dataset["tone"] = words.tone;
+  stage.dataset["tone"] = words.tone;
+  setText(
+    "time-left",
+    isOver || endsAt === undefined ? "–" : clock(Math.max(0, Math.round((endsAt - Date.now()) / 1000))),
+  );
+  setText("viewers", String(status?.viewers ?? 0));
+  element("veil").hidden = isConnected;
+  button("ctrl-alt-del").disabled = !isConnected;
+  button("keyboard").disabled = !isConnected;
+  button("reconnect").disabled = isOver || screen === "closed";
+  button("stop").disabled = isOver;
+  button("full-screen").disabled = isOver;
+  element("vnc").hidden = isOver;
+}
+
+function wireButtons(): void {
+  button("ctrl-alt-del").addEventListener("click", () => console.sendCtrlAltDel());
+  button("reconnect").addEventListener("click", () => console.reconnect());
+  wireStop(button("stop"));
+  if (document.fullscreenEnabled) {
+    const fullScreen = button("full-screen");
+    fullScreen.hidden = false;
+    fullScreen.addEventListener("click", () => void stage.requestFullscreen().then(() => console.focus()));
+  }
+  if (matchMedia("(pointer: coarse)").matches) {
+    const field = element("typing");
+    if (field instanceof HTMLTextAreaElement) typeFrom(field, (keysym) => console.sendKey(keysym));
+    button("keyboard").hidden = false;
+    button("keyboard").addEventListener("click", () => field.focus());
+  }
+}
+
+/** The machine is thrown away: the button asks once more. */
+function wireStop(stop: HTMLButtonElement): void {
+  let isAsking = false;
+  const rest = () => {
+    isAsking = false;
+    stop.textContent = "Stop";
+  };
+  stop.addEventListener("click", async () => {
+    if (!isAsking) {
+      isAsking = true;
+      stop.textContent = "Really stop?";
+      setTimeout(rest, 4_000);
+      return;
+    }
+    rest();
+    take(await session.stop());
+  });
+}
+
+function element(id: string): HTMLElement {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`the page has no #${id}`);
+  return found;
+}
+
+function button(id: string): HTMLButtonElement {
+  const found = element(id);
+  if (!(found instanceof HTMLButtonElement)) throw new Error(`#${id} is no button`);
+  return found;
+}
+
+/** Only when it changed, so that a screen reader does not hear it every second. */
+function setText(id: string, text: string): void {
+  const place = element(id);
+  if (place.textContent !== text) place.textContent = text;
+}

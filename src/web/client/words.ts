@@ -1,0 +1,27 @@
+import type { TestdriveStatus } from "../testdrive-status.ts";
+
+/** `lost`: it tries again by itself. */
+export type ConsoleState = "connecting" | "connected" | "lost" | "closed";
+
+/** What the page says, and in which colour. */
+export interface Words {
+  text: string;
+  tone: "busy" | "good" | "bad" | "ended";
+}
+
+export function wordsFor(status: TestdriveStatus | undefined, console: ConsoleState): Words {
+  if (status?.state === "ended") return { text: `Ended: ${status.message}`, tone: "ended" };
+  if (console === "connected") return { text: "Connected", tone: "good" };
+  if (status?.state === "preparing")
+    return { text: `Preparing: ${status.message || "an agent has it"} …`, tone: "busy" };
+  if (status?.state === "waiting") return { text: "Waiting for an agent …", tone: "busy" };
+  if (console === "lost") return { text: "Connection lost. Trying again …", tone: "bad" };
+  return { text: "Connecting …", tone: "busy" };
+}
+
+/** `59:07`, or `1:02:03` above an hour. */
+export function clock(seconds: number): string {
+  const parts = [Math.floor(seconds / 60) % 60, seconds % 60].map((part) => String(part).padStart(2, "0"));
+  const hours = Math.floor(seconds / 3600);
+  return hours > 0 ? [hours, ...parts].join(":") : parts.join(":").replace(/^0/, "");
+}

@@ -1,0 +1,27 @@
+import { shown } from "#api/errors";
+import { xml } from "#api/respond";
+import { apiKey } from "./api-key.tsx";
+import { factory } from "./factory.ts";
+import { front } from "./front.tsx";
+import { page } from "./page.tsx";
+import { ErrorPage } from "./layout.tsx";
+import { securityHeaders } from "./security-headers.ts";
+import { testdrivePage } from "./testdrive.tsx";
+
+/** Door 3: pages for people. */
+export const web = factory
+  .createApp()
+  .use("/", securityHeaders)
+  .use("/user/show_api_key", securityHeaders)
+  .use("/testdrive/*", securityHeaders)
+  .route("/", front)
+  .route("/", apiKey)
+  .route("/", testdrivePage);
+
+/** A person gets a page, a program the same document as from the API. */
+web.onError(async (error, c) => {
+  const { status, code, message } = shown(error);
+  if (status >= 500) console.error(c.req.method, c.req.routePath, error);
+  if (!c.req.header("accept")?.includes("text/html")) return xml(c, "error", { code, message }, status);
+  return await page(c, ErrorPage({ message }), { title: "Not possible", status });
+});

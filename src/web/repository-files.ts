@@ -1,0 +1,16 @@
+import { Hono } from "hono";
+import { answerBlob } from "#http/blob";
+import { getRepositoryFile, headRepositoryFile } from "#storage/repository-files";
+
+/** The package repositories that this service keeps itself, as plain files: agents install from here. */
+export const repositoryFiles = new Hono<{ Bindings: Env }>().get("/:path{.+}", async (c) => {
+  const path = c.req.param("path");
+  const file = await headRepositoryFile(c.env.BLOBS, path);
+  if (!file) return new Response("There is no such file.\n", { status: 404 });
+  return await answerBlob(c.req.raw, {
+    size: file.size,
+    etag: file.httpEtag,
+    contentType: "application/octet-stream",
+    read: (range) => getRepositoryFile(c.env.BLOBS, path, range),
+  });
+});

@@ -1,0 +1,28 @@
+import { factory } from "./factory.ts";
+
+/**
+ * Only our own files run and are shown, nobody frames us, and an address that is a secret (a testdrive's) is told to no
+ * other site. noVNC draws its pointer as a data: image.
+ */
+export const securityHeaders = factory.createMiddleware(async (c, next) => {
+  await next();
+  if (c.res.webSocket) return;
+  const sockets = c.var.baseUrl.replace(/^http/, "ws");
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    `connect-src 'self' ${new URL(sockets).origin}`,
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ];
+  c.header("Content-Security-Policy", policy.join("; "));
+  c.header("X-Frame-Options", "DENY");
+  c.header("X-Content-Type-Options", "nosniff");
+  c.header("Referrer-Policy", "no-referrer");
+  c.header("Cross-Origin-Opener-Policy", "same-origin");
+  c.header("Cross-Origin-Resource-Policy", "same-origin");
+  c.header("Cache-Control", "no-store");
+});

@@ -1,0 +1,76 @@
+import type { Context } from "hono";
+import { Refusal } from "#domain/refusal";
+import {
+  findTestdriveByPage,
+  lookAtTestdrive,
+  stopTestdrive,
+  testdriveObject,
+  type TestdriveLook,
+} from "#domain/testdrive";
+import type { Testdrive } from "#storage/testdrives";
+import { factory, type WebEnv } from "./factory.ts";
+import { page } from "./page.tsx";
+import { TestdriveView } from "./testdrive-view.tsx";
+import type { TestdriveStatus } from "./testdrive-status.ts";
+
+const path = "/testdrive/:id/:pageToken";
+
+/** The page of one testdrive and what its script calls. Whoever knows the address may watch and type. */
+export const testdrivePage = factory
+  .createApp()
+  .get(path, async (c) => {
+    const testdrive = await getTestdrive(c);
+    const look = await lookAtTestdrive(c.env, testdrive.id);
+    const status = statusOf(look, Date.now());
+    const view = <TestdriveView testdrive={testdrive} status={status} look={look} />;
+    const hasEnded = status.state === "ended";
+    return await page(c, view, {
+      title: `Testdrive ${testdrive.id}`,
+      look: "testdrive",
+      script: "testdrive.js",
+      status: hasEnded ? 410 : 200,
+    });
+  })
+  .get(`${path}/state`, async (c) => {
+    const { id } = await getTestdrive(c);
+    return c.json(statusOf(await lookAtTestdrive(c.env, id), Date.now()));
+  })
+  .post(`${path}/stop`, async (c) => {
+    const { id } = await getTestdrive(c);
+    return c.json(statusOf(await stopTestdrive(c.env, id), Date.now()));
+  })
+  .get(`${path}/socket`, async (c) => {
+    const { id } = await getTestdrive(c);
+    const origin = c.req.header("origin");
+    if (origin !== undefined && ![c.var.baseUrl, c.req.url].some((url) => new URL(url).origin === origin)) {
+      throw new Refusal("access_denied", { message: "Pages of other sites may not connect." });
+    }
+    return await testdriveObject(c.env, id).fetch(new Request("https://testdrive/page", c.req.raw));
+  });
+
+/** The testdrive that the address names; a wrong token is as good as a wrong id. */
+async function getTestdrive(c: Context<WebEnv>): Promise<Testdrive> {
+  const { id = "", pageToken = "" } = c.req.param();
+  const found = /^[1-9]\d{0,14}$/.test(id) ? await findTestdriveByPage(c.var.db, Number(id), pageToken) : undefined;
+  if (!found) throw new Refusal("unknown_error", { in: "path", message: "There is no testdrive at this address." });
+  return found;
+}
+
+/** `look` is undefined when the end lies too far back for anybody to know why. */
+function statusOf(look: TestdriveLook | undefined, at: number): TestdriveStatus {
+  const state = look?.state ?? ({ status: "ended", reason: "It is over." } as const);
+  switch (state.status) {
+    case "waiting":
+      return { state: "waiting", message: "", secondsLeft: null, viewers: 0 };
+    case "preparing":
+      return { state: "preparing", message: state.message, secondsLeft: null, viewers: total(state.viewers) };
+    case "running": {
+      const secondsLeft = Math.max(0, Math.ceil((state.endsAt - at) / 1000));
+      return { state: "running", message: "", secondsLeft, viewers: total(state.viewers) };
+    }
+    case "ended":
+      return { state: "ended", message: state.reason, secondsLeft: 0, viewers: 0 };
+  }
+}
+
+const total = ({ page, tcp }: { page: number; tcp: number }) => page + tcp;

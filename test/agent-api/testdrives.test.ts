@@ -1,0 +1,107 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { attemptHeader, TestdriveClaimAnswer } from "#contract/index";
+import { operate, signedIn, visit } from "../support/client.ts";
+import { askForWork, bootableBuild, db, dial, dialAsAgent, startDrive, until } from "../support/testdrives.ts";
+import { listNewTestdrives } from "#storage/testdrives";
+
+const bearer = `Bearer ${env.AGENT_TOKEN}`;
+const newAgent = async (): Promise<string> => {
+  const answer = await operate("POST", "/agents", { name: `a-${crypto.randomUUID().slice(0, 8)}` });
+  return (await answer.json<{ token: string }>()).token;
+};
+
+const waiting = () => listNewTestdrives(db, new Date(Date.now() - 5_000));
+const waitFor = (count: number) => until(async () => ((await waiting()).length >= count ? true : undefined));
+
+describe("POST /agent/testdrives/claim", () => {
+  it("answers all that the agent needs, with the password of the user's answer", async () => {
+    const { id, vnc, claim } = await startDrive(await signedIn());
+
+    expect(claim).toEqual({
+      testdriveId: id,
+      token: expect.stringMatching(/^[\w-]{32}$/),
+      password: vnc.password,
+      buildId: expect.any(Number),
+      imageType: "oem",
+      memoryMb: 512,
+      image: {
+        fileName: "Kiosk.x86_64-0.0.1.oem.tar.gz",
+        size: 1000,
+        rawSize: 5000,
+        sha256: "b".repeat(64),
+        compressed: true,
+      },
+    });
+  });
+
+  it("answers null where nothing waits", async () => {
+    expect(await (await askForWork()).json()).toEqual({ testdrive: null });
+  });
+
+  it("gives a testdrive to one agent, however many ask at the same moment", async () => {
+    const tux = await signedIn();
+    const build = await bootableBuild(tux);
+    const tokens = [await newAgent(), await newAgent(), await newAgent()];
+    const posted = tux.post("/testdrives", { build_id: build.id });
+    await waitFor(1);
+
+    const claims = await until(async () => {
+      const answers = await Promise.all(tokens.map((token) => askForWork(null, token)));
+      const found = await Promise.all(answers.map(async (answer) => TestdriveClaimAnswer.parse(await answer.json())));
+      return found.some(({ testdrive }) => testdrive) ? found : undefined;
+    });
+
+    expect(claims.filter(({ testdrive }) => testdrive)).toHaveLength(1);
+    expect((await posted).status).toBe(200);
+  });
+
+  it("gives the oldest first", async () => {
+    const [tux, tix] = [await signedIn(), await signedIn()];
+    const [older, newer] = [await bootableBuild(tux), await bootableBuild(tix)];
+    const before = (await waiting()).length;
+    const first = tux.post("/testdrives", { build_id: older.id });
+    await waitFor(before + 1);
+    const second = tix.post("/testdrives", { build_id: newer.id });
+    await waitFor(before + 2);
+
+    const claimed: number[] = [];
+    await until(async () => {
+      const { testdrive } = TestdriveClaimAnswer.parse(await (await askForWork()).json());
+      if (testdrive) claimed.push(testdrive.buildId);
+      return claimed.length === 2 ? true : undefined;
+    });
+
+    expect(claimed).toEqual([older.id, newer.id]);
+    await Promise.all([first, second]);
+  });
+
+  it("refuses a stranger and nonsense", async () => {
+    expect((await askForWork(null, "wrong")).status).toBe(401);
+    expect((await askForWork({ host: "", port: 0 })).status).toBe(400);
+    const noBody = await visit("/agent/testdrives/claim", { method: "POST", headers: { authorization: bearer } });
+    expect(noBody.status).toBe(400);
+  });
+});
+
+describe("the agent's sockets", () => {
+  it.each(["control", "viewers/plain-x"])("refuses at %s who is not the agent of this attempt", async (path) => {
+    const drive = await startDrive(await signedIn());
+    const url = `/agent/testdrives/${drive.id}/${path}`;
+    const token = { [attemptHeader]: drive.claim.token };
+    const status = async (headers: Record<string, string>) => (await dial(url, headers)).status;
+
+    expect(await status(token)).toBe(401);
+    expect(await status({ authorization: bearer })).toBe(400);
+    expect(await status({ authorization: bearer, [attemptHeader]: "wrong" })).toBe(410);
+    expect(await status({ authorization: `Bearer ${await newAgent()}`, ...token })).toBe(410);
+    expect((await visit(url, { headers: { authorization: bearer, ...token } })).status).toBe(400);
+  });
+
+  it("answers 410 for a session that is not there and for a viewer that is not there", async () => {
+    const drive = await startDrive(await signedIn());
+
+    expect((await dialAsAgent({ ...drive, id: 987_654 }, "control")).status).toBe(410);
+    expect((await dialAsAgent(drive, "viewers/plain-nobody")).status).toBe(410);
+  });
+});

@@ -1,0 +1,162 @@
+import { runDurableObjectAlarm } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, it } from "vitest";
+import { buildObject } from "#domain/build";
+import { signedIn, visit, type Client } from "../support/client.ts";
+import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
+import { bytesOf, fakeAgent, type Attempt } from "../support/fake-agent.ts";
+import { expectError } from "../support/xml.ts";
+
+let tux: Client;
+let attempt: Attempt;
+let buildId: number;
+beforeEach(async () => {
+  tux = await signedIn();
+  buildId = await startBuild(tux, await createAppliance(tux));
+  attempt = await (await fakeAgent()).claimsBuild(buildId);
+});
+
+const path = () => `/running_builds/${buildId}/log`;
+const logText = async () => await (await tux.get(path())).text();
+
+interface Event {
+  event: string;
+  id: string | undefined;
+  data: string;
+}
+
+/** Reads server-sent events as a browser does: one at a time, comments left out. */
+async function follow(headers: Record<string, string> = {}) {
+  const answer = await tux.get(path(), { headers: { accept: "text/event-stream", ...headers } });
+  expect(answer.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let unread = "";
+  const next = async (): Promise<Event | undefined> => {
+    for (;;) {
+      const [block, ...rest] = unread.split("\n\n");
+      if (rest.length === 0) {
+        const { value, done = true } = (await reader?.read()) ?? {};
+        if (done) return undefined;
+        unread += value;
+      } else {
+        unread = rest.join("\n\n");
+        const lines = block?.split("\n") ?? [];
+        const field = (name: string) =>
+          lines.filter((line) => line.startsWith(`${name}: `)).map((line) => line.slice(name.length + 2));
+        const [event] = field("event");
+        if (event !== undefined) return { event, id: field("id")[0], data: field("data").join("\n") };
+      }
+    }
+  };
+  return { next, cancel: () => reader?.cancel() };
+}
+
+describe("GET running_builds/:id/log as text", () => {
+  it.each(["v1", "v2"] as const)("answers the whole log so far on %s", async (version) => {
+    await attempt.writesLog(0, "Grüße\n");
+
+    const answer = await tux.on(version).get(path());
+
+    expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    expect(answer.headers.get("content-length")).toBe("8");
+    expect(await answer.text()).toBe("Grüße\n");
+  });
+
+  it("is empty before the first line", async () => {
+    expect(await logText()).toBe("");
+  });
+
+  it("is the same before and after the rows became a blob", async () => {
+    const line = `${"0123456789".repeat(100)}\n`;
+    const chunk = line.repeat(60);
+    for (let nth = 0; nth < 20; nth += 1) await attempt.writesLog(nth * chunk.length, chunk);
+    const before = await logText();
+    await attempt.call("fail", { kind: "failed", reason: "Problem: no" });
+    await runDurableObjectAlarm(buildObject(env, buildId));
+
+    expect(before).toBe(line.repeat(1200));
+    expect(await logText()).toBe(before);
+  });
+
+  it("is known to its owner alone", async () => {
+    const stranger = await signedIn();
+
+    await expectError(await stranger.get(path()), 404, "invalid_running_build_id");
+    await expectError(await tux.get("/running_builds/0/log"), 404, "invalid_running_build_id");
+    await expectError(await visit(`/api/v2/user${path()}`), 401, "access_denied");
+  });
+});
+
+describe("GET running_builds/:id/log as events", () => {
+  it("tells every line and all progress as they come, and the end", async () => {
+    await attempt.writesLog(0, "first\nsec");
+    const { next } = await follow();
+    expect(await next()).toEqual({ event: "log", id: "6", data: "first" });
+    expect(JSON.parse((await next())?.data ?? "")).toMatchObject({ state: "running", percent: 0 });
+
+    await attempt.writesLog(9, "ond\r\nthird\n");
+    expect(await next()).toEqual({ event: "log", id: "20", data: "second\nthird" });
+
+    await attempt.beats({ percent: 77, message: "Compressing" });
+    expect(JSON.parse((await next())?.data ?? "")).toEqual({
+      state: "running",
+      percent: 77,
+      time_elapsed: expect.any(Number),
+      message: "Compressing",
+    });
+
+    await attempt.call("fail", { kind: "failed", reason: "Problem: no" });
+    expect(JSON.parse((await next())?.data ?? "")).toMatchObject({ state: "failed", message: "Problem: no" });
+    expect(await next()).toMatchObject({ event: "end" });
+    expect(await next()).toBeUndefined();
+  });
+
+  it("begins with the tail, from the start of a line", async () => {
+    const chunk = `${"x".repeat(99)}\n`.repeat(300);
+    await attempt.writesLog(0, chunk);
+    const { next, cancel } = await follow();
+
+    const first = await next();
+
+    expect(first?.data.length).toBe(163 * 100 - 1);
+    expect(first?.id).toBe(String(chunk.length));
+    await cancel();
+  });
+
+  it("goes on behind the last event that the client saw", async () => {
+    await attempt.writesLog(0, "first\nsecond\n");
+    const { next, cancel } = await follow({ "last-event-id": "6" });
+
+    expect(await next()).toEqual({ event: "log", id: "13", data: "second" });
+    await cancel();
+  });
+
+  it("never cuts a character in two, whatever the chunks are", async () => {
+    const text = "Grüße aus der Küche\n";
+    const bytes = bytesOf(text);
+    await attempt.writesLog(0, bytes.slice(0, 3));
+    const { next, cancel } = await follow();
+    expect((await next())?.event).toBe("progress");
+
+    for (const [index, byte] of bytes.slice(3).entries()) await attempt.writesLog(3 + index, Uint8Array.of(byte));
+
+    expect(await next()).toEqual({ event: "log", id: String(bytes.byteLength), data: text.trim() });
+    await cancel();
+  });
+
+  it("tells the last half line and the end of a build that is over", async () => {
+    const { buildId: finished } = await createBuild(tux);
+    await attempt.writesLog(0, "no newline at the end");
+    await attempt.call("fail", { kind: "failed", reason: "Problem: no" });
+    const { next } = await follow();
+    expect(await next()).toMatchObject({ event: "log", data: "no newline at the end" });
+    expect(await next()).toMatchObject({ event: "progress" });
+    expect(await next()).toMatchObject({ event: "end" });
+
+    buildId = finished;
+    const other = await follow();
+    expect(JSON.parse((await other.next())?.data ?? "")).toMatchObject({ state: "finished", percent: 100 });
+    expect(await other.next()).toMatchObject({ event: "end" });
+    expect(await other.next()).toBeUndefined();
+  });
+});

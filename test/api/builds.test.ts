@@ -1,0 +1,187 @@
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, it } from "vitest";
+import { findAnyBuild } from "#storage/builds";
+import { openDatabase } from "#storage/db";
+import { signedIn, visit, type Client } from "../support/client.ts";
+import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
+import { bytesOf, fakeAgent, hash, result } from "../support/fake-agent.ts";
+import { expectError, readXml } from "../support/xml.ts";
+
+let tux: Client;
+beforeEach(async () => {
+  tux = await signedIn();
+});
+
+const always = ["id", "version", "state", "expired", "image_type"];
+const times = ["created_at", "started_at", "completed_at"];
+
+describe("GET builds", () => {
+  it("lists what is over, newest first, and nothing that runs", async () => {
+    const { applianceId, buildId, agent } = await createBuild(tux);
+    const failed = await startBuild(tux, applianceId);
+    await (await agent.claimsBuild(failed)).call("fail", { kind: "failed", reason: "Problem: no" });
+    const cancelled = await startBuild(tux, applianceId);
+    await tux.delete(`/running_builds/${cancelled}`);
+    await startBuild(tux, applianceId);
+
+    const { builds } = await readXml(await tux.get(`/builds?appliance_id=${applianceId}`));
+
+    expect(builds["@type"]).toBe("array");
+    expect(builds.build.map(({ id, state }: { id: string; state: string }) => [Number(id), state])).toEqual([
+      [cancelled, "cancelled"],
+      [failed, "failed"],
+      [buildId, "finished"],
+    ]);
+  });
+
+  it("shows checksum and download address of finished ones alone", async () => {
+    const image = bytesOf("an image");
+    const { applianceId, agent } = await createBuild(tux, image);
+    const failed = await startBuild(tux, applianceId);
+    await (await agent.claimsBuild(failed)).call("fail", { kind: "failed", reason: "Problem: no" });
+
+    const { builds } = await readXml(await tux.get(`/builds?appliance_id=${applianceId}`));
+
+    const [without, finished] = builds.build;
+    expect(Object.keys(without)).toEqual([...always, "size", "compressed_image_size", ...times]);
+    expect(Object.keys(finished)).toEqual([
+      ...always,
+      "checksum",
+      "size",
+      "compressed_image_size",
+      ...times,
+      "download_url",
+    ]);
+    expect(finished).toMatchObject({
+      version: "0.0.1",
+      expired: "false",
+      image_type: "oem",
+      checksum: { md5: hash("md5", image), sha1: hash("sha1", image) },
+      size: "600",
+    });
+    expect(finished.download_url).toMatch(
+      new RegExp(`^https://kiln.test/download/[A-Za-z0-9_-]{32}/${result.fileName}$`),
+    );
+  });
+
+  it("has only completed_at on v1", async () => {
+    const { applianceId } = await createBuild(tux);
+
+    const { builds } = await readXml(await tux.on("v1").get(`/builds?appliance_id=${applianceId}`));
+
+    expect(Object.keys(builds.build).filter((name) => name.endsWith("_at"))).toEqual(["completed_at"]);
+  });
+
+  it("refuses no appliance, an unknown one, a stranger's and who is not signed in", async () => {
+    const theirs = await createAppliance(await signedIn());
+
+    await expectError(await tux.get("/builds"), 400, "missing_appliance_id");
+    await expectError(await tux.get("/builds?appliance_id=0"), 400, "invalid_appliance_id");
+    await expectError(await tux.get(`/builds?appliance_id=${theirs}`), 400, "invalid_appliance_id");
+    await expectError(await visit("/api/v2/user/builds"), 401, "access_denied");
+  });
+});
+
+describe("GET builds/:id", () => {
+  it("shows both logs and where the time went", async () => {
+    const buildId = await startBuild(tux, await createAppliance(tux));
+    const attempt = await (await fakeAgent()).claimsBuild(buildId);
+    const lines = [
+      "[ INFO    ]: 12:00:00 | Kiln: this is attempt 1",
+      "[ DEBUG   ]: 12:00:01 | system: (1/2) Installing: a < b & \u001b[1mc",
+      "a continuation\r",
+    ];
+    await attempt.writesLog(0, `${lines.join("\n")}\n`);
+    await attempt.uploads(bytesOf("image"));
+    await attempt.finishes();
+
+    const { build } = await readXml(await tux.get(`/builds/${buildId}`));
+
+    expect(build.log.build).toBe("[ INFO    ]: 12:00:00 | Kiln: this is attempt 1");
+    expect(build.log.kiwi).toBe("[ DEBUG   ]: 12:00:01 | system: (1/2) Installing: a < b & [1mc\na continuation");
+    expect(build.profile.steps).toEqual({
+      "@type": "array",
+      step: [
+        { name: "Preparing%20the%20build", time: "30", percent: "25" },
+        { name: "Installing%20software", time: "90", percent: "75" },
+      ],
+    });
+  });
+
+  it("shows at most the last 256 KiB of the log, from the start of a line", async () => {
+    const buildId = await startBuild(tux, await createAppliance(tux));
+    const attempt = await (await fakeAgent()).claimsBuild(buildId);
+    const chunk = `${"x".repeat(1023)}\n`.repeat(60);
+    for (let offset = 0; offset < 5 * chunk.length; offset += chunk.length) await attempt.writesLog(offset, chunk);
+    await attempt.writesLog(5 * chunk.length, "the end\n");
+    await attempt.call("fail", { kind: "failed", reason: "Problem: no" });
+
+    const { build } = await readXml(await tux.get(`/builds/${buildId}`));
+
+    expect(build.log.kiwi.length).toBe(255 * 1024 + "the end".length);
+    expect(build.log.kiwi.endsWith("x\nthe end")).toBe(true);
+  });
+
+  it("has neither log nor profile on v1", async () => {
+    const { buildId } = await createBuild(tux);
+
+    const { build } = await readXml(await tux.on("v1").get(`/builds/${buildId}`));
+
+    expect(Object.keys(build)).toEqual([
+      ...always,
+      "checksum",
+      "size",
+      "compressed_image_size",
+      "completed_at",
+      "download_url",
+    ]);
+  });
+
+  it("does not know a running build, a stranger's, nor nonsense", async () => {
+    const running = await startBuild(tux, await createAppliance(tux));
+    const { buildId: theirs } = await createBuild(await signedIn());
+
+    for (const id of [running, theirs, 0, 999_999]) {
+      await expectError(await tux.get(`/builds/${id}`), 404, "invalid_build_id");
+      await expectError(await tux.on("v1").get(`/builds/${id}`), 400, "invalid_build_id");
+    }
+    await expectError(await visit(`/api/v2/user/builds/${theirs}`), 401, "access_denied");
+  });
+});
+
+describe("DELETE builds/:id", () => {
+  it("removes the build with all its blobs and its download", async () => {
+    const { applianceId, buildId } = await createBuild(tux);
+    const { build } = await readXml(await tux.get(`/builds/${buildId}`));
+
+    const answer = await tux.delete(`/builds/${buildId}`);
+
+    expect(await answer.text()).toBe("<success></success>\n");
+    await expectError(await tux.get(`/builds/${buildId}`), 404, "invalid_build_id");
+    await expectError(await tux.get(`/running_builds/${buildId}`), 404, "invalid_running_build_id");
+    expect((await visit(new URL(build.download_url).pathname)).status).toBe(404);
+    expect((await env.BLOBS.list({ prefix: `builds/${buildId}/` })).objects).toEqual([]);
+    expect(await (await tux.get(`/builds?appliance_id=${applianceId}`)).text()).not.toContain("<id>");
+  });
+
+  it("takes its version with it", async () => {
+    const { applianceId, buildId } = await createBuild(tux);
+    await tux.delete(`/builds/${buildId}`);
+
+    // The configuration has gone on to 0.0.2, and no build knows 0.0.1 any more.
+    const answer = await tux.post("/running_builds", { appliance_id: applianceId, version: "0.0.1" });
+
+    await expectError(answer, 400, "invalid_version");
+  });
+
+  it("does not know a running build, nor a stranger's, and leaves both", async () => {
+    const running = await startBuild(tux, await createAppliance(tux));
+    const { buildId: theirs } = await createBuild(await signedIn());
+
+    for (const id of [running, theirs]) {
+      await expectError(await tux.delete(`/builds/${id}`), 404, "invalid_build_id");
+      expect(await findAnyBuild(openDatabase(env.DB), id)).toBeDefined();
+    }
+    await expectError(await visit(`/api/v2/user/builds/${theirs}`, { method: "DELETE" }), 401, "access_denied");
+  });
+});

@@ -1,0 +1,175 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { addTestdrive, findTestdrive, listLiveTestdrives } from "#storage/testdrives";
+import { signedIn, visit, type Client } from "../support/client.ts";
+import {
+  askForWork,
+  bootableBuild,
+  db,
+  objectOf,
+  passTime,
+  runningDrive,
+  startDrive,
+  until,
+} from "../support/testdrives.ts";
+import { expectError, readXml } from "../support/xml.ts";
+
+describe("POST testdrives", () => {
+  it("answers how to reach the session, once an agent has claimed it", async () => {
+    const tux = await signedIn();
+    const build = await bootableBuild(tux);
+
+    const posted = tux.post("/testdrives", { build_id: build.id });
+    await until(
+      async () =>
+        (await (await askForWork({ host: "192.0.2.7", port: 5901 })).json<{ testdrive: object | null }>()).testdrive ??
+        undefined,
+    );
+    const { testdrive } = await readXml(await posted);
+
+    expect(Object.keys(testdrive)).toEqual(["id", "state", "build_id", "url", "server"]);
+    expect(testdrive).toMatchObject({ state: "new", build_id: String(build.id) });
+    expect(testdrive.url).toMatch(new RegExp(`^https://kiln\\.test/testdrive/${testdrive.id}/[\\w-]{32}$`));
+    expect(testdrive.server).toEqual({
+      vnc: { host: "192.0.2.7", port: "5901", password: expect.stringMatching(/^\w{8}$/) },
+    });
+  });
+
+  it("answers on v1 with the parameter in a form, too", async () => {
+    const tux = await signedIn();
+    const build = await bootableBuild(tux);
+    const authorization = `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}`;
+
+    const posted = visit("/api/v1/user/testdrives", {
+      method: "POST",
+      headers: { authorization },
+      body: new URLSearchParams({ build_id: String(build.id) }),
+    });
+    await until(async () => (await (await askForWork()).json<{ testdrive: object | null }>()).testdrive ?? undefined);
+
+    expect((await readXml(await posted)).testdrive.state).toBe("new");
+  });
+
+  it("names the service itself and port 0 where the agent has no VNC address", async () => {
+    const { vnc } = await startDrive(await signedIn(), null);
+
+    expect(vnc).toMatchObject({ host: "kiln.test", port: "0" });
+  });
+
+  it.each([
+    ["without a build", {}, "missing_parameter"],
+    ["of nonsense", { build_id: "seven" }, "invalid_build_id"],
+    ["of a build that is not there", { build_id: 999_999 }, "invalid_build_id"],
+  ])("refuses one %s", async (_what, params, code) => {
+    await expectError(await (await signedIn()).post("/testdrives", params), 400, code);
+  });
+
+  it("knows no builds of others", async () => {
+    const build = await bootableBuild(await signedIn());
+
+    await expectError(await (await signedIn()).post("/testdrives", { build_id: build.id }), 400, "invalid_build_id");
+  });
+
+  it("knows no builds that a forced one has replaced", async () => {
+    const tux = await signedIn();
+    const build = await bootableBuild(tux, { retiredAt: new Date() });
+
+    await expectError(await tux.post("/testdrives", { build_id: build.id }), 400, "invalid_build_id");
+  });
+
+  it.each(["queued", "running", "failed", "error", "cancelled"] as const)(
+    "refuses a build that is %s: it has no image",
+    async (status) => {
+      const tux = await signedIn();
+      const build = await bootableBuild(tux, { status, imageKey: null });
+
+      await expectError(await tux.post("/testdrives", { build_id: build.id }), 400, "build_not_found");
+    },
+  );
+
+  it("asks for credentials", async () => {
+    await expectError(await visit("/api/v2/user/testdrives?build_id=1", { method: "POST" }), 401, "access_denied");
+  });
+
+  it("frees the slot when no agent claims in time", async () => {
+    const tux = await signedIn();
+    const build = await bootableBuild(tux);
+
+    const posted = tux.post("/testdrives", { build_id: build.id });
+    const [waiting] = await until(async () => {
+      const live = await listLiveTestdrives(db, tux.accountId);
+      const [first] = live;
+      return first && (await objectOf(first).look()) ? live : undefined;
+    });
+    if (!waiting) throw new Error("there is no testdrive");
+    await passTime(waiting, 10_000);
+
+    const sentence = await expectError(await posted, 400, "no_build_slots");
+    expect(sentence).toMatch(/No builder agent/);
+    expect((await findTestdrive(db, waiting.id))?.state).toBe("ended");
+    expect(await (await askForWork()).json()).toEqual({ testdrive: null });
+  });
+
+  it("refuses a third one of an account until one of the two has ended", async () => {
+    const tux = await signedIn();
+    const first = await startDrive(tux);
+    await startDrive(tux);
+    const build = await bootableBuild(tux);
+
+    await expectError(await tux.post("/testdrives", { build_id: build.id }), 400, "no_build_slots");
+    await objectOf(first).stop();
+
+    expect(await startDrive(tux)).toMatchObject({ id: expect.any(Number) });
+  });
+
+  it("gives the last slots once, however many ask at the same moment", async () => {
+    const tux = await signedIn();
+    const rows = Array.from({ length: 6 }, () => ({
+      accountId: tux.accountId,
+      buildId: 1,
+      pageToken: crypto.randomUUID(),
+    }));
+
+    const added = await Promise.all(rows.map((row) => addTestdrive(db, row, { all: 10_000, perAccount: 2 })));
+
+    expect(added.filter((row) => row !== undefined)).toHaveLength(2);
+  });
+
+  it("counts the slots of all accounts, too", async () => {
+    const row = { accountId: (await signedIn()).accountId, buildId: 1, pageToken: crypto.randomUUID() };
+
+    expect(await addTestdrive(db, row, { all: 0, perAccount: 2 })).toBeUndefined();
+  });
+});
+
+describe("GET testdrives", () => {
+  let tux: Client;
+  beforeAll(async () => {
+    tux = await signedIn();
+  });
+
+  it("lists the running ones of the account in their short form", async () => {
+    const running = await runningDrive(tux);
+    const waiting = await startDrive(tux);
+    await startDrive(await signedIn());
+
+    const { testdrives } = await readXml(await tux.get("/testdrives"));
+
+    expect(testdrives["@type"]).toBe("array");
+    expect(testdrives.testdrive).toEqual([
+      { id: String(running.id), state: "running", build_id: String(running.claim.buildId) },
+      { id: String(waiting.id), state: "new", build_id: String(waiting.claim.buildId) },
+    ]);
+    await objectOf(running).stop();
+    await objectOf(waiting).stop();
+
+    expect((await readXml(await tux.get("/testdrives"))).testdrives).toEqual({ "@type": "array" });
+  });
+
+  it("is not there on v1", async () => {
+    await expectError(await tux.on("v1").get("/testdrives"), 404, "unknown_error");
+  });
+
+  it("asks for credentials", async () => {
+    await expectError(await visit("/api/v2/user/testdrives"), 401, "access_denied");
+  });
+});

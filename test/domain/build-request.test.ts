@@ -1,0 +1,88 @@
+import { describe, expect, it } from "vitest";
+import type { ImageType } from "#contract/index";
+import { chooseImageType, chooseVersion, obstacleTo, type BuildRequest } from "#domain/build-request";
+import { Refusal } from "#domain/refusal";
+import { raiseRelease } from "#domain/version";
+import type { Agent } from "#storage/agents";
+import type { Appliance } from "#storage/appliances";
+import type { Build } from "#storage/builds";
+import { capabilities } from "../support/fake-agent.ts";
+
+// The rules read a few columns of wide rows; these carry those alone.
+const appliance = { version: "0.0.3", imageType: "oem" } as Appliance;
+const request: BuildRequest = { applianceId: 1, force: false, multi: false, allowedTypes: ["oem", "iso", "vmx"] };
+
+const build = (words: string): Build => {
+  const [version, imageType, status] = words.split(" ");
+  return { version, imageType, status } as Build;
+};
+const agentWith = (...imageTypes: ImageType[]) => ({ capabilities: { ...capabilities, imageTypes } }) as Agent;
+
+function codeOf(act: () => unknown): unknown {
+  try {
+    return act();
+  } catch (error) {
+    return error instanceof Refusal ? error.code : error;
+  }
+}
+
+describe("chooseVersion", () => {
+  const built = ["0.0.2 oem failed", "0.0.1 oem finished"].map(build);
+
+  it.each([
+    ["the configuration's when nothing is said", {}, "0.0.3"],
+    ["the latest finished one with multi", { multi: true }, "0.0.1"],
+    ["the one that is named, with multi too", { version: "0.0.3", multi: true }, "0.0.3"],
+    ["any that has a build", { version: "0.0.2" }, "0.0.2"],
+    ["none that it never had", { version: "0.0.4" }, "invalid_version"],
+    ["none that is nonsense", { version: "latest" }, "invalid_version"],
+  ])("takes %s", (_what, asked, expected) => {
+    expect(codeOf(() => chooseVersion(appliance, built, { ...request, ...asked }))).toBe(expected);
+  });
+
+  it("takes the configuration's with multi while nothing is finished", () => {
+    expect(chooseVersion(appliance, [build("0.0.2 oem failed")], { ...request, multi: true })).toBe("0.0.3");
+  });
+});
+
+describe("chooseImageType", () => {
+  it.each([
+    ["the configuration's when nothing is said", undefined, [], "oem"],
+    ["oem and iso before any builder said what it can", "iso", [], "iso"],
+    ["no other before any builder said what it can", "vmx", [], "invalid_image_type"],
+    ["what a builder can", "vmx", [agentWith("vmx")], "vmx"],
+    ["what one of several builders can", "iso", [agentWith("oem"), agentWith("iso")], "iso"],
+    ["nothing that no builder can", "oem", [agentWith("iso")], "invalid_image_type"],
+    ["nothing that this version of the API does not know", "net", [agentWith("net")], "invalid_image_type"],
+    ["no nonsense", "floppy", [], "invalid_image_type"],
+  ])("takes %s", (_what, imageType, agents, expected) => {
+    expect(codeOf(() => chooseImageType(appliance, agents, { ...request, imageType }))).toBe(expected);
+  });
+});
+
+describe("obstacleTo", () => {
+  const wanted = { version: "0.0.1", imageType: "oem" } as const;
+
+  it.each([
+    ["nothing", [], false, undefined],
+    ["the same, finished", ["0.0.1 oem finished"], false, "image_already_exists"],
+    ["the same, running", ["0.0.1 oem running"], false, "image_already_exists"],
+    ["the same when forced", ["0.0.1 oem running"], true, undefined],
+    ["the same, failed", ["0.0.1 oem failed", "0.0.1 oem cancelled"], false, undefined],
+    ["the first build as another type", ["0.0.1 iso queued"], false, "initial_build_pending"],
+    ["the first build as another type, however forced", ["0.0.1 iso queued"], true, "initial_build_pending"],
+    ["a later build as another type", ["0.0.1 iso queued", "0.0.1 vmx finished"], false, undefined],
+    ["another version", ["0.0.2 oem finished", "0.0.2 iso running"], false, undefined],
+  ])("is found in %s", (_what, built, force, expected) => {
+    expect(obstacleTo(wanted, built.map(build), { force })?.code).toBe(expected);
+  });
+});
+
+describe("raiseRelease", () => {
+  it.each([
+    ["0.0.1", "0.0.2"],
+    ["1.2.9", "1.2.10"],
+  ])("makes %s %s", (version, next) => {
+    expect(raiseRelease(version)).toBe(next);
+  });
+});

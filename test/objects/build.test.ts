@@ -1,0 +1,277 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { leaseMs } from "#contract/index";
+import { buildObject } from "#domain/build";
+import { maxLogBytes } from "#objects/build-log";
+import { longQueueMs, timeLimitMs, wakeUpEveryMs } from "#objects/build-machine";
+import { mailbox } from "#queues/jobs";
+import { installedKey, logKey } from "#storage/blobs";
+import { findAnyBuild } from "#storage/builds";
+import { openDatabase } from "#storage/db";
+import { signedIn, type Client } from "../support/client.ts";
+import { createAppliance, startBuild } from "../support/factories.ts";
+import { bytesOf, fakeAgent } from "../support/fake-agent.ts";
+import { readXml } from "../support/xml.ts";
+
+const db = openDatabase(env.DB);
+
+async function queuedBuild() {
+  const tux = await signedIn();
+  const applianceId = await createAppliance(tux);
+  const buildId = await startBuild(tux, applianceId);
+  return { tux, applianceId, buildId, object: buildObject(env, buildId) };
+}
+
+async function runningBuild() {
+  const build = await queuedBuild();
+  const agent = await fakeAgent();
+  return { ...build, agent, attempt: await agent.claimsBuild(build.buildId) };
+}
+
+const seenBy = async (tux: Client, buildId: number) =>
+  (await readXml(await tux.get(`/running_builds/${buildId}`))).running_build;
+
+const alarmOf = (buildId: number) =>
+  runInDurableObject(buildObject(env, buildId), (_build, { storage }) => storage.getAlarm());
+
+/** Takes all wake-ups out of the mailbox; answers how many of them are this build's. */
+async function wakeUpsFor(buildId: number): Promise<number> {
+  const { messages } = await mailbox(env).pull({ batchSize: 100, leaseMs: 60_000 });
+  await mailbox(env).acknowledge({ acks: messages.map(({ lease_id: leaseId }) => leaseId), retries: [] });
+  return messages.filter(({ body }) => JSON.parse(atob(body)).buildId === buildId).length;
+}
+
+/** The clock that objects read; alarms are run by the tests. */
+function itIsLater(ms: number): void {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + ms });
+}
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe("a queued build", () => {
+  it("survives eviction and is claimed afterwards", async () => {
+    const { buildId, object } = await queuedBuild();
+    await evictDurableObject(object);
+
+    const attempt = await (await fakeAgent()).claimsBuild(buildId);
+
+    expect(attempt.claim).toMatchObject({ buildId, attempt: 1, timeLimitMs });
+    expect(await findAnyBuild(db, buildId)).toMatchObject({ status: "running", startedAt: expect.any(Date) });
+  });
+
+  it("sends the wake-up again every 30 s, also when it was evicted", async () => {
+    const { buildId, object } = await queuedBuild();
+    await vi.waitFor(async () => expect(await wakeUpsFor(buildId)).toBe(1));
+    await evictDurableObject(object);
+    itIsLater(wakeUpEveryMs);
+
+    expect(await runDurableObjectAlarm(object)).toBe(true);
+
+    expect(await alarmOf(buildId)).toBe(Date.now() + wakeUpEveryMs);
+    await vi.waitFor(async () => expect(await wakeUpsFor(buildId)).toBe(1));
+  });
+
+  it("says after a while that no builder is connected, and stays queued", async () => {
+    const { tux, buildId, object } = await queuedBuild();
+    await env.DB.prepare("UPDATE agents SET capabilities = NULL").run();
+    itIsLater(longQueueMs);
+
+    await runDurableObjectAlarm(object);
+
+    expect(await seenBy(tux, buildId)).toMatchObject({
+      state: "queued",
+      message: "Waiting: no builder that can do this is connected",
+    });
+  });
+
+  it("says after a while that all builders are busy", async () => {
+    const { tux, buildId, object } = await queuedBuild();
+    itIsLater(longQueueMs);
+    await (await fakeAgent()).hello();
+
+    await runDurableObjectAlarm(object);
+
+    expect(await seenBy(tux, buildId)).toMatchObject({ state: "queued", message: "Waiting: all builders are busy" });
+  });
+
+  it("begins when its object is woken although nobody told it of the row", async () => {
+    const { buildId, object } = await queuedBuild();
+    await runInDurableObject(object, (_build, { storage }) => storage.deleteAll());
+    await evictDurableObject(object);
+
+    await object.wake();
+
+    expect(await object.progress()).toMatchObject({ state: "queued" });
+    expect(await alarmOf(buildId)).not.toBeNull();
+  });
+});
+
+describe("a running build", () => {
+  it("keeps attempt, progress and lease when it is evicted", async () => {
+    const { tux, buildId, object, attempt } = await runningBuild();
+    await attempt.beats({ percent: 61 });
+    await evictDurableObject(object);
+
+    expect(await seenBy(tux, buildId)).toMatchObject({ state: "running", percent: "61" });
+    expect((await attempt.beats()).status).toBe(200);
+  });
+
+  it("goes to another agent when its lease is over, and refuses the late one", async () => {
+    const { tux, buildId, object, attempt } = await runningBuild();
+    itIsLater(leaseMs);
+
+    await runDurableObjectAlarm(object);
+    expect(await seenBy(tux, buildId)).toMatchObject({ state: "queued", message: expect.stringContaining("lost") });
+    const second = await (await fakeAgent()).claimsBuild(buildId);
+
+    expect(second.claim.attempt).toBe(2);
+    const late = [
+      await attempt.beats(),
+      await attempt.writesLog(0, "late"),
+      await attempt.call("artifacts/image", { size: 1, fileName: "x" }),
+      await attempt.sendsPart(1, bytesOf("x")),
+      await attempt.completesUpload(bytesOf("x")),
+      await attempt.finishes(),
+      await attempt.call("fail", { kind: "failed", reason: "late" }),
+      await attempt.call("release"),
+    ];
+    expect(late.map(({ status }) => status)).toEqual(Array.from(late, () => 410));
+    expect((await second.beats()).status).toBe(200);
+  });
+
+  it("ends in error with the reason after the third lost attempt", async () => {
+    const { tux, buildId, attempt, agent } = await runningBuild();
+    await attempt.call("fail", { kind: "error", reason: "no space left on /var" });
+    await (await agent.claimsBuild(buildId)).call("fail", { kind: "error", reason: "no space left on /var" });
+    await (await agent.claimsBuild(buildId)).call("fail", { kind: "error", reason: "no space left on /tmp" });
+
+    expect(await seenBy(tux, buildId)).toMatchObject({ state: "error", message: "no space left on /tmp" });
+    expect(await findAnyBuild(db, buildId)).toMatchObject({ status: "error", completedAt: expect.any(Date) });
+  });
+
+  it("fails when it takes longer than its limit", async () => {
+    const { tux, buildId, object, attempt } = await runningBuild();
+    itIsLater(timeLimitMs);
+    await attempt.beats();
+
+    await runDurableObjectAlarm(object);
+
+    expect(await seenBy(tux, buildId)).toMatchObject({ state: "failed", message: expect.stringContaining("4 hours") });
+    expect((await attempt.finishes()).status).toBe(410);
+  });
+
+  it("removes from R2 what lost attempts have uploaded", async () => {
+    const { buildId, object, agent, attempt } = await runningBuild();
+    await attempt.uploads(bytesOf("first"));
+    await attempt.call("release");
+    await agent.buildsSuccessfully(buildId, bytesOf("second"));
+
+    await runDurableObjectAlarm(object);
+
+    const { objects } = await env.BLOBS.list({ prefix: `builds/${buildId}/` });
+    const keys = [installedKey(buildId), logKey(buildId), `builds/${buildId}/image-2`];
+    expect(objects.map(({ key }) => key).toSorted()).toEqual(keys.toSorted());
+  });
+});
+
+describe("the end of a build", () => {
+  it("tells D1 by the alarm when D1 could not be told at once", async () => {
+    const { tux, buildId, object, attempt } = await runningBuild();
+    await env.DB.prepare("ALTER TABLE builds RENAME TO builds_away").run();
+    const refused = vi.spyOn(console, "error").mockImplementation(() => {});
+    await object.cancel();
+    await env.DB.prepare("ALTER TABLE builds_away RENAME TO builds").run();
+    expect(refused).toHaveBeenCalled();
+    refused.mockRestore();
+    expect(await findAnyBuild(db, buildId)).toMatchObject({ status: "running" });
+
+    await runDurableObjectAlarm(object);
+
+    expect(await findAnyBuild(db, buildId)).toMatchObject({ status: "cancelled" });
+    expect(await seenBy(tux, buildId)).toMatchObject({ state: "cancelled" });
+    expect((await attempt.beats()).status).toBe(200);
+  });
+
+  it("leaves the log as one blob and no alarm", async () => {
+    const { buildId, object, attempt } = await runningBuild();
+    await attempt.writesLog(0, "first line\n");
+    await attempt.writesLog(11, "second line\n");
+    await attempt.call("fail", { kind: "failed", reason: "Problem: nothing provides x" });
+
+    await runDurableObjectAlarm(object);
+
+    expect(await (await env.BLOBS.get(logKey(buildId)))?.text()).toBe("first line\nsecond line\n");
+    expect(await alarmOf(buildId)).toBeNull();
+    const { bytes, length } = (await object.readLog({ from: 6, maxBytes: 4 })) ?? {};
+    expect([new TextDecoder().decode(bytes), length]).toEqual(["line", 23]);
+  });
+
+  it("is survived by a log that was never written to", async () => {
+    const { buildId, object } = await queuedBuild();
+    await object.cancel();
+
+    await runDurableObjectAlarm(object);
+
+    expect((await env.BLOBS.head(logKey(buildId)))?.size).toBe(0);
+  });
+});
+
+async function logOf(buildId: number): Promise<string> {
+  const slice = await buildObject(env, buildId).readLog({ from: 0, maxBytes: 1000 });
+  return new TextDecoder().decode(slice?.bytes);
+}
+
+describe("the log of a build", () => {
+  it.each([
+    { what: "the next chunk", offset: 6, text: "world\n", nextOffset: 12, whole: "hello\nworld\n" },
+    { what: "the same chunk again", offset: 0, text: "hello\n", nextOffset: 6, whole: "hello\n" },
+    { what: "a chunk that overlaps", offset: 3, text: "lo\nworld\n", nextOffset: 12, whole: "hello\nworld\n" },
+    { what: "a chunk behind a gap", offset: 7, text: "orld\n", nextOffset: 6, whole: "hello\n" },
+    { what: "an empty chunk", offset: 6, text: "", nextOffset: 6, whole: "hello\n" },
+  ])("takes $what", async ({ offset, text, nextOffset, whole }) => {
+    const { buildId, attempt } = await runningBuild();
+    await attempt.writesLog(0, "hello\n");
+
+    const answer = await attempt.writesLog(offset, text);
+
+    expect(await answer.json()).toEqual({ nextOffset });
+    expect(await logOf(buildId)).toBe(whole);
+  });
+
+  it("keeps what a lost attempt wrote, and counts the next one from 0", async () => {
+    const { buildId, agent, attempt } = await runningBuild();
+    await attempt.writesLog(0, "half a li");
+    await attempt.call("release");
+    const second = await agent.claimsBuild(buildId);
+
+    expect(await (await second.writesLog(0, "anew\n")).json()).toEqual({ nextOffset: 5 });
+
+    expect(await logOf(buildId)).toBe("half a li\n---- attempt 2 ----\nanew\n");
+  });
+
+  it("is cut where it gets too long, says so, and takes the rest without keeping it", async () => {
+    const { buildId, attempt, object } = await runningBuild();
+    await runInDurableObject(object, (_build, { storage }) => {
+      storage.kv.put("log", { attempt: 1, received: 100, length: maxLogBytes - 4, cut: false });
+    });
+
+    expect(await (await attempt.writesLog(100, "1234567\n")).json()).toEqual({ nextOffset: 108 });
+    expect(await (await attempt.writesLog(108, "more\n")).json()).toEqual({ nextOffset: 113 });
+
+    const slice = await buildObject(env, buildId).readLog({ from: maxLogBytes - 4, maxBytes: 1000 });
+    expect(new TextDecoder().decode(slice?.bytes)).toMatch(/^1234\n---- the log was cut here: .*64 MiB ----\n$/);
+  });
+
+  it("wakes a reader that waits for more", async () => {
+    const { attempt, object } = await runningBuild();
+    const seen = (await object.readLog({ from: 0, maxBytes: 10 }))?.revision ?? -1;
+
+    const waiting = object.readLog({ from: 0, maxBytes: 10, waitMs: 10_000, seen });
+    await attempt.writesLog(0, "news\n");
+
+    expect(new TextDecoder().decode((await waiting)?.bytes)).toBe("news\n");
+  });
+});

@@ -1,0 +1,300 @@
+import { evictDurableObject } from "cloudflare:test";
+import { beforeEach, describe, expect, it } from "vitest";
+import { maxFrameBytes } from "#contract/index";
+import { findTestdrive } from "#storage/testdrives";
+import { signedIn, type Client } from "../support/client.ts";
+import {
+  db,
+  dialAsAgent,
+  dial,
+  joinedPair,
+  objectOf,
+  open,
+  openControl,
+  passTime,
+  report,
+  rowSays,
+  runningDrive,
+  startDrive,
+  statusOf,
+  until,
+  type Drive,
+} from "../support/testdrives.ts";
+
+const rowState = async ({ id }: Drive) => (await findTestdrive(db, id))?.state;
+
+describe("Testdrive", () => {
+  it("tells its row when the machine runs and when it has ended", async () => {
+    const drive = await startDrive(await signedIn());
+    expect(await rowState(drive)).toBe("new");
+    const control = await openControl(drive);
+    report(control, { type: "preparing", message: "Fetching the image" });
+    await until(async () => ((await statusOf(drive)).message === "Fetching the image" ? true : undefined));
+
+    report(control, { type: "ready" });
+    await rowSays(drive, "running");
+    expect((await statusOf(drive)).state).toBe("running");
+    report(control, { type: "stopped", reason: "The machine was powered off." });
+    await rowSays(drive, "ended");
+
+    expect((await statusOf(drive)).message).toBe("The machine was powered off.");
+  });
+
+  it("is aborted when nobody connects for 60 s after ready, and tells the agent", async () => {
+    const drive = await runningDrive(await signedIn());
+
+    await passTime(drive, 29_000);
+    expect((await statusOf(drive)).state).toBe("running");
+    report(drive.control, { type: "alive" });
+    await passTime(drive, 29_000);
+    report(drive.control, { type: "alive" });
+    await passTime(drive, 2_100);
+
+    const reason = "Nobody was connected for 60 seconds.";
+    expect(await statusOf(drive)).toMatchObject({ state: "ended", message: reason });
+    expect(JSON.parse(String(await drive.control.next()))).toEqual({ type: "stop", reason });
+    expect((await drive.control.closed).code).toBe(1000);
+  });
+
+  it("gives 60 s again after the last viewer has left, be it a browser or a VNC client", async () => {
+    const drive = await runningDrive(await signedIn());
+    report(drive.control, { type: "tcp_viewers", count: 1 });
+    await until(async () => ((await statusOf(drive)).viewers === 1 ? true : undefined));
+    await passTime(drive, 29_000);
+    report(drive.control, { type: "alive" });
+    await passTime(drive, 29_000);
+    report(drive.control, { type: "tcp_viewers", count: 0 });
+    await until(async () => ((await statusOf(drive)).viewers === 0 ? true : undefined));
+    await passTime(drive, 29_000);
+    report(drive.control, { type: "alive" });
+
+    await passTime(drive, 29_000);
+    expect((await statusOf(drive)).state).toBe("running");
+    report(drive.control, { type: "alive" });
+    await passTime(drive, 2_100);
+
+    expect((await statusOf(drive)).state).toBe("ended");
+  });
+
+  it("ends when its agent is silent for 30 s, and hangs up on everybody", async () => {
+    const drive = await runningDrive(await signedIn());
+    const { browser, agent } = await joinedPair(drive);
+
+    await passTime(drive, 30_000);
+
+    expect((await statusOf(drive)).message).toMatch(/cannot be reached/);
+    expect([(await browser.closed).code, (await agent.closed).code]).toEqual([1000, 1000]);
+    expect(await rowState(drive)).toBe("ended");
+  });
+
+  it("answers 410 to every socket after the end", async () => {
+    const drive = await runningDrive(await signedIn());
+    await objectOf(drive).stop();
+
+    const answers = await Promise.all([
+      dial(`${drive.page}/socket`),
+      dialAsAgent(drive, "control"),
+      dialAsAgent(drive, "viewers/plain-x"),
+    ]);
+
+    expect(answers.map(({ status }) => status)).toEqual([410, 410, 410]);
+  });
+
+  it("closes a control socket that talks nonsense, and takes a new one", async () => {
+    const drive = await runningDrive(await signedIn());
+    drive.control.socket.send("nonsense");
+    expect((await drive.control.closed).code).toBe(1008);
+
+    const again = await openControl(drive);
+    report(again, { type: "ready" });
+    const { order } = await joinedPair({ ...drive, control: again });
+
+    expect(order.type).toBe("viewer");
+  });
+
+  it("replaces an old control socket by a new one", async () => {
+    const drive = await runningDrive(await signedIn());
+
+    const { control } = { control: await openControl(drive) };
+
+    expect((await drive.control.closed).reason).toMatch(/took its place/);
+    report(control, { type: "stopped", reason: "off" });
+    await rowSays(drive, "ended");
+  });
+
+  it("forgets a session a day after its end", async () => {
+    const drive = await runningDrive(await signedIn());
+    await objectOf(drive).stop();
+
+    await passTime(drive, 25 * 60 * 60_000);
+
+    expect(await objectOf(drive).look()).toBeUndefined();
+    expect(await statusOf(drive)).toMatchObject({ state: "ended", message: "It is over." });
+  });
+});
+
+describe("the relay", () => {
+  let tux: Client;
+  let drive: Awaited<ReturnType<typeof runningDrive>>;
+  beforeEach(async () => {
+    tux = await signedIn();
+    drive = await runningDrive(tux);
+  });
+
+  const everyByte = Uint8Array.from({ length: 70_000 }, (_, i) => (i * 31) % 256);
+
+  it("passes binary frames both ways as they are, one by one", async () => {
+    const { browser, agent } = await joinedPair(drive);
+
+    agent.socket.send(everyByte.slice(0, maxFrameBytes));
+    agent.socket.send(new Uint8Array([0]));
+    browser.socket.send(everyByte.slice(0, 300));
+
+    expect(new Uint8Array((await browser.next()) as ArrayBuffer)).toEqual(everyByte.slice(0, maxFrameBytes));
+    expect(new Uint8Array((await browser.next()) as ArrayBuffer)).toEqual(new Uint8Array([0]));
+    expect(new Uint8Array((await agent.next()) as ArrayBuffer)).toEqual(everyByte.slice(0, 300));
+    browser.socket.close();
+    await agent.closed;
+  });
+
+  it("keeps viewers apart", async () => {
+    const one = await joinedPair(drive);
+    const two = await joinedPair(drive);
+
+    two.agent.socket.send(new Uint8Array([2]));
+    one.agent.socket.send(new Uint8Array([1]));
+
+    expect(new Uint8Array((await one.browser.next()) as ArrayBuffer)).toEqual(new Uint8Array([1]));
+    expect(new Uint8Array((await two.browser.next()) as ArrayBuffer)).toEqual(new Uint8Array([2]));
+    one.browser.socket.close();
+    two.browser.socket.close();
+    await Promise.all([one.agent.closed, two.agent.closed]);
+  });
+
+  it("goes on after the object was evicted", async () => {
+    const { browser, agent } = await joinedPair(drive);
+    report(drive.control, { type: "alive" });
+
+    await evictDurableObject(objectOf(drive), { webSockets: "hibernate" });
+    browser.socket.send(new Uint8Array([1, 2]));
+    agent.socket.send(new Uint8Array([3]));
+
+    expect(new Uint8Array((await agent.next()) as ArrayBuffer)).toEqual(new Uint8Array([1, 2]));
+    expect(new Uint8Array((await browser.next()) as ArrayBuffer)).toEqual(new Uint8Array([3]));
+    expect(await statusOf(drive)).toMatchObject({ state: "running", viewers: 1 });
+    browser.socket.close();
+    await agent.closed;
+  });
+
+  it("keeps what a browser says before the agent has dialled, through an eviction", async () => {
+    const browser = await open(`${drive.page}/socket`);
+    const { viewer } = JSON.parse(String(await drive.control.next())) as { viewer: string };
+    browser.socket.send(new Uint8Array([7]));
+    browser.socket.send(new Uint8Array([8, 9]));
+    await until(async () => ((await statusOf(drive)).viewers === 1 ? true : undefined));
+    await evictDurableObject(objectOf(drive), { webSockets: "hibernate" });
+
+    const joined = await dialAsAgent(drive, `viewers/${viewer}`);
+    const frames: ArrayBuffer[] = [];
+    joined.webSocket?.addEventListener("message", ({ data }) => void frames.push(data as ArrayBuffer));
+    if (joined.webSocket) joined.webSocket.binaryType = "arraybuffer";
+    joined.webSocket?.accept();
+    await until(() => Promise.resolve(frames.length === 2 ? true : undefined));
+
+    expect(frames.map((frame) => [...new Uint8Array(frame)])).toEqual([[7], [8, 9]]);
+    browser.socket.close();
+  });
+
+  it("hangs up on a browser that says much before it is greeted", async () => {
+    const browser = await open(`${drive.page}/socket`);
+    await drive.control.next();
+
+    browser.socket.send(new Uint8Array(16 * 1024 + 1));
+
+    expect((await browser.closed).code).toBe(1008);
+  });
+
+  it.each([
+    ["browser", "agent"],
+    ["agent", "browser"],
+  ] as const)("closes the pair when the %s closes, with its code", async (first, second) => {
+    const pair = await joinedPair(drive);
+
+    pair[first].socket.close(4321, "enough");
+
+    expect(await pair[second].closed).toEqual({ code: 4321, reason: "enough" });
+  });
+
+  it("replaces a close code that may not be sent", async () => {
+    const { browser, agent } = await joinedPair(drive);
+
+    browser.socket.close(); // without a code: 1005 on our side
+
+    expect((await agent.closed).code).toBe(1000);
+  });
+
+  it("answers the subprotocol that was asked for, and says in the viewer's id whether it gives credit", async () => {
+    const credited = await joinedPair(drive, "binary, kiln.credit");
+    const binary = await joinedPair(drive, "binary");
+    const plain = await joinedPair(drive);
+
+    expect([credited.browser.protocol, credited.order.viewer.split("-")[0]]).toEqual(["kiln.credit", "credit"]);
+    expect([binary.browser.protocol, binary.order.viewer.split("-")[0]]).toEqual(["binary", "plain"]);
+    expect([plain.browser.protocol, plain.order.viewer.split("-")[0]]).toEqual([null, "plain"]);
+    for (const { browser } of [credited, binary, plain]) browser.socket.close();
+    await Promise.all([credited, binary, plain].map(({ agent }) => agent.closed));
+  });
+
+  it("passes credit to the agent", async () => {
+    const { browser, agent } = await joinedPair(drive, "kiln.credit");
+
+    browser.socket.send('{"credit":4096}');
+
+    expect(await agent.next()).toBe('{"credit":4096}');
+    browser.socket.close();
+    await agent.closed;
+  });
+
+  it.each([
+    ["browser", '{"credit":0}', 1008],
+    ["browser", "hello", 1008],
+    ["agent", '{"credit":1}', 1008],
+    ["agent", new Uint8Array(maxFrameBytes + 1), 1009],
+    ["browser", new Uint8Array(maxFrameBytes + 1), 1009],
+  ] as const)("closes both when the %s sends what is not agreed", async (side, frame, code) => {
+    const pair = await joinedPair(drive);
+
+    pair[side].socket.send(frame);
+
+    expect((await pair.browser.closed).code).toBe(code);
+    expect((await pair.agent.closed).code).toBe(code);
+  });
+
+  it("joins a viewer once", async () => {
+    const { browser, agent, order } = await joinedPair(drive);
+
+    expect((await dialAsAgent(drive, `viewers/${order.viewer}`)).status).toBe(410);
+
+    browser.socket.close();
+    await agent.closed;
+    expect((await dialAsAgent(drive, `viewers/${order.viewer}`)).status).toBe(410);
+  });
+
+  it("takes five viewers and no more", async () => {
+    const five = await Promise.all([1, 2, 3, 4, 5].map(() => open(`${drive.page}/socket`)));
+
+    expect((await dial(`${drive.page}/socket`)).status).toBe(503);
+
+    for (const { socket } of five) socket.close();
+    for (let i = 0; i < 5; i++) await drive.control.next();
+  });
+
+  it("tells an agent that dials again of the viewers that nobody came for", async () => {
+    const drive = await startDrive(tux);
+    await open(`${drive.page}/socket`);
+
+    const control = await openControl(drive);
+
+    expect(JSON.parse(String(await control.next()))).toMatchObject({ type: "viewer" });
+  });
+});

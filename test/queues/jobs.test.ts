@@ -1,0 +1,33 @@
+import { createExecutionContext, createMessageBatch, getQueueResult } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, it, vi } from "vitest";
+import worker from "../../src/index.ts";
+import { mailbox, sendJob } from "#queues/jobs";
+
+const message = (id: string, body: unknown) => ({ id, timestamp: new Date(), attempts: 1, body });
+
+const bodies = async () => {
+  const { messages } = await mailbox(env).pull({ batchSize: 100, leaseMs: 60_000 });
+  return messages.map(({ body }) => JSON.parse(atob(body)));
+};
+
+it("parks wake-ups in the mailbox, once when they come twice, and leaves out what is none", async () => {
+  const complaint = vi.spyOn(console, "error").mockImplementation(() => {});
+  const job = { kind: "build", buildId: 1 };
+  const batch = createMessageBatch("kiln-jobs", [message("a", job), message("a", job), message("b", { kind: "cake" })]);
+  const context = createExecutionContext();
+
+  await worker.queue(batch, env);
+
+  const { outcome, retryMessages } = await getQueueResult(batch, context);
+  expect([outcome, retryMessages]).toEqual(["ok", []]);
+  expect(complaint).toHaveBeenCalledTimes(1);
+  complaint.mockRestore();
+  expect(await bodies()).toEqual([job]);
+});
+
+it("brings a wake-up from its sender to the mailbox", async () => {
+  await sendJob(env, { kind: "testdrive", testdriveId: 5 });
+
+  await vi.waitFor(async () => expect(await bodies()).toContainEqual({ kind: "testdrive", testdriveId: 5 }));
+});

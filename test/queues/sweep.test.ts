@@ -1,0 +1,121 @@
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeEach, expect, it } from "vitest";
+import { buildObject } from "#domain/build";
+import { sweep } from "#queues/sweep";
+import { buildPrefix, inputKey } from "#storage/blobs";
+import { findAnyBuild } from "#storage/builds";
+import { openDatabase } from "#storage/db";
+import { signedIn, visit, type Client } from "../support/client.ts";
+import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
+import { bytesOf, fakeAgent } from "../support/fake-agent.ts";
+import { readXml } from "../support/xml.ts";
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+let tux: Client;
+beforeEach(async () => {
+  tux = await signedIn();
+});
+
+/** A run of the sweeper so much later; R2's own clock does not follow. */
+const sweepIn = (ms: number) => sweep({ scheduledTime: Date.now() + ms, cron: "* * * * *", noRetry() {} }, env);
+
+const keysOf = async (buildId: number) => {
+  const { objects } = await env.BLOBS.list({ prefix: buildPrefix(buildId) });
+  return objects.map(({ key }) => key.slice(buildPrefix(buildId).length));
+};
+
+const inputOf = async (buildId: number) =>
+  inputKey((await findAnyBuild(openDatabase(env.DB), buildId))?.inputSha256 ?? "");
+
+const strayInputs = async () => (await env.BLOBS.list({ prefix: "inputs/0000000000" })).objects.length;
+
+it("wakes the object of a row that it was never told of", async () => {
+  const buildId = await startBuild(tux, await createAppliance(tux));
+  const object = buildObject(env, buildId);
+  await runInDurableObject(object, (_build, { storage }) => storage.deleteAll());
+  await evictDurableObject(object);
+  const alarm = () => runInDurableObject(object, (_build, { storage }) => storage.getAlarm());
+
+  await sweepIn(minuteMs - 1000);
+  expect(await alarm()).toBeNull();
+  await sweepIn(minuteMs + 1000);
+  expect(await alarm()).not.toBeNull();
+
+  expect((await (await fakeAgent()).claimsBuild(buildId)).claim.attempt).toBe(1);
+});
+
+it("frees the slot of a build whose end D1 was never told of", async () => {
+  const buildId = await startBuild(tux, await createAppliance(tux));
+  await tux.delete(`/running_builds/${buildId}`);
+  await env.DB.prepare("UPDATE builds SET status = 'running' WHERE id = ?").bind(buildId).run();
+  await runInDurableObject(buildObject(env, buildId), (_build, { storage }) => storage.kv.delete("told"));
+
+  await sweepIn(2 * minuteMs);
+
+  expect((await findAnyBuild(openDatabase(env.DB), buildId))?.status).toBe("cancelled");
+});
+
+it("removes blobs without a row after an hour, and leaves young ones and those of living builds", async () => {
+  const { buildId } = await createBuild(tux);
+  const living = await keysOf(buildId);
+  await env.BLOBS.put(`${buildPrefix(999_999)}image-1`, "stray");
+  await env.BLOBS.put(`${buildPrefix(buildId)}image-77`, "of an attempt that lost");
+
+  await sweepIn(hourMs / 2);
+  expect(await keysOf(999_999)).toEqual(["image-1"]);
+  await sweepIn(2 * hourMs);
+
+  expect(await keysOf(999_999)).toEqual([]);
+  expect(await keysOf(buildId)).toEqual(living);
+  const { build } = await readXml(await tux.get(`/builds/${buildId}`));
+  expect((await visit(new URL(build.download_url).pathname)).status).toBe(200);
+});
+
+it("leaves everything of a build that runs", async () => {
+  const buildId = await startBuild(tux, await createAppliance(tux));
+  const attempt = await (await fakeAgent()).claimsBuild(buildId);
+  await attempt.uploads(bytesOf("image"));
+
+  await sweepIn(2 * hourMs);
+
+  expect((await attempt.finishes()).status).toBe(200);
+});
+
+it("removes frozen inputs that no build names any more", async () => {
+  const { buildId } = await createBuild(tux);
+  const { buildId: deleted } = await createBuild(tux);
+  const [kept, stray] = [await inputOf(buildId), await inputOf(deleted)];
+  await tux.delete(`/builds/${deleted}`);
+
+  await sweepIn(2 * hourMs);
+
+  expect(await env.BLOBS.head(kept)).not.toBeNull();
+  expect(await env.BLOBS.head(stray)).toBeNull();
+});
+
+it("forgets a build that a forced one replaced, after an hour", async () => {
+  const { applianceId, buildId: old, agent } = await createBuild(tux);
+  await agent.buildsSuccessfully(await startBuild(tux, applianceId, { version: "0.0.1", force: "1" }));
+
+  await sweepIn(hourMs / 2);
+  expect(await keysOf(old)).toContain("image-1");
+  await sweepIn(2 * hourMs);
+
+  expect(await keysOf(old)).toEqual([]);
+  expect(await findAnyBuild(openDatabase(env.DB), old)).toBeUndefined();
+});
+
+it("goes on where it was in a long list, and begins anew at its end", async () => {
+  await Promise.all(
+    Array.from({ length: 501 }, (_, nth) => env.BLOBS.put(`inputs/${String(nth).padStart(64, "0")}.json`, "{}")),
+  );
+  await sweepIn(2 * hourMs);
+  expect(await strayInputs()).toBe(1);
+  await sweepIn(2 * hourMs);
+  expect(await strayInputs()).toBe(0);
+
+  expect(await env.DB.prepare("SELECT count(*) AS rows FROM sweep_positions").first("rows")).toBe(0);
+});

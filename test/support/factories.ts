@@ -1,0 +1,37 @@
+import { loadTemplates } from "./catalogue.ts";
+import type { Client } from "./client.ts";
+import { bytesOf, fakeAgent, type FakeAgent } from "./fake-agent.ts";
+import { readXml } from "./xml.ts";
+
+let templates: Promise<void> | undefined;
+
+/** A clone of the plain Tiny Linux template, which can be built at once; its id. */
+export async function createAppliance(tux: Client, overrides: Record<string, string | number> = {}): Promise<number> {
+  await (templates ??= loadTemplates());
+  const answer = await tux.post("/appliances", { clone_from: 1, name: "Kiosk", arch: "x86_64", ...overrides });
+  const { appliance } = await readXml(answer);
+  return Number(appliance.id);
+}
+
+/** A build that waits for an agent; its id. */
+export async function startBuild(
+  tux: Client,
+  applianceId: number,
+  params: Record<string, string> = {},
+): Promise<number> {
+  const { build } = await readXml(await tux.post("/running_builds", { appliance_id: applianceId, ...params }));
+  if (build === undefined) throw new Error("the build was refused");
+  return Number(build.id);
+}
+
+/** An appliance with a finished build of its first version. */
+export async function createBuild(
+  tux: Client,
+  image = bytesOf("an image"),
+): Promise<{ applianceId: number; buildId: number; agent: FakeAgent }> {
+  const applianceId = await createAppliance(tux);
+  const buildId = await startBuild(tux, applianceId);
+  const agent = await fakeAgent();
+  await agent.buildsSuccessfully(buildId, image);
+  return { applianceId, buildId, agent };
+}

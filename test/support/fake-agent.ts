@@ -1,0 +1,190 @@
+import { env } from "cloudflare:workers";
+import {
+  attemptHeader,
+  BuildClaimAnswer,
+  HelloAnswer,
+  partBytes,
+  partDigestHeader,
+  UploadState,
+  type BuildClaim,
+  type BuildFinished,
+  type Capabilities,
+  type Heartbeat,
+} from "#contract/index";
+import { digestOfParts } from "#storage/artifacts";
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
+import { createAgent } from "#domain/agent";
+import { openDatabase } from "#storage/db";
+import { visit } from "./client.ts";
+
+export const capabilities: Capabilities = {
+  arches: ["x86_64"],
+  imageTypes: ["oem", "iso"],
+  isolation: "none",
+  testdrives: true,
+  builder: "9.24.56",
+};
+
+export const beat: Heartbeat = {
+  phase: "Installing software",
+  percent: 40,
+  message: "Installing software (12/48) busybox",
+};
+
+export const result: BuildFinished = {
+  fileName: "Kiosk.x86_64-0.0.1.oem.tar.gz",
+  rawSize: 600 * 1024 ** 2,
+  compressed: true,
+  installed: [{ name: "busybox", version: "1.35.0", release: "1", arch: "x86_64" }],
+  steps: [
+    { phase: "Preparing the build", seconds: 30 },
+    { phase: "Installing software", seconds: 90 },
+  ],
+  builder: "9.24.56",
+};
+
+/** An agent that speaks the real protocol with the real Worker, and builds nothing. */
+export interface FakeAgent {
+  id: number;
+  token: string;
+  call: (
+    method: string,
+    path: string,
+    init?: { json?: unknown; body?: BodyInit; headers?: HeadersInit },
+  ) => Promise<Response>;
+  hello: (can?: Partial<Capabilities>) => Promise<HelloAnswer>;
+  /** The oldest build that waits, whoever's it is. */
+  claims: () => Promise<Attempt | undefined>;
+  /** This very build; older ones, which earlier tests left waiting, are claimed on the way. */
+  claimsBuild: (buildId: number | string) => Promise<Attempt>;
+  /** Claims this build and does all that makes it finished. */
+  buildsSuccessfully: (
+    buildId: number | string,
+    image?: Uint8Array<ArrayBuffer>,
+    told?: Partial<BuildFinished>,
+  ) => Promise<Attempt>;
+}
+
+/** One claim of a build; its calls carry its token. */
+export class Attempt {
+  readonly claim: BuildClaim;
+  readonly #agent: Pick<FakeAgent, "call">;
+
+  constructor(agent: Pick<FakeAgent, "call">, claim: BuildClaim) {
+    this.#agent = agent;
+    this.claim = claim;
+  }
+
+  call(verb: string, json: unknown = {}): Promise<Response> {
+    return this.#agent.call("POST", this.#path(verb), { json, headers: this.#headers });
+  }
+
+  beats(change: Partial<Heartbeat> = {}): Promise<Response> {
+    return this.call("heartbeat", { ...beat, ...change });
+  }
+
+  writesLog(offset: number, text: string | Uint8Array<ArrayBuffer>): Promise<Response> {
+    return this.#agent.call("PUT", this.#path(`log?offset=${offset}`), { body: text, headers: this.#headers });
+  }
+
+  sendsPart(number: number, bytes: Uint8Array<ArrayBuffer>, announced = sha256(bytes)): Promise<Response> {
+    const headers = { ...this.#headers, [partDigestHeader]: announced };
+    return this.#agent.call("PUT", this.#path(`artifacts/image/parts/${number}`), { body: bytes, headers });
+  }
+
+  async opensUpload(size: number): Promise<UploadState> {
+    return UploadState.parse(await (await this.call("artifacts/image", { size, fileName: result.fileName })).json());
+  }
+
+  async completesUpload(image: Uint8Array<ArrayBuffer>): Promise<Response> {
+    const parts = partsOf(image).map((part) => ({ sha256: sha256(part) }));
+    const digests = { md5: hash("md5", image), sha1: hash("sha1", image), sha256: sha256(image) };
+    const stated = { size: image.byteLength, partsDigest: await digestOfParts(parts), ...digests };
+    return await this.call("artifacts/image/complete", stated);
+  }
+
+  /** Every step of an upload. */
+  async uploads(image: Uint8Array<ArrayBuffer>): Promise<void> {
+    await this.opensUpload(image.byteLength);
+    for (const [index, part] of partsOf(image).entries()) await succeeded(this.sendsPart(index + 1, part));
+    await succeeded(this.completesUpload(image));
+  }
+
+  finishes(told: Partial<BuildFinished> = {}): Promise<Response> {
+    return this.call("finish", { ...result, ...told });
+  }
+
+  get #headers(): Record<string, string> {
+    return { [attemptHeader]: this.claim.token };
+  }
+
+  #path(verb: string): string {
+    return `/builds/${this.claim.buildId}/${verb}`;
+  }
+}
+
+/** Registers an agent and says hello. */
+export async function fakeAgent(name: string = crypto.randomUUID()): Promise<FakeAgent> {
+  const { agent, token } = await createAgent(openDatabase(env.DB), env.API_KEY_PEPPER, name);
+  const fake = agentWith(agent.id, token);
+  await fake.hello();
+  return fake;
+}
+
+function agentWith(id: number, token: string): FakeAgent {
+  const call: FakeAgent["call"] = (method, path, { json, body, headers } = {}) =>
+    visit(`/agent${path}`, {
+      method,
+      headers: { ...Object.fromEntries(new Headers(headers)), authorization: `Bearer ${token}` },
+      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+      ...(body === undefined ? {} : { body }),
+    });
+  const claims = async () => {
+    const answer = await succeeded(call("POST", "/builds/claim", { json: { capabilities } }));
+    const { build } = BuildClaimAnswer.parse(await answer.json());
+    return build === null ? undefined : new Attempt({ call }, build);
+  };
+  const claimsBuild = async (buildId: number | string) => {
+    for (let attempt = await claims(); attempt; attempt = await claims()) {
+      if (attempt.claim.buildId === Number(buildId)) return attempt;
+    }
+    throw new Error(`build ${buildId} does not wait for an agent`);
+  };
+  return {
+    id,
+    token,
+    call,
+    hello: async (can = {}) => {
+      const answer = await succeeded(call("POST", "/hello", { json: { capabilities: { ...capabilities, ...can } } }));
+      return HelloAnswer.parse(await answer.json());
+    },
+    claims,
+    claimsBuild,
+    buildsSuccessfully: async (buildId, image = bytesOf(`image of ${buildId}`), told = {}) => {
+      const attempt = await claimsBuild(buildId);
+      await attempt.uploads(image);
+      await succeeded(attempt.finishes(told));
+      return attempt;
+    },
+  };
+}
+
+/** As a body wants it: over plain memory. */
+export const bytesOf = (text: string): Uint8Array<ArrayBuffer> => Uint8Array.from(new TextEncoder().encode(text));
+
+export const sha256 = (bytes: Uint8Array): string => hash("sha256", bytes);
+
+export const hash = (algorithm: string, bytes: Uint8Array): string =>
+  createHash(algorithm).update(Buffer.from(bytes)).digest("hex");
+
+function partsOf(image: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>[] {
+  const count = Math.ceil(image.byteLength / partBytes);
+  return Array.from({ length: count }, (_, index) => image.subarray(index * partBytes, (index + 1) * partBytes));
+}
+
+async function succeeded(answer: Promise<Response>): Promise<Response> {
+  const { ok, status } = await answer;
+  if (!ok) throw new Error(`the Worker answered ${status}: ${await (await answer).text()}`);
+  return await answer;
+}

@@ -1,0 +1,194 @@
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env, exports } from "cloudflare:workers";
+import { attemptHeader, type TestdriveClaim, type TestdriveReport } from "#contract/index";
+import { openDatabase } from "#storage/db";
+import { appliances, builds } from "#storage/schema";
+import type { Build } from "#storage/builds";
+import { findTestdrive, type Testdrive } from "#storage/testdrives";
+import { visit, type Client } from "./client.ts";
+import { readXml } from "./xml.ts";
+
+export const db = openDatabase(env.DB);
+
+/** A build with an image, of a fresh appliance with 512 MB of memory. */
+export async function bootableBuild(owner: Client, overrides: Partial<Build> = {}): Promise<Build> {
+  const now = new Date();
+  const [appliance] = await db
+    .insert(appliances)
+    .values({
+      accountId: owner.accountId,
+      name: "Kiosk",
+      arch: "x86_64",
+      baseSystem: "tiny",
+      uuid: crypto.randomUUID(),
+      version: "0.0.1",
+      imageType: "oem",
+      configuration: {
+        users: [],
+        locale: { keyboardLayout: "english-us", language: "en", timezone: "UTC" },
+        settings: { memorySizeMb: 512, diskSizeMb: 1024 },
+      },
+      estimatedRawMb: 1,
+      estimatedCompressedMb: 1,
+      createdAt: now,
+      lastEditedAt: now,
+    })
+    .returning();
+  if (!appliance) throw new Error("no appliance");
+  const values = {
+    accountId: owner.accountId,
+    applianceId: appliance.id,
+    version: "0.0.1",
+    imageType: "oem" as const,
+    status: "finished" as const,
+    inputSha256: "a".repeat(64),
+    downloadToken: crypto.randomUUID(),
+    imageKey: "builds/0/image-1",
+    fileName: "Kiosk.x86_64-0.0.1.oem.tar.gz",
+    fileSize: 1000,
+    rawSize: 5000,
+    compressed: true,
+    sha256: "b".repeat(64),
+    createdAt: now,
+    ...overrides,
+  };
+  const [build] = await db.insert(builds).values(values).returning();
+  if (!build) throw new Error("no build");
+  return build;
+}
+
+/** A session that an agent has claimed, as its user and as its agent see it. */
+export interface Drive {
+  id: number;
+  /** Path of its page. */
+  page: string;
+  vnc: { host: string; port: string; password: string };
+  claim: TestdriveClaim;
+}
+
+/** The user's POST and, while it waits, the agent's claim. */
+export async function startDrive(
+  owner: Client,
+  vnc: object | null = { host: "192.0.2.7", port: 5901 },
+): Promise<Drive> {
+  const build = await bootableBuild(owner);
+  const posted = owner.post("/testdrives", { build_id: build.id });
+  const claim = await until(() => claimOf(build, vnc));
+  const { testdrive } = await readXml(await posted);
+  return { id: Number(testdrive.id), page: new URL(testdrive.url).pathname, vnc: testdrive.server.vnc, claim };
+}
+
+/** One whose machine runs. */
+export async function runningDrive(owner: Client): Promise<Drive & { control: Wire }> {
+  const drive = await startDrive(owner);
+  const control = await openControl(drive);
+  report(control, { type: "ready" });
+  await rowSays(drive, "running");
+  return { ...drive, control };
+}
+
+/** Waits until the row has that state: the last thing that a change does. */
+export const rowSays = (drive: { id: number }, state: Testdrive["state"]) =>
+  until(async () => ((await findTestdrive(db, drive.id))?.state === state ? true : undefined));
+
+async function claimOf(build: Build, vnc: object | null): Promise<TestdriveClaim | undefined> {
+  const { testdrive } = await (await askForWork(vnc)).json<{ testdrive: TestdriveClaim | null }>();
+  if (testdrive && testdrive.buildId !== build.id) throw new Error("another test's testdrive waited");
+  return testdrive ?? undefined;
+}
+
+export const askForWork = (vnc: object | null = null, token: string = env.AGENT_TOKEN): Promise<Response> =>
+  visit("/agent/testdrives/claim", {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify({ vnc }),
+  });
+
+export const statusOf = async ({ page }: Drive) =>
+  (await visit(`${page}/state`)).json<{
+    state: string;
+    message: string;
+    secondsLeft: number | null;
+    viewers: number;
+  }>();
+
+/** One end of a WebSocket: what came in waits in order. */
+export interface Wire {
+  socket: WebSocket;
+  next: () => Promise<string | ArrayBuffer>;
+  closed: Promise<{ code: number; reason: string }>;
+  protocol: string | null;
+}
+
+export const dial = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
+  exports.default.fetch(`https://kiln.test${path}`, { headers: { upgrade: "websocket", ...headers } });
+
+export async function open(path: string, headers?: Record<string, string>): Promise<Wire> {
+  const answer = await dial(path, headers);
+  const socket = answer.webSocket;
+  if (!socket) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  const came: (string | ArrayBuffer)[] = [];
+  const waiting: ((frame: string | ArrayBuffer) => void)[] = [];
+  socket.addEventListener("message", ({ data }) => {
+    const give = waiting.shift();
+    if (give) give(data);
+    else came.push(data);
+  });
+  const closed = new Promise<{ code: number; reason: string }>((resolve) => {
+    socket.addEventListener("close", ({ code, reason }) => resolve({ code, reason }));
+  });
+  socket.binaryType = "arraybuffer";
+  socket.accept();
+  const next = () => {
+    const frame = came.shift();
+    return frame === undefined
+      ? new Promise<string | ArrayBuffer>((resolve) => waiting.push(resolve))
+      : Promise.resolve(frame);
+  };
+  return { socket, next, closed, protocol: answer.headers.get("sec-websocket-protocol") };
+}
+
+const asAgent = (claim: TestdriveClaim) => ({
+  authorization: `Bearer ${env.AGENT_TOKEN}`,
+  [attemptHeader]: claim.token,
+});
+
+export const openControl = ({ id, claim }: Drive) => open(`/agent/testdrives/${id}/control`, asAgent(claim));
+
+export const dialAsAgent = ({ id, claim }: Drive, path: string, headers: Record<string, string> = {}) =>
+  dial(`/agent/testdrives/${id}/${path}`, { ...asAgent(claim), ...headers });
+
+export const report = ({ socket }: Wire, message: TestdriveReport) => socket.send(JSON.stringify(message));
+
+/** A browser and the agent's answer to its order, joined. */
+export async function joinedPair(drive: Drive & { control: Wire }, protocol?: string) {
+  const browser = await open(`${drive.page}/socket`, protocol ? { "sec-websocket-protocol": protocol } : {});
+  const order = JSON.parse(String(await drive.control.next())) as { type: string; viewer: string };
+  const agent = await open(`/agent/testdrives/${drive.id}/viewers/${order.viewer}`, asAgent(drive.claim));
+  return { browser, agent, order };
+}
+
+export const objectOf = ({ id }: { id: number }) => env.TESTDRIVES.getByName(String(id));
+
+/** Turns back every moment that the object has stored, as if so much time had passed, and lets its alarm ring. */
+export async function passTime(drive: { id: number }, ms: number): Promise<void> {
+  await runInDurableObject(objectOf(drive), (_, { storage }) => {
+    const session = storage.kv.get<{ state: Record<string, unknown> }>("session");
+    if (!session) throw new Error("there is no session");
+    const state = Object.fromEntries(
+      Object.entries(session.state).map(([name, value]) => [name, typeof value === "number" ? value - ms : value]),
+    );
+    storage.kv.put("session", { ...session, state });
+  });
+  await runDurableObjectAlarm(objectOf(drive));
+}
+
+/** Asks until there is an answer. */
+export async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
+  for (let i = 0; i < 200; i++) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    await scheduler.wait(10);
+  }
+  throw new Error("waited in vain");
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from "vitest";
+import { clock, wordsFor, type ConsoleState } from "../../../src/web/client/words.ts";
+import type { TestdriveStatus } from "../../../src/web/testdrive-status.ts";
+
+const status = (state: TestdriveStatus["state"], message = ""): TestdriveStatus => ({
+  state,
+  message,
+  secondsLeft: null,
+  viewers: 0,
+});
+
+describe("wordsFor", () => {
+  it.each<[TestdriveStatus | undefined, ConsoleState, string]>([
+    [undefined, "closed", "Connecting …"],
+    [status("waiting"), "closed", "Waiting for an agent …"],
+    [status("preparing", "Fetching the image"), "connecting", "Preparing: Fetching the image …"],
+    [status("running"), "connecting", "Connecting …"],
+    [status("running"), "connected", "Connected"],
+    [status("running"), "lost", "Connection lost. Trying again …"],
+    [status("ended", "You stopped it."), "lost", "Ended: You stopped it."],
+  ])("says of %o and a screen that is %s: %s", (session, screen, text) => {
+    expect(wordsFor(session, screen).text).toBe(text);
+  });
+});
+
+describe("clock", () => {
+  it.each([
+    [0, "0:00"],
+    [7, "0:07"],
+    [59 * 60 + 7, "59:07"],
+    [3_600, "1:00:00"],
+    [3_723, "1:02:03"],
+  ])("writes %i seconds as %s", (seconds, text) => {
+    expect(clock(seconds)).toBe(text);
+  });
+});
