@@ -32,9 +32,9 @@ export async function openViewer(wire: Wire, password?: string): Promise<Viewer>
   wire.write(Buffer.from([1]));
   const init = await wire.read(24);
   await wire.read(init.readUInt32BE(20));
-  // 32 bits, little-endian, true colour, 8 bits each; raw encoding alone.
+  // 32 bits, little-endian, true colour, 8 bits each; raw pixels, and to be told when the screen changes its size.
   wire.write(Buffer.from([0, 0, 0, 0, 32, 24, 0, 1, 0, 255, 0, 255, 0, 255, 16, 8, 0, 0, 0, 0]));
-  wire.write(Buffer.from([2, 0, 0, 1, 0, 0, 0, 0]));
+  wire.write(Buffer.from([2, 0, 0, 2, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0x21]));
   const size = { width: init.readUInt16BE(0), height: init.readUInt16BE(2) };
   return { frame: () => readFrame(wire, size), close: wire.close, closed: wire.closed };
 }
@@ -59,26 +59,30 @@ function encryptChallenge(challenge: Buffer, password: string): Buffer {
   return Buffer.concat([cipher.update(challenge), cipher.final()]);
 }
 
-/** Asks for the whole screen and reads raw rectangles until it is covered. */
+const desktopSize = -223;
+
+/** Asks for the whole screen and reads the update that answers; asks again when the screen has another size now. */
 async function readFrame(wire: Wire, { width, height }: { width: number; height: number }): Promise<Frame> {
   const request = Buffer.from([3, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
   request.writeUInt16BE(width, 6);
   request.writeUInt16BE(height, 8);
   wire.write(request);
+  const [type] = await wire.read(1);
+  if (type !== 0) throw new Error(`expected a framebuffer update, got message ${type}`);
   const colours = new Set<number>();
-  for (let covered = 0; covered < width * height;) {
-    const [type] = await wire.read(1);
-    if (type !== 0) throw new Error(`expected a framebuffer update, got message ${type}`);
-    const rectangles = (await wire.read(3)).readUInt16BE(1);
-    for (let i = 0; i < rectangles; i++) {
-      const header = await wire.read(12);
-      const pixels = header.readUInt16BE(4) * header.readUInt16BE(6);
-      const raw = await wire.read(pixels * 4);
-      for (let at = 0; at < raw.length; at += 4) colours.add(raw.readUInt32LE(at) & 0xffffff);
-      covered += pixels;
-    }
+  let resized: { width: number; height: number } | undefined;
+  for (let left = (await wire.read(3)).readUInt16BE(1); left > 0; left--) {
+    const header = await wire.read(12);
+    const size = { width: header.readUInt16BE(4), height: header.readUInt16BE(6) };
+    if (header.readInt32BE(8) === desktopSize) resized = size;
+    else countColours(await wire.read(size.width * size.height * 4), colours);
   }
+  if (resized) return readFrame(wire, resized);
   return { width, height, colours: colours.size };
+}
+
+function countColours(raw: Buffer, colours: Set<number>): void {
+  for (let at = 0; at < raw.length; at += 4) colours.add(raw.readUInt32LE(at) & 0xffffff);
 }
 
 /** RFB over TCP, as any VNC client speaks it. */

@@ -1,0 +1,95 @@
+import { z } from "zod";
+import { Complaint } from "../launch/complaint.ts";
+
+const moment = z.union([z.string(), z.number()]).transform((given) => new Date(given));
+export const Account = z.object({
+  username: z.string(),
+  email: z.string(),
+  displayName: z.string().nullable(),
+  createdAt: moment,
+});
+export const Agent = z.object({
+  id: z.number(),
+  name: z.string(),
+  lastSeenAt: moment.nullable(),
+  capabilities: z.looseObject({ imageTypes: z.array(z.string()), testdrives: z.boolean() }).nullable(),
+});
+export type Agent = z.infer<typeof Agent>;
+
+const Health = z.object({ ok: z.literal(true), version: z.string(), wasm: z.literal(true) });
+const NewAccount = z.object({ username: z.string(), apiKey: z.string(), password: z.string().nullish() });
+const ApiKey = z.object({ apiKey: z.string() });
+const NewAgent = z.object({ id: z.number(), name: z.string(), token: z.string() });
+const Files = z.object({ files: z.array(z.object({ path: z.string(), size: z.number() })) });
+const Failure = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
+
+export type AccountRequest = {
+  username: string;
+  email: string;
+  displayName?: string | undefined;
+  apiKey?: string | undefined;
+  password?: string | undefined;
+};
+
+export type AdminClient = ReturnType<typeof adminClient>;
+
+/** The service's admin routes, each as a function; what it refuses is a Complaint with its own words. */
+export function adminClient(url: string, secret: string) {
+  const ask = asker(url, secret);
+  const name = encodeURIComponent;
+  return {
+    health: () => ask("GET", "/health", Health),
+    accounts: async () => (await ask("GET", "/accounts", z.object({ accounts: z.array(Account) }))).accounts,
+    addAccount: (request: AccountRequest) => ask("POST", "/accounts", NewAccount, request),
+    apiKey: async (username: string) => (await ask("GET", `/accounts/${name(username)}/api-key`, ApiKey)).apiKey,
+    rekey: async (username: string) => (await ask("POST", `/accounts/${name(username)}/rekey`, ApiKey)).apiKey,
+    agents: async () => (await ask("GET", "/agents", z.object({ agents: z.array(Agent) }))).agents,
+    addAgent: (agent: string) => ask("POST", "/agents", NewAgent, { name: agent }),
+    removeAgent: (agent: string) => ask("DELETE", `/agents/${name(agent)}`, z.unknown()),
+    loadCatalogue: (catalogue: string, content: unknown) =>
+      ask("PUT", `/catalogues/${name(catalogue)}`, z.object({ templates: z.number() }), content),
+    repositoryFiles: async (prefix: string) => (await ask("GET", `/repositories?prefix=${name(prefix)}`, Files)).files,
+    putRepositoryFile: (path: string, content: Uint8Array) =>
+      ask("PUT", `/repositories/${escaped(path)}`, z.unknown(), content),
+    deleteRepositoryFile: (path: string) => ask("DELETE", `/repositories/${escaped(path)}`, z.unknown()),
+  };
+}
+
+const escaped = (path: string) => path.split("/").map(encodeURIComponent).join("/");
+
+function asker(url: string, secret: string) {
+  return async <T>(method: string, path: string, Answer: z.ZodType<T>, content?: unknown): Promise<T> => {
+    const isFile = content instanceof Uint8Array;
+    const body = content === undefined ? null : isFile ? new Uint8Array(content) : JSON.stringify(content);
+    const type = isFile ? "application/octet-stream" : "application/json";
+    const headers = { authorization: `Bearer ${secret}`, ...(body === null ? {} : { "content-type": type }) };
+    const response = await fetch(`${url}/admin${path}`, { method, headers, body }).catch((error: unknown) => {
+      throw new Complaint(`No answer from ${url}: ${reason(error)}. Is the service running?`);
+    });
+    const text = await response.text();
+    const answer = Answer.safeParse(parseJson(text));
+    if (response.ok && answer.success) return answer.data;
+    throw new Complaint(refusal({ url, path, status: response.status, text }));
+  };
+}
+
+type Refused = { url: string; path: string; status: number; text: string };
+
+function refusal({ url, path, status, text }: Refused): string {
+  const failure = Failure.safeParse(parseJson(text));
+  if (failure.success) return failure.data.error.message;
+  return `${url}/admin${path} answered ${status}, and not as Kiln does. Is this the right address?`;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function reason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? error.cause.message || error.message : error.message;
+}

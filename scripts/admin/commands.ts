@@ -1,0 +1,87 @@
+import { Complaint } from "../launch/complaint.ts";
+import { loadCatalogueFile } from "../launch/catalogue-file.ts";
+import { print } from "../launch/progress.ts";
+import { type AdminClient, adminClient } from "./client.ts";
+import { type AdminOptions, parseAdminLine, usage } from "./options.ts";
+import { findService } from "./service.ts";
+import { printTable } from "./table.ts";
+
+type Command = (admin: AdminClient, argument: string, options: AdminOptions) => Promise<void>;
+
+const commands: Record<string, { argument: string | undefined; run: Command }> = {
+  "account add": { argument: "NAME", run: addAccount },
+  "account list": { argument: undefined, run: listAccounts },
+  "account rekey": { argument: "NAME", run: async (admin, name) => print(await admin.rekey(name)) },
+  "agent add": { argument: "NAME", run: addAgent },
+  "agent list": { argument: undefined, run: listAgents },
+  "agent remove": { argument: "NAME", run: removeAgent },
+  "templates load": { argument: "FILE", run: loadTemplates },
+};
+
+/** Runs one command line; whatever goes wrong is a Complaint. */
+export async function administer(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const { words, options } = parseAdminLine(argv);
+  if (options.help || words.length === 0) return print(usage);
+  const name = words.slice(0, 2).join(" ");
+  const command = commands[name];
+  if (!command) throw new Complaint(`There is no command "${name}".\n\n${usage}`);
+  const [argument, ...more] = words.slice(2);
+  const wants = command.argument === undefined ? `${name} takes no argument` : `${name} takes one ${command.argument}`;
+  if ((argument === undefined) !== (command.argument === undefined) || more.length > 0)
+    throw new Complaint(`${wants}.`);
+  const { url, secret } = findService(options, env);
+  await command.run(adminClient(url, secret), argument ?? "", options);
+}
+
+async function addAccount(admin: AdminClient, username: string, options: AdminOptions): Promise<void> {
+  const { email, "display-name": displayName, "api-key": apiKey, password } = options;
+  if (email === undefined) throw new Complaint("account add needs --email ADDRESS.");
+  const made = await admin.addAccount({ username, email, displayName, apiKey, password });
+  printTable([
+    ["account", made.username],
+    ["API key", made.apiKey],
+    // A password that was given is known to whoever gave it.
+    ...(made.password && password === undefined ? [["password", `${made.password}   (shown this once)`]] : []),
+  ]);
+}
+
+async function listAccounts(admin: AdminClient): Promise<void> {
+  const accounts = await admin.accounts();
+  printTable([
+    ["NAME", "EMAIL", "DISPLAY NAME", "SINCE"],
+    ...accounts.map((each) => [each.username, each.email, each.displayName ?? "", day(each.createdAt)]),
+  ]);
+}
+
+async function addAgent(admin: AdminClient, name: string): Promise<void> {
+  const made = await admin.addAgent(name);
+  printTable([
+    ["agent", made.name],
+    ["token", `${made.token}   (shown this once)`],
+  ]);
+}
+
+async function listAgents(admin: AdminClient): Promise<void> {
+  const agents = await admin.agents();
+  printTable([
+    ["NAME", "LAST SEEN", "BUILDS", "TESTDRIVES"],
+    ...agents.map(({ name, lastSeenAt, capabilities }) => [
+      name,
+      lastSeenAt?.toISOString() ?? "never",
+      capabilities?.imageTypes.join(", ") ?? "",
+      capabilities?.testdrives ? "yes" : "no",
+    ]),
+  ]);
+}
+
+async function removeAgent(admin: AdminClient, name: string): Promise<void> {
+  await admin.removeAgent(name);
+  print(`Removed the agent ${name}; its token is worth nothing now.`);
+}
+
+async function loadTemplates(admin: AdminClient, path: string): Promise<void> {
+  const templates = await loadCatalogueFile(admin, path);
+  print(`Loaded ${templates} ${templates === 1 ? "template" : "templates"} from ${path}.`);
+}
+
+const day = (moment: Date) => moment.toISOString().slice(0, 10);

@@ -1,0 +1,49 @@
+import { parseArgs } from "node:util";
+import { Complaint } from "../launch/complaint.ts";
+
+export const usage = `npm run admin -- COMMAND
+
+  account add NAME --email ADDRESS [--display-name TEXT] [--api-key KEY] [--password TEXT]
+  account list
+  account rekey NAME       a new API key; the old one dies at once
+  agent add NAME           prints the agent's token, once
+  agent list
+  agent remove NAME
+  templates load FILE      loads or updates a catalogue, e.g. templates/tiny.json
+
+Which service:
+  --url URL                or KILN_URL; with it, KILN_ADMIN_SECRET
+  --state DIR              or KILN_STATE; the one that npm start runs on DIR (.kiln)
+`;
+
+const known = {
+  email: { type: "string" },
+  "display-name": { type: "string" },
+  "api-key": { type: "string" },
+  password: { type: "string" },
+  url: { type: "string" },
+  state: { type: "string" },
+  help: { type: "boolean", short: "h", default: false },
+} as const;
+
+export type AdminOptions = ReturnType<typeof parseAdminLine>["options"];
+
+/** The words of the command and its options; an option of another command is refused, never overlooked. */
+export function parseAdminLine(argv: readonly string[]) {
+  const { positionals: words, values: options } = parse(argv);
+  const isAddAccount = words[0] === "account" && words[1] === "add";
+  const foreign = (["email", "display-name", "api-key", "password"] as const).find(
+    (name) => options[name] !== undefined,
+  );
+  if (!isAddAccount && foreign !== undefined && !options.help)
+    throw new Complaint(`--${foreign} belongs to account add.`);
+  return { words, options };
+}
+
+function parse(argv: readonly string[]) {
+  try {
+    return parseArgs({ args: [...argv], options: known, allowPositionals: true });
+  } catch (error) {
+    throw new Complaint(`${error instanceof Error ? error.message.split(". ")[0] : String(error)}.\n\n${usage}`);
+  }
+}

@@ -1,0 +1,29 @@
+import { resolve } from "node:path";
+import { Complaint } from "../launch/complaint.ts";
+import { readReady } from "../launch/ready-file.ts";
+import { readSecrets, secretsFile } from "../launch/secrets.ts";
+import type { AdminOptions } from "./options.ts";
+
+export type Service = { url: string; secret: string };
+
+/** The service that a command is for, and the operator's secret of it: given, or that of a state directory. */
+export function findService(options: AdminOptions, env: NodeJS.ProcessEnv): Service {
+  const url = options.url ?? env["KILN_URL"];
+  return url ? given(url, env["KILN_ADMIN_SECRET"]) : ofState(resolve(options.state ?? (env["KILN_STATE"] || ".kiln")));
+}
+
+function given(url: string, secret: string | undefined): Service {
+  if (!URL.canParse(url)) throw new Complaint(`--url ${url}: give an address like https://kiln.example.org.`);
+  if (!secret) throw new Complaint("With --url or KILN_URL, give the service's admin secret as KILN_ADMIN_SECRET.");
+  return { url: url.replace(/\/+$/, ""), secret };
+}
+
+function ofState(state: string): Service {
+  const ready = readReady(state);
+  if (!ready) {
+    throw new Complaint(`No service runs on ${state}: start it (npm start), or say which: --state DIR, or --url URL.`);
+  }
+  const secret = readSecrets(state).ADMIN_SECRET;
+  if (!secret) throw new Complaint(`${secretsFile(state)} has no admin secret.`);
+  return { url: ready.url, secret };
+}

@@ -1,0 +1,66 @@
+/**
+ * Writes the files of the pages into dist/assets: scripts and styles bundled, each under a name with its content's hash,
+ * so that browsers may keep it for ever. The same sources make the same files.
+ */
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, parse } from "node:path";
+import { build } from "esbuild";
+
+const root = new URL("..", import.meta.url).pathname;
+const folder = join(root, "dist/assets");
+const made = new Map<string, Uint8Array | string>();
+const manifest: Record<string, string> = {};
+
+add("testdrive.js", await bundled("src/web/client/testdrive.ts"));
+add("site.css", await bundled("src/web/style/site.css"));
+add("kiln.svg", readFileSync(join(root, "src/web/style/kiln.svg")));
+made.set("assets/manifest.json", `${JSON.stringify(manifest, null, 2)}\n`);
+// Cloudflare's own file: headers of static answers. The manifest has no hash in its name.
+made.set("_headers", headers());
+replace();
+
+async function bundled(entry: string): Promise<Uint8Array> {
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    minify: true,
+    format: "esm",
+    target: ["es2022", "chrome120", "firefox121", "safari17"],
+    legalComments: "eof",
+    banner: entry.endsWith(".ts") ? { js: noVncNotice() } : {},
+    logLevel: "warning",
+  });
+  const [file] = outputFiles;
+  if (!file) throw new Error(`${entry} made no file`);
+  return file.contents;
+}
+
+/** The licence of noVNC wants its source to be named. */
+function noVncNotice(): string {
+  const { version, license } = JSON.parse(readFileSync(join(root, "node_modules/@novnc/novnc/package.json"), "utf8"));
+  return `/*! noVNC ${version}, ${license}: https://github.com/novnc/noVNC/tree/v${version} */`;
+}
+
+function add(name: string, content: Uint8Array): void {
+  const hash = createHash("sha256").update(content).digest("hex").slice(0, 10);
+  const { name: stem, ext } = parse(name);
+  manifest[name] = `/assets/${stem}-${hash}${ext}`;
+  made.set(`assets/${stem}-${hash}${ext}`, content);
+}
+
+function headers(): string {
+  const kept = Object.values(manifest).map((path) => `${path}\n  Cache-Control: public, max-age=31536000, immutable\n`);
+  return `/assets/*\n  X-Content-Type-Options: nosniff\n${kept.join("")}`;
+}
+
+/** New files first, then away with the old: a service that serves from here meanwhile finds one or the other. */
+function replace(): void {
+  mkdirSync(join(folder, "assets"), { recursive: true });
+  for (const [name, content] of made) writeFileSync(join(folder, name), content);
+  for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+    if (name !== "assets" && !made.has(name)) rmSync(join(folder, name), { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,73 @@
+// The step from whatever Node the machine has to Node 24, which runs our .ts files as they are.
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { constants } from "node:os";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const setpriv = "/usr/bin/setpriv";
+// Spares every start but the first the compiling of several megabytes of JavaScript.
+const compileCache = `${root}node_modules/.cache/node`;
+const watchParentEveryMs = 250;
+
+/** Runs a file of this project with Node 24 in place of this process: signals go through, and so does how it ended. */
+export function runWithNode24(file, args) {
+  const [command, ...before] = [...diesWithUs(), node24()];
+  const child = spawn(command, [...before, "--disable-warning=ExperimentalWarning", root + file, ...args], {
+    stdio: "inherit",
+    // Tools that ask for `node` get the same one.
+    env: { NODE_COMPILE_CACHE: compileCache, ...process.env, PATH: `${root}node_modules/.bin:${process.env.PATH}` },
+  });
+  const forward = (signal) => child.kill(signal);
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
+  for (const signal of signals) process.on(signal, forward);
+  const watch = watchNpm(() => child.kill("SIGTERM"));
+  child.on("error", (error) => {
+    console.error(`kiln: ${command} does not start: ${error.message}`);
+    process.exit(1);
+  });
+  child.on("exit", (code, signal) => {
+    clearInterval(watch);
+    process.exit(signal ? 128 + constants.signals[signal] : (code ?? 1));
+  });
+}
+
+/** When this process is killed outright, the kernel still tells its child to stop. */
+function diesWithUs() {
+  return existsSync(setpriv) ? [setpriv, "--pdeathsig", "TERM", "--"] : [];
+}
+
+/**
+ * npm, killed outright, cannot tell us; its death shows as a new parent of ours, or of the shell that it puts between.
+ * Outside of npm nobody above us matters: a terminal may well go away.
+ */
+function watchNpm(onDeath) {
+  const parent = process.ppid;
+  const [isParent, isAbove] = [parent, parentOf(parent)].map((pid) => nameOf(pid).startsWith("npm"));
+  if (!isParent && !isAbove) return undefined;
+  const above = () => (isParent ? `${process.ppid}` : `${process.ppid} ${parentOf(process.ppid)}`);
+  const before = above();
+  return setInterval(() => above() !== before && onDeath(), watchParentEveryMs).unref();
+}
+
+const parentOf = (pid) => proc(pid, "stat").replace(/^.*\)/s, "").trim().split(" ")[1];
+const nameOf = (pid) => proc(pid, "comm");
+
+function proc(pid, file) {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function node24() {
+  const packaged = `${root}node_modules/.bin/node`;
+  if (existsSync(packaged)) return packaged;
+  if (Number(process.versions.node.split(".")[0]) >= 24) return process.execPath;
+  console.error(
+    `kiln: no packaged Node 24 for ${process.platform}-${process.arch}, and this is Node ${process.versions.node}.\n` +
+      `Install Node 24 (https://nodejs.org) and try again.`,
+  );
+  process.exit(1);
+}

@@ -1,0 +1,16 @@
+import { BlockList, isIPv6 } from "node:net";
+
+const loopback = new BlockList();
+loopback.addSubnet("127.0.0.0", 8, "ipv4");
+loopback.addAddress("::1", "ipv6");
+
+/** True when only this machine can reach a service that listens there. */
+export function isLoopback(address: string): boolean {
+  return loopback.check(address, isIPv6(address) ? "ipv6" : "ipv4");
+}
+
+/** How this machine reaches a service that listens there: the address of "all addresses" is not one to call. */
+export function localUrl(address: string, port: number): string {
+  const callable = address === "0.0.0.0" ? "127.0.0.1" : address === "::" ? "::1" : address;
+  return `http://${isIPv6(callable) ? `[${callable}]` : callable}:${port}`;
+}

@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { AdminClient, Agent } from "../admin/client.ts";
+import { isLoopback } from "./address.ts";
+import { isolation, writeAgentConfiguration } from "./agent-configuration.ts";
+import { keepAgentRunning, type RunningAgent } from "./agent-process.ts";
+import type { Stops } from "./launch.ts";
+import type { LaunchOptions } from "./options.ts";
+import { step, warn } from "./progress.ts";
+import type { Secrets } from "./secrets.ts";
+
+/** How the builder agent of this machine stands at the end of a start. */
+export type BuilderState =
+  | { state: "ready"; capabilities: NonNullable<Agent["capabilities"]> }
+  | { state: "starting" }
+  | { state: "none"; why: string };
+
+export type Builder = {
+  firstState(admin: AdminClient, startedAt: number): Promise<BuilderState>;
+  /** Tells the agent's pid now and whenever it has another one; null: there is none. */
+  watch(listener: (pid: number | null) => void): void;
+};
+
+type BuilderStart = {
+  options: LaunchOptions;
+  canBuild: boolean;
+  secrets: Secrets;
+  url: string;
+  allowHosts: readonly string[];
+};
+
+/** The agent that holds AGENT_TOKEN, as the service calls it. */
+const agentName = "local";
+/** A start that is quick otherwise stays below 5 s; a long one can wait this little longer. */
+const quickStartMs = 4_000;
+const waitMs = 2_000;
+const lookEveryMs = 100;
+
+/** Starts the builder agent of this machine, unless there is a reason not to. */
+export function startBuilder({ options, canBuild, secrets, url, allowHosts }: BuilderStart, stops: Stops): Builder {
+  const why = reasonAgainst(options, canBuild);
+  if (why !== undefined) {
+    return { firstState: () => Promise.resolve({ state: "none", why }), watch: (listener) => listener(null) };
+  }
+  const configuration = writeAgentConfiguration({ stateDirectory: options.state, url, secrets, allowHosts });
+  const agent = keepAgentRunning(configuration, options.state);
+  stops.push(agent.stop);
+  return {
+    firstState: (admin, startedAt) => step("Builder agent", () => firstState(agent, admin, startedAt)),
+    watch: agent.watch,
+  };
+}
+
+function reasonAgainst({ withAgent, host, trustAccounts }: LaunchOptions, canBuild: boolean): string | undefined {
+  if (!withAgent) return "--no-agent";
+  if (!canBuild) return "host packages are missing (above)";
+  if (isLoopback(host) || trustAccounts || isolation !== "none") return undefined;
+  warn(`No builder agent: the service listens on ${host}, and builds run bare on this machine, as root.`);
+  warn(`Every account that reaches it could take this machine over. If you trust them all: --trust-accounts`);
+  return `--host ${host} without --trust-accounts`;
+}
+
+/** What the agent found that it can do, as soon as it has said hello; a start does not wait long for it. */
+async function firstState(agent: RunningAgent, admin: AdminClient, startedAt: number): Promise<BuilderState> {
+  const now = Date.now();
+  const until = now < startedAt + quickStartMs ? startedAt + quickStartMs : now + waitMs;
+  while (Date.now() < until && agent.pid() !== null) {
+    const known = (await admin.agents()).find((each) => each.name === agentName);
+    const hasSaidHello = known?.lastSeenAt && known.lastSeenAt.getTime() >= startedAt;
+    if (hasSaidHello && known.capabilities) return { state: "ready", capabilities: known.capabilities };
+    await sleep(lookEveryMs);
+  }
+  return { state: "starting" };
+}

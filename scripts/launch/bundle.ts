@@ -1,0 +1,48 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { command } from "./command.ts";
+import { inputsHash } from "./inputs-hash.ts";
+import { node, projectRoot } from "./project.ts";
+import { step } from "./progress.ts";
+
+/** What `scripts/build-worker.ts` leaves in dist/worker/embedded.json beside the modules. */
+export const Bundle = z.object({
+  inputsHash: z.string(),
+  /** File names in dist/worker, the entry module first. */
+  modules: z.array(z.object({ type: z.enum(["ESModule", "CompiledWasm"]), path: z.string() })).min(1),
+  /** The default environment of wrangler.toml in miniflare's words. */
+  worker: z.looseObject({
+    name: z.string(),
+    bindings: z.record(z.string(), z.unknown()),
+    assets: z.looseObject({ directory: z.string() }).optional(),
+  }),
+});
+export type Bundle = z.infer<typeof Bundle>;
+
+export const bundleFolder = join(projectRoot, "dist/worker");
+export const assetsFolder = join(projectRoot, "dist/assets");
+const inputs = ["src", "wrangler.toml", "package-lock.json", "tsconfig.json", "scripts"];
+// Compiled from their text forms by the build itself; the launcher's own files do not go into a Worker.
+const isInput = (path: string) =>
+  !path.endsWith(".wasm") && (!path.startsWith("scripts/") || path.startsWith("scripts/build-"));
+
+/** The Worker as it stands in src, bundled again only when something changed. */
+export async function bundleWorker(signal?: AbortSignal): Promise<Bundle> {
+  if (readBundle()?.inputsHash !== bundleInputsHash()) {
+    const script = join(projectRoot, "scripts/build-worker.ts");
+    await step("Worker bundle", (say) => command(node, [script], { cwd: projectRoot, onLine: say, signal }));
+  }
+  const bundle = readBundle();
+  if (bundle === undefined) throw new Error("scripts/build-worker.ts left no bundle");
+  return bundle;
+}
+
+export const bundleInputsHash = () => inputsHash(projectRoot, inputs, isInput);
+
+function readBundle(): Bundle | undefined {
+  const file = join(bundleFolder, "embedded.json");
+  if (!existsSync(file) || !existsSync(assetsFolder)) return undefined;
+  const found = Bundle.safeParse(JSON.parse(readFileSync(file, "utf8")));
+  return found.data?.modules.every((module) => existsSync(join(bundleFolder, module.path))) ? found.data : undefined;
+}

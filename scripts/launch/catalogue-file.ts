@@ -1,0 +1,21 @@
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import type { AdminClient } from "../admin/client.ts";
+import { Complaint } from "./complaint.ts";
+
+const Named = z.looseObject({ name: z.string().min(1) });
+
+/** Loads a file of templates/ into the service and gives the number of its templates. */
+export async function loadCatalogueFile(admin: AdminClient, path: string): Promise<number> {
+  const catalogue = Named.safeParse(readJson(path));
+  if (!catalogue.success) throw new Complaint(`${path} is not a template catalogue: it has no "name".`);
+  return (await admin.loadCatalogue(catalogue.data.name, catalogue.data)).templates;
+}
+
+function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    throw new Complaint(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
+  }
+}

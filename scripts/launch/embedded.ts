@@ -1,0 +1,104 @@
+import { mkdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4MiniflareOptions } from "miniflare";
+import { openBoundedLog } from "./bounded-log.ts";
+import { assetsFolder, type Bundle, bundleFolder } from "./bundle.ts";
+import { applyMigrations } from "./migrations.ts";
+import { projectRoot } from "./project.ts";
+import { warn } from "./progress.ts";
+
+export type EmbeddedOptions = {
+  bundle: Bundle;
+  host: string;
+  port: number;
+  stateDirectory: string;
+  /** Secrets and variables over those of wrangler.toml. */
+  bindings: Record<string, string>;
+  /** What `env.OUTSIDE` may reach beside the public network. */
+  outsideCidrs: readonly string[];
+};
+
+const cronEveryMs = 60_000;
+
+/** Runs the bundled Worker on this machine with everything it is bound to; its state is in the state directory. */
+export async function startEmbedded(options: EmbeddedOptions): Promise<{ stop(): Promise<void> }> {
+  useGuardedWorkerd();
+  const log = openBoundedLog(join(options.stateDirectory, "worker.log"));
+  const given = convertV4MiniflareOptions(miniflareOptions(options, log.append));
+  const miniflare = keepingSignals(() => new Miniflare(given));
+  await miniflare.ready;
+  await applyMigrations(await miniflare.getD1Database("DB"), join(projectRoot, "migrations"));
+  const worker = await miniflare.getWorker();
+  // Neither workerd nor miniflare looks at [triggers] crons.
+  const cron = setInterval(() => {
+    worker.scheduled({ scheduledTime: new Date(), cron: "* * * * *" }).catch((error: unknown) => {
+      log.append(`error cron: ${String(error)}`);
+    });
+  }, cronEveryMs);
+  return {
+    stop: async () => {
+      clearInterval(cron);
+      log.close();
+      await miniflare.dispose();
+    },
+  };
+}
+
+/** miniflare would end this process at the first signal, before anything could stop in order: its listeners are taken off. */
+function keepingSignals<T>(make: () => T): T {
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  const ours = new Set(signals.flatMap((signal) => process.listeners(signal)));
+  const made = make();
+  for (const signal of signals) {
+    for (const listener of process.listeners(signal)) if (!ours.has(listener)) process.off(signal, listener);
+  }
+  return made;
+}
+
+/** miniflare starts what this variable names in place of its own workerd. */
+function useGuardedWorkerd(): void {
+  const require = createRequire(createRequire(import.meta.url).resolve("miniflare"));
+  const workerd: { default: string } = require("workerd");
+  process.env["KILN_WORKERD"] = workerd.default;
+  process.env["MINIFLARE_WORKERD_PATH"] = join(projectRoot, "scripts/launch/workerd.sh");
+}
+
+function miniflareOptions(options: EmbeddedOptions, log: (line: string) => void): V4MiniflareOptions {
+  const persistence = join(options.stateDirectory, "worker");
+  mkdirSync(persistence, { recursive: true });
+  return {
+    // The service's own address is the direct socket below. miniflare's entry Worker in front of it would answer
+    // /cdn-cgi/local/r2/public/… with any object, without credentials, and cost half of the speed; only miniflare itself
+    // uses it here, on a loopback port of the moment.
+    host: "127.0.0.1",
+    port: 0,
+    cf: false,
+    log: new Log(LogLevel.ERROR),
+    logRequests: false,
+    telemetry: { enabled: false },
+    resourcePersistencePath: persistence,
+    handleStructuredLogs: ({ level, message }) => showLog(level, message, log),
+    workers: [workerOptions(options)],
+  } as V4MiniflareOptions;
+}
+
+function workerOptions({ bundle, host, port, bindings, outsideCidrs }: EmbeddedOptions) {
+  const { worker, modules } = bundle;
+  return {
+    ...worker,
+    rootPath: projectRoot,
+    modulesRoot: bundleFolder,
+    modules: modules.map(({ type, path }) => ({ type, path: join(bundleFolder, path) })),
+    assets: worker.assets && { ...worker.assets, directory: assetsFolder },
+    bindings: { ...worker.bindings, ...bindings },
+    // workerd checks the address that it really connects to, after look-ups and redirects.
+    serviceBindings: { OUTSIDE: { network: { allow: ["public", ...outsideCidrs], deny: [] } } },
+    unsafeDirectSockets: [{ host, port }],
+  };
+}
+
+function showLog(level: string, message: string, log: (line: string) => void): void {
+  log(`${level} ${message}`);
+  if (level === "error" || level === "warn") warn(`worker: ${message}`);
+}

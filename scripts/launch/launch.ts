@@ -1,0 +1,87 @@
+import { mkdirSync } from "node:fs";
+import { type AdminClient, adminClient } from "../admin/client.ts";
+import { localUrl } from "./address.ts";
+import { type AllowedHosts, resolveHosts } from "./allowed-hosts.ts";
+import { startBuilder } from "./builder.ts";
+import { bundleWorker } from "./bundle.ts";
+import { loadContents } from "./contents.ts";
+import { startEmbedded } from "./embedded.ts";
+import { firstAccount } from "./first-account.ts";
+import { prepareHost } from "./host.ts";
+import { childMark, endLeftovers } from "./leftovers.ts";
+import type { LaunchOptions } from "./options.ts";
+import { checkPort } from "./port.ts";
+import { print, step } from "./progress.ts";
+import { removeReady, writeReady } from "./ready-file.ts";
+import { findSampleDistribution } from "./sample-distribution.ts";
+import { readOrMakeSecrets, type Secrets } from "./secrets.ts";
+import { lockState, type StateLock } from "./state-lock.ts";
+import { showSummary } from "./summary.ts";
+
+/** What stops things, the latest first. */
+export type Stops = { push(stop: () => void | Promise<void>): void };
+
+/** Starts the whole service on this machine; what it started is in `stops`, also when it fails half-way. */
+export async function launch(options: LaunchOptions, stops: Stops, signal: AbortSignal): Promise<void> {
+  const startedAt = Date.now();
+  const lock = await takeState(options, stops, signal);
+  await checkPort(options.host, options.port);
+  const allowed = await resolveHosts(options.allowHosts);
+  const secrets = readOrMakeSecrets(options.state);
+
+  // Asking apt which packages it would take lasts as long as the start of the Worker: both at once.
+  const [sampleFound, service] = await Promise.all([
+    findSampleDistribution(),
+    startService({ options, secrets, allowed }, stops, signal),
+  ]);
+  const { sample, canBuild } = await prepareHost(options, sampleFound, signal);
+  const { url, admin } = service;
+  const builder = startBuilder({ options, canBuild, secrets, url, allowHosts: allowed.names }, stops);
+  await loadContents(admin, options.state, sample);
+  const account = await firstAccount(admin);
+  const agent = await builder.firstState(admin, startedAt);
+  signal.throwIfAborted();
+
+  const ready = { url, username: account.username, api_key: account.apiKey };
+  builder.watch((pid) => writeReady(options.state, { ...ready, agent_pid: pid }));
+  stops.push(() => {
+    lock.announceStopping();
+    removeReady(options.state);
+  });
+  showSummary({ url, baseUrl: options.baseUrl, account, stateDirectory: options.state, startedAt, agent });
+}
+
+/** Makes the state directory ours alone, and ends what an earlier launcher left there. */
+async function takeState({ state }: LaunchOptions, stops: Stops, signal: AbortSignal): Promise<StateLock> {
+  mkdirSync(state, { recursive: true, mode: 0o700 });
+  const lock = await lockState(state, signal);
+  stops.push(() => lock.release());
+  removeReady(state);
+  const ended = await endLeftovers(state);
+  if (ended > 0) print(`  Ended ${ended} processes that an earlier start had left.`);
+  // From here on every child carries the mark.
+  process.env[childMark] = state;
+  return lock;
+}
+
+type ServiceStart = { options: LaunchOptions; secrets: Secrets; allowed: AllowedHosts };
+
+/** Starts the Worker, and has seen it answer when it comes back. */
+async function startService(
+  { options, secrets, allowed }: ServiceStart,
+  stops: Stops,
+  signal: AbortSignal,
+): Promise<{ url: string; admin: AdminClient }> {
+  const bundle = await bundleWorker(signal);
+  const bindings = { BASE_URL: options.baseUrl, ALLOW_HOSTS: allowed.names.join(","), ...options.vars, ...secrets };
+  const { host, port, state: stateDirectory } = options;
+  const url = localUrl(host, port);
+  const admin = adminClient(url, secrets.ADMIN_SECRET);
+  await step("Service", async () => {
+    const given = { bundle, host, port, stateDirectory, bindings, outsideCidrs: allowed.cidrs };
+    stops.push((await startEmbedded(given)).stop);
+    await admin.health();
+  });
+  signal.throwIfAborted();
+  return { url, admin };
+}

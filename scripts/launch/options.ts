@@ -1,0 +1,102 @@
+import { isIP } from "node:net";
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { z } from "zod";
+import { type GivenHost, parseHost } from "./allowed-hosts.ts";
+import { Complaint } from "./complaint.ts";
+
+export type LaunchOptions = {
+  port: number;
+  /** An IP address of this machine. */
+  host: string;
+  /** The address written into answers; empty: the origin of each request. */
+  baseUrl: string;
+  /** Absolute. */
+  state: string;
+  withAgent: boolean;
+  trustAccounts: boolean;
+  allowHosts: GivenHost[];
+  /** Variables of wrangler.toml given otherwise, e.g. by tests: KILN_VARS='{"MAX_BUILDS":"1"}'. */
+  vars: Record<string, string>;
+};
+
+export const usage = `npm start -- [options]
+
+  --port N                  port of the service (8787)
+  --host ADDRESS            address it listens on (127.0.0.1)
+  --base-url URL            address written into answers (the origin of the request)
+  --state DIR               everything that is kept (.kiln)
+  --no-agent                start no builder agent
+  --trust-accounts          let the agent run although other machines reach this one: builds run bare, as root
+  --allow-host HOST[:PORT]  private address that web uploads and repository imports may reach; may be repeated
+  --help
+`;
+
+/** Reads the command line, or refuses it with a sentence. "help" asks for the usage. */
+export function parseOptions(argv: readonly string[], env: NodeJS.ProcessEnv): LaunchOptions | "help" {
+  const given = parse(argv);
+  if (given.help) return "help";
+  return {
+    port: parsePort(given.port),
+    host: parseAddress(given.host),
+    baseUrl: parseBaseUrl(given["base-url"]),
+    state: resolve(given.state),
+    withAgent: !given["no-agent"],
+    trustAccounts: given["trust-accounts"],
+    allowHosts: given["allow-host"].map(parseHost),
+    vars: parseVars(env["KILN_VARS"]),
+  };
+}
+
+function parse(argv: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...argv],
+      options: {
+        port: { type: "string", default: "8787" },
+        host: { type: "string", default: "127.0.0.1" },
+        "base-url": { type: "string", default: "" },
+        state: { type: "string", default: ".kiln" },
+        "no-agent": { type: "boolean", default: false },
+        "trust-accounts": { type: "boolean", default: false },
+        "allow-host": { type: "string", multiple: true, default: [] },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    }).values;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split(". ")[0] : String(error);
+    throw new Complaint(`${reason}. With npm, options stand behind two dashes: npm start -- --port 9000\n\n${usage}`);
+  }
+}
+
+function parsePort(given: string): number {
+  const port = Number(given);
+  if (/^\d+$/.test(given) && port >= 1 && port <= 65_535) return port;
+  throw new Complaint(`--port ${given}: give a number from 1 to 65535.`);
+}
+
+function parseAddress(given: string): string {
+  const address = given === "localhost" ? "127.0.0.1" : given;
+  if (isIP(address) !== 0) return address;
+  throw new Complaint(
+    `--host ${given}: give an IP address of this machine, e.g. 127.0.0.1, or 0.0.0.0 for all of them.`,
+  );
+}
+
+function parseBaseUrl(given: string): string {
+  if (given === "") return "";
+  const url = URL.parse(given);
+  if (url !== null && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "" && url.username === "") {
+    return url.href.replace(/\/+$/, "");
+  }
+  throw new Complaint(`--base-url ${given}: give an address like https://kiln.example.org.`);
+}
+
+function parseVars(given: string | undefined): Record<string, string> {
+  if (given === undefined || given === "") return {};
+  try {
+    return z.record(z.string(), z.string()).parse(JSON.parse(given));
+  } catch {
+    throw new Complaint(`KILN_VARS is not a JSON object of texts, e.g. {"MAX_BUILDS":"1"}.`);
+  }
+}

@@ -1,0 +1,33 @@
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+
+/** Writes a file that only its owner may read, whole or not at all: under another name first, then renamed. */
+export function writePrivateFile(path: string, text: string): void {
+  const draft = `${path}.${process.pid}.draft`;
+  rmSync(draft, { force: true });
+  const file = openSync(draft, "wx", 0o600);
+  try {
+    writeSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(draft, path);
+  syncFolder(dirname(path));
+}
+
+/** The text of a file, or undefined when there is none. */
+export function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function syncFolder(path: string): void {
+  const folder = openSync(path, "r");
+  fsyncSync(folder);
+  closeSync(folder);
+}

@@ -1,0 +1,6 @@
+// npm test. The same door as npm start, to the tests.
+import { prepareNpmPackages } from "./door/npm-packages.mjs";
+import { runWithNode24 } from "./door/node24.mjs";
+
+await prepareNpmPackages();
+runWithNode24("scripts/test.ts", process.argv.slice(2));

@@ -1,0 +1,103 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { isInstalled } from "../../scripts/door/npm-packages.mjs";
+import { emptyFolder } from "./folder.ts";
+
+const lockOf = (packages: Record<string, { version: string; optional?: boolean }>) =>
+  JSON.stringify({
+    name: "house",
+    version: "1.0.0",
+    lockfileVersion: 3,
+    packages: { "": { name: "house" }, ...packages },
+  });
+const a1 = { "node_modules/a": { version: "1.0.0" } };
+const a2 = { "node_modules/a": { version: "2.0.0" } };
+
+function house(packages: Parameters<typeof lockOf>[0]): string {
+  const root = emptyFolder();
+  writeFileSync(join(root, "package.json"), JSON.stringify({ name: "house", version: "1.0.0" }));
+  writeFileSync(join(root, "package-lock.json"), lockOf(packages));
+  return root;
+}
+
+/** What an `npm ci` by hand leaves. */
+function installByHand(root: string, packages: Parameters<typeof lockOf>[0]): void {
+  mkdirSync(join(root, "node_modules"), { recursive: true });
+  writeFileSync(join(root, "node_modules/.package-lock.json"), JSON.stringify({ packages }));
+}
+
+/** Runs the door as npm start does, on a small project of its own. */
+function prepare(root: string) {
+  const door = join(import.meta.dirname, "../../scripts/door/npm-packages.mjs");
+  const script = `import { prepareNpmPackages } from ${JSON.stringify(door)}; await prepareNpmPackages(process.cwd());`;
+  return spawnSync(process.execPath, ["--input-type=module", "-e", script], { cwd: root, encoding: "utf8" });
+}
+
+describe("isInstalled", () => {
+  it("is false without node_modules, and without a trace of an install in it", () => {
+    const root = house(a1);
+    expect(isInstalled(root)).toBe(false);
+    mkdirSync(join(root, "node_modules"));
+    expect(isInstalled(root)).toBe(false);
+  });
+
+  it("takes an install by hand for its own", () => {
+    const root = house(a1);
+    installByHand(root, a1);
+    expect(isInstalled(root)).toBe(true);
+  });
+
+  it("is false when the lock wants another version", () => {
+    const root = house(a1);
+    installByHand(root, a1);
+    isInstalled(root);
+    writeFileSync(join(root, "package-lock.json"), lockOf(a2));
+    expect(isInstalled(root)).toBe(false);
+  });
+
+  it("does not miss packages of other systems", () => {
+    const root = house({ ...a1, "node_modules/other-system": { version: "1.0.0", optional: true } });
+    installByHand(root, a1);
+    expect(isInstalled(root)).toBe(true);
+  });
+});
+
+describe("prepareNpmPackages", () => {
+  it("installs once, and again when the lock has changed", () => {
+    const root = emptyFolder();
+    needs(root, ["a"]);
+    expect(prepare(root)).toMatchObject({ status: 0, stdout: expect.stringContaining("Installed npm packages") });
+    expect(prepare(root)).toMatchObject({ status: 0, stdout: "" });
+    needs(root, ["a", "b"]);
+    expect(prepare(root)).toMatchObject({ status: 0, stdout: expect.stringContaining("Installed npm packages") });
+    expect(existsSync(join(root, "node_modules/b/package.json"))).toBe(true);
+  });
+
+  it("ends with npm's own words when the install fails, and leaves no stamp", () => {
+    const root = emptyFolder();
+    needs(root, ["a"]);
+    writeFileSync(join(root, "package.json"), JSON.stringify({ name: "house", dependencies: { other: "1.0.0" } }));
+    const door = prepare(root);
+    expect(door.status).toBe(1);
+    expect(door.stderr).toMatch(/npm ci failed \(exit 1\):\n.*package-lock\.json/s);
+    expect(existsSync(join(root, "node_modules/.kiln-lock"))).toBe(false);
+  });
+});
+
+/** Makes packages beside the project its dependencies, so that a real `npm ci` needs no network. */
+function needs(root: string, names: string[]): void {
+  const dependencies = Object.fromEntries(names.map((name) => [name, `file:${name}`]));
+  for (const name of names) {
+    mkdirSync(join(root, name), { recursive: true });
+    writeFileSync(join(root, name, "package.json"), JSON.stringify({ name, version: "1.0.0" }));
+  }
+  const project = { name: "house", version: "1.0.0", dependencies };
+  const folders = names.map((name) => [name, { version: "1.0.0" }]);
+  const links = names.map((name) => [`node_modules/${name}`, { resolved: name, link: true }]);
+  const packages = { "": project, ...Object.fromEntries([...folders, ...links]) };
+  writeFileSync(join(root, "package.json"), JSON.stringify(project));
+  const lock = { name: "house", version: "1.0.0", lockfileVersion: 3, requires: true, packages };
+  writeFileSync(join(root, "package-lock.json"), JSON.stringify(lock));
+}

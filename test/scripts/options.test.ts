@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { parseOptions } from "../../scripts/launch/options.ts";
+
+const parse = (...argv: string[]) => parseOptions(argv, {});
+
+describe("parseOptions", () => {
+  it("listens on this machine alone, starts an agent and opens no private address by default", () => {
+    expect(parse()).toMatchObject({
+      port: 8787,
+      host: "127.0.0.1",
+      baseUrl: "",
+      withAgent: true,
+      trustAccounts: false,
+      allowHosts: [],
+      vars: {},
+    });
+  });
+
+  it("makes the state directory absolute", () => {
+    expect(parse("--state", "somewhere")).toMatchObject({ state: `${process.cwd()}/somewhere` });
+  });
+
+  it("takes --allow-host as often as it is given", () => {
+    expect(parse("--allow-host", "mirror.lan:8080", "--allow-host", "[fd00::1]")).toMatchObject({
+      allowHosts: [
+        { host: "mirror.lan", port: 8080 },
+        { host: "fd00::1", port: undefined },
+      ],
+    });
+  });
+
+  it("drops the slash at the end of --base-url", () => {
+    expect(parse("--base-url", "https://kiln.example.org/")).toMatchObject({ baseUrl: "https://kiln.example.org" });
+  });
+
+  it("reads variables of the Worker from KILN_VARS", () => {
+    expect(parseOptions([], { KILN_VARS: '{"MAX_BUILDS":"1"}' })).toMatchObject({ vars: { MAX_BUILDS: "1" } });
+  });
+
+  it("asks for the usage with --help, whatever else is given", () => {
+    expect(parse("--help", "--port", "no")).toBe("help");
+  });
+
+  it.each([
+    [["--port", "0"], /--port 0/],
+    [["--port", "65536"], /--port 65536/],
+    [["--port", "80a"], /--port 80a/],
+    [["--host", "kiln.example.org"], /--host kiln\.example\.org/],
+    [["--base-url", "kiln.example.org"], /--base-url kiln\.example\.org/],
+    [["--base-url", "ftp://kiln.example.org"], /--base-url ftp/],
+    [["--allow-host", "mirror.lan:99999"], /--allow-host mirror\.lan:99999/],
+    [["--allow-host", "http://mirror.lan"], /--allow-host http/],
+    [["--allow-host", "[mirror.lan]"], /--allow-host \[mirror/],
+    [["--prot", "9000"], /--prot/],
+    // What npm leaves of `npm start --port 9000`.
+    [["9000"], /npm start -- --port 9000/],
+  ])("refuses %j with a sentence that names it", (argv, sentence) => {
+    expect(() => parse(...argv)).toThrow(sentence);
+  });
+
+  it("refuses KILN_VARS that is not an object of texts", () => {
+    expect(() => parseOptions([], { KILN_VARS: '{"MAX_BUILDS":1}' })).toThrow(/KILN_VARS/);
+  });
+});

@@ -1,0 +1,53 @@
+import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { readOrMakeSecrets, secretsFile } from "../../scripts/launch/secrets.ts";
+import { emptyFolder } from "./folder.ts";
+
+const modeOf = (path: string) => statSync(path).mode & 0o777;
+
+describe("readOrMakeSecrets", () => {
+  it("makes every secret that the Worker requires, readable by their owner only", () => {
+    const state = emptyFolder();
+    const secrets = readOrMakeSecrets(state);
+    const required = /\[secrets\][^[]*required = (\[[^\]]*\])/.exec(readFileSync("wrangler.toml", "utf8"))?.[1] ?? "";
+    expect(Object.keys(secrets).toSorted()).toEqual(JSON.parse(required).toSorted());
+    expect(new Set(Object.values(secrets)).size).toBe(5);
+    expect(modeOf(secretsFile(state))).toBe(0o600);
+  });
+
+  it("makes a key of 32 bytes for AES", () => {
+    expect(Buffer.from(readOrMakeSecrets(emptyFolder()).API_KEY_ENCRYPTION_KEY, "base64")).toHaveLength(32);
+  });
+
+  it("makes them once", () => {
+    const state = emptyFolder();
+    expect(readOrMakeSecrets(state)).toEqual(readOrMakeSecrets(state));
+  });
+
+  it("makes different ones for another state directory", () => {
+    expect(readOrMakeSecrets(emptyFolder()).ADMIN_SECRET).not.toBe(readOrMakeSecrets(emptyFolder()).ADMIN_SECRET);
+  });
+
+  it("adds a secret that an older version did not have, and keeps the others", () => {
+    const state = emptyFolder();
+    writeFileSync(secretsFile(state), JSON.stringify({ ADMIN_SECRET: "kept" }));
+    expect(readOrMakeSecrets(state).ADMIN_SECRET).toBe("kept");
+    expect(readOrMakeSecrets(state)).toEqual(readOrMakeSecrets(state));
+    expect(modeOf(secretsFile(state))).toBe(0o600);
+  });
+
+  it("closes a file that somebody opened to others", () => {
+    const state = emptyFolder();
+    readOrMakeSecrets(state);
+    chmodSync(secretsFile(state), 0o644);
+    readOrMakeSecrets(state);
+    expect(modeOf(secretsFile(state))).toBe(0o600);
+  });
+
+  it("refuses a broken file, and does not write over it", () => {
+    const state = emptyFolder();
+    writeFileSync(secretsFile(state), "{");
+    expect(() => readOrMakeSecrets(state)).toThrow(/Put it back from a backup/);
+    expect(readFileSync(secretsFile(state), "utf8")).toBe("{");
+  });
+});

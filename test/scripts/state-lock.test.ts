@@ -1,0 +1,56 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { symlinkSync } from "node:fs";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { lockState } from "../../scripts/launch/state-lock.ts";
+import { emptyFolder } from "./folder.ts";
+
+/** Another launcher, as far as the lock goes. */
+async function holder(state: string) {
+  const script = `
+    import { lockState } from "${import.meta.dirname}/../../scripts/launch/state-lock.ts";
+    const lock = await lockState(process.argv[1]);
+    process.on("SIGTERM", () => { lock.announceStopping(); setTimeout(() => process.exit(), 3_000); });
+    console.log("locked");
+    setInterval(() => {}, 1_000);`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script, "--", state]);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  await once(child.stdout, "data");
+  return child;
+}
+
+describe("lockState", () => {
+  it("refuses a state directory that a living launcher uses, by whatever path, and names that launcher", async () => {
+    const state = emptyFolder();
+    const link = `${emptyFolder()}/link`;
+    symlinkSync(state, link);
+    const other = await holder(state);
+    await expect(lockState(link)).rejects.toThrow(
+      new RegExp(`in use by a Kiln that runs already \\(process ${other.pid}\\)`),
+    );
+  });
+
+  it("waits for a launcher that is stopping", async () => {
+    const state = emptyFolder();
+    const other = await holder(state);
+    other.kill("SIGTERM");
+    const lock = await lockState(state);
+    expect(other.exitCode).toBe(0);
+    lock.release();
+  });
+
+  it("is free at once when its holder was killed", async () => {
+    const state = emptyFolder();
+    const other = await holder(state);
+    other.kill("SIGKILL");
+    await once(other, "exit");
+    const lock = await lockState(state);
+    lock.release();
+  });
+
+  it("does not mix up two state directories", async () => {
+    await holder(emptyFolder());
+    const lock = await lockState(emptyFolder());
+    lock.release();
+  });
+});
