@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { coloursOnScreen, inBrowser } from "./support/page.ts";
 import { restClient, type RestClient, type RunningBuild } from "./support/rest.ts";
 import { openViewer, relayWire, tcpWire } from "./support/rfb.ts";
 import { startService, until, type Service } from "./support/service.ts";
@@ -85,6 +86,16 @@ async function testdrive(buildId: string) {
   return { session, viaRelay, viaTcp };
 }
 
+/** What a person sees; with KILN_SCREENSHOT the picture is kept there, as the README shows it. */
+async function lookAtPage(url: string) {
+  await inBrowser(url, async (page) => {
+    await page.getByText("Connected").waitFor();
+    await until("the page shows a picture", 20, async () => (await coloursOnScreen(page)) > 1);
+    const path = process.env["KILN_SCREENSHOT"];
+    if (path) await page.screenshot({ path });
+  });
+}
+
 const running = async () => [(await tux.call("GET", "/testdrives")).testdrives.testdrive ?? []].flat();
 
 describe("an appliance as a disk image", () => {
@@ -103,6 +114,8 @@ describe("an appliance as a disk image", () => {
     expect((await viaRelay.frame()).colours).toBeGreaterThan(1);
     expect((await viaTcp.frame()).colours).toBeGreaterThan(1);
     expect(await running()).toMatchObject([{ id: session.id, state: "running", build_id: buildId }]);
+
+    await lookAtPage(session.url);
 
     viaRelay.close();
     viaTcp.close();

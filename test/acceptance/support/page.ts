@@ -1,0 +1,40 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium, type Page } from "playwright-core";
+
+// Debian's browser without its own chatter: nothing here may look for the network.
+const args = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** Opens an address in a real browser and hands its page over; the browser ends with `work`. */
+export async function inBrowser<T>(url: string, work: (page: Page) => Promise<T>): Promise<T> {
+  const profile = mkdtempSync(join(tmpdir(), "kiln-browser-"));
+  const options = { executablePath: "/usr/bin/chromium", args, viewport: { width: 1100, height: 720 } };
+  const browser = await chromium.launchPersistentContext(profile, options);
+  try {
+    const page = await browser.newPage();
+    await page.goto(url);
+    return await work(page);
+  } finally {
+    await browser.close();
+    rmSync(profile, { recursive: true, force: true });
+  }
+}
+
+/** Different colours on the console's canvas; a blank one has a single one. */
+export const coloursOnScreen = (page: Page): Promise<number> =>
+  page.evaluate(() => {
+    const canvas = document.querySelector("canvas");
+    const context = canvas?.getContext("2d");
+    if (!canvas || !context || canvas.width === 0) return 0;
+    const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+    return new Set(new Uint32Array(data.buffer)).size;
+  });
