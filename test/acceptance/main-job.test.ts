@@ -89,7 +89,7 @@ async function testdrive(buildId: string) {
 /** What a person sees; with KILN_SCREENSHOT the picture is kept there, as the README shows it. */
 async function lookAtPage(url: string) {
   await inBrowser(url, async (page) => {
-    await page.getByText("Connected").waitFor();
+    await page.getByText("Connected", { exact: true }).first().waitFor();
     await until("the page shows a picture", 20, async () => (await coloursOnScreen(page)) > 1);
     const path = process.env["KILN_SCREENSHOT"];
     if (path) await page.screenshot({ path });
@@ -145,22 +145,29 @@ describe("an appliance as a live medium", () => {
 const untilKiwiRuns = (buildId: string) =>
   until("KIWI is at work", 120, async () => {
     const { running_build: build } = await tux.call("GET", `/running_builds/${buildId}`);
-    return build.state === "running" && /software|Configuring|Creating/.test(build.message);
+    return build.state === "running" && /^(Downloading|Installing) software|^Configuring|^Creating/.test(build.message);
   });
+
+const workDirs = () => join(service.stateDir, "agent", "work");
+
+function expectCleanHost() {
+  expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(service.stateDir);
+  expect(execFileSync("losetup", ["--list", "--output", "BACK-FILE"]).toString()).not.toContain(service.stateDir);
+}
 
 describe("a build in the middle", () => {
   it("is cancelled within seconds and leaves nothing on the host", async () => {
     const id = await clonedWithHello();
     const buildId = await startBuild(id, "oem");
     await untilKiwiRuns(buildId);
+    expect(readdirSync(workDirs())).toHaveLength(1);
 
     await tux.call("DELETE", `/running_builds/${buildId}`);
 
     const { running_build: build } = await tux.call("GET", `/running_builds/${buildId}`);
     expect(build.state).toBe("cancelled");
-    const work = join(service.stateDir, "agent", "builds");
-    await until("the work directory is gone", 15, () => !existsSync(work) || readdirSync(work).length === 0);
-    expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(service.stateDir);
+    await until("the work directory is gone", 15, () => readdirSync(workDirs()).length === 0);
+    expectCleanHost();
   });
 
   it("is finished by the next agent when the first one is killed", async () => {
@@ -175,7 +182,7 @@ describe("a build in the middle", () => {
     await until("there is a new agent", 30, () => service.ready().agent_pid !== first);
     const seen = await tux.watchBuild(buildId, 300);
     expect(seen.at(-1)).toMatchObject({ state: "finished", percent: 100 });
-    expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(service.stateDir);
+    expectCleanHost();
   });
 
   it("fails with KIWI's own sentence when a package does not exist", async () => {
