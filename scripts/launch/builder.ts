@@ -3,10 +3,10 @@ import type { AdminClient, Agent } from "../admin/client.ts";
 import { isLoopback } from "./address.ts";
 import { isolation, writeAgentConfiguration } from "./agent-configuration.ts";
 import { keepAgentRunning, type RunningAgent } from "./agent-process.ts";
-import type { Stops } from "./launch.ts";
 import type { LaunchOptions } from "./options.ts";
 import { step, warn } from "./progress.ts";
 import type { Secrets } from "./secrets.ts";
+import type { Stops } from "./stops.ts";
 
 /** How the builder agent of this machine stands at the end of a start. */
 export type BuilderState =

@@ -16,10 +16,8 @@ import { removeReady, writeReady } from "./ready-file.ts";
 import { findSampleDistribution } from "./sample-distribution.ts";
 import { readOrMakeSecrets, type Secrets } from "./secrets.ts";
 import { lockState, type StateLock } from "./state-lock.ts";
+import type { Stops } from "./stops.ts";
 import { showSummary } from "./summary.ts";
-
-/** What stops things, the latest first. */
-export type Stops = { push(stop: () => void | Promise<void>): void };
 
 /** Starts the whole service on this machine; what it started is in `stops`, also when it fails half-way. */
 export async function launch(options: LaunchOptions, stops: Stops, signal: AbortSignal): Promise<void> {

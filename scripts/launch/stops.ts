@@ -1,0 +1,2 @@
+/** What stops things, the latest first. */
+export type Stops = { push(stop: () => void | Promise<void>): void };
