@@ -20,6 +20,8 @@ export interface OpenedRepository {
   /** CPE names and names of the distributions it says it is for. */
   distributions: { cpeId?: string; name: string }[];
   packages: RepositoryPart;
+  /** Where the locations of packages begin, relative to the repository; empty: at its root. */
+  packagesFolder: string;
   /** yast2 keeps summaries and descriptions apart. */
   descriptions?: RepositoryPart;
   updateinfo?: RepositoryPart;
@@ -100,6 +102,7 @@ function openRpmMd({ bytes, signer }: IndexFile): OpenedRepository {
     signer,
     distributions,
     packages,
+    packagesFolder: "",
     ...(updateinfo && { updateinfo }),
   };
 }
@@ -113,6 +116,7 @@ function openYast2({ bytes, signer }: IndexFile): OpenedRepository {
     signer,
     distributions: content.distributions,
     packages: packagesFile(content),
+    packagesFolder: content.dataDirectory,
     ...(descriptions && { descriptions }),
   };
 }

@@ -37,7 +37,7 @@ export class Repository {
     this.#read(bytes, (exports, file) => exports.kiln_read_solv(this.#pool, this.#id, file), { keep: true });
   }
 
-  /** A whole primary.xml, or a slice that is a document (slices.ts). `finish` after the last. */
+  /** A whole primary.xml, or a slice that is a document (#repodata/slices). `finish` after the last. */
   readPrimary(document: Uint8Array): void {
     this.#read(document, (exports, file) => exports.kiln_read_primary(this.#pool, this.#id, file));
   }
