@@ -88,18 +88,77 @@ CREATE UNIQUE INDEX `builds_unfinished` ON `builds` (`appliance_id`,`version`,`i
 CREATE UNIQUE INDEX `builds_current` ON `builds` (`appliance_id`,`version`,`image_type`) WHERE status = 'finished' AND retired_at IS NULL;--> statement-breakpoint
 CREATE INDEX `builds_status` ON `builds` (`status`,`id`);--> statement-breakpoint
 CREATE INDEX `builds_input` ON `builds` (`input_sha256`);--> statement-breakpoint
+CREATE TABLE `packages` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`repository_id` integer NOT NULL,
+	`import_id` text NOT NULL,
+	`name` text NOT NULL,
+	`epoch` integer NOT NULL,
+	`version` text NOT NULL,
+	`release` text NOT NULL,
+	`arch` text NOT NULL,
+	`summary` text NOT NULL,
+	`description` text NOT NULL,
+	`size_bytes` integer NOT NULL,
+	`installed_bytes` integer NOT NULL,
+	`checksum_type` text NOT NULL,
+	`checksum` text NOT NULL,
+	`location` text NOT NULL,
+	`pattern` text
+);
+--> statement-breakpoint
+CREATE INDEX `packages_name` ON `packages` (`import_id`,`name`);--> statement-breakpoint
+CREATE INDEX `packages_pattern` ON `packages` (`import_id`,`pattern`) WHERE pattern IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `packages_repository` ON `packages` (`repository_id`,`import_id`);--> statement-breakpoint
 CREATE TABLE `repositories` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`account_id` integer,
 	`name` text NOT NULL,
 	`url` text NOT NULL,
 	`type` text NOT NULL,
 	`base_system` text NOT NULL,
 	`arches` text NOT NULL,
 	`priority` integer DEFAULT 99 NOT NULL,
-	`catalogue` text NOT NULL
+	`catalogue` text,
+	`is_user_repository` integer DEFAULT false NOT NULL,
+	`import_state` text DEFAULT 'importing' NOT NULL,
+	`revision` text,
+	`parts` text DEFAULT '[]' NOT NULL,
+	`import_id` text,
+	`package_count` integer DEFAULT 0 NOT NULL,
+	`packages_folder` text DEFAULT '' NOT NULL,
+	`signer` text,
+	`index_tag` text,
+	`check_id` text,
+	`checked_at` integer,
+	`imported_at` integer,
+	`problem` text,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `repositories_catalogue_url` ON `repositories` (`catalogue`,`url`);--> statement-breakpoint
+CREATE UNIQUE INDEX `repositories_account_url` ON `repositories` (`account_id`,`url`);--> statement-breakpoint
+CREATE UNIQUE INDEX `repositories_user` ON `repositories` (`account_id`,`base_system`) WHERE is_user_repository = 1;--> statement-breakpoint
+CREATE TABLE `rpms` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`account_id` integer NOT NULL,
+	`base_system` text NOT NULL,
+	`file_name` text NOT NULL,
+	`size` integer NOT NULL,
+	`md5` text NOT NULL,
+	`sha256` text NOT NULL,
+	`blob_id` text NOT NULL,
+	`stored_bytes` integer NOT NULL,
+	`is_archive` integer DEFAULT false NOT NULL,
+	`nevra` text,
+	`packages` text NOT NULL,
+	`uploaded_at` integer NOT NULL,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `rpms_blob_id_unique` ON `rpms` (`blob_id`);--> statement-breakpoint
+CREATE INDEX `rpms_account` ON `rpms` (`account_id`,`base_system`);--> statement-breakpoint
+CREATE UNIQUE INDEX `rpms_nevra` ON `rpms` (`account_id`,`base_system`,`nevra`);--> statement-breakpoint
 CREATE TABLE `selections` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`appliance_id` integer NOT NULL,
@@ -145,4 +204,14 @@ CREATE TABLE `testdrives` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `testdrives_page_token_unique` ON `testdrives` (`page_token`);--> statement-breakpoint
 CREATE INDEX `testdrives_state` ON `testdrives` (`state`,`account_id`);--> statement-breakpoint
+CREATE VIRTUAL TABLE `packages_fts` USING fts5(name, summary, content = 'packages', content_rowid = 'id', tokenize = 'trigram', detail = 'none');
+--> statement-breakpoint
+CREATE TRIGGER `packages_inserted` AFTER INSERT ON `packages` BEGIN
+	INSERT INTO packages_fts(rowid, name, summary) VALUES (new.id, new.name, new.summary);
+END;
+--> statement-breakpoint
+CREATE TRIGGER `packages_deleted` AFTER DELETE ON `packages` BEGIN
+	INSERT INTO packages_fts(packages_fts, rowid, name, summary) VALUES ('delete', old.id, old.name, old.summary);
+END;
+--> statement-breakpoint
 INSERT INTO sqlite_sequence (name, seq) VALUES ('appliances', 999);

@@ -16,7 +16,7 @@ replaceBundle({ inputsHash: hash, modules: modulesOf(draft), worker: workerOptio
 
 async function buildParts(): Promise<void> {
   mkdirSync(assetsFolder, { recursive: true });
-  for (const part of ["build-wasm.ts", "build-assets.ts"]) {
+  for (const part of ["build-wasm.ts", "build-solver.ts", "build-assets.ts"]) {
     const script = join(projectRoot, "scripts", part);
     if (existsSync(script)) await run(node, [script]);
   }

@@ -1,5 +1,5 @@
 import { app } from "./app.ts";
-import { takeJobs } from "#queues/jobs";
+import { consume } from "#queues/consume";
 import { sweep } from "#queues/sweep";
 
 export { Build } from "#objects/build";
@@ -9,6 +9,6 @@ export { Testdrive } from "#objects/testdrive";
 
 export default {
   fetch: app.fetch,
-  queue: takeJobs,
+  queue: consume,
   scheduled: sweep,
 } satisfies ExportedHandler<Env>;

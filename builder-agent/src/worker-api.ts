@@ -50,6 +50,8 @@ export interface WorkerApi {
   fail(build: Lease, failure: BuildFailed, signal: AbortSignal): Promise<void>;
   /** Gives the build back unfinished, so that another agent gets it at once. */
   release(build: Lease, signal: AbortSignal): Promise<void>;
+  /** The headers of a call about claimed work that is not made here: a download. */
+  credentials(build: Lease): Record<string, string>;
   /** The image of a finished build from that byte on; the body is to be read or cancelled. */
   readImage(buildId: number, from: number, signal: AbortSignal): Promise<Response>;
   claimTestdrive(request: z.infer<typeof TestdriveClaimRequest>, signal: AbortSignal): Promise<TestdriveClaim | null>;
@@ -77,6 +79,7 @@ export function connectWorker(config: Pick<Config, "url" | "token">): WorkerApi 
     hello: (capabilities, signal) =>
       send("/agent/hello", { json: { capabilities }, tries: shortTries(signal) }).then(read(HelloAnswer)),
     openSocket: () => dial("/agent/socket"),
+    credentials: (build) => headers(config.token, build.token),
     ...buildCalls(send),
     ...testdriveCalls(send, dial),
   };

@@ -18,6 +18,7 @@ import {
   type FrozenInput,
   type Poke,
 } from "../src/contract.ts";
+import { fileAt } from "./support/frozen-input.ts";
 
 export const agentToken = "agent-token-for-tests";
 
@@ -75,6 +76,8 @@ class Fake {
   messages: { leaseId: string; body: string }[] = [];
   readonly acked: string[] = [];
   readonly retried: string[] = [];
+  /** Calls for packages, with the attempt token that came along. */
+  readonly downloads: { path: string; token: string | undefined }[] = [];
   readonly #troubles: Trouble[] = [];
   #count = 0;
 
@@ -128,10 +131,22 @@ class Fake {
       trouble.times--;
       if (trouble.answer === "drop") return void request.socket.destroy();
     }
+    if (trouble === undefined && this.#isPackage(url.pathname, request.headers)) {
+      return void response.end(fileAt(locationOf(url.pathname)));
+    }
     const call = { url, body: Buffer.concat(chunks), headers: request.headers, method: request.method ?? "" };
     const [status, answer] =
       trouble === undefined ? this.#route(call) : [trouble.answer as number, { error: "trouble" }];
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(answer));
+  }
+
+  /** Repositories of the catalogues are everyone's; a user repository is for agents. */
+  #isPackage(path: string, headers: IncomingMessage["headers"]): boolean {
+    const isUsers = /^\/agent\/user-repositories\/\d+\//.test(path);
+    if (!isUsers && !path.startsWith("/repositories/tiny/")) return false;
+    const token = headers[attemptHeader];
+    this.downloads.push({ path, token: typeof token === "string" ? token : undefined });
+    return !isUsers || headers.authorization === `Bearer ${agentToken}`;
   }
 
   #route(call: Call): Answer {
@@ -215,6 +230,9 @@ class Fake {
     }
   }
 }
+
+/** `/repositories/tiny/main/noarch/a.rpm` and `/agent/user-repositories/7/noarch/a.rpm` → `noarch/a.rpm`. */
+const locationOf = (path: string) => decodeURIComponent(path).split("/").slice(4).join("/");
 
 type Answer = [status: number, body: object];
 

@@ -6,7 +6,7 @@ import { projectRoot } from "./project.ts";
 import { print, step } from "./progress.ts";
 
 /** What a host package is for; the names are those of the agent's doctor. */
-export type Purpose = "oem" | "iso" | "testdrives" | "sample-distribution" | "tests";
+export type Purpose = "oem" | "iso" | "testdrives" | "sample-distribution" | "solver" | "tests";
 
 export const HostPackage = z.object({
   tool: z.string(),
@@ -20,7 +20,7 @@ export const HostPackage = z.object({
 });
 export type HostPackage = z.infer<typeof HostPackage>;
 
-const listFile = "builder-agent/src/doctor/packages.json";
+const listFiles = ["builder-agent/src/doctor/packages.json", "scripts/solver/packages.json"];
 // A user's PATH often lacks the administrator's folders, where half of these tools are.
 const folders = [...(process.env["PATH"] ?? "").split(":"), "/usr/local/sbin", "/usr/sbin", "/sbin"];
 
@@ -63,7 +63,8 @@ export function impossible(missing: readonly HostPackage[], purposes: readonly P
 }
 
 function allPackages(): HostPackage[] {
-  return [...z.array(HostPackage).parse(JSON.parse(readFileSync(join(projectRoot, listFile), "utf8"))), chromium];
+  const read = (file: string) => z.array(HostPackage).parse(JSON.parse(readFileSync(join(projectRoot, file), "utf8")));
+  return [...listFiles.flatMap(read), chromium];
 }
 
 function isThere({ tool, paths }: HostPackage): boolean {

@@ -6,7 +6,14 @@ import { buildSampleDistribution, findSampleDistribution } from "../launch/sampl
 /** Brings what the tests need the way npm start does, and gives the environment that tells them where it is. */
 export async function prepareForTests({ isFast }: { isFast: boolean }): Promise<NodeJS.ProcessEnv> {
   const found = await findSampleDistribution();
-  const purposes: Purpose[] = ["tests", "oem", "iso", "testdrives", ...(found ? [] : ["sample-distribution" as const])];
+  const purposes: Purpose[] = [
+    "tests",
+    "solver",
+    "oem",
+    "iso",
+    "testdrives",
+    ...(found ? [] : ["sample-distribution" as const]),
+  ];
   const missing = await installHostPackages(purposes);
   if (missing.length > 0) warn("Tests that need what is missing will fail.");
   // The fast tests make no image, so they can do without.

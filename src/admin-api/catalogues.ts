@@ -9,5 +9,5 @@ export const catalogues = factory.createApp().put("/:name", async (c) => {
   if (catalogue.name !== c.req.param("name")) {
     throw new Refusal("invalid_value", { message: `The file is the catalogue ${catalogue.name}.` });
   }
-  return c.json({ templates: await loadCatalogue(c.var.db, catalogue) });
+  return c.json({ templates: await loadCatalogue(c.env, c.var.db, catalogue) });
 });

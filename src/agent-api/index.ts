@@ -7,6 +7,7 @@ import { builds } from "#agent-api/builds";
 import { factory } from "#agent-api/factory";
 import { AgentRefusal } from "#agent-api/refusal";
 import { testdrives } from "#agent-api/testdrives";
+import { userRepositories } from "#agent-api/user-repositories";
 
 /** Door 2: JSON for builder agents, spoken in the messages of src/contract. */
 export const agentApi = factory
@@ -15,7 +16,8 @@ export const agentApi = factory
   .route("/", agents)
   .route("/builds", builds)
   .route("/builds", artifacts)
-  .route("/testdrives", testdrives);
+  .route("/testdrives", testdrives)
+  .route("/user-repositories", userRepositories);
 
 agentApi.onError((error, c) => {
   const { status, code, message } = shown(error);

@@ -2,9 +2,13 @@ import { authenticate } from "#api/authenticate";
 import { factory } from "#api/factory";
 import { account } from "#api/account";
 import { appliances } from "#api/appliances/appliances";
+import { applianceRepositories } from "#api/appliances/repositories";
+import { search } from "#api/appliances/search";
 import { software } from "#api/appliances/software";
 import { buildLog } from "#api/build-log";
 import { builds } from "#api/builds";
+import { repositories } from "#api/repositories";
+import { rpms } from "#api/rpms";
 import { runningBuilds } from "#api/running-builds";
 import { templateSets } from "#api/template-sets";
 import { testdrives } from "#api/testdrives";
@@ -27,6 +31,10 @@ function resources(version: ApiVersion) {
     .route("/", runningBuilds)
     .route("/", buildLog)
     .route("/", builds)
+    .route("/", rpms)
+    .route("/", repositories)
+    .route("/", applianceRepositories)
+    .route("/", search)
     .route("/", software)
     .route("/", testdrives);
 }

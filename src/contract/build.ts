@@ -8,15 +8,37 @@ export const attemptHeader = "x-kiln-attempt";
 /** One repository of the frozen input. `service:/…` names a repository that the Worker itself serves. */
 export const FrozenRepository = z.object({
   alias: z.string().regex(/^[a-z0-9-]+$/),
+  id: z.int().positive(),
+  name: z.string(),
   url: z.string(),
-  /** zypper's: the lower number wins. */
-  priority: z.int().min(1).max(99),
 });
 export type FrozenRepository = z.infer<typeof FrozenRepository>;
 
+/** What a mirror may call its packages' checksums by. */
+export const checksumTypes = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512"] as const;
+
+/** One file that the image is made of: the agent fetches this one and no other. */
+export const FrozenPackage = z.object({
+  name: z.string().min(1),
+  epoch: z.int().nonnegative(),
+  version: z.string().min(1),
+  release: z.string(),
+  arch: z.string().min(1),
+  /** The alias of its repository, and the file's path below that. */
+  repository: z.string(),
+  location: z.string().min(1),
+  checksum: z.object({ type: z.enum(checksumTypes), value: z.string().regex(/^[0-9a-f]{32,128}$/) }),
+  /** Bytes of the file; 0: the metadata does not say. */
+  size: z.int().nonnegative(),
+});
+export type FrozenPackage = z.infer<typeof FrozenPackage>;
+
+/** How the KIWI description names the one repository that the agent makes of the frozen packages on its own disk. */
+export const frozenSource = "repo:frozen";
+
 /**
- * All that decides what a build contains; written to R2 before the row exists and hashed. The KIWI description names its
- * repositories as `repo:ALIAS`, since only the agent knows under which address it reaches them.
+ * All that decides what a build contains; written to R2 before the row exists and hashed. The KIWI description names one
+ * repository, `frozenSource`, since only the agent knows where it has put the packages.
  */
 export const FrozenInput = z.object({
   formatVersion: z.literal(1),
@@ -25,7 +47,9 @@ export const FrozenInput = z.object({
   /** File name of the result without its extension, e.g. "Kiosk.x86_64-0.0.1.oem". */
   imageName: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,199}$/),
   repositories: z.array(FrozenRepository),
-  /** Names as selected; KIWI's zypper resolves them. */
+  /** What the selection resolved to: exactly these are installed. */
+  packages: z.array(FrozenPackage).min(1),
+  /** Names as selected. */
   selection: z.object({
     packages: z.array(
       z.object({ name: z.string(), version: z.string().optional(), repository: z.string().optional() }),
@@ -106,6 +130,8 @@ export const BuildFinished = z.object({
   /** Seconds spent in each phase, in order. */
   steps: z.array(z.object({ phase: Phase, seconds: z.number().nonnegative() })),
   builder: z.string().max(100),
+  /** In what the image differs from the frozen packages; absent: in nothing. */
+  remark: z.string().max(500).optional(),
 });
 export type BuildFinished = z.infer<typeof BuildFinished>;
 

@@ -1,12 +1,9 @@
+import type { ImageType } from "#contract/index";
 import type { BaseSystemFacts } from "#domain/catalogue";
-import {
-  findBaseSystem,
-  listApplianceRepositories,
-  listSelection,
-  type Appliance,
-  type Repository,
-  type Selection,
-} from "#storage/appliances";
+import { estimateOf } from "#domain/estimate";
+import { resolve, type SoftwareProblem, type SoftwareResolution } from "#domain/resolution";
+import { loadSoftware, type ApplianceSoftware } from "#domain/resolution-request";
+import type { Appliance, Repository } from "#storage/appliances";
 import type { Database } from "#storage/db";
 
 /** What stands in the way of a build, or might surprise its user (wire.md §2.3). */
@@ -21,41 +18,91 @@ export interface ApplianceStatus {
   issues: Issue[];
 }
 
-/** Checks what is known without a solver: repositories, and a kernel and a boot loader among the selection. */
-export async function applianceStatus(db: Database, appliance: Appliance): Promise<ApplianceStatus> {
-  const [baseSystem, repositories, selection] = await Promise.all([
-    findBaseSystem(db, appliance.baseSystem),
-    listApplianceRepositories(db, appliance.id),
-    listSelection(db, appliance.id),
-  ]);
-  const issues = [
-    ...repositoryIssues(appliance, repositories),
-    ...(baseSystem ? bootIssues(baseSystem.facts, selection) : [lostBaseSystem]),
-  ];
+/** Resolves the software for an image type, the appliance's own unless said, and tells what is wrong with it. */
+export async function applianceStatus(
+  env: Pick<Env, "BLOBS">,
+  db: Database,
+  appliance: Appliance,
+  imageType: ImageType = appliance.imageType,
+): Promise<ApplianceStatus> {
+  const software = await loadSoftware(db, appliance, imageType);
+  const issues = [...repositoryIssues(software), ...(await softwareIssues(env, appliance, software))];
   return { state: issues.some(({ type }) => type === "error") ? "error" : "ok", issues };
 }
 
-const lostBaseSystem: Issue = { type: "error", text: "The base system of the appliance is gone." };
+const error = (text: string): Issue => ({ type: "error", text });
 
-function repositoryIssues({ arch }: Appliance, repositories: Repository[]): Issue[] {
-  if (repositories.length === 0) return [{ type: "error", text: "The appliance has no repository." }];
-  if (repositories.some(({ arches }) => arches.includes(arch))) return [];
-  return [{ type: "error", text: `None of the appliance's repositories has packages for ${arch}.` }];
+function repositoryIssues({ arch, repositories }: ApplianceSoftware): Issue[] {
+  if (repositories.length === 0) return [error("The appliance has no repository.")];
+  const stale = repositories.filter(({ revision, problem }) => revision !== null && problem !== null).map(staleIssue);
+  if (!servesArch({ arch, repositories })) {
+    return [error(`None of the appliance's repositories has packages for ${arch}.`), ...stale];
+  }
+  return stale;
 }
 
-function bootIssues(facts: BaseSystemFacts, selection: Selection[]): Issue[] {
-  const names = selection.flatMap(({ kind, name }) => {
-    if (kind === "package") return [name];
-    return kind === "pattern" ? (facts.patterns[name] ?? []) : [];
-  });
+const servesArch = ({ arch, repositories }: Pick<ApplianceSoftware, "arch" | "repositories">): boolean =>
+  repositories.some(({ arches, revision }) => revision === null || arches.includes(arch));
+
+const staleIssue = ({ name, problem }: Repository): Issue => ({
+  type: "warning",
+  text: `The repository ${name} could not be refreshed, so what it last had is used: ${problem}`,
+});
+
+async function softwareIssues(
+  env: Pick<Env, "BLOBS">,
+  appliance: Appliance,
+  software: ApplianceSoftware,
+): Promise<Issue[]> {
+  if (!software.baseSystem) return [error("The base system of the appliance is gone.")];
+  // Nothing could be solved, and saying that of every package would hide why.
+  if (!servesArch(software)) return [];
+  const resolution = await resolve(env, software);
+  switch (resolution.state) {
+    case "unimported":
+      return resolution.repositories.map(unimportedIssue);
+    case "unsolvable":
+      return resolution.problems.map(problemIssue);
+    case "solved":
+      return [...bootIssues(software.baseSystem, resolution), ...diskIssues(appliance, software, resolution)];
+    default:
+      return resolution satisfies never;
+  }
+}
+
+const unimportedIssue = ({ name, problem }: Repository): Issue =>
+  error(
+    problem === null
+      ? `The repository ${name} is still being imported.`
+      : `The repository ${name} could not be imported: ${problem}`,
+  );
+
+function problemIssue({ text, proposals, install }: SoftwareProblem): Issue {
+  const advice = proposals.length === 0 ? "" : ` (possible: ${proposals.join("; or ")})`;
+  const issue = error(`${text}${advice}`);
+  return install === undefined ? issue : { ...issue, solution: { type: "install", package: install } };
+}
+
+type Solved = Extract<SoftwareResolution, { state: "solved" }>;
+
+function bootIssues(facts: BaseSystemFacts, { packages }: Solved): Issue[] {
+  const names = new Set(packages.map(({ name }) => name));
   return [
     ...missing(names, facts.kernels, "No kernel package is selected."),
     ...missing(names, facts.bootLoaders, "No boot loader is selected."),
   ];
 }
 
-function missing(names: string[], wanted: string[], text: string): Issue[] {
+function missing(names: ReadonlySet<string>, wanted: string[], text: string): Issue[] {
   const [first = ""] = wanted;
-  if (wanted.some((name) => names.includes(name))) return [];
-  return [{ type: "error", text, solution: { type: "install", package: first } }];
+  if (wanted.some((name) => names.has(name))) return [];
+  return [{ ...error(text), solution: { type: "install", package: first } }];
+}
+
+/** Media are as large as what is on them; everything else has a disk of the size that the user chose. */
+function diskIssues(appliance: Appliance, { imageType }: ApplianceSoftware, resolution: Solved): Issue[] {
+  const needed = estimateOf(resolution)?.estimatedRawMb ?? 0;
+  const { diskSizeMb } = appliance.configuration.settings;
+  if (imageType === "iso" || needed <= diskSizeMb) return [];
+  return [error(`The software needs ${needed} MB, but the disk has only ${diskSizeMb} MB.`)];
 }

@@ -1,3 +1,4 @@
+import type { ImageType } from "#contract/index";
 import { getAppliance, getOwnAppliance } from "#domain/appliance";
 import { applianceStatus } from "#domain/appliance-status";
 import { chooseImageType, chooseVersion, obstacleTo, type BuildRequest } from "#domain/build-request";
@@ -44,8 +45,8 @@ export async function startBuild(
   const imageType = chooseImageType(appliance, agents, request);
   const obstacle = obstacleTo({ version, imageType }, built, request);
   if (obstacle) throw obstacle;
-  await refuseUnlessOk(db, appliance);
-  const inputSha256 = await putInput(env.BLOBS, await freezeInput(db, appliance, { version, imageType }));
+  await refuseUnlessOk(env, db, appliance, imageType);
+  const inputSha256 = await putInput(env.BLOBS, await freezeInput({ env, db }, appliance, { version, imageType }));
 
   if (request.force) await cancelSame(env, built, { version, imageType });
   const row = { accountId: account.id, applianceId: appliance.id, version, imageType, inputSha256 };
@@ -128,8 +129,8 @@ export type { Progress };
 
 export const buildObject = (env: Pick<Env, "BUILDS">, id: number) => env.BUILDS.getByName(String(id));
 
-async function refuseUnlessOk(db: Database, appliance: Appliance): Promise<void> {
-  const { state, issues } = await applianceStatus(db, appliance);
+async function refuseUnlessOk(env: Env, db: Database, appliance: Appliance, imageType: ImageType): Promise<void> {
+  const { state, issues } = await applianceStatus(env, db, appliance, imageType);
   if (state === "ok") return;
   const first = issues.find(({ type }) => type === "error");
   throw new Refusal("configuration_error", first ? { message: first.text } : {});

@@ -17,6 +17,17 @@ export const BaseSystemFacts = z.object({
   needs: z.partialRecord(ImageType, z.array(z.string())),
   /** What KIWI installs from outside before the image's own package manager exists; null: everything. */
   bootstrap: z.array(z.string()).nullable(),
+  /** How a repository that a person imports is known to be for it; the first that fits decides. */
+  detection: z
+    .object({
+      /** Addresses, with `*` for anything. */
+      urls: z.array(z.string()).default([]),
+      /** Names of the distribution in the repository's index. */
+      cpeIds: z.array(z.string()).default([]),
+      /** What its release package provides. */
+      releaseCapabilities: z.array(z.string()).default([]),
+    })
+    .default({ urls: [], cpeIds: [], releaseCapabilities: [] }),
 });
 export type BaseSystemFacts = z.infer<typeof BaseSystemFacts>;
 

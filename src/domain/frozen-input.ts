@@ -1,52 +1,49 @@
 import { encrypt as hashForShadow } from "unixcrypt";
-import type { FrozenInput, FrozenRepository, ImageType } from "#contract/index";
+import { FrozenPackage, type FrozenInput, type FrozenRepository, type ImageType } from "#contract/index";
 import { Refusal } from "#domain/refusal";
+import { resolve } from "#domain/resolution";
+import { loadSoftware, type ApplianceSoftware } from "#domain/resolution-request";
 import { kiwiDescription } from "#kiwi/description";
-import {
-  findBaseSystem,
-  listApplianceRepositories,
-  listSelection,
-  type Appliance,
-  type Repository,
-  type Selection,
-} from "#storage/appliances";
+import { nevra } from "#solver/package";
+import type { ResolvedPackage } from "#solver/resolution";
+import type { Appliance, Repository } from "#storage/appliances";
 import type { Database } from "#storage/db";
+import { aliasOf } from "#storage/repositories";
 
 /** Kiln's own version, as frozen inputs and the operator's health page tell it. */
 export const kilnVersion = "0.1.0";
 
-/** Collects all that decides what a build contains, so that later changes of the appliance cannot touch it. */
+/**
+ * Collects all that decides what a build contains, so that later changes of the appliance, and of its repositories,
+ * cannot touch it. Refused while the software does not resolve.
+ */
 export async function freezeInput(
-  db: Database,
+  { env, db }: { env: Pick<Env, "BLOBS">; db: Database },
   appliance: Appliance,
   request: { version: string; imageType: ImageType },
 ): Promise<FrozenInput> {
-  const [baseSystem, rows, selection] = await Promise.all([
-    findBaseSystem(db, appliance.baseSystem),
-    listApplianceRepositories(db, appliance.id),
-    listSelection(db, appliance.id),
-  ]);
-  if (!baseSystem) throw new Refusal("configuration_error", { message: "The base system of the appliance is gone." });
-  const chosen = frozenSelection(selection, new Map(rows.map(({ id }) => [id, aliasOf(id)])));
-  const needed = (baseSystem.facts.needs[request.imageType] ?? []).map((name) => ({ name }));
+  const software = await loadSoftware(db, appliance, request.imageType);
+  const resolution = await resolve(env, software);
+  if (!software.baseSystem || resolution.state !== "solved") throw new Refusal("configuration_error");
+  const folders = new Map(software.repositories.map(({ id, packagesFolder }) => [aliasOf(id), packagesFolder]));
+  const packages = resolution.packages.map((one) => frozenPackage(one, folders.get(one.repository) ?? ""));
   const description = kiwiDescription({
     ...request,
     name: fileNameOf(appliance.name),
     diskSizeMb: appliance.configuration.settings.diskSizeMb,
     locale: appliance.configuration.locale,
     users: appliance.configuration.users.map(withPasswordHash),
-    repositories: rows.map(frozenRepository),
-    packages: [...chosen.packages, ...needed].map(packageRequest),
-    patterns: chosen.patterns,
-    bootstrap: baseSystem.facts.bootstrap,
+    packages,
+    bootstrap: software.baseSystem.bootstrap,
   });
   return {
     formatVersion: 1,
     appliance: { id: appliance.id, name: appliance.name, version: request.version, arch: appliance.arch },
     imageType: request.imageType,
     imageName: imageName(appliance, request),
-    repositories: rows.map(frozenRepository),
-    selection: chosen,
+    repositories: software.repositories.map(frozenRepository),
+    packages,
+    selection: frozenSelection(software),
     description: { "config.xml": description },
     writtenBy: `kiln ${kilnVersion}`,
   };
@@ -61,29 +58,30 @@ function fileNameOf(name: string): string {
   return plain.replace(/^_+|_+$/g, "").slice(0, 100) || "appliance";
 }
 
-const aliasOf = (repositoryId: number) => `repo-${repositoryId}`;
+const frozenRepository = ({ id, name, url }: Repository): FrozenRepository => ({ alias: aliasOf(id), id, name, url });
 
-const frozenRepository = ({ id, url, priority }: Repository): FrozenRepository => ({
-  alias: aliasOf(id),
-  url,
-  priority,
-});
+/** The agent can fetch only what the metadata says where to find and how to know again. */
+function frozenPackage(resolved: ResolvedPackage, folder: string): FrozenPackage {
+  const { name, epoch, version, release, arch, repository, downloadSizeBytes: size } = resolved;
+  const location = resolved.location && [folder, resolved.location].filter(Boolean).join("/");
+  const frozen = { name, epoch, version, release, arch, repository, location, size, checksum: resolved.checksum };
+  const parsed = FrozenPackage.safeParse(frozen);
+  if (parsed.success) return parsed.data;
+  const message = `The repository of ${nevra(resolved)} does not say where its file is, or gives no checksum that is known.`;
+  throw new Refusal("configuration_error", { message });
+}
 
-function frozenSelection(rows: Selection[], aliases: Map<number, string>): FrozenInput["selection"] {
-  const packages = rows
+function frozenSelection({ selection, repositories }: ApplianceSoftware): FrozenInput["selection"] {
+  const present = new Set(repositories.map(({ id }) => id));
+  const packages = selection
     .filter(({ kind }) => kind === "package")
     .map(({ name, version, repositoryId }) => ({
       name,
       ...(version === null ? {} : { version }),
-      // A pin to a repository that has left the appliance no longer binds.
-      ...(repositoryId !== null && aliases.has(repositoryId) ? { repository: aliasOf(repositoryId) } : {}),
+      ...(repositoryId !== null && present.has(repositoryId) ? { repository: aliasOf(repositoryId) } : {}),
     }));
-  return { packages, patterns: rows.filter(({ kind }) => kind === "pattern").map(({ name }) => name) };
+  return { packages, patterns: selection.filter(({ kind }) => kind === "pattern").map(({ name }) => name) };
 }
-
-/** zypper's ways to pin: `alias:name=version`. */
-const packageRequest = ({ name, version, repository }: FrozenInput["selection"]["packages"][number]): string =>
-  `${repository === undefined ? "" : `${repository}:`}${name}${version === undefined ? "" : `=${version}`}`;
 
 // KIWI would hash plain passwords itself, with MD5 and a fixed salt.
 const withPasswordHash = <T extends { password: string }>({ password, ...user }: T) => ({

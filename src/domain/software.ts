@@ -1,11 +1,17 @@
+import { keepEstimate } from "#domain/estimate";
 import { Refusal } from "#domain/refusal";
-import { listApplianceRepositories, type Appliance } from "#storage/appliances";
+import { countChanges, resolve } from "#domain/resolution";
+import { loadSoftware, type Choice } from "#domain/resolution-request";
+import { listApplianceRepositories, listSelection, type Appliance, type Selection } from "#storage/appliances";
 import type { Database } from "#storage/db";
-import { removeSelection, saveSelection } from "#storage/selections";
+import { removeSelection, replaceSelections, saveSelection } from "#storage/selections";
 
-export type SoftwareKind = "package" | "pattern";
+export type SoftwareKind = Selection["kind"];
 
-/** What a change of the selection did (wire.md §2.7); the counts are those of the selection until the solver arrives. */
+/**
+ * What a change of the selection did to the image (wire.md §2.7). `broken`: changed, but now it does not resolve. The
+ * counts are the difference of two images, so they are 0 when there is none on one side.
+ */
 export interface SelectionChange {
   state: "changed" | "equal" | "broken";
   packagesAdded: number;
@@ -19,29 +25,72 @@ export interface SelectionRequest {
   repositoryId?: number | undefined;
 }
 
-/** Puts a package or pattern into the selection, or pins it anew. */
-export async function select(db: Database, appliance: Appliance, request: SelectionRequest): Promise<SelectionChange> {
-  checkName(request.name);
-  checkVersion(request.version);
-  await checkRepository(db, appliance, request.repositoryId);
-  const { kind, name, version = null, repositoryId = null } = request;
-  const before = await saveSelection(db, { applianceId: appliance.id, kind, name, version, repositoryId });
-  if (!before) return { state: "changed", packagesAdded: 1, packagesRemoved: 0 };
-  if (before.version === version && before.repositoryId === repositoryId) return equal;
-  return { state: "changed", packagesAdded: 1, packagesRemoved: 1 };
+interface Place {
+  env: Pick<Env, "BLOBS">;
+  db: Database;
 }
 
-/** Takes a package or pattern out of the selection; one that is not there leaves it equal. */
+/** Puts a package, a pattern or a ban into the selection, or pins it anew. */
+export async function select(place: Place, appliance: Appliance, request: SelectionRequest): Promise<SelectionChange> {
+  checkName(request.name);
+  checkVersion(request.version, "invalid_version");
+  await checkRepository(place.db, appliance, request.repositoryId);
+  const { kind, name, version = null, repositoryId = null } = request;
+  const choice = { kind, name, version, repositoryId };
+  const before = await saveSelection(place.db, { ...choice, applianceId: appliance.id });
+  if (before && before.version === version && before.repositoryId === repositoryId) return equal;
+  return await compare(place, appliance, { before, after: choice });
+}
+
+/** Takes an entry out of the selection; one that is not there leaves it equal. */
 export async function deselect(
-  db: Database,
+  place: Place,
   appliance: Appliance,
   { kind, name }: Pick<SelectionRequest, "kind" | "name">,
 ): Promise<SelectionChange> {
-  const removed = await removeSelection(db, { applianceId: appliance.id, kind, name });
-  return removed ? { state: "changed", packagesAdded: 0, packagesRemoved: 1 } : equal;
+  const before = await removeSelection(place.db, { applianceId: appliance.id, kind, name });
+  return before ? await compare(place, appliance, { before, after: undefined }) : equal;
+}
+
+/** Replaces all packages and patterns at once; bans stay, and so do pins to repositories, which no list shows. */
+export async function replaceSelection(
+  place: Place,
+  appliance: Appliance,
+  wanted: Pick<SelectionRequest, "kind" | "name" | "version">[],
+): Promise<void> {
+  for (const { name, version } of wanted) {
+    checkName(name);
+    checkVersion(version, "invalid_value");
+  }
+  const present = new Map((await listSelection(place.db, appliance.id)).map((entry) => [keyOf(entry), entry]));
+  const rows = wanted.map(({ kind, name, version = null }) => {
+    const before = present.get(keyOf({ kind, name }));
+    return { kind, name, version, repositoryId: before?.version === version ? before.repositoryId : null };
+  });
+  await replaceSelections(place.db, appliance.id, [...new Map(rows.map((row) => [keyOf(row), row])).values()]);
+  const resolution = await resolve(place.env, await loadSoftware(place.db, appliance));
+  await keepEstimate(place.db, appliance, resolution);
 }
 
 const equal: SelectionChange = { state: "equal", packagesAdded: 0, packagesRemoved: 0 };
+
+/** Both images with all that others have changed meanwhile, so that the difference is this change's alone. */
+async function compare(
+  { env, db }: Place,
+  appliance: Appliance,
+  { before, after }: { before: Choice | undefined; after: Choice | undefined },
+): Promise<SelectionChange> {
+  const software = await loadSoftware(db, appliance);
+  const changed = keyOf(after ?? before ?? { kind: "package", name: "" });
+  const others = software.selection.filter((entry) => keyOf(entry) !== changed);
+  const was = await resolve(env, { ...software, selection: before ? [...others, before] : others });
+  const is = await resolve(env, { ...software, selection: after ? [...others, after] : others });
+  await keepEstimate(db, appliance, is);
+  const { added, removed } = countChanges(was, is) ?? { added: 0, removed: 0 };
+  return { state: is.state === "solved" ? "changed" : "broken", packagesAdded: added, packagesRemoved: removed };
+}
+
+const keyOf = ({ kind, name }: Pick<Choice, "kind" | "name">): string => `${kind} ${name}`;
 
 // The names rpm builds packages under; zypper would read others as globs, removals or repository aliases.
 const packageName = /^[A-Za-z0-9_][A-Za-z0-9._+-]{0,199}$/;
@@ -50,10 +99,12 @@ function checkName(name: string): void {
   if (!packageName.test(name)) throw new Refusal("invalid_value", { message: `${name} is no name of a package.` });
 }
 
-// epoch:version-release as rpm writes them.
-function checkVersion(version: string | undefined): void {
-  if (version === undefined || /^[A-Za-z0-9][A-Za-z0-9._+~^:-]{0,199}$/.test(version)) return;
-  throw new Refusal("invalid_version", { message: `${version} is no version of a package.` });
+// [epoch:]version[-release] as rpm writes them.
+const packageVersion = /^(\d{1,9}:)?[A-Za-z0-9][A-Za-z0-9._+~^]{0,127}(-[A-Za-z0-9._+~^]{1,127})?$/;
+
+function checkVersion(version: string | undefined, code: "invalid_version" | "invalid_value"): void {
+  if (version === undefined || packageVersion.test(version)) return;
+  throw new Refusal(code, { message: `${version} is no version of a package.` });
 }
 
 async function checkRepository(db: Database, appliance: Appliance, repositoryId: number | undefined): Promise<void> {

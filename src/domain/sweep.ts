@@ -40,7 +40,7 @@ export async function removeStrayBuildBlobs(env: Env, db: Database, now: number)
   const old = await nextOldKeys(env, db, { prefix: buildsPrefix, now });
   const ids = [...new Set(old.map(buildIdOfKey))];
   const kept = new Map((await findKept(db, ids)).map((build) => [build.id, build]));
-  await remove(
+  await removeBlobs(
     env,
     old.filter((key) => !belongs(key, kept.get(buildIdOfKey(key)))),
   );
@@ -50,7 +50,7 @@ export async function removeStrayBuildBlobs(env: Env, db: Database, now: number)
 export async function removeStrayInputs(env: Env, db: Database, now: number): Promise<void> {
   const old = await nextOldKeys(env, db, { prefix: inputsPrefix, now });
   const used = await findUsedInputs(db, old.map(sha256OfKey));
-  await remove(
+  await removeBlobs(
     env,
     old.filter((key) => !used.has(sha256OfKey(key))),
   );
@@ -63,7 +63,7 @@ function belongs(key: string, build: KeptBuild | undefined): boolean {
 }
 
 /** The next page of keys below a prefix, without the young ones; the place is kept for the next run. */
-async function nextOldKeys(
+export async function nextOldKeys(
   env: Env,
   db: Database,
   { prefix, now }: { prefix: string; now: number },
@@ -74,6 +74,6 @@ async function nextOldKeys(
   return page.objects.filter(({ uploaded }) => uploaded.getTime() < now - graceMs).map(({ key }) => key);
 }
 
-async function remove(env: Env, keys: string[]): Promise<void> {
+export async function removeBlobs(env: Env, keys: string[]): Promise<void> {
   if (keys.length > 0) await env.BLOBS.delete(keys);
 }

@@ -1,4 +1,4 @@
-import type { FrozenRepository, ImageType } from "#contract/index";
+import { frozenSource, type FrozenPackage, type ImageType } from "#contract/index";
 import { marked, writeXml, type XmlMarked } from "#xml/write";
 import { imageTypeElement } from "#kiwi/image-type";
 
@@ -11,17 +11,15 @@ export interface DescriptionFacts {
   diskSizeMb: number;
   locale: { language: string; keyboardLayout: string; timezone: string };
   users: { name: string; passwordHash: string; homedir: string; shell: string; group: string; uid: number }[];
-  repositories: FrozenRepository[];
-  /** As zypper reads them: `name`, `name=version`, `alias:name`. */
-  packages: string[];
-  patterns: string[];
+  /** Everything that the image gets. */
+  packages: Pick<FrozenPackage, "name" | "epoch" | "version" | "release" | "arch">[];
   /** What KIWI installs from outside before the image has a package manager; null: everything. */
   bootstrap: string[] | null;
 }
 
 /**
- * config.xml of KIWI NG, schema 7.5. Repositories are named `repo:ALIAS`; the agent writes the address in that it
- * reaches them under.
+ * config.xml of KIWI NG, schema 7.5. Its one repository holds the resolved packages and no others; the agent writes in
+ * where it has put them.
  */
 export function kiwiDescription(facts: DescriptionFacts): string {
   const image = marked(
@@ -33,7 +31,7 @@ export function kiwiDescription(facts: DescriptionFacts): string {
       ),
       preferences: preferences(facts),
       users: { user: facts.users.map(user) },
-      repository: facts.repositories.map(repository),
+      repository: frozenRepository,
       packages: packageSections(facts),
     },
   );
@@ -46,7 +44,8 @@ const preferences = ({ version, locale, imageType, diskSizeMb }: DescriptionFact
   locale: locale.language.replace(/\..*$/, ""),
   keytable: keytables[locale.keyboardLayout] ?? "us",
   timezone: locale.timezone,
-  "rpm-check-signatures": true,
+  // The agent has compared every file with its frozen checksum, which came out of signed metadata where there was any.
+  "rpm-check-signatures": false,
   type: imageTypeElement(imageType, { diskSizeMb }),
 });
 
@@ -66,20 +65,29 @@ const user = ({ name, passwordHash, homedir, shell, group, uid }: DescriptionFac
     {},
   );
 
-const repository = ({ alias, priority }: FrozenRepository): XmlMarked =>
-  marked(
-    { type: "rpm-md", alias, priority: String(priority), repository_gpgcheck: "true" },
-    { source: marked({ path: `repo:${alias}` }, {}) },
-  );
+const frozenRepository = marked(
+  { type: "rpm-md", alias: "frozen", repository_gpgcheck: "false", package_gpgcheck: "false" },
+  { source: marked({ path: frozenSource }, {}) },
+);
 
-/**
- * `namedCollection` needs a libsolv that knows patterns, which Debian's does not; the capability works everywhere.
- * Two sections where the image brings its own package manager, one where the host installs everything.
- */
-function packageSections({ packages, patterns, bootstrap }: DescriptionFacts): XmlMarked[] {
-  const names = [...packages, ...patterns.map((name) => `pattern() = ${name}`)];
+/** Two sections where the image brings its own package manager, one where the host installs everything. */
+function packageSections({ packages, bootstrap }: DescriptionFacts): XmlMarked[] {
+  const names = packages.map((one) => packageRequest(one, packages));
   if (bootstrap === null) return [section("bootstrap", names)];
   return [section("bootstrap", bootstrap), section("image", names)];
+}
+
+// KIWI looks for its dracut modules by their bare names before it begins.
+const soughtByKiwi = /^dracut-kiwi-/;
+
+/** `name=[epoch:]version-release`, with the architecture where a name is there for two of them. */
+function packageRequest(
+  { name, epoch, version, release, arch }: DescriptionFacts["packages"][number],
+  all: DescriptionFacts["packages"],
+): string {
+  const isOne = all.filter((other) => other.name === name).length === 1;
+  if (isOne && soughtByKiwi.test(name)) return name;
+  return `${name}${isOne ? "" : `.${arch}`}=${epoch > 0 ? `${epoch}:` : ""}${version}-${release}`;
 }
 
 const section = (type: "bootstrap" | "image", names: string[]) =>

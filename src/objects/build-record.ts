@@ -61,7 +61,8 @@ async function tellFinished(db: Database, id: number, result: Result): Promise<v
   if (build) await saveFinished(db, build, { ...result, nextVersion: raiseRelease(build.version) });
 }
 
-const resultOf = ({ image, fileName, rawSize, compressed, steps }: Outcome, endedAt: number): Result => ({
+const resultOf = ({ image, fileName, rawSize, compressed, steps, remark }: Outcome, endedAt: number): Result => ({
+  message: remark === undefined ? "Finished" : `Finished. ${remark}`,
   imageKey: image.key,
   fileName,
   fileSize: image.size,

@@ -1,11 +1,24 @@
+import { refreshRepositories, removeStrayPackages, removeStraySolvs } from "#domain/repository-refresh";
+import { mendUserRepositories, removeStrayUploads } from "#domain/rpm-sweep";
 import { forgetRetiredBuilds, removeStrayBuildBlobs, removeStrayInputs, wakeLostBuilds } from "#domain/sweep";
 import { wakeTestdrives } from "#domain/testdrive";
 import { openDatabase } from "#storage/db";
 
-/** Every minute: what a crash left lying is picked up. One chore that fails does not keep the others from being done. */
+/** Every minute: what has changed is looked at, and what a crash left lying is picked up. One chore that fails does not keep the others from being done. */
 export async function sweep(event: ScheduledController, env: Env): Promise<void> {
   const db = openDatabase(env.DB);
-  const chores = [wakeLostBuilds, wakeTestdrives, forgetRetiredBuilds, removeStrayBuildBlobs, removeStrayInputs];
+  const chores = [
+    wakeLostBuilds,
+    wakeTestdrives,
+    refreshRepositories,
+    mendUserRepositories,
+    forgetRetiredBuilds,
+    removeStrayBuildBlobs,
+    removeStrayInputs,
+    removeStraySolvs,
+    removeStrayPackages,
+    removeStrayUploads,
+  ];
   for (const chore of chores) {
     await chore(env, db, event.scheduledTime).catch((error: unknown) => console.error(`${chore.name}:`, error));
   }

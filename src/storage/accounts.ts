@@ -1,4 +1,4 @@
-import { eq, sql } from "drizzle-orm";
+import { eq, sql, type SQL } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { accounts } from "./schema.ts";
 
@@ -25,10 +25,13 @@ export async function saveApiKey(
   await db.update(accounts).set({ apiKeyHmac: key.hmac, apiKeyCipher: key.cipher }).where(eq(accounts.id, accountId));
 }
 
-/** Bytes of the images that an account keeps. */
+/** Bytes that an account keeps: its images and its uploads. */
 export async function usedBytes(db: Database, accountId: number): Promise<number> {
-  const row = await db.get<{ bytes: number | null }>(
-    sql`SELECT sum(file_size) AS bytes FROM builds WHERE account_id = ${accountId} AND retired_at IS NULL`,
-  );
-  return row?.bytes ?? 0;
+  const row = await db.get<{ bytes: number }>(sql`SELECT ${usedBytesOf(accountId)} AS bytes`);
+  return row.bytes;
 }
+
+/** The same as an expression, for statements that must not exceed the quota. */
+export const usedBytesOf = (accountId: number): SQL =>
+  sql`((SELECT coalesce(sum(file_size), 0) FROM builds WHERE account_id = ${accountId} AND retired_at IS NULL)
+     + (SELECT coalesce(sum(stored_bytes), 0) FROM rpms WHERE account_id = ${accountId}))`;

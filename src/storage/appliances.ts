@@ -38,6 +38,8 @@ export async function listApplianceRepositories(db: Database, applianceId: numbe
 export const findBaseSystem = (db: Database, name: string) =>
   db.query.baseSystems.findFirst({ where: eq(baseSystems.name, name) });
 
+export const listBaseSystems = (db: Database) => db.query.baseSystems.findMany({ orderBy: asc(baseSystems.name) });
+
 /** Writes the clone and copies its source's repositories and selection, in one batch. */
 export async function saveClone(db: Database, clone: NewAppliance, sourceId: number): Promise<Appliance> {
   const cloneId = sql`(SELECT id FROM appliances WHERE uuid = ${clone.uuid})`;

@@ -11,9 +11,30 @@ export const logKey = (buildId: number) => `builds/${buildId}/log.txt`;
 export const installedKey = (buildId: number) => `builds/${buildId}/installed.json`;
 /** A file of a repository that this service keeps itself, e.g. path "tiny/main/repodata/repomd.xml". */
 export const repositoryFileKey = (path: string) => `repositories/${path}`;
+/** The nth .solv file that an import made. Each import writes its own, so that one that fails spoils nothing. */
+export const solvKey = (repositoryId: number, importId: string, n: number) =>
+  `${solvPrefixOf(repositoryId, importId)}${n}.solv`;
+/** Everything of one import. */
+export const solvPrefixOf = (repositoryId: number, importId: string) => `solv/${repositoryId}/${importId}/`;
+
+/** Everything of one uploaded RPM or archive lies below this prefix, so that one listing finds it. */
+export const uploadPrefix = (blobId: string) => `uploads/${blobId}/`;
+/** What was uploaded, byte by byte. */
+export const uploadKey = (blobId: string) => `uploads/${blobId}/file`;
+/** A package that was inside an uploaded archive. */
+export const archivedPackageKey = (blobId: string, number: number) => `uploads/${blobId}/packages/${number}`;
+/** What the headers of an upload's packages say: a line of JSON for each. */
+export const uploadHeadersKey = (blobId: string) => `uploads/${blobId}/headers.jsonl`;
+/** A file of a user repository, e.g. path "repodata/repomd.xml". */
+export const userRepositoryFileKey = (repositoryId: number, path: string) =>
+  `user-repositories/${repositoryId}/${path}`;
 
 /** What the sweeper looks through, and whose a key is. */
 export const buildsPrefix = "builds/";
 export const inputsPrefix = "inputs/";
+export const solvPrefix = "solv/";
 export const buildIdOfKey = (key: string): number => Number(key.split("/")[1]);
 export const sha256OfKey = (key: string): string => key.slice(inputsPrefix.length).replace(/\.json$/, "");
+export const importIdOfKey = (key: string): string => key.split("/")[2] ?? "";
+export const uploadsPrefix = "uploads/";
+export const blobIdOfKey = (key: string): string => key.split("/")[1] ?? "";

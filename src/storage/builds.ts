@@ -146,7 +146,7 @@ export async function saveEnded(db: Database, id: number, ending: Ending): Promi
 
 export type Result = Required<
   Pick<Build, "imageKey" | "fileName" | "fileSize" | "rawSize" | "compressed" | "md5" | "sha1" | "sha256" | "steps">
-> & { completedAt: Date };
+> & { completedAt: Date; message: string };
 
 /**
  * It has an image. One batch: the build that this one replaces is retired, the appliance gets its next version (only
@@ -174,7 +174,7 @@ export async function saveFinished(
       .where(and(eq(appliances.id, applianceId), eq(appliances.version, version), waits)),
     db
       .update(builds)
-      .set({ ...result, status: "finished", message: "Finished", agentId: null })
+      .set({ ...result, status: "finished", agentId: null })
       .where(and(eq(builds.id, id), isTaken)),
   ]);
 }

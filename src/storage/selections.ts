@@ -1,4 +1,4 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, ne, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { appliances, selections } from "./schema.ts";
 import type { Selection } from "./appliances.ts";
@@ -22,13 +22,31 @@ export async function saveSelection(db: Database, row: NewSelection): Promise<Se
   return before[0];
 }
 
-/** Whether there was one. */
-export async function removeSelection(db: Database, entry: SelectionKey): Promise<boolean> {
+/** Answers what stood there. */
+export async function removeSelection(db: Database, entry: SelectionKey): Promise<Selection | undefined> {
   const [gone] = await db.batch([
-    db.delete(selections).where(sameEntry(entry)).returning({ id: selections.id }),
+    db.delete(selections).where(sameEntry(entry)).returning(),
     touch(db, entry.applianceId),
   ]);
-  return gone.length > 0;
+  return gone[0];
+}
+
+/** Replaces all packages and patterns in one batch; bans are kept apart. */
+export async function replaceSelections(
+  db: Database,
+  applianceId: number,
+  rows: Omit<NewSelection, "applianceId">[],
+): Promise<void> {
+  const list = rows.map(({ kind, name, version, repositoryId }) => [kind, name, version, repositoryId]);
+  await db.batch([
+    db.delete(selections).where(and(eq(selections.applianceId, applianceId), ne(selections.kind, "ban"))),
+    // One bound parameter however many there are; inserted in their order, which is the order of their ids.
+    db.insert(selections).select(
+      sql`SELECT NULL, ${applianceId}, value ->> 0, value ->> 1, value ->> 2, value ->> 3
+            FROM json_each(${JSON.stringify(list)}) ORDER BY key`,
+    ),
+    touch(db, applianceId),
+  ]);
 }
 
 type SelectionKey = Pick<Selection, "applianceId" | "kind" | "name">;

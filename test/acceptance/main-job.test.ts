@@ -185,14 +185,14 @@ describe("a build in the middle", () => {
     expectCleanHost();
   });
 
-  it("fails with KIWI's own sentence when a package does not exist", async () => {
+  it("does not begin while a package does not exist, and says so", async () => {
     const id = await clonedWithHello();
-    await tux.call("POST", `/appliances/${id}/cmd/add_package`, { name: "no-such-package" });
-    const buildId = await startBuild(id, "oem");
+    const { success } = await tux.call("POST", `/appliances/${id}/cmd/add_package`, { name: "no-such-package" });
+    expect(success.details.status.state).toBe("broken");
 
-    const seen = await tux.watchBuild(buildId, 200);
+    const refused = tux.call("POST", "/running_builds", { appliance_id: id, image_type: "oem" });
 
-    expect(seen.at(-1)).toMatchObject({ state: "failed", message: expect.stringContaining("no-such-package") });
+    await expect(refused).rejects.toThrow(/configuration_error.*no-such-package/);
   });
 });
 

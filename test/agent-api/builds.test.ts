@@ -183,6 +183,41 @@ describe("the end of an attempt", () => {
     expect((await findAnyBuild(db, buildId))?.status).toBe("finished");
   });
 
+  it("tells the owner in what the image differs from the frozen packages", async () => {
+    const buildId = await startBuild(tux, await createAppliance(tux));
+    const remark = "The image differs from what was resolved: 1 missing (hello-1.1-1.noarch).";
+
+    await (await fakeAgent()).buildsSuccessfully(buildId, undefined, { remark });
+
+    const { running_build: build } = await readXml(await tux.get(`/running_builds/${buildId}`));
+    expect(build).toMatchObject({ state: "finished", message: `Finished. ${remark}` });
+  });
+
+  it("hands out the packages that the software resolved to, and a description that asks for these", async () => {
+    const applianceId = await createAppliance(tux);
+    await tux.post(`/appliances/${applianceId}/cmd/add_package`, { name: "hello" });
+    const buildId = await startBuild(tux, applianceId, { image_type: "iso" });
+
+    const agent = await fakeAgent();
+    const { input } = (await agent.claimsBuild(buildId)).claim;
+
+    const updates = input.repositories.find(({ url }) => url.endsWith("/updates"));
+    expect(input.packages.find(({ name }) => name === "hello")).toEqual({
+      name: "hello",
+      epoch: 0,
+      version: "1.1",
+      release: "1",
+      arch: "noarch",
+      repository: updates?.alias,
+      location: "hello-1.1.noarch.rpm",
+      checksum: { type: "sha256", value: "0".repeat(64) },
+      size: 10,
+    });
+    expect(input.packages.map(({ name }) => name)).toEqual(expect.arrayContaining(["kernel-default", "syslinux"]));
+    expect(input.packages.map(({ name }) => name)).not.toContain("hello-docs");
+    expect(input.description["config.xml"]).toContain('<package name="hello=1.1-1"');
+  });
+
   it("is no finish without a complete upload", async () => {
     const { buildId, attempt } = await running();
     await attempt.opensUpload(5);

@@ -34,7 +34,8 @@ describe("POST appliances", () => {
       name: "Küchen & Kiosk",
       arch: "x86_64",
       type: "oem",
-      estimated_raw_size: "510 MB",
+      estimated_raw_size: "300 MB",
+      estimated_compressed_size: "60 MB",
       parent: { id: "1", name: expect.stringContaining("JeOS") },
       builds: { "@type": "array" },
     });

@@ -4,6 +4,12 @@ import { kiwiDescription, type DescriptionFacts } from "#kiwi/description";
 
 const parser = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: "@", parseTagValue: false });
 
+function packageOf(text: string): DescriptionFacts["packages"][number] {
+  const [, name = "", epoch, version = "", release = "", arch = ""] =
+    /^(.+)-(\d+):([^-]+)-([^-]+)\.([^.]+)$/.exec(text) ?? [];
+  return { name, epoch: Number(epoch), version, release, arch };
+}
+
 const facts: DescriptionFacts = {
   name: "Kiosk",
   version: "0.0.3",
@@ -11,30 +17,36 @@ const facts: DescriptionFacts = {
   diskSizeMb: 700,
   locale: { language: "de_DE.UTF-8", keyboardLayout: "german", timezone: "Europe/Vienna" },
   users: [{ name: "root", passwordHash: "$6$salt$hash", homedir: "/root", shell: "/bin/bash", group: "root", uid: 0 }],
-  repositories: [{ alias: "repo-21", url: "service:/repositories/tiny/main", priority: 90 }],
-  packages: ["hello", "repo-21:vim=1.0-1"],
-  patterns: ["base"],
+  packages: ["hello-0:1.0-1.noarch", "vim-2:9.0-3.x86_64"].map(packageOf),
   bootstrap: null,
 };
 const described = (changes: Partial<DescriptionFacts> = {}) =>
   parser.parse(kiwiDescription({ ...facts, ...changes })).image;
 
-describe("kiwiDescription", () => {
-  it("names repositories by alias, never by address", () => {
-    const { repository } = described();
+const namesIn = (section: { package: Record<string, string>[] }) => section.package.map((entry) => entry["@name"]);
 
-    expect(repository.source["@path"]).toBe("repo:repo-21");
-    expect(repository).toMatchObject({ "@alias": "repo-21", "@priority": "90" });
+describe("kiwiDescription", () => {
+  it("has one repository, which the agent makes of packages whose checksums it has compared", () => {
+    const { repository, preferences } = described();
+
+    expect(repository).toMatchObject({ source: { "@path": "repo:frozen" }, "@repository_gpgcheck": "false" });
+    expect(preferences["rpm-check-signatures"]).toBe("false");
   });
 
-  it("asks for patterns by capability, in the bootstrap of a system without its own package manager", () => {
+  it("asks for exact versions, in the bootstrap of a system without its own package manager", () => {
     const { packages } = described();
 
     expect(packages["@type"]).toBe("bootstrap");
-    expect(packages.package.map((entry: Record<string, string>) => entry["@name"])).toEqual([
-      "hello",
-      "repo-21:vim=1.0-1",
-      "pattern() = base",
+    expect(namesIn(packages)).toEqual(["hello=1.0-1", "vim=2:9.0-3"]);
+  });
+
+  it("tells two architectures of one name apart, and leaves names bare that KIWI looks for", () => {
+    const both = ["glibc-0:2.36-1.x86_64", "glibc-0:2.36-1.i686", "dracut-kiwi-live-0:9-1.noarch"].map(packageOf);
+
+    expect(namesIn(described({ packages: both }).packages)).toEqual([
+      "glibc.x86_64=2.36-1",
+      "glibc.i686=2.36-1",
+      "dracut-kiwi-live",
     ]);
   });
 
@@ -42,8 +54,10 @@ describe("kiwiDescription", () => {
     const { packages } = described({ bootstrap: ["filesystem", "zypper"] });
 
     expect(packages.map((section: Record<string, string>) => section["@type"])).toEqual(["bootstrap", "image"]);
-    expect(packages[0].package).toHaveLength(2);
-    expect(packages[1].package).toHaveLength(3);
+    expect(packages.map(namesIn)).toEqual([
+      ["filesystem", "zypper"],
+      ["hello=1.0-1", "vim=2:9.0-3"],
+    ]);
   });
 
   it("gives users hashes and the locale in KIWI's words", () => {

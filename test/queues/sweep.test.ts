@@ -118,4 +118,4 @@ it("goes on where it was in a long list, and begins anew at its end", async () =
   expect(await strayInputs()).toBe(0);
 
   expect(await env.DB.prepare("SELECT count(*) AS rows FROM sweep_positions").first("rows")).toBe(0);
-});
+}, 20_000); // 501 blobs are really written

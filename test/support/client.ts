@@ -11,6 +11,7 @@ export interface Client {
   delete: (path: string) => Promise<Response>;
   /** Parameters in the query string, as most clients send them. */
   post: (path: string, params?: Record<string, string | number>) => Promise<Response>;
+  put: (path: string, body: string, contentType?: string) => Promise<Response>;
   on: (version: "v1" | "v2") => Client;
 }
 
@@ -41,6 +42,8 @@ function client(who: Pick<Client, "accountId" | "username" | "apiKey">, version:
       const query = new URLSearchParams(Object.entries(params).map(([name, value]) => [name, String(value)]));
       return call("POST", `${path}?${query}`);
     },
+    put: (path, body, contentType = "application/xml") =>
+      call("PUT", path, { body, headers: { "content-type": contentType } }),
     on: (other) => client(who, other),
   };
 }

@@ -1,3 +1,4 @@
+import type { BuildFinished } from "#contract/index";
 import { loadTemplates } from "./catalogue.ts";
 import type { Client } from "./client.ts";
 import { bytesOf, fakeAgent, type FakeAgent } from "./fake-agent.ts";
@@ -28,10 +29,11 @@ export async function startBuild(
 export async function createBuild(
   tux: Client,
   image = bytesOf("an image"),
+  told: Partial<BuildFinished> = {},
 ): Promise<{ applianceId: number; buildId: number; agent: FakeAgent }> {
   const applianceId = await createAppliance(tux);
   const buildId = await startBuild(tux, applianceId);
   const agent = await fakeAgent();
-  await agent.buildsSuccessfully(buildId, image);
+  await agent.buildsSuccessfully(buildId, image, told);
   return { applianceId, buildId, agent };
 }

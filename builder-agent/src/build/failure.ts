@@ -31,14 +31,12 @@ export interface KiwiEnd {
   exit: Exit;
   /** The last line of standard error: the end of a stack trace, or why KIWI could not be started. */
   lastWords: string;
-  /** Repositories that we serve ourselves. */
-  ourAliases: readonly string[];
   /** Where the image's tree lies on this host, which is "/" to its owner. */
   root: string;
 }
 
 /** One sentence about a KIWI that did not end well, and whose fault it is. */
-export function failureOf(notes: Notes, { exit, lastWords, ourAliases, root }: KiwiEnd): BuildFailed {
+export function failureOf(notes: Notes, { exit, lastWords, root }: KiwiEnd): BuildFailed {
   if (notes.diskFull) return { kind: "error", reason: "The disk of the builder is full." };
   // util-linux 2.38: unshare stumbles when it passes on by which signal its child died, and says just this.
   const wasKilled = "killedBy" in exit || lastWords.startsWith("unshare: sigprocmask");
@@ -51,8 +49,8 @@ export function failureOf(notes: Notes, { exit, lastWords, ourAliases, root }: K
   const { name, text } = lastError(notes, root);
   if (text === "")
     return { kind: "error", reason: `KIWI ended with ${endOf(exit)}: ${lastWords.slice(0, 300) || "no reason given"}` };
-  const alias = /^Repository '([^']+)' is invalid/.exec(text)?.[1];
-  const isOurs = hostFaults.test(name) || (alias !== undefined && ourAliases.includes(alias));
+  // The only repository is the one that we have made ourselves.
+  const isOurs = hostFaults.test(name) || /^Repository '[^']+' is invalid/.test(text);
   return { kind: isOurs ? "error" : "failed", reason: text };
 }
 

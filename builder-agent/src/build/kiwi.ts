@@ -6,6 +6,8 @@ import type { ImageType } from "../contract.ts";
 /** Everything of one KIWI run lies below the work directory: nothing is written to the host's /etc or /var. */
 export interface KiwiPlace {
   description: string;
+  /** The repository of the frozen packages. */
+  packages: string;
   root: string;
   target: string;
   home: string;
@@ -19,6 +21,7 @@ export async function makeKiwiPlace(workDir: string): Promise<KiwiPlace> {
   const at = (name: string) => join(workDir, name);
   const place = {
     description: at("description"),
+    packages: at("packages"),
     root: at("root"), // made by KIWI, which refuses one that exists
     target: at("target"),
     home: at("home"),
@@ -27,7 +30,8 @@ export async function makeKiwiPlace(workDir: string): Promise<KiwiPlace> {
     temp: at("temp"),
     logs: { prepare: at("prepare.log"), create: at("create.log") },
   };
-  await Promise.all([place.description, place.target, place.home, place.cache, place.temp].map((dir) => mkdir(dir)));
+  const { description, packages, target, home, cache, temp } = place;
+  await Promise.all([description, packages, target, home, cache, temp].map((dir) => mkdir(dir)));
   await writeFile(join(place.home, ".rpmmacros"), rpmMacros);
   await writeFile(place.config, kiwiConfig);
   return place;

@@ -9,7 +9,9 @@ import { RemoteRefusal } from "../retry.ts";
 import { upload } from "../upload/upload.ts";
 import { openWorkDir } from "../work-dir.ts";
 import type { Lease, WorkerApi } from "../worker-api.ts";
-import { BuildFailure, buildImage } from "./image.ts";
+import { BuildFailure } from "./build-failure.ts";
+import { differenceOf, linesOf, remarkOf } from "./difference.ts";
+import { buildImage } from "./image.ts";
 import { ownLine } from "./log-line.ts";
 import { packImage, type PackedImage } from "./pack.ts";
 import { advance, heartbeatOf, startProgress, stepsOf, type ProgressEvent } from "./progress.ts";
@@ -123,14 +125,21 @@ class BuildWork {
     const built = await buildImage(input, {
       kiwi: config.kiwi,
       workDir,
-      reach: { url: config.url, allowHosts: config.allowHosts },
+      reach: {
+        url: config.url,
+        credentials: this.#parts.api.credentials(this.#lease),
+        allowHosts: config.allowHosts,
+      },
       signal,
       onLine: (line) => {
         lines.write(withoutSecrets(line));
         tell({ type: "line", line, at: Date.now() });
       },
       onPhase: enter,
+      onProgress: (fraction) => tell({ type: "done", fraction, at: Date.now() }),
     });
+    const difference = differenceOf(input.packages, built.installed);
+    for (const line of difference ? linesOf(difference) : []) lines.write(ownLine(line, new Date()));
     enter("Compressing the image");
     const packed = await packImage(built, input.imageName, { workDir, signal });
     enter("Uploading the image");
@@ -141,10 +150,10 @@ class BuildWork {
     );
     await lines.close();
     signal.throwIfAborted();
-    await this.#finish(built, packed);
+    await this.#finish(built, packed, difference && remarkOf(difference));
   }
 
-  async #finish(built: KiwiResult, packed: PackedImage): Promise<void> {
+  async #finish(built: KiwiResult, packed: PackedImage, remark: string | undefined): Promise<void> {
     const { api, cache, builder } = this.#parts;
     // Before the Worker knows: a testdrive may be claimed a moment later, and starts without a download then.
     const cached = await cache.put(this.#claim.buildId, packed.digests.sha256, packed.image, built.format);
@@ -152,7 +161,8 @@ class BuildWork {
     const { fileName, compressed } = packed;
     const { rawSize, installed } = built;
     const steps = stepsOf(this.#advance({ type: "time", at: Date.now() }));
-    await api.finish(this.#lease, { fileName, compressed, rawSize, installed, steps, builder }, this.#stopping.signal);
+    const told = { fileName, compressed, rawSize, installed, steps, builder, ...(remark && { remark }) };
+    await api.finish(this.#lease, told, this.#stopping.signal);
   }
 
   /** Tells the Worker why there will be no image, unless it knows already. */

@@ -17,10 +17,9 @@ describe("the sentence about a failed build", () => {
       "The software cannot be installed: nothing provides does-not-exist >= 7 needed by broken-dep-1.0-1.noarch.",
     ],
     ["prepare-no-such-package", "No provider of 'no-such-package' found."],
-    ["prepare-no-repository", "Repository 'updates' is invalid."],
     ["prepare-bad-script", "config.sh failed: image/config.sh: line 3: nosuchcmd: command not found"],
   ])("of %s is KIWI's own", (name, reason) => {
-    expect(failureOf(notesOf(recorded(name)), { exit, lastWords: "", ourAliases: [], root })).toEqual({
+    expect(failureOf(notesOf(recorded(name)), { exit, lastWords: "", root })).toEqual({
       kind: "failed",
       reason,
     });
@@ -32,7 +31,7 @@ describe("the sentence about a failed build", () => {
     ["two", ["1: a", "2: b"], "The software cannot be installed: a (and 1 more such problem)."],
     ["three", ["a", "b", "c"], "The software cannot be installed: a (and 2 more such problems)."],
   ])("tells %s", (_, texts, reason) => {
-    expect(failureOf(notesOf(texts.map(problem)), { exit, lastWords: "", ourAliases: [], root }).reason).toBe(reason);
+    expect(failureOf(notesOf(texts.map(problem)), { exit, lastWords: "", root }).reason).toBe(reason);
   });
 });
 
@@ -42,7 +41,7 @@ describe("the sentence about a file that an image misses", () => {
       `KiwiBootLoaderGrubFontError: unicode.pf2 not found in ['${root}/usr/share/grub2/unicode.pf2']`,
     );
 
-    const { reason } = failureOf(notes, { exit, lastWords: "", ourAliases: [], root });
+    const { reason } = failureOf(notes, { exit, lastWords: "", root });
 
     expect(reason).toBe("unicode.pf2 not found in ['/usr/share/grub2/unicode.pf2']");
   });
@@ -58,12 +57,12 @@ describe("a failure that is not the user's", () => {
     ["a full disk", notesOf(["rsync: No space left on device (28)", problem("a")]), "The disk of the builder is full."],
     ["a KIWI without a word", noNotes, "KIWI ended with exit code 1: Traceback"],
     [
-      "a repository of ours that is away",
-      error("KiwiBootStrapPhaseFailed: Bootstrap package installation failed: Repository 'main' is invalid.", "more"),
-      "Repository 'main' is invalid.",
+      "the repository that we have made ourselves",
+      notesOf(recorded("prepare-no-repository")),
+      "Repository 'updates' is invalid.",
     ],
   ])("is %s", (_, notes, reason) => {
-    expect(failureOf(notes, { exit, lastWords: "Traceback", ourAliases: ["main"], root })).toEqual({
+    expect(failureOf(notes, { exit, lastWords: "Traceback", root })).toEqual({
       kind: "error",
       reason,
     });
@@ -73,8 +72,6 @@ describe("a failure that is not the user's", () => {
     [{ killedBy: "SIGKILL" } as const, ""],
     [{ code: 1 } as const, "unshare: sigprocmask unblock failed: Invalid argument"],
   ])("is a KIWI that was killed: %o %s", (end, lastWords) => {
-    expect(failureOf(noNotes, { exit: end, lastWords, ourAliases: [], root }).reason).toMatch(
-      /^KIWI was killed on the builder/,
-    );
+    expect(failureOf(noNotes, { exit: end, lastWords, root }).reason).toMatch(/^KIWI was killed on the builder/);
   });
 });

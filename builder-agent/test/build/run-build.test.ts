@@ -18,7 +18,7 @@ import {
   temporaryDir,
   testConfig,
 } from "../support/agent-place.ts";
-import { frozenInput } from "../support/frozen-input.ts";
+import { frozenInput, frozenPackage } from "../support/frozen-input.ts";
 
 /** A claimed build, started as the agent's loop starts it. */
 async function start(worker: FakeWorker, stateDir: string, input: FrozenInput, more: Partial<BuildClaim> = {}) {
@@ -55,6 +55,7 @@ describe("a build", () => {
       compressed: true,
       builder: "9.24.56",
     });
+    expect(build.finished?.remark).toBeUndefined();
     expect(build.finished?.installed).toContainEqual({ name: "hello", version: "1.1", release: "1", arch: "noarch" });
     expect(build.finished?.installed.map((each) => each.name)).not.toContain("gpg-pubkey");
     expect(build.finished?.steps.map((step) => step.phase)).toEqual([
@@ -122,17 +123,21 @@ describe("a build", () => {
     expect(build.log).not.toContain("attempt-1-1");
   });
 
-  it("gives KIWI the repositories under the addresses that this agent reaches", async () => {
+  it("gives KIWI the packages that it has fetched, as the only repository", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
     const { running } = await start(worker, state.path, inScenario("slow"));
     await eventually("KIWI runs", () => isSlow(state.path));
 
+    const packages = join(state.path, "work/build-1-1/packages");
     const config = readFileSync(join(state.path, "work/build-1-1/root/config.xml"), "utf8");
+    const files = readdirSync(packages);
     running.stop("cancelled");
     await running.done;
 
-    expect(config).toContain(`<source path="${worker.url}/repositories/tiny/main"/>`);
+    expect(config.match(/<source [^>]*>/g)).toEqual([`<source path="dir://${packages}"/>`]);
+    const { packages: frozen } = inScenario("slow");
+    expect(files.toSorted()).toEqual([...frozen.map(({ checksum }) => `${checksum.value}.rpm`), "repodata"].toSorted());
   });
 
   it.each([
@@ -160,7 +165,8 @@ describe("a build", () => {
   it("refuses a repository inside the private network as the user's mistake", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
-    const input = frozenInput({ repositories: [{ alias: "main", url: "http://127.0.0.1:1/tiny", priority: 90 }] });
+    const repositories = [{ alias: "main", id: 1, name: "Mine", url: "http://127.0.0.1:1/tiny" }];
+    const input = frozenInput({ repositories, packages: [frozenPackage("hello")] });
 
     const { build, running } = await start(worker, state.path, input);
     await running.done;
@@ -169,6 +175,40 @@ describe("a build", () => {
       kind: "failed",
       reason: "A repository cannot be used: 127.0.0.1:1 is an address inside a private network.",
     });
+  });
+
+  it("fails with a sentence when a mirror has lost a package, before KIWI begins", async () => {
+    await using worker = await startFakeWorker();
+    await using state = await temporaryDir();
+    worker.trouble(/hello-1\.1-1/, 404);
+
+    const { build, running } = await start(worker, state.path, frozenInput());
+    await running.done;
+
+    expect(build.failure).toEqual({
+      kind: "failed",
+      reason: "hello-1.1-1.noarch is gone: HTTP 404 of its repository. Refresh the repository and build again.",
+    });
+    expect(build.log).not.toContain("Installing");
+  });
+
+  it("says in what the image differs from the frozen packages, and each package in the log", async () => {
+    await using worker = await startFakeWorker();
+    await using state = await temporaryDir();
+    const input = frozenInput();
+    const packages = [
+      ...input.packages.filter(({ name }) => name !== "busybox"),
+      frozenPackage("libghost", { epoch: 2 }),
+    ];
+
+    const { build, running } = await start(worker, state.path, { ...input, packages });
+    await running.done;
+
+    expect(build.finished?.remark).toBe(
+      "The image differs from what was resolved: 1 missing (libghost-2:1.0-1.noarch); 1 unexpected (busybox-1.35.0-1.x86_64).",
+    );
+    expect(build.log).toContain("Kiln: not in the image, though it was chosen: libghost-2:1.0-1.noarch");
+    expect(build.log).toContain("Kiln: in the image, though nothing chose it: busybox-1.35.0-1.x86_64");
   });
 
   it("blames the host for a KIWI that was killed there", async () => {

@@ -5,29 +5,22 @@ import { resolveSources, writeDescription } from "../../src/build/source.ts";
 import { frozenInput } from "../support/frozen-input.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
-const reach = { url: "https://kiln.example.org", allowHosts: ["mirror.lan:8080"] };
-
 describe("writeDescription", () => {
-  it("puts the addresses that the agent reaches into config.xml", async () => {
+  it("names the directory of the packages as the one repository", async () => {
     await using dir = await temporaryDir();
-    const repositories = [
-      { alias: "main", url: "service:/repositories/tiny/main", priority: 90 },
-      { alias: "lan", url: "http://mirror.lan:8080/tiny?a=1&b=2", priority: 80 },
-    ];
 
-    await writeDescription(frozenInput({ repositories }), dir.path, reach);
+    await writeDescription(frozenInput(), dir.path, "/work/build-1-1/pack&ages");
 
     const text = readFileSync(join(dir.path, "config.xml"), "utf8");
-    expect(text).toContain('<source path="https://kiln.example.org/repositories/tiny/main"/>');
-    expect(text).toContain('<source path="http://mirror.lan:8080/tiny?a=1&amp;b=2"/>');
+    expect(text.match(/<source [^>]*>/g)).toEqual(['<source path="dir:///work/build-1-1/pack&amp;ages"/>']);
   });
 
   it("makes scripts executable and keeps files of folders", async () => {
     await using dir = await temporaryDir();
-    const input = frozenInput({ repositories: [] });
+    const input = frozenInput();
 
     const description = { ...input.description, "config.sh": "#!/bin/sh\n", "root/etc/motd": "hello" };
-    await writeDescription({ ...input, description }, dir.path, reach);
+    await writeDescription({ ...input, description }, dir.path, "/packages");
 
     expect(statSync(join(dir.path, "config.sh")).mode & 0o111).toBe(0o111);
     expect(readFileSync(join(dir.path, "root/etc/motd"), "utf8")).toBe("hello");
@@ -37,27 +30,20 @@ describe("writeDescription", () => {
     "refuses a file outside of the description: %s",
     async (name) => {
       await using dir = await temporaryDir();
-      const input = frozenInput({ repositories: [] });
+      const input = frozenInput();
 
-      await expect(writeDescription({ ...input, description: { [name]: "" } }, dir.path, reach)).rejects.toThrow(
+      await expect(writeDescription({ ...input, description: { [name]: "" } }, dir.path, "/packages")).rejects.toThrow(
         /not a path inside/,
       );
     },
   );
-
-  it("refuses a repository in a private network", async () => {
-    await using dir = await temporaryDir();
-    const repositories = [{ alias: "main", url: "http://10.0.0.1/tiny", priority: 90 }];
-
-    await expect(writeDescription(frozenInput({ repositories }), dir.path, reach)).rejects.toThrow(/private network/);
-  });
 });
 
 describe("resolveSources", () => {
   it.each(["repo:other", "http://example.org/", "dir:///etc", "repo:"])(
     "refuses a source that the build does not have: %s",
     (path) => {
-      expect(() => resolveSources(`<source path="${path}"/>`, new Map([["main", "x"]]))).toThrow(/does not have/);
+      expect(() => resolveSources(`<source path="${path}"/>`, "dir:///packages")).toThrow(/does not have/);
     },
   );
 });

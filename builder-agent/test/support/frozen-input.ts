@@ -1,17 +1,39 @@
-import type { FrozenInput, ImageType } from "../../src/contract.ts";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { parsePackages } from "../../src/build/result.ts";
+import type { FrozenInput, FrozenPackage, ImageType } from "../../src/contract.ts";
 
 interface Wish {
   imageType?: ImageType;
-  packages?: string[];
+  packages?: FrozenPackage[];
   repositories?: FrozenInput["repositories"];
 }
 
+/** What stands at a location of the fake mirrors. */
+export const fileAt = (location: string) => `the rpm ${location}`;
+
+/** A package as a mirror has it whose files are `fileAt`. */
+export function frozenPackage(name: string, more: Partial<FrozenPackage> = {}): FrozenPackage {
+  const one = { name, epoch: 0, version: "1.0", release: "1", arch: "noarch", repository: "main", ...more };
+  const location = `${one.arch}/${name}-${one.version}-${one.release}.${one.arch}.rpm`;
+  const value = createHash("sha256").update(fileAt(location)).digest("hex");
+  return { ...one, location, size: fileAt(location).length, checksum: { type: "sha256", value }, ...more };
+}
+
+/** What the fake KIWI reports to be in its images. */
+const examplePackages = (): FrozenPackage[] => {
+  const text = readFileSync(new URL("../fixtures/example.packages", import.meta.url), "utf8");
+  return parsePackages(text).map(({ name, version, release, arch }) =>
+    frozenPackage(name, { version, release, arch, repository: version === "1.1" ? "updates" : "main" }),
+  );
+};
+
 /** A frozen input as the Worker writes it, for the sample distribution. */
 export function frozenInput(wish: Wish = {}): FrozenInput {
-  const { imageType = "oem", packages = ["hello"] } = wish;
+  const { imageType = "oem", packages = examplePackages() } = wish;
   const repositories = wish.repositories ?? [
-    { alias: "main", url: "service:/repositories/tiny/main", priority: 90 },
-    { alias: "updates", url: "service:/repositories/tiny/updates", priority: 80 },
+    { alias: "main", id: 1, name: "Tiny main", url: "service:/repositories/tiny/main" },
+    { alias: "updates", id: 2, name: "Tiny updates", url: "service:/repositories/tiny/updates" },
   ];
   return {
     formatVersion: 1,
@@ -19,8 +41,9 @@ export function frozenInput(wish: Wish = {}): FrozenInput {
     imageType,
     imageName: `Kiosk.x86_64-0.0.1.${imageType}`,
     repositories,
-    selection: { packages: packages.map((name) => ({ name })), patterns: ["base"] },
-    description: { "config.xml": configXml(imageType, packages, repositories) },
+    packages,
+    selection: { packages: [{ name: "hello" }], patterns: ["base"] },
+    description: { "config.xml": configXml(imageType, packages) },
     writtenBy: "kiln-test",
   };
 }
@@ -36,9 +59,10 @@ const typeElements: Partial<Record<ImageType, string>> = {
     </type>`,
 };
 
-function configXml(imageType: ImageType, packages: string[], repositories: FrozenInput["repositories"]): string {
-  const needs = imageType === "iso" ? ["grub2", "syslinux", "dracut-kiwi-live"] : ["grub2"];
-  const names = ["filesystem", "pattern() = base", ...needs, ...packages];
+function configXml(imageType: ImageType, packages: FrozenPackage[]): string {
+  const names = packages.map(({ name, version, release }) =>
+    name.startsWith("dracut-kiwi-") ? name : `${name}=${version}-${release}`,
+  );
   return `<?xml version="1.0" encoding="utf-8"?>
 <image schemaversion="7.5" name="Kiosk" displayname="Kiosk">
   <description type="system"><author>Kiln</author><contact>kiln@example.org</contact><specification>Kiosk</specification></description>
@@ -48,13 +72,13 @@ function configXml(imageType: ImageType, packages: string[], repositories: Froze
     <locale>en_US</locale>
     <keytable>us</keytable>
     <timezone>UTC</timezone>
-    <rpm-check-signatures>true</rpm-check-signatures>
+    <rpm-check-signatures>false</rpm-check-signatures>
     ${typeElements[imageType]}
   </preferences>
   <users>
     <user name="root" password="$6$sample$${"x".repeat(86)}" pwdformat="encrypted" home="/root" shell="/bin/bash" groups="root"/>
   </users>
-  ${repositories.map((each) => `<repository type="rpm-md" alias="${each.alias}" priority="${each.priority}" repository_gpgcheck="true"><source path="repo:${each.alias}"/></repository>`).join("\n  ")}
+  <repository type="rpm-md" alias="frozen" repository_gpgcheck="false"><source path="repo:frozen"/></repository>
   <packages type="bootstrap">
     ${names.map((name) => `<package name="${name}"/>`).join("\n    ")}
   </packages>

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { cloneAppliance, getAppliance, getOwnAppliance, parseArch } from "#domain/appliance";
 import { deleteAppliance } from "#domain/appliance-deletion";
 import { applianceStatus, type Issue } from "#domain/appliance-status";
+import { withEstimate } from "#domain/estimate";
 import { listAppliancesWithBuilds, withBuilds } from "#storage/appliance-builds";
 import { arrayOf, plainListOf } from "#xml/write";
 import { factory } from "#api/factory";
@@ -33,11 +34,13 @@ export const appliances = factory
 
     const appliance = await cloneAppliance(c.var.db, c.var.account, { cloneFrom, name, arch: parseArch(arch) });
 
-    return xml(c, "appliance", applianceFields({ appliance, builds: [] }, c.var));
+    const estimated = await withEstimate({ env: c.env, db: c.var.db }, appliance);
+    return xml(c, "appliance", applianceFields({ appliance: estimated, builds: [] }, c.var));
   })
   .get("/appliances/:id", async (c) => {
     const appliance = await getAppliance(c.var.db, c.var.account.id, pathId(c, "id", "invalid_appliance_id"), "path");
-    return xml(c, "appliance", applianceFields(await withBuilds(c.var.db, appliance), c.var));
+    const estimated = await withEstimate({ env: c.env, db: c.var.db }, appliance);
+    return xml(c, "appliance", applianceFields(await withBuilds(c.var.db, estimated), c.var));
   })
   .delete("/appliances/:id", async (c) => {
     const applianceId = pathId(c, "id", "invalid_appliance_id");
@@ -47,7 +50,7 @@ export const appliances = factory
   })
   .get("/appliances/:id/status", async (c) => {
     const appliance = await getAppliance(c.var.db, c.var.account.id, pathId(c, "id", "invalid_appliance_id"), "path");
-    const { state, issues } = await applianceStatus(c.var.db, appliance);
+    const { state, issues } = await applianceStatus(c.env, c.var.db, appliance);
     return xml(c, "status", { state, issues: plainListOf("issue", issues.map(issueFields)) });
   });
 

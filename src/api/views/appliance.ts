@@ -9,15 +9,14 @@ export interface Viewer {
 
 /** The element `appliance` (wire.md §2.3); a shell client depends on the order. */
 export function applianceFields({ appliance, builds }: ApplianceWithBuilds, { baseUrl, version }: Viewer): XmlFields {
-  const [latest] = builds;
   return {
     id: appliance.id,
     name: appliance.name,
     arch: appliance.arch,
     type: appliance.imageType,
     last_edited: appliance.lastEditedAt,
-    estimated_raw_size: estimate(latest?.rawSize, appliance.estimatedRawMb),
-    estimated_compressed_size: estimate(latest?.fileSize, appliance.estimatedCompressedMb),
+    estimated_raw_size: estimate(appliance.estimatedRawMb),
+    estimated_compressed_size: estimate(appliance.estimatedCompressedMb),
     edit_url: `${baseUrl}/appliance/edit/${appliance.id}`,
     icon_url: version.name === "v1" ? `${baseUrl}/api/v1/user/appliance_icon/${appliance.id}` : undefined,
     basesystem: appliance.baseSystem,
@@ -49,7 +48,4 @@ function listedBuildFields(build: ListedBuild, baseUrl: string): XmlFields {
 export const megabytes = (bytes: number | null): number => Math.round((bytes ?? 0) / 1024 ** 2);
 
 /** `610 MB`: the original showed multiples of ten. */
-function estimate(bytes: number | null | undefined, expectedMb: number): string {
-  const exact = bytes ? megabytes(bytes) : expectedMb;
-  return `${Math.max(10, Math.round(exact / 10) * 10)} MB`;
-}
+const estimate = (exactMb: number): string => `${Math.max(10, Math.round(exactMb / 10) * 10)} MB`;

@@ -1,0 +1,39 @@
+import type { FrozenPackage, InstalledPackage } from "../contract.ts";
+
+/** What rpm reports in the image beside what was frozen. */
+export interface Difference {
+  missing: string[];
+  unexpected: string[];
+}
+
+/** Undefined: the image holds exactly the frozen packages. */
+export function differenceOf(frozen: FrozenPackage[], installed: InstalledPackage[]): Difference | undefined {
+  const [wanted, found] = [new Set(frozen.map(nevra)), new Set(installed.map(nevra))];
+  const missing = [...wanted.difference(found)].toSorted();
+  const unexpected = [...found.difference(wanted)].toSorted();
+  return missing.length + unexpected.length === 0 ? undefined : { missing, unexpected };
+}
+
+/** Every package, for the log. */
+export const linesOf = ({ missing, unexpected }: Difference): string[] => [
+  ...missing.map((name) => `not in the image, though it was chosen: ${name}`),
+  ...unexpected.map((name) => `in the image, though nothing chose it: ${name}`),
+];
+
+/** One sentence, for the build's message. */
+export function remarkOf({ missing, unexpected }: Difference): string {
+  const parts = [...listed(missing, "missing"), ...listed(unexpected, "unexpected")];
+  return `The image differs from what was resolved: ${parts.join("; ")}.`;
+}
+
+const shownNames = 3;
+
+function listed(names: string[], what: string): string[] {
+  if (names.length === 0) return [];
+  const shown = names.slice(0, shownNames).map((name) => name.slice(0, 60));
+  return [`${names.length} ${what} (${shown.join(", ")}${names.length > shownNames ? ", …" : ""})`];
+}
+
+/** rpm says "(none)" or "0" where there is no epoch, which is the same to it. */
+const nevra = ({ name, epoch = 0, version, release, arch }: InstalledPackage | FrozenPackage) =>
+  `${name}-${Number(epoch) > 0 ? `${epoch}:` : ""}${version}-${release}.${arch}`;

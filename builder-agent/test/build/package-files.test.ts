@@ -1,0 +1,232 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { fetchPackages, type PackageFetch } from "../../src/build/package-files.ts";
+import type { FrozenInput, FrozenPackage } from "../../src/contract.ts";
+import { agentToken, startFakeWorker } from "../fake-worker.ts";
+import { temporaryDir } from "../support/agent-place.ts";
+import { fileAt, frozenPackage } from "../support/frozen-input.ts";
+
+/** A mirror somewhere: answers as it is told, and counts. */
+async function startMirror(answer: (path: string, response: ServerResponse) => void) {
+  const paths: string[] = [];
+  let open = 0;
+  let mostAtOnce = 0;
+  const server = createServer((request: IncomingMessage, response) => {
+    paths.push(request.url ?? "");
+    mostAtOnce = Math.max(mostAtOnce, ++open);
+    response.on("close", () => open--);
+    answer(request.url ?? "", response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    host,
+    paths,
+    mostAtOnce: () => mostAtOnce,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const serve = (path: string, response: ServerResponse) =>
+  void response.end(fileAt(decodeURIComponent(path).replace("/tiny/", "")));
+
+function fetching(packages: FrozenPackage[], url: string, more: Partial<PackageFetch> & Pick<PackageFetch, "dir">) {
+  const repositories: FrozenInput["repositories"] = [{ alias: "main", id: 7, name: "Main", url }];
+  return fetchPackages({
+    input: { packages, repositories },
+    reach: { url: "http://127.0.0.1:1", credentials: {}, allowHosts: [] },
+    signal: new AbortController().signal,
+    onProgress: () => {},
+    ...more,
+  });
+}
+
+const reaching = (...allowHosts: string[]) => ({ url: "http://127.0.0.1:1", credentials: {}, allowHosts });
+
+describe("fetchPackages", () => {
+  it("puts each file under its checksum, a few at a time, and tells how far it is", async () => {
+    await using mirror = await startMirror((path, response) => void setTimeout(() => serve(path, response), 20));
+    await using dir = await temporaryDir();
+    const packages = Array.from({ length: 20 }, (_, index) => frozenPackage(`p${index}`));
+    const told: number[] = [];
+
+    await fetching(packages, `http://${mirror.host}/tiny/`, {
+      dir: dir.path,
+      reach: reaching(mirror.host),
+      onProgress: (fraction) => void told.push(fraction),
+    });
+
+    expect(readdirSync(dir.path).toSorted()).toEqual(
+      packages.map(({ checksum }) => `${checksum.value}.rpm`).toSorted(),
+    );
+    const [first] = packages;
+    expect(readFileSync(join(dir.path, `${first?.checksum.value}.rpm`), "utf8")).toBe(fileAt(first?.location ?? ""));
+    expect(told).toEqual(packages.map((_, index) => (index + 1) / 20));
+    expect(mirror.mostAtOnce()).toBeGreaterThan(1);
+    expect(mirror.mostAtOnce()).toBeLessThanOrEqual(6);
+  });
+
+  it("sends plus, tilde and caret of a name as mirrors know them", async () => {
+    await using mirror = await startMirror(serve);
+    await using dir = await temporaryDir();
+
+    const one = frozenPackage("gcc-c++", { version: "12~rc1^git", release: "9+deb12" });
+    await fetching([one], `http://${mirror.host}/tiny`, { dir: dir.path, reach: reaching(mirror.host) });
+
+    expect(mirror.paths).toEqual(["/tiny/noarch/gcc-c++-12~rc1%5Egit-9+deb12.noarch.rpm"]);
+  });
+
+  it("reads a user repository from the Worker with the token of the attempt, and a catalogue's without", async () => {
+    await using worker = await startFakeWorker();
+    await using dir = await temporaryDir();
+    const credentials = { authorization: `Bearer ${agentToken}`, "x-kiln-attempt": "attempt-1" };
+    const reach = { url: worker.url, credentials, allowHosts: [] };
+
+    await fetching([frozenPackage("mine")], "service:/user/7", { dir: dir.path, reach });
+    await fetching([frozenPackage("theirs")], "service:/repositories/tiny/main", { dir: dir.path, reach });
+
+    expect(worker.downloads).toEqual([
+      { path: "/agent/user-repositories/7/noarch/mine-1.0-1.noarch.rpm", token: "attempt-1" },
+      { path: "/repositories/tiny/main/noarch/theirs-1.0-1.noarch.rpm", token: undefined },
+    ]);
+    expect(readdirSync(dir.path)).toHaveLength(2);
+  });
+
+  it.each(["md5", "sha1", "sha512"] as const)("compares %s checksums", async (type) => {
+    await using mirror = await startMirror(serve);
+    await using dir = await temporaryDir();
+    const { location } = frozenPackage("hello");
+    const good = { type, value: createHash(type).update(fileAt(location)).digest("hex") };
+    const bad = { type, value: good.value.replace(/^./, (digit) => (digit === "0" ? "1" : "0")) };
+    const get = (checksum: FrozenPackage["checksum"]) =>
+      fetching([frozenPackage("hello", { checksum })], `http://${mirror.host}/tiny`, {
+        dir: dir.path,
+        reach: reaching(mirror.host),
+      });
+
+    await get(good);
+    await expect(get(bad)).rejects.toMatchObject({
+      kind: "failed",
+      message: expect.stringContaining(`hello-1.0-1.noarch at http://${mirror.host}/tiny is not the file`),
+    });
+  });
+
+  it.each([
+    ["longer", (text: string) => `${text}!`],
+    ["shorter", (text: string) => text.slice(1)],
+    ["of the same length", (text: string) => text.replace("the", "THE")],
+  ])("refuses a file that is %s, at once", async (_, change) => {
+    await using mirror = await startMirror((path, response) => {
+      response.end(change(fileAt(path.replace("/tiny/", ""))));
+    });
+    await using dir = await temporaryDir();
+
+    const refused = fetching([frozenPackage("hello")], `http://${mirror.host}/tiny`, {
+      dir: dir.path,
+      reach: reaching(mirror.host),
+    });
+
+    await expect(refused).rejects.toMatchObject({
+      kind: "failed",
+      message: expect.stringContaining("is not the file"),
+    });
+    expect(mirror.paths).toHaveLength(1);
+  });
+
+  it("takes a file of any size where the metadata announces none", async () => {
+    await using mirror = await startMirror(serve);
+    await using dir = await temporaryDir();
+
+    await fetching([frozenPackage("hello", { size: 0 })], `http://${mirror.host}/tiny`, {
+      dir: dir.path,
+      reach: reaching(mirror.host),
+    });
+
+    expect(readdirSync(dir.path)).toHaveLength(1);
+  });
+
+  it("tries a mirror in trouble again", async () => {
+    let tries = 0;
+    await using mirror = await startMirror((path, response) => {
+      if (++tries < 3) response.writeHead(503).end();
+      else serve(path, response);
+    });
+    await using dir = await temporaryDir();
+
+    await fetching([frozenPackage("hello")], `http://${mirror.host}/tiny`, {
+      dir: dir.path,
+      reach: reaching(mirror.host),
+    });
+
+    expect(tries).toBe(3);
+  });
+
+  it("says which package a mirror has lost, and asks for no more", async () => {
+    await using mirror = await startMirror((_, response) => void response.writeHead(404).end());
+    await using dir = await temporaryDir();
+    const packages = Array.from({ length: 30 }, (_, index) => frozenPackage(`p${index}`));
+
+    const lost = fetching(packages, `http://${mirror.host}/tiny`, { dir: dir.path, reach: reaching(mirror.host) });
+
+    await expect(lost).rejects.toMatchObject({
+      kind: "failed",
+      message: expect.stringMatching(/^p\d-1\.0-1\.noarch is gone: HTTP 404 at http:.*Refresh the repository/),
+    });
+    expect(mirror.paths.length).toBeLessThan(15);
+  });
+
+  it("follows a mirror's redirects, but not into a private network", async () => {
+    await using far = await startMirror(serve);
+    await using near = await startMirror((path, response) => {
+      response.writeHead(302, { location: `http://${far.host}${path}` }).end();
+    });
+    await using dir = await temporaryDir();
+    const get = (...hosts: string[]) =>
+      fetching([frozenPackage("hello")], `http://${near.host}/tiny`, { dir: dir.path, reach: reaching(...hosts) });
+
+    await get(near.host, far.host);
+    expect(far.paths).toHaveLength(1);
+    await expect(get(near.host)).rejects.toMatchObject({
+      kind: "failed",
+      message: `A repository cannot be used: ${far.host} is an address inside a private network.`,
+    });
+    expect(far.paths).toHaveLength(1);
+  });
+
+  it.each(["../../etc/passwd", "/etc/passwd", "a/./b.rpm", "a//b.rpm"])(
+    "refuses the location %s without asking",
+    async (location) => {
+      await using mirror = await startMirror(serve);
+      await using dir = await temporaryDir();
+
+      const refused = fetching([frozenPackage("hello", { location })], `http://${mirror.host}/tiny`, {
+        dir: dir.path,
+        reach: reaching(mirror.host),
+      });
+
+      await expect(refused).rejects.toMatchObject({ kind: "failed", message: expect.stringContaining(location) });
+      expect(mirror.paths).toEqual([]);
+    },
+  );
+
+  it("ends when the build is stopped", async () => {
+    await using mirror = await startMirror(() => stop.abort(new Error("stopped")));
+    await using dir = await temporaryDir();
+    const stop = new AbortController();
+
+    const stopped = fetching([frozenPackage("hello")], `http://${mirror.host}/tiny`, {
+      dir: dir.path,
+      reach: reaching(mirror.host),
+      signal: stop.signal,
+    });
+
+    await expect(stopped).rejects.toThrow("stopped");
+  });
+});

@@ -1,0 +1,12 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** Our C and the headers it stands on. */
+export const nativeFolder = fileURLToPath(new URL("../../src/solver/native", import.meta.url));
+/** What the Worker imports; git ignores it. */
+export const moduleFile = join(nativeFolder, "solver.wasm");
+
+const cacheFolder = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "kiln/solver");
+export const downloadsFolder = join(cacheFolder, "sources");
+export const cachedModuleFile = (inputsHash: string): string => join(cacheFolder, inputsHash, "solver.wasm");

@@ -1,0 +1,98 @@
+/** What is compiled of each source tree, and with which flags. */
+import { join } from "node:path";
+import { nativeFolder } from "./places.ts";
+import type { SourceTrees } from "./sources.ts";
+
+/** Files that are compiled alike. */
+export type UnitGroup = { name: string; folder: string; files: readonly string[]; flags: readonly string[] };
+
+const words = (text: string): string[] => text.trim().split(/\s+/);
+const define = (text: string): string[] => words(text).map((name) => `-D${name}`);
+const include = (...folders: string[]): string[] => folders.map((folder) => `-I${folder}`);
+/** Other people's headers are not warned about. */
+const asSystem = (flags: string[]): string[] => flags.map((flag) => flag.replace(/^-I/, "-isystem"));
+/** Headers of ours that stand in for what a library's configure, or a system with users and signals, would give it. */
+const compat = (name: string): string => join(nativeFolder, "compat", name);
+
+/** SUSE's flavour of libsolv, as zypper uses it. */
+const libsolv = {
+  defines: define(`SUSE ENABLE_RPMMD ENABLE_SUSEREPO ENABLE_COMPLEX_DEPS ENABLE_LINKED_PKGS ENABLE_RPMPKG
+    LIBSOLV_INTERNAL=1 WITHOUT_COOKIEOPEN _FILE_OFFSET_BITS=64 _GNU_SOURCE HAVE_STRCHRNUL`),
+  core: words(`bitmap chksum cleandeps cplxdeps decision dirpool diskusage evr filelistfilter fileprovides linkedpkg
+    md5 order policy pool poolarch poolid poolvendor problems queue repo repo_solv repo_write repodata repopage rules
+    selection sha1 sha2 solvable solver solver_util solverdebug solvversion strpool suse transaction userinstalled util`),
+  readers: words(`pool_parserpmrichdep repo_content repo_rpmmd repo_susetags repo_updateinfoxml repodata_diskusage`),
+};
+
+const liblzma = {
+  common: words(`block_decoder block_header_decoder block_util common filter_common filter_decoder filter_flags_decoder
+    index_hash stream_decoder stream_flags_common stream_flags_decoder vli_decoder vli_size`),
+  check: words("check crc32_fast crc32_table crc64_fast crc64_table sha256"),
+  lz: words("lz_decoder"),
+  lzma: words("lzma2_decoder lzma_decoder"),
+  simple: words("simple_coder simple_decoder x86"),
+};
+
+/** `generated` holds the headers that the source packages' own configuration would have made. */
+export function unitGroups(trees: SourceTrees, generated: string): UnitGroup[] {
+  const solv = solvFlags(trees, generated);
+  return [
+    ...solvGroups(trees, solv),
+    expatGroup(trees),
+    ...lzmaGroups(trees),
+    bzip2Group(trees),
+    ourGroup(trees, solv),
+  ];
+}
+
+const expatFolder = (trees: SourceTrees): string => join(trees.expat, "expat/lib");
+const lzmaFolder = (trees: SourceTrees): string => join(trees["xz-utils"], "src/liblzma");
+
+function solvFlags(trees: SourceTrees, generated: string): string[] {
+  const folders = [generated, join(trees.libsolv, "src"), join(trees.libsolv, "ext"), expatFolder(trees)];
+  return [...libsolv.defines, ...include(...folders)];
+}
+
+function solvGroups(trees: SourceTrees, flags: string[]): UnitGroup[] {
+  const ext = { name: "solvext", folder: join(trees.libsolv, "ext") };
+  const before = (name: string) => ["-include", compat(name)];
+  return [
+    { name: "solv", folder: join(trees.libsolv, "src"), files: libsolv.core, flags },
+    { ...ext, files: libsolv.readers, flags },
+    { ...ext, files: ["solv_xmlparser"], flags: [...before("expat/refuse_doctype.h"), ...flags] },
+    { ...ext, files: ["repo_rpmdb"], flags: [...before("rpm/fopen.h"), ...include(compat("rpm")), ...flags] },
+  ];
+}
+
+function expatGroup(trees: SourceTrees): UnitGroup {
+  const flags = [...define("HAVE_EXPAT_CONFIG_H"), ...include(compat("expat"))];
+  return { name: "expat", folder: expatFolder(trees), files: words("xmlparse xmlrole xmltok"), flags };
+}
+
+function lzmaGroups(trees: SourceTrees): UnitGroup[] {
+  const root = lzmaFolder(trees);
+  const parts = words("api common check lz lzma rangecoder delta simple").map((name) => join(root, name));
+  const folders = [compat("lzma"), join(trees["xz-utils"], "src/common"), ...parts];
+  const flags = [...define("HAVE_CONFIG_H"), ...include(...folders)];
+  return Object.entries(liblzma).map(([part, files]) => ({
+    name: `lzma-${part}`,
+    folder: join(root, part),
+    files,
+    flags,
+  }));
+}
+
+function bzip2Group(trees: SourceTrees): UnitGroup {
+  const files = words("bzlib crctable decompress huffman randtable");
+  return { name: "bzip2", folder: trees.bzip2, files, flags: define("BZ_NO_STDIO") };
+}
+
+function ourGroup(trees: SourceTrees, flags: string[]): UnitGroup {
+  const libraries = [...flags, ...include(join(lzmaFolder(trees), "api"), trees.bzip2)];
+  return {
+    name: "kiln",
+    folder: nativeFolder,
+    files: words("decompress describe files jobs json metadata pool solve"),
+    flags: ["-Wall", "-Wextra", ...asSystem(libraries)],
+  };
+}

@@ -1,0 +1,29 @@
+import { Refusal } from "#domain/refusal";
+import { findBaseSystem } from "#storage/appliances";
+import type { Database } from "#storage/db";
+import { findRpm, listRpms, type Rpm } from "#storage/rpms";
+
+/** A package of an upload, as its row remembers it; the whole header lies in R2. */
+export interface StoredPackage {
+  /** `name-epoch:version-release.arch`: two packages of that name are the same one, built twice. */
+  nevra: string;
+  /** The file name that rpm gives it. */
+  fileName: string;
+}
+
+export async function listUploads(db: Database, accountId: number, baseSystem: string): Promise<Rpm[]> {
+  await checkBaseSystem(db, baseSystem);
+  return listRpms(db, accountId, baseSystem);
+}
+
+/** An upload of this account; a stranger's does not exist. */
+export async function getUpload(db: Database, accountId: number, id: number): Promise<Rpm> {
+  const rpm = await findRpm(db, accountId, id);
+  if (!rpm) throw new Refusal("invalid_rpm_id", { in: "path" });
+  return rpm;
+}
+
+/** A base system of which there are templates: packages are built for one. */
+export async function checkBaseSystem(db: Database, name: string): Promise<void> {
+  if (!(await findBaseSystem(db, name))) throw new Refusal("invalid_base_system");
+}

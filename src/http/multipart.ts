@@ -1,0 +1,176 @@
+import { Buffer } from "node:buffer";
+
+/** A part of a form: a field, or a file. Read its body, or do not, before asking for the next part. */
+export interface Part {
+  /** The field's name. */
+  name: string | undefined;
+  /** As the client sent it: never a path to trust. */
+  fileName: string | undefined;
+  body: ReadableStream<Uint8Array>;
+}
+
+/** The body is not the form that its Content-Type says, or it is cut off. */
+export class MultipartFault extends Error {
+  override readonly name = "MultipartFault";
+}
+
+const longestHead = 8192; // bytes of all headers of a part, or of what stands before the first
+const mostParts = 100;
+const lineBreak = Buffer.from("\r\n");
+const emptyLine = Buffer.from("\r\n\r\n");
+
+/** The boundary of a multipart/form-data body; undefined when it is something else. */
+export function boundaryOf(contentType: string | null): string | undefined {
+  if (!/^\s*multipart\/form-data\b/i.test(contentType ?? "")) return undefined;
+  const boundary = parametersOf(contentType ?? "").get("boundary");
+  if (boundary === undefined || !/^[^\r\n]{1,70}$/.test(boundary)) {
+    throw new MultipartFault("the Content-Type names no boundary");
+  }
+  return boundary;
+}
+
+/**
+ * The parts of a form (RFC 7578) while they arrive. In memory are never more than one chunk of the network, a boundary and
+ * the headers of one part. A body that ends before its closing boundary is a fault, also for the reader of the part in which
+ * it ends.
+ */
+export async function* partsOf(source: ReadableStream<Uint8Array>, boundary: string): AsyncGenerator<Part> {
+  const form = new Form(source, boundary);
+  try {
+    await form.skipPreamble();
+    for (let count = 1; !(await form.isOver()); count++) {
+      if (count > mostParts) throw new MultipartFault(`more than ${mostParts} parts`);
+      const disposition = parametersOf((await form.headers()).get("content-disposition") ?? "");
+      const body = form.beginBody();
+      yield { name: disposition.get("name"), fileName: disposition.get("filename"), body: streamOf(body) };
+      while (await body()) {
+        // What the caller did not want.
+      }
+    }
+  } finally {
+    await form.close();
+  }
+}
+
+/** Gives the next chunk of a part, and undefined at its end. */
+type Body = () => Promise<Uint8Array | undefined>;
+
+/** The bytes of a form and the place in them. */
+class Form {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #delimiter: Buffer;
+  // A boundary begins with a line break; the first one may be the first line of all.
+  #held: Buffer = lineBreak;
+
+  constructor(source: ReadableStream<Uint8Array>, boundary: string) {
+    this.#reader = source.getReader();
+    this.#delimiter = Buffer.from(`\r\n--${boundary}`);
+  }
+
+  async skipPreamble(): Promise<void> {
+    this.#take((await this.#find(this.#delimiter, "no boundary")) + this.#delimiter.length);
+  }
+
+  /** Behind a boundary: whether it was the closing one. What follows that is nobody's. */
+  async isOver(): Promise<boolean> {
+    await this.#need(2);
+    if (this.#held.toString("latin1", 0, 2) === "--") return true;
+    const padding = this.#take(await this.#find(lineBreak, "a boundary without an end"));
+    if (/[^ \t]/.test(padding.toString("latin1"))) throw new MultipartFault("something stands behind a boundary");
+    return false;
+  }
+
+  async headers(): Promise<Map<string, string>> {
+    // The line break of the boundary is still there, so that a part without headers has its empty line too.
+    const head = this.#take(await this.#find(emptyLine, "headers without an end"));
+    this.#take(emptyLine.length);
+    return new Map(head.toString("utf8").split("\r\n").map(header));
+  }
+
+  beginBody(): Body {
+    let isOver = false;
+    return async () => {
+      if (isOver) return undefined;
+      const chunk = await this.#bodyChunk();
+      isOver = chunk === undefined;
+      return chunk;
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#reader.cancel().catch(() => {}); // its error was thrown where it was read
+  }
+
+  async #bodyChunk(): Promise<Uint8Array | undefined> {
+    for (;;) {
+      const end = this.#held.indexOf(this.#delimiter);
+      if (end > 0) return this.#take(end);
+      if (end === 0) {
+        this.#take(this.#delimiter.length);
+        return undefined;
+      }
+      const safe = this.#held.length - this.#delimiter.length + 1; // the rest may be the beginning of a boundary
+      if (safe > 0) return this.#take(safe);
+      await this.#more();
+    }
+  }
+
+  /** Where those bytes begin, as soon as they are there. */
+  async #find(bytes: Buffer, complaint: string): Promise<number> {
+    for (;;) {
+      const at = this.#held.indexOf(bytes);
+      if (at > longestHead || (at < 0 && this.#held.length > longestHead + bytes.length)) {
+        throw new MultipartFault(`${complaint} within ${longestHead} bytes`);
+      }
+      if (at >= 0) return at;
+      await this.#more();
+    }
+  }
+
+  async #need(bytes: number): Promise<void> {
+    while (this.#held.length < bytes) await this.#more();
+  }
+
+  #take(bytes: number): Buffer {
+    const taken = this.#held.subarray(0, bytes);
+    this.#held = this.#held.subarray(bytes);
+    return taken;
+  }
+
+  async #more(): Promise<void> {
+    const { done, value } = await this.#reader.read();
+    if (done) throw new MultipartFault("it ends before its closing boundary");
+    const chunk = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+    this.#held = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
+  }
+}
+
+/** A stream that asks for its next chunk only when somebody reads; one that is given up leaves the rest to the parser. */
+function streamOf(body: Body): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const chunk = await body();
+        if (chunk) controller.enqueue(chunk);
+        else controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+function header(line: string): [string, string] {
+  const colon = line.indexOf(":");
+  return [line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim()];
+}
+
+/** `; name="file"; filename=a.rpm`. Of a backslash only quotes and itself are escaped: old browsers send `C:\a.rpm`. */
+function parametersOf(value: string): Map<string, string> {
+  const found = value.matchAll(/;\s*([\w*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]*))/g);
+  return new Map(
+    [...found].map(([, name = "", quoted, plain = ""]) => [
+      name.toLowerCase(),
+      quoted?.replace(/\\(["\\])/g, "$1") ?? plain,
+    ]),
+  );
+}

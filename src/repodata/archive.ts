@@ -1,0 +1,88 @@
+import { type ParsedTarEntry, createTarDecoder } from "modern-tar";
+import { type OtherDecompressor, decompressed } from "./decompress.ts";
+import { RepodataFault } from "./fault.ts";
+import { type InflationLimits, inflationGuard } from "./limits.ts";
+import { streamOf } from "./streams.ts";
+
+/** An RPM inside a tarball. Read its stream to the end, or cancel it, before asking for the next. */
+export interface ArchivedRpm {
+  /** Without folders, safe as a file name. */
+  fileName: string;
+  sizeBytes: number;
+  stream: ReadableStream<Uint8Array>;
+}
+
+export interface ArchiveLimits extends InflationLimits {
+  /** Members of any kind. */
+  members: number;
+  rpms: number;
+  rpmBytes: number;
+}
+
+/** RPMs are compressed themselves, a tarball of them hardly shrinks. */
+export const archiveLimits: ArchiveLimits = {
+  members: 10_000,
+  rpms: 1_000,
+  rpmBytes: 2 * 2 ** 30,
+  maxBytes: 4 * 2 ** 30,
+  maxRatio: 50,
+  graceBytes: 8 * 2 ** 20,
+};
+
+/**
+ * The RPMs in a tarball (.tar, .tar.gz, .tgz, .tar.bz2, .tar.xz, .tar.zst; told by its bytes, not by its name), streamed. Other
+ * regular files and folders are passed over. A link, a device or a path that leads out makes the whole archive refused: nobody
+ * packs RPMs like that by accident.
+ */
+export async function* rpmsOfArchive(
+  source: ReadableStream<Uint8Array>,
+  other: OtherDecompressor,
+  limits: ArchiveLimits = archiveLimits,
+): AsyncGenerator<ArchivedRpm> {
+  const guard = inflationGuard(limits, "the archive");
+  const opened = await decompressed(source.pipeThrough(guard.compressed), other);
+  const entries = opened.pipeThrough(guard.opened).pipeThrough(createTarDecoder({ strict: true }));
+  const seen = { members: 0, rpms: 0 };
+  try {
+    for await (const entry of entries) {
+      if (++seen.members > limits.members) throw tooLarge(`more than ${limits.members} members`);
+      const fileName = rpmName(entry);
+      if (fileName === undefined) {
+        await entry.body.cancel();
+        continue;
+      }
+      if (++seen.rpms > limits.rpms) throw tooLarge(`more than ${limits.rpms} RPMs`);
+      if (entry.header.size > limits.rpmBytes) throw tooLarge(`an RPM of ${entry.header.size} bytes`);
+      yield { fileName, sizeBytes: entry.header.size, stream: streamOf(bodyOf(entry), () => entry.body.cancel()) };
+    }
+  } catch (error) {
+    throw asFault(error);
+  }
+}
+
+/** The bytes of a member; what the reader of the archive says about them becomes a fault like all others. */
+async function* bodyOf(entry: ParsedTarEntry): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of entry.body) yield chunk;
+  } catch (error) {
+    throw asFault(error);
+  }
+}
+
+const asFault = (error: unknown): RepodataFault =>
+  error instanceof RepodataFault ? error : malformed(error instanceof Error ? error.message : "is no tar", error);
+
+const malformed = (why: string, cause?: unknown) =>
+  new RepodataFault("malformed_archive", `the archive: ${why}`, cause === undefined ? {} : { cause });
+const tooLarge = (why: string) => new RepodataFault("too_large", `the archive has ${why}`);
+
+/** The file name of a member that is an RPM; undefined for what is passed over. */
+function rpmName({ header: { name, type } }: ParsedTarEntry): string | undefined {
+  if (name.startsWith("/") || name.split("/").includes("..") || /[\\\u0000-\u001f\u007f]/.test(name)) {
+    throw malformed(`member ${JSON.stringify(name.slice(0, 120))} leads out of it`);
+  }
+  if (type === "directory") return undefined;
+  if (type !== "file") throw malformed(`member ${JSON.stringify(name.slice(0, 120))} is a ${type}`);
+  const fileName = name.slice(name.lastIndexOf("/") + 1);
+  return /^[^.].{0,250}\.rpm$/s.test(fileName) ? fileName : undefined;
+}

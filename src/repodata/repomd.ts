@@ -1,0 +1,110 @@
+import { z } from "zod";
+import { type Checksum, parseChecksum } from "./checksum.ts";
+import { RepodataFault } from "./fault.ts";
+import { insideRepository } from "./location.ts";
+import { parseXml } from "./parse-xml.ts";
+
+/** Real ones have 2 to 12 KB. */
+export const longestRepomd = 2 ** 20; // bytes
+
+/** One file of metadata, as the index of its repository announces it. */
+export interface MetadataPart {
+  type: string;
+  /** Relative to the repository, checked: never outside it. */
+  path: string;
+  checksum: Checksum;
+  /** Of the opened file; absent when the file is not compressed. */
+  openChecksum?: Checksum;
+  sizeBytes?: number;
+  openBytes?: number;
+  /** Seconds since 1970. */
+  timestamp?: number;
+}
+
+export interface Repomd {
+  revision?: string;
+  /** CPE names of the distributions this repository is for, e.g. `cpe:/o:opensuse:leap:15.5`. */
+  distributions: { cpeId?: string; name: string }[];
+  content: string[];
+  parts: MetadataPart[];
+}
+
+/** repomd.xml, the index of an rpm-md repository. Unknown elements and unknown types of data are kept out of the way. */
+export function readRepomd(bytes: Uint8Array): Repomd {
+  if (bytes.byteLength > longestRepomd) {
+    throw new RepodataFault("too_large", `repomd.xml is larger than ${longestRepomd} bytes`);
+  }
+  const parsed = RepomdXml.safeParse(parseXml(bytes, "repomd", "repomd.xml") || {});
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new RepodataFault("malformed_metadata", `repomd.xml: ${issue?.path.join("/")}: ${issue?.message}`);
+  }
+  const { revision, tags, data } = parsed.data;
+  return {
+    ...(revision === undefined ? {} : { revision }),
+    distributions: tags.flatMap(({ distro }) => distro),
+    content: tags.flatMap((tag) => tag.content),
+    parts: data.map(part),
+  };
+}
+
+/**
+ * The file to read for a type of data. Some repositories offer one type in several compressions: the smallest, because
+ * every one of them holds the same. zchunk is a download format that we do not read.
+ */
+export function pickPart(parts: readonly MetadataPart[], type: string): MetadataPart | undefined {
+  return parts
+    .filter((one) => one.type === type && /\.(xml|gz|zst|xz|bz2)$/.test(one.path))
+    .toSorted((a, b) => (a.sizeBytes ?? Infinity) - (b.sizeBytes ?? Infinity))[0];
+}
+
+// What fast-xml-parser makes of an element: a string, an object when it has attributes or children, an array when it repeats.
+const listOf = <Item extends z.ZodType>(item: Item) =>
+  z.preprocess(
+    (value) => (value === undefined || value === "" ? [] : Array.isArray(value) ? value : [value]),
+    z.array(item),
+  );
+const text = z.preprocess(
+  (value) => (typeof value === "object" && value !== null && "#text" in value ? value["#text"] : value),
+  z.string(),
+);
+const count = text.pipe(z.string().regex(/^\d{1,15}$/, "is not a number")).transform(Number);
+// yum wrote timestamps with fractions of a second.
+const seconds = text
+  .pipe(z.string().regex(/^\d{1,15}(\.\d+)?$/, "is not a time"))
+  .transform((value) => Math.floor(Number(value)));
+const checksum = z.object({ "@type": z.string(), "#text": z.string() });
+const distro = z.union([
+  z.string().transform((name) => ({ name })),
+  z
+    .object({ "@cpeid": z.string().optional(), "#text": z.string().default("") })
+    .transform(({ "@cpeid": cpeId, "#text": name }) => (cpeId === undefined ? { name } : { cpeId, name })),
+]);
+const DataXml = z.object({
+  "@type": z.string().min(1),
+  checksum,
+  "open-checksum": checksum.optional(),
+  location: z.object({ "@href": z.string().min(1) }),
+  size: count.optional(),
+  "open-size": count.optional(),
+  timestamp: seconds.optional(),
+});
+const RepomdXml = z.object({
+  revision: text.optional(),
+  tags: listOf(z.object({ content: listOf(text), distro: listOf(distro) })),
+  data: listOf(DataXml),
+});
+
+function part(data: z.infer<typeof DataXml>): MetadataPart {
+  const { size, timestamp } = data;
+  const [open, openBytes] = [data["open-checksum"], data["open-size"]];
+  return {
+    type: data["@type"],
+    path: insideRepository(data.location["@href"]),
+    checksum: parseChecksum(data.checksum["@type"], data.checksum["#text"]),
+    ...(open && { openChecksum: parseChecksum(open["@type"], open["#text"]) }),
+    ...(size !== undefined && { sizeBytes: size }),
+    ...(openBytes !== undefined && { openBytes }),
+    ...(timestamp !== undefined && { timestamp }),
+  };
+}

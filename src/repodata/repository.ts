@@ -1,0 +1,122 @@
+import { hexDigest, verified } from "./checksum.ts";
+import { type OtherDecompressor, decompressed } from "./decompress.ts";
+import { RepodataFault } from "./fault.ts";
+import { type InflationLimits, atMost, inflationGuard, metadataInflation } from "./limits.ts";
+import { type MetadataPart, longestRepomd, pickPart, readRepomd } from "./repomd.ts";
+import { type Signer, longestKey, longestSignature, verifySigner } from "./signature.ts";
+import { readAtMost } from "./streams.ts";
+import { englishFile, longestContent, packagesFile, readContent } from "./susetags.ts";
+
+/** Fetches a file of the repository; undefined: it is not there. Whoever makes it decides which addresses may be reached. */
+export type Download = (path: string) => Promise<ReadableStream<Uint8Array> | undefined>;
+
+/** A repository whose index has been read and checked; nothing large has been fetched yet. */
+export interface OpenedRepository {
+  type: "rpm-md" | "yast2";
+  /** SHA-256 of the index: it names every other file by checksum, so it stands for the whole revision. */
+  revision: string;
+  /** Undefined: nobody signed it. */
+  signer: Signer | undefined;
+  /** CPE names and names of the distributions it says it is for. */
+  distributions: { cpeId?: string; name: string }[];
+  packages: RepositoryPart;
+  /** Where the locations of packages begin, relative to the repository; empty: at its root. */
+  packagesFolder: string;
+  /** yast2 keeps summaries and descriptions apart. */
+  descriptions?: RepositoryPart;
+  updateinfo?: RepositoryPart;
+}
+
+/** A large file of the repository, and what it must be. */
+export type RepositoryPart = Pick<MetadataPart, "path" | "checksum" | "openChecksum" | "sizeBytes" | "openBytes">;
+
+/** Largest compressed file of metadata; the largest distributions have 30 MB. */
+const mostCompressedBytes = 256 * 2 ** 20;
+
+/** Reads the index of a repository, rpm-md or the older yast2, and its signature. */
+export async function openRepository(download: Download): Promise<OpenedRepository> {
+  const repomd = await indexFile(download, "repodata/repomd.xml", longestRepomd);
+  if (repomd) return openRpmMd(repomd);
+  const content = await indexFile(download, "content", longestContent);
+  if (content) return openYast2(content);
+  throw new RepodataFault("not_a_repository", "neither repodata/repomd.xml nor content is there");
+}
+
+/**
+ * A file of metadata, opened, and checked while it streams: size, checksum and inflation of what comes, size and checksum of
+ * what it opens to. Some faults show only at the end; nothing made of it may be kept before the stream has ended well.
+ */
+export async function openPart(
+  part: RepositoryPart,
+  download: Download,
+  other: OtherDecompressor,
+  limits: InflationLimits = metadataInflation,
+): Promise<ReadableStream<Uint8Array>> {
+  const { path, sizeBytes = mostCompressedBytes, openBytes = limits.maxBytes, openChecksum } = part;
+  if (sizeBytes > mostCompressedBytes) throw tooLarge(path, sizeBytes, mostCompressedBytes);
+  if (openBytes > limits.maxBytes) throw tooLarge(path, openBytes, limits.maxBytes);
+  const body = await download(path);
+  if (!body) throw new RepodataFault("malformed_metadata", `${path} is announced and not there`);
+  const guard = inflationGuard({ ...limits, maxBytes: openBytes }, path);
+  const compressed = body
+    .pipeThrough(atMost(sizeBytes, path))
+    .pipeThrough(verified(part.checksum, path))
+    .pipeThrough(guard.compressed);
+  const opened = (await decompressed(compressed, other)).pipeThrough(guard.opened);
+  return openChecksum ? opened.pipeThrough(verified(openChecksum, `${path}, opened`)) : opened;
+}
+
+const tooLarge = (path: string, bytes: number, most: number) =>
+  new RepodataFault("too_large", `${path} announces ${bytes} bytes, more than ${most}`);
+
+interface IndexFile {
+  bytes: Uint8Array;
+  signer: Signer | undefined;
+}
+
+async function indexFile(download: Download, path: string, maxBytes: number): Promise<IndexFile | undefined> {
+  const body = await download(path);
+  if (!body) return undefined;
+  const bytes = await readAtMost(body, maxBytes, path);
+  const [signature, key] = await Promise.all([
+    small(download, `${path}.asc`, longestSignature),
+    small(download, `${path}.key`, longestKey),
+  ]);
+  // A signature without a key beside it proves nothing to us; a key without a signature neither.
+  return { bytes, signer: signature && key ? await verifySigner(bytes, signature, key) : undefined };
+}
+
+async function small(download: Download, path: string, maxBytes: number): Promise<Uint8Array | undefined> {
+  const body = await download(path);
+  return body && readAtMost(body, maxBytes, path);
+}
+
+function openRpmMd({ bytes, signer }: IndexFile): OpenedRepository {
+  const { parts, distributions } = readRepomd(bytes);
+  const packages = pickPart(parts, "primary");
+  if (!packages) throw new RepodataFault("malformed_metadata", "repomd.xml names no primary.xml that we can read");
+  const updateinfo = pickPart(parts, "updateinfo");
+  return {
+    type: "rpm-md",
+    revision: hexDigest("sha256", bytes),
+    signer,
+    distributions,
+    packages,
+    packagesFolder: "",
+    ...(updateinfo && { updateinfo }),
+  };
+}
+
+function openYast2({ bytes, signer }: IndexFile): OpenedRepository {
+  const content = readContent(bytes);
+  const descriptions = englishFile(content);
+  return {
+    type: "yast2",
+    revision: hexDigest("sha256", bytes),
+    signer,
+    distributions: content.distributions,
+    packages: packagesFile(content),
+    packagesFolder: content.dataDirectory,
+    ...(descriptions && { descriptions }),
+  };
+}

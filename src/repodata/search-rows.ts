@@ -1,0 +1,88 @@
+import type { Checksum } from "./checksum.ts";
+import { parseChecksum } from "./checksum.ts";
+import { RepodataFault } from "./fault.ts";
+import { insideRepository } from "./location.ts";
+
+/** A package as the search and the lists of installed software show it: one row per package and repository revision. */
+export interface SearchRow {
+  name: string;
+  epoch: number;
+  version: string;
+  release: string;
+  arch: string;
+  /** Set when the package stands for a pattern: it provides `pattern() = base`. */
+  pattern?: string;
+  summary: string;
+  description: string;
+  /** Of the file to download. */
+  sizeBytes: number;
+  installedBytes: number;
+  checksum: Checksum;
+  /** Of the file, relative to the repository; checked: never outside it. */
+  location: string;
+}
+
+/** A package as the solver's pool lists it after it has read a slice. */
+export interface ListedPackage {
+  name: string;
+  epoch: number;
+  version: string;
+  release: string;
+  arch: string;
+  pattern?: string;
+  summary: string;
+  description: string;
+  downloadSizeBytes: number;
+  installSizeBytes: number;
+  checksum?: { type: string; value: string };
+  location?: string;
+}
+
+/**
+ * The row of a package in the pool. The pool has parsed the slice anyway, so that no second XML parser reads it, and search
+ * can never show what the solver does not know. Without a checksum or a location nothing could be downloaded and checked.
+ */
+export function searchRow(listed: ListedPackage): SearchRow {
+  const { name, epoch, version, release, arch, pattern, checksum, location } = listed;
+  if (checksum === undefined || location === undefined) {
+    throw new RepodataFault(
+      "malformed_metadata",
+      `${name}-${version}-${release}.${arch} has no checksum or no location`,
+    );
+  }
+  return {
+    name,
+    epoch,
+    version,
+    release,
+    arch,
+    ...(pattern !== undefined && { pattern }),
+    summary: listed.summary,
+    description: listed.description,
+    sizeBytes: listed.downloadSizeBytes,
+    installedBytes: listed.installSizeBytes,
+    checksum: parseChecksum(checksum.type, checksum.value),
+    location: insideRepository(location),
+  };
+}
+
+/**
+ * Rows as JSON arrays of at most `maxBytes`, for `INSERT … SELECT … FROM json_each(?1)`: D1 takes 100 bound parameters a
+ * statement and values below 1 MB, so one parameter that holds many rows is forty times fewer calls.
+ */
+export function* jsonBatches(rows: Iterable<unknown>, maxBytes = 900_000): Generator<string> {
+  let batch: string[] = [];
+  let bytes = 2;
+  for (const row of rows) {
+    const json = JSON.stringify(row);
+    const length = new TextEncoder().encode(json).byteLength + 1;
+    if (batch.length > 0 && bytes + length > maxBytes) {
+      yield `[${batch.join(",")}]`;
+      batch = [];
+      bytes = 2;
+    }
+    batch.push(json);
+    bytes += length;
+  }
+  if (batch.length > 0) yield `[${batch.join(",")}]`;
+}

@@ -1,0 +1,102 @@
+import { RepodataFault } from "./fault.ts";
+
+/** What stands before the records. */
+export interface Head {
+  /** As it came; put before each slice. */
+  bytes: Uint8Array;
+  /** Where the first record may begin. */
+  contentAt: number;
+  /** An XML root without content: nothing may follow. */
+  isEmpty?: boolean;
+}
+
+/** How a document of many records looks around them. */
+export interface Layout {
+  /** Its name in messages. */
+  what: string;
+  /** The XML element of a record; undefined: paragraphs that begin with `=Pkg:`. */
+  element?: string;
+  /** Put after each slice. */
+  tail: string;
+  readHead(start: Uint8Array): Head;
+  /** Looks at what follows the last complete record: the proper end, a last record without end mark, or a fault. */
+  readRest(rest: Uint8Array, head: Head): "end" | "record";
+}
+
+export const layouts = {
+  primary: xml("metadata", "package", "primary.xml"),
+  updateinfo: xml("updates", "update", "updateinfo.xml"),
+  susetags: susetags(),
+} as const;
+
+const latin1 = (bytes: Uint8Array) => new TextDecoder("latin1").decode(bytes);
+const malformed = (why: string) => new RepodataFault("malformed_metadata", why);
+
+function xml(root: string, element: string, what: string): Layout {
+  return {
+    what,
+    element,
+    tail: `</${root}>`,
+    readHead: (start) => xmlHead(start, root, what),
+    readRest(rest, head) {
+      if (closesRoot(latin1(rest), root, head)) return "end";
+      throw malformed(`${what} ends before </${root}>, or goes on after it`);
+    },
+  };
+}
+
+/** yast2's packages: no end mark, so that only the checksum tells whether it is whole. */
+function susetags(): Layout {
+  const what = "packages";
+  return {
+    what,
+    tail: "",
+    readHead(start) {
+      const [head] = /^(?:(?:#.*|=Ver: .*|[ \t]*)\n)*/.exec(latin1(start)) ?? [""];
+      if (!head.includes("=Ver: 2.0")) throw malformed(`${what} does not begin with =Ver: 2.0`);
+      return { bytes: start.slice(0, head.length), contentAt: head.length };
+    },
+    readRest(rest) {
+      if (latin1(rest.subarray(0, 5)) === "=Pkg:") return "record";
+      if (latin1(rest).trim() === "") return "end";
+      throw malformed(`${what} has something else than packages`);
+    },
+  };
+}
+
+const byteOrderMark = "\u00ef\u00bb\u00bf"; // of UTF-8, read as latin1
+
+function xmlHead(start: Uint8Array, root: string, what: string): Head {
+  const text = latin1(start);
+  const from = text.startsWith(byteOrderMark) ? byteOrderMark.length : 0;
+  const rootAt = skipMisc(text, from);
+  const [tag, slash] = new RegExp(`^<${root}(?:\\s[^<>]*?)?(/?)>`).exec(text.slice(rootAt)) ?? [];
+  if (tag === undefined) throw malformed(`${what} does not begin with <${root}>`);
+  const contentAt = rootAt + tag.length;
+  return { bytes: start.slice(from, contentAt), contentAt, isEmpty: slash === "/" };
+}
+
+function closesRoot(rest: string, root: string, { isEmpty = false }: Head): boolean {
+  const at = skipMisc(rest, 0);
+  if (isEmpty) return at === rest.length;
+  const [tag] = new RegExp(`^</${root}\\s*>`).exec(rest.slice(at, at + 128)) ?? [];
+  return tag !== undefined && skipMisc(rest, at + tag.length) === rest.length;
+}
+
+/** Skips white space, comments and processing instructions, in one pass: a regular expression would try all combinations. */
+function skipMisc(text: string, from: number): number {
+  let at = from;
+  for (;;) {
+    while (at < text.length && " \t\r\n".includes(text.charAt(at))) at++;
+    const [opening, closing] = misc.find(([start]) => text.startsWith(start, at)) ?? [];
+    if (opening === undefined || closing === undefined) return at;
+    const end = text.indexOf(closing, at + opening.length);
+    if (end < 0) return at;
+    at = end + closing.length;
+  }
+}
+
+const misc = [
+  ["<!--", "-->"],
+  ["<?", "?>"],
+] as const;

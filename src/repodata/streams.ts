@@ -1,0 +1,76 @@
+import { atMost } from "./limits.ts";
+
+/**
+ * A stream that asks a generator for its next chunk only when somebody reads. `abandon` lets go of the generator's source
+ * when the reader goes away: a generator that was never asked does not run its `finally`.
+ */
+export function streamOf(chunks: AsyncGenerator<Uint8Array>, abandon: () => Promise<void>): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const next = await chunks.next();
+        if (next.done) controller.close();
+        else controller.enqueue(next.value);
+      },
+      async cancel() {
+        await chunks.return(undefined);
+        await abandon();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** The first bytes of a stream (fewer when it is shorter), and the stream as if nobody had looked. */
+export async function peek(
+  source: ReadableStream<Uint8Array>,
+  bytes: number,
+): Promise<{ start: Uint8Array; stream: ReadableStream<Uint8Array> }> {
+  const reader = source.getReader();
+  const chunks: Uint8Array[] = [];
+  for (let missing = bytes; missing > 0;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    chunks.push(value);
+    missing -= value.byteLength;
+  }
+  const start = concatenate(chunks);
+  return { start, stream: streamOf(resumed(start, reader), () => reader.cancel()) };
+}
+
+async function* resumed(
+  start: Uint8Array,
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    if (start.byteLength > 0) yield start;
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await reader.cancel();
+  }
+}
+
+/** A short document as a whole: repomd.xml, a signature, a key. */
+export async function readAtMost(
+  stream: ReadableStream<Uint8Array>,
+  maxBytes: number,
+  what: string,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of stream.pipeThrough(atMost(maxBytes, what))) chunks.push(chunk);
+  return concatenate(chunks);
+}
+
+export function concatenate(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(chunks.reduce((bytes, chunk) => bytes + chunk.byteLength, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return whole;
+}

@@ -1,0 +1,108 @@
+import { type Checksum, parseChecksum } from "./checksum.ts";
+import { RepodataFault } from "./fault.ts";
+import { insideRepository } from "./location.ts";
+
+export const longestContent = 2 ** 20; // bytes; the largest we know of, an installation medium's, has 60 KB
+
+/** The file `content` of a `yast2` repository, the layout before rpm-md. */
+export interface Content {
+  /** What it is called: LABEL, or the name after DISTRO's cpe. */
+  label?: string;
+  distributions: { cpeId?: string; name: string }[];
+  /** Where the descriptions lie, e.g. `suse/setup/descr`. */
+  descriptionDirectory: string;
+  /** Where the packages lie, below it a folder per architecture, e.g. `suse`. */
+  dataDirectory: string;
+  /** Files below the description directory, by name. */
+  descriptions: Map<string, Checksum>;
+  /** Public keys in the root, by name. */
+  keys: Map<string, Checksum>;
+}
+
+/** A file of a yast2 repository with what we must find in it. */
+export interface DescribedFile {
+  path: string;
+  checksum: Checksum;
+}
+
+/** Reads `content`: lines of `KEY value`, from YaST's first days to its last. Keys that we do not need are skipped. */
+export function readContent(bytes: Uint8Array): Content {
+  if (bytes.byteLength > longestContent) {
+    throw new RepodataFault("too_large", `content is larger than ${longestContent} bytes`);
+  }
+  const content: Content = {
+    distributions: [],
+    descriptionDirectory: "",
+    dataDirectory: "",
+    descriptions: new Map(),
+    keys: new Map(),
+  };
+  for (const line of new TextDecoder().decode(bytes).split(/\r?\n/)) {
+    const [, key, value] = /^([A-Z][A-Z0-9.]*)\s+(\S.*?)\s*$/.exec(line) ?? [];
+    if (key !== undefined && value !== undefined) take(content, key, value);
+  }
+  if (!content.descriptionDirectory || !content.dataDirectory) {
+    throw new RepodataFault("malformed_metadata", "content names no DESCRDIR or no DATADIR");
+  }
+  return content;
+}
+
+/** The list of packages. */
+export function packagesFile(content: Content): DescribedFile {
+  const file = described(content, "packages");
+  if (!file) throw new RepodataFault("malformed_metadata", "content lists no file of packages");
+  return file;
+}
+
+/** Summaries and descriptions stand in files of their own, one per language. */
+export const englishFile = (content: Content): DescribedFile | undefined => described(content, "packages.en");
+
+/** A file in the compression that is smallest to fetch; META says which of them exist. */
+function described({ descriptionDirectory, descriptions }: Content, name: string): DescribedFile | undefined {
+  for (const suffix of [".xz", ".bz2", ".gz", ""]) {
+    const checksum = descriptions.get(name + suffix);
+    if (checksum) return { path: `${descriptionDirectory}/${name}${suffix}`, checksum };
+  }
+  return undefined;
+}
+
+function take(content: Content, key: string, value: string): void {
+  switch (key) {
+    case "LABEL":
+      content.label = value;
+      break;
+    case "DISTRO":
+      content.distributions.push(distribution(value));
+      break;
+    case "DESCRDIR":
+      content.descriptionDirectory = insideRepository(value);
+      break;
+    case "DATADIR":
+      content.dataDirectory = insideRepository(value);
+      break;
+    case "META":
+      takeChecksum(content.descriptions, value);
+      break;
+    case "KEY":
+      takeChecksum(content.keys, value);
+      break;
+    default:
+  }
+}
+
+/** `cpe:/o:opensuse:opensuse:12.1,openSUSE 12.1`, the name with escaped commas as it comes. */
+function distribution(value: string): { cpeId?: string; name: string } {
+  const [, cpeId, name] = /^(cpe:[^,]+),(.*)$/.exec(value) ?? [];
+  return cpeId === undefined ? { name: value } : { cpeId, name: name ?? "" };
+}
+
+function takeChecksum(files: Map<string, Checksum>, value: string): void {
+  const [, type, hex, name] = /^(\S+)\s+(\S+)\s+(\S.*)$/.exec(value) ?? [];
+  if (type === undefined || hex === undefined || name === undefined) {
+    throw new RepodataFault(
+      "malformed_metadata",
+      `content: not "TYPE checksum name": ${JSON.stringify(value.slice(0, 120))}`,
+    );
+  }
+  files.set(insideRepository(name), parseChecksum(type, hex));
+}

@@ -1,0 +1,133 @@
+/** xz and bzip2, which no Worker can decompress by itself, with limits on what comes out. */
+import type { Address, Native, NativeExports } from "./native.ts";
+
+export type Compression = "xz" | "bzip2";
+
+export interface ExpansionLimits {
+  /** Of everything that comes out. */
+  maxBytes: number;
+  /** Bytes out for one byte in, looked at from the second mebibyte on: small files of zeros are honest. */
+  maxRatio: number;
+}
+
+export interface DecoderLimits extends ExpansionLimits {
+  /** For the dictionary of xz. `xz -6` needs 9 MiB, `-8` 33, `-9` 65. */
+  memoryBytes?: number;
+}
+
+export class DecompressionRefused extends Error {
+  readonly reason: "damaged" | "too_much_memory" | "truncated" | "too_large";
+
+  constructor(reason: DecompressionRefused["reason"], message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+const ratioFreeBytes = 1 << 20;
+const defaultMemoryBytes = 40 << 20;
+const refusals: Record<number, [DecompressionRefused["reason"], string]> = {
+  [-1]: ["damaged", "the compressed data is damaged"],
+  [-2]: ["too_much_memory", "decompressing would take too much memory"],
+  [-3]: ["truncated", "the compressed data ends too early"],
+};
+
+/** Refuses data that grows beyond its limits. Every decompression counts with one, ours and the runtime's own. */
+export class ExpansionGuard {
+  readonly #limits: ExpansionLimits;
+  #inBytes = 0;
+  #outBytes = 0;
+
+  constructor(limits: ExpansionLimits) {
+    this.#limits = limits;
+  }
+
+  took(bytes: number): void {
+    this.#inBytes += bytes;
+  }
+
+  gave(bytes: number): void {
+    this.#outBytes += bytes;
+    const { maxBytes, maxRatio } = this.#limits;
+    if (this.#outBytes > maxBytes) throw new DecompressionRefused("too_large", `more than ${maxBytes} bytes come out`);
+    if (this.#outBytes > ratioFreeBytes && this.#outBytes > this.#inBytes * maxRatio) {
+      throw new DecompressionRefused("too_large", `more than ${maxRatio} bytes come out of one`);
+    }
+  }
+}
+
+export class Decoder {
+  readonly #native: Native;
+  readonly #guard: ExpansionGuard;
+  readonly #decoder: Address;
+  #isOpen = true;
+
+  constructor(
+    native: Native,
+    compression: Compression,
+    { memoryBytes = defaultMemoryBytes, ...limits }: DecoderLimits,
+  ) {
+    this.#native = native;
+    this.#guard = new ExpansionGuard(limits);
+    this.#decoder = native.call((exports) => exports.kiln_decoder(compression === "xz" ? 1 : 0, memoryBytes));
+    if (this.#decoder === 0) throw refused(-2);
+  }
+
+  /** Gives what comes out of one chunk, in pieces of at most 256 KiB. */
+  *push(chunk: Uint8Array): Generator<Uint8Array<ArrayBuffer>> {
+    const step = this.#native.call((exports) => exports.kiln_decoder_input_bytes());
+    for (let position = 0; position < chunk.length; position += step) {
+      const piece = chunk.subarray(position, position + step);
+      this.#fill(piece);
+      yield* this.#drain(0);
+    }
+  }
+
+  /** The rest, after the last chunk. */
+  *finish(): Generator<Uint8Array<ArrayBuffer>> {
+    this.#fill(new Uint8Array());
+    yield* this.#drain(1);
+    this.close();
+  }
+
+  /** Gives the memory back; harmless when it is done already. */
+  close(): void {
+    if (this.#isOpen && !this.#native.isGone) this.#native.call((exports) => exports.kiln_decoder_free(this.#decoder));
+    this.#isOpen = false;
+  }
+
+  #fill(piece: Uint8Array): void {
+    this.#native.call((exports) => {
+      this.#native.bytes().set(piece, exports.kiln_decoder_input(this.#decoder));
+      exports.kiln_decoder_fill(this.#decoder, piece.length);
+    });
+    this.#guard.took(piece.length);
+  }
+
+  *#drain(isLast: 0 | 1): Generator<Uint8Array<ArrayBuffer>> {
+    const decode = (exports: NativeExports) => exports.kiln_decode(this.#decoder, isLast);
+    for (let length = this.#native.call(decode); length !== 0; length = this.#native.call(decode)) {
+      if (length < 0) throw refused(length);
+      this.#guard.gave(length);
+      const start = this.#native.call((exports) => exports.kiln_decoder_output(this.#decoder));
+      yield this.#native.bytes().slice(start, start + length);
+    }
+  }
+}
+
+/** A stream through a decoder, which is closed whatever happens. */
+export async function* decompressed(
+  decoder: Decoder,
+  source: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  try {
+    for await (const chunk of source) yield* decoder.push(chunk);
+    yield* decoder.finish();
+  } finally {
+    decoder.close();
+  }
+}
+
+function refused(code: number): DecompressionRefused {
+  return new DecompressionRefused(...(refusals[code] ?? (["damaged", `the decoder answers ${code}`] as const)));
+}

@@ -1,0 +1,42 @@
+/** A stream of metadata → repositories of limited size, one after the other in the same instance. */
+import { type SlicedDocument, type SliceLimits, slices } from "#repodata/slices";
+import type { Repository } from "./repository.ts";
+import type { Solver } from "./solver.ts";
+
+export interface ImportOptions extends Partial<SliceLimits> {
+  /** 8,000 packages take about 27 MiB of the instance's memory. */
+  packagesPerPart?: number;
+}
+
+/** Small slices, so that a part is not much larger than asked for. */
+const sliceLimits = { bytes: 2 ** 20 };
+
+/**
+ * Reads `source`, which must be decompressed already, and gives a finished repository whenever enough packages are in it:
+ * write its part, read its pages, then ask for the next, which resets the solver.
+ */
+export async function* importedParts(
+  solver: Solver,
+  source: ReadableStream<Uint8Array>,
+  document: SlicedDocument,
+  { packagesPerPart = 8000, ...limits }: ImportOptions = {},
+): AsyncGenerator<Repository> {
+  solver.reset();
+  let part = solver.addRepository("part");
+  for await (const { bytes } of slices(source, document, { ...sliceLimits, records: packagesPerPart, ...limits })) {
+    read(part, document, bytes);
+    if (part.packageCount < packagesPerPart) continue;
+    part.finish();
+    yield part;
+    solver.reset();
+    part = solver.addRepository("part");
+  }
+  part.finish();
+  if (part.packageCount > 0) yield part;
+}
+
+function read(part: Repository, document: SlicedDocument, slice: Uint8Array): void {
+  if (document === "primary") part.readPrimary(slice);
+  else if (document === "updateinfo") part.readUpdateinfo(slice);
+  else part.readSusetags(slice);
+}

@@ -1,0 +1,21 @@
+/* What liblzma's configure would find for wasm32-wasi: a decoder of LZMA2 and of the x86 filter, one thread. */
+#define ASSUME_RAM 64
+#define HAVE_CHECK_CRC32 1
+#define HAVE_CHECK_CRC64 1
+#define HAVE_CHECK_SHA256 1
+#define HAVE_DECODERS 1
+#define HAVE_DECODER_LZMA2 1
+#define HAVE_DECODER_X86 1
+#define HAVE_INTTYPES_H 1
+#define HAVE_LIMITS_H 1
+#define HAVE_STDBOOL_H 1
+#define HAVE_STDINT_H 1
+#define HAVE_STRING_H 1
+#define HAVE_VISIBILITY 0
+#define HAVE__BOOL 1
+#define PACKAGE_BUGREPORT ""
+#define PACKAGE_NAME "xz"
+#define PACKAGE_URL ""
+#define SIZEOF_SIZE_T 4
+#define TUKLIB_FAST_UNALIGNED_ACCESS 1
+#define TUKLIB_SYMBOL_PREFIX lzma_

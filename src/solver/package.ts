@@ -1,0 +1,76 @@
+/** Packages as the solver shows them. */
+
+export interface Checksum {
+  /** As the metadata says it, e.g. "sha256". */
+  type: string;
+  value: string;
+}
+
+export interface Package {
+  name: string;
+  epoch: number;
+  version: string;
+  release: string;
+  arch: string;
+  repository: string;
+  downloadSizeBytes: number;
+  installSizeBytes: number;
+  checksum?: Checksum;
+  /** Path below the repository's address. */
+  location?: string;
+}
+
+/** A package with what only a full part knows, for search rows and for showing it. */
+export interface PackageDescription extends Package {
+  /** The pattern that it stands for. */
+  pattern?: string;
+  summary: string;
+  description: string;
+  license: string;
+  group: string;
+  url: string;
+  vendor: string;
+}
+
+/** As native/solve.c and native/describe.c write them. */
+export type PackageFields = [
+  ...names: [name: string, evr: string, arch: string, repository: string],
+  ...sizes: [downloadSizeBytes: number, installSizeBytes: number],
+  ...file: [checksumType: string, checksum: string, location: string],
+];
+export type DescriptionFields = [
+  ...PackageFields,
+  ...texts: [pattern: string, summary: string, description: string],
+  ...origin: [license: string, group: string, url: string, vendor: string],
+];
+
+export function packageOf(fields: readonly [...PackageFields, ...unknown[]]): Package {
+  const [name, evr, arch, repository, downloadSizeBytes, installSizeBytes, type, value, location] = fields;
+  return {
+    name,
+    ...splitEvr(evr),
+    arch,
+    repository,
+    downloadSizeBytes,
+    installSizeBytes,
+    ...(value && { checksum: { type, value } }),
+    ...(location && { location }),
+  };
+}
+
+export function descriptionOf(fields: readonly [...DescriptionFields, ...unknown[]]): PackageDescription {
+  const [, , , , , , , , , pattern, summary, description, license, group, url, vendor] = fields;
+  return { ...packageOf(fields), ...(pattern && { pattern }), summary, description, license, group, url, vendor };
+}
+
+/** `[epoch:]version[-release]`. A version has no dash, so the last one begins the release. */
+export function splitEvr(evr: string): { epoch: number; version: string; release: string } {
+  const [, epoch = "0", version = "", release = ""] = /^(?:(\d+):)?(.*?)(?:-([^-]*))?$/.exec(evr) ?? [];
+  return { epoch: Number(epoch), version, release };
+}
+
+/** name-[epoch:]version-release.arch, the epoch only if there is one. */
+export function nevra({ name, epoch, version, release, arch }: Omit<Package, "repository">): string {
+  const evr = `${epoch > 0 ? `${epoch}:` : ""}${version}${release && `-${release}`}`;
+  return `${name}-${evr}.${arch}`;
+}

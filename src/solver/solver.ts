@@ -1,0 +1,130 @@
+/** libsolv, as a typed object. Everything but opening it is synchronous. */
+import { type Compression, Decoder, type DecoderLimits } from "./decoder.ts";
+import { type Job, jobLines } from "./job.ts";
+import { type Address, Native } from "./native.ts";
+import { type DescriptionFields, descriptionOf, type PackageDescription } from "./package.ts";
+import { Repository } from "./repository.ts";
+import { type Resolution, resolutionOf } from "./resolution.ts";
+
+export type Arch = "x86_64" | "i686" | "aarch64";
+
+export interface SolveOptions {
+  /** Follow recommends and supplements, as `zypper install --recommends` does. Without: `--no-recommends`. */
+  recommended?: boolean;
+}
+
+export interface Dependencies {
+  requires: string[];
+  provides: string[];
+  conflicts: string[];
+  obsoletes: string[];
+  recommends: string[];
+  suggests: string[];
+  supplements: string[];
+  enhances: string[];
+}
+
+/** zypper's priority of a repository that nobody gave one. */
+export const defaultPriority = 99;
+
+export async function openSolver(module: WebAssembly.Module, arch: Arch = "x86_64"): Promise<Solver> {
+  return new Solver(await Native.open(module), arch);
+}
+
+export class Solver {
+  readonly #native: Native;
+  #arch: Arch;
+  #pool: Address;
+
+  constructor(native: Native, arch: Arch) {
+    this.#native = native;
+    this.#arch = arch;
+    this.#pool = this.#newPool();
+  }
+
+  get memoryBytes(): number {
+    return this.#native.memoryBytes;
+  }
+
+  /** Grows with every use. */
+  get callCount(): number {
+    return this.#native.callCount;
+  }
+
+  /** After a crash or `close` every method throws `SolverCrashed`. */
+  get isGone(): boolean {
+    return this.#native.isGone;
+  }
+
+  /** Forgets all repositories and keeps the instance: a dropped one waits for the garbage collector with all its memory. */
+  reset(arch: Arch = this.#arch): void {
+    this.#arch = arch;
+    this.#native.call((exports) => exports.kiln_pool_free(this.#pool));
+    this.#native.files.clear();
+    this.#pool = this.#newPool();
+  }
+
+  close(cause: unknown = "closed"): void {
+    this.#native.close(cause);
+  }
+
+  /** As in zypper, a smaller priority wins over any version. */
+  addRepository(name: string, { priority = defaultPriority }: { priority?: number } = {}): Repository {
+    const id = this.#native.withTexts([name], (exports, [text = 0]) =>
+      exports.kiln_repository(this.#pool, text, -priority),
+    );
+    return new Repository(this.#native, this.#pool, id);
+  }
+
+  /** Makes the index over everything loaded; before anything is asked, and again after more is loaded. */
+  ready(): void {
+    this.#native.call((exports) => exports.kiln_ready(this.#pool));
+  }
+
+  solve(jobs: readonly Job[], { recommended = true }: SolveOptions = {}): Resolution {
+    const answer = this.#native.withTexts([jobLines(jobs)], (exports, [lines = 0]) =>
+      exports.kiln_solve(this.#pool, lines, recommended ? 0 : 1),
+    );
+    return resolutionOf(this.#native.takeJson(answer));
+  }
+
+  /** Substring, case-insensitive; with `allFields` in summaries and descriptions too, which needs full parts. */
+  search(text: string, { allFields = false, limit = 50 } = {}): { hits: PackageDescription[]; total: number } {
+    const answer = this.#native.withTexts([text], (exports, [needle = 0]) =>
+      exports.kiln_search(this.#pool, needle, allFields ? 1 : 0, limit),
+    );
+    const { hits, total } = this.#native.takeJson(answer) as { hits: DescriptionFields[]; total: number };
+    return { hits: hits.map(descriptionOf), total };
+  }
+
+  /** The newest package of that name. */
+  info(name: string): (PackageDescription & { dependencies: Dependencies }) | undefined {
+    const answer = this.#native.withTexts([name], (exports, [text = 0]) => exports.kiln_info(this.#pool, text));
+    const [fields, dependencies] = this.#native.takeJson(answer) as [DescriptionFields?, Dependencies?];
+    return fields && dependencies && { ...descriptionOf(fields), dependencies };
+  }
+
+  /** Who provides a capability, if given with exactly this version. */
+  providers(capability: string, evr = ""): PackageDescription[] {
+    const answer = this.#native.withTexts([capability, evr], (exports, [text = 0, version = 0]) =>
+      exports.kiln_providers(this.#pool, text, version),
+    );
+    return (this.#native.takeJson(answer) as DescriptionFields[]).map(descriptionOf);
+  }
+
+  /** rpm's order of `[epoch:]version[-release]`: negative, zero or positive. */
+  compareEvr(left: string, right: string): number {
+    return this.#native.withTexts([left, right], (exports, [one = 0, other = 0]) =>
+      exports.kiln_compare_evr(this.#pool, one, other),
+    );
+  }
+
+  /** Begins to decompress; the decoder uses this instance's memory. */
+  decoder(compression: Compression, limits: DecoderLimits): Decoder {
+    return new Decoder(this.#native, compression, limits);
+  }
+
+  #newPool(): Address {
+    return this.#native.withTexts([this.#arch], (exports, [arch = 0]) => exports.kiln_pool(arch));
+  }
+}

@@ -1,0 +1,248 @@
+import { and, asc, eq, inArray, isNotNull, isNull, or, sql, type SQL } from "drizzle-orm";
+import type { Database } from "./db.ts";
+import { applianceRepositories, appliances, repositories } from "./schema.ts";
+
+export type Repository = typeof repositories.$inferSelect;
+export type NewRepository = typeof repositories.$inferInsert;
+
+/** A repository as the solver loads it: its .solv files in R2, in order. */
+export interface Solvable {
+  id: number;
+  /** What KIWI and the solver call it. */
+  alias: string;
+  /** zypper's: the lower number wins. */
+  priority: number;
+  revision: string;
+  parts: string[];
+  /** Where the locations of its packages begin, relative to its address; empty: at its root. */
+  packagesFolder: string;
+}
+
+export const aliasOf = (repositoryId: number): string => `repo-${repositoryId}`;
+
+/** Those of the repositories that have been imported, in the order of the ids given. */
+export async function listSolvables(db: Database, repositoryIds: number[]): Promise<Solvable[]> {
+  const rows = await db.query.repositories.findMany({
+    columns: { id: true, priority: true, revision: true, parts: true, packagesFolder: true },
+    where: and(inArray(repositories.id, fromJson(repositoryIds)), isNotNull(repositories.revision)),
+  });
+  const known = new Map(rows.map((row) => [row.id, row]));
+  return repositoryIds.flatMap((id) => {
+    const row = known.get(id);
+    return row?.revision ? [{ ...row, alias: aliasOf(id), revision: row.revision }] : [];
+  });
+}
+
+export const findRepository = (db: Database, id: number): Promise<Repository | undefined> =>
+  db.query.repositories.findFirst({ where: eq(repositories.id, id) });
+
+/** One that the account may see: everyone's, or its own. */
+export const findVisibleRepository = (db: Database, accountId: number, id: number): Promise<Repository | undefined> =>
+  db.query.repositories.findFirst({ where: and(eq(repositories.id, id), visibleTo(accountId)) });
+
+export const findVisibleRepositoryByUrl = (db: Database, accountId: number, url: string) =>
+  db.query.repositories.findFirst({ where: and(eq(repositories.url, url), visibleTo(accountId)) });
+
+/** Those of the ids that the account may see. */
+export const listVisibleByIds = (db: Database, accountId: number, ids: number[]): Promise<Repository[]> =>
+  db.query.repositories.findMany({ where: and(inArray(repositories.id, fromJson(ids)), visibleTo(accountId)) });
+
+/** Everyone's and the account's own. */
+export const listVisibleRepositories = (
+  db: Database,
+  accountId: number,
+  { baseSystem }: { baseSystem?: string | undefined } = {},
+): Promise<Repository[]> =>
+  db.query.repositories.findMany({
+    where: and(visibleTo(accountId), baseSystem === undefined ? undefined : eq(repositories.baseSystem, baseSystem)),
+    orderBy: asc(repositories.id),
+  });
+
+/** The one made of the account's uploads for a base system. */
+export const findUserRepository = (
+  db: Database,
+  accountId: number,
+  baseSystem: string,
+): Promise<Repository | undefined> =>
+  db.query.repositories.findFirst({
+    where: and(
+      eq(repositories.accountId, accountId),
+      eq(repositories.baseSystem, baseSystem),
+      eq(repositories.isUserRepository, true),
+    ),
+  });
+
+/** Undefined: the account, or everyone, has one of this address already. */
+export async function addRepository(db: Database, row: NewRepository): Promise<Repository | undefined> {
+  const [added] = await db.insert(repositories).values(row).onConflictDoNothing().returning();
+  return added;
+}
+
+/** Removes a repository that never had a good import; one that an appliance uses stays. */
+export async function removeUnimported(db: Database, id: number): Promise<void> {
+  await db
+    .delete(repositories)
+    .where(
+      and(
+        eq(repositories.id, id),
+        isNull(repositories.revision),
+        isNull(repositories.catalogue),
+        sql`NOT EXISTS (SELECT 1 FROM appliance_repositories WHERE repository_id = ${id})`,
+      ),
+    );
+}
+
+export const listByCatalogue = (db: Database, catalogue: string): Promise<Repository[]> =>
+  db.query.repositories.findMany({ where: eq(repositories.catalogue, catalogue), orderBy: asc(repositories.id) });
+
+/** Repositories of other servers that nobody has looked at since that moment, the longest unlooked-at first. */
+export const listUncheckedSince = (db: Database, before: Date, limit: number): Promise<Repository[]> =>
+  db.query.repositories.findMany({
+    where: and(
+      sql`${repositories.url} NOT LIKE 'service:%'`,
+      or(isNull(repositories.checkedAt), sql`${repositories.checkedAt} < ${before.getTime()}`),
+    ),
+    orderBy: asc(repositories.checkedAt),
+    limit,
+  });
+
+/** Repositories whose files lie in our own R2. */
+export const listOwnFiles = (db: Database): Promise<Repository[]> =>
+  db.query.repositories.findMany({ where: sql`${repositories.url} LIKE 'service:%'` });
+
+/**
+ * Says that an import begins, and answers the repository. From now on no import that began earlier can change it; the row
+ * that is answered is what this one will replace.
+ */
+export async function beginImport(
+  db: Database,
+  id: number,
+  { checkId, startedAt }: { checkId: string; startedAt: Date },
+): Promise<Repository | undefined> {
+  const [begun] = await db
+    .update(repositories)
+    .set({ checkId, checkedAt: startedAt, importState: "importing" })
+    .where(eq(repositories.id, id))
+    .returning();
+  return begun;
+}
+
+/** Says that imports have been asked for. */
+export async function markImporting(db: Database, ids: number[]): Promise<void> {
+  await db
+    .update(repositories)
+    .set({ importState: "importing" })
+    .where(inArray(repositories.id, fromJson(ids)));
+}
+
+/** Those of the imports whose packages are shown. */
+export async function findShownImports(db: Database, importIds: string[]): Promise<Set<string>> {
+  const rows = await db
+    .select({ importId: repositories.importId })
+    .from(repositories)
+    .where(inArray(repositories.importId, fromJson(importIds)));
+  return new Set(rows.flatMap(({ importId }) => importId ?? []));
+}
+
+/** What an import found out. */
+export type ImportResult = Pick<
+  Repository,
+  | "type"
+  | "arches"
+  | "baseSystem"
+  | "revision"
+  | "importId"
+  | "parts"
+  | "packageCount"
+  | "packagesFolder"
+  | "signer"
+  | "indexTag"
+>;
+
+/** Shows the new revision to everyone, unless a later import has begun meanwhile. Answers whether it did. */
+export async function switchRevision(
+  db: Database,
+  id: number,
+  checkId: string,
+  result: ImportResult,
+): Promise<boolean> {
+  const done = { ...result, importState: "ready" as const, importedAt: new Date(), problem: null };
+  const switched = await db
+    .update(repositories)
+    .set(done)
+    .where(isLast(id, checkId))
+    .returning({ id: repositories.id });
+  return switched.length > 0;
+}
+
+/** Nothing has changed since the last good import. */
+export async function confirmRevision(
+  db: Database,
+  id: number,
+  { checkId, indexTag }: { checkId: string; indexTag: string | null },
+): Promise<void> {
+  await db.update(repositories).set({ indexTag, importState: "ready", problem: null }).where(isLast(id, checkId));
+}
+
+/** The last good revision stays; why the new one was not taken can be read. */
+export async function failImport(
+  db: Database,
+  id: number,
+  { checkId, problem, indexTag }: { checkId: string; problem: string; indexTag: string | null },
+): Promise<void> {
+  await db
+    .update(repositories)
+    .set({ importState: sql`CASE WHEN revision IS NULL THEN 'failed' ELSE 'ready' END`, problem, indexTag })
+    .where(isLast(id, checkId));
+}
+
+/** Replaces an appliance's list in one batch; the ids are those it shall have, in order. */
+export async function replaceApplianceRepositories(db: Database, applianceId: number, ids: number[]): Promise<void> {
+  await db.batch([
+    db.delete(applianceRepositories).where(eq(applianceRepositories.applianceId, applianceId)),
+    // Positions are the keys of the JSON array.
+    db
+      .insert(applianceRepositories)
+      .select(sql`SELECT ${applianceId}, value, key FROM json_each(${JSON.stringify(ids)}) WHERE true`),
+    edited(db, applianceId),
+  ]);
+}
+
+/** Puts one behind the others; one that is there stays where it is. */
+export async function addApplianceRepository(db: Database, applianceId: number, repositoryId: number): Promise<void> {
+  await db.batch([
+    db
+      .insert(applianceRepositories)
+      .select(
+        sql`SELECT ${applianceId}, ${repositoryId}, coalesce(max(position) + 1, 0)
+            FROM appliance_repositories WHERE appliance_id = ${applianceId}`,
+      )
+      .onConflictDoNothing(),
+    edited(db, applianceId),
+  ]);
+}
+
+export async function removeApplianceRepository(
+  db: Database,
+  applianceId: number,
+  repositoryId: number,
+): Promise<void> {
+  await db.batch([
+    db
+      .delete(applianceRepositories)
+      .where(
+        and(eq(applianceRepositories.applianceId, applianceId), eq(applianceRepositories.repositoryId, repositoryId)),
+      ),
+    edited(db, applianceId),
+  ]);
+}
+
+const edited = (db: Database, applianceId: number) =>
+  db.update(appliances).set({ lastEditedAt: new Date() }).where(eq(appliances.id, applianceId));
+
+const isLast = (id: number, checkId: string) => and(eq(repositories.id, id), eq(repositories.checkId, checkId));
+
+const visibleTo = (accountId: number) => or(isNull(repositories.accountId), eq(repositories.accountId, accountId));
+
+const fromJson = (values: readonly (number | string)[]): SQL =>
+  sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`;

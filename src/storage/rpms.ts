@@ -1,0 +1,99 @@
+import { and, asc, eq, inArray, ne, sql, type SQL } from "drizzle-orm";
+import { usedBytesOf } from "./accounts.ts";
+import type { Database } from "./db.ts";
+import { rpms } from "./schema.ts";
+
+export type Rpm = typeof rpms.$inferSelect;
+export type NewRpm = Omit<typeof rpms.$inferInsert, "id">;
+
+/** An upload and the contents that it took the place of. */
+export interface SavedRpm {
+  rpm: Rpm;
+  replacedBlobIds: string[];
+}
+
+export const listRpms = (db: Database, accountId: number, baseSystem: string): Promise<Rpm[]> =>
+  db.query.rpms.findMany({
+    where: and(eq(rpms.accountId, accountId), eq(rpms.baseSystem, baseSystem)),
+    orderBy: asc(rpms.id),
+  });
+
+export const findRpm = (db: Database, accountId: number, id: number): Promise<Rpm | undefined> =>
+  db.query.rpms.findFirst({ where: and(eq(rpms.id, id), eq(rpms.accountId, accountId)) });
+
+export const findRpmByBlob = (db: Database, blobId: string): Promise<Rpm | undefined> =>
+  db.query.rpms.findFirst({ where: eq(rpms.blobId, blobId) });
+
+/** Adds an upload, or gives a single RPM's row of the same package the new content. Undefined: the quota is exceeded. */
+export async function addRpm(db: Database, row: NewRpm, quotaBytes: number): Promise<SavedRpm | undefined> {
+  const replaced = samePackage(row);
+  const [before, [rpm]] = await db.batch([
+    db.select({ blobId: rpms.blobId }).from(rpms).where(replaced),
+    db
+      .insert(rpms)
+      // Every column in its order; drizzle has no insert of values under a condition.
+      .select(
+        sql`SELECT NULL, ${row.accountId}, ${row.baseSystem}, ${row.fileName}, ${row.size}, ${row.md5}, ${row.sha256},
+            ${row.blobId}, ${row.storedBytes}, ${row.isArchive ? 1 : 0}, ${row.nevra}, ${JSON.stringify(row.packages)},
+            ${row.uploadedAt.getTime()} WHERE ${fits(row, { replaced, quotaBytes })}`,
+      )
+      .onConflictDoUpdate({ target: [rpms.accountId, rpms.baseSystem, rpms.nevra], set: contentOf(row) })
+      .returning(),
+  ]);
+  return rpm && { rpm, replacedBlobIds: before.map(({ blobId }) => blobId) };
+}
+
+/**
+ * Gives an upload new content; another one of the same package gives way to it. Undefined: the quota is exceeded, or the
+ * upload is gone.
+ */
+export async function replaceRpm(
+  db: Database,
+  id: number,
+  row: NewRpm,
+  quotaBytes: number,
+): Promise<SavedRpm | undefined> {
+  const replaced = sql`(${samePackage(row)} OR ${eq(rpms.id, id)})`;
+  const allowed = fits(row, { replaced, quotaBytes });
+  const exists = sql`EXISTS (SELECT 1 FROM rpms AS target WHERE target.id = ${id})`;
+  const [before, , [rpm]] = await db.batch([
+    db.select({ blobId: rpms.blobId }).from(rpms).where(replaced),
+    db.delete(rpms).where(and(samePackage(row), ne(rpms.id, id), allowed, exists)),
+    db
+      .update(rpms)
+      .set(contentOf(row))
+      .where(and(eq(rpms.id, id), eq(rpms.accountId, row.accountId), allowed))
+      .returning(),
+  ]);
+  return rpm && { rpm, replacedBlobIds: before.map(({ blobId }) => blobId) };
+}
+
+/** Undefined: it is gone already. */
+export async function deleteRpm(db: Database, accountId: number, id: number): Promise<Rpm | undefined> {
+  const [gone] = await db
+    .delete(rpms)
+    .where(and(eq(rpms.id, id), eq(rpms.accountId, accountId)))
+    .returning();
+  return gone;
+}
+
+/** Those of the blobs that a row names. */
+export async function findUsedBlobIds(db: Database, blobIds: string[]): Promise<Set<string>> {
+  const rows = await db
+    .select({ blobId: rpms.blobId })
+    .from(rpms)
+    .where(inArray(rpms.blobId, sql`(SELECT value FROM json_each(${JSON.stringify(blobIds)}))`));
+  return new Set(rows.map(({ blobId }) => blobId));
+}
+
+/** A single RPM of the same name, version and architecture; no archive is ever the same as another. */
+const samePackage = ({ accountId, baseSystem, nevra }: NewRpm): SQL =>
+  sql`(rpms.account_id = ${accountId} AND rpms.base_system = ${baseSystem} AND rpms.nevra = ${nevra ?? null})`;
+
+const fits = (row: NewRpm, { replaced, quotaBytes }: { replaced: SQL; quotaBytes: number }): SQL =>
+  sql`${usedBytesOf(row.accountId)} + ${row.storedBytes}
+      - (SELECT coalesce(sum(rpms.stored_bytes), 0) FROM rpms WHERE ${replaced}) <= ${quotaBytes}`;
+
+function contentOf({ accountId: _account, baseSystem: _base, ...content }: NewRpm) {
+  return content;
+}

@@ -1,0 +1,89 @@
+import { and, asc, eq, gt, like, sql } from "drizzle-orm";
+import { userRepositoryFileKey } from "./blobs.ts";
+import type { Database } from "./db.ts";
+import type { NewRepository, Repository } from "./repositories.ts";
+import { repositories } from "./schema.ts";
+
+/** A repository made of one account's uploads for a base system. */
+export type UserRepository = Repository & { accountId: number };
+
+const isUserRepository = (one: Repository): one is UserRepository => one.isUserRepository && one.accountId !== null;
+const unfinishedUrl = "service:/user/new-";
+
+/** The account's user repository for the base system; made when it is not there. Its address holds its own id. */
+export async function saveUserRepository(
+  db: Database,
+  row: Pick<UserRepository, "accountId" | "baseSystem" | "name" | "arches">,
+): Promise<UserRepository> {
+  const { accountId, baseSystem } = row;
+  const [, , [saved]] = await db.batch([
+    db.insert(repositories).values(newRepository(row)).onConflictDoNothing(),
+    db
+      .update(repositories)
+      .set({ url: sql`'service:/user/' || id` })
+      .where(and(eq(repositories.accountId, accountId), like(repositories.url, `${unfinishedUrl}%`))),
+    db.select().from(repositories).where(ofAccount(accountId, baseSystem)),
+  ]);
+  if (!saved || !isUserRepository(saved)) throw new Error(`no user repository of account ${accountId}`);
+  return saved;
+}
+
+export async function findUserRepositoryById(db: Database, id: number): Promise<UserRepository | undefined> {
+  const found = await db.query.repositories.findFirst({ where: eq(repositories.id, id) });
+  return found && isUserRepository(found) ? found : undefined;
+}
+
+/** The next ones behind an id. */
+export async function listUserRepositoriesAfter(db: Database, id: number, limit: number): Promise<UserRepository[]> {
+  const found = await db.query.repositories.findMany({
+    where: and(gt(repositories.id, id), eq(repositories.isUserRepository, true)),
+    orderBy: asc(repositories.id),
+    limit,
+  });
+  return found.filter(isUserRepository);
+}
+
+const newRepository = (row: Pick<UserRepository, "accountId" | "baseSystem" | "name" | "arches">): NewRepository => ({
+  ...row,
+  url: `${unfinishedUrl}${crypto.randomUUID()}`,
+  type: "rpm-md",
+  isUserRepository: true,
+});
+
+const ofAccount = (accountId: number, baseSystem: string) =>
+  and(
+    eq(repositories.accountId, accountId),
+    eq(repositories.baseSystem, baseSystem),
+    eq(repositories.isUserRepository, true),
+  );
+
+/** An index file; `state` names the uploads that it was made of. */
+export async function putIndexFile(
+  blobs: R2Bucket,
+  repositoryId: number,
+  file: { path: string; bytes: Uint8Array; sha256: string; state: string },
+): Promise<void> {
+  const { path, bytes, sha256, state } = file;
+  await blobs.put(userRepositoryFileKey(repositoryId, path), bytes, { sha256, customMetadata: { state } });
+}
+
+/** Which uploads the published index was made of, and its SHA-256; undefined: none is published. */
+export async function findPublished(
+  blobs: R2Bucket,
+  repositoryId: number,
+): Promise<{ state: string | undefined; sha256: string | undefined } | undefined> {
+  const head = await blobs.head(userRepositoryFileKey(repositoryId, "repodata/repomd.xml"));
+  return head ? { state: head.customMetadata?.state, sha256: head.checksums.toJSON().sha256 } : undefined;
+}
+
+/** Removes index files that are neither current nor so young that somebody may still read them. */
+export async function removeOldIndexFiles(
+  blobs: R2Bucket,
+  repositoryId: number,
+  { keep, before }: { keep: string[]; before: Date },
+): Promise<void> {
+  const kept = new Set(keep.map((path) => userRepositoryFileKey(repositoryId, path)));
+  const { objects } = await blobs.list({ prefix: userRepositoryFileKey(repositoryId, "repodata/") });
+  const old = objects.filter(({ key, uploaded }) => !kept.has(key) && uploaded < before).map(({ key }) => key);
+  if (old.length > 0) await blobs.delete(old);
+}

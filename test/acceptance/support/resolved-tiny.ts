@@ -1,0 +1,59 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { kiwiDescription } from "#kiwi/description";
+import { openSolver } from "#solver/solver";
+import { frozenInput } from "../../../builder-agent/test/support/frozen-input.ts";
+import { FrozenPackage, type FrozenInput, type ImageType } from "../../../builder-agent/src/contract.ts";
+import { jobOf } from "../../solver/repo-dsl.ts";
+
+const moduleFile = new URL("../../../src/solver/native/solver.wasm", import.meta.url);
+const priorities = { main: 90, updates: 80 };
+
+/** Tiny Linux with these requests (repo-dsl) as the Worker would freeze it: its solver, its description. */
+export async function resolvedTiny(
+  distribution: string,
+  { imageType = "oem", requests = ["hello"] }: { imageType?: ImageType; requests?: string[] } = {},
+): Promise<FrozenInput> {
+  const solver = await openSolver(await WebAssembly.compile(readFileSync(moduleFile)));
+  for (const [name, priority] of Object.entries(priorities)) {
+    const repository = solver.addRepository(name, { priority });
+    repository.readPrimary(primaryOf(join(distribution, name, "repodata")));
+    repository.finish();
+  }
+  solver.ready();
+  const needs = imageType === "iso" ? ["syslinux", "dracut-kiwi-live"] : [];
+  const resolution = solver.solve(["pattern base", ...needs, ...requests].map(jobOf), { recommended: false });
+  if (resolution.state === "unsolvable") throw new Error(resolution.problems.map(({ text }) => text).join("; "));
+  const packages = resolution.packages.map(({ downloadSizeBytes: size, ...one }) =>
+    FrozenPackage.parse({ ...one, size }),
+  );
+  return { ...frozenInput({ imageType }), packages, description: { "config.xml": describe(imageType, packages) } };
+}
+
+const describe = (imageType: ImageType, packages: FrozenPackage[]) =>
+  kiwiDescription({
+    name: "Kiosk",
+    version: "0.0.1",
+    imageType,
+    diskSizeMb: 512,
+    locale: { language: "en_US.UTF-8", keyboardLayout: "english-us", timezone: "UTC" },
+    users: [
+      {
+        name: "root",
+        passwordHash: `$6$sample$${"x".repeat(86)}`,
+        homedir: "/root",
+        shell: "/bin/bash",
+        group: "root",
+        uid: 0,
+      },
+    ],
+    packages,
+    bootstrap: null,
+  });
+
+function primaryOf(repodata: string): Uint8Array {
+  const name = readdirSync(repodata).find((file) => file.endsWith("primary.xml.gz"));
+  if (name === undefined) throw new Error(`${repodata} has no primary.xml.gz`);
+  return gunzipSync(readFileSync(join(repodata, name)));
+}

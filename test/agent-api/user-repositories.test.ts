@@ -1,0 +1,179 @@
+import { env } from "cloudflare:workers";
+import { packTar } from "modern-tar";
+import { beforeAll, describe, expect, it } from "vitest";
+import { gunzipSync } from "node:zlib";
+import { importRepository } from "#domain/repository-import";
+import { mendUserRepositories, removeStrayUploads } from "#domain/rpm-sweep";
+import { openDatabase } from "#storage/db";
+import { findUserRepository } from "#storage/repositories";
+import { userRepositoryFileKey } from "#storage/blobs";
+import { pickPart, readRepomd } from "#repodata/repomd";
+import { loadTemplates } from "../support/catalogue.ts";
+import { signedIn, visit, type Client } from "../support/client.ts";
+import { fakeAgent } from "../support/fake-agent.ts";
+import { rpmOf } from "../support/packages.ts";
+import { readXml } from "../support/xml.ts";
+
+const base = "tiny-1.0";
+const db = openDatabase(env.DB);
+const hourMs = 60 * 60_000;
+beforeAll(loadTemplates);
+
+/** Sends a file as a raw body; the id of the upload. */
+async function uploads(tux: Client, file: Uint8Array<ArrayBuffer>): Promise<string> {
+  const answer = await visit(`/api/v2/user/rpms?base_system=${base}`, {
+    method: "POST",
+    headers: { authorization: `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}` },
+    body: file,
+  });
+  return (await readXml(answer)).rpm.id;
+}
+
+async function repositoryOf(tux: Client) {
+  const repository = await findUserRepository(db, tux.accountId, base);
+  if (!repository) throw new Error("there is no user repository");
+  return repository;
+}
+
+/** An agent that reads the repository as zypper would: repomd.xml, then primary.xml, then packages. */
+async function reader(tux: Client) {
+  const agent = await fakeAgent();
+  const { id } = await repositoryOf(tux);
+  const get = (path: string) => agent.call("GET", `/user-repositories/${id}/${path}`);
+  const locations = async (): Promise<string[]> => {
+    const repomd = readRepomd(new Uint8Array(await (await get("repodata/repomd.xml")).arrayBuffer()));
+    const primary = await get(pickPart(repomd.parts, "primary")?.path ?? "");
+    const xml = gunzipSync(new Uint8Array(await primary.arrayBuffer())).toString();
+    const found = [...xml.matchAll(/<location href="([^"]+)"/g)].map(([, href = ""]) => href);
+    expect(xml).toContain(`packages="${found.length}"`);
+    return found;
+  };
+  const fileNames = async () => (await locations()).map((location) => location.split("/").at(-1)).toSorted();
+  return { get, locations, fileNames };
+}
+
+const tarOf = async (files: Record<string, Uint8Array>) =>
+  Uint8Array.from(
+    await packTar(Object.entries(files).map(([name, body]) => ({ header: { name, size: body.byteLength }, body }))),
+  );
+
+describe("a user repository", () => {
+  it("holds the packages of RPMs and archives, each at its location", async () => {
+    const tux = await signedIn();
+    const files = { one: rpmOf("one"), two: rpmOf("two", { version: "2^git+1~rc" }), three: rpmOf("three") };
+    await uploads(tux, files.one);
+    await uploads(tux, await tarOf({ "x/two.rpm": files.two, "three.rpm": files.three }));
+
+    const { get, locations, fileNames } = await reader(tux);
+
+    expect(await fileNames()).toEqual([
+      "one-1.0-1.noarch.rpm",
+      "three-1.0-1.noarch.rpm",
+      "two-2^git+1~rc-1.noarch.rpm",
+    ]);
+    const found = await Promise.all(
+      (await locations()).map(async (location) => {
+        const path = location.split("/").map(encodeURIComponent).join("/");
+        return new Uint8Array(await (await get(path)).arrayBuffer());
+      }),
+    );
+    expect(found).toEqual([files.one, files.two, files.three]);
+  });
+
+  it("is imported like every other repository", async () => {
+    const tux = await signedIn();
+    await uploads(tux, rpmOf("one"));
+    const { id } = await repositoryOf(tux);
+    await importRepository(env, db, id);
+    expect(await repositoryOf(tux)).toMatchObject({
+      name: `${tux.username} Tiny Linux 1.0`,
+      url: `service:/user/${id}`,
+      type: "rpm-md",
+      baseSystem: base,
+      importState: "ready",
+      packageCount: 1,
+      problem: null,
+    });
+  });
+
+  it("holds of a package that came twice the later one, and the earlier again when that is deleted", async () => {
+    const tux = await signedIn();
+    const [early, late] = [rpmOf("a", { payload: "early" }), rpmOf("a", { payload: "the later one" })];
+    await uploads(tux, early);
+    const archive = await uploads(tux, await tarOf({ "a.rpm": late }));
+    const { get, locations } = await reader(tux);
+    const content = async () => {
+      const [location = "", ...others] = await locations();
+      expect(others).toEqual([]);
+      return new Uint8Array(await (await get(location)).arrayBuffer());
+    };
+    expect(await content()).toEqual(late);
+    await tux.delete(`/rpms/${archive}`);
+    expect(await content()).toEqual(early);
+  });
+
+  it("is empty, and still there, when its last package is deleted", async () => {
+    const tux = await signedIn();
+    const rpm = await uploads(tux, rpmOf("a"));
+    const before = await repositoryOf(tux);
+    await tux.delete(`/rpms/${rpm}`);
+    expect(await (await reader(tux)).locations()).toEqual([]);
+    expect((await repositoryOf(tux)).id).toBe(before.id);
+  });
+
+  it("has all packages of uploads that came at once", { timeout: 30_000 }, async () => {
+    const tux = await signedIn();
+    const names = Array.from({ length: 8 }, (_, index) => `p${index}`);
+    await Promise.all(names.map((name) => uploads(tux, rpmOf(name))));
+    expect(await (await reader(tux)).fileNames()).toEqual(names.map((name) => `${name}-1.0-1.noarch.rpm`));
+  });
+
+  it("belongs to one account", async () => {
+    const [tux, rhea] = [await signedIn(), await signedIn()];
+    await uploads(tux, rpmOf("a"));
+    await uploads(rhea, rpmOf("b"));
+    expect(await (await reader(tux)).fileNames()).toEqual(["a-1.0-1.noarch.rpm"]);
+    const [foreign = ""] = await (await reader(rhea)).locations();
+    expect((await (await reader(tux)).get(foreign)).status).toBe(404);
+  });
+
+  it("is read with an agent's token alone, and holds nothing but its files", async () => {
+    const tux = await signedIn();
+    await uploads(tux, rpmOf("a"));
+    const { id } = await repositoryOf(tux);
+    const { get, locations } = await reader(tux);
+    const [location = ""] = await locations();
+    expect((await visit(`/agent/user-repositories/${id}/${location}`)).status).toBe(401);
+    const beyond = location.replace("/0/", "/1/");
+    for (const path of [beyond, "repodata/other.xml", "repodata/..%2f..%2fx", "packages/x/0/a.rpm", "headers.jsonl"]) {
+      expect((await get(path)).status, path).toBe(404);
+    }
+    const agent = await fakeAgent();
+    // A repository of a catalogue is no user repository.
+    expect((await agent.call("GET", "/user-repositories/1/repodata/repomd.xml")).status).toBe(404);
+  });
+});
+
+describe("the sweep", () => {
+  it("publishes an index that a crash kept from being written", async () => {
+    const tux = await signedIn();
+    await uploads(tux, rpmOf("a"));
+    const { id } = await repositoryOf(tux);
+    await env.BLOBS.delete(userRepositoryFileKey(id, "repodata/repomd.xml"));
+    await mendUserRepositories(env, db);
+    expect(await (await reader(tux)).fileNames()).toEqual(["a-1.0-1.noarch.rpm"]);
+  });
+
+  it("removes blobs of uploads that no row names, when they are old enough", async () => {
+    const tux = await signedIn();
+    await uploads(tux, rpmOf("a"));
+    const stray = "uploads/00000000-0000-0000-0000-000000000000/file";
+    await env.BLOBS.put(stray, "of a client that went away");
+    await removeStrayUploads(env, db, Date.now() + hourMs);
+    expect(await env.BLOBS.head(stray)).not.toBeNull();
+    await removeStrayUploads(env, db, Date.now() + 25 * hourMs);
+    expect(await env.BLOBS.head(stray)).toBeNull();
+    const { get, locations } = await reader(tux);
+    expect((await get((await locations())[0] ?? "")).status).toBe(200);
+  });
+});

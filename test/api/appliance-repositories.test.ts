@@ -1,0 +1,172 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { openDatabase } from "#storage/db";
+import { addRepository } from "#storage/repositories";
+import { loadTemplates } from "../support/catalogue.ts";
+import { signedIn, type Client } from "../support/client.ts";
+import { createAppliance } from "../support/factories.ts";
+import { tinyRepository } from "../support/repositories.ts";
+import { expectError, readXml } from "../support/xml.ts";
+
+let main: number;
+let updates: number;
+beforeAll(async () => {
+  await loadTemplates();
+  [main, updates] = [await tinyRepository("main"), await tinyRepository("updates")];
+});
+
+let tux: Client;
+let id: number;
+beforeEach(async () => {
+  tux = await signedIn();
+  id = await createAppliance(tux);
+});
+
+async function idsOf(answer: Response): Promise<number[]> {
+  const { repositories } = await readXml(answer);
+  expect(repositories["@type"]).toBe("array");
+  return [repositories.repository ?? []].flat().map((one: { id: string }) => Number(one.id));
+}
+
+const current = async () => idsOf(await tux.get(`/appliances/${id}/repositories`));
+const put = (body: string, path = `/appliances/${id}/repositories`, contentType = "application/xml") =>
+  tux.put(path, body, contentType);
+const listOf = (...ids: (number | string)[]) =>
+  `<repositories>${ids.map((one) => `<repository><id>${one}</id></repository>`).join("")}</repositories>`;
+
+const add = (params: Record<string, string | number>) => tux.post(`/appliances/${id}/cmd/add_repository`, params);
+const remove = (params: Record<string, string | number>) => tux.post(`/appliances/${id}/cmd/remove_repository`, params);
+
+const ownRepository = async (accountId: number, isUserRepository = false): Promise<number> => {
+  const url = isUserRepository ? `service:/user/${accountId}` : `http://mirror.example.org/${accountId}`;
+  const row = { accountId, name: "tux Tiny Linux", url, type: "rpm-md", baseSystem: "tiny-1.0", arches: [] } as const;
+  return (
+    (await addRepository(openDatabase(env.DB), { ...row, arches: [], isUserRepository, importState: "ready" }))?.id ?? 0
+  );
+};
+
+describe("GET /appliances/<id>/repositories", () => {
+  it("shows them in their order", async () => {
+    const { repositories } = await readXml(await tux.get(`/appliances/${id}/repositories`));
+    expect(repositories.repository[0]).toEqual({
+      id: String(main),
+      name: "Tiny Linux 1.0 main",
+      type: "rpm-md",
+      base_system: "tiny-1.0",
+      base_url: "https://kiln.test/repositories/tiny/main",
+    });
+    expect(await current()).toEqual([main, updates]);
+  });
+
+  it("shows a template's to everyone, and nobody a stranger's", async () => {
+    expect(await idsOf(await tux.get("/appliances/1/repositories"))).toEqual([main, updates]);
+    const stranger = await signedIn();
+    await expectError(await stranger.get(`/appliances/${id}/repositories`), 404, "invalid_appliance_id");
+  });
+});
+
+describe("PUT /appliances/<id>/repositories", () => {
+  it("replaces the list, in the order that was sent", async () => {
+    expect(await idsOf(await put(listOf(updates, main)))).toEqual([updates, main]);
+    expect(await idsOf(await put(listOf(main)))).toEqual([main]);
+    expect(await current()).toEqual([main]);
+  });
+
+  it("empties it", async () => {
+    expect(await idsOf(await put("<repositories/>"))).toEqual([]);
+  });
+
+  it("takes its own answer back, whatever content type it is said to have", async () => {
+    const answer = await (await tux.get(`/appliances/${id}/repositories`)).text();
+    const path = `/appliances/${id}/repositories`;
+    expect(await idsOf(await put(answer, path, "application/x-www-form-urlencoded"))).toEqual([main, updates]);
+  });
+
+  it("takes an id that stands there twice once", async () => {
+    expect(await idsOf(await put(listOf(updates, main, updates)))).toEqual([updates, main]);
+  });
+
+  it.each([
+    ["", "invalid_xml"],
+    ["<repositories>", "invalid_xml"],
+    ['<!DOCTYPE a [<!ENTITY b "1">]><repositories><repository><id>&b;</id></repository></repositories>', "invalid_xml"],
+    ["<software/>", "invalid_node"],
+    ["<repositories><package>vim</package></repositories>", "invalid_node"],
+    ["<repositories><repository><name>main</name></repository></repositories>", "invalid_node"],
+    [listOf("x"), "invalid_repository_id"],
+    [listOf(999_999), "invalid_repository_id"],
+  ])("refuses %s with %s and changes nothing", async (body, code) => {
+    await expectError(await put(body), 400, code);
+    expect(await current()).toEqual([main, updates]);
+  });
+
+  it("refuses a stranger's repository, and a template's list", async () => {
+    const strangers = await ownRepository((await signedIn()).accountId);
+    await expectError(await put(listOf(main, strangers)), 400, "invalid_repository_id");
+    await expectError(await put(listOf(main), "/appliances/1/repositories"), 403, "access_denied");
+    expect(await current()).toEqual([main, updates]);
+  });
+});
+
+describe("cmd/add_repository and cmd/remove_repository", () => {
+  it("answer the list as it is after the change", async () => {
+    const own = await ownRepository(tux.accountId);
+    expect(await idsOf(await add({ repo_id: own }))).toEqual([main, updates, own]);
+    expect(await idsOf(await remove({ repo_id: main }))).toEqual([updates, own]);
+    expect(await idsOf(await add({ repo_id: main }))).toEqual([updates, own, main]);
+  });
+
+  it("leave the list as it is when there is nothing to change", async () => {
+    const own = await ownRepository(tux.accountId);
+    expect(await idsOf(await add({ repo_id: main }))).toEqual([main, updates]);
+    expect(await idsOf(await remove({ repo_id: own }))).toEqual([main, updates]);
+  });
+
+  it("removes by one client's DELETE too", async () => {
+    expect(await idsOf(await tux.delete(`/appliances/${id}/cmd/remove_repository?repo_id=${main}`))).toEqual([updates]);
+  });
+
+  it("keep all of several that are added at once", async () => {
+    await remove({ repo_id: main });
+    await remove({ repo_id: updates });
+    const own = await ownRepository(tux.accountId);
+    await Promise.all([main, updates, own, main].map((one) => add({ repo_id: one })));
+    expect((await current()).toSorted()).toEqual([main, updates, own].toSorted());
+  });
+
+  it.each([
+    [{}, "missing_parameter"],
+    [{ repo_id: "x" }, "invalid_repository_id"],
+    [{ repo_id: 999_999 }, "invalid_repository_id"],
+  ])("refuse %j with %s", async (params, code) => {
+    await expectError(await add(params as Record<string, string>), 400, code);
+    await expectError(await remove(params as Record<string, string>), 400, code);
+    expect(await current()).toEqual([main, updates]);
+  });
+
+  it("refuse a stranger's repository and a stranger", async () => {
+    const strangers = await ownRepository((await signedIn()).accountId);
+    await expectError(await add({ repo_id: strangers }), 400, "invalid_repository_id");
+    const answer = await (await signedIn()).post(`/appliances/${id}/cmd/add_repository`, { repo_id: main });
+    await expectError(answer, 404, "invalid_appliance_id");
+  });
+});
+
+describe("cmd/add_user_repository", () => {
+  it("adds the account's own packages, which have no address", async () => {
+    const own = await ownRepository(tux.accountId, true);
+    const { repositories } = await readXml(await tux.post(`/appliances/${id}/cmd/add_user_repository`));
+    expect(repositories.repository[2]).toEqual({
+      id: String(own),
+      name: "tux Tiny Linux",
+      type: "rpm-md",
+      base_system: "tiny-1.0",
+    });
+    expect(await idsOf(await tux.post(`/appliances/${id}/cmd/add_user_repository`))).toEqual([main, updates, own]);
+  });
+
+  it("refuses an account that has uploaded nothing", async () => {
+    await ownRepository((await signedIn()).accountId, true);
+    await expectError(await tux.post(`/appliances/${id}/cmd/add_user_repository`), 400, "user_repository_not_found");
+  });
+});

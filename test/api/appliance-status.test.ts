@@ -1,0 +1,172 @@
+import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { openDatabase } from "#storage/db";
+import { appliances, repositories } from "#storage/schema";
+import { loadTemplates } from "../support/catalogue.ts";
+import { signedIn, type Client } from "../support/client.ts";
+import { createAppliance } from "../support/factories.ts";
+import { stockTinyLinux, tinyRepository } from "../support/repositories.ts";
+import { expectError, readXml } from "../support/xml.ts";
+
+const db = openDatabase(env.DB);
+let tux: Client;
+
+beforeAll(loadTemplates);
+beforeEach(async () => void (tux = await signedIn()));
+
+interface ShownIssue {
+  type: string;
+  text: string;
+  solution?: { type: string; package: string };
+}
+
+/** The status with its issues as a list. */
+async function statusOf(id: number): Promise<{ state: string; issues: ShownIssue[] }> {
+  const { status } = await readXml(await tux.get(`/appliances/${id}/status`));
+  return { state: status.state, issues: [status.issues.issue ?? []].flat() };
+}
+
+const add = (id: number, params: Record<string, string | number>) =>
+  tux.post(`/appliances/${id}/cmd/add_package`, params);
+
+describe("GET appliances/<id>/status", () => {
+  it("tells libsolv's problem with what libsolv proposes, and a build is refused with it", async () => {
+    const id = await createAppliance(tux);
+    await add(id, { name: "broken-dep" });
+
+    const { state, issues } = await statusOf(id);
+
+    expect(state).toBe("error");
+    expect(issues).toEqual([
+      {
+        type: "error",
+        text: "nothing provides does-not-exist >= 7 needed by broken-dep-1.0-1.noarch (possible: do not ask to install broken-dep)",
+      },
+    ]);
+    const refused = await expectError(
+      await tux.post("/running_builds", { appliance_id: id }),
+      400,
+      "configuration_error",
+    );
+    expect(refused).toBe(issues[0]?.text);
+  });
+
+  it("solves a pin that no package fits by the package without it", async () => {
+    const id = await createAppliance(tux);
+    await add(id, { name: "hello", version: "9.9" });
+
+    const { issues } = await statusOf(id);
+    expect(issues).toMatchObject([{ type: "error", solution: { type: "install", package: "hello" } }]);
+    await add(id, { name: issues[0]?.solution?.package ?? "" });
+
+    expect(await statusOf(id)).toEqual({ state: "ok", issues: [] });
+  });
+
+  it("tells each of two problems", async () => {
+    const id = await createAppliance(tux);
+    await add(id, { name: "broken-dep" });
+    await add(id, { name: "no-such-package" });
+
+    const { issues } = await statusOf(id);
+
+    expect(issues.map(({ text }) => /broken-dep|no-such-package/.exec(text)?.[0]).toSorted()).toEqual([
+      "broken-dep",
+      "no-such-package",
+    ]);
+  });
+
+  it("does not miss a kernel that comes along with something else", async () => {
+    const id = await createAppliance(tux);
+    await tux.post(`/appliances/${id}/cmd/remove_pattern`, { name: "base" });
+    await add(id, { name: "grub2" });
+    await add(id, { name: "patterns-tiny-base" });
+
+    expect(await statusOf(id)).toEqual({ state: "ok", issues: [] });
+  });
+
+  it("misses a boot loader alone where only that is missing", async () => {
+    const id = await createAppliance(tux);
+    await tux.post(`/appliances/${id}/cmd/remove_pattern`, { name: "base" });
+    await add(id, { name: "kernel-default" });
+
+    expect((await statusOf(id)).issues).toEqual([
+      { type: "error", text: "No boot loader is selected.", solution: { type: "install", package: "grub2" } },
+    ]);
+  });
+
+  it("says that the software does not fit on the disk, but not of a medium, which has none", async () => {
+    const id = await createAppliance(tux);
+    const row = await db.query.appliances.findFirst({ where: eq(appliances.id, id) });
+    if (!row) throw new Error("no appliance");
+    const { configuration } = row;
+    const small = { ...configuration, settings: { ...configuration.settings, diskSizeMb: 299 } };
+    await db.update(appliances).set({ configuration: small }).where(eq(appliances.id, id));
+
+    const disk = await statusOf(id);
+    await db.update(appliances).set({ imageType: "iso" }).where(eq(appliances.id, id));
+
+    expect(disk).toEqual({
+      state: "error",
+      issues: [{ type: "error", text: "The software needs 301 MB, but the disk has only 299 MB." }],
+    });
+    expect(await statusOf(id)).toEqual({ state: "ok", issues: [] });
+  });
+
+  it("checks the image type that is asked for when a build begins", async () => {
+    const id = await createAppliance(tux);
+    await tux.post(`/appliances/${id}/cmd/ban_package`, { name: "syslinux" });
+
+    expect((await statusOf(id)).state).toBe("ok");
+    const asked = { appliance_id: id, image_type: "iso" };
+    const message = await expectError(await tux.post("/running_builds", asked), 400, "configuration_error");
+    expect(message).toContain("syslinux");
+  });
+});
+
+/** Changes what is known of the repository `updates`. */
+const change = async (to: Partial<typeof repositories.$inferInsert>) =>
+  db
+    .update(repositories)
+    .set(to)
+    .where(eq(repositories.id, await tinyRepository("updates")));
+
+describe("a repository in the status", () => {
+  beforeEach(stockTinyLinux);
+
+  it("that is not imported yet stands in the way, and every change is broken", async () => {
+    const id = await createAppliance(tux);
+    await change({ revision: null, importState: "importing" });
+
+    expect(await statusOf(id)).toEqual({
+      state: "error",
+      issues: [{ type: "error", text: "The repository Tiny Linux 1.0 updates is still being imported." }],
+    });
+    const { success } = await readXml(await add(id, { name: "hello" }));
+    expect(success.details.status).toEqual({ state: "broken", packages_added: "0", packages_removed: "0" });
+  });
+
+  it("that could not be imported says why", async () => {
+    const id = await createAppliance(tux);
+    await change({ revision: null, importState: "failed", problem: "repomd.xml is missing." });
+
+    expect((await statusOf(id)).issues).toEqual([
+      { type: "error", text: "The repository Tiny Linux 1.0 updates could not be imported: repomd.xml is missing." },
+    ]);
+  });
+
+  it("that could not be refreshed is a warning: what it last had is used", async () => {
+    const id = await createAppliance(tux);
+    await change({ problem: "The mirror does not answer." });
+
+    expect(await statusOf(id)).toEqual({
+      state: "ok",
+      issues: [
+        {
+          type: "warning",
+          text: "The repository Tiny Linux 1.0 updates could not be refreshed, so what it last had is used: The mirror does not answer.",
+        },
+      ],
+    });
+  });
+});

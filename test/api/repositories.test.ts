@@ -1,0 +1,234 @@
+import { env } from "cloudflare:workers";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { sweep } from "#queues/sweep";
+import { loadTemplates } from "../support/catalogue.ts";
+import { operate, signedIn, type Client } from "../support/client.ts";
+import { mirrorOf, publish, rpmMd, type RepositoryFiles } from "../support/mirror.ts";
+import { tinyRepository } from "../support/repositories.ts";
+import { expectError, readXml } from "../support/xml.ts";
+import tiny from "../../templates/tiny.json";
+
+const url = "http://mirror.example.org/perl";
+
+beforeAll(loadTemplates);
+
+let tux: Client;
+beforeEach(async () => {
+  tux = await signedIn();
+});
+afterEach(() => void vi.restoreAllMocks());
+
+/** The network, as far as this test goes. */
+const mirror = (files: RepositoryFiles, base = url) =>
+  vi.spyOn(globalThis, "fetch").mockImplementation((to) => mirrorOf({ [base]: files }).fetchOutside(String(to)));
+
+const listed = async (who: Client, query = "") => {
+  const { repositories } = await readXml(await who.get(`/repositories${query}`));
+  expect(repositories["@type"]).toBe("array");
+  // oxlint-disable-next-line typescript/no-explicit-any -- one is an object, several are an array
+  return [repositories.repository ?? []].flat() as any[];
+};
+
+describe("POST /repositories", () => {
+  it("imports a repository and answers it", async () => {
+    mirror(rpmMd(["perl-Moose-2.2", "perl-DBI-1.6"]));
+
+    const { repository } = await readXml(await tux.post("/repositories", { url: `${url}/`, name: "Perl modules" }));
+
+    expect(repository).toEqual({
+      id: expect.stringMatching(/^\d+$/),
+      name: "Perl modules",
+      type: "rpm-md",
+      base_system: "other",
+      base_url: url,
+    });
+    expect(await readXml(await tux.get(`/repositories/${repository.id}`))).toEqual({ repository });
+  });
+
+  it("finds the base system", async () => {
+    mirror(rpmMd(["perl-Moose-2.2"], { cpeId: "cpe:/o:kiln:tiny:1.0" }));
+    const { repository } = await readXml(await tux.post("/repositories", { url, name: "Perl modules" }));
+    expect(repository.base_system).toBe("tiny-1.0");
+  });
+
+  it("shows it to whoever imported it alone", async () => {
+    mirror(rpmMd(["perl-Moose-2.2"]));
+    const { repository } = await readXml(await tux.post("/repositories", { url, name: "Perl modules" }));
+    const stranger = await signedIn();
+
+    expect((await listed(tux)).map(({ id }) => id)).toContain(repository.id);
+    expect((await listed(stranger)).map(({ id }) => id)).not.toContain(repository.id);
+    await expectError(await stranger.get(`/repositories/${repository.id}`), 404, "invalid_repository_id");
+    expect((await stranger.post("/repositories", { url, name: "Mine" })).status).toBe(200);
+  });
+
+  it.each([
+    [{ name: "Perl" }, "missing_url"],
+    [{ url: "", name: "Perl" }, "missing_url"],
+    [{ url }, "missing_name"],
+    [{ url: "perl", name: "Perl" }, "invalid_value"],
+    [{ url: "ftp://mirror.example.org/perl", name: "Perl" }, "invalid_value"],
+    [{ url: "service:/repositories/tiny/main", name: "Perl" }, "invalid_value"],
+    [{ url: "file:///etc", name: "Perl" }, "invalid_value"],
+    [{ url: "http://user:password@mirror.example.org/perl", name: "Perl" }, "invalid_value"],
+  ])("refuses %j with %s", async (params, code) => {
+    const before = await listed(tux);
+    await expectError(await tux.post("/repositories", params), 400, code);
+    expect(await listed(tux)).toEqual(before);
+  });
+
+  it("refuses the same address twice, however it is written", async () => {
+    mirror(rpmMd(["perl-Moose-2.2"]));
+    await tux.post("/repositories", { url, name: "Perl modules" });
+    for (const again of [url, `${url}/`, "HTTP://MIRROR.example.org:80/perl", `${url}/repodata/repomd.xml`]) {
+      await expectError(
+        await tux.post("/repositories", { url: again, name: "Again" }),
+        400,
+        "repository_already_exists",
+      );
+    }
+  });
+
+  it("takes in one of several that come at once", async () => {
+    mirror(rpmMd(["perl-Moose-2.2"]));
+    const answers = await Promise.all([1, 2, 3].map((nth) => tux.post("/repositories", { url, name: `Perl ${nth}` })));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400]);
+  });
+
+  it("says why it cannot be imported, leaves nothing, and can be tried again", async () => {
+    mirror({});
+    const message = await expectError(await tux.post("/repositories", { url, name: "Perl" }), 400, "download_error");
+    expect(message).toMatch(/neither repodata\/repomd.xml nor content/);
+    expect((await listed(tux)).filter(({ name }) => name === "Perl")).toEqual([]);
+
+    mirror(rpmMd(["perl-Moose-2.2"]));
+    expect((await tux.post("/repositories", { url, name: "Perl" })).status).toBe(200);
+  });
+});
+
+describe("GET /repositories", () => {
+  it("shows those of the catalogues to everyone", async () => {
+    const repositories = await listed(tux);
+    expect(repositories).toContainEqual({
+      id: String(await tinyRepository("main")),
+      name: "Tiny Linux 1.0 main",
+      type: "rpm-md",
+      base_system: "tiny-1.0",
+      base_url: "https://kiln.test/repositories/tiny/main",
+    });
+  });
+
+  it("takes those of one base system, of others, and refuses what is none", async () => {
+    mirror(rpmMd(["perl-Moose-2.2"]));
+    await tux.post("/repositories", { url, name: "Perl modules" });
+
+    expect((await listed(tux, "?base_system=tiny-1.0")).map(({ name }) => name)).toEqual([
+      "Tiny Linux 1.0 main",
+      "Tiny Linux 1.0 updates",
+    ]);
+    expect((await listed(tux, "?base_system=other")).map(({ name }) => name)).toEqual(["Perl modules"]);
+    expect((await listed(tux, "?base_system=&filter=")).length).toBe(3);
+    await expectError(await tux.get("/repositories?base_system=cake"), 400, "invalid_base_system");
+  });
+
+  it("says what a filter found, in lower case", async () => {
+    mirror(rpmMd(["perl-Moose-2.2", "perl-DBI-1.6", "apache2-2.4"]));
+    await tux.post("/repositories", { url, name: "Perl modules" });
+
+    const [byName] = await listed(tux, "?filter=PERL");
+    expect(byName.matches).toEqual({
+      repository_name: "perl modules",
+      repository_base_url: url,
+      software_name: ["perl-dbi", "perl-moose"],
+    });
+    const [byPackage, ...more] = await listed(tux, "?filter=moose");
+    expect([byPackage.matches, more]).toEqual([{ software_name: "perl-moose" }, []]);
+    expect(await listed(tux, "?filter=no-such-thing")).toEqual([]);
+    expect(await listed(tux, "?filter=%25")).toEqual([]);
+  });
+});
+
+describe("GET /repositories/<id>", () => {
+  it.each(["0", "x", "999999"])("refuses %s", async (id) => {
+    await expectError(await tux.get(`/repositories/${id}`), 404, "invalid_repository_id");
+    await expectError(await tux.on("v1").get(`/repositories/${id}`), 400, "invalid_repository_id");
+  });
+});
+
+const sweepIn = (ms: number) => sweep({ scheduledTime: Date.now() + ms, cron: "* * * * *", noRetry() {} }, env);
+const minuteMs = 60_000;
+
+const strays = () => env.DB.prepare("SELECT count(*) AS n FROM packages WHERE import_id = 'killed'").first("n");
+
+const rowOf = async (id: number | string) =>
+  (await env.DB.prepare("SELECT * FROM repositories WHERE id = ?").bind(id).first()) ?? {};
+
+describe("a refresh", () => {
+  it("takes the files of the service itself within a minute of their change", async () => {
+    const id = await tinyRepository("main");
+    await publish("tiny/main", rpmMd(["fresh-one-1"]));
+    await sweepIn(0);
+    await vi.waitFor(async () => expect(await rowOf(id)).toMatchObject({ package_count: 1 }), 5000);
+    const { import_id: first } = await rowOf(id);
+
+    await sweepIn(minuteMs);
+    await publish("tiny/main", rpmMd(["fresh-one-1", "fresh-two-1"]));
+    await sweepIn(2 * minuteMs);
+
+    await vi.waitFor(async () => expect(await rowOf(id)).toMatchObject({ package_count: 2 }), 5000);
+    expect((await rowOf(id)).import_id).not.toBe(first);
+  });
+
+  it("asks a mirror every half hour, keeps what is good, and says what is wrong", async () => {
+    mirror(rpmMd(["perl-Moose-2.2"]));
+    const { repository } = await readXml(await tux.post("/repositories", { url, name: "Perl modules" }));
+    const asked = mirror({});
+    asked.mockClear();
+
+    await sweepIn(29 * minuteMs);
+    expect(asked.mock.calls.filter(([to]) => String(to).startsWith(url))).toEqual([]);
+    await sweepIn(31 * minuteMs);
+
+    await vi.waitFor(async () => expect((await rowOf(repository.id)).problem).toMatch(/neither/), 5000);
+    expect(await rowOf(repository.id)).toMatchObject({ import_state: "ready", package_count: 1 });
+  });
+
+  it("removes parts that no repository shows any more, after an hour", async () => {
+    const id = await tinyRepository("updates");
+    await publish("tiny/updates", rpmMd(["fresh-one-1"]));
+    await sweepIn(0);
+    await vi.waitFor(async () => expect(await rowOf(id)).toMatchObject({ package_count: 1 }), 5000);
+    await env.BLOBS.put(`solv/${id}/an-import-that-was-killed/0.solv`, "stray");
+    const keys = async () => (await env.BLOBS.list({ prefix: `solv/${id}/` })).objects.map(({ key }) => key);
+
+    await sweepIn(30 * minuteMs);
+    expect(await keys()).toHaveLength(2);
+    await sweepIn(120 * minuteMs);
+
+    expect(await keys()).toEqual(JSON.parse(String((await rowOf(id)).parts)));
+  });
+
+  it("removes rows of packages of an import that was killed", async () => {
+    const id = await tinyRepository("updates");
+    await env.DB.prepare(
+      `INSERT INTO packages (repository_id, import_id, name, epoch, version, release, arch, summary, description,
+         size_bytes, installed_bytes, checksum_type, checksum, location)
+       VALUES (?, 'killed', 'stray', 0, '1', '1', 'noarch', '', '', 1, 1, 'sha256', '', '')`,
+    )
+      .bind(id)
+      .run();
+
+    await sweepIn(0);
+    expect(await strays()).toBe(1);
+    await sweepIn(60 * minuteMs);
+    expect(await strays()).toBe(0);
+  });
+});
+
+describe("a catalogue", () => {
+  it("has its repositories imported when it is loaded", async () => {
+    await publish("tiny/main", rpmMd(["of-catalogue-1", "two-1", "three-1"]));
+    expect((await operate("PUT", `/catalogues/${tiny.name}`, tiny)).status).toBe(200);
+    expect(await rowOf(await tinyRepository("main"))).toMatchObject({ import_state: "ready", package_count: 3 });
+  });
+});

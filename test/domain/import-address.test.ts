@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import { isReachable, parseRepositoryUrl } from "#domain/repository-address";
+import { baseSystemByIndex, type KnownBaseSystem } from "#domain/repository-base-system";
+
+const reachable = (mode: string, url: string) => isReachable({ MODE: mode }, new URL(url));
+
+const known = (url: string): KnownBaseSystem[] => [
+  { name: "12.1", facts: { detection: { urls: [url], cpeIds: [], releaseCapabilities: [] } } as never },
+];
+
+describe("an address in production", () => {
+  it.each([
+    "http://localhost/",
+    "http://mirror.localhost/",
+    "http://printer.local/",
+    "http://metadata.google.internal/",
+    "http://127.0.0.1/",
+    "http://127.1/",
+    "http://2130706433/",
+    "http://0x7f.0.0.1/",
+    "http://0.0.0.0/",
+    "http://10.1.2.3/",
+    "http://100.64.0.1/",
+    "http://169.254.169.254/latest/meta-data",
+    "http://172.16.0.1/",
+    "http://172.31.255.255/",
+    "http://192.168.1.1/",
+    "http://192.0.2.1/",
+    "http://198.18.0.1/",
+    "http://224.0.0.1/",
+    "http://255.255.255.255/",
+    "http://[::1]/",
+    "http://[::]/",
+    "http://[::ffff:127.0.0.1]/",
+    "http://[64:ff9b::7f00:1]/",
+    "http://[fd00::1]/",
+    "http://[fe80::1]/",
+    "http://[ff02::1]/",
+    "http://[2002:7f00:1::]/",
+    "http://[2001:db8::1]/",
+    "ftp://mirror.example.org/",
+    "file:///etc/passwd",
+  ])("is refused when it is %s", (url) => {
+    expect(reachable("cloudflare", url)).toBe(false);
+  });
+
+  it.each([
+    "http://mirror.example.org/",
+    "https://93.184.216.34/",
+    "http://172.32.0.1/",
+    "http://100.128.0.1/",
+    "http://192.0.1.1/",
+    "http://11.0.0.1/",
+    "http://[2606:4700::1111]/",
+    "http://10.example.org/",
+  ])("is fetched from when it is %s", (url) => {
+    expect(reachable("cloudflare", url)).toBe(true);
+  });
+
+  it("is a matter of the machine's own guard when the service is embedded", () => {
+    expect(reachable("embedded", "http://10.0.0.1/")).toBe(true);
+    expect(reachable("embedded", "file:///etc/passwd")).toBe(false);
+  });
+});
+
+describe("the address of a repository", () => {
+  it.each([
+    ["http://Mirror.Example.org:80/a/", "http://mirror.example.org/a"],
+    [" https://mirror.example.org/a/repodata/repomd.xml ", "https://mirror.example.org/a"],
+    ["https://mirror.example.org/a/repodata/", "https://mirror.example.org/a"],
+    ["http://mirror.example.org", "http://mirror.example.org"],
+    ["http://mirror.example.org/a/../b:/c d", "http://mirror.example.org/b:/c%20d"],
+  ])("is the same however it is written: %s", (written, meant) => {
+    expect(parseRepositoryUrl({ MODE: "cloudflare" }, written)).toBe(meant);
+  });
+});
+
+describe("the base system of an address", () => {
+  it.each([
+    ["*/Halden_12.1/*", "http://mirror.example.org/perl/Halden_12.1", true],
+    ["*/Halden_12.1/*", "http://mirror.example.org/Halden_12.1/x86_64", true],
+    ["*/Halden_12.1/*", "http://mirror.example.org/Halden_12x1", false],
+    ["http://mirror.example.org/12.1/*", "http://mirror.example.org/12.1", true],
+    ["http://mirror.example.org/12.1/*", "http://evil.example.org/http://mirror.example.org/12.1", false],
+    ["http://mirror.example.org/12.1/", "http://mirror.example.org/12.1", true],
+    ["http://mirror.example.org/12.1/", "http://mirror.example.org/12.1/more", false],
+    ["*a*a/", "http://a", false],
+    ["*aa*a/", "http://aa", false],
+  ])("%s fits %s: %s", (pattern, url, fits) => {
+    expect(baseSystemByIndex(known(pattern), { url, distributions: [] })).toBe(fits ? "12.1" : undefined);
+  });
+});

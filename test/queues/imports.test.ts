@@ -1,0 +1,75 @@
+import { createExecutionContext, createMessageBatch, getQueueResult } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import worker from "../../src/index.ts";
+import { openDatabase } from "#storage/db";
+import { addRepository, findRepository } from "#storage/repositories";
+import { signedIn } from "../support/client.ts";
+import { mirrorOf, rpmMd } from "../support/mirror.ts";
+
+const db = openDatabase(env.DB);
+const url = "http://mirror.example.org/queue";
+
+let repositoryId: number;
+beforeEach(async () => {
+  const { accountId } = await signedIn();
+  const row = { accountId, name: "Linux", url, type: "rpm-md" as const, baseSystem: "other", arches: [] };
+  repositoryId = (await addRepository(db, row))?.id ?? 0;
+  vi.spyOn(globalThis, "fetch").mockImplementation((to) =>
+    mirrorOf({ [url]: rpmMd(["a-one-1"]) }).fetchOutside(String(to)),
+  );
+  vi.spyOn(console, "error").mockImplementation(() => {});
+});
+afterEach(() => void vi.restoreAllMocks());
+
+/** How the consumer takes a message, by an environment of which something may be broken. */
+async function take(body: unknown, { attempts = 1, ...broken }: Partial<Env> & { attempts?: number } = {}) {
+  const batch = createMessageBatch("kiln-imports", [{ id: "a", timestamp: new Date(), attempts, body }]);
+  await worker.queue(batch, { ...env, ...broken });
+  const { retryMessages } = await getQueueResult(batch, createExecutionContext());
+  return { isRetried: retryMessages.length > 0, repository: await findRepository(db, repositoryId) };
+}
+
+/** R2 reads and cannot write. */
+const brokenBlobs = new Proxy(env.BLOBS, {
+  get: (blobs, name) => {
+    if (name === "put") return () => Promise.reject(new Error("R2 is away"));
+    const value: unknown = Reflect.get(blobs, name);
+    return typeof value === "function" ? value.bind(blobs) : value;
+  },
+});
+
+it("imports what a message asks for", async () => {
+  const { isRetried, repository } = await take({ repositoryId });
+  expect([isRetried, repository?.importState, repository?.packageCount]).toEqual([false, "ready", 1]);
+});
+
+it("does not come back to a repository that is at fault itself", async () => {
+  vi.mocked(fetch).mockResolvedValue(new Response("", { status: 404 }));
+  const { isRetried, repository } = await take({ repositoryId });
+  expect([isRetried, repository?.importState]).toEqual([false, "failed"]);
+});
+
+it("tries again when the service is at fault, and gives up after the last try", async () => {
+  const first = await take({ repositoryId }, { BLOBS: brokenBlobs });
+  expect([first.isRetried, first.repository?.importState]).toEqual([true, "importing"]);
+
+  const last = await take({ repositoryId }, { BLOBS: brokenBlobs, attempts: 4 });
+  expect([last.isRetried, last.repository?.importState]).toEqual([false, "failed"]);
+  expect(last.repository?.problem).toBe("The service could not read it.");
+});
+
+it("leaves nothing of an import that the service could not finish", async () => {
+  await take({ repositoryId }, { BLOBS: brokenBlobs });
+  const rows = await env.DB.prepare("SELECT count(*) AS n FROM packages WHERE repository_id = ?")
+    .bind(repositoryId)
+    .first("n");
+  expect(rows).toBe(0);
+});
+
+it.each([[{ repositoryId: 999_999 }], [{ repositoryId: "x" }], ["cake"], [null]])(
+  "drops the message %j",
+  async (body) => {
+    expect((await take(body)).isRetried).toBe(false);
+  },
+);

@@ -1,0 +1,25 @@
+/** What streaming means in bytes of memory: the process that reads is a process of its own, so that its peak is its own. */
+import { execFileSync } from "node:child_process";
+import { describe, expect, it } from "vitest";
+
+const reader = `
+import { gzipSync, zstdCompressSync } from "node:zlib";
+import { decompressed } from "#repodata/decompress";
+const compress = { gzip: gzipSync, zstd: zstdCompressSync }[process.argv[1]];
+const member = compress(new Uint8Array(64 << 20));
+const bomb = new Uint8Array(Buffer.concat(Array.from({ length: 16 }, () => member)));
+const source = new ReadableStream({ start(controller) { controller.enqueue(bomb); controller.close(); } });
+const before = process.resourceUsage().maxRSS;
+let bytes = 0;
+for await (const chunk of await decompressed(source, () => source)) bytes += chunk.byteLength;
+console.log(JSON.stringify({ bytes, grownKiB: process.resourceUsage().maxRSS - before }));
+`;
+
+describe("decompressed", () => {
+  it.each(["gzip", "zstd"])("opens a gigabyte of zeros, come as one chunk of %s, in bounded memory", (kind) => {
+    const said = execFileSync(process.execPath, ["--input-type=module", "--eval", reader, kind], { encoding: "utf8" });
+    const { bytes, grownKiB } = JSON.parse(said) as { bytes: number; grownKiB: number };
+    expect(bytes).toBe(2 ** 30);
+    expect(grownKiB).toBeLessThan(96 * 1024);
+  });
+});

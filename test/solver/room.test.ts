@@ -1,0 +1,149 @@
+import { describe, expect, it } from "vitest";
+import { solverModule } from "#solver/module";
+import { SolverCrashed } from "#solver/native";
+import { SolverRoom } from "#solver/room";
+import type { Solver } from "#solver/solver";
+import { jobOf, primaryXmlOf } from "./repo-dsl.ts";
+
+const xml = (...packages: string[]): Uint8Array => new TextEncoder().encode(primaryXmlOf(packages));
+const pause = (timeMs: number) => new Promise<void>((resolve) => setTimeout(resolve, timeMs));
+const set = (key: string) => ({ key, arch: "x86_64" }) as const;
+
+describe("SolverRoom", () => {
+  it("loads a set once for all who ask for it", async () => {
+    const { room, loads, names } = roomWith();
+    expect(await Promise.all([names("one"), names("one"), names("one")])).toEqual([["one"], ["one"], ["one"]]);
+    expect(await room.withSolver(set("one"), fail, has("one"))).toBe(true);
+    expect(loads).toEqual(["one"]);
+  });
+  it("resets for another set", async () => {
+    const { loads, names } = roomWith();
+    expect([await names("one"), await names("two"), await names("one")]).toEqual([["one"], ["two"], ["one"]]);
+    expect(loads).toEqual(["one", "two", "one"]);
+  });
+  it("tells the same key on another architecture apart", async () => {
+    const { room } = roomWith();
+    await room.withSolver(set("one"), fillOne, has("one"));
+    await expect(room.withSolver({ key: "one", arch: "aarch64" }, fillOne, has("one"))).resolves.toBe(false);
+  });
+  it("lets one in at a time, an import too", async () => {
+    const { room } = roomWith();
+    let inside = 0;
+    let most = 0;
+    const enter = async () => {
+      most = Math.max(most, ++inside);
+      await pause(5);
+      inside--;
+    };
+    const visits = ["a", "b", "a", "c"].map((key) => room.withSolver(set(key), (solver) => fill(solver, key), enter));
+    await Promise.all([...visits, room.withEmptySolver(enter), room.withEmptySolver(enter)]);
+    expect(most).toBe(1);
+  });
+  it("loads again after an import", async () => {
+    const { room, loads, names } = roomWith();
+    await names("one");
+    await room.withEmptySolver((solver) => expect(solver.search("one").total).toBe(0));
+    expect(await names("one")).toEqual(["one"]);
+    expect(loads).toEqual(["one", "one"]);
+  });
+  it("forgets a set that could not be loaded whole", async () => {
+    const { room, names } = roomWith();
+    await expect(room.withSolver(set("one"), half, has("half"))).rejects.toThrow("the blob is gone");
+    expect(await names("one")).toEqual(["one"]);
+  });
+  it("keeps the set when the work fails by itself", async () => {
+    const { room, loads, names } = roomWith();
+    await names("one");
+    await expect(room.withSolver(set("one"), fail, fail)).rejects.toThrow("never to be called");
+    await names("one");
+    expect(loads).toEqual(["one"]);
+  });
+  it("has a new instance after a crash", async () => {
+    const { room, names } = roomWith();
+    await expect(room.withEmptySolver(exhaustMemory)).rejects.toThrow(SolverCrashed);
+    expect(await names("one")).toEqual(["one"]);
+  });
+  it("never lets the instance grow into the isolate's last memory", async () => {
+    const { room } = roomWith();
+    let memoryBytes = 0;
+    const watch = (solver: Solver) => exhaustMemory(solver, (bytes) => (memoryBytes = Math.max(memoryBytes, bytes)));
+    await expect(room.withEmptySolver(watch)).rejects.toThrow(SolverCrashed);
+    expect(memoryBytes).toBeGreaterThan(60 << 20);
+    expect(memoryBytes).toBeLessThanOrEqual(100 << 20);
+  });
+  it("drops an instance that has grown beyond its budget, and only such", async () => {
+    const room = new SolverRoom(solverModule, { memoryBudgetBytes: 10 << 20 });
+    const grown = await room.withEmptySolver((solver) => (growTo(solver, 12 << 20), solver));
+    const small = await room.withEmptySolver((solver) => solver);
+    expect(grown.isGone).toBe(true);
+    expect(await room.withEmptySolver((solver) => solver === small)).toBe(true);
+  });
+  it("is taken from a caller that vanished, who cannot touch the next one's solver", async () => {
+    const room = new SolverRoom(solverModule, { staleAfterMs: 20 });
+    const { promise: vanished, resolve: comeBack } = Promise.withResolvers<void>();
+    const late = room.withEmptySolver(async (solver) => {
+      await vanished;
+      fill(solver, "late");
+    });
+    expect(await room.withSolver(set("one"), fillOne, has("one"))).toBe(true);
+    comeBack();
+    await expect(late).rejects.toThrow("silent for too long");
+    expect(await room.withSolver(set("one"), fail, has("one"))).toBe(true);
+  });
+  it("is not taken from a caller that is slow but at work", async () => {
+    const room = new SolverRoom(solverModule, { staleAfterMs: 40 });
+    const slow = room.withEmptySolver(async (solver) => {
+      for (let step = 0; step < 15; step++) {
+        await pause(10);
+        fill(solver, `step${step}`);
+      }
+      return solver.isGone;
+    });
+    await room.withEmptySolver(() => undefined);
+    expect(await slow).toBe(false);
+  });
+});
+
+function roomWith() {
+  const room = new SolverRoom(solverModule);
+  const loads: string[] = [];
+  const load = (key: string) => async (solver: Solver) => {
+    loads.push(key);
+    await pause(1);
+    fill(solver, key);
+  };
+  const names = (key: string) =>
+    room.withSolver(set(key), load(key), (solver) => solver.search("").hits.map(({ name }) => name));
+  return { room, loads, names };
+}
+
+function fill(solver: Solver, name: string): void {
+  const repository = solver.addRepository("main");
+  repository.readPrimary(xml(`${name}-1`));
+  repository.finish();
+}
+
+const fillOne = (solver: Solver): void => fill(solver, "one");
+
+const half = async (solver: Solver): Promise<void> => {
+  fill(solver, "half");
+  throw new Error("the blob is gone");
+};
+
+const has = (name: string) => (solver: Solver) => solver.solve([jobOf(name)]).state === "solved";
+
+const fail = (): never => {
+  throw new Error("never to be called");
+};
+
+function growTo(solver: Solver, memoryBytes: number): void {
+  const bulky = new TextEncoder().encode(primaryXmlOf(["a-1"]).replace("What a does", "x".repeat(2 << 20)));
+  while (solver.memoryBytes < memoryBytes) solver.addRepository("main").readPrimary(bulky);
+}
+
+function exhaustMemory(solver: Solver, watch: (memoryBytes: number) => void = () => undefined): void {
+  for (;;) {
+    growTo(solver, solver.memoryBytes + 1);
+    watch(solver.memoryBytes);
+  }
+}

@@ -1,0 +1,46 @@
+/** Repositories as files: published in the service's own R2, or served by a mirror that exists in the test alone. */
+import { env } from "cloudflare:workers";
+import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
+import { repositoryFileKey } from "#storage/blobs";
+import { primaryXmlOf } from "../solver/repo-dsl.ts";
+
+export type RepositoryFiles = Record<string, string | Uint8Array>;
+
+const sha256 = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex");
+
+/** An rpm-md repository of packages in the language of repo-dsl; `changes` replaces what repomd.xml says, or the file. */
+export function rpmMd(
+  packages: string[],
+  changes: { checksum?: string; body?: Uint8Array; cpeId?: string; primary?: string; suffix?: string } = {},
+): RepositoryFiles {
+  const { primary = primaryXmlOf(packages), suffix = "xml.gz" } = changes;
+  const body = changes.body ?? new Uint8Array(gzipSync(primary));
+  const path = `repodata/primary.${suffix}`;
+  const tags = changes.cpeId ? `<tags><distro cpeid="${changes.cpeId}">A distribution</distro></tags>` : "";
+  return {
+    [path]: body,
+    "repodata/repomd.xml": `<?xml version="1.0"?><repomd xmlns="http://linux.duke.edu/metadata/repo">${tags}
+      <data type="primary"><checksum type="sha256">${changes.checksum ?? sha256(body)}</checksum>
+      <location href="${path}"/><size>${body.byteLength}</size></data></repomd>`,
+  };
+}
+
+/** Puts the files where `service:/repositories/<path>` is, as the launcher does: the index last. */
+export async function publish(path: string, files: RepositoryFiles): Promise<void> {
+  for (const [name, bytes] of Object.entries(files)) await env.BLOBS.put(repositoryFileKey(`${path}/${name}`), bytes);
+}
+
+/** A fetch that knows these repositories by their addresses, and counts what was asked. */
+export function mirrorOf(repositories: Record<string, RepositoryFiles>) {
+  const asked: string[] = [];
+  const fetchOutside = async (url: string): Promise<Response> => {
+    asked.push(url);
+    for (const [base, files] of Object.entries(repositories)) {
+      const file = url.startsWith(`${base}/`) ? files[url.slice(base.length + 1)] : undefined;
+      if (file !== undefined) return new Response(file);
+    }
+    return new Response("There is no such file.", { status: 404 });
+  };
+  return { asked, fetchOutside };
+}
