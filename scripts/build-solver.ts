@@ -9,16 +9,19 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameS
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Complaint } from "./launch/complaint.ts";
+import { installHostPackages } from "./launch/host-packages.ts";
 import { compileSolver } from "./solver/compile.ts";
 import { inputsHash } from "./solver/inputs.ts";
 import { cachedModuleFile, moduleFile } from "./solver/places.ts";
 import { sourceTrees } from "./solver/sources.ts";
-import { checkToolPackages } from "./solver/toolchain.ts";
 
 const digest = (file: string) => createHash("sha256").update(readFileSync(file)).digest("hex");
 
 try {
-  await checkToolPackages();
+  // The compiler is part of the inputs, so it must be here even when the result lies in the cache.
+  const missing = await installHostPackages(["solver"]);
+  if (missing.length > 0)
+    throw new Complaint("Without its compiler the solver cannot be built, and the Worker needs it.");
   if (process.argv.includes("--check")) await check();
   else await build();
 } catch (error) {

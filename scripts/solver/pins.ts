@@ -18,8 +18,3 @@ export type SourceName = SourcePackage["name"];
 const read = (name: string): unknown => JSON.parse(readFileSync(new URL(name, import.meta.url), "utf8"));
 
 export const sourcePackages = z.array(SourcePackage).parse(read("sources.json"));
-/** Debian packages that must be installed to build. */
-export const toolPackages = z
-  .array(z.object({ debian: z.string() }))
-  .parse(read("packages.json"))
-  .map(({ debian }) => debian);
