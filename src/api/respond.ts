@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { writeXml, type XmlValue } from "#xml/write";
@@ -7,8 +8,8 @@ const contentType = "application/xml; charset=utf-8";
 
 /** Answers a document with its length, since old clients read keep-alive connections by it. */
 export function xml(c: Context, root: string, value: XmlValue, status: ContentfulStatusCode = 200): Response {
-  const body = Uint8Array.from(new TextEncoder().encode(writeXml(root, value)));
-  return c.body(body, status, { "Content-Type": contentType, "Content-Length": String(body.byteLength) });
+  const body = writeXml(root, value);
+  return c.body(body, status, { "Content-Type": contentType, "Content-Length": String(Buffer.byteLength(body)) });
 }
 
 /** `<success></success>`: no child elements, the Java client rejects any. */

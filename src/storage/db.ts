@@ -3,4 +3,12 @@ import * as schema from "./schema.ts";
 
 export type Database = DrizzleD1Database<typeof schema>;
 
-export const openDatabase = (d1: D1Database): Database => drizzle(d1, { schema });
+// drizzle works out the relations of the whole schema each time; a binding lives as long as its isolate.
+const opened = new WeakMap<D1Database, Database>();
+
+/** The database behind a binding. */
+export function openDatabase(d1: D1Database): Database {
+  const database = opened.get(d1) ?? drizzle(d1, { schema });
+  opened.set(d1, database);
+  return database;
+}

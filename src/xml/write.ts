@@ -82,7 +82,12 @@ const written = (attributes: Attributes) =>
     .join("");
 
 const escape = (text: string) =>
-  text.replace(notXml, "").replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  plain.test(text)
+    ? text
+    : text.replace(notXml, "").replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+
+// Most texts are ids, numbers and names in which nothing has to be escaped, and a list has thousands of them.
+const plain = /^[ -%'-;=?-~]*$/;
 
 // XML 1.0 has no way to write these characters at all, not even as references.
 const notXml =

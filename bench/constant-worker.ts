@@ -1,0 +1,61 @@
+import { Log, LogLevel, Miniflare, convertV4MiniflareOptions, type V4MiniflareOptions } from "miniflare";
+import { bundleWorker } from "../scripts/launch/bundle.ts";
+
+export interface ConstantWorker {
+  /** Answers at once. */
+  url: string;
+  /** Asks D1 for one row first: what nobody who keeps accounts in D1 can save. */
+  askingUrl: string;
+  stop: () => Promise<void>;
+}
+
+/** What a Worker can do at best: one that always answers the same bytes, run as the launcher runs ours. */
+export async function startConstantWorker(text: string): Promise<ConstantWorker> {
+  const { worker } = await bundleWorker();
+  const { compatibilityDate, compatibilityFlags } = worker;
+  const options = {
+    host: "127.0.0.1",
+    port: 0,
+    cf: false,
+    log: new Log(LogLevel.ERROR),
+    logRequests: false,
+    telemetry: { enabled: false },
+    workers: [
+      {
+        name: "constant",
+        compatibilityDate,
+        compatibilityFlags,
+        modules: true,
+        script: scriptAnswering(text),
+        d1Databases: { DB: "constant" },
+        unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
+      },
+    ],
+  } as V4MiniflareOptions;
+  const miniflare = keepingSignals(() => new Miniflare(convertV4MiniflareOptions(options)));
+  await miniflare.ready;
+  const { href: url } = await miniflare.unsafeGetDirectURL("constant");
+  return { url, askingUrl: `${url}ask`, stop: () => miniflare.dispose() };
+}
+
+const scriptAnswering = (text: string) => `
+  const bytes = new TextEncoder().encode(${JSON.stringify(text)});
+  const headers = { "content-type": "application/xml; charset=utf-8" };
+  export default {
+    async fetch(request, env) {
+      if (request.url.endsWith("/ask")) await env.DB.prepare("SELECT ?1 AS id").bind(1).raw();
+      return new Response(bytes, { headers });
+    },
+  };
+`;
+
+/** miniflare would end this process at the first signal, before the services are stopped. */
+function keepingSignals<T>(make: () => T): T {
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  const ours = new Set(signals.flatMap((signal) => process.listeners(signal)));
+  const made = make();
+  for (const signal of signals) {
+    for (const listener of process.listeners(signal)) if (!ours.has(listener)) process.off(signal, listener);
+  }
+  return made;
+}

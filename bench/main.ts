@@ -1,0 +1,68 @@
+/** `npm run bench [-- NAME…]`: measures what README.md of this folder says, and prints one table. */
+import { availableParallelism, cpus, loadavg, release, totalmem } from "node:os";
+import { measureBuild } from "./build.ts";
+import { table, type Figure, type Measurement } from "./figure.ts";
+import { measureKilledAgent } from "./killed-agent.ts";
+import { measureList } from "./list.ts";
+import { Place } from "./place.ts";
+import { measureRelay } from "./relay.ts";
+import { measureTestdrive } from "./testdrive.ts";
+import { measureUploadMemory } from "./upload-memory.ts";
+
+const measurements: Measurement[] = [
+  { name: "list", run: measureList },
+  { name: "build", run: measureBuild },
+  { name: "testdrive", run: measureTestdrive },
+  { name: "relay", run: measureRelay },
+  { name: "killed-agent", run: measureKilledAgent },
+  { name: "upload-memory", run: measureUploadMemory },
+];
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(names: readonly string[]): Promise<number> {
+  const unknown = names.filter((name) => !measurements.some((each) => each.name === name));
+  if (unknown.length > 0) {
+    console.error(`There is no ${unknown.join(", ")}. There are: ${measurements.map((each) => each.name).join(", ")}`);
+    return 2;
+  }
+  const wanted = measurements.filter(({ name }) => names.length === 0 || names.includes(name));
+  console.log(machine());
+  const { figures, failures } = await measure(wanted);
+  console.log(`\n${table(figures)}\n\n${load()}`);
+  for (const failure of failures) console.error(`not measured: ${failure}`);
+  return failures.length === 0 ? 0 : 1;
+}
+
+async function measure(wanted: readonly Measurement[]) {
+  await using place = new Place((line) => console.log(`  ${line}`));
+  stopOnSignal(place);
+  const figures: Figure[] = [];
+  const failures: string[] = [];
+  for (const { name, run } of wanted) {
+    console.log(`\n${name}: ${load()}`);
+    try {
+      figures.push(...(await run(place)));
+    } catch (error) {
+      failures.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+      console.log(`  ${failures.at(-1)}`);
+    }
+  }
+  return { figures, failures };
+}
+
+/** A run that is broken off leaves no service behind either. */
+function stopOnSignal(place: Place): void {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.once(signal, () => void place[Symbol.asyncDispose]().finally(() => process.exit(130)));
+  }
+}
+
+function load(): string {
+  return `load ${loadavg()[0]?.toFixed(2)} on ${availableParallelism()} processors`;
+}
+
+function machine(): string {
+  const memoryGb = (totalmem() / 1024 ** 3).toFixed(0);
+  return `${cpus()[0]?.model} × ${availableParallelism()}, ${memoryGb} GiB, Linux ${release()}, Node ${process.version}`;
+}

@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { restClient, type RestClient } from "../test/acceptance/support/rest.ts";
+import { startService, type Service } from "../test/acceptance/support/service.ts";
+
+export type Stop = () => void | Promise<void>;
+
+/** Room for all sessions of a run: an ended one gives its slot back a moment later. */
+const roomy = {
+  MAX_BUILDS: "64",
+  MAX_BUILDS_PER_ACCOUNT: "64",
+  MAX_TESTDRIVES: "64",
+  MAX_TESTDRIVES_PER_ACCOUNT: "64",
+};
+
+/** Where a run measures: the services and folders that it made, all of which go with it. */
+export class Place implements AsyncDisposable {
+  readonly say: (line: string) => void;
+  readonly #stops: Stop[] = [];
+  #withAgent: Promise<Service> | undefined;
+  #image: Promise<BuiltImage> | undefined;
+
+  constructor(say: (line: string) => void) {
+    this.say = say;
+  }
+
+  /** A service of its own, its state below `parent`; stopped by the one that asked, else with the place. */
+  async start(options: string[] = [], parent = tmpdir()): Promise<Service> {
+    const before = process.env["TMPDIR"];
+    process.env["TMPDIR"] = parent;
+    // The state directory is made before the first await.
+    const starting = startService(options, roomy);
+    if (before === undefined) delete process.env["TMPDIR"];
+    else process.env["TMPDIR"] = before;
+    const service = await starting;
+    this.#stops.push(service.stop);
+    return service;
+  }
+
+  /** The service with an agent that the measurements share, one after the other. */
+  withAgent(): Promise<Service> {
+    return (this.#withAgent ??= this.start());
+  }
+
+  /** A finished disk image of the shared service. */
+  image(): Promise<BuiltImage> {
+    return (this.#image ??= this.#buildImage());
+  }
+
+  /** An empty folder on the disk where the services' states are. */
+  folder(): string {
+    const path = mkdtempSync(join(tmpdir(), "kiln-bench-"));
+    this.#stops.push(() => rmSync(path, { recursive: true, force: true }));
+    return path;
+  }
+
+  async #buildImage(): Promise<BuiltImage> {
+    const service = await this.withAgent();
+    const client = restClient(service.ready());
+    const applianceId = await cloneJeos(client);
+    this.say("building an image to boot");
+    const buildId = await postBuild(client, applianceId);
+    await finished(client, buildId);
+    return { service, client, applianceId, buildId };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (let stop = this.#stops.pop(); stop !== undefined; stop = this.#stops.pop()) await stop();
+  }
+}
+
+export interface BuiltImage {
+  service: Service;
+  client: RestClient;
+  applianceId: string;
+  buildId: string;
+}
+
+/** An appliance as the README's first example has it. → its id */
+export async function cloneJeos(client: RestClient): Promise<string> {
+  const jeos = await jeosTemplate(client);
+  const { appliance } = await client.call("POST", "/appliances", { clone_from: jeos, arch: "x86_64" });
+  await client.call("POST", `/appliances/${appliance.id}/cmd/add_package`, { name: "hello" });
+  return appliance.id;
+}
+
+/** → the id of the template that everything here is cloned from */
+export async function jeosTemplate(client: RestClient): Promise<string> {
+  const { template_sets: sets } = await client.call("GET", "/template_sets");
+  return sets.template_set[0].template.find(({ name }: { name: string }) => name.includes("JeOS")).appliance_id;
+}
+
+export async function postBuild(client: RestClient, applianceId: string): Promise<string> {
+  const asked = { appliance_id: applianceId, image_type: "oem", force: 1 };
+  return (await client.call("POST", "/running_builds", asked)).build.id;
+}
+
+/** Waits for the end of a build, which has to be a good one. */
+export async function finished(client: RestClient, buildId: string): Promise<void> {
+  const last = (await client.watchBuild(buildId, 900)).at(-1);
+  if (last?.state !== "finished") throw new Error(`build ${buildId} is ${last?.state}: ${last?.message}`);
+}

@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import { openViewer, relayWire, tcpWire, type Viewer } from "../test/acceptance/support/rfb.ts";
+import type { BuiltImage } from "./place.ts";
+import { waitUntil } from "./wait.ts";
+
+/** A testdrive as its POST answers it. */
+export interface Session {
+  id: string;
+  url: string;
+  server: { vnc: { host: string; port: string; password: string } };
+}
+
+export type Wire = Awaited<ReturnType<typeof tcpWire>>;
+/** A viewer, and the bytes below it. */
+export interface Seat {
+  wire: Wire;
+  viewer: Viewer;
+}
+
+export async function postTestdrive({ client, buildId }: BuiltImage): Promise<Session> {
+  return (await client.call("POST", "/testdrives", { build_id: buildId })).testdrive;
+}
+
+/** Ends a session as the page's button does, and waits until nothing is left of it on the host. */
+export async function stopSession({ service }: BuiltImage, session: Session): Promise<void> {
+  await fetch(`${session.url}/stop`, { method: "POST" });
+  const sessions = join(service.stateDir, "agent/testdrives");
+  await waitUntil(
+    "the session is gone",
+    { seconds: 20, everyMs: 20 },
+    () => !readdirSync(sessions).includes(session.id),
+  );
+}
+
+export const sitAtRelay = ({ url }: Session) => sit(() => relayWire(`${url.replace(/^http/, "ws")}/socket`));
+
+export const sitAtTcp = ({ server: { vnc } }: Pick<Session, "server">) =>
+  sit(() => tcpWire(vnc.host, Number(vnc.port)), vnc.password);
+
+/** Dials until somebody shakes hands. */
+function sit(dial: () => Promise<Wire>, password?: string): Promise<Seat> {
+  return waitUntil("there is a VNC server", { seconds: 30, everyMs: 5 }, async () => {
+    const wire = await dial().catch(() => undefined);
+    const viewer = wire && (await openViewer(wire, password).catch(() => undefined));
+    if (wire && !viewer) wire.close();
+    return wire && viewer && { wire, viewer };
+  });
+}
+
+/** How QEMU was started for a session: its arguments, with paths as seen from its directory. */
+export function qemuCommand({ service }: BuiltImage, session: Session): { program: string; args: string[] } {
+  const cwd = join(service.stateDir, "agent/testdrives", session.id);
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    const [program, ...args] = commandIn(pid, cwd);
+    if (program?.includes("qemu")) return { program, args };
+  }
+  throw new Error(`no QEMU runs in ${cwd}`);
+}
+
+function commandIn(pid: string, cwd: string): string[] {
+  try {
+    if (readlinkSync(`/proc/${pid}/cwd`) !== cwd) return [];
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(0, -1);
+  } catch {
+    return []; // Gone while we looked.
+  }
+}
