@@ -6,6 +6,7 @@ import { measureKilledAgent } from "./killed-agent.ts";
 import { measureList } from "./list.ts";
 import { Place } from "./place.ts";
 import { measureRelay } from "./relay.ts";
+import { measureSoftware } from "./software/software.ts";
 import { measureTestdrive } from "./testdrive.ts";
 import { measureUploadMemory } from "./upload-memory.ts";
 
@@ -14,6 +15,7 @@ const measurements: Measurement[] = [
   { name: "build", run: measureBuild },
   { name: "testdrive", run: measureTestdrive },
   { name: "relay", run: measureRelay },
+  { name: "software", run: measureSoftware },
   { name: "killed-agent", run: measureKilledAgent },
   { name: "upload-memory", run: measureUploadMemory },
 ];

@@ -1,0 +1,25 @@
+import type { Figure } from "../figure.ts";
+import type { BareService } from "./service.ts";
+import type { Universe } from "./universe.ts";
+import type { ZypperRoot } from "./zypper.ts";
+
+/** What all measurements of this folder share. */
+export interface Bench {
+  say: (line: string) => void;
+  universe: Universe;
+  zypper: ZypperRoot;
+  /** A service on the one state of this run: what it imported the last one has. */
+  start: () => Promise<BareService>;
+}
+
+/** A figure without a bar. */
+export const reported = (what: string, ours: string): Figure => ({
+  what,
+  ours,
+  against: "",
+  ratio: "",
+  bar: "",
+  verdict: "reported",
+});
+
+export const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
