@@ -9,10 +9,10 @@ describe("writeDescription", () => {
   it("names the directory of the packages as the one repository", async () => {
     await using dir = await temporaryDir();
 
-    await writeDescription(frozenInput(), dir.path, "/work/build-1-1/pack&ages");
+    await writeDescription(frozenInput(), dir.path, "/srv/build-1-1/pack&ages");
 
     const text = readFileSync(join(dir.path, "config.xml"), "utf8");
-    expect(text.match(/<source [^>]*>/g)).toEqual(['<source path="dir:///work/build-1-1/pack&amp;ages"/>']);
+    expect(text.match(/<source [^>]*>/g)).toEqual(['<source path="dir:///srv/build-1-1/pack&amp;ages"/>']);
   });
 
   it("makes scripts executable and keeps files of folders", async () => {
