@@ -1,5 +1,6 @@
 import { Log, LogLevel, Miniflare, convertV4MiniflareOptions, type V4MiniflareOptions } from "miniflare";
 import { bundleWorker } from "../scripts/launch/bundle.ts";
+import { keepingSignals } from "../scripts/launch/keeping-signals.ts";
 
 export interface ConstantWorker {
   /** Answers at once. */
@@ -48,14 +49,3 @@ const scriptAnswering = (text: string) => `
     },
   };
 `;
-
-/** miniflare would end this process at the first signal, before the services are stopped. */
-function keepingSignals<T>(make: () => T): T {
-  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-  const ours = new Set(signals.flatMap((signal) => process.listeners(signal)));
-  const made = make();
-  for (const signal of signals) {
-    for (const listener of process.listeners(signal)) if (!ours.has(listener)) process.off(signal, listener);
-  }
-  return made;
-}

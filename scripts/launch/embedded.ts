@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4MiniflareOptions } from "miniflare";
 import { openBoundedLog } from "./bounded-log.ts";
 import { assetsFolder, type Bundle, bundleFolder } from "./bundle.ts";
+import { keepingSignals } from "./keeping-signals.ts";
 import { applyMigrations } from "./migrations.ts";
 import { projectRoot } from "./project.ts";
 import { warn } from "./progress.ts";
@@ -43,17 +44,6 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<{ stop():
       await miniflare.dispose();
     },
   };
-}
-
-/** miniflare would end this process at the first signal, before anything could stop in order: its listeners are taken off. */
-function keepingSignals<T>(make: () => T): T {
-  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-  const ours = new Set(signals.flatMap((signal) => process.listeners(signal)));
-  const made = make();
-  for (const signal of signals) {
-    for (const listener of process.listeners(signal)) if (!ours.has(listener)) process.off(signal, listener);
-  }
-  return made;
 }
 
 /** miniflare starts what this variable names in place of its own workerd. */

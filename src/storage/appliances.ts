@@ -17,10 +17,6 @@ export const findReadableAppliance = (db: Database, accountId: number, id: numbe
     where: and(eq(appliances.id, id), or(eq(appliances.accountId, accountId), isNull(appliances.accountId))),
   });
 
-/** Templates are not listed. */
-export const listAppliances = (db: Database, accountId: number): Promise<Appliance[]> =>
-  db.query.appliances.findMany({ where: eq(appliances.accountId, accountId), orderBy: asc(appliances.id) });
-
 export const listSelection = (db: Database, applianceId: number): Promise<Selection[]> =>
   db.query.selections.findMany({ where: eq(selections.applianceId, applianceId), orderBy: asc(selections.id) });
 
