@@ -1,6 +1,15 @@
 import { and, asc, eq, isNull, or, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
-import { applianceRepositories, appliances, baseSystems, builds, repositories, selections } from "./schema.ts";
+import {
+  applianceRepositories,
+  appliances,
+  baseSystems,
+  builds,
+  gpgKeys,
+  overlayFiles,
+  repositories,
+  selections,
+} from "./schema.ts";
 
 export type Appliance = typeof appliances.$inferSelect;
 export type NewAppliance = typeof appliances.$inferInsert;
@@ -36,10 +45,10 @@ export const findBaseSystem = (db: Database, name: string) =>
 
 export const listBaseSystems = (db: Database) => db.query.baseSystems.findMany({ orderBy: asc(baseSystems.name) });
 
-/** Writes the clone and copies its source's repositories and selection, in one batch. */
+/** Writes the clone and copies its source's repositories, selection, overlay files and keys, in one batch. */
 export async function saveClone(db: Database, clone: NewAppliance, sourceId: number): Promise<Appliance> {
   const cloneId = sql`(SELECT id FROM appliances WHERE uuid = ${clone.uuid})`;
-  // drizzle cannot bind a bare statement inside a batch, so both copies are inserts of every column in its order.
+  // drizzle cannot bind a bare statement inside a batch, so the copies are inserts of every column in its order.
   const [added] = await db.batch([
     db.insert(appliances).values(clone).returning(),
     db
@@ -49,6 +58,14 @@ export async function saveClone(db: Database, clone: NewAppliance, sourceId: num
       ),
     db.insert(selections).select(
       sql`SELECT NULL, ${cloneId}, kind, name, version, repository_id FROM selections
+          WHERE appliance_id = ${sourceId} ORDER BY id`,
+    ),
+    db.insert(overlayFiles).select(
+      sql`SELECT NULL, ${cloneId}, file_name, path, owner, group_name, permissions, enabled, size, md5, sha256, blob_id, created_at
+          FROM overlay_files WHERE appliance_id = ${sourceId} ORDER BY id`,
+    ),
+    db.insert(gpgKeys).select(
+      sql`SELECT NULL, ${cloneId}, name, target, fingerprint, key, created_at FROM gpg_keys
           WHERE appliance_id = ${sourceId} ORDER BY id`,
     ),
   ]);
@@ -61,6 +78,8 @@ export async function saveClone(db: Database, clone: NewAppliance, sourceId: num
 export async function deleteApplianceRows(db: Database, applianceId: number): Promise<void> {
   await db.batch([
     db.delete(selections).where(eq(selections.applianceId, applianceId)),
+    db.delete(overlayFiles).where(eq(overlayFiles.applianceId, applianceId)),
+    db.delete(gpgKeys).where(eq(gpgKeys.applianceId, applianceId)),
     db.delete(applianceRepositories).where(eq(applianceRepositories.applianceId, applianceId)),
     db.delete(builds).where(eq(builds.applianceId, applianceId)),
     db.delete(appliances).where(eq(appliances.id, applianceId)),

@@ -1,3 +1,4 @@
+import { Configuration } from "#domain/configuration";
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { attemptHeader, type TestdriveClaim, type TestdriveReport } from "#contract/index";
@@ -23,11 +24,11 @@ export async function bootableBuild(owner: Client, overrides: Partial<Build> = {
       uuid: crypto.randomUUID(),
       version: "0.0.1",
       imageType: "oem",
-      configuration: {
+      configuration: Configuration.parse({
         users: [],
         locale: { keyboardLayout: "english-us", language: "en", timezone: "UTC" },
         settings: { memorySizeMb: 512, diskSizeMb: 1024 },
-      },
+      }),
       estimatedRawMb: 1,
       estimatedCompressedMb: 1,
       createdAt: now,

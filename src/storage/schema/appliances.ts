@@ -1,0 +1,77 @@
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import type { Arch, ImageType } from "#contract/index";
+import type { Configuration } from "#domain/configuration";
+import { accounts } from "./accounts.ts";
+import { id, moment } from "./columns.ts";
+
+/** Appliances and templates. Ids 1–999 are templates, which belong to nobody. */
+export const appliances = sqliteTable(
+  "appliances",
+  {
+    id: id(),
+    accountId: integer("account_id").references(() => accounts.id),
+    name: text("name").notNull(),
+    arch: text("arch").notNull().$type<Arch>(),
+    baseSystem: text("base_system").notNull(),
+    uuid: text("uuid").notNull().unique(),
+    /** What it was cloned from; the name as it was then, since the source may go. */
+    parentId: integer("parent_id"),
+    parentName: text("parent_name"),
+    /** The version that the next build gets; its release number rises with each finished build of it. */
+    version: text("version").notNull(),
+    /** Default image format. */
+    imageType: text("image_type").notNull().$type<ImageType>(),
+    configuration: text("configuration", { mode: "json" }).notNull().$type<Configuration>(),
+    /** Blobs of its own logo and background; null: the default ones. */
+    logoBlob: text("logo_blob"),
+    backgroundBlob: text("background_blob"),
+    estimatedRawMb: integer("estimated_raw_mb").notNull(),
+    estimatedCompressedMb: integer("estimated_compressed_mb").notNull(),
+    createdAt: moment("created_at").notNull(),
+    lastEditedAt: moment("last_edited_at").notNull(),
+  },
+  (table) => [index("appliances_account").on(table.accountId)],
+);
+
+export const applianceRepositories = sqliteTable(
+  "appliance_repositories",
+  {
+    applianceId: integer("appliance_id").notNull(),
+    repositoryId: integer("repository_id").notNull(),
+    position: integer("position").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.applianceId, table.repositoryId] })],
+);
+
+/** Packages and patterns that a user chose or banned. */
+export const selections = sqliteTable(
+  "selections",
+  {
+    id: id(),
+    applianceId: integer("appliance_id").notNull(),
+    kind: text("kind", { enum: ["package", "pattern", "ban"] }).notNull(),
+    name: text("name").notNull(),
+    version: text("version"),
+    repositoryId: integer("repository_id"),
+  },
+  (table) => [uniqueIndex("selections_appliance_kind_name").on(table.applianceId, table.kind, table.name)],
+);
+
+export const templateSets = sqliteTable("template_sets", {
+  name: text("name").primaryKey(),
+  description: text("description").notNull(),
+  position: integer("position").notNull(),
+  catalogue: text("catalogue").notNull(),
+});
+
+/** A template's place in its set. One that left its catalogue is hidden, and stays readable as a parent. */
+export const templates = sqliteTable("templates", {
+  applianceId: integer("appliance_id").primaryKey(),
+  templateSet: text("template_set").notNull(),
+  name: text("name").notNull(),
+  description: text("description").notNull(),
+  baseSystem: text("base_system").notNull(),
+  position: integer("position").notNull(),
+  catalogue: text("catalogue").notNull(),
+  hidden: integer("hidden", { mode: "boolean" }).notNull().default(false),
+});

@@ -1,0 +1,76 @@
+import { sql } from "drizzle-orm";
+import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import type { ImageType } from "#contract/index";
+import { id, moment } from "./columns.ts";
+
+export const buildStatuses = ["queued", "running", "finished", "failed", "error", "cancelled"] as const;
+
+/**
+ * Builds, running and finished: one id for both. The row takes the slot and decides races; progress lives in the Build
+ * object, and D1 is written when the status changes.
+ */
+export const builds = sqliteTable(
+  "builds",
+  {
+    id: id(),
+    accountId: integer("account_id").notNull(),
+    applianceId: integer("appliance_id").notNull(),
+    version: text("version").notNull(),
+    imageType: text("image_type").notNull().$type<ImageType>(),
+    status: text("status", { enum: buildStatuses }).notNull(),
+    /** The agent whose attempt runs. */
+    agentId: integer("agent_id"),
+    /** SHA-256 of the frozen input, which is also its key in R2. */
+    inputSha256: text("input_sha256").notNull(),
+    /** Why it ended, or "Finished". */
+    message: text("message").notNull().default(""),
+    /** Replaced by a forced build: no client sees it any more, the sweeper removes its blobs. */
+    retiredAt: moment("retired_at"),
+    /** Part of the download address; nobody can guess it. */
+    downloadToken: text("download_token").notNull().unique(),
+    /** Where the image of the attempt that won lies in R2. */
+    imageKey: text("image_key"),
+    fileName: text("file_name"),
+    /** Bytes of the file to download, and of the disk inside it. */
+    fileSize: integer("file_size"),
+    rawSize: integer("raw_size"),
+    compressed: integer("compressed", { mode: "boolean" }),
+    md5: text("md5"),
+    sha1: text("sha1"),
+    sha256: text("sha256"),
+    /** The file store of the image's root; null: a build from before there was one. */
+    filesKey: text("files_key"),
+    /** When retention removed its image; the row and the log stay. */
+    expiredAt: moment("expired_at"),
+    steps: text("steps", { mode: "json" }).$type<{ phase: string; seconds: number }[]>(),
+    createdAt: moment("created_at").notNull(),
+    startedAt: moment("started_at"),
+    completedAt: moment("completed_at"),
+  },
+  (table) => [
+    index("builds_appliance").on(table.applianceId, table.id),
+    uniqueIndex("builds_unfinished")
+      .on(table.applianceId, table.version, table.imageType)
+      .where(sql`status IN ('queued', 'running')`),
+    uniqueIndex("builds_current")
+      .on(table.applianceId, table.version, table.imageType)
+      .where(sql`status = 'finished' AND retired_at IS NULL`),
+    index("builds_status").on(table.status, table.id),
+    index("builds_input").on(table.inputSha256),
+  ],
+);
+
+export const testdrives = sqliteTable(
+  "testdrives",
+  {
+    id: id(),
+    accountId: integer("account_id").notNull(),
+    buildId: integer("build_id").notNull(),
+    state: text("state", { enum: ["new", "running", "ended"] }).notNull(),
+    /** Part of the page's address; who has it may watch and type. */
+    pageToken: text("page_token").notNull().unique(),
+    createdAt: moment("created_at").notNull(),
+    endedAt: moment("ended_at"),
+  },
+  (table) => [index("testdrives_state").on(table.state, table.accountId)],
+);

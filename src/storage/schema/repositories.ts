@@ -1,0 +1,130 @@
+import { sql } from "drizzle-orm";
+import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import type { Arch } from "#contract/index";
+import type { BaseSystemFacts } from "#domain/catalogue";
+import type { StoredPackage } from "#domain/rpm";
+import { accounts } from "./accounts.ts";
+import { id, moment } from "./columns.ts";
+
+/** What a template catalogue says of a distribution: its kernel and boot loader packages, how KIWI bootstraps it. */
+export const baseSystems = sqliteTable("base_systems", {
+  name: text("name").primaryKey(),
+  catalogue: text("catalogue").notNull(),
+  facts: text("facts", { mode: "json" }).notNull().$type<BaseSystemFacts>(),
+});
+
+/** Repositories of the catalogues, of people, and the user repositories made of their uploads. */
+export const repositories = sqliteTable(
+  "repositories",
+  {
+    id: id(),
+    /** Who imported it, and alone sees it; null: everyone's, brought by a catalogue. */
+    accountId: integer("account_id").references(() => accounts.id),
+    name: text("name").notNull(),
+    /** http(s) address, or `service:/repositories/…` for one that lies in our own R2. */
+    url: text("url").notNull(),
+    type: text("type", { enum: ["rpm-md", "yast2"] }).notNull(),
+    baseSystem: text("base_system").notNull(),
+    /** Architectures its packages are built for, e.g. ["x86_64"]. */
+    arches: text("arches", { mode: "json" }).notNull().$type<Arch[]>(),
+    /** zypper's: the lower number wins. */
+    priority: integer("priority").notNull().default(99),
+    /** The template catalogue that brought it; null: a person did. */
+    catalogue: text("catalogue"),
+    /** Made of the account's own uploads for its base system. */
+    isUserRepository: integer("is_user_repository", { mode: "boolean" }).notNull().default(false),
+    importState: text("import_state", { enum: ["ready", "importing", "failed"] })
+      .notNull()
+      .default("importing"),
+    /** SHA-256 of the index of the last good import; null: none has been good yet. */
+    revision: text("revision"),
+    /** Keys in R2 of that import's .solv files, in the order in which the solver loads them. */
+    parts: text("parts", { mode: "json" }).notNull().$type<string[]>().default([]),
+    /** That import's own name: its rows of packages carry it. */
+    importId: text("import_id"),
+    packageCount: integer("package_count").notNull().default(0),
+    /** Where the locations of its packages begin, relative to `url`: e.g. `suse` in yast2; empty in rpm-md. */
+    packagesFolder: text("packages_folder").notNull().default(""),
+    /** Fingerprint of the key that signed the index; every later import must be signed by it. */
+    signer: text("signer"),
+    /** What R2 or the mirror calls the version of the index that was looked at last. */
+    indexTag: text("index_tag"),
+    /** The import that began last, with or without an end: no other may write what it found; and when. */
+    checkId: text("check_id"),
+    checkedAt: moment("checked_at"),
+    importedAt: moment("imported_at"),
+    /** Why the last check failed; the last good revision stays. */
+    problem: text("problem"),
+  },
+  (table) => [
+    uniqueIndex("repositories_catalogue_url").on(table.catalogue, table.url),
+    uniqueIndex("repositories_account_url").on(table.accountId, table.url),
+    uniqueIndex("repositories_user")
+      .on(table.accountId, table.baseSystem)
+      .where(sql`is_user_repository = 1`),
+  ],
+);
+
+/** What search shows of a package; `packages_fts` (see the migration) indexes name and summary by trigrams. */
+export const packages = sqliteTable(
+  "packages",
+  {
+    id: id(),
+    repositoryId: integer("repository_id").notNull(),
+    /** Only those of the repository's shown import can be found. */
+    importId: text("import_id").notNull(),
+    name: text("name").notNull(),
+    epoch: integer("epoch").notNull(),
+    version: text("version").notNull(),
+    release: text("release").notNull(),
+    arch: text("arch").notNull(),
+    summary: text("summary").notNull(),
+    description: text("description").notNull(),
+    /** Of the file to download, and of what it installs. */
+    sizeBytes: integer("size_bytes").notNull(),
+    installedBytes: integer("installed_bytes").notNull(),
+    checksumType: text("checksum_type").notNull(),
+    checksum: text("checksum").notNull(),
+    /** Of the file, relative to the repository. */
+    location: text("location").notNull(),
+    /** The pattern that the package stands for. */
+    pattern: text("pattern"),
+  },
+  (table) => [
+    index("packages_name").on(table.importId, table.name),
+    index("packages_pattern")
+      .on(table.importId, table.pattern)
+      .where(sql`pattern IS NOT NULL`),
+    index("packages_repository").on(table.repositoryId, table.importId),
+  ],
+);
+
+/** Uploaded RPMs and archives of RPMs; the packages of both make up a user repository. Their headers lie beside them in R2. */
+export const rpms = sqliteTable(
+  "rpms",
+  {
+    id: id(),
+    accountId: integer("account_id")
+      .notNull()
+      .references(() => accounts.id),
+    baseSystem: text("base_system").notNull(),
+    fileName: text("file_name").notNull(),
+    size: integer("size").notNull(),
+    md5: text("md5").notNull(),
+    sha256: text("sha256").notNull(),
+    /** Everything of this upload lies below one prefix of R2, named by it. */
+    blobId: text("blob_id").notNull().unique(),
+    /** What all of that takes: of an archive, its packages too. */
+    storedBytes: integer("stored_bytes").notNull(),
+    isArchive: integer("is_archive", { mode: "boolean" }).notNull().default(false),
+    /** Of a single RPM, with its epoch: which earlier upload a new one replaces. */
+    nevra: text("nevra"),
+    packages: text("packages", { mode: "json" }).notNull().$type<StoredPackage[]>(),
+    /** When this content came; of the same package in two uploads, the later is the repository's. */
+    uploadedAt: moment("uploaded_at").notNull(),
+  },
+  (table) => [
+    index("rpms_account").on(table.accountId, table.baseSystem),
+    uniqueIndex("rpms_nevra").on(table.accountId, table.baseSystem, table.nevra),
+  ],
+);

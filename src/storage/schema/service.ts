@@ -1,0 +1,63 @@
+import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { moment } from "./columns.ts";
+
+/** Where the sweeper's next look at a prefix of R2 goes on; no row: at the start. */
+export const sweepPositions = sqliteTable("sweep_positions", {
+  prefix: text("prefix").primaryKey(),
+  cursor: text("cursor").notNull(),
+});
+
+/** Switches of the operator, e.g. read-only mode. */
+export const serviceSettings = sqliteTable("service_settings", {
+  name: text("name").primaryKey(),
+  value: text("value").notNull(),
+});
+
+/** Blobs that the input of a build names: they stay until it is over, whatever becomes of the rows they came from. */
+export const frozenBlobs = sqliteTable(
+  "frozen_blobs",
+  {
+    buildId: integer("build_id").notNull(),
+    blobId: text("blob_id").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.buildId, table.blobId] }), index("frozen_blobs_blob").on(table.blobId)],
+);
+
+/** When a row that named a blob went or changed; the sweeper removes what nothing names any more an hour later. */
+export const releasedBlobs = sqliteTable("released_blobs", {
+  blobId: text("blob_id").primaryKey(),
+  releasedAt: moment("released_at").notNull(),
+});
+
+/** Which legal agreement of a base system an account accepted, and when. */
+export const agreements = sqliteTable(
+  "agreements",
+  {
+    accountId: integer("account_id").notNull(),
+    baseSystem: text("base_system").notNull(),
+    /** SHA-256 of the accepted text: a new text wants a new acceptance. */
+    textSha256: text("text_sha256").notNull(),
+    acceptedAt: moment("accepted_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.baseSystem, table.textSha256] })],
+);
+
+/** Answers to POST requests that carried an Idempotency-Key, kept for a day. */
+export const idempotentAnswers = sqliteTable(
+  "idempotent_answers",
+  {
+    accountId: integer("account_id").notNull(),
+    key: text("key").notNull(),
+    /** SHA-256 over method, path, query and body: the same key for another request is a conflict. */
+    requestSha256: text("request_sha256").notNull(),
+    /** Null while the first request is still at work. */
+    status: integer("status"),
+    contentType: text("content_type"),
+    body: text("body"),
+    createdAt: moment("created_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.key] }),
+    index("idempotent_answers_created").on(table.createdAt),
+  ],
+);
