@@ -87,7 +87,7 @@ async function buildBare(kept: string, folder: string): Promise<number> {
   const config = join(place.description, "config.xml");
   writeFileSync(config, readFileSync(config, "utf8").replaceAll(placeholder, dir.path));
   const startedAt = performance.now();
-  for (const args of [prepareArguments(place, "oem"), createArguments(place, "oem")]) {
+  for (const args of [prepareArguments(place, "oem", []), createArguments(place, "oem")]) {
     const [command, enclosedArgs] = enclosed("kiwi-ng", args);
     let lastWords = "";
     const onLine = (line: string) => void (lastWords = line.trim() || lastWords);
@@ -95,7 +95,7 @@ async function buildBare(kept: string, folder: string): Promise<number> {
     const exit = await run(command, enclosedArgs, options);
     if (!("code" in exit) || exit.code !== 0) throw new Error(`kiwi-ng by hand: ${endOf(exit)}: ${lastWords}`);
   }
-  const built = await readResult(place.target, "oem");
+  const built = { ...(await readResult(place.target, "oem")), machine: { memoryMb: 512, is64Bit: true } };
   const packed = await packImage(built, "bare", { workDir: dir.path, signal });
   await mkdir(join(dir.path, "copy"));
   copyFileSync(packed.path, join(dir.path, "copy", packed.fileName));

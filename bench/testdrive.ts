@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { globSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeDrive } from "../builder-agent/src/testdrive/disk.ts";
+import { makeDrives } from "../builder-agent/src/testdrive/disk.ts";
 import { makeSessionDir } from "../builder-agent/src/testdrive/session-dir.ts";
 import type { Viewer } from "../test/acceptance/support/rfb.ts";
 import { verdict, type Figure } from "./figure.ts";
@@ -60,7 +60,8 @@ async function driveBare({ image, folder, session, command }: Bare): Promise<num
   await using dir = await makeSessionDir(folder, Number(session.id));
   const [path] = globSync(join(image.service.stateDir, "agent/cache", image.buildId, "*.raw"));
   if (path === undefined) throw new Error("the agent has not kept the image that it built");
-  await makeDrive({ path, format: "raw", ...unheld }, dir, AbortSignal.timeout(10_000));
+  const drive = { image: { path, format: "raw", ...unheld }, imageType: "oem" } as const;
+  await makeDrives(drive, dir, AbortSignal.timeout(10_000));
   writeFileSync(dir.file("vnc.password"), session.server.vnc.password, { mode: 0o600 });
 
   const startedAt = performance.now();

@@ -20,11 +20,12 @@ usage() { sed -n '2,5s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 step() { echo "tiny: $*"; }
 die() { echo "tiny: $*" >&2; exit 1; }
 
-# The README decides nothing; everything else in this folder may.
+# The README decides nothing; everything else in this folder may. Packages of other architectures have the versions of
+# amd64's, since they are made from the same sources; asking for them would need lists that a machine has no reason to have.
 inputs_hash() {
   {
     (cd "$TINY" && find . -type f ! -name README.md -print0 | sort -z | xargs -0 sha256sum)
-    debian_versions
+    debian_versions amd64
   } | sha256sum | cut -d' ' -f1
 }
 
@@ -35,15 +36,24 @@ check_replaceable() {
     die "$out exists and is not a Tiny Linux: not replaced"
 }
 
-# Jobs for build-package.sh, a line each, the slowest first: the kernel must not start when all others are done.
+# rpm's architectures and what dpkg calls them.
+declare -A DEBIAN_ARCHITECTURE=([x86_64]=amd64 [i586]=i386)
+
+is_for_all_architectures() { grep -qE '^(BuildArch: noarch|%include .*/(leaf|pattern)\.inc)$' "$1"; }
+
+# Jobs for build-package.sh, a line each, the slowest first: a kernel must not start when all others are done.
 package_jobs() {
-  local repository spec
-  echo main "$TINY/specs/main/kernel-default.spec"
+  local repository spec arch
+  for arch in i586 x86_64; do echo main $arch "$TINY/specs/main/kernel-default.spec"; done
   for spec in "$TINY"/specs/*/*.spec; do
     repository=$(basename "$(dirname "$spec")")
-    [[ $spec == */kernel-default.spec ]] || echo "$repository" "$spec"
+    if [[ $spec == */kernel-default.spec ]]; then continue; fi
+    echo "$repository" x86_64 "$spec"
+    is_for_all_architectures "$spec" || echo "$repository" i586 "$spec"
   done
-  repackaged_debian_packages | sed "s|^|main $TINY/specs/repackaged-debian.spec |"
+  for arch in x86_64 i586; do
+    repackaged_debian_packages "${DEBIAN_ARCHITECTURE[$arch]}" | sed "s|^|main $arch $TINY/specs/repackaged-debian.spec |"
+  done
 }
 
 build_packages() {
@@ -60,7 +70,7 @@ put_in_place() {
 }
 
 build() {
-  local out
+  local out architecture
   mkdir -p "$CACHE" "$(dirname "$1")"
   CACHE=$(cd "$CACHE" && pwd)
   out=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
@@ -73,7 +83,7 @@ build() {
   export WORK
   mkdir -p "$WORK"/out/{main,updates,keys}
 
-  fetch_debian_packages "$CACHE/debian" "$WORK/debian"
+  for architecture in "${DEBIAN_ARCHITECTURE[@]}"; do fetch_debian_packages "$architecture"; done
   build_packages
   begin_signing "$CACHE" "$WORK/out/keys/tiny.asc"
   sign_packages "$WORK"/out/{main,updates}

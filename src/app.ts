@@ -9,6 +9,8 @@ import { adminApi } from "#admin-api/index";
 import { agentApi } from "#agent-api/index";
 import { queueGateway } from "#agent-api/queue";
 import { Refusal } from "#domain/refusal";
+import { headLength } from "#http/head-length";
+import { readUnreadBody } from "#http/unread-body";
 import { openDatabase } from "#storage/db";
 import { download } from "#web/download";
 import { web } from "#web/index";
@@ -17,6 +19,7 @@ import { repositoryFiles } from "#web/repository-files";
 /** The root: what every request passes, the doors, and the one place where errors become answers. */
 export const app = new Hono<ApiEnv>({ strict: false });
 
+app.use(headLength, readUnreadBody);
 app.use(async (c, next) => {
   c.set("db", openDatabase(c.env.DB));
   c.set("baseUrl", c.env.BASE_URL === "" ? new URL(c.req.url).origin : c.env.BASE_URL.replace(/\/+$/, ""));

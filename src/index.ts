@@ -3,6 +3,7 @@ import { consume } from "#queues/consume";
 import { sweep } from "#queues/sweep";
 
 export { Build } from "#objects/build";
+export { Events } from "#objects/events";
 export { Mailbox } from "#objects/mailbox";
 export { Switchboard } from "#objects/switchboard";
 export { Testdrive } from "#objects/testdrive";

@@ -2,3 +2,13 @@ declare module "*.wasm" {
   const module: WebAssembly.Module;
   export default module;
 }
+
+// The packages describe what an instance exports; a Worker imports the module.
+declare module "@jsquash/png/codec/pkg/squoosh_png_bg.wasm" {
+  const module: WebAssembly.Module;
+  export default module;
+}
+declare module "@jsquash/resize/lib/resize/pkg/squoosh_resize_bg.wasm" {
+  const module: WebAssembly.Module;
+  export default module;
+}

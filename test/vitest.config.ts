@@ -39,6 +39,8 @@ export default defineConfig({
           name: "worker",
           include: ["test/**/*.test.ts"],
           exclude: ["test/acceptance/**", "test/scripts/**"],
+          // No test measures time; parts of 32 MiB take longer than the usual five seconds on a busy machine.
+          testTimeout: 30_000,
           setupFiles: ["test/setup.ts"],
         },
       },

@@ -83,7 +83,7 @@ export async function newAppliance(service: BareService, repositoryIds: readonly
 
 /** Imports one repository and waits until its packages can be found. → its id */
 export async function importRepository(
-  service: BareService,
+  service: Pick<BareService, "ready">,
   { name, somePackage }: Universe["repositories"][number],
   url: string,
 ): Promise<Timed<string>> {

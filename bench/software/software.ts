@@ -6,6 +6,7 @@ import { type FileServer, serveFiles } from "./file-server.ts";
 import { fillAppliance, measureCold, measureWarm, selections } from "./resolve.ts";
 import { measureSearch } from "./search.ts";
 import { type BareService, startBareService } from "./service.ts";
+import { measureImportCost } from "./import-cost.ts";
 import { openUniverse } from "./universe.ts";
 import { type Bench, reported, seconds } from "./bench.ts";
 import { ZypperRoot } from "./zypper.ts";
@@ -13,13 +14,15 @@ import { ZypperRoot } from "./zypper.ts";
 export async function measureSoftware(place: Place): Promise<Figure[]> {
   const universe = await openUniverse(place.say);
   await using server = await serveFiles(universe.folder);
+  place.say("importing the greatest repository by itself");
+  const importCost = await measureImportCost(universe, { stateDir: place.folder(), host: server.host });
   const stateDir = place.folder();
   const zypper = new ZypperRoot(place.folder());
   const bench: Bench = { say: place.say, universe, zypper, start: () => startBareService(stateDir, server.host) };
   place.say("filling zypper's cache");
   await zypper.addRepositories(universe.repositories.map(({ name }) => ({ name, url: urlOf(server, name) })));
   const { applianceIds, figures } = await inOneIsolate(bench, server);
-  return [...figures, ...(await measureCold(bench, applianceIds))];
+  return [...importCost, ...figures, ...(await measureCold(bench, applianceIds))];
 }
 
 async function inOneIsolate(bench: Bench, server: FileServer) {

@@ -97,8 +97,7 @@ class Work {
   #free(kind: Kind): number {
     const { config, capabilities } = this.#parts;
     if (kind === "testdrive") return capabilities.testdrives ? config.testdriveSlots - this.#testdrives.size : 0;
-    const takesBuilds = config.isolation === "none" && capabilities.imageTypes.length > 0;
-    return takesBuilds ? config.slots - this.#builds.size : 0;
+    return capabilities.imageTypes.length > 0 ? config.slots - this.#builds.size : 0;
   }
 
   /** "not_now": the message is for another agent, or for later. */

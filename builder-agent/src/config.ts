@@ -13,8 +13,12 @@ export interface Config {
   queueToken: string;
   /** Work directories, image cache, overlays of testdrives. */
   stateDir: string;
-  /** "none": builds run bare on this host, as root. "guest": not yet; such an agent hosts testdrives only. */
-  isolation: "none" | "guest";
+  /** "vm": each build runs in a guest of its own. "none": builds run bare on this host, as root. */
+  isolation: "vm" | "none";
+  /** Memory of a build's guest. */
+  buildMemoryMb: number;
+  /** What a build's guest may write, and what its result may hold. */
+  buildDiskGb: number;
   /** Where VNC clients reach testdrives directly; null: through the Worker only. */
   vnc: { host: string; ports: readonly [from: number, to: number] } | null;
   /** Builds at a time. */
@@ -67,8 +71,10 @@ const port = z.coerce.number().int().min(1).max(65_535);
 const vncMend =
   'give {"host": "203.0.113.5", "ports": [5900, 5999]} (environment: "203.0.113.5:5900-5999"), or null for none';
 const isolationMend =
-  'say "none" to run builds bare on this host as root (only where you trust everybody who can start a build); ' +
-  'with "guest" this agent hosts testdrives only, until builds in a guest arrive';
+  'say "vm" to run each build in a guest of its own, or "none" to run builds bare on this host as root ' +
+  "(only where you trust everybody who can start a build)";
+const buildMemoryMend = "give the memory of a build's guest in MB, at least 512, e.g. 1536";
+const buildDiskMend = "give the disk of a build's guest in GB, from 1 to 1000, e.g. 16";
 
 const Given = z.strictObject({
   url: base("give the address of the Worker, e.g. https://kiln.example.org"),
@@ -79,7 +85,9 @@ const Given = z.strictObject({
     .string("give a directory on a disk with room for images, e.g. /var/lib/kiln-agent")
     .min(1, "give a directory on a disk with room for images, e.g. /var/lib/kiln-agent")
     .transform((path) => resolve(path)),
-  isolation: z.enum(["none", "guest"], isolationMend),
+  isolation: z.enum(["vm", "none"], isolationMend).default("vm"),
+  buildMemoryMb: z.coerce.number(buildMemoryMend).int(buildMemoryMend).min(512, buildMemoryMend).default(1536),
+  buildDiskGb: z.coerce.number(buildDiskMend).min(1, buildDiskMend).max(1000, buildDiskMend).default(16),
   vnc: z
     .preprocess(
       readVnc,
@@ -119,6 +127,8 @@ const environmentNames: Record<string, keyof Config> = {
   KILN_AGENT_QUEUE_TOKEN: "queueToken",
   KILN_AGENT_STATE_DIR: "stateDir",
   KILN_AGENT_ISOLATION: "isolation",
+  KILN_AGENT_BUILD_MEMORY_MB: "buildMemoryMb",
+  KILN_AGENT_BUILD_DISK_GB: "buildDiskGb",
   KILN_AGENT_VNC: "vnc",
   KILN_AGENT_SLOTS: "slots",
   KILN_AGENT_TESTDRIVE_SLOTS: "testdriveSlots",

@@ -3,6 +3,12 @@ import { basename, join } from "node:path";
 
 export type ImageFormat = "raw" | "iso";
 
+/** A disk or medium that the cache may take over. */
+export interface CacheableImage {
+  path: string;
+  format: ImageFormat;
+}
+
 /** An image on this host. It is not removed while it is held: `using image = …`, or call `release`. */
 export interface CachedImage {
   path: string;

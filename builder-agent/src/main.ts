@@ -41,7 +41,7 @@ async function serve(config: Config, signal: AbortSignal): Promise<void> {
   if (left > 0) log("cleaned up after a killed agent", { workDirs: left });
 
   const { capabilities } = await findCapabilities(config);
-  if (config.isolation === "guest") log("isolation is guest, which is not there yet: this agent hosts testdrives only");
+  if (config.isolation === "none") log("builds run bare on this host, as root: isolation is none");
   const api = connectWorker(config);
   // Without an end: an agent may be up before its Worker.
   const tries = { attempts: Infinity, baseDelayMs: 1_000, maxDelayMs: 15_000, signal };

@@ -19,19 +19,22 @@ const capabilities: Capabilities = {
 
 interface Wish {
   config?: Record<string, unknown>;
+  /** What the doctor found otherwise than usual. */
+  found?: Partial<Capabilities>;
   /** Before the agent's first call. */
   prepare?: (worker: FakeWorker) => void;
 }
 
 /** A Worker and an agent that works for it until the end of the test. */
-async function startAgent({ config: more = {}, prepare = () => {} }: Wish = {}) {
+async function startAgent({ config: more = {}, found = {}, prepare = () => {} }: Wish = {}) {
   const worker = await startFakeWorker();
   const dir = await temporaryDir();
   prepare(worker);
   const config = testConfig(worker.url, dir.path, more);
   const stopping = new AbortController();
   const cache = await openImageCache(join(dir.path, "cache"), 1e9);
-  const parts = { config, capabilities, api: connectWorker(config), queue: connectQueue(config), cache, log: silent };
+  const means = { config, capabilities: { ...capabilities, ...found }, cache, log: silent };
+  const parts = { ...means, api: connectWorker(config), queue: connectQueue(config) };
   const running = runAgent(parts, stopping.signal);
   await eventually("the socket", () => worker.sockets.size > 0);
   const stop = async () => {
@@ -165,8 +168,8 @@ describe("the agent", () => {
     expect(build.status).toBe("finished");
   });
 
-  it("takes no builds with isolation guest", async () => {
-    await using agent = await startAgent({ config: { isolation: "guest" } });
+  it("takes no builds where the doctor has found that no image can be made", async () => {
+    await using agent = await startAgent({ config: { isolation: "vm" }, found: { isolation: "vm", imageTypes: [] } });
     const { worker } = agent;
 
     worker.queueBuild(frozenInput());

@@ -21,7 +21,7 @@ const complaintsOf = (given: Record<string, unknown>): string[] => {
 };
 
 describe("the configuration", () => {
-  it("needs four keys and fills in the rest", () => {
+  it("needs three keys and fills in the rest", () => {
     expect(parseConfig(least)).toMatchObject({
       url: "http://127.0.0.1:8787",
       queueUrl: "http://127.0.0.1:8787/client/v4/accounts/local/queues/kiln-jobs",
@@ -33,6 +33,8 @@ describe("the configuration", () => {
       allowHosts: [],
       accel: "auto",
       kiwi: "kiwi-ng",
+      buildMemoryMb: 1536,
+      buildDiskGb: 16,
     });
   });
 
@@ -44,6 +46,7 @@ describe("the configuration", () => {
       accel: "fast",
       vnc: "here",
       colour: 1,
+      isolation: "guest",
     });
 
     const keys = complaints.map((complaint) => complaint.split(/[ :]/)[0]);
@@ -53,13 +56,16 @@ describe("the configuration", () => {
   });
 
   it("never builds bare unless told to", () => {
-    expect(complaintsOf({ ...least, isolation: undefined }).join()).toContain('say "none"');
+    expect(parseConfig({ ...least, isolation: undefined }).isolation).toBe("vm");
+    expect(complaintsOf({ ...least, isolation: "bare" }).join()).toContain('or "none" to run builds bare');
   });
 
   it.each([
     ["a bad port", { vnc: { host: "a", ports: [0, 1] } }],
     ["ports the wrong way round", { vnc: { host: "a", ports: [6000, 5900] } }],
     ["half a build slot", { slots: 0.5 }],
+    ["a guest without memory", { buildMemoryMb: 128 }],
+    ["a guest without a disk", { buildDiskGb: 0 }],
     ["a host with a path", { allowHosts: ["mirror.lan/tiny"] }],
     ["a negative cache", { cacheGb: -1 }],
   ])("refuses %s", (_, more) => {

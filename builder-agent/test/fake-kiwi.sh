@@ -23,6 +23,9 @@ prepare() {
   mkdir "$root"
   echo "$scenario" >"$root/scenario"
   cp "$description/config.xml" "$root/config.xml"
+  mkdir "$root/etc"
+  echo "root:x:0:0:root:/root:/bin/sh" >"$root/etc/passwd"
+  ln -s passwd "$root/etc/people"
   case $scenario in
     broken-dep | no-such-package | no-repository | bad-script)
       cat "$here/fixtures/prepare-$scenario.log"

@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { WebSocketServer, type WebSocket } from "ws";
 import {
+  ArtifactName,
   attemptHeader,
   BuildClaimRequest,
   BuildFailed,
@@ -12,12 +12,20 @@ import {
   Hello,
   maxLogChunkBytes,
   OpenUpload,
-  partBytes,
   partDigestHeader,
   type BuildClaim,
   type FrozenInput,
   type Poke,
 } from "../src/contract.ts";
+import {
+  areComplete,
+  completeUpload,
+  noArtifacts,
+  openUpload,
+  putPart,
+  type FakeArtifact,
+  type FakeArtifacts,
+} from "./fake-artifacts.ts";
 import { fileAt } from "./support/frozen-input.ts";
 
 export const agentToken = "agent-token-for-tests";
@@ -30,12 +38,9 @@ export interface FakeBuild {
   cancel: boolean;
   beats: Heartbeat[];
   log: string;
-  parts: Map<number, { sha256: string; bytes: Buffer }>;
-  upload: { fileName: string; size: number; complete: CompleteUpload | null } | null;
+  artifacts: FakeArtifacts;
   finished: BuildFinished | null;
   failure: BuildFailed | null;
-  /** How often each part was sent. */
-  puts: number[];
 }
 
 export type FakeWorker = Awaited<ReturnType<typeof startFakeWorker>>;
@@ -98,11 +103,9 @@ class Fake {
       cancel: false,
       beats: [],
       log: "",
-      parts: new Map(),
-      upload: null,
+      artifacts: noArtifacts(),
       finished: null,
       failure: null,
-      puts: [],
     };
     this.builds.set(buildId, build);
     return build;
@@ -201,20 +204,16 @@ class Fake {
   }
 
   #about(build: FakeBuild, verb: string, call: Call): Answer | undefined {
-    const part = /^artifacts\/image\/parts\/(\d+)$/.exec(verb)?.[1];
-    if (part !== undefined) return putPart(build, Number(part), call);
+    const [, artifact, rest = ""] = /^artifacts\/([^/]+)(?:\/(.+))?$/.exec(verb) ?? [];
+    if (artifact !== undefined) return aboutArtifact(build.artifacts[ArtifactName.parse(artifact)], rest, call);
     switch (verb) {
       case "heartbeat":
         build.beats.push(Heartbeat.parse(json(call)));
         return [200, { cancel: build.cancel }];
       case "log":
         return putLog(build, call);
-      case "artifacts/image":
-        return openUpload(build, OpenUpload.parse(json(call)));
-      case "artifacts/image/complete":
-        return completeUpload(build, CompleteUpload.parse(json(call)));
       case "finish":
-        if (build.upload?.complete === null) return [409, { error: "no image yet" }];
+        if (!areComplete(build.artifacts)) return [409, { error: "an artifact is missing" }];
         build.finished = BuildFinished.parse(json(call));
         build.status = "finished";
         return [200, {}];
@@ -245,7 +244,18 @@ interface Call {
 
 const json = (call: Call) => JSON.parse(call.body.toString());
 
-const sha256 = (bytes: Buffer | string) => createHash("sha256").update(bytes).digest("hex");
+function aboutArtifact(artifact: FakeArtifact, verb: string, call: Call): Answer | undefined {
+  if (verb === "") return openUpload(artifact, OpenUpload.parse(json(call)));
+  if (verb === "complete") return completeUpload(artifact, CompleteUpload.parse(json(call)));
+  const part = /^parts\/(\d+)$/.exec(verb)?.[1];
+  if (part === undefined) return undefined;
+  const { body, headers } = call;
+  return putPart(artifact, Number(part), {
+    body,
+    announced: headers[partDigestHeader],
+    length: Number(headers["content-length"]),
+  });
+}
 
 function putLog(build: FakeBuild, call: Call): Answer {
   const offset = Number(call.url.searchParams.get("offset"));
@@ -253,34 +263,4 @@ function putLog(build: FakeBuild, call: Call): Answer {
   const have = Buffer.byteLength(build.log);
   if (offset === have) build.log += call.body.toString();
   return [200, { nextOffset: Buffer.byteLength(build.log) }];
-}
-
-function openUpload(build: FakeBuild, file: { size: number; fileName: string }): Answer {
-  build.upload ??= { ...file, complete: null };
-  const parts = [...build.parts].map(([number, part]) => ({ number, sha256: part.sha256, size: part.bytes.length }));
-  return [200, { partBytes, parts, complete: build.upload.complete !== null }];
-}
-
-function putPart(build: FakeBuild, number: number, call: Call): Answer {
-  build.puts.push(number);
-  if (sha256(call.body) !== call.headers[partDigestHeader]) return [400, { error: "another digest" }];
-  if (Number(call.headers["content-length"]) !== call.body.length) return [411, { error: "no length" }];
-  build.parts.set(number, { sha256: sha256(call.body), bytes: call.body });
-  return [200, {}];
-}
-
-function completeUpload(build: FakeBuild, file: CompleteUpload): Answer {
-  const parts = [...build.parts].toSorted(([a], [b]) => a - b).map(([, part]) => part);
-  const whole = Buffer.concat(parts.map((part) => part.bytes));
-  const isWhole =
-    whole.length === file.size && sha256(parts.map((part) => part.sha256).join("\n")) === file.partsDigest;
-  if (!isWhole || build.upload === null) return [409, { error: "parts are missing" }];
-  build.upload.complete = file;
-  return [200, {}];
-}
-
-/** The uploaded file, put together. */
-export function uploadedFile(build: FakeBuild): Buffer {
-  const parts = [...build.parts].toSorted(([a], [b]) => a - b);
-  return Buffer.concat(parts.map(([, part]) => part.bytes));
 }

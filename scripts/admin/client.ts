@@ -16,6 +16,17 @@ export const Agent = z.object({
 });
 export type Agent = z.infer<typeof Agent>;
 
+const ReadOnlyMode = z.object({ on: z.boolean(), since: moment.nullable() });
+export type ReadOnlyMode = z.infer<typeof ReadOnlyMode>;
+
+const Acceptance = z.object({
+  username: z.string(),
+  baseSystem: z.string(),
+  textSha256: z.string(),
+  acceptedAt: moment,
+  current: z.boolean(),
+});
+
 const Health = z.object({ ok: z.literal(true), version: z.string(), wasm: z.literal(true) });
 const NewAccount = z.object({ username: z.string(), apiKey: z.string(), password: z.string().nullish() });
 const ApiKey = z.object({ apiKey: z.string() });
@@ -46,6 +57,9 @@ export function adminClient(url: string, secret: string) {
     agents: async () => (await ask("GET", "/agents", z.object({ agents: z.array(Agent) }))).agents,
     addAgent: (agent: string) => ask("POST", "/agents", NewAgent, { name: agent }),
     removeAgent: (agent: string) => ask("DELETE", `/agents/${name(agent)}`, z.unknown()),
+    agreements: async () => (await ask("GET", "/agreements", z.object({ agreements: z.array(Acceptance) }))).agreements,
+    readOnly: () => ask("GET", "/read-only", ReadOnlyMode),
+    setReadOnly: (on: boolean) => ask("PUT", "/read-only", ReadOnlyMode, { on }),
     loadCatalogue: (catalogue: string, content: unknown) =>
       ask("PUT", `/catalogues/${name(catalogue)}`, z.object({ templates: z.number() }), content),
     repositoryFiles: async (prefix: string) => (await ask("GET", `/repositories?prefix=${name(prefix)}`, Files)).files,

@@ -1,7 +1,7 @@
 import { Complaint } from "../launch/complaint.ts";
 import { loadCatalogueFile } from "../launch/catalogue-file.ts";
 import { print } from "../launch/progress.ts";
-import { type AdminClient, adminClient } from "./client.ts";
+import { type AdminClient, adminClient, type ReadOnlyMode } from "./client.ts";
 import { type AdminOptions, parseAdminLine, usage } from "./options.ts";
 import { findService } from "./service.ts";
 import { printTable } from "./table.ts";
@@ -15,6 +15,10 @@ const commands: Record<string, { argument: string | undefined; run: Command }> =
   "agent add": { argument: "NAME", run: addAgent },
   "agent list": { argument: undefined, run: listAgents },
   "agent remove": { argument: "NAME", run: removeAgent },
+  "agreements list": { argument: undefined, run: listAgreements },
+  "read-only off": { argument: undefined, run: async (admin) => printReadOnly(await admin.setReadOnly(false)) },
+  "read-only on": { argument: undefined, run: async (admin) => printReadOnly(await admin.setReadOnly(true)) },
+  "read-only status": { argument: undefined, run: async (admin) => printReadOnly(await admin.readOnly()) },
   "templates load": { argument: "FILE", run: loadTemplates },
 };
 
@@ -78,6 +82,23 @@ async function removeAgent(admin: AdminClient, name: string): Promise<void> {
   await admin.removeAgent(name);
   print(`Removed the agent ${name}; its token is worth nothing now.`);
 }
+
+async function listAgreements(admin: AdminClient): Promise<void> {
+  const agreements = await admin.agreements();
+  printTable([
+    ["ACCOUNT", "BASE SYSTEM", "ACCEPTED", "CURRENT", "SHA-256 OF THE TEXT"],
+    ...agreements.map(({ username, baseSystem, acceptedAt, current, textSha256 }) => [
+      username,
+      baseSystem,
+      acceptedAt.toISOString(),
+      current ? "yes" : "no",
+      textSha256,
+    ]),
+  ]);
+}
+
+const printReadOnly = ({ on, since }: ReadOnlyMode): void =>
+  print(on ? `Read-only mode is on since ${since?.toISOString() ?? "some time"}.` : "Read-only mode is off.");
 
 async function loadTemplates(admin: AdminClient, path: string): Promise<void> {
   const templates = await loadCatalogueFile(admin, path);

@@ -9,6 +9,8 @@ export const usage = `npm run admin -- COMMAND
   agent add NAME           prints the agent's token, once
   agent list
   agent remove NAME
+  agreements list          who accepted which legal agreement, and when
+  read-only on|off|status  while it is on, nobody can change or build an appliance
   templates load FILE      loads or updates a catalogue, e.g. templates/tiny.json
 
 Which service:

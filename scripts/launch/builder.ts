@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AdminClient, Agent } from "../admin/client.ts";
 import { isLoopback } from "./address.ts";
-import { isolation, writeAgentConfiguration } from "./agent-configuration.ts";
+import { writeAgentConfiguration } from "./agent-configuration.ts";
 import { keepAgentRunning, type RunningAgent } from "./agent-process.ts";
+import type { Isolation } from "./isolation.ts";
 import type { LaunchOptions } from "./options.ts";
 import { step, warn } from "./progress.ts";
 import type { Secrets } from "./secrets.ts";
@@ -26,6 +27,7 @@ type BuilderStart = {
   secrets: Secrets;
   url: string;
   allowHosts: readonly string[];
+  isolation: Isolation;
 };
 
 /** The agent that holds AGENT_TOKEN, as the service calls it. */
@@ -36,12 +38,13 @@ const waitMs = 2_000;
 const lookEveryMs = 100;
 
 /** Starts the builder agent of this machine, unless there is a reason not to. */
-export function startBuilder({ options, canBuild, secrets, url, allowHosts }: BuilderStart, stops: Stops): Builder {
-  const why = reasonAgainst(options, canBuild);
+export function startBuilder(start: BuilderStart, stops: Stops): Builder {
+  const { options, secrets, url, allowHosts, isolation } = start;
+  const why = reasonAgainst(start);
   if (why !== undefined) {
     return { firstState: () => Promise.resolve({ state: "none", why }), watch: (listener) => listener(null) };
   }
-  const configuration = writeAgentConfiguration({ stateDirectory: options.state, url, secrets, allowHosts });
+  const configuration = writeAgentConfiguration({ stateDirectory: options.state, url, secrets, allowHosts, isolation });
   const agent = keepAgentRunning(configuration, options.state);
   stops.push(agent.stop);
   return {
@@ -50,7 +53,8 @@ export function startBuilder({ options, canBuild, secrets, url, allowHosts }: Bu
   };
 }
 
-function reasonAgainst({ withAgent, host, trustAccounts }: LaunchOptions, canBuild: boolean): string | undefined {
+function reasonAgainst({ options, canBuild, isolation }: BuilderStart): string | undefined {
+  const { withAgent, host, trustAccounts } = options;
   if (!withAgent) return "--no-agent";
   if (!canBuild) return "host packages are missing (above)";
   if (isLoopback(host) || trustAccounts || isolation !== "none") return undefined;

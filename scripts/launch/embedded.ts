@@ -16,8 +16,10 @@ export type EmbeddedOptions = {
   stateDirectory: string;
   /** Secrets and variables over those of wrangler.toml. */
   bindings: Record<string, string>;
-  /** What `env.OUTSIDE` may reach beside the public network. */
+  /** What `env.OUTSIDE_LISTED` may reach beside the public network. */
   outsideCidrs: readonly string[];
+  /** Where V8's inspector of the Worker listens, on this machine alone; for measurements. */
+  inspectorPort?: number;
 };
 
 const cronEveryMs = 60_000;
@@ -66,6 +68,7 @@ function miniflareOptions(options: EmbeddedOptions, log: (line: string) => void)
     cf: false,
     log: new Log(LogLevel.ERROR),
     logRequests: false,
+    ...(options.inspectorPort !== undefined && { inspectorHost: "127.0.0.1", inspectorPort: options.inspectorPort }),
     telemetry: { enabled: false },
     resourcePersistencePath: persistence,
     handleStructuredLogs: ({ level, message }) => showLog(level, message, log),
@@ -82,8 +85,11 @@ function workerOptions({ bundle, host, port, bindings, outsideCidrs }: EmbeddedO
     modules: modules.map(({ type, path }) => ({ type, path: join(bundleFolder, path) })),
     assets: worker.assets && { ...worker.assets, directory: assetsFolder },
     bindings: { ...worker.bindings, ...bindings },
-    // workerd checks the address that it really connects to, after look-ups and redirects.
-    serviceBindings: { OUTSIDE: { network: { allow: ["public", ...outsideCidrs], deny: [] } } },
+    // workerd checks the address that it really connects to, after look-ups and redirects (src/domain/outside.ts).
+    serviceBindings: {
+      OUTSIDE: { network: { allow: ["public"], deny: [] } },
+      OUTSIDE_LISTED: { network: { allow: ["public", ...outsideCidrs], deny: [] } },
+    },
     unsafeDirectSockets: [{ host, port }],
   };
 }

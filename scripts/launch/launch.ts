@@ -8,6 +8,7 @@ import { loadContents } from "./contents.ts";
 import { startEmbedded } from "./embedded.ts";
 import { firstAccount } from "./first-account.ts";
 import { prepareHost } from "./host.ts";
+import { agentStateOf, chooseIsolation, lookAhead } from "./isolation.ts";
 import { childMark, endLeftovers } from "./leftovers.ts";
 import type { LaunchOptions } from "./options.ts";
 import { checkPort } from "./port.ts";
@@ -27,6 +28,7 @@ export async function launch(options: LaunchOptions, stops: Stops, signal: Abort
   const allowed = await resolveHosts(options.allowHosts);
   const secrets = readOrMakeSecrets(options.state);
 
+  if (options.withAgent) lookAhead(agentStateOf(options.state));
   // Asking apt which packages it would take lasts as long as the start of the Worker: both at once.
   const [sampleFound, service] = await Promise.all([
     findSampleDistribution(),
@@ -34,7 +36,9 @@ export async function launch(options: LaunchOptions, stops: Stops, signal: Abort
   ]);
   const { sample, canBuild } = await prepareHost(options, sampleFound, signal);
   const { url, admin } = service;
-  const builder = startBuilder({ options, canBuild, secrets, url, allowHosts: allowed.names }, stops);
+  const willBuild = options.withAgent && canBuild;
+  const isolation = willBuild ? await chooseIsolation(agentStateOf(options.state), signal) : "vm";
+  const builder = startBuilder({ options, canBuild, secrets, url, allowHosts: allowed.names, isolation }, stops);
   await loadContents(admin, options.state, sample);
   const account = await firstAccount(admin);
   const agent = await builder.firstState(admin, startedAt);
@@ -46,7 +50,9 @@ export async function launch(options: LaunchOptions, stops: Stops, signal: Abort
     lock.announceStopping();
     removeReady(options.state);
   });
-  showSummary({ url, baseUrl: options.baseUrl, account, stateDirectory: options.state, startedAt, agent });
+  const kept = agent.state === "none" ? undefined : isolation;
+  const { baseUrl, state: stateDirectory } = options;
+  showSummary({ url, baseUrl, account, stateDirectory, startedAt, agent, isolation: kept });
 }
 
 /** Makes the state directory ours alone, and ends what an earlier launcher left there. */

@@ -1,5 +1,6 @@
 import type { BuilderState } from "./builder.ts";
 import type { FirstAccount } from "./first-account.ts";
+import type { Isolation } from "./isolation.ts";
 import { print, seconds } from "./progress.ts";
 
 export type Summary = {
@@ -9,9 +10,11 @@ export type Summary = {
   stateDirectory: string;
   startedAt: number;
   agent: BuilderState;
+  /** Undefined: no agent runs here. */
+  isolation: Isolation | undefined;
 };
 
-const wantedTypes = ["oem", "iso"];
+const wantedTypes = ["oem", "iso", "vmx", "xen", "ec2", "net", "oemiso"];
 
 /** The last words of a start: all that a stranger needs for the first call. */
 export function showSummary(summary: Summary): void {
@@ -32,7 +35,7 @@ export function showSummary(summary: Summary): void {
   print("");
   for (const [name = "", value = ""] of rows) print(`    ${dim(name.padEnd(12))} ${value}`);
   print("");
-  if (summary.agent.state !== "none") {
+  if (summary.isolation === "none") {
     print(`  Builds run bare on this machine, as root (isolation = "none"): their scripts can do anything here.`);
     print(`  Give accounts only to people whom you trust that far.`);
   }

@@ -92,7 +92,7 @@ function ourGroup(trees: SourceTrees, flags: string[]): UnitGroup {
   return {
     name: "kiln",
     folder: nativeFolder,
-    files: words("decompress describe files jobs json metadata pool solve"),
+    files: words("decompress describe files jobs json metadata package pool solve"),
     flags: ["-Wall", "-Wextra", ...asSystem(libraries)],
   };
 }

@@ -5,8 +5,10 @@ import { sameSecret } from "#domain/secrets";
 import { wasmWorks } from "#solver/probe";
 import { accounts } from "#admin-api/accounts";
 import { agents } from "#admin-api/agents";
+import { agreements } from "#admin-api/agreements";
 import { catalogues } from "#admin-api/catalogues";
 import { factory } from "#admin-api/factory";
+import { readOnly } from "#admin-api/read-only";
 import { repositoryFiles } from "#admin-api/repository-files";
 
 /** Door 4: the operator's, JSON behind ADMIN_SECRET. scripts/admin.ts and the launcher are its clients. */
@@ -24,7 +26,9 @@ export const adminApi = factory
   })
   .route("/accounts", accounts)
   .route("/agents", agents)
+  .route("/agreements", agreements)
   .route("/catalogues", catalogues)
+  .route("/read-only", readOnly)
   .route("/repositories", repositoryFiles);
 
 adminApi.onError((error, c) => {

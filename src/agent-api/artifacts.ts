@@ -16,13 +16,13 @@ const Part = z.object({
 export const artifacts = factory
   .createApp()
   .post("/:id/artifacts/:name", async (c) => {
-    Artifact.parse(c.req.param());
+    const { name } = Artifact.parse(c.req.param());
     const { build, token } = attemptOf(c);
     const { size } = OpenUpload.parse(await c.req.json());
-    return c.json(accepted(await build.openUpload(token, size)));
+    return c.json(accepted(await build.openUpload(token, name, size)));
   })
   .put("/:id/artifacts/:name/parts/:number", async (c) => {
-    Artifact.parse(c.req.param());
+    const { name } = Artifact.parse(c.req.param());
     const { build, token } = attemptOf(c);
     const part = Part.parse({
       number: c.req.param("number"),
@@ -32,20 +32,20 @@ export const artifacts = factory
     const body = c.req.raw.body;
     if (!body) throw new AgentRefusal("invalid", "The part has no body.");
 
-    const place = accepted(await build.expectPart(token, part));
+    const place = accepted(await build.expectPart(token, name, part));
     if ("recorded" in place) {
       await body.pipeTo(new WritableStream());
       return c.json(place);
     }
     const { etag, sha256 } = await putPart(c.env.BLOBS, place, { ...part, body });
     if (sha256 !== part.sha256) throw new AgentRefusal("wrong_digest");
-    accepted(await build.recordPart(token, { ...part, etag }));
+    accepted(await build.recordPart(token, name, { ...part, etag }));
 
     return c.json({ recorded: true });
   })
   .post("/:id/artifacts/:name/complete", async (c) => {
-    Artifact.parse(c.req.param());
+    const { name } = Artifact.parse(c.req.param());
     const { build, token } = attemptOf(c);
     const stated = CompleteUpload.parse(await c.req.json());
-    return c.json(accepted(await build.completeUpload(token, stated)));
+    return c.json(accepted(await build.completeUpload(token, name, stated)));
   });

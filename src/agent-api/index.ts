@@ -4,6 +4,7 @@ import { agents } from "#agent-api/agents";
 import { artifacts } from "#agent-api/artifacts";
 import { authenticate } from "#agent-api/authenticate";
 import { builds } from "#agent-api/builds";
+import { contents } from "#agent-api/contents";
 import { factory } from "#agent-api/factory";
 import { AgentRefusal } from "#agent-api/refusal";
 import { testdrives } from "#agent-api/testdrives";
@@ -16,6 +17,7 @@ export const agentApi = factory
   .route("/", agents)
   .route("/builds", builds)
   .route("/builds", artifacts)
+  .route("/builds", contents)
   .route("/testdrives", testdrives)
   .route("/user-repositories", userRepositories);
 

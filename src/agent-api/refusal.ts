@@ -5,9 +5,10 @@ const table = {
   wrong_part: [400, "The part's number or size does not fit the file: all but the last have 32 MiB."],
   wrong_digest: [400, "The SHA-256 is another one than announced; nothing was recorded."],
   no_image: [404, "There is no image of this build."],
+  no_content: [404, "The build was not frozen with such a content."],
   no_file: [404, "The repository has no such file."],
   no_upload: [409, "Open the upload first; a complete one takes no more parts."],
-  incomplete: [409, "The upload of the image is not complete."],
+  incomplete: [409, "An artifact is not complete."],
   late: [410, "This attempt is over."],
   too_large: [413, "The body is too large for this call."],
 } as const;

@@ -8,7 +8,8 @@ const RepositoryId = z.coerce.number().int().positive();
 
 /** The repositories made of people's uploads. Any agent may read them: each could be the one that builds with them. */
 export const userRepositories = factory.createApp().get("/:id/:path{.+}", async (c) => {
-  const key = await userRepositoryFile(c.var.db, RepositoryId.parse(c.req.param("id")), c.req.param("path"));
+  const place = { env: c.env, db: c.var.db };
+  const key = await userRepositoryFile(place, RepositoryId.parse(c.req.param("id")), c.req.param("path"));
   const file = key === undefined ? null : await c.env.BLOBS.head(key);
   if (key === undefined || !file) throw new AgentRefusal("no_file");
   return await answerBlob(c.req.raw, {

@@ -23,20 +23,8 @@ export function basicCredentials(header: string | undefined): { username: string
   return colon < 0 ? undefined : { username: text.slice(0, colon), key: text.slice(colon + 1) };
 }
 
-async function challenge(c: Context): Promise<Response> {
-  await discardBody(c.req.raw.body);
+function challenge(c: Context): Response {
   c.header("WWW-Authenticate", 'Basic realm="Kiln API", charset="UTF-8"');
   const message = "Sign in with your account name and your API key.";
   return xml(c, "error", { code: "access_denied", message }, 401);
-}
-
-const maxDiscardedBytes = 1024 * 1024;
-
-/** Reads what a refused client still sends, so that its connection can be used again; gives up on large uploads. */
-async function discardBody(body: ReadableStream<Uint8Array> | null): Promise<void> {
-  let size = 0;
-  for await (const chunk of body ?? []) {
-    size += chunk.byteLength;
-    if (size > maxDiscardedBytes) return;
-  }
 }

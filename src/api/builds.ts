@@ -7,7 +7,7 @@ import { id, parseParams, pathId, readParams } from "#api/params";
 import { success, xml } from "#api/respond";
 import { buildDetailFields, buildFields } from "#api/views/build";
 
-const ListRequest = z.object({ appliance_id: id("invalid_appliance_id", "missing_appliance_id") });
+export const ListRequest = z.object({ appliance_id: id("invalid_appliance_id", "missing_appliance_id") });
 
 export const builds = factory
   .createApp()

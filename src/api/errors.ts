@@ -12,9 +12,17 @@ export interface ShownError {
 export function shown(error: unknown, version?: ApiVersion): ShownError {
   if (!(error instanceof Refusal)) return { status: 500, code: "internal_error", message: table.internal_error[1] };
   const [status, sentence] = table[error.code];
-  const unknownId = error.in === "path" && (version?.unknownIdStatus ?? 404) === 404;
-  return { status: unknownId ? 404 : status, code: error.code, message: error.message || sentence };
+  const unknownIdStatus = version?.unknownIdStatus ?? 404;
+  const special = error.in === "path" && unknownIdStatus === 404 ? 404 : statusOfPlace[error.in];
+  return { status: special ?? status, code: error.code, message: error.message || sentence };
 }
+
+// What the original did not have, and so has no code for.
+const statusOfPlace: Partial<Record<Refusal["in"], ContentfulStatusCode>> = {
+  precondition: 412,
+  key_at_work: 409,
+  key_of_another: 422,
+};
 
 // Statuses: wire.md §4.2. The compiler checks that no code of the specification is missing.
 const table: Record<RefusalCode, readonly [ContentfulStatusCode, string]> = {

@@ -2,17 +2,29 @@ import { authenticate } from "#api/authenticate";
 import { factory } from "#api/factory";
 import { account } from "#api/account";
 import { appliances } from "#api/appliances/appliances";
+import { configuration } from "#api/appliances/configuration";
+import { imageFiles } from "#api/appliances/image-files";
+import { manifest } from "#api/appliances/manifest";
 import { applianceRepositories } from "#api/appliances/repositories";
+import { gpgKeys } from "#api/appliances/gpg-keys";
+import { pictures } from "#api/appliances/pictures";
+import { sharing } from "#api/appliances/sharing";
 import { search } from "#api/appliances/search";
 import { software } from "#api/appliances/software";
 import { buildLog } from "#api/build-log";
 import { builds } from "#api/builds";
+import { events } from "#api/events";
+import { files } from "#api/files";
+import { gallery } from "#api/gallery/index";
+import { idempotent } from "#api/idempotency";
+import { refuseChangesInReadOnlyMode } from "#api/read-only";
 import { repositories } from "#api/repositories";
 import { rpms } from "#api/rpms";
 import { runningBuilds } from "#api/running-builds";
 import { templateSets } from "#api/template-sets";
 import { testdrives } from "#api/testdrives";
 import { v1, v2, type ApiVersion } from "#api/versions";
+import { webhooks } from "#api/webhooks";
 
 /** Door 1: every resource is mounted once per version, from the same handlers. */
 export const api = factory.createApp().route("/v1/user", resources(v1)).route("/v2/user", resources(v2));
@@ -25,16 +37,28 @@ function resources(version: ApiVersion) {
       await next();
     })
     .use(authenticate)
+    .use(refuseChangesInReadOnlyMode)
+    .use(idempotent)
     .route("/", account)
     .route("/", templateSets)
     .route("/", appliances)
     .route("/", runningBuilds)
     .route("/", buildLog)
     .route("/", builds)
+    .route("/", files)
     .route("/", rpms)
     .route("/", repositories)
     .route("/", applianceRepositories)
     .route("/", search)
     .route("/", software)
-    .route("/", testdrives);
+    .route("/", manifest)
+    .route("/", imageFiles)
+    .route("/", configuration)
+    .route("/", pictures)
+    .route("/", gpgKeys)
+    .route("/", sharing)
+    .route("/", gallery)
+    .route("/", testdrives)
+    .route("/", events)
+    .route("/", webhooks);
 }

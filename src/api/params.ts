@@ -1,17 +1,22 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { Refusal, refusalCodes, type RefusalCode } from "#domain/refusal";
+import { formFields, mayBeForm } from "#http/form";
+import { MultipartFault } from "#http/multipart";
+import { concatenate } from "#repodata/streams";
 
 const maxFormBytes = 256 * 1024;
 
 /**
  * Parameters as clients send them: in the query, as a form body, as multipart fields, or in two places at once; the
- * query wins (wire.md §1.6). An empty string is an absent parameter.
+ * query wins (wire.md §1.6). An empty string is an absent parameter, so the body's value counts for `?name=`.
  */
 export async function readParams(c: Context): Promise<Record<string, string>> {
-  const given = [...Object.entries(await bodyFields(c)), ...Object.entries(c.req.query())];
-  return Object.fromEntries(given.filter(([, value]) => value !== ""));
+  return firstOfEach([...queryOf(c), ...(await bodyFields(c))]);
 }
+
+/** The parameters of a call whose body is something else. */
+export const readQuery = (c: Context): Record<string, string> => firstOfEach(queryOf(c));
 
 /** The typed parameters, or the refusal that the first complaint names. */
 export function parseParams<T extends z.ZodType>(schema: T, values: Record<string, string>): z.output<T> {
@@ -35,12 +40,12 @@ export const flag = z
   .regex(/^(true|false|1|0)$/i, "invalid_value")
   .transform((text) => /^(true|1)$/i.test(text));
 
-/** A name or another short text without control characters. */
+/** A name or another short text without control characters, and without the sign for what was no UTF-8. */
 export const text = (missing: RefusalCode = "missing_parameter") =>
   z
     .string({ error: missing })
     .max(255, "invalid_value")
-    .regex(/^[^\u0000-\u001f\u007f]+$/, "invalid_value");
+    .regex(/^[^\u0000-\u001f\u007f\ufffd]+$/, "invalid_value");
 
 /** An id in the path. */
 export function pathId(c: Context, name: string, code: RefusalCode): number {
@@ -56,22 +61,24 @@ function refusalOf(message: string, name: string): Refusal {
   return new Refusal(code);
 }
 
-async function bodyFields(c: Context): Promise<Record<string, string>> {
-  const type = (c.req.header("content-type") ?? "").toLowerCase();
-  const isForm = type.startsWith("application/x-www-form-urlencoded") || type.startsWith("multipart/form-data");
-  if (!isForm || c.req.raw.body === null) return {};
-  const bytes = await cappedBody(c.req.raw.body);
-  if (bytes.byteLength === 0) return {};
-  const form = await new Response(bytes, { headers: { "content-type": c.req.header("content-type") ?? "" } })
-    .formData()
-    .catch(() => {
-      throw new Refusal("invalid_value", { message: "The body is not the form that its Content-Type says." });
-    });
-  return Object.fromEntries([...form].filter((entry): entry is [string, string] => typeof entry[1] === "string"));
+/** The first value of each name that is not empty. */
+const firstOfEach = (given: readonly [string, string][]): Record<string, string> =>
+  Object.fromEntries(given.filter(([, value]) => value !== "").toReversed());
+
+const queryOf = (c: Context): [string, string][] => [...new URL(c.req.url).searchParams];
+
+async function bodyFields(c: Context): Promise<[string, string][]> {
+  const type = c.req.header("content-type") ?? null;
+  if (c.req.raw.body === null || !mayBeForm(type)) return [];
+  const body = await cappedBody(c.req.raw.body);
+  return await formFields(body, type).catch((error: unknown) => {
+    if (!(error instanceof MultipartFault)) throw error;
+    throw new Refusal("invalid_value", { message: `The form in the body is damaged: ${error.message}.` });
+  });
 }
 
 /** Reads at most `maxFormBytes`; forms of the calls that take parameters are a few hundred bytes. */
-async function cappedBody(body: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+async function cappedBody(body: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {
@@ -79,5 +86,5 @@ async function cappedBody(body: ReadableStream<Uint8Array>): Promise<Uint8Array>
     if (size > maxFormBytes) throw new Refusal("invalid_value", { message: "The body is too large for this call." });
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return concatenate(chunks);
 }

@@ -5,8 +5,8 @@ import { parseParams, pathId, readParams, text } from "#api/params";
 import { xml } from "#api/respond";
 import { filteredFields, repositoriesFields, repositoryFields } from "#api/views/repository";
 
-const ListRequest = z.object({ base_system: z.string().optional(), filter: text().optional() });
-const ImportRequest = z.object({ url: z.string({ error: "missing_url" }), name: text("missing_name") });
+export const ListRequest = z.object({ base_system: z.string().optional(), filter: text().optional() });
+export const ImportRequest = z.object({ url: z.string({ error: "missing_url" }), name: text("missing_name") });
 
 export const repositories = factory
   .createApp()

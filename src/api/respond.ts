@@ -1,15 +1,26 @@
 import { Buffer } from "node:buffer";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { prefersJson } from "#http/accept";
+import { writeJson } from "#xml/json";
 import { writeXml, type XmlValue } from "#xml/write";
 
 // Exactly this type: a client matches the text before ";" against application/xml.
-const contentType = "application/xml; charset=utf-8";
+const xmlType = "application/xml; charset=utf-8";
+const jsonType = "application/json; charset=utf-8";
 
-/** Answers a document with its length, since old clients read keep-alive connections by it. */
+/**
+ * Answers a document: XML, or the same as JSON for a client that asks for that. With its length, since old clients read
+ * keep-alive connections by it.
+ */
 export function xml(c: Context, root: string, value: XmlValue, status: ContentfulStatusCode = 200): Response {
-  const body = writeXml(root, value);
-  return c.body(body, status, { "Content-Type": contentType, "Content-Length": String(Buffer.byteLength(body)) });
+  const isJson = prefersJson(c.req.header("accept"));
+  const body = isJson ? writeJson(root, value) : writeXml(root, value);
+  return c.body(body, status, {
+    "Content-Type": isJson ? jsonType : xmlType,
+    "Content-Length": String(Buffer.byteLength(body)),
+    Vary: "Accept",
+  });
 }
 
 /** `<success></success>`: no child elements, the Java client rejects any. */

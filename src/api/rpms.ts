@@ -14,7 +14,7 @@ import { parseParams, pathId, readParams, text } from "#api/params";
 import { success, xml } from "#api/respond";
 import { rpmEntryFields, rpmFields } from "#api/views/rpm";
 
-const ListRequest = z.object({ base_system: text() });
+export const ListRequest = z.object({ base_system: text() });
 
 /** The account's own packages: RPMs and tarballs of RPMs, which make up its user repositories. */
 export const rpms = factory

@@ -7,8 +7,8 @@ import { success, xml } from "#api/respond";
 import { runningBuildFields } from "#api/views/running-build";
 
 const applianceId = id("invalid_appliance_id", "missing_appliance_id");
-const ListRequest = z.object({ appliance_id: applianceId });
-const StartRequest = z.object({
+export const ListRequest = z.object({ appliance_id: applianceId });
+export const StartRequest = z.object({
   appliance_id: applianceId,
   force: flag.default(false),
   version: z.string().optional(),
@@ -33,6 +33,7 @@ export const runningBuilds = factory
       force,
       multi,
       allowedTypes: c.var.version.imageTypes,
+      baseUrl: c.var.baseUrl,
     });
 
     // The root is `build` and its first child `id`: all that clients read of it (wire.md §2.11).

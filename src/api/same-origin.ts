@@ -1,14 +1,14 @@
 import { Refusal } from "#domain/refusal";
 import { factory } from "#api/factory";
 
-const reading = new Set(["GET", "HEAD", "OPTIONS"]);
+export const readingMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
  * Browsers attach cached Basic credentials to forms of other sites. A changing request that says it comes from one is
  * refused before it is parsed; no client of the original sends either header.
  */
 export const refuseForeignOrigins = factory.createMiddleware(async (c, next) => {
-  if (!reading.has(c.req.method) && isForeign(c.req.raw.headers, [c.var.baseUrl, c.req.url])) {
+  if (!readingMethods.has(c.req.method) && isForeign(c.req.raw.headers, [c.var.baseUrl, c.req.url])) {
     throw new Refusal("access_denied", { message: "Requests from other sites are refused." });
   }
   await next();

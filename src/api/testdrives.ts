@@ -7,7 +7,7 @@ import { id, parseParams, readParams } from "#api/params";
 import { xml } from "#api/respond";
 import { listedTestdriveFields, startedTestdriveFields } from "#api/views/testdrive";
 
-const TestdriveRequest = z.object({ build_id: id("invalid_build_id") });
+export const TestdriveRequest = z.object({ build_id: id("invalid_build_id") });
 
 export const testdrives = factory
   .createApp()

@@ -9,8 +9,10 @@ export const leaseMs = 30_000;
 export const Capabilities = z.object({
   arches: z.array(Arch),
   imageTypes: z.array(ImageType),
-  /** "none": builds run bare on the host, as root. Only when the agent's operator said so. */
-  isolation: z.enum(["none", "guest"]),
+  /** Why it can not do the others: by type or architecture, the names of what is missing there. */
+  lacking: z.partialRecord(z.union([ImageType, Arch]), z.string().max(300)).optional(),
+  /** "vm": each build in a guest of its own. "none": bare on the host, as root, when the agent's operator said so. */
+  isolation: z.enum(["vm", "none"]),
   testdrives: z.boolean(),
   /** KIWI's version, e.g. "9.24.56"; frozen into each build. */
   builder: z.string().max(100),

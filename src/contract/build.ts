@@ -33,6 +33,62 @@ export const FrozenPackage = z.object({
 });
 export type FrozenPackage = z.infer<typeof FrozenPackage>;
 
+/** What the appliance is configured to beside its KIWI description, without secrets: manifests tell it. */
+export const FrozenConfiguration = z.object({
+  baseSystem: z.string(),
+  /** Of the unpacked image, as the appliance's page says it. */
+  estimatedRawMb: z.int().nonnegative(),
+  locale: z.object({ language: z.string(), keyboardLayout: z.string(), timezone: z.string() }),
+  runlevel: z.int(),
+  network: z.object({
+    type: z.string(),
+    hostname: z.string(),
+    ip: z.string(),
+    netmask: z.string(),
+    route: z.string(),
+    nameservers: z.array(z.string()),
+  }),
+  firewall: z.object({ enabled: z.boolean(), openPorts: z.array(z.string()) }),
+  webyast: z.boolean(),
+  /** Of the machine that the image is meant for; absent: frozen before image types told it. */
+  memoryMb: z.int().positive().optional(),
+  /** The user's script for the end of a build; absent: there is none, or it is switched off. */
+  buildScript: z.string().optional(),
+});
+export type FrozenConfiguration = z.infer<typeof FrozenConfiguration>;
+
+/** What an appliance may hold, so that a frozen input stays something that can be sent. */
+export const frozenLimits = { files: 10_000, keys: 100, descriptionFiles: 1000, descriptionCharacters: 16 * 2 ** 20 };
+
+/**
+ * A file of the appliance itself. The agent fetches its content (GET /agent/builds/:id/contents/:blobId) and lays it beside
+ * the description as `stagedContents`/BLOB; config.sh puts it in its place.
+ */
+export const FrozenFile = z.object({
+  /** Where it stands in the image: absolute, with neither `..` nor a slash at its end. */
+  path: z.string().regex(/^\/./).max(4096),
+  /** The mode's bits, e.g. 0o644. */
+  mode: z.int().min(0).max(0o7777),
+  /** Names, or numbers as text. */
+  owner: z.string().max(64),
+  group: z.string().max(64),
+  size: z.int().nonnegative(),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  blobId: z.uuid(),
+});
+export type FrozenFile = z.infer<typeof FrozenFile>;
+
+/** A folder of the KIWI description. */
+export const stagedContents = "root/image/kiln/contents";
+
+/** A public key that the image's rpm shall trust, in ASCII armour. */
+export const FrozenKey = z.object({
+  name: z.string().max(255),
+  fingerprint: z.string().regex(/^[0-9a-f]{32,64}$/),
+  armour: z.string().max(2 ** 20),
+});
+export type FrozenKey = z.infer<typeof FrozenKey>;
+
 /** How the KIWI description names the one repository that the agent makes of the frozen packages on its own disk. */
 export const frozenSource = "repo:frozen";
 
@@ -56,8 +112,20 @@ export const FrozenInput = z.object({
     ),
     patterns: z.array(z.string()),
   }),
-  /** Files of the KIWI description by relative path: config.xml always, config.sh perhaps. */
-  description: z.record(z.string(), z.string()),
+  /** What stands for the selected patterns; absent: frozen before the gallery told it. */
+  patterns: z
+    .array(z.object({ name: z.string(), version: z.string(), release: z.string(), repository: z.string() }))
+    .optional(),
+  /** Texts of the KIWI description by relative path: config.xml, config.sh, and those below `root/`. */
+  description: z
+    .record(z.string().max(4096), z.string().max(frozenLimits.descriptionCharacters))
+    .refine((files) => Object.keys(files).length <= frozenLimits.descriptionFiles),
+  /** Absent: frozen before builds knew them. */
+  files: z.array(FrozenFile).max(frozenLimits.files).optional(),
+  /** Absent: likewise. */
+  keys: z.array(FrozenKey).max(frozenLimits.keys).optional(),
+  /** Absent: frozen before manifests told it. */
+  configuration: FrozenConfiguration.optional(),
   /** What wrote the description: Kiln's own version. */
   writtenBy: z.string(),
 });
@@ -119,7 +187,7 @@ export const InstalledPackage = z.object({
 });
 export type InstalledPackage = z.infer<typeof InstalledPackage>;
 
-/** POST /agent/builds/:id/finish, after the image's upload is complete. Idempotent by attempt token. */
+/** POST /agent/builds/:id/finish, after all artifacts are complete. Idempotent by attempt token. */
 export const BuildFinished = z.object({
   /** Name of the downloadable file, made from the frozen `imageName` and the archive's extension. */
   fileName: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,220}$/),
@@ -139,6 +207,8 @@ export type BuildFinished = z.infer<typeof BuildFinished>;
 export const BuildFailed = z.object({ kind: z.enum(["failed", "error"]), reason: z.string().max(2000) });
 export type BuildFailed = z.infer<typeof BuildFailed>;
 
+/** What an attempt uploads: the image, and its file store (file-store.ts). */
+export const artifactNames = ["image", "files", "files-index"] as const;
 /** Name of an artifact of a build inside its upload routes. */
-export const ArtifactName = z.enum(["image"]);
+export const ArtifactName = z.enum(artifactNames);
 export type ArtifactName = z.infer<typeof ArtifactName>;

@@ -5,6 +5,17 @@ export const imageTypes = ["oem", "iso", "vmx", "xen", "ec2", "net", "oemiso"] a
 export const ImageType = z.enum(imageTypes);
 export type ImageType = z.infer<typeof ImageType>;
 
+/** What KIWI makes first: most types are a disk that is put into another shape afterwards. */
+export const kiwiTypes: Readonly<Record<ImageType, "oem" | "iso" | "kis">> = {
+  oem: "oem",
+  iso: "iso",
+  vmx: "oem",
+  xen: "oem",
+  ec2: "oem",
+  net: "kis",
+  oemiso: "oem",
+};
+
 export const Arch = z.enum(["x86_64", "i586"]);
 export type Arch = z.infer<typeof Arch>;
 

@@ -1,6 +1,7 @@
 /** Messages between Worker and builder agent. Imports zod and nothing of ours, so that both sides can stand on it. */
 export * from "./agent.ts";
 export * from "./build.ts";
+export * from "./file-store.ts";
 export * from "./image-type.ts";
 export * from "./job.ts";
 export * from "./testdrive.ts";

@@ -1,3 +1,4 @@
+import { endStreams } from "#domain/events";
 import { Refusal } from "#domain/refusal";
 import { decrypt, encrypt, hashPassword, keyedHash, newPassword, passwordMatches, sameSecret } from "#domain/secrets";
 import { addAccount, findAccount, saveApiKey, type Account } from "#storage/accounts";
@@ -62,10 +63,15 @@ export const showApiKey = (secrets: KeySecrets, account: Account): Promise<strin
   decrypt(secrets.API_KEY_ENCRYPTION_KEY, account.apiKeyCipher);
 
 /** Makes a new key and answers it; the old one is refused from now on. */
-export async function renewApiKey(db: Database, secrets: KeySecrets, account: Account): Promise<string> {
+export async function renewApiKey(
+  db: Database,
+  env: KeySecrets & Pick<Env, "EVENTS">,
+  account: Account,
+): Promise<string> {
   const apiKey = newPassword(20);
-  const { apiKeyHmac: hmac, apiKeyCipher: cipher } = await keptKey(secrets, apiKey);
+  const { apiKeyHmac: hmac, apiKeyCipher: cipher } = await keptKey(env, apiKey);
   await saveApiKey(db, account.id, { hmac, cipher });
+  await endStreams(env, account.id);
   return apiKey;
 }
 

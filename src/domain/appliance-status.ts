@@ -1,8 +1,11 @@
 import type { ImageType } from "#contract/index";
+import { missingAgreement } from "#domain/agreement";
 import type { BaseSystemFacts } from "#domain/catalogue";
+import { configurationOf } from "#domain/configuration";
 import { estimateOf } from "#domain/estimate";
 import { resolve, type SoftwareProblem, type SoftwareResolution } from "#domain/resolution";
 import { loadSoftware, type ApplianceSoftware } from "#domain/resolution-request";
+import { readOnlyMessage, readOnlyMode } from "#domain/service-settings";
 import type { Appliance, Repository } from "#storage/appliances";
 import type { Database } from "#storage/db";
 
@@ -18,6 +21,22 @@ export interface ApplianceStatus {
   issues: Issue[];
 }
 
+/** The status as its reader sees it: also what keeps this very account, or anybody at the moment, from building. */
+export async function shownStatus(
+  env: Pick<Env, "BLOBS">,
+  db: Database,
+  { appliance, accountId, baseUrl }: { appliance: Appliance; accountId: number; baseUrl: string },
+): Promise<ApplianceStatus> {
+  const [readOnly, agreement] = await Promise.all([
+    readOnlyMode(db),
+    missingAgreement(db, { accountId, baseSystem: appliance.baseSystem, baseUrl }),
+  ]);
+  // This one issue alone (wire.md §2.3): nothing else could be mended now.
+  if (readOnly.on) return { state: "error", issues: [error(readOnlyMessage)] };
+  const { state, issues } = await applianceStatus(env, db, appliance);
+  return agreement === undefined ? { state, issues } : { state: "error", issues: [error(agreement), ...issues] };
+}
+
 /** Resolves the software for an image type, the appliance's own unless said, and tells what is wrong with it. */
 export async function applianceStatus(
   env: Pick<Env, "BLOBS">,
@@ -26,7 +45,7 @@ export async function applianceStatus(
   imageType: ImageType = appliance.imageType,
 ): Promise<ApplianceStatus> {
   const software = await loadSoftware(db, appliance, imageType);
-  const issues = [...repositoryIssues(software), ...(await softwareIssues(env, appliance, software))];
+  const issues = [...repositoryIssues(software), ...(await softwareIssues({ env, db }, appliance, software))];
   return { state: issues.some(({ type }) => type === "error") ? "error" : "ok", issues };
 }
 
@@ -50,14 +69,14 @@ const staleIssue = ({ name, problem }: Repository): Issue => ({
 });
 
 async function softwareIssues(
-  env: Pick<Env, "BLOBS">,
+  place: { env: Pick<Env, "BLOBS">; db: Database },
   appliance: Appliance,
   software: ApplianceSoftware,
 ): Promise<Issue[]> {
   if (!software.baseSystem) return [error("The base system of the appliance is gone.")];
   // Nothing could be solved, and saying that of every package would hide why.
   if (!servesArch(software)) return [];
-  const resolution = await resolve(env, software);
+  const resolution = await resolve(place, software);
   switch (resolution.state) {
     case "unimported":
       return resolution.repositories.map(unimportedIssue);
@@ -70,12 +89,14 @@ async function softwareIssues(
   }
 }
 
-const unimportedIssue = ({ name, problem }: Repository): Issue =>
-  error(
+const unimportedIssue = ({ name, problem, revision }: Repository): Issue => {
+  if (revision !== null) return error(`What the repository ${name} holds cannot be read at the moment.`);
+  return error(
     problem === null
       ? `The repository ${name} is still being imported.`
       : `The repository ${name} could not be imported: ${problem}`,
   );
+};
 
 function problemIssue({ text, proposals, install }: SoftwareProblem): Issue {
   const advice = proposals.length === 0 ? "" : ` (possible: ${proposals.join("; or ")})`;
@@ -99,10 +120,10 @@ function missing(names: ReadonlySet<string>, wanted: string[], text: string): Is
   return [{ ...error(text), solution: { type: "install", package: first } }];
 }
 
-/** Media are as large as what is on them; everything else has a disk of the size that the user chose. */
+/** Media, and what starts from a network, are as large as what is on them; everything else has a disk of the size that the user chose. */
 function diskIssues(appliance: Appliance, { imageType }: ApplianceSoftware, resolution: Solved): Issue[] {
   const needed = estimateOf(resolution)?.estimatedRawMb ?? 0;
-  const { diskSizeMb } = appliance.configuration.settings;
-  if (imageType === "iso" || needed <= diskSizeMb) return [];
+  const { diskSizeMb } = configurationOf(appliance).settings;
+  if (imageType === "iso" || imageType === "net" || needed <= diskSizeMb) return [];
   return [error(`The software needs ${needed} MB, but the disk has only ${diskSizeMb} MB.`)];
 }

@@ -1,4 +1,4 @@
-import { imageTypes, type ImageType } from "#contract/index";
+import { imageTypes, type Arch, type Capabilities, type ImageType } from "#contract/index";
 import { Refusal } from "#domain/refusal";
 import type { Agent } from "#storage/agents";
 import type { Appliance } from "#storage/appliances";
@@ -15,10 +15,9 @@ export interface BuildRequest {
   multi: boolean;
   /** Image types that the client's API version knows. */
   allowedTypes: readonly ImageType[];
+  /** Of the service, for pages that a refusal names. */
+  baseUrl: string;
 }
-
-/** Types that this release of Kiln describes; what agents announce can only narrow them. */
-const builtTypes: readonly ImageType[] = ["oem", "iso"];
 
 /** The version to build. `built`: the appliance's builds, newest first. */
 export function chooseVersion(appliance: Appliance, built: Build[], { version, multi }: BuildRequest): string {
@@ -37,16 +36,25 @@ export function chooseImageType(appliance: Appliance, agents: Agent[], request: 
   if (!known || !request.allowedTypes.includes(known)) {
     throw new Refusal("invalid_image_type", { message: `Pick one of ${request.allowedTypes.join(", ")}.` });
   }
-  if (buildable(agents).includes(known)) return known;
-  throw new Refusal("invalid_image_type", {
-    message: `No builder of this service can build ${known} images; it builds ${buildable(agents).join(", ")}.`,
-  });
+  refuseUnbuildable(known, appliance.arch, agents);
+  return known;
 }
 
-function buildable(agents: Agent[]): ImageType[] {
-  const announced = agents.flatMap(({ capabilities }) => capabilities?.imageTypes ?? []);
-  return announced.length === 0 ? [...builtTypes] : imageTypes.filter((type) => announced.includes(type));
+/** A build that no builder takes would wait for ever. Before any has said what it can, all is hoped for. */
+function refuseUnbuildable(imageType: ImageType, arch: Arch, agents: Agent[]): void {
+  const builders = agents.flatMap(({ capabilities }) => capabilities ?? []);
+  const canBuild = (can: Capabilities) => can.imageTypes.includes(imageType) && can.arches.includes(arch);
+  if (builders.length === 0 || builders.some(canBuild)) return;
+  const lacking = builders.flatMap(({ lacking }) => [lacking?.[imageType], lacking?.[arch]].filter(isText));
+  const missing = lacking.length === 0 ? "" : ` Missing there: ${[...new Set(lacking)].slice(0, 3).join("; ")}.`;
+  const can = imageTypes.filter((type) => builders.some(({ imageTypes }) => imageTypes.includes(type)));
+  const arches = [...new Set(builders.flatMap((each) => each.arches))];
+  const instead = can.length === 0 ? "It builds nothing." : `It builds ${can.join(", ")} for ${arches.join(", ")}.`;
+  const message = `No builder of this service can build ${imageType} images for ${arch}.${missing} ${instead}`;
+  throw new Refusal("configuration_error", { message });
 }
+
+const isText = (text: string | undefined): text is string => text !== undefined;
 
 /** Which of the appliance's other builds stands in the way of this one; `force` overwrites the same type's. */
 export function obstacleTo(
@@ -66,4 +74,5 @@ export function obstacleTo(
   return isFirst && isPending ? new Refusal("initial_build_pending") : undefined;
 }
 
-const occupies = (build: Build) => build.status === "finished" || isUnfinished(build);
+/** An image that retention has removed is built again without force. */
+const occupies = (build: Build) => (build.status === "finished" && build.expiredAt === null) || isUnfinished(build);

@@ -1,10 +1,14 @@
 import type { ImageType } from "#contract/index";
+import { refuseWithoutAgreement } from "#domain/agreement";
 import { getAppliance, getOwnAppliance } from "#domain/appliance";
 import { applianceStatus } from "#domain/appliance-status";
 import { chooseImageType, chooseVersion, obstacleTo, type BuildRequest } from "#domain/build-request";
+import { contentsIn } from "#domain/frozen-content";
 import { freezeInput } from "#domain/frozen-input";
+import { leftBytes } from "#domain/quota";
 import { Refusal } from "#domain/refusal";
 import { newToken } from "#domain/secrets";
+import { uploadsIn } from "#domain/user-repository";
 import { secondsBetween, type Progress } from "#objects/build-progress";
 import { listAgents } from "#storage/agents";
 import type { Appliance } from "#storage/appliances";
@@ -14,6 +18,7 @@ import {
   addBuild,
   deleteBuildRow,
   findBuild,
+  findReadableBuild,
   isUnfinished,
   listBuildsOfAppliance,
   listOverBuilds,
@@ -21,6 +26,8 @@ import {
   type Build,
 } from "#storage/builds";
 import type { Database } from "#storage/db";
+import { freezeBlobs } from "#storage/frozen-blobs";
+import { isPublished } from "#storage/publications";
 
 /** A running build as a user sees it, also after it is over. */
 export interface WatchedBuild extends Progress {
@@ -43,10 +50,15 @@ export async function startBuild(
   const [built, agents] = await Promise.all([listBuildsOfAppliance(db, appliance.id), listAgents(db)]);
   const version = chooseVersion(appliance, built, request);
   const imageType = chooseImageType(appliance, agents, request);
-  const obstacle = obstacleTo({ version, imageType }, built, request);
+  const obstacle =
+    (await lockOn(db, { applianceId: appliance.id, version })) ?? obstacleTo({ version, imageType }, built, request);
   if (obstacle) throw obstacle;
+  if ((await leftBytes(db, Number(env.ACCOUNT_QUOTA_GB), account.id)) === 0) throw noRoomForBuild();
+  const { baseUrl } = request;
+  await refuseWithoutAgreement(db, { accountId: account.id, baseSystem: appliance.baseSystem, baseUrl });
   await refuseUnlessOk(env, db, appliance, imageType);
-  const inputSha256 = await putInput(env.BLOBS, await freezeInput({ env, db }, appliance, { version, imageType }));
+  const input = await freezeInput({ env, db }, appliance, { version, imageType });
+  const inputSha256 = await putInput(env.BLOBS, input);
 
   if (request.force) await cancelSame(env, built, { version, imageType });
   const row = { accountId: account.id, applianceId: appliance.id, version, imageType, inputSha256 };
@@ -56,6 +68,7 @@ export async function startBuild(
     { force: request.force, slots: slotsOf(env) },
   );
   if (!build) throw await whyNot(db, row);
+  await freezeBlobs(db, build.id, [...uploadsIn(input), ...contentsIn(input)]);
   // The row is the promise: should its object not hear of it now, the sweeper tells it within a minute.
   await buildObject(env, build.id)
     .wake()
@@ -76,7 +89,8 @@ export async function watchBuilds(
   applianceId: number,
 ): Promise<WatchedBuild[]> {
   const appliance = await getAppliance(db, accountId, applianceId, "parameter");
-  const running = await listRunningBuilds(db, accountId, appliance.id);
+  if (appliance.accountId === null) return [];
+  const running = await listRunningBuilds(db, appliance.accountId, appliance.id);
   const all = await Promise.all(running.map((build) => withProgress(env, db, build)));
   return all.filter(({ state }) => state === "queued" || state === "running");
 }
@@ -84,6 +98,7 @@ export async function watchBuilds(
 /** Ends a build that is not over. Twice is fine; a build with another end keeps it. */
 export async function cancelBuild(env: Env, db: Database, accountId: number, id: number): Promise<void> {
   const build = await getRunningBuild(db, accountId, id);
+  if (build.accountId !== accountId) throw new Refusal("access_denied");
   if (isUnfinished(build)) await buildObject(env, id).cancel();
 }
 
@@ -95,12 +110,12 @@ export async function cancelBuildsOf(env: Env, db: Database, applianceId: number
 
 export async function listBuilds(db: Database, accountId: number, applianceId: number): Promise<Build[]> {
   const appliance = await getAppliance(db, accountId, applianceId, "parameter");
-  return await listOverBuilds(db, accountId, appliance.id);
+  return appliance.accountId === null ? [] : await listOverBuilds(db, appliance.accountId, appliance.id);
 }
 
-/** A build that is over. */
+/** A build that is over, of an appliance that this account may read. */
 export async function getBuild(db: Database, accountId: number, id: number): Promise<Build> {
-  const build = await findBuild(db, accountId, id);
+  const build = await findReadableBuild(db, accountId, id);
   if (!build || isUnfinished(build)) throw new Refusal("invalid_build_id", { in: "path" });
   return build;
 }
@@ -108,8 +123,14 @@ export async function getBuild(db: Database, accountId: number, id: number): Pro
 /** Removes a build that is over: first the row, so that nothing points at what is gone; the sweeper finds leftovers. */
 export async function deleteBuild(env: Env, db: Database, accountId: number, id: number): Promise<void> {
   const gone = await deleteBuildRow(db, accountId, id);
-  if (!gone) throw new Refusal("invalid_build_id", { in: "path" });
+  if (!gone) throw await whyNotDeleted(db, accountId, id);
   await forgetBuild(env, id).catch((error: unknown) => console.error(`leftovers of build ${id}:`, error));
+}
+
+async function whyNotDeleted(db: Database, accountId: number, id: number): Promise<Refusal> {
+  const build = await findReadableBuild(db, accountId, id);
+  if (!build || isUnfinished(build)) return new Refusal("invalid_build_id", { in: "path" });
+  return new Refusal(build.accountId === accountId ? "cannot_delete_published_build" : "access_denied");
 }
 
 /** Removes what is kept of a build beside its row. */
@@ -118,9 +139,9 @@ export async function forgetBuild(env: Env, id: number): Promise<void> {
   await deleteBlobsBelow(env.BLOBS, buildPrefix(id));
 }
 
-/** A build of this account, running or over; its id stands in the path. */
+/** A build, running or over, of an appliance that this account may read; its id stands in the path. */
 export async function getRunningBuild(db: Database, accountId: number, id: number): Promise<Build> {
-  const build = await findBuild(db, accountId, id);
+  const build = await findReadableBuild(db, accountId, id);
   if (!build) throw new Refusal("invalid_running_build_id", { in: "path" });
   return build;
 }
@@ -136,10 +157,24 @@ async function refuseUnlessOk(env: Env, db: Database, appliance: Appliance, imag
   throw new Refusal("configuration_error", first ? { message: first.text } : {});
 }
 
+/** The specification has no code for it. */
+const noRoomForBuild = () =>
+  new Refusal("unknown_error", {
+    message: "Your disk quota is used up. Delete builds or uploads that you no longer need, and start the build again.",
+  });
+
 /** What came in between, or else that there is no slot. */
 async function whyNot(db: Database, row: Pick<Build, "applianceId" | "version" | "imageType">): Promise<Refusal> {
   const built = await listBuildsOfAppliance(db, row.applianceId);
-  return obstacleTo(row, built, { force: false }) ?? new Refusal("no_build_slots");
+  return (await lockOn(db, row)) ?? obstacleTo(row, built, { force: false }) ?? new Refusal("no_build_slots");
+}
+
+/** A version in the gallery stays as it is. */
+async function lockOn(
+  db: Database,
+  { applianceId, version }: Pick<Build, "applianceId" | "version">,
+): Promise<Refusal | undefined> {
+  return (await isPublished(db, applianceId, version)) ? new Refusal("image_is_locked") : undefined;
 }
 
 /** A forced build replaces one that is still running. */

@@ -5,6 +5,13 @@ import { Configuration } from "#domain/configuration";
 /** Ids below are templates; the first migration starts the ids of people's appliances above. */
 export const highestTemplateId = 999;
 
+/** A legal text that an account must accept before it builds appliances of a base system. */
+export const AgreementText = z.object({
+  title: z.string().trim().min(1).max(200),
+  text: z.string().min(1).max(100_000),
+});
+export type AgreementText = z.infer<typeof AgreementText>;
+
 /** What must be known of a distribution to check an appliance and to write its KIWI description. */
 export const BaseSystemFacts = z.object({
   title: z.string().min(1),
@@ -28,6 +35,7 @@ export const BaseSystemFacts = z.object({
       releaseCapabilities: z.array(z.string()).default([]),
     })
     .default({ urls: [], cpeIds: [], releaseCapabilities: [] }),
+  agreement: AgreementText.optional(),
 });
 export type BaseSystemFacts = z.infer<typeof BaseSystemFacts>;
 

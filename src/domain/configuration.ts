@@ -3,6 +3,8 @@ import { z } from "zod";
 /** Where an image gets its address from; `none` leaves its network alone. */
 export const networkTypes = ["dhcp", "manual", "ask_on_first_boot", "network_manager", "none"] as const;
 
+export const databaseTypes = ["pgsql", "mysql"] as const;
+
 const Script = z.object({ enabled: z.boolean().default(false), script: z.string().default("") });
 const nothing = { enabled: false, script: "" };
 
@@ -17,7 +19,7 @@ export const User = z.object({
 });
 
 export const Database = z.object({
-  type: z.enum(["pgsql", "mysql"]),
+  type: z.enum(databaseTypes),
   users: z.array(z.object({ username: z.string().min(1), password: z.string(), databases: z.array(z.string()) })),
 });
 
@@ -55,7 +57,7 @@ export const Configuration = z.object({
     memorySizeMb: z.int().positive(),
     /** Size of the disk of disk images; the API speaks of gigabytes. */
     diskSizeMb: z.int().positive(),
-    swapSizeMb: z.int().nonnegative().default(0),
+    swapSizeMb: z.int().nonnegative().default(512),
     paeEnabled: z.boolean().default(false),
     xenHostModeEnabled: z.boolean().default(false),
     cdromEnabled: z.boolean().default(true),
@@ -79,3 +81,7 @@ export const Configuration = z.object({
     .default({ build: nothing, boot: nothing, autoyast: nothing }),
 });
 export type Configuration = z.infer<typeof Configuration>;
+
+/** The whole configuration of a row, with the defaults of what its version of Kiln did not know; passwords as stored. */
+export const configurationOf = (appliance: { configuration: Configuration }): Configuration =>
+  Configuration.parse(appliance.configuration);

@@ -23,7 +23,7 @@ export async function withEstimate(
   { env, db }: { env: Pick<Env, "BLOBS">; db: Database },
   appliance: Appliance,
 ): Promise<Appliance> {
-  const resolution = await resolve(env, await loadSoftware(db, appliance));
+  const resolution = await resolve({ env, db }, await loadSoftware(db, appliance));
   return await keepEstimate(db, appliance, resolution);
 }
 

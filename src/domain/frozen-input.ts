@@ -1,9 +1,11 @@
-import { encrypt as hashForShadow } from "unixcrypt";
 import { FrozenPackage, type FrozenInput, type FrozenRepository, type ImageType } from "#contract/index";
+import type { ConfigurationKey } from "#domain/configuration-secrets";
+import { frozenConfiguration } from "#domain/frozen-configuration";
+import { imageFacts } from "#domain/image-facts";
 import { Refusal } from "#domain/refusal";
 import { resolve } from "#domain/resolution";
 import { loadSoftware, type ApplianceSoftware } from "#domain/resolution-request";
-import { kiwiDescription } from "#kiwi/description";
+import { descriptionFiles } from "#kiwi/description-files";
 import { nevra } from "#solver/package";
 import type { ResolvedPackage } from "#solver/resolution";
 import type { Appliance, Repository } from "#storage/appliances";
@@ -18,21 +20,18 @@ export const kilnVersion = "0.1.0";
  * cannot touch it. Refused while the software does not resolve.
  */
 export async function freezeInput(
-  { env, db }: { env: Pick<Env, "BLOBS">; db: Database },
+  { env, db }: { env: Pick<Env, "BLOBS"> & ConfigurationKey; db: Database },
   appliance: Appliance,
   request: { version: string; imageType: ImageType },
 ): Promise<FrozenInput> {
   const software = await loadSoftware(db, appliance, request.imageType);
-  const resolution = await resolve(env, software);
+  const resolution = await resolve({ env, db }, software);
   if (!software.baseSystem || resolution.state !== "solved") throw new Refusal("configuration_error");
   const folders = new Map(software.repositories.map(({ id, packagesFolder }) => [aliasOf(id), packagesFolder]));
   const packages = resolution.packages.map((one) => frozenPackage(one, folders.get(one.repository) ?? ""));
-  const description = kiwiDescription({
+  const { facts, keys } = await imageFacts({ env, db }, appliance, {
     ...request,
     name: fileNameOf(appliance.name),
-    diskSizeMb: appliance.configuration.settings.diskSizeMb,
-    locale: appliance.configuration.locale,
-    users: appliance.configuration.users.map(withPasswordHash),
     packages,
     bootstrap: software.baseSystem.bootstrap,
   });
@@ -44,7 +43,16 @@ export async function freezeInput(
     repositories: software.repositories.map(frozenRepository),
     packages,
     selection: frozenSelection(software),
-    description: { "config.xml": description },
+    patterns: resolution.patterns.map(({ name, by: { version, release, repository } }) => ({
+      name,
+      version,
+      release,
+      repository,
+    })),
+    description: descriptionFiles(facts),
+    files: facts.overlay,
+    keys,
+    configuration: frozenConfiguration(appliance),
     writtenBy: `kiln ${kilnVersion}`,
   };
 }
@@ -82,9 +90,3 @@ function frozenSelection({ selection, repositories }: ApplianceSoftware): Frozen
     }));
   return { packages, patterns: selection.filter(({ kind }) => kind === "pattern").map(({ name }) => name) };
 }
-
-// KIWI would hash plain passwords itself, with MD5 and a fixed salt.
-const withPasswordHash = <T extends { password: string }>({ password, ...user }: T) => ({
-  ...user,
-  passwordHash: hashForShadow(password),
-});

@@ -36,7 +36,7 @@ interface Place {
 /** What the next build will install; nothing while its software does not resolve, and the status says why. */
 export async function softwareOfNextBuild({ env, db }: Place, appliance: Appliance): Promise<RepositorySoftware[]> {
   const software = await loadSoftware(db, appliance);
-  const resolution = await resolve(env, software);
+  const resolution = await resolve({ env, db }, software);
   if (resolution.state !== "solved") return [];
   const { packages, patterns } = resolution;
   const groups = software.repositories.map(({ id, name, url }) => {

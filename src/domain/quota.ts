@@ -20,5 +20,6 @@ export async function leftBytes(db: Database, quotaGb: number, accountId: number
 /** The specification has no code for it. */
 export const quotaExceeded = () =>
   new Refusal("unknown_error", {
-    message: "Your disk quota does not allow this upload. Delete builds or uploaded RPMs that you no longer need.",
+    message:
+      "Your disk quota does not allow this upload. Delete builds, uploaded RPMs or overlay files that you no longer need.",
   });

@@ -56,14 +56,20 @@ export const refusalCodes = [
 export type RefusalCode = (typeof refusalCodes)[number];
 
 /**
+ * What a client got wrong: an id in the path, a parameter or the body, the state that it takes things to be in, or its
+ * Idempotency-Key, which another request has.
+ */
+type Place = "path" | "parameter" | "precondition" | "key_at_work" | "key_of_another";
+
+/**
  * The domain says no. `in: "path"` marks an id that stood in the path, which v2 answers with 404 (wire.md §4.2);
  * `message` replaces the table's sentence where a better one is known.
  */
 export class Refusal extends Error {
   readonly code: RefusalCode;
-  readonly in: "path" | "parameter";
+  readonly in: Place;
 
-  constructor(code: RefusalCode, detail: { in?: "path" | "parameter"; message?: string } = {}) {
+  constructor(code: RefusalCode, detail: { in?: Place; message?: string } = {}) {
     super(detail.message ?? "");
     this.name = "Refusal";
     this.code = code;

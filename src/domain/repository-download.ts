@@ -1,26 +1,14 @@
-import { isReachable } from "#domain/repository-address";
+import { askOutside, DownloadFailed, outsideFetch, type Fetch } from "#domain/outside";
 import { locationUrl } from "#repodata/location";
 import type { Download } from "#repodata/repository";
 import { repositoryFileKey, userRepositoryFileKey } from "#storage/blobs";
 import type { Repository } from "#storage/repositories";
 
-/** The mirror does not give the file; the message may be shown. */
-export class DownloadFailed extends Error {
-  override readonly name = "DownloadFailed";
-}
-
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+export { DownloadFailed, outsideFetch, type Fetch };
 
 /** How long a whole file may take. */
 const fileTimeoutMs = 120_000;
-const mostRedirects = 5;
 const ownPrefix = "service:/repositories/";
-
-/** The door to the outside: embedded, a service of its own that reaches the public network alone. */
-export function outsideFetch(env: Env & { OUTSIDE?: Fetcher }): Fetch {
-  const { OUTSIDE: outside } = env;
-  return outside ? (url, init) => outside.fetch(url, init) : (url, init) => fetch(url, init);
-}
 
 /** Reads the files of a repository: one of the service itself out of R2, never over HTTP; others from their mirror. */
 export function downloadFrom(env: Env, repository: Repository, fetchOutside: Fetch): Download {
@@ -49,20 +37,7 @@ async function fetched(
   fetchOutside: Fetch,
 ): Promise<ReadableStream<Uint8Array> | undefined> {
   const signal = AbortSignal.timeout(fileTimeoutMs);
-  let url = new URL(address);
-  for (let redirects = 0; redirects <= mostRedirects; redirects++) {
-    if (!isReachable(env, url)) throw new DownloadFailed(`${url.origin} cannot be reached from here.`);
-    const answer = await fetchOutside(url.href, { redirect: "manual", signal }).catch((error: unknown) => {
-      throw new DownloadFailed(`${url.href} cannot be reached.`, { cause: error });
-    });
-    const location = answer.status >= 300 && answer.status < 400 ? answer.headers.get("location") : null;
-    if (location === null) return bodyOf(answer, url.href);
-    await answer.body?.cancel();
-    const next = URL.parse(location, url);
-    if (!next) throw new DownloadFailed(`${url.href} leads nowhere.`);
-    url = next;
-  }
-  throw new DownloadFailed(`${address} leads in a circle.`);
+  return await bodyOf(await askOutside(env, new URL(address), { fetchOutside, signal }), address);
 }
 
 async function bodyOf(answer: Response, url: string): Promise<ReadableStream<Uint8Array> | undefined> {

@@ -1,9 +1,10 @@
 import type { Arch } from "#contract/index";
 import { baseSystemByPackages, type KnownBaseSystem } from "#domain/repository-base-system";
+import { PartWriter } from "#domain/repository-parts";
 import type { OtherDecompressor } from "#repodata/decompress";
-import { metadataInflation } from "#repodata/limits";
-import { type Download, type OpenedRepository, openPart } from "#repodata/repository";
-import { type ListedPackage, type SearchRow, searchRow } from "#repodata/search-rows";
+import { type InflationLimits, metadataInflation } from "#repodata/limits";
+import { type Download, type OpenedRepository, type RepositoryPart, openPart } from "#repodata/repository";
+import { type ListedPackage, type SearchRow, patternRow, searchRow } from "#repodata/search-rows";
 import { slices } from "#repodata/slices";
 import { streamOf } from "#repodata/streams";
 import { decompressed } from "#solver/decoder";
@@ -11,7 +12,6 @@ import { importedParts } from "#solver/import";
 import type { Repository as SolverRepository } from "#solver/repository";
 import { solverRoom } from "#solver/shared";
 import type { Solver } from "#solver/solver";
-import { solvKey } from "#storage/blobs";
 import type { Database } from "#storage/db";
 import { savePackages } from "#storage/packages";
 
@@ -33,63 +33,106 @@ export interface ImportedPackages {
   baseSystem: string | undefined;
 }
 
+/** One import at work. */
+interface Work {
+  env: Env;
+  db: Database;
+  solver: Solver;
+  source: PackageSource;
+  parts: PartWriter;
+}
+
 /**
- * Streams the packages through libsolv: a .solv part into R2 and rows into D1 for every few thousand. Nothing of it is seen
- * before the repository shows the import; when this throws, what is there already is garbage.
+ * Streams the packages through libsolv: .solv parts into R2 and rows into D1 for every few thousand; then the patterns that
+ * are files of their own, and the advisories. Nothing of it is seen before the repository shows the import; when this throws,
+ * what is there already is garbage.
  */
 export function importPackages(env: Env, db: Database, source: PackageSource): Promise<ImportedPackages> {
   return solverRoom.withEmptySolver(async (solver) => {
-    const imported: ImportedPackages = { parts: [], packageCount: 0, arches: [], baseSystem: undefined };
-    const { opened, download } = source;
-    const stream = await openPart(opened.packages, download, decoders(solver));
-    const arches = new Set<string>();
-    for await (const part of importedParts(solver, stream, opened.type === "yast2" ? "susetags" : "primary")) {
-      await addTexts(part, solver, source);
-      await savePart(env, part, imported, source);
-      imported.packageCount += await saveRows(db, part, arches, source);
-      imported.baseSystem ??= findBaseSystem(solver, source);
-    }
-    return { ...imported, arches: buildableArches(arches) };
+    const work: Work = { env, db, solver, source, parts: new PartWriter(solver, env.BLOBS, source) };
+    const found = await addPackages(work);
+    await addPatterns(work);
+    await addAdvisories(work);
+    return { ...found, parts: work.parts.keys };
   });
 }
 
+async function addPackages(work: Work): Promise<Omit<ImportedPackages, "parts">> {
+  const { solver, source, parts } = work;
+  const { opened } = source;
+  const arches = new Set<string>();
+  let packageCount = 0;
+  let baseSystem: string | undefined;
+  const layout = opened.type === "yast2" ? "susetags" : "primary";
+  for await (const part of importedParts(solver, await opening(work, opened.packages), layout)) {
+    await addTexts(part, work);
+    parts.add(part);
+    for (const page of part.pages()) {
+      for (const { arch } of page) arches.add(arch);
+      packageCount += page.length;
+      await savePackages(
+        work.db,
+        source,
+        page.map((listed) => rowOf(listed, opened.packagesFolder)),
+      );
+    }
+    baseSystem ??= findBaseSystem(solver, source);
+    if (parts.isFull) await parts.flush();
+  }
+  await parts.flush();
+  return { packageCount, arches: buildableArches(arches), baseSystem };
+}
+
 /** The older layout keeps summaries and descriptions in a file of their own; it is read again for each part. */
-async function addTexts(part: SolverRepository, solver: Solver, { opened, download }: PackageSource): Promise<void> {
-  if (!opened.descriptions) return;
-  const stream = await openPart(opened.descriptions, download, decoders(solver));
-  for await (const { bytes } of slices(stream, "susetags")) part.readSusetagsTexts(bytes, "en");
+async function addTexts(part: SolverRepository, work: Work): Promise<void> {
+  const { descriptions } = work.source.opened;
+  if (!descriptions) return;
+  for await (const { bytes } of slices(await opening(work, descriptions), "susetags")) {
+    part.readSusetagsTexts(bytes, "en");
+  }
   part.finish();
 }
 
-async function savePart(
-  env: Env,
-  part: SolverRepository,
-  { parts }: ImportedPackages,
-  { repositoryId, importId }: PackageSource,
-): Promise<void> {
-  const key = solvKey(repositoryId, importId, parts.length);
-  await env.BLOBS.put(key, part.write("solving"));
-  parts.push(key);
+/** Patterns of the older layout: one file or hundreds, all of them one part. */
+async function addPatterns(work: Work): Promise<void> {
+  const { solver, source, parts } = work;
+  if (source.opened.patterns.length === 0) return;
+  solver.reset();
+  const part = solver.addRepository("part");
+  let leftBytes = mostPatternBytes;
+  for (const file of source.opened.patterns) {
+    const limits = { ...metadataInflation, maxBytes: leftBytes };
+    for await (const { bytes } of slices(await opening(work, file, limits), "patterns")) {
+      leftBytes -= bytes.byteLength;
+      part.readSusetags(bytes);
+    }
+  }
+  part.finish();
+  parts.add(part);
+  for (const page of part.pages()) {
+    const patterns = page.flatMap(({ pattern, ...listed }) => (pattern === undefined ? [] : { ...listed, pattern }));
+    await savePackages(work.db, source, patterns.map(patternRow));
+  }
+  await parts.flush();
 }
 
-async function saveRows(
-  db: Database,
-  part: SolverRepository,
-  arches: Set<string>,
-  source: PackageSource,
-): Promise<number> {
-  let count = 0;
-  for (const page of part.pages()) {
-    for (const { arch } of page) arches.add(arch);
-    await savePackages(
-      db,
-      source,
-      page.map((listed) => rowOf(listed, source.opened.packagesFolder)),
-    );
-    count += page.length;
+/** All files of patterns together; those of the largest distributions have 10 MB, most of it translations. */
+const mostPatternBytes = 32 * 2 ** 20;
+
+/** What updateinfo.xml says of updates: no packages, so that a resolution is the same with and without it. */
+async function addAdvisories(work: Work): Promise<void> {
+  const { solver, source, parts } = work;
+  const { updateinfo } = source.opened;
+  if (!updateinfo) return;
+  for await (const part of importedParts(solver, await opening(work, updateinfo), "updateinfo")) {
+    parts.add(part);
+    if (parts.isFull) await parts.flush();
   }
-  return count;
+  await parts.flush();
 }
+
+const opening = ({ solver, source }: Work, part: RepositoryPart, limits?: InflationLimits) =>
+  openPart(part, source.download, decoders(solver), limits);
 
 function rowOf(listed: ListedPackage, folder: string): SearchRow {
   const row = searchRow(listed);

@@ -1,8 +1,9 @@
-import { leftBytes, quotaExceeded } from "#domain/quota";
+import { leftBytes } from "#domain/quota";
 import { unpackArchive } from "#domain/rpm-archive";
 import { Refusal } from "#domain/refusal";
 import type { StoredPackage } from "#domain/rpm";
 import { packageNames, writeHeaders } from "#domain/rpm-headers";
+import { capAt } from "#domain/upload-limit";
 import type { Account } from "#storage/accounts";
 import { uploadKey } from "#storage/blobs";
 import { putBlob } from "#storage/blob-writer";
@@ -34,7 +35,6 @@ export interface IncomingFile {
   fileName: string | undefined;
 }
 
-const mebibyte = 2 ** 20;
 const tarBlockBytes = 512;
 
 /**
@@ -51,7 +51,7 @@ export async function stageUpload(
   const roomBytes = replacedBytes + (await leftBytes(db, Number(env.ACCOUNT_QUOTA_GB), account.id));
   const blobId = crypto.randomUUID();
   try {
-    const capped = file.body.pipeThrough(capAt(env, roomBytes));
+    const capped = file.body.pipeThrough(capAt(env, { roomBytes, tooLarge }));
     const { start, stream } = await peek(capped, tarBlockBytes);
     const incoming = { body: stream, fileName: plainName(file.fileName) };
     return isRpm(start)
@@ -128,20 +128,6 @@ function plainName(fileName: string | undefined): string | undefined {
   const last = (fileName ?? "").replace(/^.*[/\\]/s, "").replace(/[^A-Za-z0-9._+~^@-]+/g, "_");
   const plain = last.replace(/^[.~_-]+/, "").slice(-255);
   return plain === "" ? undefined : plain;
-}
-
-/** Ends a stream that is larger than the service takes, or than the account has room for. */
-function capAt(env: Env, roomBytes: number): TransformStream<Uint8Array, Uint8Array> {
-  const largestMb = Number(env.MAX_UPLOAD_MB);
-  let seenBytes = 0;
-  return new TransformStream({
-    transform(chunk, controller) {
-      seenBytes += chunk.byteLength;
-      if (seenBytes > largestMb * mebibyte) throw tooLarge(largestMb);
-      if (seenBytes > roomBytes) throw quotaExceeded();
-      controller.enqueue(chunk);
-    },
-  });
 }
 
 export const tooLarge = (largestMb: number) =>

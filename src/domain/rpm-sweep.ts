@@ -2,15 +2,31 @@ import { requestImports } from "#queues/imports";
 import { publishUserRepository, stateOf } from "#domain/user-repository";
 import { blobIdOfKey, uploadsPrefix } from "#storage/blobs";
 import type { Database } from "#storage/db";
+import { findReleased, listReleasedBefore } from "#storage/contents";
+import { thawBlobs } from "#storage/frozen-blobs";
 import { findUsedBlobIds, listRpms } from "#storage/rpms";
+import { removeUploadBlobs } from "#storage/upload-blobs";
 import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 import { findPublished, listUserRepositoriesAfter, type UserRepository } from "#storage/user-repositories";
 
 /** Blobs come before their rows, and an upload of 2 GiB may take its time. */
 const graceMs = 24 * 60 * 60_000;
+/** Who has just read the index of a user repository may still want a package of it. */
+const readersMs = 60 * 60_000;
 const pageSize = 500;
 const repositoriesPerRun = 20;
 const repositoriesPosition = "user-repositories/";
+
+/** Lets go of what builds needed that are over by now. */
+export const thawOverBuilds = (_env: Env, db: Database, now: number): Promise<void> => thawBlobs(db, new Date(now));
+
+/** Removes uploads that were deleted or replaced over an hour ago and that no build waits for. */
+export async function removeReleasedUploads(env: Env, db: Database, now: number): Promise<void> {
+  const released = await listReleasedBefore(db, new Date(now - readersMs), pageSize);
+  const used = await findUsedBlobIds(db, released);
+  // Most of them are other contents, of which nothing lies there; the rows are forgotten when those are looked after.
+  for (const blobId of released) if (!used.has(blobId)) await removeUploadBlobs(env.BLOBS, blobId);
+}
 
 /** Removes blobs of uploads that no row names: the client went away, or the service was killed in between. */
 export async function removeStrayUploads(env: Env, db: Database, now: number): Promise<void> {
@@ -22,8 +38,9 @@ export async function removeStrayUploads(env: Env, db: Database, now: number): P
   });
   await saveSweepPosition(db, uploadsPrefix, page.truncated ? page.cursor : undefined);
   const old = page.objects.filter(({ uploaded }) => uploaded.getTime() < now - graceMs).map(({ key }) => key);
-  const used = await findUsedBlobIds(db, [...new Set(old.map(blobIdOfKey))]);
-  const stray = old.filter((key) => !used.has(blobIdOfKey(key)));
+  const blobIds = [...new Set(old.map(blobIdOfKey))];
+  const [used, released] = [await findUsedBlobIds(db, blobIds), await findReleased(db, blobIds)];
+  const stray = old.filter((key) => !used.has(blobIdOfKey(key)) && !released.has(blobIdOfKey(key)));
   if (stray.length > 0) await env.BLOBS.delete(stray);
 }
 

@@ -5,8 +5,7 @@ import type { StagedUpload } from "#domain/rpm-staging";
 import { publishUploads } from "#domain/user-repository";
 import type { Account } from "#storage/accounts";
 import type { Database } from "#storage/db";
-import { addRpm, deleteRpm, replaceRpm, type NewRpm, type Rpm, type SavedRpm } from "#storage/rpms";
-import { removeUploadBlobs } from "#storage/upload-blobs";
+import { addRpm, deleteRpm, replaceRpm, type NewRpm, type Rpm } from "#storage/rpms";
 
 interface Owner {
   account: Account;
@@ -15,13 +14,15 @@ interface Owner {
 
 /**
  * Adds a staged upload to the account's user repository. An RPM of the same name, version and architecture as an earlier one
- * takes its place and its id: who builds a package again and uploads it means the new one.
+ * takes its place and its id: who builds a package again and uploads it means the new one. The blobs of the old one stay for
+ * an hour, and as long as a build needs them.
  */
 export async function addUpload(env: Env, db: Database, owner: Owner, staged: StagedUpload): Promise<Rpm> {
   const quota = quotaBytes(Number(env.ACCOUNT_QUOTA_GB));
-  const saved = await addRpm(db, rowOf(owner, staged), quota);
-  if (!saved) throw quotaExceeded();
-  return await published(env, db, owner, saved);
+  const rpm = await addRpm(db, rowOf(owner, staged), quota);
+  if (!rpm) throw quotaExceeded();
+  await publishUploads(env, db, owner);
+  return rpm;
 }
 
 /** Gives an upload of the account new content. */
@@ -33,12 +34,13 @@ export async function replaceUpload(
 ): Promise<Rpm> {
   const owner = { account, baseSystem };
   const quota = quotaBytes(Number(env.ACCOUNT_QUOTA_GB));
-  const saved = await replaceRpm(db, id, rowOf(owner, staged), quota);
-  if (!saved) {
+  const rpm = await replaceRpm(db, id, rowOf(owner, staged), quota);
+  if (!rpm) {
     await getUpload(db, account.id, id); // or it was deleted meanwhile
     throw quotaExceeded();
   }
-  return await published(env, db, owner, saved);
+  await publishUploads(env, db, owner);
+  return rpm;
 }
 
 /** Removes an upload, and its packages from the user repository, which stays even when it is empty. */
@@ -46,14 +48,6 @@ export async function deleteUpload(env: Env, db: Database, account: Account, id:
   const gone = await deleteRpm(db, account.id, id);
   if (!gone) throw new Refusal("invalid_rpm_id", { in: "path" });
   await publishUploads(env, db, { account, baseSystem: gone.baseSystem });
-  await removeUploadBlobs(env.BLOBS, gone.blobId);
-}
-
-/** The index first, then the blobs that no index names any more. */
-async function published(env: Env, db: Database, owner: Owner, { rpm, replacedBlobIds }: SavedRpm): Promise<Rpm> {
-  await publishUploads(env, db, owner);
-  for (const blobId of replacedBlobIds) await removeUploadBlobs(env.BLOBS, blobId);
-  return rpm;
 }
 
 const rowOf = ({ account, baseSystem }: Owner, staged: StagedUpload): NewRpm => ({

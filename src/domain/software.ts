@@ -1,6 +1,7 @@
 import { keepEstimate } from "#domain/estimate";
+import { imageBefore, keepImage } from "#domain/last-image";
 import { Refusal } from "#domain/refusal";
-import { countChanges, resolve } from "#domain/resolution";
+import { countChanges, imageOf, resolve } from "#domain/resolution";
 import { loadSoftware, type Choice } from "#domain/resolution-request";
 import { listApplianceRepositories, listSelection, type Appliance, type Selection } from "#storage/appliances";
 import type { Database } from "#storage/db";
@@ -68,7 +69,7 @@ export async function replaceSelection(
     return { kind, name, version, repositoryId: before?.version === version ? before.repositoryId : null };
   });
   await replaceSelections(place.db, appliance.id, [...new Map(rows.map((row) => [keyOf(row), row])).values()]);
-  const resolution = await resolve(place.env, await loadSoftware(place.db, appliance));
+  const resolution = await resolve(place, await loadSoftware(place.db, appliance));
   await keepEstimate(place.db, appliance, resolution);
 }
 
@@ -76,17 +77,22 @@ const equal: SelectionChange = { state: "equal", packagesAdded: 0, packagesRemov
 
 /** Both images with all that others have changed meanwhile, so that the difference is this change's alone. */
 async function compare(
-  { env, db }: Place,
+  place: Place,
   appliance: Appliance,
   { before, after }: { before: Choice | undefined; after: Choice | undefined },
 ): Promise<SelectionChange> {
-  const software = await loadSoftware(db, appliance);
+  const software = await loadSoftware(place.db, appliance);
   const changed = keyOf(after ?? before ?? { kind: "package", name: "" });
   const others = software.selection.filter((entry) => keyOf(entry) !== changed);
-  const was = await resolve(env, { ...software, selection: before ? [...others, before] : others });
-  const is = await resolve(env, { ...software, selection: after ? [...others, after] : others });
-  await keepEstimate(db, appliance, is);
-  const { added, removed } = countChanges(was, is) ?? { added: 0, removed: 0 };
+  const now = { ...software, selection: after ? [...others, after] : others };
+  const is = await resolve(place, now);
+  const was = await imageBefore(place, appliance.id, {
+    ...software,
+    selection: before ? [...others, before] : others,
+  });
+  await keepEstimate(place.db, appliance, is);
+  await keepImage(place.db, appliance.id, { software: now, resolution: is });
+  const { added, removed } = countChanges(was, imageOf(is)) ?? { added: 0, removed: 0 };
   return { state: is.state === "solved" ? "changed" : "broken", packagesAdded: added, packagesRemoved: removed };
 }
 

@@ -59,7 +59,10 @@ export async function removeStrayInputs(env: Env, db: Database, now: number): Pr
 function belongs(key: string, build: KeptBuild | undefined): boolean {
   if (!build) return false;
   // While it runs, its attempts' uploads come and go by its object's word alone.
-  return isUnfinished(build) || [build.imageKey, logKey(build.id), installedKey(build.id)].includes(key);
+  const { imageKey, filesKey, filesIndexKey } = build;
+  return (
+    isUnfinished(build) || [imageKey, filesKey, filesIndexKey, logKey(build.id), installedKey(build.id)].includes(key)
+  );
 }
 
 /** The next page of keys below a prefix, without the young ones; the place is kept for the next run. */

@@ -1,10 +1,14 @@
 import type { Catalogue } from "#domain/catalogue";
+import { sealed } from "#domain/configuration-secrets";
+import { validate } from "#domain/configuration-validation";
 import { Refusal } from "#domain/refusal";
 import { waitForImport } from "#domain/repository";
 import { requestImportsAnew } from "#domain/repository-import";
-import { findForeignTemplates, saveCatalogue } from "#storage/catalogues";
+import { findForeignTemplates, firstVersion, saveCatalogue } from "#storage/catalogues";
 import type { Database } from "#storage/db";
 import { listByCatalogue } from "#storage/repositories";
+
+type Template = Catalogue["sets"][number]["templates"][number];
 
 /** How long the operator waits for the repositories of a catalogue. */
 const importsWaitMs = 60_000;
@@ -24,9 +28,30 @@ export async function loadCatalogue(env: Env, db: Database, catalogue: Catalogue
   if (foreign.length > 0) {
     throw new Refusal("invalid_value", { message: `Template id ${foreign.join(", ")} belongs to another catalogue.` });
   }
-  await saveCatalogue(db, catalogue);
+  await saveCatalogue(db, await withSealedPasswords(env, catalogue));
   await importCatalogue(env, db, catalogue.name);
   return templates.length;
+}
+
+/** A template that an image could not carry would be everybody's trouble later, so it is refused here. */
+async function withSealedPasswords(env: Env, catalogue: Catalogue): Promise<Catalogue> {
+  const sealedSets = catalogue.sets.map(async (set) => ({
+    ...set,
+    templates: await Promise.all(set.templates.map(async (template) => await sealedTemplate(env, template))),
+  }));
+  return { ...catalogue, sets: await Promise.all(sealedSets) };
+}
+
+async function sealedTemplate(env: Env, template: Template): Promise<Template> {
+  const { applianceId, name, imageType, configuration } = template;
+  try {
+    validate({ name, version: firstVersion, imageType, configuration });
+  } catch (error) {
+    if (error instanceof Refusal)
+      throw new Refusal(error.code, { message: `Template ${applianceId}: ${error.message}` });
+    throw error;
+  }
+  return { ...template, configuration: await sealed(env, configuration) };
 }
 
 async function importCatalogue(env: Env, db: Database, name: string): Promise<void> {

@@ -1,4 +1,5 @@
 import type { TestdriveClaim } from "#contract/index";
+import { configurationOf } from "#domain/configuration";
 import { Refusal } from "#domain/refusal";
 import { newToken, sameSecret } from "#domain/secrets";
 import type { TestdriveFacts, TestdriveLook, VncAddress } from "#objects/testdrive";
@@ -41,10 +42,24 @@ export async function startTestdrive(
 ): Promise<StartedTestdrive> {
   const build = await findBuild(db, account.id, buildId);
   if (!build) throw new Refusal("invalid_build_id");
+  return await startTestdriveOf(env, db, account, build);
+}
+
+const noDiskToBoot =
+  "A net build has neither disk nor medium: it starts from your own PXE and web server, and testdrives have no network.";
+
+/** The same of a build that the account may boot, whoever's it is. */
+export async function startTestdriveOf(
+  env: TestdriveEnv,
+  db: Database,
+  account: Pick<Account, "id">,
+  build: Build,
+): Promise<StartedTestdrive> {
+  if (build.imageType === "net") throw new Refusal("build_not_found", { message: noDiskToBoot });
   const facts = await bootFacts(db, build);
   if (!facts) throw new Refusal("build_not_found");
   const limits = { all: Number(env.MAX_TESTDRIVES), perAccount: Number(env.MAX_TESTDRIVES_PER_ACCOUNT) };
-  const testdrive = await addTestdrive(db, { accountId: account.id, buildId, pageToken: newToken() }, limits);
+  const testdrive = await addTestdrive(db, { accountId: account.id, buildId: build.id, pageToken: newToken() }, limits);
   if (!testdrive) throw new Refusal("no_build_slots");
 
   const started = await testdriveObject(env, testdrive.id).start({ ...facts, testdriveId: testdrive.id });
@@ -105,7 +120,7 @@ async function bootFacts(db: Database, build: Build): Promise<Omit<TestdriveFact
   return {
     buildId: build.id,
     imageType: build.imageType,
-    memoryMb: appliance.configuration.settings.memorySizeMb,
+    memoryMb: configurationOf(appliance).settings.memorySizeMb,
     image: { fileName, size, sha256, rawSize, compressed: build.compressed ?? false },
   };
 }

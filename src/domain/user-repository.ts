@@ -1,11 +1,14 @@
 import { createHash } from "node:crypto";
-import { requestImports } from "#queues/imports";
+import type { FrozenInput } from "#contract/index";
+import { requestImportsAnew } from "#domain/repository-import";
 import { readHeaders } from "#domain/rpm-headers";
 import { findBaseSystem } from "#storage/appliances";
 import { archivedPackageKey, uploadKey, userRepositoryFileKey } from "#storage/blobs";
 import type { Database } from "#storage/db";
+import { isFrozen } from "#storage/frozen-blobs";
 import { findRpmByBlob, listRpms, type Rpm } from "#storage/rpms";
 import {
+  findPublished,
   findUserRepositoryById,
   putIndexFile,
   removeOldIndexFiles,
@@ -18,7 +21,14 @@ import { type RepositoryPackage, writeRpmMd } from "#repodata/rpm-md";
 /** Whoever began to read an index must find its lists for so long. */
 const readersMs = 60 * 60_000;
 
-/** Makes the account's user repository for a base system say what its uploads are, and has it imported. */
+/** How long an upload waits for its import; after that it goes on without being watched. */
+const importWaitMs = 30_000;
+const lookEveryMs = 100;
+
+/**
+ * Makes the account's user repository for a base system say what its uploads are, and waits until it is imported: from then
+ * on they can be resolved.
+ */
 export async function publishUploads(
   env: Env,
   db: Database,
@@ -32,6 +42,19 @@ export async function publishUploads(
     arches: ["i586", "x86_64"],
   });
   await publishUserRepository(env, db, repository);
+  await waitUntilImported(env, db, repository.id);
+}
+
+/** Until the import shows what is published, by whomever. An earlier import may end first, and says nothing of that. */
+async function waitUntilImported(env: Env, db: Database, id: number): Promise<void> {
+  for (const deadline = Date.now() + importWaitMs; Date.now() < deadline;) {
+    const repository = await findUserRepositoryById(db, id);
+    if (!repository) return;
+    const { revision, importState, problem } = repository;
+    if (importState !== "importing" && problem !== null) return;
+    if (importState === "ready" && revision === (await findPublished(env.BLOBS, id))?.sha256) return;
+    await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+  }
 }
 
 /**
@@ -52,7 +75,7 @@ export async function publishUserRepository(env: Env, db: Database, repository: 
     }
     uploads = now;
   }
-  await requestImports(env, [repository.id]);
+  await requestImportsAnew(env, db, [repository.id]);
 }
 
 /** Which uploads an index is made of, in one word. */
@@ -97,18 +120,39 @@ async function* packagesOf(env: Env, uploads: Rpm[], winners: Set<string>): Asyn
   }
 }
 
-/** The key in R2 of a file of a user repository, named as its index names it; undefined when there is no such file. */
+const packageLocation = /^packages\/([0-9a-f-]{36})\/(\d{1,6})\/[^/]+$/;
+
+/** The blobs that a build needs of uploads; the locations of their packages name them. */
+export function uploadsIn({ repositories, packages }: Pick<FrozenInput, "repositories" | "packages">): string[] {
+  const own = new Set(repositories.filter(({ url }) => url.startsWith("service:/user/")).map(({ alias }) => alias));
+  const theirs = packages.filter(({ repository }) => own.has(repository));
+  return [...new Set(theirs.flatMap(({ location }) => packageLocation.exec(location)?.[1] ?? []))];
+}
+
+/**
+ * The key in R2 of a file of a user repository, named as its index names it; undefined when there is no such file. A package
+ * that was deleted or replaced is still there for the builds that were frozen with it.
+ */
 export async function userRepositoryFile(
-  db: Database,
+  { env, db }: { env: Pick<Env, "BLOBS">; db: Database },
   repositoryId: number,
   path: string,
 ): Promise<string | undefined> {
   const repository = await findUserRepositoryById(db, repositoryId);
   if (!repository) return undefined;
   if (/^repodata\/[a-z0-9.-]+$/.test(path)) return userRepositoryFileKey(repositoryId, path);
-  const [, blobId = "", number = ""] = /^packages\/([0-9a-f-]{36})\/(\d{1,6})\/[^/]+$/.exec(path) ?? [];
-  const rpm = blobId === "" ? undefined : await findRpmByBlob(db, blobId);
+  const [, blobId, number] = packageLocation.exec(path) ?? [];
+  if (blobId === undefined) return undefined;
+  const rpm = await findRpmByBlob(db, blobId);
+  if (!rpm && (await isFrozen(db, repository.accountId, blobId))) return await frozenKey(env, blobId, Number(number));
   if (rpm?.accountId !== repository.accountId || rpm.baseSystem !== repository.baseSystem) return undefined;
   if (Number(number) >= rpm.packages.length) return undefined;
   return rpm.isArchive ? archivedPackageKey(blobId, Number(number)) : uploadKey(blobId);
+}
+
+/** Nothing but R2 tells any more whether the upload was an archive. */
+async function frozenKey(env: Pick<Env, "BLOBS">, blobId: string, number: number): Promise<string | undefined> {
+  const archived = archivedPackageKey(blobId, number);
+  if (await env.BLOBS.head(archived)) return archived;
+  return number === 0 ? uploadKey(blobId) : undefined;
 }

@@ -8,7 +8,7 @@ export interface Blob {
   contentType: string;
   /** The name under which a browser saves it. */
   fileName?: string;
-  read: (range: ByteRange) => Promise<R2ObjectBody | null>;
+  read: (range: ByteRange) => Promise<Pick<R2ObjectBody, "body"> | null>;
 }
 
 /** Answers GET and HEAD with all that download managers use: one range, validators, and always the length. */
@@ -44,8 +44,19 @@ const headersOf = ({ etag, contentType, fileName, size }: Blob) =>
     // Nothing on the way may compress it: clients compare lengths and checksums.
     "content-encoding": "identity",
     etag,
-    ...(fileName === undefined ? {} : { "content-disposition": `attachment; filename="${fileName}"` }),
+    ...(fileName === undefined ? {} : { "content-disposition": dispositionOf(fileName) }),
   });
+
+/** For names of any characters: plain ones for every client, the exact ones for those who know RFC 6266. */
+function dispositionOf(fileName: string): string {
+  const plain = fileName.replace(/[^\x20-\x7e]|["\\]/gu, "_");
+  if (plain === fileName) return `attachment; filename="${plain}"`;
+  const exact = encodeURIComponent(fileName.toWellFormed()).replace(
+    /['()*]/g,
+    (mark) => `%${mark.charCodeAt(0).toString(16)}`,
+  );
+  return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`;
+}
 
 const unsatisfiable = (size: number) =>
   new Response(null, {

@@ -1,6 +1,8 @@
 import { frozenSource, type FrozenPackage, type ImageType } from "#contract/index";
 import { marked, writeXml, type XmlMarked } from "#xml/write";
 import { imageTypeElement } from "#kiwi/image-type";
+import { keymapOf } from "#kiwi/keytables";
+import { withVolumes, type LvmFacts } from "#kiwi/volumes";
 
 /** All that a KIWI description says; names are checked before, the writer escapes. */
 export interface DescriptionFacts {
@@ -9,6 +11,8 @@ export interface DescriptionFacts {
   version: string;
   imageType: ImageType;
   diskSizeMb: number;
+  /** Left out: the disk has one plain partition. */
+  lvm?: LvmFacts;
   locale: { language: string; keyboardLayout: string; timezone: string };
   users: { name: string; passwordHash: string; homedir: string; shell: string; group: string; uid: number }[];
   /** Everything that the image gets. */
@@ -38,26 +42,16 @@ export function kiwiDescription(facts: DescriptionFacts): string {
   return `<?xml version="1.0" encoding="utf-8"?>\n${writeXml("image", image)}`;
 }
 
-const preferences = ({ version, locale, imageType, diskSizeMb }: DescriptionFacts) => ({
+const preferences = ({ version, locale, imageType, diskSizeMb, lvm }: DescriptionFacts) => ({
   version,
   packagemanager: "zypper",
   locale: locale.language.replace(/\..*$/, ""),
-  keytable: keytables[locale.keyboardLayout] ?? "us",
+  keytable: keymapOf(locale.keyboardLayout),
   timezone: locale.timezone,
   // The agent has compared every file with its frozen checksum, which came out of signed metadata where there was any.
   "rpm-check-signatures": false,
-  type: imageTypeElement(imageType, { diskSizeMb }),
+  type: withVolumes(imageTypeElement(imageType, { diskSizeMb }), lvm),
 });
-
-/** The API's names of keyboard layouts (wire.md §2.4) and the console keymaps they mean. */
-const keytables: Record<string, string> = {
-  "english-us": "us",
-  "english-uk": "uk",
-  german: "de",
-  french: "fr",
-  spanish: "es",
-  italian: "it",
-};
 
 const user = ({ name, passwordHash, homedir, shell, group, uid }: DescriptionFacts["users"][number]): XmlMarked =>
   marked(

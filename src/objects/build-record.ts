@@ -1,4 +1,5 @@
 import type { BuildFinished } from "#contract/index";
+import type { EventName, Moment } from "#domain/events";
 import { raiseRelease } from "#domain/version";
 import { switchboard } from "#queues/jobs";
 import { listAgents } from "#storage/agents";
@@ -6,10 +7,10 @@ import { findAnyBuild, saveEnded, saveFinished, saveQueued, saveRunning, type Re
 import { openDatabase, type Database } from "#storage/db";
 import type { AgentsSeen, BuildState } from "./build-machine.ts";
 import { messageOf } from "./build-progress.ts";
-import type { Image } from "./build-uploads.ts";
+import type { Artifacts } from "./build-uploads.ts";
 
-/** What the agent told of the image that it finished. */
-export type Outcome = Omit<BuildFinished, "installed"> & { image: Image };
+/** What the agent told of the image that it finished, and what it uploaded. */
+export type Outcome = Omit<BuildFinished, "installed"> & { artifacts: Artifacts };
 
 /** Writes a status into the build's row; again if need be. */
 export async function tellDatabase(
@@ -34,6 +35,23 @@ export async function tellDatabase(
       });
   }
 }
+
+const events: Record<BuildState["status"], EventName> = {
+  queued: "build.queued",
+  running: "build.started",
+  finished: "build.finished",
+  failed: "build.failed",
+  error: "build.failed",
+  cancelled: "build.cancelled",
+};
+
+/** What the account is told of a state that began just now. */
+export const momentOf = (state: BuildState, at: number): Moment => ({
+  event: events[state.status],
+  at,
+  state: state.status,
+  message: messageOf(state),
+});
 
 /** Whether agents that can do this build are there at all. */
 export async function agentsSeen(env: Env, buildId: number): Promise<AgentsSeen> {
@@ -61,16 +79,20 @@ async function tellFinished(db: Database, id: number, result: Result): Promise<v
   if (build) await saveFinished(db, build, { ...result, nextVersion: raiseRelease(build.version) });
 }
 
-const resultOf = ({ image, fileName, rawSize, compressed, steps, remark }: Outcome, endedAt: number): Result => ({
-  message: remark === undefined ? "Finished" : `Finished. ${remark}`,
-  imageKey: image.key,
-  fileName,
-  fileSize: image.size,
-  rawSize,
-  compressed,
-  md5: image.md5,
-  sha1: image.sha1,
-  sha256: image.sha256,
-  steps,
-  completedAt: new Date(endedAt),
-});
+function resultOf({ artifacts, remark, ...told }: Outcome, endedAt: number): Result {
+  const { image, files, "files-index": filesIndex } = artifacts;
+  return {
+    ...told,
+    message: remark === undefined ? "Finished" : `Finished. ${remark}`,
+    imageKey: image.key,
+    fileSize: image.size,
+    md5: image.md5,
+    sha1: image.sha1,
+    sha256: image.sha256,
+    filesKey: files.key,
+    filesSize: files.size,
+    filesIndexKey: filesIndex.key,
+    filesIndexSize: filesIndex.size,
+    completedAt: new Date(endedAt),
+  };
+}

@@ -1,6 +1,6 @@
-import { partBytes, type CompleteUpload, type UploadState } from "#contract/index";
+import { artifactNames, partBytes, type ArtifactName, type CompleteUpload, type UploadState } from "#contract/index";
 import { abortUpload, completeUpload, digestOfParts, openUpload, type UploadAddress } from "#storage/artifacts";
-import { imageKey } from "#storage/blobs";
+import { artifactKey } from "#storage/blobs";
 
 export interface RecordedPart {
   number: number;
@@ -9,8 +9,15 @@ export interface RecordedPart {
   size: number;
 }
 
-/** The image of an attempt, once its upload is complete. */
-export type Image = Omit<CompleteUpload, "partsDigest"> & { key: string };
+/** What an attempt uploads, by its name. */
+export interface ArtifactOf {
+  attempt: number;
+  name: ArtifactName;
+}
+
+/** An artifact whose upload is complete. */
+export type Stored = Omit<CompleteUpload, "partsDigest"> & { key: string };
+export type Artifacts = Record<ArtifactName, Stored>;
 
 export interface UploadRefused {
   refused: "no_upload" | "wrong_part" | "incomplete" | "wrong_digest";
@@ -19,10 +26,10 @@ export interface UploadRefused {
 // R2's limit.
 const maxParts = 10_000;
 
-type Row = UploadAddress & { attempt: number; size: number; image: Image | undefined };
+type Row = UploadAddress & ArtifactOf & { size: number; stored: Stored | undefined };
 
 /**
- * Uploads of a build's image, one per attempt. R2 cannot list the parts it has, so the record here is the truth: a
+ * Uploads of a build's artifacts, of each attempt its own. R2 cannot list the parts it has, so the record here is the truth: a
  * part counts when its SHA-256 was checked, and a resumed upload goes on behind what is recorded.
  */
 export class BuildUploads {
@@ -32,61 +39,67 @@ export class BuildUploads {
   constructor(sql: SqlStorage, blobs: R2Bucket) {
     this.#sql = sql;
     this.#blobs = blobs;
-    sql.exec(`CREATE TABLE IF NOT EXISTS uploads (attempt INTEGER PRIMARY KEY, key TEXT NOT NULL,
-      upload_id TEXT NOT NULL, size INTEGER NOT NULL, image TEXT)`);
-    sql.exec(`CREATE TABLE IF NOT EXISTS parts (attempt INTEGER NOT NULL, number INTEGER NOT NULL, etag TEXT NOT NULL,
-      sha256 TEXT NOT NULL, size INTEGER NOT NULL, PRIMARY KEY (attempt, number))`);
+    sql.exec(`CREATE TABLE IF NOT EXISTS artifacts (attempt INTEGER NOT NULL, name TEXT NOT NULL, key TEXT NOT NULL,
+      upload_id TEXT NOT NULL, size INTEGER NOT NULL, stored TEXT, PRIMARY KEY (attempt, name))`);
+    sql.exec(`CREATE TABLE IF NOT EXISTS artifact_parts (attempt INTEGER NOT NULL, name TEXT NOT NULL,
+      number INTEGER NOT NULL, etag TEXT NOT NULL, sha256 TEXT NOT NULL, size INTEGER NOT NULL,
+      PRIMARY KEY (attempt, name, number))`);
   }
 
-  /** Opens the attempt's upload, or says how far it is. Another size is another file: it starts anew. */
-  async open(buildId: number, attempt: number, size: number): Promise<UploadState | UploadRefused> {
+  /** Opens an upload, or says how far it is. Another size is another file: it starts anew. */
+  async open(buildId: number, of: ArtifactOf, size: number): Promise<UploadState | UploadRefused> {
     if (size > maxParts * partBytes) return { refused: "wrong_part" };
-    const known = this.#find(attempt);
+    const known = this.#find(of);
     if (known?.size === size) return this.#stateOf(known);
     if (known) await this.#discard(known);
-    const address = await openUpload(this.#blobs, imageKey(buildId, attempt));
+    const { key, uploadId } = await openUpload(this.#blobs, artifactKey(buildId, of.attempt, of.name));
     // Two calls at once open two uploads; the first row stands.
-    const other = this.#find(attempt);
-    if (other) await abortUpload(this.#blobs, address);
-    else this.#sql.exec("INSERT INTO uploads VALUES (?, ?, ?, ?, NULL)", attempt, address.key, address.uploadId, size);
-    return this.#stateOf(other ?? { ...address, attempt, size, image: undefined });
+    const other = this.#find(of);
+    if (other) await abortUpload(this.#blobs, { key, uploadId });
+    else {
+      const values = [of.attempt, of.name, key, uploadId, size];
+      this.#sql.exec("INSERT INTO artifacts VALUES (?, ?, ?, ?, ?, NULL)", ...values);
+    }
+    return this.#stateOf(other ?? { ...of, key, uploadId, size, stored: undefined });
   }
 
   /** Where a part goes; `recorded` when the very same one is here already. */
-  expect(attempt: number, part: Omit<RecordedPart, "etag">): UploadAddress | { recorded: true } | UploadRefused {
-    const upload = this.#find(attempt);
-    if (!upload || upload.image) return { refused: "no_upload" };
+  expect(of: ArtifactOf, part: Omit<RecordedPart, "etag">): UploadAddress | { recorded: true } | UploadRefused {
+    const upload = this.#find(of);
+    if (!upload || upload.stored) return { refused: "no_upload" };
     if (part.size !== sizeOfPart(upload.size, part.number)) return { refused: "wrong_part" };
-    const known = this.#parts(attempt).find(({ number }) => number === part.number);
+    const known = this.#parts(of).find(({ number }) => number === part.number);
     if (known?.sha256 === part.sha256) return { recorded: true };
     // R2 keeps the last part that it got under a number: the record must not outlive its bytes.
-    this.#sql.exec("DELETE FROM parts WHERE attempt = ? AND number = ?", attempt, part.number);
+    this.#sql.exec(`DELETE FROM artifact_parts WHERE ${ofOne} AND number = ?`, of.attempt, of.name, part.number);
     return { key: upload.key, uploadId: upload.uploadId };
   }
 
-  record(attempt: number, { number, etag, sha256, size }: RecordedPart): void {
-    this.#sql.exec("INSERT OR REPLACE INTO parts VALUES (?, ?, ?, ?, ?)", attempt, number, etag, sha256, size);
+  record({ attempt, name }: ArtifactOf, { number, etag, sha256, size }: RecordedPart): void {
+    const values = [attempt, name, number, etag, sha256, size];
+    this.#sql.exec("INSERT OR REPLACE INTO artifact_parts VALUES (?, ?, ?, ?, ?, ?)", ...values);
   }
 
   /** Joins the parts, when they are all here and are those that the agent meant. Saying it twice is fine. */
-  async complete(attempt: number, stated: CompleteUpload): Promise<{ completed: true } | UploadRefused> {
-    const upload = this.#find(attempt);
+  async complete(of: ArtifactOf, stated: CompleteUpload): Promise<{ completed: true } | UploadRefused> {
+    const upload = this.#find(of);
     if (!upload) return { refused: "no_upload" };
-    const { partsDigest, ...image } = stated;
-    if (upload.image) return upload.image.sha256 === image.sha256 ? { completed: true } : { refused: "wrong_digest" };
-    const parts = this.#parts(attempt);
+    const { partsDigest, ...file } = stated;
+    if (upload.stored) return upload.stored.sha256 === file.sha256 ? { completed: true } : { refused: "wrong_digest" };
+    const parts = this.#parts(of);
     const received = parts.reduce((sum, { size }) => sum + size, 0);
     if (received !== upload.size || stated.size !== upload.size) return { refused: "incomplete" };
     if ((await digestOfParts(parts)) !== partsDigest) return { refused: "wrong_digest" };
     await completeUpload(this.#blobs, upload, parts);
-    const row: Image = { ...image, key: upload.key };
-    this.#sql.exec("UPDATE uploads SET image = ? WHERE attempt = ?", JSON.stringify(row), attempt);
+    const stored: Stored = { ...file, key: upload.key };
+    this.#sql.exec(`UPDATE artifacts SET stored = ? WHERE ${ofOne}`, JSON.stringify(stored), of.attempt, of.name);
     return { completed: true };
   }
 
-  /** The image of an attempt whose upload is complete. */
-  findImage(attempt: number): Image | undefined {
-    return this.#find(attempt)?.image;
+  /** All artifacts of an attempt; undefined while one is missing or not complete. */
+  findArtifacts(attempt: number): Artifacts | undefined {
+    const [image, files, index] = artifactNames.map((name) => this.#find({ attempt, name })?.stored);
+    return image && files && index && { image, files, "files-index": index };
   }
 
   /** Removes from R2 what other attempts have sent, complete or not. */
@@ -97,41 +110,45 @@ export class BuildUploads {
 
   async #discard(upload: Row): Promise<void> {
     await abortUpload(this.#blobs, upload);
-    this.#sql.exec("DELETE FROM uploads WHERE attempt = ?", upload.attempt);
-    this.#sql.exec("DELETE FROM parts WHERE attempt = ?", upload.attempt);
+    this.#sql.exec(`DELETE FROM artifacts WHERE ${ofOne}`, upload.attempt, upload.name);
+    this.#sql.exec(`DELETE FROM artifact_parts WHERE ${ofOne}`, upload.attempt, upload.name);
   }
 
-  #stateOf({ attempt, image }: Row): UploadState {
-    const parts = this.#parts(attempt).map(({ number, sha256, size }) => ({ number, sha256, size }));
-    return { partBytes, parts, complete: image !== undefined };
+  #stateOf(upload: Row): UploadState {
+    const parts = this.#parts(upload).map(({ number, sha256, size }) => ({ number, sha256, size }));
+    return { partBytes, parts, complete: upload.stored !== undefined };
   }
 
-  #find(attempt: number): Row | undefined {
-    return this.#all().find((upload) => upload.attempt === attempt);
+  #find(of: ArtifactOf): Row | undefined {
+    return this.#all().find(({ attempt, name }) => attempt === of.attempt && name === of.name);
   }
 
   #all(): Row[] {
     const rows = this.#sql.exec<{
       attempt: number;
+      name: ArtifactName;
       key: string;
       upload_id: string;
       size: number;
-      image: string | null;
-    }>("SELECT * FROM uploads");
-    return [...rows].map(({ attempt, key, upload_id: uploadId, size, image }) => {
-      const complete: Image | undefined = image === null ? undefined : JSON.parse(image);
-      return { attempt, key, uploadId, size, image: complete };
+      stored: string | null;
+    }>("SELECT * FROM artifacts");
+    return [...rows].map(({ upload_id: uploadId, stored, ...row }) => {
+      const complete: Stored | undefined = stored === null ? undefined : JSON.parse(stored);
+      return { ...row, uploadId, stored: complete };
     });
   }
 
-  #parts(attempt: number): RecordedPart[] {
+  #parts({ attempt, name }: ArtifactOf): RecordedPart[] {
     const rows = this.#sql.exec<{ number: number; etag: string; sha256: string; size: number }>(
-      "SELECT number, etag, sha256, size FROM parts WHERE attempt = ? ORDER BY number",
+      `SELECT number, etag, sha256, size FROM artifact_parts WHERE ${ofOne} ORDER BY number`,
       attempt,
+      name,
     );
     return [...rows];
   }
 }
+
+const ofOne = "attempt = ? AND name = ?";
 
 /** What a part must have: all but the last are equal, which is R2's rule. Undefined: there is no such part. */
 function sizeOfPart(size: number, number: number): number | undefined {

@@ -1,10 +1,12 @@
 import { DurableObject } from "cloudflare:workers";
-import type { BuildFailed, BuildFinished, CompleteUpload, Heartbeat, UploadState } from "#contract/index";
+import type { ArtifactName, BuildFailed, BuildFinished, CompleteUpload, Heartbeat, UploadState } from "#contract/index";
+import { announceBuild } from "#domain/events";
 import { newToken } from "#domain/secrets";
 import { sendJob, switchboard } from "#queues/jobs";
 import { installedKey, logKey } from "#storage/blobs";
 import { findAnyBuild, isUnfinished, type Build as Row } from "#storage/builds";
 import { openDatabase } from "#storage/db";
+import { Announcements } from "./announcements.ts";
 import { BuildLog, type LogQuestion, type LogSlice } from "./build-log.ts";
 import {
   advance,
@@ -20,7 +22,7 @@ import {
   type RunningState,
 } from "./build-machine.ts";
 import { progressOf, type Progress } from "./build-progress.ts";
-import { agentsSeen, tellDatabase, type Outcome } from "./build-record.ts";
+import { agentsSeen, momentOf, tellDatabase, type Outcome } from "./build-record.ts";
 import { BuildUploads, type RecordedPart, type UploadRefused } from "./build-uploads.ts";
 
 export interface Claimed {
@@ -40,6 +42,7 @@ export class Build extends DurableObject<Env> {
   readonly #kv: SyncKvStorage;
   readonly #log: BuildLog;
   readonly #uploads: BuildUploads;
+  readonly #announcements: Announcements;
   #chores: Promise<void> = Promise.resolve();
   #news = Promise.withResolvers<void>();
   #revision = 0;
@@ -47,6 +50,7 @@ export class Build extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#kv = ctx.storage.kv;
+    this.#announcements = new Announcements(ctx.storage.kv);
     this.#log = new BuildLog(ctx.storage, env.BLOBS);
     this.#uploads = new BuildUploads(ctx.storage.sql, env.BLOBS);
   }
@@ -120,11 +124,11 @@ export class Build extends DurableObject<Env> {
   async finish(token: string, result: BuildFinished): Promise<Done | Refused | UploadRefused> {
     const running = await this.#running(token);
     if (running) {
-      const image = this.#uploads.findImage(running.attempt);
-      if (!image) return { refused: "incomplete" };
+      const artifacts = this.#uploads.findArtifacts(running.attempt);
+      if (!artifacts) return { refused: "incomplete" };
       const { installed, ...facts } = result;
       await this.env.BLOBS.put(installedKey(this.#id), JSON.stringify(installed));
-      this.#kv.put<Outcome>("outcome", { ...facts, image });
+      this.#kv.put<Outcome>("outcome", { ...facts, artifacts });
     }
     return done(await this.#apply({ type: "finished", at: Date.now(), token }));
   }
@@ -137,28 +141,39 @@ export class Build extends DurableObject<Env> {
     return { nextOffset };
   }
 
-  async openUpload(token: string, size: number): Promise<UploadState | Refused | UploadRefused> {
-    const running = await this.#running(token);
-    return running ? await this.#uploads.open(this.#id, running.attempt, size) : { refused: "late" };
-  }
-
-  /** Where a part of the image goes. */
-  async expectPart(token: string, part: Omit<RecordedPart, "etag">) {
-    const running = await this.#running(token);
-    return running ? this.#uploads.expect(running.attempt, part) : ({ refused: "late" } as const);
-  }
-
-  async recordPart(token: string, part: RecordedPart): Promise<Done | Refused> {
+  async openUpload(token: string, name: ArtifactName, size: number): Promise<UploadState | Refused | UploadRefused> {
     const running = await this.#running(token);
     if (!running) return { refused: "late" };
-    this.#uploads.record(running.attempt, part);
+    return await this.#uploads.open(this.#id, { attempt: running.attempt, name }, size);
+  }
+
+  /** Refused: another attempt has the work, or it is over. */
+  async checkAttempt(token: string): Promise<Done | Refused> {
+    return (await this.#running(token)) ? { done: true } : { refused: "late" };
+  }
+
+  /** Where a part goes. */
+  async expectPart(token: string, name: ArtifactName, part: Omit<RecordedPart, "etag">) {
+    const running = await this.#running(token);
+    if (!running) return { refused: "late" } as const;
+    return this.#uploads.expect({ attempt: running.attempt, name }, part);
+  }
+
+  async recordPart(token: string, name: ArtifactName, part: RecordedPart): Promise<Done | Refused> {
+    const running = await this.#running(token);
+    if (!running) return { refused: "late" };
+    this.#uploads.record({ attempt: running.attempt, name }, part);
     return { done: true };
   }
 
-  async completeUpload(token: string, stated: CompleteUpload): Promise<Done | Refused | UploadRefused> {
+  async completeUpload(
+    token: string,
+    name: ArtifactName,
+    stated: CompleteUpload,
+  ): Promise<Done | Refused | UploadRefused> {
     const running = await this.#running(token);
     if (!running) return { refused: "late" };
-    return done(await this.#uploads.complete(running.attempt, stated));
+    return done(await this.#uploads.complete({ attempt: running.attempt, name }, stated));
   }
 
   override async alarm(): Promise<void> {
@@ -210,6 +225,7 @@ export class Build extends DurableObject<Env> {
 
   #save(state: BuildState): BuildState {
     this.#kv.put("state", state);
+    this.#announcements.note(momentOf(state, Date.now()));
     // In the same write as the state: a crash right after it leaves the chores to the alarm.
     void this.ctx.storage.setAlarm(Math.min(Date.now() + retryMs, nextWakeUp(state) ?? Infinity));
     this.#tellWatchers();
@@ -246,9 +262,10 @@ export class Build extends DurableObject<Env> {
       await sendJob(this.env, { kind: "build", buildId: this.#id });
       this.#kv.put("wokenFor", state.wakeAgainAt);
     }
+    await this.#announcements.send((moment) => announceBuild(this.env, this.#id, moment));
   }
 
-  /** What is left of a build that is over: its log as one blob, and in R2 the image of the attempt that won alone. */
+  /** What is left of a build that is over: its log as one blob, and in R2 the artifacts of the attempt that won alone. */
   async #tidyUp(state: BuildState): Promise<void> {
     await this.#uploads.discardAllBut(state.status === "finished" ? state.attempt : null);
     await this.#log.moveTo(logKey(this.#id));

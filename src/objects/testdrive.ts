@@ -1,9 +1,11 @@
 import { DurableObject } from "cloudflare:workers";
 import { attemptHeader, TestdriveReport, type TestdriveClaim, type TestdriveOrder } from "#contract/index";
+import { announceTestdrive } from "#domain/events";
 import { newPassword, newToken, sameSecret } from "#domain/secrets";
 import { sendJob } from "#queues/jobs";
 import { openDatabase } from "#storage/db";
 import { saveTestdriveState } from "#storage/testdrives";
+import { Announcements } from "./announcements.ts";
 import {
   advance,
   claimWithinMs,
@@ -28,6 +30,7 @@ export interface TestdriveLook {
 /** One testdrive: its state, its one alarm, its agent's control socket and its viewers' pairs of sockets. */
 export class Testdrive extends DurableObject<Env> {
   readonly #relay = new VncRelay(this.ctx);
+  readonly #announcements = new Announcements(this.ctx.storage.kv);
   /** Told when a claim has come, or can come no more. Callers of start() hold the object in memory. */
   readonly #decided = Promise.withResolvers<void>();
 
@@ -175,6 +178,7 @@ export class Testdrive extends DurableObject<Env> {
   /** Storage first, then everything that follows from it: alarm, sockets, the row in D1. */
   async #save(session: Session): Promise<void> {
     this.ctx.storage.kv.put("session", session);
+    this.#noteMoment(session);
     await this.#setAlarm();
     if (session.state.status !== "waiting") this.#decided.resolve();
     if (session.state.status === "ended") this.#hangUp(session.state.reason);
@@ -183,19 +187,30 @@ export class Testdrive extends DurableObject<Env> {
     });
   }
 
-  /** Writes D1 when the row's word has changed; the alarm comes back for it until that has worked. */
-  async #tellRow({ state, facts }: Session): Promise<void> {
+  /** A session that nobody claimed was refused, and has neither start nor end. */
+  #noteMoment({ state, attempt }: Session): void {
+    const at = Date.now();
+    if (state.status === "running") {
+      this.#announcements.note({ event: "testdrive.started", at, state: "running", message: "" });
+    } else if (state.status === "ended" && attempt) {
+      this.#announcements.note({ event: "testdrive.ended", at, state: "ended", message: state.reason });
+    }
+  }
+
+  /** Writes D1 when the row's word has changed, and tells the account; the alarm comes back until that has worked. */
+  async #tellRow({ state, facts: { testdriveId } }: Session): Promise<void> {
     const row = rowState(state);
-    if (this.#told === row) return;
-    await saveTestdriveState(openDatabase(this.env.DB), facts.testdriveId, row);
+    if (this.#told === row && this.#announcements.isEmpty) return;
+    if (this.#told !== row) await saveTestdriveState(openDatabase(this.env.DB), testdriveId, row);
     this.ctx.storage.kv.put("told", row);
+    await this.#announcements.send((moment) => announceTestdrive(this.env, testdriveId, moment));
     await this.#setAlarm();
   }
 
   async #setAlarm(): Promise<void> {
     const state = this.#session?.state;
     if (!state) return;
-    const isTold = this.#told === rowState(state);
+    const isTold = this.#told === rowState(state) && this.#announcements.isEmpty;
     await this.ctx.storage.setAlarm(Math.min(nextWakeUp(state), isTold ? Infinity : Date.now() + tellAgainMs));
   }
 

@@ -1,5 +1,8 @@
+import { forgetIdempotentAnswers } from "#domain/idempotency";
+import { removeReleasedContents, removeStrayContents } from "#domain/content-sweep";
 import { refreshRepositories, removeStrayPackages, removeStraySolvs } from "#domain/repository-refresh";
-import { mendUserRepositories, removeStrayUploads } from "#domain/rpm-sweep";
+import { mendUserRepositories, removeReleasedUploads, removeStrayUploads, thawOverBuilds } from "#domain/rpm-sweep";
+import { expireOldImages } from "#domain/retention";
 import { forgetRetiredBuilds, removeStrayBuildBlobs, removeStrayInputs, wakeLostBuilds } from "#domain/sweep";
 import { wakeTestdrives } from "#domain/testdrive";
 import { openDatabase } from "#storage/db";
@@ -13,11 +16,17 @@ export async function sweep(event: ScheduledController, env: Env): Promise<void>
     refreshRepositories,
     mendUserRepositories,
     forgetRetiredBuilds,
+    expireOldImages,
     removeStrayBuildBlobs,
     removeStrayInputs,
     removeStraySolvs,
     removeStrayPackages,
+    thawOverBuilds,
     removeStrayUploads,
+    removeReleasedUploads, // before the next one, which forgets when they were released
+    removeReleasedContents,
+    removeStrayContents,
+    forgetIdempotentAnswers,
   ];
   for (const chore of chores) {
     await chore(env, db, event.scheduledTime).catch((error: unknown) => console.error(`${chore.name}:`, error));

@@ -90,13 +90,13 @@ const markups = [
   ["<?", "?>"],
 ] as const;
 
-/** Finds the end of each paragraph of yast2's packages: where the next `=Pkg:` begins a line. The last one has no end. */
+/** Finds the end of each paragraph of yast2's files: where the next, e.g. `=Pkg:`, begins a line. The last one has no end. */
 export class ParagraphEnds {
   readonly #next: Needle;
   #cursor: number;
 
-  constructor(window: ByteWindow, start: number) {
-    this.#next = new Needle(window, "\n=Pkg:");
+  constructor(window: ByteWindow, beginning: string, start: number) {
+    this.#next = new Needle(window, `\n${beginning}`);
     this.#cursor = start;
   }
 

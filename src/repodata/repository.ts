@@ -5,7 +5,17 @@ import { type InflationLimits, atMost, inflationGuard, metadataInflation } from 
 import { type MetadataPart, longestRepomd, pickPart, readRepomd } from "./repomd.ts";
 import { type Signer, longestKey, longestSignature, verifySigner } from "./signature.ts";
 import { readAtMost } from "./streams.ts";
-import { englishFile, longestContent, packagesFile, readContent } from "./susetags.ts";
+import {
+  type Content,
+  englishFile,
+  longestContent,
+  longestPatternList,
+  mergedPatternsFile,
+  packagesFile,
+  patternFiles,
+  patternList,
+  readContent,
+} from "./susetags.ts";
 
 /** Fetches a file of the repository; undefined: it is not there. Whoever makes it decides which addresses may be reached. */
 export type Download = (path: string) => Promise<ReadableStream<Uint8Array> | undefined>;
@@ -22,8 +32,9 @@ export interface OpenedRepository {
   packages: RepositoryPart;
   /** Where the locations of packages begin, relative to the repository; empty: at its root. */
   packagesFolder: string;
-  /** yast2 keeps summaries and descriptions apart. */
+  /** yast2 keeps summaries and descriptions apart, and patterns, one or many in a file. */
   descriptions?: RepositoryPart;
+  patterns: RepositoryPart[];
   updateinfo?: RepositoryPart;
 }
 
@@ -38,7 +49,7 @@ export async function openRepository(download: Download): Promise<OpenedReposito
   const repomd = await indexFile(download, "repodata/repomd.xml", longestRepomd);
   if (repomd) return openRpmMd(repomd);
   const content = await indexFile(download, "content", longestContent);
-  if (content) return openYast2(content);
+  if (content) return openYast2(content, download);
   throw new RepodataFault("not_a_repository", "neither repodata/repomd.xml nor content is there");
 }
 
@@ -103,11 +114,12 @@ function openRpmMd({ bytes, signer }: IndexFile): OpenedRepository {
     distributions,
     packages,
     packagesFolder: "",
+    patterns: [], // packages provide them
     ...(updateinfo && { updateinfo }),
   };
 }
 
-function openYast2({ bytes, signer }: IndexFile): OpenedRepository {
+async function openYast2({ bytes, signer }: IndexFile, download: Download): Promise<OpenedRepository> {
   const content = readContent(bytes);
   const descriptions = englishFile(content);
   return {
@@ -118,5 +130,17 @@ function openYast2({ bytes, signer }: IndexFile): OpenedRepository {
     packages: packagesFile(content),
     packagesFolder: content.dataDirectory,
     ...(descriptions && { descriptions }),
+    patterns: await yast2Patterns(content, download),
   };
+}
+
+async function yast2Patterns(content: Content, download: Download): Promise<RepositoryPart[]> {
+  const merged = mergedPatternsFile(content);
+  if (merged) return [merged];
+  const list = patternList(content);
+  if (!list) return [];
+  const body = await download(list.path);
+  if (!body) throw new RepodataFault("malformed_metadata", `${list.path} is announced and not there`);
+  const names = await readAtMost(body.pipeThrough(verified(list.checksum, list.path)), longestPatternList, list.path);
+  return patternFiles(content, names);
 }

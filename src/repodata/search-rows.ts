@@ -17,9 +17,10 @@ export interface SearchRow {
   /** Of the file to download. */
   sizeBytes: number;
   installedBytes: number;
-  checksum: Checksum;
+  /** Of the file, which only patterns of the older layout do not have. */
+  checksum?: Checksum;
   /** Of the file, relative to the repository; checked: never outside it. */
-  location: string;
+  location?: string;
 }
 
 /** A package as the solver's pool lists it after it has read a slice. */
@@ -43,7 +44,7 @@ export interface ListedPackage {
  * can never show what the solver does not know. Without a checksum or a location nothing could be downloaded and checked.
  */
 export function searchRow(listed: ListedPackage): SearchRow {
-  const { name, epoch, version, release, arch, pattern, checksum, location } = listed;
+  const { name, version, release, arch, checksum, location } = listed;
   if (checksum === undefined || location === undefined) {
     throw new RepodataFault(
       "malformed_metadata",
@@ -51,20 +52,29 @@ export function searchRow(listed: ListedPackage): SearchRow {
     );
   }
   return {
-    name,
-    epoch,
-    version,
-    release,
-    arch,
-    ...(pattern !== undefined && { pattern }),
-    summary: listed.summary,
-    description: listed.description,
-    sizeBytes: listed.downloadSizeBytes,
-    installedBytes: listed.installSizeBytes,
+    ...described(listed),
     checksum: parseChecksum(checksum.type, checksum.value),
     location: insideRepository(location),
   };
 }
+
+/** The row of a pattern of the older layout: to libsolv a package called `pattern:…`, of which there is no file. */
+export function patternRow(listed: ListedPackage & { pattern: string }): SearchRow {
+  return { ...described(listed), name: listed.pattern };
+}
+
+const described = ({ name, epoch, version, release, arch, pattern, ...listed }: ListedPackage) => ({
+  name,
+  epoch,
+  version,
+  release,
+  arch,
+  ...(pattern !== undefined && { pattern }),
+  summary: listed.summary,
+  description: listed.description,
+  sizeBytes: listed.downloadSizeBytes,
+  installedBytes: listed.installSizeBytes,
+});
 
 /**
  * Rows as JSON arrays of at most `maxBytes`, for `INSERT … SELECT … FROM json_each(?1)`: D1 takes 100 bound parameters a

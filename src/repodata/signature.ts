@@ -49,7 +49,7 @@ export const isSameSigner = (known: string | undefined, now: Signer | undefined)
 
 // Old distributions are signed with SHA-1, DSA or 1024-bit RSA. We still check them: refusing to look would let a changed
 // file pass as unsigned. What they are worth is said by `weakness`.
-const weakAllowed = {
+export const weakAllowed = {
   ...config,
   rejectHashAlgorithms: new Set<enums.hash>(),
   rejectMessageHashAlgorithms: new Set<enums.hash>(),

@@ -14,8 +14,8 @@ export interface Head {
 export interface Layout {
   /** Its name in messages. */
   what: string;
-  /** The XML element of a record; undefined: paragraphs that begin with `=Pkg:`. */
-  element?: string;
+  /** How a record ends: by the end of an XML element, or where the next paragraph begins. */
+  records: { element: string } | { paragraph: string };
   /** Put after each slice. */
   tail: string;
   readHead(start: Uint8Array): Head;
@@ -26,7 +26,8 @@ export interface Layout {
 export const layouts = {
   primary: xml("metadata", "package", "primary.xml"),
   updateinfo: xml("updates", "update", "updateinfo.xml"),
-  susetags: susetags(),
+  susetags: susetags("packages", ["2.0"], "=Pkg:"),
+  patterns: susetags("a file of patterns", ["4.0", "5.0"], "=Pat:"),
 } as const;
 
 const latin1 = (bytes: Uint8Array) => new TextDecoder("latin1").decode(bytes);
@@ -35,7 +36,7 @@ const malformed = (why: string) => new RepodataFault("malformed_metadata", why);
 function xml(root: string, element: string, what: string): Layout {
   return {
     what,
-    element,
+    records: { element },
     tail: `</${root}>`,
     readHead: (start) => xmlHead(start, root, what),
     readRest(rest, head) {
@@ -45,21 +46,23 @@ function xml(root: string, element: string, what: string): Layout {
   };
 }
 
-/** yast2's packages: no end mark, so that only the checksum tells whether it is whole. */
-function susetags(): Layout {
-  const what = "packages";
+/** yast2's packages and patterns: no end mark, so that only the checksum tells whether it is whole. */
+function susetags(what: string, versions: string[], paragraph: string): Layout {
   return {
     what,
+    records: { paragraph },
     tail: "",
     readHead(start) {
       const [head] = /^(?:(?:#.*|=Ver: .*|[ \t]*)\n)*/.exec(latin1(start)) ?? [""];
-      if (!head.includes("=Ver: 2.0")) throw malformed(`${what} does not begin with =Ver: 2.0`);
+      if (!versions.some((version) => head.includes(`=Ver: ${version}`))) {
+        throw malformed(`${what} does not begin with =Ver: ${versions.join(" or ")}`);
+      }
       return { bytes: start.slice(0, head.length), contentAt: head.length };
     },
     readRest(rest) {
-      if (latin1(rest.subarray(0, 5)) === "=Pkg:") return "record";
+      if (latin1(rest.subarray(0, paragraph.length)) === paragraph) return "record";
       if (latin1(rest).trim() === "") return "end";
-      throw malformed(`${what} has something else than packages`);
+      throw malformed(`${what} has something else than ${paragraph}`);
     },
   };
 }

@@ -22,11 +22,11 @@ export interface SliceLimits {
 const defaultLimits: SliceLimits = { records: 16_000, bytes: 4 * 2 ** 20, recordBytes: 4 * 2 ** 20 };
 const longestHead = 64 * 1024; // bytes: what stands before the first record
 
-/** What can be cut: the `packages` of yast2 are called susetags. */
+/** What can be cut: the `packages` of yast2 are called susetags, its files of patterns patterns. */
 export type SlicedDocument = keyof typeof layouts;
 
 /**
- * Cuts primary.xml, updateinfo.xml or yast2's packages into documents of bounded size, each with the original head. Memory
+ * Cuts primary.xml, updateinfo.xml, yast2's packages or patterns into documents of bounded size, each with the original head. Memory
  * holds one slice and one chunk. Checked here: the head, the end, no DOCTYPE, no endless record. Whether the records are
  * sound is said by the parser that reads the slices: every byte goes to it.
  */
@@ -62,9 +62,9 @@ class Slicer {
     this.#limits = limits;
     this.#sliceAt = this.#cutAt = head.contentAt;
     this.#ends =
-      layout.element === undefined
-        ? new ParagraphEnds(this.#window, head.contentAt)
-        : new ElementEnds(this.#window, layout.element, head.contentAt, layout.what);
+      "element" in layout.records
+        ? new ElementEnds(this.#window, layout.records.element, head.contentAt, layout.what)
+        : new ParagraphEnds(this.#window, layout.records.paragraph, head.contentAt);
   }
 
   push(chunk: Uint8Array): void {

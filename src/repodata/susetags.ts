@@ -57,6 +57,32 @@ export function packagesFile(content: Content): DescribedFile {
 /** Summaries and descriptions stand in files of their own, one per language. */
 export const englishFile = (content: Content): DescribedFile | undefined => described(content, "packages.en");
 
+/** All patterns in one file, as the last of these repositories have them; read instead of the list where both are there. */
+export const mergedPatternsFile = (content: Content): DescribedFile | undefined => described(content, "patterns.pat");
+
+/** The list that names a file for each pattern. */
+export function patternList({ descriptionDirectory, descriptions }: Content): DescribedFile | undefined {
+  const checksum = descriptions.get("patterns");
+  return checksum && { path: `${descriptionDirectory}/patterns`, checksum };
+}
+
+export const longestPatternList = 64 * 1024; // bytes; a distribution has a hundred patterns, in 4 KB
+const mostPatternFiles = 500;
+
+/** The files that the list names, one a line. A file that META does not name could not be checked. */
+export function patternFiles(content: Content, list: Uint8Array): DescribedFile[] {
+  const names = new TextDecoder().decode(list).split("\n");
+  const files = names.map((name) => name.trim()).filter((name) => name.endsWith(".pat") || name.includes(".pat."));
+  if (files.length > mostPatternFiles) {
+    throw new RepodataFault("too_large", `patterns names more than ${mostPatternFiles} files`);
+  }
+  return files.map((name) => {
+    const file = described(content, name);
+    if (!file) throw new RepodataFault("malformed_metadata", `content has no checksum for ${name.slice(0, 120)}`);
+    return file;
+  });
+}
+
 /** A file in the compression that is smallest to fetch; META says which of them exist. */
 function described({ descriptionDirectory, descriptions }: Content, name: string): DescribedFile | undefined {
   for (const suffix of [".xz", ".bz2", ".gz", ""]) {

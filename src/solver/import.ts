@@ -6,6 +6,8 @@ import type { Solver } from "./solver.ts";
 export interface ImportOptions extends Partial<SliceLimits> {
   /** 8,000 packages take about 27 MiB of the instance's memory. */
   packagesPerPart?: number;
+  /** Of metadata, after which a part ends however few packages are in it: advisories name many files each. */
+  bytesPerPart?: number;
 }
 
 /** Small slices, so that a part is not much larger than asked for. */
@@ -19,17 +21,20 @@ export async function* importedParts(
   solver: Solver,
   source: ReadableStream<Uint8Array>,
   document: SlicedDocument,
-  { packagesPerPart = 8000, ...limits }: ImportOptions = {},
+  { packagesPerPart = 8000, bytesPerPart = 48 * 2 ** 20, ...limits }: ImportOptions = {},
 ): AsyncGenerator<Repository> {
   solver.reset();
   let part = solver.addRepository("part");
+  let partBytes = 0;
   for await (const { bytes } of slices(source, document, { ...sliceLimits, records: packagesPerPart, ...limits })) {
     read(part, document, bytes);
-    if (part.packageCount < packagesPerPart) continue;
+    partBytes += bytes.byteLength;
+    if (part.packageCount < packagesPerPart && partBytes < bytesPerPart) continue;
     part.finish();
     yield part;
     solver.reset();
     part = solver.addRepository("part");
+    partBytes = 0;
   }
   part.finish();
   if (part.packageCount > 0) yield part;

@@ -32,7 +32,7 @@ export interface PackageDescription extends Package {
   vendor: string;
 }
 
-/** As native/solve.c and native/describe.c write them. */
+/** As native/package.c writes them. */
 export type PackageFields = [
   ...names: [name: string, evr: string, arch: string, repository: string],
   ...sizes: [downloadSizeBytes: number, installSizeBytes: number],

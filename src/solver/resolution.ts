@@ -23,7 +23,13 @@ export interface Problem {
 }
 
 export type Resolution =
-  | { state: "solved"; packages: ResolvedPackage[]; unmatched: number[] }
+  | {
+      state: "solved";
+      packages: ResolvedPackage[];
+      /** Packages to libsolv, called `pattern:…` and the like, which only bring others: there is no file to install. */
+      kinds: ResolvedPackage[];
+      unmatched: number[];
+    }
   /** `unmatched`: places of the jobs that fit no package at all. */
   | { state: "unsolvable"; problems: Problem[]; unmatched: number[] };
 
@@ -37,10 +43,16 @@ type Answer = {
 export function resolutionOf(answer: unknown): Resolution {
   const { unmatched, packages, problems } = answer as Answer;
   if (problems) return { state: "unsolvable", problems: problems.map(problemOf), unmatched };
-  // Old patterns and products are packages to libsolv, but there is no file to install.
-  const real = (packages ?? []).filter(([name]) => !/^(pattern|product|patch|application):/.test(name));
-  return { state: "solved", packages: real.map(resolvedPackage).toSorted(byName), unmatched };
+  const { real = [], kind = [] } = Object.groupBy(packages ?? [], ([name]) => (isKind(name) ? "kind" : "real"));
+  return {
+    state: "solved",
+    packages: real.map(resolvedPackage).toSorted(byName),
+    kinds: kind.map(resolvedPackage),
+    unmatched,
+  };
 }
+
+const isKind = (name: string): boolean => /^(pattern|product|patch|application):/.test(name);
 
 const resolvedPackage = (fields: [...PackageFields, reason: Reason]): ResolvedPackage => ({
   ...packageOf(fields),

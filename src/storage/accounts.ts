@@ -25,13 +25,21 @@ export async function saveApiKey(
   await db.update(accounts).set({ apiKeyHmac: key.hmac, apiKeyCipher: key.cipher }).where(eq(accounts.id, accountId));
 }
 
-/** Bytes that an account keeps: its images and its uploads. */
+/** Bytes that an account keeps: its images with their file stores, its uploads and its overlay files. */
 export async function usedBytes(db: Database, accountId: number): Promise<number> {
   const row = await db.get<{ bytes: number }>(sql`SELECT ${usedBytesOf(accountId)} AS bytes`);
   return row.bytes;
 }
 
-/** The same as an expression, for statements that must not exceed the quota. */
-export const usedBytesOf = (accountId: number): SQL =>
-  sql`((SELECT coalesce(sum(file_size), 0) FROM builds WHERE account_id = ${accountId} AND retired_at IS NULL)
-     + (SELECT coalesce(sum(stored_bytes), 0) FROM rpms WHERE account_id = ${accountId}))`;
+/**
+ * The same as an expression, for statements that must not exceed the quota. A content that several of its appliances share
+ * counts once; `withoutFile`: as if that overlay file were not there.
+ */
+export const usedBytesOf = (accountId: number, { withoutFile = 0 }: { withoutFile?: number } = {}): SQL =>
+  sql`((SELECT coalesce(sum(file_size + coalesce(files_size, 0) + coalesce(files_index_size, 0)), 0) FROM builds
+          WHERE account_id = ${accountId} AND retired_at IS NULL AND expired_at IS NULL)
+     + (SELECT coalesce(sum(stored_bytes), 0) FROM rpms WHERE account_id = ${accountId})
+     + (SELECT coalesce(sum(size), 0) FROM (
+          SELECT DISTINCT blob_id, size FROM overlay_files
+          WHERE overlay_files.id <> ${withoutFile}
+            AND appliance_id IN (SELECT id FROM appliances WHERE account_id = ${accountId}))))`;

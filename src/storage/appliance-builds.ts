@@ -35,4 +35,4 @@ export async function withBuilds(db: Database, appliance: Appliance): Promise<Ap
   return { appliance, builds: images };
 }
 
-const downloadable = and(eq(builds.status, "finished"), isNull(builds.retiredAt));
+const downloadable = and(eq(builds.status, "finished"), isNull(builds.retiredAt), isNull(builds.expiredAt));

@@ -5,10 +5,15 @@ import {
   appliances,
   baseSystems,
   builds,
+  comments,
+  galleryUses,
   gpgKeys,
   overlayFiles,
+  ratings,
+  releasedBlobs,
   repositories,
   selections,
+  shares,
 } from "./schema.ts";
 
 export type Appliance = typeof appliances.$inferSelect;
@@ -20,10 +25,21 @@ export type Repository = typeof repositories.$inferSelect;
 export const findAppliance = (db: Database, accountId: number, id: number): Promise<Appliance | undefined> =>
   db.query.appliances.findFirst({ where: and(eq(appliances.id, id), eq(appliances.accountId, accountId)) });
 
-/** An appliance of this account, or a template, which everybody may read. */
+/** Whoever's it is. */
+export const findAnyAppliance = (db: Database, id: number): Promise<Appliance | undefined> =>
+  db.query.appliances.findFirst({ where: eq(appliances.id, id) });
+
+/** An appliance of this account, one that is shared with it, or a template, which everybody may read. */
 export const findReadableAppliance = (db: Database, accountId: number, id: number): Promise<Appliance | undefined> =>
   db.query.appliances.findFirst({
-    where: and(eq(appliances.id, id), or(eq(appliances.accountId, accountId), isNull(appliances.accountId))),
+    where: and(
+      eq(appliances.id, id),
+      or(
+        eq(appliances.accountId, accountId),
+        isNull(appliances.accountId),
+        sql`EXISTS (SELECT 1 FROM shares WHERE shares.appliance_id = ${id} AND shares.account_id = ${accountId})`,
+      ),
+    ),
   });
 
 export const listSelection = (db: Database, applianceId: number): Promise<Selection[]> =>
@@ -45,17 +61,20 @@ export const findBaseSystem = (db: Database, name: string) =>
 
 export const listBaseSystems = (db: Database) => db.query.baseSystems.findMany({ orderBy: asc(baseSystems.name) });
 
-/** Writes the clone and copies its source's repositories, selection, overlay files and keys, in one batch. */
-export async function saveClone(db: Database, clone: NewAppliance, sourceId: number): Promise<Appliance> {
+/**
+ * Writes the clone and copies its source's selection, overlay files, keys, and those of its repositories that the clone's
+ * owner may see, in one batch. Undefined: the source is gone, and nothing was written.
+ */
+export async function saveClone(db: Database, clone: NewAppliance, sourceId: number): Promise<Appliance | undefined> {
   const cloneId = sql`(SELECT id FROM appliances WHERE uuid = ${clone.uuid})`;
   // drizzle cannot bind a bare statement inside a batch, so the copies are inserts of every column in its order.
-  const [added] = await db.batch([
+  const [added, , , , , orphan] = await db.batch([
     db.insert(appliances).values(clone).returning(),
-    db
-      .insert(applianceRepositories)
-      .select(
-        sql`SELECT ${cloneId}, repository_id, position FROM appliance_repositories WHERE appliance_id = ${sourceId}`,
-      ),
+    db.insert(applianceRepositories).select(
+      sql`SELECT ${cloneId}, repository_id, position FROM appliance_repositories
+            JOIN repositories ON repositories.id = repository_id
+            WHERE appliance_id = ${sourceId} AND (account_id IS NULL OR account_id = ${clone.accountId ?? null})`,
+    ),
     db.insert(selections).select(
       sql`SELECT NULL, ${cloneId}, kind, name, version, repository_id FROM selections
           WHERE appliance_id = ${sourceId} ORDER BY id`,
@@ -68,20 +87,40 @@ export async function saveClone(db: Database, clone: NewAppliance, sourceId: num
       sql`SELECT NULL, ${cloneId}, name, target, fingerprint, key, created_at FROM gpg_keys
           WHERE appliance_id = ${sourceId} ORDER BY id`,
     ),
+    db
+      .delete(appliances)
+      .where(and(eq(appliances.uuid, clone.uuid), sql`NOT EXISTS (SELECT 1 FROM appliances WHERE id = ${sourceId})`))
+      .returning({ id: appliances.id }),
   ]);
-  const [appliance] = added;
-  if (!appliance) throw new Error(`clone of appliance ${sourceId} was not written`);
-  return appliance;
+  return orphan.length > 0 ? undefined : added[0];
 }
 
-/** Removes an appliance with all rows that hang on it; its blobs are the sweeper's. */
-export async function deleteApplianceRows(db: Database, applianceId: number): Promise<void> {
-  await db.batch([
+/**
+ * Removes an appliance with all rows that hang on it, in one batch; answers its builds. The blobs that the rows named
+ * are released; those of its builds, and what they froze, the sweeper finds by itself.
+ */
+export async function deleteApplianceRows(
+  db: Database,
+  applianceId: number,
+): Promise<Pick<typeof builds.$inferSelect, "id" | "status">[]> {
+  const released = sql`SELECT blob_id, ${Date.now()} FROM (
+      SELECT blob_id FROM overlay_files WHERE appliance_id = ${applianceId}
+      UNION SELECT logo_blob FROM appliances WHERE id = ${applianceId}
+      UNION SELECT background_blob FROM appliances WHERE id = ${applianceId}
+    ) WHERE blob_id IS NOT NULL`;
+  const again = { target: releasedBlobs.blobId, set: { releasedAt: sql`excluded.released_at` } };
+  const [, gone] = await db.batch([
+    db.insert(releasedBlobs).select(released).onConflictDoUpdate(again),
+    db.delete(builds).where(eq(builds.applianceId, applianceId)).returning({ id: builds.id, status: builds.status }),
     db.delete(selections).where(eq(selections.applianceId, applianceId)),
     db.delete(overlayFiles).where(eq(overlayFiles.applianceId, applianceId)),
     db.delete(gpgKeys).where(eq(gpgKeys.applianceId, applianceId)),
+    db.delete(shares).where(eq(shares.applianceId, applianceId)),
+    db.delete(ratings).where(eq(ratings.applianceId, applianceId)),
+    db.delete(comments).where(eq(comments.applianceId, applianceId)),
+    db.delete(galleryUses).where(eq(galleryUses.applianceId, applianceId)),
     db.delete(applianceRepositories).where(eq(applianceRepositories.applianceId, applianceId)),
-    db.delete(builds).where(eq(builds.applianceId, applianceId)),
     db.delete(appliances).where(eq(appliances.id, applianceId)),
   ]);
+  return gone;
 }

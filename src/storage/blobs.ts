@@ -1,11 +1,14 @@
+import type { ArtifactName } from "#contract/index";
+
 /** Every key in R2 is made here; nobody else knows a slash. */
 
 /** The frozen input of a build, by its own SHA-256: written before the row that names it. */
 export const inputKey = (sha256: string) => `inputs/${sha256}.json`;
 /** Everything of one build lies below this prefix, so that one listing finds it. */
 export const buildPrefix = (buildId: number) => `builds/${buildId}/`;
-/** The downloadable image. Each attempt writes its own, so that a late one cannot touch the winner's. */
-export const imageKey = (buildId: number, attempt: number) => `builds/${buildId}/image-${attempt}`;
+/** The downloadable image, or a part of its file store. Each attempt writes its own, so that a late one cannot touch the winner's. */
+export const artifactKey = (buildId: number, attempt: number, name: ArtifactName) =>
+  `builds/${buildId}/${name}-${attempt}`;
 export const logKey = (buildId: number) => `builds/${buildId}/log.txt`;
 /** What rpm reported in the image, as JSON. */
 export const installedKey = (buildId: number) => `builds/${buildId}/installed.json`;
@@ -29,6 +32,11 @@ export const uploadHeadersKey = (blobId: string) => `uploads/${blobId}/headers.j
 export const userRepositoryFileKey = (repositoryId: number, path: string) =>
   `user-repositories/${repositoryId}/${path}`;
 
+/** Something that an appliance holds: an overlay file, a logo, a background. Clones name the same. */
+export const contentKey = (blobId: string) => `contents/${blobId}`;
+/** What is shown of a background, beside the background itself. */
+export const thumbnailKey = (blobId: string) => `contents/${blobId}/100x100`;
+
 /** What the sweeper looks through, and whose a key is. */
 export const buildsPrefix = "builds/";
 export const inputsPrefix = "inputs/";
@@ -37,4 +45,5 @@ export const buildIdOfKey = (key: string): number => Number(key.split("/")[1]);
 export const sha256OfKey = (key: string): string => key.slice(inputsPrefix.length).replace(/\.json$/, "");
 export const importIdOfKey = (key: string): string => key.split("/")[2] ?? "";
 export const uploadsPrefix = "uploads/";
+export const contentsPrefix = "contents/";
 export const blobIdOfKey = (key: string): string => key.split("/")[1] ?? "";

@@ -10,10 +10,16 @@ export async function putInput(blobs: R2Bucket, input: FrozenInput): Promise<str
   return sha256;
 }
 
-export async function getInput(blobs: R2Bucket, sha256: string): Promise<FrozenInput> {
+/** Undefined: it is gone. */
+export async function findInput(blobs: R2Bucket, sha256: string): Promise<FrozenInput | undefined> {
   const blob = await blobs.get(inputKey(sha256));
-  if (!blob) throw new Error(`the frozen input ${sha256} is gone`);
-  return FrozenInput.parse(await blob.json());
+  return blob ? FrozenInput.parse(await blob.json()) : undefined;
+}
+
+export async function getInput(blobs: R2Bucket, sha256: string): Promise<FrozenInput> {
+  const input = await findInput(blobs, sha256);
+  if (!input) throw new Error(`the frozen input ${sha256} is gone`);
+  return input;
 }
 
 /** Removes every blob below a prefix. */

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, isNull, notInArray, sql } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, isNull, not, notInArray, sql } from "drizzle-orm";
 import type { Arch, ImageType } from "#contract/index";
 import type { Database } from "./db.ts";
 import { appliances, builds, type buildStatuses } from "./schema.ts";
@@ -14,6 +14,17 @@ export const isUnfinished = ({ status }: Pick<Build, "status">): boolean => unfi
 export const findBuild = (db: Database, accountId: number, id: number): Promise<Build | undefined> =>
   db.query.builds.findFirst({
     where: and(eq(builds.id, id), eq(builds.accountId, accountId), isNull(builds.retiredAt)),
+  });
+
+/** One of this account, or of an appliance that is shared with it. */
+export const findReadableBuild = (db: Database, accountId: number, id: number): Promise<Build | undefined> =>
+  db.query.builds.findFirst({
+    where: and(
+      eq(builds.id, id),
+      isNull(builds.retiredAt),
+      sql`(${builds.accountId} = ${accountId} OR EXISTS (
+        SELECT 1 FROM shares WHERE shares.appliance_id = ${builds.applianceId} AND shares.account_id = ${accountId}))`,
+    ),
   });
 
 /** For agents and objects, which know builds by id alone. */
@@ -107,7 +118,8 @@ export async function addBuild(
     FROM appliances WHERE id = ${applianceId} AND account_id = ${accountId}
       AND (SELECT count(*) FROM builds WHERE ${isTaken}) < ${slots.all}
       AND (SELECT count(*) FROM builds WHERE ${isTaken} AND account_id = ${accountId}) < ${slots.perAccount}
-      AND (${force ? 1 : 0} OR NOT EXISTS (${ofVersion} AND image_type = ${imageType} AND status = 'finished'))
+      AND NOT EXISTS (SELECT 1 FROM publications WHERE appliance_id = ${applianceId} AND version = ${version})
+      AND (${force ? 1 : 0} OR NOT EXISTS (${ofVersion} AND image_type = ${imageType} AND status = 'finished' AND expired_at IS NULL))
       AND (EXISTS (${ofVersion} AND status = 'finished')
         OR NOT EXISTS (${ofVersion} AND image_type <> ${imageType} AND ${isTaken}))
     ON CONFLICT DO NOTHING RETURNING id`);
@@ -144,9 +156,14 @@ export async function saveEnded(db: Database, id: number, ending: Ending): Promi
     .where(and(eq(builds.id, id), isTaken));
 }
 
-export type Result = Required<
-  Pick<Build, "imageKey" | "fileName" | "fileSize" | "rawSize" | "compressed" | "md5" | "sha1" | "sha256" | "steps">
-> & { completedAt: Date; message: string };
+export type Result = Pick<
+  Build,
+  "imageKey" | "fileName" | "fileSize" | "rawSize" | "compressed" | "md5" | "sha1" | "sha256"
+> &
+  Pick<Build, "filesKey" | "filesSize" | "filesIndexKey" | "filesIndexSize" | "builder" | "steps"> & {
+    completedAt: Date;
+    message: string;
+  };
 
 /**
  * It has an image. One batch: the build that this one replaces is retired, the appliance gets its next version (only
@@ -179,7 +196,7 @@ export async function saveFinished(
   ]);
 }
 
-/** Removes the row of a build that is over; undefined when there is none such of this account. */
+/** Removes the row of a build that is over and not published; undefined when there is none such of this account. */
 export async function deleteBuildRow(db: Database, accountId: number, id: number): Promise<Build | undefined> {
   const [gone] = await db
     .delete(builds)
@@ -189,11 +206,15 @@ export async function deleteBuildRow(db: Database, accountId: number, id: number
         eq(builds.accountId, accountId),
         isNull(builds.retiredAt),
         notInArray(builds.status, unfinished),
+        not(isPublished),
       ),
     )
     .returning();
   return gone;
 }
+
+const isPublished = sql`(${builds.status} = 'finished' AND EXISTS (SELECT 1 FROM publications
+  WHERE publications.appliance_id = ${builds.applianceId} AND publications.version = ${builds.version}))`;
 
 const isTaken = sql.raw("status IN ('queued', 'running')");
 

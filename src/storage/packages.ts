@@ -10,6 +10,7 @@ export interface FoundPackage {
   version: string;
   release: string;
   arch: string;
+  /** Both empty: there is no file, only a pattern. */
   checksumType: string;
   checksum: string;
   pattern: string | null;
@@ -30,7 +31,8 @@ export async function savePackages(
         size_bytes, installed_bytes, checksum_type, checksum, location, pattern)
       SELECT ${repositoryId}, ${importId}, value ->> 'name', value ->> 'epoch', value ->> 'version', value ->> 'release',
         value ->> 'arch', value ->> 'summary', value ->> 'description', value ->> 'sizeBytes', value ->> 'installedBytes',
-        value ->> '$.checksum.type', value ->> '$.checksum.hex', value ->> 'location', value ->> 'pattern'
+        coalesce(value ->> '$.checksum.type', ''), coalesce(value ->> '$.checksum.hex', ''),
+        coalesce(value ->> 'location', ''), value ->> 'pattern'
       FROM json_each(${batch})`);
   }
 }

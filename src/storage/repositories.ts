@@ -1,40 +1,25 @@
-import { and, asc, eq, inArray, isNotNull, isNull, or, sql, type SQL } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull, or, sql, type SQL } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { applianceRepositories, appliances, repositories } from "./schema.ts";
 
 export type Repository = typeof repositories.$inferSelect;
 export type NewRepository = typeof repositories.$inferInsert;
 
-/** A repository as the solver loads it: its .solv files in R2, in order. */
-export interface Solvable {
-  id: number;
-  /** What KIWI and the solver call it. */
-  alias: string;
-  /** zypper's: the lower number wins. */
-  priority: number;
-  revision: string;
-  parts: string[];
-  /** Where the locations of its packages begin, relative to its address; empty: at its root. */
-  packagesFolder: string;
-}
-
+/** What KIWI and the solver call it. */
 export const aliasOf = (repositoryId: number): string => `repo-${repositoryId}`;
-
-/** Those of the repositories that have been imported, in the order of the ids given. */
-export async function listSolvables(db: Database, repositoryIds: number[]): Promise<Solvable[]> {
-  const rows = await db.query.repositories.findMany({
-    columns: { id: true, priority: true, revision: true, parts: true, packagesFolder: true },
-    where: and(inArray(repositories.id, fromJson(repositoryIds)), isNotNull(repositories.revision)),
-  });
-  const known = new Map(rows.map((row) => [row.id, row]));
-  return repositoryIds.flatMap((id) => {
-    const row = known.get(id);
-    return row?.revision ? [{ ...row, alias: aliasOf(id), revision: row.revision }] : [];
-  });
-}
 
 export const findRepository = (db: Database, id: number): Promise<Repository | undefined> =>
   db.query.repositories.findFirst({ where: eq(repositories.id, id) });
+
+/** The repositories as their rows are now, in the order given; one that is gone is left out. */
+export async function rereadRepositories(
+  db: Database,
+  known: readonly Pick<Repository, "id">[],
+): Promise<Repository[]> {
+  const ids = known.map(({ id }) => id);
+  const rows = await db.query.repositories.findMany({ where: inArray(repositories.id, fromJson(ids)) });
+  return rows.toSorted((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id));
+}
 
 /** One that the account may see: everyone's, or its own. */
 export const findVisibleRepository = (db: Database, accountId: number, id: number): Promise<Repository | undefined> =>

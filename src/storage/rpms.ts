@@ -1,16 +1,10 @@
-import { and, asc, eq, inArray, ne, sql, type SQL } from "drizzle-orm";
+import { and, asc, eq, ne, sql, type SQL } from "drizzle-orm";
 import { usedBytesOf } from "./accounts.ts";
 import type { Database } from "./db.ts";
-import { rpms } from "./schema.ts";
+import { releasedBlobs, rpms } from "./schema.ts";
 
 export type Rpm = typeof rpms.$inferSelect;
 export type NewRpm = Omit<typeof rpms.$inferInsert, "id">;
-
-/** An upload and the contents that it took the place of. */
-export interface SavedRpm {
-  rpm: Rpm;
-  replacedBlobIds: string[];
-}
 
 export const listRpms = (db: Database, accountId: number, baseSystem: string): Promise<Rpm[]> =>
   db.query.rpms.findMany({
@@ -24,40 +18,39 @@ export const findRpm = (db: Database, accountId: number, id: number): Promise<Rp
 export const findRpmByBlob = (db: Database, blobId: string): Promise<Rpm | undefined> =>
   db.query.rpms.findFirst({ where: eq(rpms.blobId, blobId) });
 
-/** Adds an upload, or gives a single RPM's row of the same package the new content. Undefined: the quota is exceeded. */
-export async function addRpm(db: Database, row: NewRpm, quotaBytes: number): Promise<SavedRpm | undefined> {
+/**
+ * Adds an upload, or gives a single RPM's row of the same package the new content; the blob of the old one is released.
+ * Undefined: the quota is exceeded.
+ */
+export async function addRpm(db: Database, row: NewRpm, quotaBytes: number): Promise<Rpm | undefined> {
   const replaced = samePackage(row);
-  const [before, [rpm]] = await db.batch([
-    db.select({ blobId: rpms.blobId }).from(rpms).where(replaced),
+  const allowed = fits(row, { replaced, quotaBytes });
+  const [, [rpm]] = await db.batch([
+    release(db, sql`${replaced} AND ${allowed}`),
     db
       .insert(rpms)
       // Every column in its order; drizzle has no insert of values under a condition.
       .select(
         sql`SELECT NULL, ${row.accountId}, ${row.baseSystem}, ${row.fileName}, ${row.size}, ${row.md5}, ${row.sha256},
             ${row.blobId}, ${row.storedBytes}, ${row.isArchive ? 1 : 0}, ${row.nevra}, ${JSON.stringify(row.packages)},
-            ${row.uploadedAt.getTime()} WHERE ${fits(row, { replaced, quotaBytes })}`,
+            ${row.uploadedAt.getTime()} WHERE ${allowed}`,
       )
       .onConflictDoUpdate({ target: [rpms.accountId, rpms.baseSystem, rpms.nevra], set: contentOf(row) })
       .returning(),
   ]);
-  return rpm && { rpm, replacedBlobIds: before.map(({ blobId }) => blobId) };
+  return rpm;
 }
 
 /**
- * Gives an upload new content; another one of the same package gives way to it. Undefined: the quota is exceeded, or the
- * upload is gone.
+ * Gives an upload new content; another one of the same package gives way to it. What both had is released. Undefined: the
+ * quota is exceeded, or the upload is gone.
  */
-export async function replaceRpm(
-  db: Database,
-  id: number,
-  row: NewRpm,
-  quotaBytes: number,
-): Promise<SavedRpm | undefined> {
+export async function replaceRpm(db: Database, id: number, row: NewRpm, quotaBytes: number): Promise<Rpm | undefined> {
   const replaced = sql`(${samePackage(row)} OR ${eq(rpms.id, id)})`;
   const allowed = fits(row, { replaced, quotaBytes });
   const exists = sql`EXISTS (SELECT 1 FROM rpms AS target WHERE target.id = ${id})`;
-  const [before, , [rpm]] = await db.batch([
-    db.select({ blobId: rpms.blobId }).from(rpms).where(replaced),
+  const [, , [rpm]] = await db.batch([
+    release(db, sql`${replaced} AND ${eq(rpms.accountId, row.accountId)} AND ${allowed} AND ${exists}`),
     db.delete(rpms).where(and(samePackage(row), ne(rpms.id, id), allowed, exists)),
     db
       .update(rpms)
@@ -65,24 +58,30 @@ export async function replaceRpm(
       .where(and(eq(rpms.id, id), eq(rpms.accountId, row.accountId), allowed))
       .returning(),
   ]);
-  return rpm && { rpm, replacedBlobIds: before.map(({ blobId }) => blobId) };
+  return rpm;
 }
 
-/** Undefined: it is gone already. */
+/** Its blob is released. Undefined: it is gone already. */
 export async function deleteRpm(db: Database, accountId: number, id: number): Promise<Rpm | undefined> {
-  const [gone] = await db
-    .delete(rpms)
-    .where(and(eq(rpms.id, id), eq(rpms.accountId, accountId)))
-    .returning();
+  const it = sql`${eq(rpms.id, id)} AND ${eq(rpms.accountId, accountId)}`;
+  const [, [gone]] = await db.batch([release(db, it), db.delete(rpms).where(it).returning()]);
   return gone;
 }
 
-/** Those of the blobs that a row names. */
+/** Says from when on the blobs of these rows are nobody's, in the batch that takes them from the rows. */
+const release = (db: Database, which: SQL) =>
+  db
+    .insert(releasedBlobs)
+    .select(sql`SELECT rpms.blob_id, ${Date.now()} FROM rpms WHERE ${which}`)
+    .onConflictDoUpdate({ target: releasedBlobs.blobId, set: { releasedAt: sql`excluded.released_at` } });
+
+/** Those of the blobs that an upload names, or a build that is not over. */
 export async function findUsedBlobIds(db: Database, blobIds: string[]): Promise<Set<string>> {
-  const rows = await db
-    .select({ blobId: rpms.blobId })
-    .from(rpms)
-    .where(inArray(rpms.blobId, sql`(SELECT value FROM json_each(${JSON.stringify(blobIds)}))`));
+  const asked = sql`(SELECT value FROM json_each(${JSON.stringify(blobIds)}))`;
+  const rows = await db.all<{ blobId: string }>(
+    sql`SELECT blob_id AS blobId FROM rpms WHERE blob_id IN ${asked}
+        UNION SELECT blob_id FROM frozen_blobs WHERE blob_id IN ${asked}`,
+  );
   return new Set(rows.map(({ blobId }) => blobId));
 }
 

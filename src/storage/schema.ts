@@ -3,6 +3,8 @@ export * from "./schema/accounts.ts";
 export * from "./schema/appliances.ts";
 export * from "./schema/builds.ts";
 export * from "./schema/contents.ts";
+export * from "./schema/events.ts";
 export * from "./schema/gallery.ts";
 export * from "./schema/repositories.ts";
+export * from "./schema/resolutions.ts";
 export * from "./schema/service.ts";

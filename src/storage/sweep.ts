@@ -3,12 +3,12 @@ import type { Database } from "./db.ts";
 import { builds, sweepPositions } from "./schema.ts";
 
 /** What the sweeper knows of the builds whose blobs it found. */
-export type KeptBuild = Pick<typeof builds.$inferSelect, "id" | "status" | "imageKey">;
+export type KeptBuild = Pick<typeof builds.$inferSelect, "id" | "status" | "imageKey" | "filesKey" | "filesIndexKey">;
 
 /** Those of the ids that have a row. */
 export const findKept = (db: Database, ids: number[]): Promise<KeptBuild[]> =>
   db.query.builds.findMany({
-    columns: { id: true, status: true, imageKey: true },
+    columns: { id: true, status: true, imageKey: true, filesKey: true, filesIndexKey: true },
     where: inArray(builds.id, sql`(SELECT value FROM json_each(${JSON.stringify(ids)}))`),
   });
 

@@ -1,27 +1,15 @@
-import { basicCredentials } from "#api/authenticate";
 import { readParams } from "#api/params";
-import { checkPasswordOrKey, renewApiKey, showApiKey } from "#domain/account";
+import { renewApiKey, showApiKey } from "#domain/account";
 import { Refusal } from "#domain/refusal";
 import { keyedHash, sameSecret } from "#domain/secrets";
+import { refuseInReadOnlyMode } from "#domain/service-settings";
 import type { Account } from "#storage/accounts";
 import { factory } from "./factory.ts";
-import { Column, ErrorPage } from "./layout.tsx";
+import { Column } from "./layout.tsx";
 import { page } from "./page.tsx";
+import { signIn } from "./sign-in.tsx";
 
 const path = "/user/show_api_key";
-
-/** Basic with the password or the current key. Its realm is not the API's, so that browsers keep the two apart. */
-const signIn = factory.createMiddleware(async (c, next) => {
-  const given = basicCredentials(c.req.header("authorization"));
-  const account = given && (await checkPasswordOrKey(c.var.db, c.env, given));
-  if (!account) {
-    c.header("WWW-Authenticate", 'Basic realm="Kiln account", charset="UTF-8"');
-    const message = "Sign in with your account name and your password, or with your API key in place of it.";
-    return await page(c, <ErrorPage title="Sign in" message={message} />, { title: "Sign in", status: 401 });
-  }
-  c.set("account", account);
-  return await next();
-});
 
 export const apiKey = factory
   .createApp()
@@ -32,6 +20,8 @@ export const apiKey = factory
     return await page(c, <ApiKey account={c.var.account} apiKey={key} formToken={formToken} />, { title: "API key" });
   })
   .post(path, async (c) => {
+    // A key made now could be lost with the data that is being moved, and the old one would open again.
+    await refuseInReadOnlyMode(c.var.db);
     const { form_token: given = "" } = await readParams(c);
     if (!sameSecret(given, await formTokenOf(c.env, c.var.account))) {
       throw new Refusal("access_denied", { message: "This form is out of date. Please open the page again." });

@@ -41,7 +41,7 @@ const Front = ({ baseUrl }: { baseUrl: string }) => (
       </tbody>
     </table>
     <p class="quiet">
-      The whole API is described in the folder <code>docs</code> of Kiln's source.
+      <a href="/api/docs">All calls of the API</a>, also as <a href="/api/openapi.json">OpenAPI</a>.
     </p>
   </Column>
 );

@@ -1,5 +1,7 @@
 import { shown } from "#api/errors";
 import { xml } from "#api/respond";
+import { agreementPage } from "./agreement.tsx";
+import { apiDocs } from "./api-docs.tsx";
 import { apiKey } from "./api-key.tsx";
 import { factory } from "./factory.ts";
 import { front } from "./front.tsx";
@@ -12,10 +14,14 @@ import { testdrivePage } from "./testdrive.tsx";
 export const web = factory
   .createApp()
   .use("/", securityHeaders)
+  .use("/api/docs", securityHeaders)
   .use("/user/show_api_key", securityHeaders)
+  .use("/agreements/*", securityHeaders)
   .use("/testdrive/*", securityHeaders)
   .route("/", front)
+  .route("/", apiDocs)
   .route("/", apiKey)
+  .route("/", agreementPage)
   .route("/", testdrivePage);
 
 /** A person gets a page, a program the same document as from the API. */

@@ -8,6 +8,8 @@ export interface XmlNode {
   children: XmlNode[];
   /** Text and CDATA directly inside it, without the white space around. */
   text: string;
+  /** The same with it, for scripts and passwords; line ends are LF. */
+  exactText: string;
 }
 
 /** The longest body that a call takes as XML: a selection of ten thousand packages has half of it. */
@@ -56,7 +58,11 @@ function parsed(text: string): unknown {
 /** Without the comments and white space at its end. */
 function withoutEpilogue(text: string): string {
   let rest = text.trimEnd();
-  while (rest.endsWith("-->")) rest = rest.slice(0, Math.max(rest.lastIndexOf("<!--"), 0)).trimEnd();
+  // A name may end in dashes too: `</a-->` is no comment.
+  for (let start = 0; rest.endsWith("-->") && start >= 0;) {
+    start = rest.lastIndexOf("<!--");
+    if (start >= 0) rest = rest.slice(0, start).trimEnd();
+  }
   return rest;
 }
 
@@ -66,7 +72,7 @@ interface Budget {
 }
 
 /** What the parser makes of mixed content: a list of objects with one name each, and `:@` for the attributes. */
-function nodesOf(content: unknown, { depth, count }: Budget): Pick<XmlNode, "children" | "text"> {
+function nodesOf(content: unknown, { depth, count }: Budget): Pick<XmlNode, "children" | "text" | "exactText"> {
   if (!Array.isArray(content)) throw refused("The body is not well-formed XML.");
   if (depth > maxDepth) throw refused("The XML is nested too deeply.");
   const children: XmlNode[] = [];
@@ -78,7 +84,7 @@ function nodesOf(content: unknown, { depth, count }: Budget): Pick<XmlNode, "chi
     else if (name === "#cdata") text += cdata(value);
     else children.push({ name, attributes: attributesOf(item[":@"]), ...nodesOf(value, { depth: depth + 1, count }) });
   }
-  return { children, text: text.trim() };
+  return { children, text: text.trim(), exactText: text };
 }
 
 // What stands in CDATA is text as it is.

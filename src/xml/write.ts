@@ -7,7 +7,8 @@ export type XmlValue = string | number | boolean | Date | XmlFields | XmlList | 
 export interface XmlFields {
   [name: string]: XmlValue | readonly XmlValue[] | undefined;
 }
-type Attributes = Record<string, string>;
+/** Numbers and flags stay what they are, for the JSON of the same view. */
+type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 /** A list element with its items. */
 export class XmlList {
@@ -78,7 +79,7 @@ function fields(value: XmlFields, indent: string): string {
 
 const written = (attributes: Attributes) =>
   Object.entries(attributes)
-    .map(([name, value]) => ` ${name}="${escape(value).replaceAll('"', "&quot;")}"`)
+    .map(([name, value]) => ` ${name}="${escape(String(value)).replaceAll('"', "&quot;")}"`)
     .join("");
 
 const escape = (text: string) =>

@@ -88,7 +88,7 @@ describe("a KIWI run by the agent", () => {
     });
 
     expect(phases).toEqual(["Preparing the build", "Creating the image"]);
-    expect(lines.some((line) => /\(\d+\/\d+\) Installing: hello-/.test(line))).toBe(true);
+    expect(lines.some((line) => /\( *\d+\/\d+\) Installing: hello-/.test(line))).toBe(true);
     expect(readdirSync(join(state.path, "work"))).toEqual([]);
   });
 

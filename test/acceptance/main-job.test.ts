@@ -69,6 +69,20 @@ function expectHonestProgress(seen: RunningBuild[]) {
   expect(seen.at(-1)).toEqual({ state: "finished", percent: 100, message: "Finished" });
 }
 
+/** Files of the image come back one by one, as they are in it, and the manifest tells what it was made from. */
+async function expectReadable(applianceId: string, buildId: string, raw: string) {
+  const inImage = (path: string) => tux.file(`/appliances/${applianceId}/image_files`, { build_id: buildId, path });
+  const passwd = fileInDisk(raw, "etc/passwd");
+  expect(passwd).toMatch(/^root:/);
+  expect(await inImage("/etc/passwd")).toBe(passwd);
+  expect(await inImage("/var/run/../etc/passwd")).toBe(passwd); // /var/run is a link to /run
+  await expect(inImage("/etc")).rejects.toThrow("invalid_path");
+
+  const { manifest } = await tux.call("GET", `/appliances/${applianceId}/software/manifest/oem`);
+  expect(manifest.config.image.users.user["@password"]).toMatch(/^\$6\$/);
+  expect(manifest.extra_config.kiwi_version).toMatch(/^\d+\./);
+}
+
 /** Boots the build, looks at it through the relay and through TCP, and answers when it showed a login prompt. */
 async function testdrive(buildId: string) {
   const { testdrive: session } = await tux.call("POST", "/testdrives", { build_id: buildId });
@@ -110,6 +124,7 @@ describe("an appliance as a disk image", () => {
     const raw = join(folder, readdirSync(folder).find((name) => name.endsWith(".raw")) ?? "");
     expect(fileInDisk(raw, "usr/share/hello/version")).toMatch(/^hello 1\.1/);
 
+    await expectReadable(id, buildId, raw);
     const { session, viaRelay, viaTcp } = await testdrive(buildId);
     expect((await viaRelay.frame()).colours).toBeGreaterThan(1);
     expect((await viaTcp.frame()).colours).toBeGreaterThan(1);

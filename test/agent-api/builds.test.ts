@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { partBytes } from "#contract/index";
+import { artifactNames, partBytes } from "#contract/index";
 import { buildObject } from "#domain/build";
 import { inputKey, installedKey } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
@@ -218,12 +218,19 @@ describe("the end of an attempt", () => {
     expect(input.description["config.xml"]).toContain('<package name="hello=1.1-1"');
   });
 
-  it("is no finish without a complete upload", async () => {
+  it.each(artifactNames)("is no finish while the upload of %s is not complete", async (missing) => {
     const { buildId, attempt } = await running();
-    await attempt.opensUpload(5);
+    const others = artifactNames.filter((name) => name !== missing);
+    for (const name of others) await attempt.uploadsArtifact(name, bytesOf(`the bytes of ${name}`));
+    await attempt.opensUpload(5, missing);
 
     expect(await codeOf(await attempt.finishes())).toEqual([409, "incomplete"]);
     expect((await findAnyBuild(db, buildId))?.status).toBe("running");
+
+    await attempt.uploadsArtifact(missing, bytesOf("later"));
+    expect((await attempt.finishes()).status).toBe(200);
+    const sizes = await findAnyBuild(db, buildId);
+    expect([sizes?.fileSize, sizes?.filesSize, sizes?.filesIndexSize]).toContain(5);
   });
 
   it("fails at once when KIWI said no, also when it is said twice", async () => {
@@ -308,7 +315,6 @@ describe("an upload", () => {
     expect((await attempt.completesUpload(whole)).status).toBe(200);
     expect((await attempt.completesUpload(whole)).status).toBe(200);
     expect((await attempt.opensUpload(whole.byteLength)).complete).toBe(true);
-    expect((await attempt.finishes()).status).toBe(200);
     const stored = await env.BLOBS.get(`builds/${buildId}/image-1`);
     expect(sha256((await stored?.bytes()) ?? bytesOf(""))).toBe(sha256(whole));
   });
@@ -317,7 +323,7 @@ describe("an upload", () => {
     const { attempt } = await running();
     await attempt.opensUpload(image.byteLength);
 
-    const answer = await attempt.sendsPart(1, image, sha256(bytesOf("something else")));
+    const answer = await attempt.sendsPart(1, image, { announced: sha256(bytesOf("something else")) });
 
     expect(await codeOf(answer)).toEqual([400, "wrong_digest"]);
     expect((await attempt.opensUpload(image.byteLength)).parts).toEqual([]);
@@ -329,7 +335,7 @@ describe("an upload", () => {
     await attempt.sendsPart(1, image);
     const other = image.toReversed();
 
-    await attempt.sendsPart(1, other, sha256(bytesOf("a lie")));
+    await attempt.sendsPart(1, other, { announced: sha256(bytesOf("a lie")) });
     expect((await attempt.opensUpload(image.byteLength)).parts).toEqual([]);
     await attempt.sendsPart(1, other);
 
@@ -371,11 +377,11 @@ describe("an upload", () => {
     await attempt.sendsPart(1, image);
     await attempt.completesUpload(image);
     await runInDurableObject(buildObject(env, attempt.claim.buildId), (_build, { storage }) => {
-      storage.sql.exec("UPDATE uploads SET image = NULL");
+      storage.sql.exec("UPDATE artifacts SET stored = NULL");
     });
 
     expect((await attempt.completesUpload(image)).status).toBe(200);
-    expect((await attempt.finishes()).status).toBe(200);
+    expect((await attempt.opensUpload(image.byteLength)).complete).toBe(true);
   });
 
   it("knows no artifact of another name", async () => {

@@ -1,5 +1,9 @@
+import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { signedIn, visit } from "../support/client.ts";
+import { openDatabase } from "#storage/db";
+import { builds, overlayFiles, rpms } from "#storage/schema";
+import { signedIn, visit, type Client } from "../support/client.ts";
+import { createAppliance } from "../support/factories.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
 describe("GET account", () => {
@@ -40,6 +44,86 @@ describe("GET account", () => {
 
     expect(answer.headers.get("www-authenticate")).toMatch(/^Basic realm=/);
     await expectError(answer, 401, "access_denied");
+  });
+});
+
+const gib = 1024 ** 3;
+let kept = 0;
+
+/** A finished build of so many bytes. */
+const keepBuild = ({ accountId }: Client, fileSize: number, change: Partial<typeof builds.$inferInsert> = {}) =>
+  openDatabase(env.DB)
+    .insert(builds)
+    .values({
+      accountId,
+      // Two finished ones of the same version may not be of one appliance.
+      applianceId: 900_000 + (kept += 1),
+      version: "0.0.1",
+      imageType: "oem",
+      status: "finished",
+      inputSha256: "0",
+      downloadToken: crypto.randomUUID(),
+      fileSize,
+      createdAt: new Date(),
+      ...change,
+    });
+
+const keepRpm = ({ accountId }: Client, storedBytes: number) =>
+  openDatabase(env.DB).insert(rpms).values({
+    accountId,
+    baseSystem: "tiny-1.0",
+    fileName: "hello-1.0-1.noarch.rpm",
+    size: storedBytes,
+    md5: "0",
+    sha256: "0",
+    blobId: crypto.randomUUID(),
+    storedBytes,
+    packages: [],
+    uploadedAt: new Date(),
+  });
+
+const keepFile = (applianceId: number, size: number) =>
+  openDatabase(env.DB).insert(overlayFiles).values({
+    applianceId,
+    fileName: "large",
+    path: "/srv",
+    owner: "root",
+    group: "root",
+    permissions: 0o644,
+    enabled: true,
+    size,
+    md5: "0",
+    sha256: "0",
+    blobId: crypto.randomUUID(),
+    createdAt: new Date(),
+  });
+
+const quotaOf = async (tux: Client) => (await readXml(await tux.get("/account"))).account.disk_quota;
+
+describe("the disk quota", () => {
+  it("counts images, uploads and overlay files, and nobody else's", async () => {
+    const [tux, eve] = [await signedIn(), await signedIn()];
+    await keepBuild(tux, 2 * gib);
+    await keepRpm(tux, gib);
+    await keepFile(await createAppliance(tux), gib);
+    await keepBuild(eve, 8 * gib);
+
+    expect(await quotaOf(tux)).toEqual({ available: "20GB", used: "20%" });
+    expect(await quotaOf(eve)).toEqual({ available: "20GB", used: "40%" });
+  });
+
+  it("does not count what a forced build replaced", async () => {
+    const tux = await signedIn();
+    await keepBuild(tux, 5 * gib, { retiredAt: new Date() });
+
+    expect(await quotaOf(tux)).toMatchObject({ used: "0%" });
+  });
+
+  it("says so when more is used than there is", async () => {
+    const tux = await signedIn();
+    await keepBuild(tux, 30 * gib);
+
+    expect(await quotaOf(tux)).toEqual({ available: "20GB", used: "150%" });
   });
 });
 

@@ -76,7 +76,6 @@ describe("POST running_builds", () => {
   it.each([
     ["a version it never had", { version: "7.7.7" }, "invalid_version"],
     ["an unknown type", { image_type: "floppy" }, "invalid_image_type"],
-    ["a type that nobody can build", { image_type: "vmx" }, "invalid_image_type"],
     ["force=perhaps", { force: "perhaps" }, "invalid_value"],
   ])("refuses %s", async (_what, params, code) => {
     const applianceId = await createAppliance(tux);
@@ -94,14 +93,15 @@ describe("POST running_builds", () => {
     expect(await expectError(answer, 400, "invalid_image_type")).toBe("Pick one of xen, oem, vmx, iso.");
   });
 
-  it("says that no builder makes a type which the API knows", async () => {
-    const message = await expectError(
-      await start(await createAppliance(tux), { image_type: "ec2" }),
-      400,
-      "invalid_image_type",
-    );
+  it("refuses at once what no builder makes, and says what is missing", async () => {
+    const agent = await fakeAgent();
+    await agent.hello({ arches: ["x86_64", "i586"], imageTypes: ["oem", "iso"], lacking: { ec2: "sfdisk" } });
+    const applianceId = await createAppliance(tux);
 
-    expect(message).toMatch(/no builder .* ec2/i);
+    const message = await expectError(await start(applianceId, { image_type: "ec2" }), 400, "configuration_error");
+
+    expect(message).toMatch(/no builder .* ec2 images for x86_64\. Missing there: sfdisk\./i);
+    expect(await listed(applianceId)).toEqual([]);
   });
 
   it("refuses a stranger's appliance and a template", async () => {

@@ -76,6 +76,15 @@ describe("POST testdrives", () => {
     await expectError(await tux.post("/testdrives", { build_id: build.id }), 400, "invalid_build_id");
   });
 
+  it("says why a build of type net starts in no testdrive", async () => {
+    const tux = await signedIn();
+    const build = await bootableBuild(tux, { imageType: "net" });
+
+    const message = await expectError(await tux.post("/testdrives", { build_id: build.id }), 400, "build_not_found");
+
+    expect(message).toMatch(/PXE/);
+  });
+
   it.each(["queued", "running", "failed", "error", "cancelled"] as const)(
     "refuses a build that is %s: it has no image",
     async (status) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ImageType } from "#contract/index";
+import type { Arch, Capabilities, ImageType } from "#contract/index";
 import { chooseImageType, chooseVersion, obstacleTo, type BuildRequest } from "#domain/build-request";
 import { Refusal } from "#domain/refusal";
 import { raiseRelease } from "#domain/version";
@@ -9,12 +9,18 @@ import type { Build } from "#storage/builds";
 import { capabilities } from "../support/fake-agent.ts";
 
 // The rules read a few columns of wide rows; these carry those alone.
-const appliance = { version: "0.0.3", imageType: "oem" } as Appliance;
-const request: BuildRequest = { applianceId: 1, force: false, multi: false, allowedTypes: ["oem", "iso", "vmx"] };
+const appliance = { version: "0.0.3", imageType: "oem", arch: "x86_64" } as Appliance;
+const request: BuildRequest = {
+  applianceId: 1,
+  force: false,
+  multi: false,
+  allowedTypes: ["oem", "iso", "vmx"],
+  baseUrl: "https://kiln.test",
+};
 
 const build = (words: string): Build => {
-  const [version, imageType, status] = words.split(" ");
-  return { version, imageType, status } as Build;
+  const [version, imageType, status, expired] = words.split(" ");
+  return { version, imageType, status, expiredAt: expired === undefined ? null : new Date() } as Build;
 };
 const agentWith = (...imageTypes: ImageType[]) => ({ capabilities: { ...capabilities, imageTypes } }) as Agent;
 
@@ -48,15 +54,54 @@ describe("chooseVersion", () => {
 describe("chooseImageType", () => {
   it.each([
     ["the configuration's when nothing is said", undefined, [], "oem"],
-    ["oem and iso before any builder said what it can", "iso", [], "iso"],
-    ["no other before any builder said what it can", "vmx", [], "invalid_image_type"],
+    ["all before any builder said what it can", "vmx", [], "vmx"],
+    ["nothing where all that builders can is nothing", "oem", [agentWith()], "configuration_error"],
     ["what a builder can", "vmx", [agentWith("vmx")], "vmx"],
     ["what one of several builders can", "iso", [agentWith("oem"), agentWith("iso")], "iso"],
-    ["nothing that no builder can", "oem", [agentWith("iso")], "invalid_image_type"],
+    ["nothing that no builder can", "oem", [agentWith("iso")], "configuration_error"],
     ["nothing that this version of the API does not know", "net", [agentWith("net")], "invalid_image_type"],
     ["no nonsense", "floppy", [], "invalid_image_type"],
   ])("takes %s", (_what, imageType, agents, expected) => {
     expect(codeOf(() => chooseImageType(appliance, agents, { ...request, imageType }))).toBe(expected);
+  });
+});
+
+const choosingVmx = (can: Partial<Capabilities>, arch: Arch = "x86_64") => {
+  const agents = [{ capabilities: { ...capabilities, ...can } } as Agent];
+  return () => chooseImageType({ ...appliance, arch }, agents, { ...request, imageType: "vmx" });
+};
+
+describe("a type that no builder can make for the appliance's architecture", () => {
+  it.each<[string, Partial<Capabilities>, Arch, string]>([
+    [
+      "names what is missing for the type",
+      { imageTypes: ["oem"], lacking: { vmx: "qemu-img" } },
+      "x86_64",
+      "No builder of this service can build vmx images for x86_64. Missing there: qemu-img. It builds oem for x86_64.",
+    ],
+    [
+      "names what is missing for the architecture",
+      { imageTypes: ["vmx"], lacking: { i586: "32-bit programs" } },
+      "i586",
+      "No builder of this service can build vmx images for i586. Missing there: 32-bit programs. It builds vmx for x86_64.",
+    ],
+    [
+      "says nothing of it where the builder says nothing",
+      { imageTypes: ["oem"] },
+      "x86_64",
+      "No builder of this service can build vmx images for x86_64. It builds oem for x86_64.",
+    ],
+  ])("%s", (_what, can, arch, message) => {
+    expect(choosingVmx(can, arch)).toThrow(message);
+  });
+
+  it("is not found in two builders of which each can a half", () => {
+    const agents = [
+      agentWith("oem"),
+      { capabilities: { ...capabilities, arches: ["i586"], imageTypes: ["vmx"] } } as Agent,
+    ];
+    const act = () => chooseImageType(appliance, agents, { ...request, imageType: "vmx" });
+    expect(codeOf(act)).toBe("configuration_error");
   });
 });
 
@@ -66,6 +111,13 @@ describe("obstacleTo", () => {
   it.each([
     ["nothing", [], false, undefined],
     ["the same, finished", ["0.0.1 oem finished"], false, "image_already_exists"],
+    ["the same, finished, whose image has expired", ["0.0.1 oem finished expired"], false, undefined],
+    [
+      "a later build when the first one's image has expired",
+      ["0.0.1 iso queued", "0.0.1 vmx finished expired"],
+      false,
+      undefined,
+    ],
     ["the same, running", ["0.0.1 oem running"], false, "image_already_exists"],
     ["the same when forced", ["0.0.1 oem running"], true, undefined],
     ["the same, failed", ["0.0.1 oem failed", "0.0.1 oem cancelled"], false, undefined],

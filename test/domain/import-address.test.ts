@@ -2,13 +2,14 @@ import { describe, expect, it } from "vitest";
 import { isReachable, parseRepositoryUrl } from "#domain/repository-address";
 import { baseSystemByIndex, type KnownBaseSystem } from "#domain/repository-base-system";
 
-const reachable = (mode: string, url: string) => isReachable({ MODE: mode }, new URL(url));
+const reachable = (url: string, ALLOW_HOSTS?: string) =>
+  isReachable({ BASE_URL: "https://kiln.example.org/", ...(ALLOW_HOSTS ? { ALLOW_HOSTS } : {}) }, new URL(url));
 
 const known = (url: string): KnownBaseSystem[] => [
   { name: "12.1", facts: { detection: { urls: [url], cpeIds: [], releaseCapabilities: [] } } as never },
 ];
 
-describe("an address in production", () => {
+describe("an address", () => {
   it.each([
     "http://localhost/",
     "http://mirror.localhost/",
@@ -38,10 +39,11 @@ describe("an address in production", () => {
     "http://[ff02::1]/",
     "http://[2002:7f00:1::]/",
     "http://[2001:db8::1]/",
+    "https://kiln.example.org/download/",
     "ftp://mirror.example.org/",
     "file:///etc/passwd",
   ])("is refused when it is %s", (url) => {
-    expect(reachable("cloudflare", url)).toBe(false);
+    expect(reachable(url)).toBe(false);
   });
 
   it.each([
@@ -54,12 +56,25 @@ describe("an address in production", () => {
     "http://[2606:4700::1111]/",
     "http://10.example.org/",
   ])("is fetched from when it is %s", (url) => {
-    expect(reachable("cloudflare", url)).toBe(true);
+    expect(reachable(url)).toBe(true);
   });
 
-  it("is a matter of the machine's own guard when the service is embedded", () => {
-    expect(reachable("embedded", "http://10.0.0.1/")).toBe(true);
-    expect(reachable("embedded", "file:///etc/passwd")).toBe(false);
+  it.each([
+    ["http://10.0.0.1/", "10.0.0.1", true],
+    ["http://10.0.0.1:8080/", "10.0.0.1", true],
+    ["http://10.0.0.1/", "10.0.0.1:80", true],
+    ["https://mirror.lan/", "mirror.lan:443", true],
+    ["http://[fd00::1]:81/", "10.0.0.1,[fd00:0:0::1]:81", true],
+    ["http://[fd00::1]:81/", "[fd00::1]", true],
+    ["http://10.0.0.1:080/", "10.0.0.1:80,mirror.lan", true],
+    ["http://localhost/", ",", false],
+    ["http://10.0.0.1.example.org/", "10.0.0.1", true],
+    ["http://10.0.0.1/", "10.0.0.1.example.org", false],
+    ["http://10.0.0.1:8080/", "10.0.0.1:80", false],
+    ["http://10.0.0.2/", "10.0.0.1", false],
+    ["file://10.0.0.1/etc/passwd", "10.0.0.1", false],
+  ])("%s is fetched from where the operator opened %s: %s", (url, opened, isFetched) => {
+    expect(reachable(url, opened)).toBe(isFetched);
   });
 });
 
@@ -71,7 +86,7 @@ describe("the address of a repository", () => {
     ["http://mirror.example.org", "http://mirror.example.org"],
     ["http://mirror.example.org/a/../b:/c d", "http://mirror.example.org/b:/c%20d"],
   ])("is the same however it is written: %s", (written, meant) => {
-    expect(parseRepositoryUrl({ MODE: "cloudflare" }, written)).toBe(meant);
+    expect(parseRepositoryUrl({ BASE_URL: "" }, written)).toBe(meant);
   });
 });
 

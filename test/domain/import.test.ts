@@ -3,17 +3,15 @@ import { gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
 import { importRepository } from "#domain/repository-import";
 import type { Fetch } from "#domain/repository-download";
-import { solverModule } from "#solver/module";
-import { openSolver } from "#solver/solver";
 import { openDatabase } from "#storage/db";
 import { searchPackages } from "#storage/packages";
-import { addRepository, findRepository, listSolvables, type NewRepository } from "#storage/repositories";
+import { addRepository, findRepository } from "#storage/repositories";
 import { packed } from "../fixtures/repodata/packed.ts";
 import signedRepomd from "../fixtures/repodata/signed/repomd.xml?raw";
 import tinySignature from "../fixtures/repodata/signed/tiny.asc?raw";
 import tinyKey from "../fixtures/repodata/signed/tiny.key?raw";
-import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn } from "../support/client.ts";
+import { solverOf } from "../support/imported.ts";
 import { mirrorOf, rpmMd, type RepositoryFiles } from "../support/mirror.ts";
 import { primaryXmlOf } from "../solver/repo-dsl.ts";
 
@@ -23,17 +21,11 @@ const url = "http://mirror.example.org/linux";
 let repositoryId: number;
 beforeEach(async () => {
   const { accountId } = await signedIn();
-  repositoryId = await added({ accountId });
+  const row = { accountId, name: "Linux", url, baseSystem: "other", arches: [] };
+  repositoryId = (await addRepository(db, { ...row, type: "rpm-md" }))?.id ?? 0;
 });
 
-async function added(row: Partial<NewRepository>): Promise<number> {
-  const blank: NewRepository = { name: "Linux", url, type: "rpm-md", baseSystem: "other", arches: [] };
-  const repository = await addRepository(db, { ...blank, ...row });
-  return repository?.id ?? 0;
-}
-
-const importing = (files: RepositoryFiles, base = url) =>
-  importRepository(env, db, repositoryId, mirrorOf({ [base]: files }));
+const importing = (files: RepositoryFiles) => importRepository(env, db, repositoryId, mirrorOf({ [url]: files }));
 
 const row = async () => (await findRepository(db, repositoryId)) ?? expect.fail("the repository is gone");
 
@@ -70,16 +62,8 @@ describe("an import", () => {
 
   it("leaves parts that the solver can load", async () => {
     await importing(rpmMd(["vim-small-2:9.1-3 requires vim-data", "vim-data-9.1"]));
-    const [solvable] = await listSolvables(db, [repositoryId]);
 
-    const solver = await openSolver(solverModule);
-    const repository = solver.addRepository(solvable?.alias ?? "");
-    for (const key of solvable?.parts ?? []) {
-      repository.loadPart(new Uint8Array((await (await env.BLOBS.get(key))?.arrayBuffer()) ?? new ArrayBuffer()));
-    }
-    solver.ready();
-
-    const resolution = solver.solve([{ kind: "install", name: "vim-small" }]);
+    const resolution = (await solverOf(await row())).solve([{ kind: "install", name: "vim-small" }]);
     expect(resolution.state === "solved" && resolution.packages.map(({ name }) => name)).toEqual([
       "vim-data",
       "vim-small",
@@ -126,11 +110,13 @@ describe("an import", () => {
     expect(await names()).toEqual(["a-one"]);
   });
 
-  it("splits what is large into parts", async () => {
-    const many = Array.from({ length: 12_000 }, (_, nth) => `many-${nth}x-1`);
+  it("reads what is large in parts, and keeps it as one", async () => {
+    const many = Array.from({ length: 12_000 }, (_, nth) => `many${nth}-1`);
     await importing(rpmMd(many));
 
-    expect(await row()).toMatchObject({ packageCount: 12_000, parts: [expect.any(String), expect.any(String)] });
+    expect(await row()).toMatchObject({ packageCount: 12_000, parts: [expect.any(String)] });
+    const solver = await solverOf(await row());
+    for (const name of ["many0", "many11999"]) expect(solver.info(name)).toMatchObject({ name, version: "1" });
     expect((await leavings()).rows).toBe(12_000);
   });
 
@@ -282,33 +268,5 @@ describe("a signature", () => {
   it("that belongs to another index is refused", async () => {
     await importing({ ...signed, ...good });
     expect(await row()).toMatchObject({ importState: "failed", problem: expect.stringMatching(/signature/) });
-  });
-});
-
-describe("the base system of an import", () => {
-  beforeEach(loadTemplates);
-
-  it("is known by the address", async () => {
-    repositoryId = await added({
-      accountId: (await signedIn()).accountId,
-      url: "http://mirror.example.org/tiny-1.0/x",
-    });
-    await importing(good, "http://mirror.example.org/tiny-1.0/x");
-    expect((await row()).baseSystem).toBe("tiny-1.0");
-  });
-
-  it("is known by the name of the distribution in the index", async () => {
-    await importing(rpmMd(["a-good-1"], { cpeId: "cpe:/o:kiln:tiny:1.0" }));
-    expect((await row()).baseSystem).toBe("tiny-1.0");
-  });
-
-  it("is known by its release package", async () => {
-    await importing(rpmMd(["a-good-1", "tiny-release-1 provides product(TinyLinux) = 1.0-1"]));
-    expect((await row()).baseSystem).toBe("tiny-1.0");
-  });
-
-  it("is other where nothing tells", async () => {
-    await importing(good);
-    expect((await row()).baseSystem).toBe("other");
   });
 });

@@ -1,15 +1,19 @@
 import { env } from "cloudflare:workers";
-import { beforeEach, describe, expect, it } from "vitest";
-import { countChanges, resolve } from "#domain/resolution";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { countChanges, imageOf, resolve } from "#domain/resolution";
 import { ResolutionCache } from "#domain/resolution-cache";
 import { jobsOf, type ApplianceSoftware, type Choice } from "#domain/resolution-request";
 import { estimateOf } from "#domain/estimate";
 import { solverModule } from "#solver/module";
 import { openSolver } from "#solver/solver";
 import type { Repository } from "#storage/appliances";
-import { aliasOf } from "#storage/repositories";
+import { openDatabase } from "#storage/db";
+import { addRepository, aliasOf, findRepository } from "#storage/repositories";
 import { primaryXmlOf, shown } from "../solver/repo-dsl.ts";
+import { signedIn } from "../support/client.ts";
+import { stock } from "../support/repositories.ts";
 
+const db = openDatabase(env.DB);
 let ids = 0;
 beforeEach(() => void (ids += 100));
 
@@ -54,7 +58,7 @@ const software = (
 });
 
 async function resolved(wanted: ApplianceSoftware): Promise<string[]> {
-  const resolution = await resolve(env, wanted);
+  const resolution = await resolve({ env, db }, wanted);
   if (resolution.state !== "solved") throw new Error(JSON.stringify(resolution));
   return resolution.packages.map(shown);
 }
@@ -100,7 +104,7 @@ describe("the resolution of an appliance", () => {
       "emacs-1.0 provides editor",
     ]);
 
-    const resolution = await resolve(env, software([main], ["pattern base", "ban emacs"]));
+    const resolution = await resolve({ env, db }, software([main], ["pattern base", "ban emacs"]));
 
     expect(resolution).toMatchObject({
       state: "solved",
@@ -130,7 +134,7 @@ describe("the resolution of an appliance", () => {
   it("says why there is none, in libsolv's words with its proposals", async () => {
     const main = await repository(99, ["a-1.0 requires gone >= 7", "b-1.0 conflicts c", "c-1.0"]);
 
-    expect(await resolve(env, software([main], ["package a"]))).toEqual({
+    expect(await resolve({ env, db }, software([main], ["package a"]))).toEqual({
       state: "unsolvable",
       problems: [
         {
@@ -139,7 +143,7 @@ describe("the resolution of an appliance", () => {
         },
       ],
     });
-    expect(await resolve(env, software([main], ["package b", "package c"]))).toMatchObject({
+    expect(await resolve({ env, db }, software([main], ["package b", "package c"]))).toMatchObject({
       problems: [{ proposals: ["do not ask to install c", "do not ask to install b"] }],
     });
   });
@@ -147,8 +151,10 @@ describe("the resolution of an appliance", () => {
   it("proposes a package without its pin where the pin is the trouble, and nothing where there is no such package", async () => {
     const main = await repository(99, ["a-1.0"]);
 
-    expect(await resolve(env, software([main], ["package a 9.9"]))).toMatchObject({ problems: [{ install: "a" }] });
-    const unknown = await resolve(env, software([main], ["package no-such 9.9"]));
+    expect(await resolve({ env, db }, software([main], ["package a 9.9"]))).toMatchObject({
+      problems: [{ install: "a" }],
+    });
+    const unknown = await resolve({ env, db }, software([main], ["package no-such 9.9"]));
     expect(unknown).toMatchObject({ state: "unsolvable", problems: [{ text: expect.stringContaining("no-such") }] });
     expect(unknown).not.toMatchObject({ problems: [{ install: expect.anything() }] });
   });
@@ -157,7 +163,7 @@ describe("the resolution of an appliance", () => {
     const main = await repository(99, ["a-1.0"]);
     const waiting = { ...(await repository(99)), revision: null };
 
-    expect(await resolve(env, software([main, waiting], ["package a"]))).toEqual({
+    expect(await resolve({ env, db }, software([main, waiting], ["package a"]))).toEqual({
       state: "unimported",
       repositories: [waiting],
     });
@@ -169,10 +175,40 @@ describe("the resolution of an appliance", () => {
 
     expect(await resolved(software([before], ["package a"]))).toEqual(["a-1.0"]);
     expect(await resolved(software([after], ["package a"]))).toEqual(["a-1.1"]);
+  });
+
+  it("reads a repository again whose parts a later import has replaced while it was being read", async () => {
+    const { accountId } = await signedIn();
+    const row = { accountId, name: "Linux", url: "http://mirror.example.org", baseSystem: "other", arches: [] };
+    const { id } = (await addRepository(db, { ...row, type: "rpm-md" })) ?? expect.fail();
+    await stock(id, ["a-1.0"]);
+    const before = (await findRepository(db, id)) ?? expect.fail();
+    await stock(id, ["a-1.1"]);
     await env.BLOBS.delete(before.parts);
-    expect(await resolved(software([before], ["package a"]))).toEqual(["a-1.0"]);
-    // A question that was not asked before has to load the parts, which are gone.
-    await expect(resolve(env, software([before], ["package a", "ban b"]))).rejects.toThrow(/gone/);
+
+    expect(await resolved(software([before], ["package a"]))).toEqual(["a-1.1"]);
+    // An answer about the old revision that is remembered needs no parts.
+    expect(await resolved(software([before], ["package a"]))).toEqual(["a-1.1"]);
+  });
+
+  it("knows nothing while parts are missing, and works again when they are back", async () => {
+    const { accountId } = await signedIn();
+    const row = { accountId, name: "Linux", url: "http://mirror.example.org", baseSystem: "other", arches: [] };
+    const { id } = (await addRepository(db, { ...row, type: "rpm-md" })) ?? expect.fail();
+    await stock(id, ["a-1.0"]);
+    const main = (await findRepository(db, id)) ?? expect.fail();
+    const [key = ""] = main.parts;
+    const part = (await (await env.BLOBS.get(key))?.arrayBuffer()) ?? expect.fail();
+    await env.BLOBS.delete(key);
+    const complaint = vi.spyOn(console, "error").mockImplementation(() => {});
+
+    const resolution = await resolve({ env, db }, software([main], ["package a"]));
+
+    expect(resolution).toEqual({ state: "unimported", repositories: [main] });
+    expect(complaint).toHaveBeenCalledWith(expect.stringContaining(key));
+    complaint.mockRestore();
+    await env.BLOBS.put(key, part);
+    expect(await resolved(software([main], ["package a"]))).toEqual(["a-1.0"]);
   });
 
   it("answers many at once, each its own", async () => {
@@ -203,9 +239,9 @@ describe("jobsOf", () => {
 describe("countChanges", () => {
   it("counts another version on both sides, and nothing when one side has no image", async () => {
     const main = await repository(99, ["a-1.0 requires b", "b-1.0", "a-2.0"]);
-    const older = await resolve(env, software([main], ["package a 1.0"]));
-    const newer = await resolve(env, software([main], ["package a"]));
-    const broken = await resolve(env, software([main], ["package c"]));
+    const image = async (choice: string) => imageOf(await resolve({ env, db }, software([main], [choice])));
+    const [older, newer] = [await image("package a 1.0"), await image("package a")];
+    const broken = await image("package c");
 
     expect(countChanges(older, newer)).toEqual({ added: 1, removed: 2 });
     expect(countChanges(newer, newer)).toEqual({ added: 0, removed: 0 });
@@ -223,10 +259,10 @@ describe("estimateOf", () => {
     await env.BLOBS.put(`test-parts/${id}.solv`, await partOf(sized));
     const row = { id, priority: 99, revision: "sized", parts: [`test-parts/${id}.solv`] } as Repository;
 
-    const estimate = estimateOf(await resolve(env, software([row], ["package a", "package b"])));
+    const estimate = estimateOf(await resolve({ env, db }, software([row], ["package a", "package b"])));
 
     expect(estimate).toEqual({ estimatedRawMb: 20, estimatedCompressedMb: 6 });
-    expect(estimateOf(await resolve(env, software([row], ["package c"])))).toBeUndefined();
+    expect(estimateOf(await resolve({ env, db }, software([row], ["package c"])))).toBeUndefined();
   });
 });
 

@@ -1,12 +1,12 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { leaseMs } from "#contract/index";
+import { artifactNames, leaseMs } from "#contract/index";
 import { buildObject } from "#domain/build";
 import { maxLogBytes } from "#objects/build-log";
 import { longQueueMs, timeLimitMs, wakeUpEveryMs } from "#objects/build-machine";
 import { mailbox } from "#queues/jobs";
-import { installedKey, logKey } from "#storage/blobs";
+import { artifactKey, installedKey, logKey } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
 import { signedIn, type Client } from "../support/client.ts";
@@ -172,7 +172,8 @@ describe("a running build", () => {
     await runDurableObjectAlarm(object);
 
     const { objects } = await env.BLOBS.list({ prefix: `builds/${buildId}/` });
-    const keys = [installedKey(buildId), logKey(buildId), `builds/${buildId}/image-2`];
+    const artifacts = artifactNames.map((name) => artifactKey(buildId, 2, name));
+    const keys = [installedKey(buildId), logKey(buildId), ...artifacts];
     expect(objects.map(({ key }) => key).toSorted()).toEqual(keys.toSorted());
   });
 });

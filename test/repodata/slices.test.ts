@@ -158,6 +158,14 @@ describe("slices of yast2's packages", () => {
     for (const { text } of all) expect(text.startsWith("# made by hand\n=Ver: 2.0\n")).toBe(true);
   });
 
+  it("cuts files of patterns alike, which say another version", async () => {
+    const document = "=Ver: 5.0\n##--\n=Pat: a 1 1 noarch\n+Prq:\nx\n-Prq:\n=Pat: b 1 1 noarch\n";
+    const all = await cut(document, { records: 1 }, { kind: "patterns" });
+    expect(all.map(({ text }) => [...text.matchAll(/^=Pat: (\w)/gm)].map(([, name]) => name))).toEqual([["a"], ["b"]]);
+    await expectFault(cut(document.replace("5.0", "2.0"), {}, { kind: "patterns" }), "malformed_metadata");
+    await expectFault(cut("=Ver: 5.0\n=Pkg: a 1 1 noarch\n", {}, { kind: "patterns" }), "malformed_metadata");
+  });
+
   it("gives nothing for a file without packages, and refuses a page", async () => {
     expect(await cut("=Ver: 2.0\n", {}, { kind: "susetags" })).toEqual([]);
     await expectFault(cut("<html></html>", {}, { kind: "susetags" }), "malformed_metadata");

@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { englishFile, packagesFile, readContent } from "#repodata/susetags";
+import {
+  englishFile,
+  mergedPatternsFile,
+  packagesFile,
+  patternFiles,
+  patternList,
+  readContent,
+} from "#repodata/susetags";
 import content from "../fixtures/repodata/content?raw";
 import { bytesOf, expectFault } from "./support.ts";
 
@@ -35,6 +42,15 @@ describe("readContent", () => {
     ["a line without a name", "DATADIR s\nDESCRDIR d\nMETA SHA1\n", "malformed_metadata"],
   ] as const)("refuses %s", async (_, text, code) => {
     await expectFault(() => readContent(bytesOf(text)), code);
+  });
+
+  it("finds the files of patterns that the list names, in whatever compression they are", async () => {
+    const read = readContent(bytesOf(content));
+    expect([mergedPatternsFile(read), patternList(read)]).toEqual([undefined, undefined]);
+    expect(patternFiles(read, bytesOf("base-12.1-1.x86_64.pat\r\n\n"))).toEqual([
+      { path: "suse/setup/descr/base-12.1-1.x86_64.pat.gz", checksum: { type: "sha1", hex: "d".repeat(40) } },
+    ]);
+    await expectFault(() => patternFiles(read, bytesOf("../other.pat\n")), "malformed_metadata", /no checksum/);
   });
 
   it("refuses a repository that lists no packages", async () => {

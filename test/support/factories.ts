@@ -1,6 +1,7 @@
 import type { BuildFinished } from "#contract/index";
 import { loadTemplates } from "./catalogue.ts";
 import type { Client } from "./client.ts";
+import type { StoreBytes } from "./file-store.ts";
 import { bytesOf, fakeAgent, type FakeAgent } from "./fake-agent.ts";
 import { readXml } from "./xml.ts";
 
@@ -29,7 +30,7 @@ export async function startBuild(
 export async function createBuild(
   tux: Client,
   image = bytesOf("an image"),
-  told: Partial<BuildFinished> = {},
+  told: Partial<BuildFinished> & { store?: StoreBytes } = {},
 ): Promise<{ applianceId: number; buildId: number; agent: FakeAgent }> {
   const applianceId = await createAppliance(tux);
   const buildId = await startBuild(tux, applianceId);

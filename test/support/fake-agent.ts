@@ -6,6 +6,7 @@ import {
   partBytes,
   partDigestHeader,
   UploadState,
+  type ArtifactName,
   type BuildClaim,
   type BuildFinished,
   type Capabilities,
@@ -17,6 +18,7 @@ import { createHash } from "node:crypto";
 import { createAgent } from "#domain/agent";
 import { openDatabase } from "#storage/db";
 import { visit } from "./client.ts";
+import { fileStoreOf, type StoreBytes } from "./file-store.ts";
 
 export const capabilities: Capabilities = {
   arches: ["x86_64"],
@@ -62,7 +64,7 @@ export interface FakeAgent {
   buildsSuccessfully: (
     buildId: number | string,
     image?: Uint8Array<ArrayBuffer>,
-    told?: Partial<BuildFinished>,
+    told?: Partial<BuildFinished> & { store?: StoreBytes },
   ) => Promise<Attempt>;
 }
 
@@ -88,27 +90,39 @@ export class Attempt {
     return this.#agent.call("PUT", this.#path(`log?offset=${offset}`), { body: text, headers: this.#headers });
   }
 
-  sendsPart(number: number, bytes: Uint8Array<ArrayBuffer>, announced = sha256(bytes)): Promise<Response> {
+  sendsPart(
+    number: number,
+    bytes: Uint8Array<ArrayBuffer>,
+    { announced = sha256(bytes), name = "image" }: { announced?: string; name?: ArtifactName } = {},
+  ): Promise<Response> {
     const headers = { ...this.#headers, [partDigestHeader]: announced };
-    return this.#agent.call("PUT", this.#path(`artifacts/image/parts/${number}`), { body: bytes, headers });
+    return this.#agent.call("PUT", this.#path(`artifacts/${name}/parts/${number}`), { body: bytes, headers });
   }
 
-  async opensUpload(size: number): Promise<UploadState> {
-    return UploadState.parse(await (await this.call("artifacts/image", { size, fileName: result.fileName })).json());
+  async opensUpload(size: number, name: ArtifactName = "image"): Promise<UploadState> {
+    const answer = await succeeded(this.call(`artifacts/${name}`, { size, fileName: `${name}.bin` }));
+    return UploadState.parse(await answer.json());
   }
 
-  async completesUpload(image: Uint8Array<ArrayBuffer>): Promise<Response> {
-    const parts = partsOf(image).map((part) => ({ sha256: sha256(part) }));
-    const digests = { md5: hash("md5", image), sha1: hash("sha1", image), sha256: sha256(image) };
-    const stated = { size: image.byteLength, partsDigest: await digestOfParts(parts), ...digests };
-    return await this.call("artifacts/image/complete", stated);
+  async completesUpload(file: Uint8Array<ArrayBuffer>, name: ArtifactName = "image"): Promise<Response> {
+    const parts = partsOf(file).map((part) => ({ sha256: sha256(part) }));
+    const digests = { md5: hash("md5", file), sha1: hash("sha1", file), sha256: sha256(file) };
+    const stated = { size: file.byteLength, partsDigest: await digestOfParts(parts), ...digests };
+    return await this.call(`artifacts/${name}/complete`, stated);
   }
 
-  /** Every step of an upload. */
-  async uploads(image: Uint8Array<ArrayBuffer>): Promise<void> {
-    await this.opensUpload(image.byteLength);
-    for (const [index, part] of partsOf(image).entries()) await succeeded(this.sendsPart(index + 1, part));
-    await succeeded(this.completesUpload(image));
+  /** Every step of the upload of one artifact. */
+  async uploadsArtifact(name: ArtifactName, file: Uint8Array<ArrayBuffer>): Promise<void> {
+    await this.opensUpload(file.byteLength, name);
+    for (const [index, part] of partsOf(file).entries()) await succeeded(this.sendsPart(index + 1, part, { name }));
+    await succeeded(this.completesUpload(file, name));
+  }
+
+  /** All that an attempt uploads. */
+  async uploads(image: Uint8Array<ArrayBuffer>, store = fileStoreOf({})): Promise<void> {
+    await this.uploadsArtifact("image", image);
+    await this.uploadsArtifact("files", store.files);
+    await this.uploadsArtifact("files-index", store.index);
   }
 
   finishes(told: Partial<BuildFinished> = {}): Promise<Response> {
@@ -161,9 +175,9 @@ function agentWith(id: number, token: string): FakeAgent {
     },
     claims,
     claimsBuild,
-    buildsSuccessfully: async (buildId, image = bytesOf(`image of ${buildId}`), told = {}) => {
+    buildsSuccessfully: async (buildId, image = bytesOf(`image of ${buildId}`), { store, ...told } = {}) => {
       const attempt = await claimsBuild(buildId);
-      await attempt.uploads(image);
+      await attempt.uploads(image, store);
       await succeeded(attempt.finishes(told));
       return attempt;
     },

@@ -10,21 +10,24 @@ export interface Notes {
   error: string[];
   inError: boolean;
   diskFull: boolean;
+  /** What our own config.sh says it has failed at. */
+  said: string | undefined;
 }
 
-export const noNotes: Notes = { problems: [], error: [], inError: false, diskFull: false };
+export const noNotes: Notes = { problems: [], error: [], inError: false, diskFull: false, said: undefined };
 
 export function note(notes: Notes, line: string): Notes {
   const record = parseLogLine(line);
+  const said = /^kiln: error: (.+)$/.exec(record.text)?.[1] ?? notes.said;
   const diskFull = notes.diskFull || /No space left on device/.test(record.text);
   if (record.kind === "continuation") {
     const error = notes.inError && notes.error.length < 20 ? [...notes.error, record.text] : notes.error;
-    return { ...notes, error, diskFull };
+    return { ...notes, error, diskFull, said };
   }
-  if (record.level === "ERROR") return { ...notes, error: [record.text], inError: true, diskFull };
+  if (record.level === "ERROR") return { ...notes, error: [record.text], inError: true, diskFull, said };
   const problem = /^(?:bootstrap|system): Problem: (?:\d+: )?(.+)$/.exec(record.text)?.[1];
   const isNew = problem !== undefined && !notes.problems.includes(problem);
-  return { ...notes, problems: isNew ? [...notes.problems, problem] : notes.problems, inError: false, diskFull };
+  return { ...notes, problems: isNew ? [...notes.problems, problem] : notes.problems, inError: false, diskFull, said };
 }
 
 export interface KiwiEnd {
@@ -47,6 +50,8 @@ export function failureOf(notes: Notes, { exit, lastWords, root }: KiwiEnd): Bui
     return { kind: "failed", reason: `The software cannot be installed: ${problem}${also}.` };
   }
   const { name, text } = lastError(notes, root);
+  if (name === "KiwiScriptFailed" && notes.said !== undefined)
+    return { kind: "failed", reason: notes.said.slice(0, 500) };
   if (text === "")
     return { kind: "error", reason: `KIWI ended with ${endOf(exit)}: ${lastWords.slice(0, 300) || "no reason given"}` };
   // The only repository is the one that we have made ourselves.

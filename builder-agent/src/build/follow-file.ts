@@ -47,7 +47,8 @@ async function readRest(file: FileHandle, take: (bytes: Buffer) => void): Promis
 /** A line without an end within this many characters is cut: nothing may fill the memory. */
 const longestLine = 64 * 1024;
 
-function openLines(onLine: (line: string) => void) {
+/** Cuts bytes into lines as they come. */
+export function openLines(onLine: (line: string) => void) {
   const decoder = new StringDecoder();
   let rest = "";
   return {

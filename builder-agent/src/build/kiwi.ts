@@ -1,13 +1,15 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { ImageType } from "../contract.ts";
+import { kiwiTypes, type Arch, type ImageType } from "../contract.ts";
 
 /** Everything of one KIWI run lies below the work directory: nothing is written to the host's /etc or /var. */
 export interface KiwiPlace {
   description: string;
   /** The repository of the frozen packages. */
   packages: string;
+  /** Public keys for the image's rpm. */
+  keys: string;
   root: string;
   target: string;
   home: string;
@@ -17,11 +19,13 @@ export interface KiwiPlace {
   logs: { prepare: string; create: string };
 }
 
-export async function makeKiwiPlace(workDir: string): Promise<KiwiPlace> {
+/** The same names below any directory: in a guest another one than here. */
+export function kiwiPlaceAt(workDir: string): KiwiPlace {
   const at = (name: string) => join(workDir, name);
-  const place = {
+  return {
     description: at("description"),
     packages: at("packages"),
+    keys: at("keys"),
     root: at("root"), // made by KIWI, which refuses one that exists
     target: at("target"),
     home: at("home"),
@@ -30,6 +34,10 @@ export async function makeKiwiPlace(workDir: string): Promise<KiwiPlace> {
     temp: at("temp"),
     logs: { prepare: at("prepare.log"), create: at("create.log") },
   };
+}
+
+export async function makeKiwiPlace(workDir: string): Promise<KiwiPlace> {
+  const place = kiwiPlaceAt(workDir);
   const { description, packages, target, home, cache, temp } = place;
   await Promise.all([description, packages, target, home, cache, temp].map((dir) => mkdir(dir)));
   await writeFile(join(place.home, ".rpmmacros"), rpmMacros);
@@ -44,7 +52,15 @@ export const kiwiEnvironment = (place: KiwiPlace) => ({
   LANG: "C.UTF-8",
 });
 
-export const prepareArguments = (place: KiwiPlace, type: ImageType) =>
+/**
+ * The same command where the kernel says it is a machine of that architecture: KIWI, libzypp and the programs of the
+ * image all ask it, and agree without being told one by one.
+ */
+export const asMachine = (arch: Arch, command: string, args: string[]): [command: string, args: string[]] =>
+  arch === "i586" ? ["setarch", ["i686", command, ...args]] : [command, args];
+
+/** @param keys files of the public keys that the image's rpm shall trust */
+export const prepareArguments = (place: KiwiPlace, type: ImageType, keys: readonly string[]) =>
   globalArguments(place, type, "prepare").concat(
     "system",
     "prepare",
@@ -52,6 +68,7 @@ export const prepareArguments = (place: KiwiPlace, type: ImageType) =>
     place.description,
     "--root",
     place.root,
+    ...keys.map((file) => `--signing-key=${file}`),
   );
 
 export const createArguments = (place: KiwiPlace, type: ImageType) =>
@@ -61,7 +78,7 @@ const globalArguments = (place: KiwiPlace, type: ImageType, verb: keyof KiwiPlac
   "--debug", // without it the reasons of the dependency solver are lost
   `--logfile=${place.logs[verb]}`,
   `--config=${place.config}`,
-  `--type=${type}`,
+  `--type=${kiwiTypes[type]}`,
   `--shared-cache-dir=${place.cache}`,
   `--temp-dir=${place.temp}`,
 ];

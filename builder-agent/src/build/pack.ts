@@ -1,79 +1,71 @@
-import { createReadStream, createWriteStream } from "node:fs";
+import { createReadStream } from "node:fs";
 import { mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { partBytes } from "../contract.ts";
-import { endOf, outputOf, run } from "../process.ts";
+import type { CacheableImage } from "../image-cache.ts";
 import { openDigests } from "../upload/checksum.ts";
 import type { UploadFile } from "../upload/upload.ts";
+import { packFolder } from "./archive.ts";
+import type { BuiltImage } from "./image.ts";
+import { makePxeTree } from "./pxe.ts";
 import type { KiwiResult } from "./result.ts";
+import { convertToVmdk, writeVmx } from "./vmx.ts";
+import { writeXlConfiguration } from "./xl.ts";
 
-/** The file to download, and where the disk or medium itself is now. */
+/** The file to download, and what a testdrive can start from. */
 export interface PackedImage extends UploadFile {
   compressed: boolean;
-  image: string;
+  /** Undefined where there is neither disk nor medium. */
+  bootable: CacheableImage | undefined;
 }
 
-/**
- * A disk becomes `NAME.tar.gz` with `NAME/NAME.raw` inside, its holes kept as holes; a medium stays as it is. The digests
- * are made in the same pass over the result.
- */
+export type Packable = KiwiResult & Pick<BuiltImage, "machine">;
+
+/** A medium stays as it is; all else becomes `NAME.tar.gz` with a folder NAME inside. */
 export async function packImage(
-  built: KiwiResult,
-  name: string,
-  at: { workDir: string; signal: AbortSignal },
-): Promise<PackedImage> {
-  return built.format === "raw" ? await packDisk(built, name, at) : await nameMedium(built, name, at.signal);
-}
-
-async function packDisk(
-  built: KiwiResult,
+  built: Packable,
   name: string,
   { workDir, signal }: { workDir: string; signal: AbortSignal },
-) {
-  const pack = join(workDir, "pack");
-  const image = join(pack, name, `${name}.raw`);
-  await mkdir(join(pack, name), { recursive: true });
-  await rename(built.image, image);
-
+): Promise<PackedImage> {
+  if (built.format === "iso") return await nameMedium(built.image, name, signal);
+  const dir = join(workDir, "pack");
+  await mkdir(join(dir, name), { recursive: true });
+  const bootable = await fillFolder(built, { dir: join(dir, name), name, signal });
   const path = join(workDir, `${name}.tar.gz`);
-  const digests = openDigests(partBytes);
-  const said: string[] = [];
-  const exit = await run("tar", tarArguments(pack, name, await compressor(signal)), {
-    signal,
-    onLine: (line) => void said.push(line),
-    onOutput: (output) => pipeline(output, digests.through, createWriteStream(path)),
-  });
-  if (!("code" in exit) || exit.code !== 0) throw new Error(`tar: ${said.join(" ") || endOf(exit)}`);
-  return { path, fileName: `${name}.tar.gz`, digests: digests.result(), compressed: true, image };
+  const digests = await packFolder({ dir, name }, path, signal);
+  return { path, fileName: `${name}.tar.gz`, digests, compressed: true, bootable };
 }
 
-async function nameMedium(built: KiwiResult, name: string, signal: AbortSignal): Promise<PackedImage> {
-  const digests = openDigests(partBytes);
-  await pipeline(createReadStream(built.image), digests.through, drain, { signal });
-  const path = built.image;
-  return { path, fileName: `${name}.iso`, digests: digests.result(), compressed: false, image: path };
+interface Folder {
+  dir: string;
+  name: string;
+  signal: AbortSignal;
 }
 
-const tarArguments = (dir: string, name: string, compress: string) => [
-  "--create",
-  "--file=-",
-  "--sparse",
-  "--format=gnu",
-  "--owner=0",
-  "--group=0",
-  "--numeric-owner",
-  `--use-compress-program=${compress}`,
-  `--directory=${dir}`,
-  name,
-];
+/** → where the disk itself is now. */
+async function fillFolder(built: Packable, folder: Folder): Promise<CacheableImage | undefined> {
+  const { dir, name, signal } = folder;
+  const at = (ending: string) => join(dir, `${name}.${ending}`);
+  if (built.format === "net") {
+    await makePxeTree(built, dir, name);
+    return undefined;
+  }
+  if (built.imageType === "vmx") {
+    await convertToVmdk(built.image, at("vmdk"), signal);
+    await writeVmx(at("vmx"), name, built.machine);
+    return { path: built.image, format: "raw" };
+  }
+  if (built.imageType === "xen") await writeXlConfiguration(at("cfg"), name, built.machine);
+  await rename(built.image, at("raw"));
+  return { path: at("raw"), format: "raw" };
+}
 
-/** The fastest level: an image is downloaded rarely and built often. */
-async function compressor(signal: AbortSignal): Promise<string> {
-  return await outputOf("pigz", ["--version"], signal).then(
-    () => "pigz -1",
-    () => "gzip -1",
-  );
+async function nameMedium(path: string, name: string, signal: AbortSignal): Promise<PackedImage> {
+  const digests = openDigests(partBytes);
+  await pipeline(createReadStream(path), digests.through, drain, { signal });
+  const fileName = `${name}.iso`;
+  return { path, fileName, digests: digests.result(), compressed: false, bootable: { path, format: "iso" } };
 }
 
 async function drain(source: AsyncIterable<Buffer>): Promise<void> {

@@ -8,6 +8,7 @@ import { RemoteRefusal, isWorthRetry, shortTries, withRetry } from "../retry.ts"
 import { sentenceOf } from "../log.ts";
 import { writeAll } from "../testdrive/write-all.ts";
 import { BuildFailure } from "./build-failure.ts";
+import { quietLimit } from "./quiet-limit.ts";
 
 /** How this agent reaches the repositories of a build. */
 export interface Reach {
@@ -15,6 +16,8 @@ export interface Reach {
   url: string;
   /** What the Worker's door for agents wants to see: it serves the user repositories, `service:/user/ID`. */
   credentials: Record<string, string>;
+  /** Where the Worker has the calls about this build, and with them the appliance's own files. */
+  buildUrl?: string;
   allowHosts: readonly string[];
 }
 
@@ -122,23 +125,6 @@ function succeeded(answer: Response): Response {
   if (answer.ok) return answer;
   void answer.body?.cancel();
   throw new RemoteRefusal("GET", answer.status, "");
-}
-
-const maxQuietMs = 30_000;
-
-/** Ends a transfer that brings nothing for too long. */
-function quietLimit(signal: AbortSignal) {
-  const silent = new AbortController();
-  const end = () => silent.abort(new DOMException("nothing came for 30 seconds", "TimeoutError"));
-  let timer = setTimeout(end, maxQuietMs);
-  return {
-    signal: AbortSignal.any([signal, silent.signal]),
-    heard() {
-      clearTimeout(timer);
-      timer = setTimeout(end, maxQuietMs);
-    },
-    end: () => clearTimeout(timer),
-  };
 }
 
 /** Our own trouble is tried again on another agent; a mirror's is told to the user. */

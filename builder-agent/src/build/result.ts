@@ -1,26 +1,27 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { ImageType, InstalledPackage } from "../contract.ts";
-import type { ImageFormat } from "../image-cache.ts";
+import { kiwiTypes, type ImageType, type InstalledPackage } from "../contract.ts";
+
+/** What the image is made of: a disk, a medium, or the parts of a system that starts from a network. */
+export type Product =
+  | { format: "raw" | "iso"; image: string }
+  | { format: "net"; image: string; kernel: string; initrd: string };
 
 /** What `system create` left in its target directory. */
-export interface KiwiResult {
-  /** The disk or medium itself. */
-  image: string;
-  format: ImageFormat;
+export type KiwiResult = Product & {
+  imageType: ImageType;
+  /** Bytes of the disk or medium, whatever it is packed in; of a network tree, of all its parts. */
   rawSize: number;
   installed: InstalledPackage[];
-}
+};
 
 /** By fixed name pattern only: the names in KIWI's own list of results come from inside the image. */
-export async function readResult(target: string, type: ImageType): Promise<KiwiResult> {
-  const format = formatOf(type);
+export async function readResult(target: string, imageType: ImageType): Promise<KiwiResult> {
   const names = await readdir(target);
-  const image = join(target, theOne(names, `.${format}`));
-  const found = await stat(image);
-  if (!found.isFile()) throw new Error(`${image} is not a file`);
+  const product = productOf(target, names, imageType);
+  const rawSize = await sizeOf(product);
   const packages = await readFile(join(target, theOne(names, ".packages")), "utf8");
-  return { image, format, rawSize: found.size, installed: parsePackages(packages) };
+  return { ...product, imageType, rawSize, installed: parsePackages(packages) };
 }
 
 /** Lines `name|epoch|version|release|arch|disturl|license` of KIWI's .packages. Exported for the table of its cases. */
@@ -33,10 +34,29 @@ export function parsePackages(text: string): InstalledPackage[] {
   });
 }
 
-function formatOf(type: ImageType): ImageFormat {
-  if (type === "oem") return "raw";
-  if (type === "iso") return "iso";
-  throw new Error(`this agent does not build images of type ${type}`);
+function productOf(target: string, names: string[], imageType: ImageType): Product {
+  const at = (ending: string) => join(target, theOne(names, ending));
+  if (kiwiTypes[imageType] === "kis") {
+    // The root file system has the image's bare name, to which its checksum adds an ending.
+    const image = at(".md5").replace(/\.md5$/, "");
+    return { format: "net", image, kernel: at(".kernel"), initrd: at(".initrd") };
+  }
+  // An installation medium lies beside the disk that it holds.
+  const isMedium = imageType === "iso" || imageType === "oemiso";
+  return isMedium ? { format: "iso", image: at(".iso") } : { format: "raw", image: at(".raw") };
+}
+
+async function sizeOf(product: Product): Promise<number> {
+  const { image } = product;
+  const files = product.format === "net" ? [image, product.kernel, product.initrd] : [image];
+  const sizes = await Promise.all(
+    files.map(async (file) => {
+      const found = await stat(file);
+      if (!found.isFile()) throw new Error(`${file} is not a file`);
+      return found.size;
+    }),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 function theOne(names: string[], ending: string): string {

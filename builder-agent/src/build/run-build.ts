@@ -1,19 +1,20 @@
 import { join } from "node:path";
-import type { BuildClaim, BuildFailed, Phase } from "../contract.ts";
+import type { ArtifactName, BuildClaim, BuildFailed, Phase } from "../contract.ts";
 import type { Config } from "../config.ts";
+import { guestOfBuild } from "../guest/means.ts";
 import { startHeartbeat, type StopReason } from "../heartbeat.ts";
 import type { ImageCache } from "../image-cache.ts";
 import { openLogStream, type LogStream } from "../log-stream.ts";
 import { sentenceOf, type Log } from "../log.ts";
 import { RemoteRefusal } from "../retry.ts";
-import { upload } from "../upload/upload.ts";
 import { openWorkDir } from "../work-dir.ts";
 import type { Lease, WorkerApi } from "../worker-api.ts";
+import { makeArtifacts, uploadArtifacts, type Artifacts } from "./artifacts.ts";
 import { BuildFailure } from "./build-failure.ts";
 import { differenceOf, linesOf, remarkOf } from "./difference.ts";
 import { buildImage } from "./image.ts";
 import { ownLine } from "./log-line.ts";
-import { packImage, type PackedImage } from "./pack.ts";
+import type { PackedImage } from "./pack.ts";
 import { advance, heartbeatOf, startProgress, stepsOf, type ProgressEvent } from "./progress.ts";
 import type { KiwiResult } from "./result.ts";
 import { withoutSecrets } from "./secrets.ts";
@@ -124,11 +125,13 @@ class BuildWork {
     lines.write(ownLine(`building ${input.imageName} with KIWI ${this.#parts.builder}`, new Date()));
     const built = await buildImage(input, {
       kiwi: config.kiwi,
+      ...(config.isolation === "vm" && { guest: await guestOfBuild(config, this.#claim.buildId) }),
       workDir,
       reach: {
         url: config.url,
         credentials: this.#parts.api.credentials(this.#lease),
         allowHosts: config.allowHosts,
+        buildUrl: `${config.url}/agent/builds/${this.#claim.buildId}`,
       },
       signal,
       onLine: (line) => {
@@ -141,23 +144,24 @@ class BuildWork {
     const difference = differenceOf(input.packages, built.installed);
     for (const line of difference ? linesOf(difference) : []) lines.write(ownLine(line, new Date()));
     enter("Compressing the image");
-    const packed = await packImage(built, input.imageName, { workDir, signal });
+    const artifacts = await makeArtifacts(built, input.imageName, { workDir, signal });
     enter("Uploading the image");
-    const artifact = this.#parts.api.artifact(this.#lease, "image", signal);
-    await upload(artifact, packed, (fraction) => tell({ type: "done", fraction, at: Date.now() }));
-    lines.write(
-      ownLine(`${packed.fileName} has ${packed.digests.size} bytes, sha256 ${packed.digests.sha256}`, new Date()),
-    );
+    const artifact = (name: ArtifactName) => this.#parts.api.artifact(this.#lease, name, signal);
+    await uploadArtifacts(artifacts, artifact, (fraction) => tell({ type: "done", fraction, at: Date.now() }));
+    for (const line of linesAbout(artifacts)) lines.write(ownLine(line, new Date()));
     await lines.close();
     signal.throwIfAborted();
-    await this.#finish(built, packed, difference && remarkOf(difference));
+    await this.#finish(built, artifacts.image, difference && remarkOf(difference));
   }
 
   async #finish(built: KiwiResult, packed: PackedImage, remark: string | undefined): Promise<void> {
     const { api, cache, builder } = this.#parts;
     // Before the Worker knows: a testdrive may be claimed a moment later, and starts without a download then.
-    const cached = await cache.put(this.#claim.buildId, packed.digests.sha256, packed.image, built.format);
-    cached.release();
+    if (packed.bootable) {
+      const { path, format } = packed.bootable;
+      const cached = await cache.put(this.#claim.buildId, packed.digests.sha256, path, format);
+      cached.release();
+    }
     const { fileName, compressed } = packed;
     const { rawSize, installed } = built;
     const steps = stepsOf(this.#advance({ type: "time", at: Date.now() }));
@@ -200,6 +204,11 @@ class BuildWork {
     return stepsOf(this.#progress).reduce((sum, step) => sum + step.seconds, 0);
   }
 }
+
+const linesAbout = ({ image, store }: Artifacts): string[] => [
+  `${image.fileName} has ${image.digests.size} bytes, sha256 ${image.digests.sha256}`,
+  `the file store has ${store.entries} entries, ${store.files.digests.size} bytes`,
+];
 
 /** The sentence for the owner; what is not the description's fault is ours, and tried again on another agent. */
 function failureOfBuild(error: unknown, timeLimitMs: number): BuildFailed {

@@ -1,12 +1,14 @@
 import { mkdir } from "node:fs/promises";
 import type { Config } from "../config.ts";
-import type { Capabilities } from "../contract.ts";
-import { isPossible, type Check } from "./check.ts";
+import { Arch, imageTypes, type Capabilities } from "../contract.ts";
+import { isPossible, obstaclesTo, type Check } from "./check.ts";
+import { checkGuest } from "./guest.ts";
 import { checkDisk, checkIsolation, checkKernel, checkMemory, checkRoot, checkVnc } from "./host.ts";
 import { checkEnclosure, checkKiwiVersion, checkRpmMacros, findKiwiVersion } from "./kiwi.ts";
 import { checkLoopDevice, checkStalePartitions } from "./loop-device.ts";
 import { checkMachine } from "./machine.ts";
 import { checkTools } from "./packages.ts";
+import { check32BitPrograms } from "./programs-32.ts";
 
 export type DoctorConfig = Pick<Config, "stateDir" | "isolation" | "accel" | "vnc">;
 
@@ -21,9 +23,8 @@ export async function findCapabilities(config: DoctorConfig): Promise<{ capabili
     await Promise.all([
       [checkRoot(), checkIsolation(config), checkKiwiVersion(kiwi)],
       checkTools(),
-      Promise.all([checkRpmMacros(config.stateDir), checkEnclosure(), checkLoopDevice(config.stateDir)]),
-      Promise.all([checkStalePartitions(), checkDisk(config.stateDir), checkMemory()]),
-      checkKernel(),
+      config.isolation === "vm" ? checkGuest(config) : checkBareHost(config),
+      Promise.all([checkDisk(config.stateDir), checkMemory()]),
       checkMachine(config),
       [checkVnc(config)],
     ])
@@ -31,12 +32,31 @@ export async function findCapabilities(config: DoctorConfig): Promise<{ capabili
   return { capabilities: capabilitiesOf(report, config, kiwi), report };
 }
 
+/** What KIWI needs of a host's own kernel when it runs there. A guest has another one. */
+async function checkBareHost({ stateDir }: DoctorConfig): Promise<Check[]> {
+  const alone = [checkRpmMacros(stateDir), checkEnclosure(), checkLoopDevice(stateDir), checkStalePartitions()];
+  const [checks, kernel] = await Promise.all([Promise.all([...alone, check32BitPrograms(stateDir)]), checkKernel()]);
+  return [...checks, ...kernel];
+}
+
 function capabilitiesOf(report: Check[], { isolation }: DoctorConfig, kiwi: string | undefined): Capabilities {
   return {
-    arches: ["x86_64"],
-    imageTypes: (["oem", "iso"] as const).filter((type) => isPossible(type, report)),
+    arches: Arch.options.filter((arch) => arch === "x86_64" || isPossible(arch, report)),
+    imageTypes: imageTypes.filter((type) => isPossible(type, report)),
+    lacking: lackingOf(report),
     isolation,
     testdrives: isPossible("testdrives", report),
     builder: kiwi ?? "none",
   };
+}
+
+const maxLackingLength = 300;
+
+/** What the Worker tells users whose build no agent takes. */
+function lackingOf(report: Check[]): Capabilities["lacking"] {
+  const lacks = [...imageTypes, "i586" as const].map((wanted) => {
+    const names = obstaclesTo(wanted, report).map(({ name }) => name);
+    return [wanted, names.join(", ").slice(0, maxLackingLength)] as const;
+  });
+  return Object.fromEntries(lacks.filter(([, names]) => names !== ""));
 }

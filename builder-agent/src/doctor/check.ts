@@ -1,7 +1,10 @@
 import type { ImageType } from "../contract.ts";
 
 /** What a host cannot do while a check fails. */
-export type Ability = ImageType | "builds" | "testdrives" | "sample-distribution" | "EFI disks" | "LVM disks" | "tests";
+export type Ability = Possibility | "builds" | "guests" | "EFI disks" | "LVM disks" | "tests";
+
+/** What the doctor gives a verdict on. */
+export type Possibility = ImageType | "i586" | "testdrives" | "sample-distribution";
 
 /** One finding of the doctor. `degraded`: works, but slower or narrower. */
 export interface Check {
@@ -29,9 +32,21 @@ export const missing = (name: string, detail: string, disables: Ability[], mend:
   state: "missing",
 });
 
-/** Only what is missing takes an ability away. */
-export function isPossible(ability: "oem" | "iso" | "testdrives" | "sample-distribution", report: Check[]): boolean {
-  const stops = (check: Check) =>
-    check.disables.includes(ability) || ((ability === "oem" || ability === "iso") && check.disables.includes("builds"));
-  return !report.some((check) => check.state === "missing" && stops(check));
+/** What a disk or a medium takes, its further shapes take too. Other possibilities stand on themselves alone. */
+const restsOn: Partial<Record<Possibility, Ability[]>> = {
+  oem: ["builds", "oem"],
+  iso: ["builds", "iso"],
+  vmx: ["builds", "oem", "vmx"],
+  xen: ["builds", "oem", "xen"],
+  ec2: ["builds", "oem", "ec2"],
+  net: ["builds", "net"],
+  oemiso: ["builds", "oem", "iso", "oemiso"],
+};
+
+/** The checks that take an ability away: only what is missing does. */
+export function obstaclesTo(wanted: Possibility, report: Check[]): Check[] {
+  const needed = restsOn[wanted] ?? [wanted];
+  return report.filter(({ state, disables }) => state === "missing" && disables.some((each) => needed.includes(each)));
 }
+
+export const isPossible = (wanted: Possibility, report: Check[]): boolean => obstaclesTo(wanted, report).length === 0;

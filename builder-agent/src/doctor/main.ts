@@ -2,18 +2,19 @@ import { access } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { ConfigRefused, readConfig } from "../config.ts";
+import { imageTypes } from "../contract.ts";
 import { findCapabilities, type DoctorConfig } from "./capabilities.ts";
 import { formatReport } from "./table.ts";
 
 const usage = "npm run doctor -- [--config FILE | --state DIR]";
 
-/** Exit code 0: this host builds disks and media and hosts testdrives. */
+/** Exit code 0: this host builds every image type and hosts testdrives. */
 async function main(): Promise<number> {
   try {
     const { values } = parseArgs({ options: { config: { type: "string" }, state: { type: "string" } } });
     const { capabilities, report } = await findCapabilities(await findConfig(values));
     console.log(formatReport(report, { colour: process.stdout.isTTY && process.env["NO_COLOR"] === undefined }));
-    const isWhole = capabilities.imageTypes.length === 2 && capabilities.testdrives;
+    const isWhole = capabilities.imageTypes.length === imageTypes.length && capabilities.testdrives;
     return isWhole ? 0 : 1;
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);

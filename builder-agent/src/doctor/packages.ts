@@ -1,6 +1,7 @@
 import { access, constants, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import packages from "./packages.json" with { type: "json" };
+import { imageTypes } from "../contract.ts";
 import { fine, missing, type Ability, type Check } from "./check.ts";
 
 /** One row of packages.json: a tool of the host, the package that brings it, and what it is for. */
@@ -58,5 +59,12 @@ export async function findDistribution(file = "/etc/os-release"): Promise<Distri
   return "debian";
 }
 
-const abilities: readonly string[] = ["oem", "iso", "testdrives", "sample-distribution", "tests"] satisfies Ability[];
+const abilities: readonly string[] = [
+  ...imageTypes,
+  "i586",
+  "guests",
+  "testdrives",
+  "sample-distribution",
+  "tests",
+] satisfies Ability[];
 const isAbility = (word: string): word is Ability => abilities.includes(word);

@@ -1,30 +1,41 @@
+import type { ImageType } from "../contract.ts";
 import type { CachedImage } from "../image-cache.ts";
 import { outputOf } from "../process.ts";
 import type { SessionDir } from "./session-dir.ts";
 
 export const overlayName = "overlay.qcow2";
 
+/** As large as the disk of an appliance may be; what nobody writes takes no room. */
+const blankDiskSize = "1T";
+
 /**
- * The drive that a session boots from, as QEMU's arguments. A disk is written to through an overlay that goes with the
- * session; a medium is only read. Every format is said and none probed: a guest's first sector must not be able to pass
- * for a qcow2 that names files of the host.
+ * The drives that a session has, as QEMU's arguments. A disk is written to through an overlay that goes with the session;
+ * a medium is only read; one that installs has a blank disk before it, which starts as soon as something is on it. Every
+ * format is said and none probed: a guest's first sector must not be able to pass for a qcow2 that names files of the host.
  */
-export async function makeDrive(image: CachedImage, dir: SessionDir, signal: AbortSignal): Promise<string[]> {
-  if (image.format === "iso") return medium(image.path);
-  await outputOf(
-    "qemu-img",
-    ["create", "-q", "-f", "qcow2", "-F", "raw", "-b", image.path, dir.file(overlayName)],
-    signal,
-  );
-  return disk(image.path);
+export async function makeDrives(
+  { image, imageType }: { image: CachedImage; imageType: ImageType },
+  dir: SessionDir,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const create = (...args: string[]) => outputOf("qemu-img", ["create", "-q", "-f", "qcow2", ...args], signal);
+  const overlay = dir.file(overlayName);
+  if (image.format === "raw") {
+    await create("-F", "raw", "-b", image.path, overlay);
+    return disk(image.path);
+  }
+  if (imageType !== "oemiso") return medium(image.path);
+  await create(overlay, blankDiskSize);
+  return [...disk(null), ...medium(image.path)];
 }
 
-function disk(image: string): string[] {
+/** `below`: the raw disk under the overlay; null: none. */
+function disk(below: string | null): string[] {
   const node = {
     driver: "qcow2",
     "node-name": "disk",
     file: { driver: "file", filename: overlayName },
-    backing: { driver: "raw", "read-only": true, file: { driver: "file", filename: image } },
+    backing: below && { driver: "raw", "read-only": true, file: { driver: "file", filename: below } },
     // What is thrown away need not survive a power cut.
     cache: { "no-flush": true },
     discard: "unmap",
@@ -39,5 +50,5 @@ function medium(image: string): string[] {
     "read-only": true,
     file: { driver: "file", filename: image, "read-only": true },
   };
-  return ["-blockdev", JSON.stringify(node), "-device", "ide-cd,drive=medium,bootindex=0"];
+  return ["-blockdev", JSON.stringify(node), "-device", "ide-cd,drive=medium,bootindex=1"];
 }

@@ -1,7 +1,7 @@
 import { rm, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { TestdriveClaim } from "../contract.ts";
-import type { CachedImage, ImageCache, ImageFormat } from "../image-cache.ts";
+import type { CachedImage, ImageCache } from "../image-cache.ts";
 import type { WorkerApi } from "../worker-api.ts";
 import { download } from "./download.ts";
 import { unpackDisk } from "./unpack.ts";
@@ -25,18 +25,19 @@ async function fetchImage(claim: TestdriveClaim, source: ImageSource): Promise<C
   const downloaded = source.cache.incoming(image.fileName);
   const unpacked = source.cache.incoming(`${buildId}.raw`);
   try {
-    await checkRoom(downloaded, image.compressed ? image.size + image.rawSize : image.size);
+    // A VMDK lies beside the raw disk that is made of it.
+    const unpackedSize = image.rawSize * (claim.imageType === "vmx" ? 2 : 1);
+    await checkRoom(downloaded, image.compressed ? image.size + unpackedSize : image.size);
     await download(downloaded, { claim, ...source, onProgress: telling(image.size, source.onMessage) });
-    if (!image.compressed) return await source.cache.put(buildId, image.sha256, downloaded, formatOf(claim));
+    if (!image.compressed) return await source.cache.put(buildId, image.sha256, downloaded, "iso");
     source.onMessage("Unpacking the image");
-    await unpackDisk(downloaded, unpacked, { rawSize: image.rawSize, signal: source.signal });
+    const format = claim.imageType === "vmx" ? "vmdk" : "raw";
+    await unpackDisk(downloaded, unpacked, { rawSize: image.rawSize, format, signal: source.signal });
     return await source.cache.put(buildId, image.sha256, unpacked, "raw");
   } finally {
     await Promise.all([downloaded, unpacked].map((path) => rm(path, { force: true })));
   }
 }
-
-const formatOf = ({ imageType }: TestdriveClaim): ImageFormat => (imageType === "iso" ? "iso" : "raw");
 
 async function checkRoom(path: string, neededBytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(dirname(path));

@@ -21,8 +21,8 @@ export interface Machine {
   testdriveId: number;
   accel: Accel;
   memoryMb: number;
-  /** From makeDrive. */
-  drive: string[];
+  /** From makeDrives. */
+  drives: string[];
   /** The second VNC server, for clients outside of the Worker. */
   vnc: { bindHost: string; port: number; password: string } | null;
 }
@@ -88,7 +88,7 @@ export function qemuArguments(machine: Machine): string[] {
     ["-device", "virtio-rng-pci"],
     // Absolute positions, as VNC has them. xHCI works without polling, which under TCG costs a guest its time.
     ["-device", "qemu-xhci", "-device", "usb-tablet"],
-    machine.drive,
+    machine.drives,
     // Standard output, because what a guest prints before somebody connects to a socket is lost.
     ["-chardev", "stdio,id=serial,signal=off", "-serial", "chardev:serial"],
     ["-chardev", `socket,id=qmp,path=${qmpSocket},server=on,wait=off`, "-mon", "chardev=qmp,mode=control"],

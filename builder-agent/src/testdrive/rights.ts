@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 
 /** First user id of a range that systemd's table of ids leaves unused. */
-const firstSessionUid = 1_879_048_192;
+export const firstSessionUid = 1_879_048_192;
 /** User and group that own nothing. */
 export const nobody = 65_534;
 
@@ -25,7 +25,7 @@ export function asNobody(command: string, args: string[]): [command: string, arg
 }
 
 /** In a rootless container there are only the 65,536 users that its map gives it. */
-function hasManyUsers(): boolean {
+export function hasManyUsers(): boolean {
   const [, , count] = readFileSync("/proc/self/uid_map", "utf8").trim().split(/\s+/);
   return Number(count) > firstSessionUid + 65_536;
 }

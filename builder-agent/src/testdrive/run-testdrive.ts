@@ -7,7 +7,7 @@ import type { ImageCache } from "../image-cache.ts";
 import { sentenceOf, type Log } from "../log.ts";
 import type { WorkerApi } from "../worker-api.ts";
 import { Control } from "./control.ts";
-import { makeDrive } from "./disk.ts";
+import { makeDrives } from "./disk.ts";
 import { getImage } from "./image.ts";
 import { startQemu, vncSocket, type Qemu } from "./qemu.ts";
 import { makeSessionDir, type SessionDir } from "./session-dir.ts";
@@ -115,7 +115,7 @@ async function host(session: Session): Promise<string> {
     testdriveId: claim.testdriveId,
     accel,
     memoryMb: Math.min(claim.memoryMb, parts.config.memoryMb),
-    drive: await makeDrive(image, dir, signal),
+    drives: await makeDrives({ image, imageType: claim.imageType }, dir, signal),
     vnc: reserved && { bindHost: reserved.bindHost, port: reserved.port, password: claim.password },
   };
   const early = (await reserved?.handOver()) ?? [];

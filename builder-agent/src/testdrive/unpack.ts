@@ -4,35 +4,35 @@ import { join } from "node:path";
 import { spawn, type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
+import { HostileArchive } from "./hostile-archive.ts";
 import { asNobody, nobody } from "./rights.ts";
+import { convertVmdk } from "./vmdk.ts";
 
-/** An archive that is not what a build of ours makes: one raw disk and nothing else. */
-export class HostileArchive extends Error {
-  constructor(why: string) {
-    super(`The image's archive was refused: ${why}.`);
-    this.name = "HostileArchive";
-  }
+interface Expected {
+  /** Bytes of the raw disk. */
+  rawSize: number;
+  /** What it is packed as. */
+  format?: "raw" | "vmdk";
+  signal: AbortSignal;
 }
 
 /**
- * Unpacks the one raw disk of a `.tar.gz`, its holes kept as holes, to `into`. A stranger's build decides what is in the
- * archive, so tar runs as nobody, in an empty directory, for members named `*.raw` only, whatever their name always into
+ * Unpacks the one disk of a `.tar.gz` to `into`, raw, its holes kept as holes. A stranger's build decides what is in the
+ * archive, so tar runs as nobody, in an empty directory, for members of the one ending only, whatever their name always into
  * the same file, which it may neither overwrite nor write beyond the announced size. What it did is looked at before the
  * file is taken over. (Printing the member to us instead would be as safe, but tar prints holes in pieces of 512 bytes:
  * 13 s for 2 GiB, of which nothing is left when it extracts them.)
  */
-export async function unpackDisk(
-  archive: string,
-  into: string,
-  { rawSize, signal }: { rawSize: number; signal: AbortSignal },
-): Promise<void> {
+export async function unpackDisk(archive: string, into: string, expected: Expected): Promise<void> {
+  const { rawSize, format = "raw", signal } = expected;
   const dir = `${into}.unpacking`;
   await mkdir(dir, { mode: 0o700 });
   try {
     if (process.getuid?.() === 0) await chown(dir, nobody, nobody);
     await using source = await open(archive);
-    checkTold(await runTar(source, dir, { rawSize, signal }));
-    await takeOver(join(dir, diskFile), into, rawSize);
+    checkTold(await runTar(source, dir, { rawSize, format, signal }));
+    const disk = format === "vmdk" ? await convertVmdk(dir, diskFile, { rawSize, signal }) : diskFile;
+    await takeOver(join(dir, disk), into, rawSize);
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
@@ -41,14 +41,18 @@ export async function unpackDisk(
 /** `tar -vv --numeric-owner`: type and mode, owner, size, date, time, name. */
 const memberLine = /^-[rwxsStT-]{9}\S? +\d+\/\d+ +\d+ +\S+ +\S+ (.+)$/;
 /** As packed by build/pack.ts: `NAME/NAME.raw`. */
-const memberName = /^(?:([A-Za-z0-9][A-Za-z0-9._+-]*)\/)?([A-Za-z0-9][A-Za-z0-9._+-]*)\.raw$/;
+const memberName = /^(?:([A-Za-z0-9][A-Za-z0-9._+-]*)\/)?([A-Za-z0-9][A-Za-z0-9._+-]*)\.(?:raw|vmdk)$/;
 const diskFile = "disk";
 
 const tarArguments = [
   ["--extract", "--gzip", "--file=-", "-vv", "--numeric-owner", "--quoting-style=escape"],
   ["--no-same-owner", "--no-same-permissions", "--keep-old-files", `--transform=s,.*,${diskFile},`],
-  ["--wildcards", "--no-anchored", "*.raw"],
+  ["--wildcards", "--no-anchored"],
 ].flat();
+
+/** The tables of a VMDK take a thousandth at most. */
+const mostBytes = ({ rawSize, format }: Expected) =>
+  format === "vmdk" ? rawSize + Math.ceil(rawSize / 1000) + 1024 * 1024 : rawSize;
 
 interface Told {
   members: string[];
@@ -57,13 +61,11 @@ interface Told {
   code: number | null;
 }
 
-async function runTar(
-  source: FileHandle,
-  dir: string,
-  { rawSize, signal }: { rawSize: number; signal: AbortSignal },
-): Promise<Told> {
+async function runTar(source: FileHandle, dir: string, expected: Expected): Promise<Told> {
+  const { format, signal } = expected;
   signal.throwIfAborted();
-  const child = spawn(...asNobody("prlimit", [`--fsize=${rawSize}`, "--core=0", "--", "tar", ...tarArguments]), {
+  const limits = [`--fsize=${mostBytes(expected)}`, "--core=0"];
+  const child = spawn(...asNobody("prlimit", [...limits, "--", "tar", ...tarArguments, `*.${format}`]), {
     env: { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" },
     cwd: dir, // entered while still root: its parents are closed to nobody
     detached: true, // in one group with the decompressor, to be killed together

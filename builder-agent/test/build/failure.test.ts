@@ -35,6 +35,23 @@ describe("the sentence about a failed build", () => {
   });
 });
 
+describe("the sentence about a script of the appliance's own", () => {
+  const said = "[ DEBUG   ]: 14:08:26 | kiln: error: The build script of the appliance ended with exit code 3.";
+
+  it("is our config.sh's, whatever else the script has said", () => {
+    const failed = ["[ ERROR   ]: 14:08:26 | KiwiScriptFailed: config.sh failed: words", "more words"];
+    expect(failureOf(notesOf([said, ...failed]), { exit, lastWords: "", root })).toEqual({
+      kind: "failed",
+      reason: "The build script of the appliance ended with exit code 3.",
+    });
+  });
+
+  it("is not told of another failure that comes later", () => {
+    const notes = notesOf([said, "[ ERROR   ]: 14:08:26 | KiwiLoopSetupError: no loop device"]);
+    expect(failureOf(notes, { exit, lastWords: "", root }).reason).toBe("no loop device");
+  });
+});
+
 describe("the sentence about a file that an image misses", () => {
   it("has the image's paths, not the builder's", () => {
     const notes = error(

@@ -2,13 +2,15 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { startBuild } from "../../src/build/run-build.ts";
 import type { BuildClaim, FrozenInput } from "../../src/contract.ts";
 import { openImageCache } from "../../src/image-cache.ts";
 import { mountsBelow } from "../../src/leftovers.ts";
 import { connectWorker } from "../../src/worker-api.ts";
-import { startFakeWorker, uploadedFile, type FakeWorker } from "../fake-worker.ts";
+import { uploadedFile } from "../fake-artifacts.ts";
+import { startFakeWorker, type FakeWorker } from "../fake-worker.ts";
 import {
   eventually,
   fakeKiwi,
@@ -67,9 +69,9 @@ describe("a build", () => {
       "Compressing the image",
       "Uploading the image",
     ]);
-    const file = uploadedFile(build);
+    const file = uploadedFile(build.artifacts.image);
     const digest = (name: string) => createHash(name).update(file).digest("hex");
-    expect(build.upload?.complete).toMatchObject({
+    expect(build.artifacts.image.upload?.complete).toMatchObject({
       md5: digest("md5"),
       sha1: digest("sha1"),
       sha256: digest("sha256"),
@@ -80,6 +82,19 @@ describe("a build", () => {
     const bytes = readFileSync(raw);
     expect([bytes.subarray(0, 5).toString(), bytes.subarray(-3).toString()]).toEqual(["begin", "end"]);
     expect(statSync(raw).blocks * 512).toBeLessThan(1024 * 1024);
+  });
+
+  it("uploads the file store of the image's root", async () => {
+    await using worker = await startFakeWorker();
+    await using state = await temporaryDir();
+
+    const { build, running } = await start(worker, state.path, frozenInput());
+    await running.done;
+
+    const { files, "files-index": index } = build.artifacts;
+    expect(uploadedFile(files).toString()).toContain("root:x:0:0:root");
+    expect(gunzipSync(uploadedFile(index)).toString()).toContain('"path":"/etc/people"');
+    expect(build.log).toMatch(/Kiln: the file store has \d+ entries, \d+ bytes/);
   });
 
   it("uploads a medium as it is", async () => {
@@ -94,7 +109,7 @@ describe("a build", () => {
       rawSize: 3_000_000,
       compressed: false,
     });
-    expect(uploadedFile(build).length).toBe(3_000_000);
+    expect(uploadedFile(build.artifacts.image).length).toBe(3_000_000);
   });
 
   it("keeps the disk for testdrives and removes its work directory", async () => {
@@ -104,7 +119,7 @@ describe("a build", () => {
     const { build, running, cache } = await start(worker, state.path, frozenInput());
     await running.done;
 
-    using image = await cache.find(build.claim.buildId, build.upload?.complete?.sha256 ?? "");
+    using image = await cache.find(build.claim.buildId, build.artifacts.image.upload?.complete?.sha256 ?? "");
     expect(image?.format).toBe("raw");
     expect(statSync(image?.path ?? "").size).toBe(64 * 1024 * 1024 + 3);
     expect(readdirSync(join(state.path, "work"))).toEqual([]);
@@ -119,7 +134,7 @@ describe("a build", () => {
 
     expect(build.log).toContain("(21/21) Installing: hello-1.1-1.noarch");
     expect(build.log).toContain("Kiln: Creating the image");
-    expect(build.log).toContain(`sha256 ${build.upload?.complete?.sha256}`);
+    expect(build.log).toContain(`sha256 ${build.artifacts.image.upload?.complete?.sha256}`);
     expect(build.log).not.toContain("attempt-1-1");
   });
 

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { readdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -16,18 +16,21 @@ describe("findCapabilities", () => {
     const { capabilities, report } = await findCapabilities(configOf(join(dir.path, "state")));
     expect(report.filter(({ state }) => state === "missing")).toEqual([]);
     expect(Capabilities.parse(capabilities)).toEqual({
-      arches: ["x86_64"],
-      imageTypes: ["oem", "iso"],
+      arches: ["x86_64", "i586"],
+      imageTypes: ["oem", "iso", "vmx", "xen", "ec2", "net", "oemiso"],
+      lacking: {},
       isolation: "none",
       testdrives: true,
       builder: expect.stringMatching(/^\d+\.\d+\.\d+$/),
     });
   });
 
-  it("takes builds from an agent that must not run them bare, and leaves it the testdrives", async () => {
+  it("takes builds from an agent whose guest cannot be made, and leaves it the testdrives", async () => {
     await using dir = await temporaryDir();
-    const { capabilities } = await findCapabilities({ ...configOf(dir.path), isolation: "guest" });
-    expect(capabilities).toMatchObject({ imageTypes: [], isolation: "guest", testdrives: true });
+    await writeFile(join(dir.path, "guest"), "in the way of the directory");
+    const { capabilities } = await findCapabilities({ ...configOf(dir.path), isolation: "vm" });
+    expect(capabilities).toMatchObject({ imageTypes: [], isolation: "vm", testdrives: true });
+    expect(capabilities.lacking).toMatchObject({ oem: "guest of builds", net: "guest of builds" });
   });
 });
 
@@ -49,14 +52,16 @@ describe("npm run doctor", () => {
     const { status, stdout, stderr } = doctor("--state", dir.path);
     expect(stderr).toBe("");
     expect(stdout).toMatch(/^ok {8}root {2,}yes$/m);
-    expect(stdout).toContain("oem: possible, iso: possible, testdrives: possible");
+    expect(stdout).toContain("oem: possible, iso: possible, vmx: possible");
     expect(stdout).not.toContain("\u001B");
     expect(status).toBe(0);
   });
 
   it("ends with 1 where something is not possible, here by the agent's own configuration", async () => {
     await using dir = await temporaryDir();
-    const agent = { url: "http://127.0.0.1:1", token: "12345678", isolation: "guest", stateDir: join(dir.path, "a") };
+    const agent = { url: "http://127.0.0.1:1", token: "12345678", isolation: "vm", stateDir: join(dir.path, "a") };
+    await mkdir(agent.stateDir);
+    await writeFile(join(agent.stateDir, "guest"), "in the way of the directory");
     await writeFile(join(dir.path, "agent.json"), JSON.stringify(agent));
     const { status, stdout } = doctor("--state", dir.path);
     expect(stdout).toContain("oem: not possible");

@@ -17,6 +17,12 @@ describe("isPossible", () => {
     ["iso", missing("root", "", ["builds"], ""), false],
     ["testdrives", missing("root", "", ["builds"], ""), true],
     ["testdrives", missing("QEMU", "", ["testdrives"], ""), false],
+    ["vmx", missing("sfdisk", "", ["oem"], ""), false],
+    ["oemiso", missing("xorriso", "", ["iso"], ""), false],
+    ["net", missing("xorriso", "", ["oem", "iso"], ""), true],
+    ["net", missing("root", "", ["builds"], ""), false],
+    ["i586", missing("32-bit programs", "", ["i586"], ""), false],
+    ["oem", missing("32-bit programs", "", ["i586"], ""), true],
     ["oem", degraded("disk", "", ["oem"], ""), true],
     ["sample-distribution", missing("createrepo_c", "", ["sample-distribution"], ""), false],
   ] as const)("%s, given %j: %s", (ability, check, possible) => {
@@ -32,7 +38,7 @@ describe("packages.json", () => {
   });
 
   it("is for abilities that the doctor knows", () => {
-    const known = ["oem", "iso", "testdrives", "sample-distribution", "tests"];
+    const known = ["oem", "iso", "net", "i586", "guests", "testdrives", "sample-distribution", "tests"];
     expect(packages.flatMap((row) => row.for).filter((ability) => !known.includes(ability))).toEqual([]);
   });
 });
@@ -95,8 +101,9 @@ describe("the checks of a host", () => {
     expect(checkRoot(1000)).toMatchObject({ state: "missing", disables: ["builds"] });
   });
 
-  it("an agent that must not run builds bare does not build", () => {
-    expect(checkIsolation({ isolation: "guest" })).toMatchObject({ state: "missing", disables: ["builds"] });
+  it("says how builds are kept apart", () => {
+    expect(checkIsolation({ isolation: "vm" }).detail).toContain("a guest of its own");
+    expect(checkIsolation({ isolation: "none" }).detail).toContain("bare on this host");
   });
 
   it.each([
@@ -127,7 +134,8 @@ describe("formatReport", () => {
       "missing   xorriso  writes the medium",
       "                   → apt-get install xorriso  (without it: no iso)",
       "",
-      "oem: possible, iso: not possible, testdrives: possible, sample-distribution: possible",
+      "oem: possible, iso: not possible, vmx: possible, xen: possible, ec2: possible, net: possible, oemiso: not possible, " +
+        "i586: possible, testdrives: possible, sample-distribution: possible",
     ]);
   });
 

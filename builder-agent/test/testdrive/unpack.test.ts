@@ -3,7 +3,8 @@ import { linkSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { HostileArchive, unpackDisk } from "../../src/testdrive/unpack.ts";
+import { HostileArchive } from "../../src/testdrive/hostile-archive.ts";
+import { unpackDisk } from "../../src/testdrive/unpack.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
 const mebi = 1024 * 1024;

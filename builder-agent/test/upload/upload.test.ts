@@ -7,7 +7,8 @@ import { partBytes } from "../../src/contract.ts";
 import { openDigests } from "../../src/upload/checksum.ts";
 import { upload } from "../../src/upload/upload.ts";
 import { connectWorker } from "../../src/worker-api.ts";
-import { startFakeWorker, uploadedFile } from "../fake-worker.ts";
+import { uploadedFile } from "../fake-artifacts.ts";
+import { startFakeWorker } from "../fake-worker.ts";
 import { temporaryDir, testConfig } from "../support/agent-place.ts";
 import { frozenInput } from "../support/frozen-input.ts";
 
@@ -54,7 +55,7 @@ describe("upload", () => {
     const build = worker.queueBuild(frozenInput());
     build.status = "running";
     const second = bytes.subarray(partBytes, 2 * partBytes);
-    build.parts.set(2, { bytes: second, sha256: file.digests.parts[1] ?? "" });
+    build.artifacts.image.parts.set(2, { bytes: second, sha256: file.digests.parts[1] ?? "" });
     const api = connectWorker(testConfig(worker.url, dir.path));
     const done: number[] = [];
 
@@ -65,9 +66,9 @@ describe("upload", () => {
       (fraction) => void done.push(fraction),
     );
 
-    expect(build.puts.toSorted()).toEqual([1, 3]);
-    expect(uploadedFile(build).equals(bytes)).toBe(true);
-    expect(build.upload?.complete?.sha256).toBe(createHash("sha256").update(bytes).digest("hex"));
+    expect(build.artifacts.image.puts.toSorted()).toEqual([1, 3]);
+    expect(uploadedFile(build.artifacts.image).equals(bytes)).toBe(true);
+    expect(build.artifacts.image.upload?.complete?.sha256).toBe(createHash("sha256").update(bytes).digest("hex"));
     expect(done.at(-1)).toBe(1);
   });
 
@@ -77,13 +78,13 @@ describe("upload", () => {
     const { bytes, file } = await fileOf(dir.path, 1000);
     const build = worker.queueBuild(frozenInput());
     build.status = "running";
-    build.parts.set(1, { bytes: Buffer.from("other"), sha256: "0".repeat(64) });
+    build.artifacts.image.parts.set(1, { bytes: Buffer.from("other"), sha256: "0".repeat(64) });
     const api = connectWorker(testConfig(worker.url, dir.path));
 
     const lease = { id: build.claim.buildId, token: build.claim.token };
     await upload(api.artifact(lease, "image", AbortSignal.timeout(30_000)), file, () => {});
 
-    expect(uploadedFile(build).equals(bytes)).toBe(true);
+    expect(uploadedFile(build.artifacts.image).equals(bytes)).toBe(true);
   });
 
   it("does not send again what is complete", async () => {
@@ -98,6 +99,6 @@ describe("upload", () => {
     await upload(artifact, file, () => {});
     await upload(artifact, file, () => {});
 
-    expect(build.puts).toEqual([1]);
+    expect(build.artifacts.image.puts).toEqual([1]);
   });
 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { cloneAppliance, getAppliance, getOwnAppliance, parseArch } from "#domain/appliance";
 import { deleteAppliance } from "#domain/appliance-deletion";
-import { applianceStatus, type Issue } from "#domain/appliance-status";
+import { shownStatus, type Issue } from "#domain/appliance-status";
 import { withEstimate } from "#domain/estimate";
 import { listAppliancesWithBuilds, withBuilds } from "#storage/appliance-builds";
 import { arrayOf, plainListOf } from "#xml/write";
@@ -10,7 +10,7 @@ import { id, parseParams, pathId, readParams, text } from "#api/params";
 import { success, xml } from "#api/respond";
 import { applianceFields } from "#api/views/appliance";
 
-const CloneRequest = z.object({
+export const CloneRequest = z.object({
   clone_from: id("invalid_appliance_id"),
   name: text().optional(),
   arch: z.string().optional(),
@@ -32,9 +32,10 @@ export const appliances = factory
   .post("/appliances", async (c) => {
     const { clone_from: cloneFrom, name, arch } = parseParams(CloneRequest, await readParams(c));
 
-    const appliance = await cloneAppliance(c.var.db, c.var.account, { cloneFrom, name, arch: parseArch(arch) });
+    const place = { env: c.env, db: c.var.db };
+    const appliance = await cloneAppliance(place, c.var.account, { cloneFrom, name, arch: parseArch(arch) });
 
-    const estimated = await withEstimate({ env: c.env, db: c.var.db }, appliance);
+    const estimated = await withEstimate(place, appliance);
     return xml(c, "appliance", applianceFields({ appliance: estimated, builds: [] }, c.var));
   })
   .get("/appliances/:id", async (c) => {
@@ -50,7 +51,8 @@ export const appliances = factory
   })
   .get("/appliances/:id/status", async (c) => {
     const appliance = await getAppliance(c.var.db, c.var.account.id, pathId(c, "id", "invalid_appliance_id"), "path");
-    const { state, issues } = await applianceStatus(c.env, c.var.db, appliance);
+    const { account, baseUrl } = c.var;
+    const { state, issues } = await shownStatus(c.env, c.var.db, { appliance, accountId: account.id, baseUrl });
     return xml(c, "status", { state, issues: plainListOf("issue", issues.map(issueFields)) });
   });
 

@@ -11,7 +11,7 @@ import { xml } from "#api/respond";
 import { repositoriesFields } from "#api/views/repository";
 import { readXmlBody } from "#api/xml-body";
 
-const OneRepository = z.object({ repo_id: id("invalid_repository_id") });
+export const OneRepository = z.object({ repo_id: id("invalid_repository_id") });
 
 /** The repositories that an appliance takes its software from. Every change answers the list as it is then. */
 export const applianceRepositories = factory

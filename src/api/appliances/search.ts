@@ -6,7 +6,7 @@ import { flag, parseParams, pathId, readParams, text } from "#api/params";
 import { xml } from "#api/respond";
 import { softwareMapFields } from "#api/views/software";
 
-const SearchRequest = z.object({ q: text(), all_fields: flag.default(false), all_repos: flag.default(false) });
+export const SearchRequest = z.object({ q: text(), all_fields: flag.default(false), all_repos: flag.default(false) });
 
 export const search = factory.createApp().get("/appliances/:id/software/search", async (c) => {
   const { id: accountId } = c.var.account;

@@ -8,19 +8,25 @@ import { selectionOf } from "#api/appliances/software-document";
 import { factory, type ApiEnv } from "#api/factory";
 import { id, parseParams, pathId, readParams, text } from "#api/params";
 import { xml } from "#api/respond";
+import { refuseUnlessMatch, validated } from "#api/revalidation";
 import { selectionChangeFields, softwareFields, softwareMapFields } from "#api/views/software";
 import { readXmlBody } from "#api/xml-body";
 
-const Named = z.object({ name: text() });
-const Pinned = Named.extend({ version: z.string().optional(), repository_id: id("invalid_repository_id").optional() });
-const OfBuild = z.object({ build_id: id("invalid_build_id").optional() });
+export const Named = z.object({ name: text() });
+export const Pinned = Named.extend({
+  version: z.string().optional(),
+  repository_id: id("invalid_repository_id").optional(),
+});
+export const OfBuild = z.object({ build_id: id("invalid_build_id").optional() });
 
 export const software = factory
   .createApp()
   .get("/appliances/:id/software", async (c) => showSelection(c, await readableAppliance(c)))
   .put("/appliances/:id/software", async (c) => {
     const appliance = await ownAppliance(c);
-    await replaceSelection(placeOf(c), appliance, selectionOf(await readXmlBody(c.req.raw)));
+    const wanted = selectionOf(await readXmlBody(c.req.raw));
+    if (c.req.header("if-match")) refuseUnlessMatch(c, "software", await selectionFields(c, appliance));
+    await replaceSelection(placeOf(c), appliance, wanted);
     return await showSelection(c, appliance);
   })
   .get("/appliances/:id/software/installed", async (c) => {
@@ -40,9 +46,11 @@ export const software = factory
   .on(["POST", "DELETE"], "/appliances/:id/cmd/remove_pattern", (c) => remove(c, "pattern"))
   .on(["POST", "DELETE"], "/appliances/:id/cmd/unban_package", (c) => remove(c, "ban"));
 
-async function showSelection(c: Context<ApiEnv>, { id: applianceId }: Appliance): Promise<Response> {
-  return xml(c, "software", softwareFields(applianceId, await listSelection(c.var.db, applianceId)));
-}
+const showSelection = async (c: Context<ApiEnv>, appliance: Appliance): Promise<Response> =>
+  validated(c, "software", await selectionFields(c, appliance));
+
+const selectionFields = async (c: Context<ApiEnv>, { id: applianceId }: Appliance) =>
+  softwareFields(applianceId, await listSelection(c.var.db, applianceId));
 
 async function add(c: Context<ApiEnv>, kind: SoftwareKind): Promise<Response> {
   const appliance = await ownAppliance(c);

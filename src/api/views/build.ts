@@ -11,7 +11,7 @@ export function buildFields(build: Build, { baseUrl, version }: Viewer): XmlFiel
     id: build.id,
     version: build.version,
     state: build.status,
-    expired: false,
+    expired: build.expiredAt !== null,
     image_type: build.imageType,
     checksum: isFinished ? { md5: build.md5 ?? "", sha1: build.sha1 ?? "" } : undefined,
     size: megabytes(build.rawSize),

@@ -8,11 +8,8 @@ export function softwareFields(applianceId: number, selection: Selection[]): Xml
   const named = (kind: Selection["kind"]) =>
     selection
       .filter((entry) => entry.kind === kind)
-      .map(({ name, version }) => (version === null ? name : marked({ version }, name)));
-  return marked(
-    { type: "array", appliance_id: String(applianceId) },
-    { package: named("package"), pattern: named("pattern") },
-  );
+      .map(({ name, version }) => marked(version === null ? {} : { version }, name));
+  return marked({ type: "array", appliance_id: applianceId }, { package: named("package"), pattern: named("pattern") });
 }
 
 /** What `success` holds after a change of the selection. */
@@ -35,7 +32,7 @@ export const softwareMapFields = (
   new XmlList(
     "repository",
     repositories.map((repository) => repositoryFields(repository, viewer)),
-    { type: "array", appliance_id: String(applianceId) },
+    { type: "array", appliance_id: applianceId },
   );
 
 function repositoryFields({ id, name, url, packages, patterns }: RepositorySoftware, viewer: { baseUrl: string }) {
@@ -47,7 +44,7 @@ function repositoryFields({ id, name, url, packages, patterns }: RepositorySoftw
       pattern: patterns.map(({ name, version, arch }) => marked({ arch, version }, name)),
     },
   );
-  return marked({ ...(base && { base_url: base }), name, id: String(id) }, { software });
+  return marked({ ...(base && { base_url: base }), name, id }, { software });
 }
 
 const packageFields = ({ name, version, release, arch, checksum }: ShownPackage): XmlMarked =>
@@ -62,7 +59,7 @@ const packageFields = ({ name, version, release, arch, checksum }: ShownPackage)
   );
 
 /** Clients can read the repositories that everybody can; a user repository is served to builders alone. */
-function baseUrlOf(url: string, { baseUrl }: { baseUrl: string }): string | undefined {
+export function baseUrlOf(url: string, { baseUrl }: { baseUrl: string }): string | undefined {
   const path = /^service:(\/.*)$/.exec(url)?.[1];
   if (path === undefined) return url;
   return path.startsWith("/repositories/") ? baseUrl + path : undefined;

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "chksum.h"
 #include "evr.h"
 #include "json.h"
+#include "package.h"
 
 /* The name after `pattern() = `, for packages that stand for a pattern. */
 static const char *pattern_name(Pool *pool, Solvable *s) {
@@ -22,19 +22,8 @@ static const char *pattern_name(Pool *pool, Solvable *s) {
 }
 
 static void write_row(Json *json, Pool *pool, Solvable *s) {
-  Id type = 0;
-  const char *checksum = solvable_lookup_checksum(s, SOLVABLE_CHECKSUM, &type);
-
   json_open(json, '[');
-  json_string(json, pool_id2str(pool, s->name));
-  json_string(json, pool_id2str(pool, s->evr));
-  json_string(json, pool_id2str(pool, s->arch));
-  json_string(json, s->repo->name);
-  json_number(json, solvable_lookup_num(s, SOLVABLE_DOWNLOADSIZE, 0));
-  json_number(json, solvable_lookup_num(s, SOLVABLE_INSTALLSIZE, 0));
-  json_string(json, checksum ? solv_chksum_type2str(type) : 0);
-  json_string(json, checksum);
-  json_string(json, solvable_lookup_location(s, 0));
+  write_package_fields(json, s);
   json_string(json, pattern_name(pool, s));
   json_string(json, solvable_lookup_str_poollang(s, SOLVABLE_SUMMARY));
   json_string(json, solvable_lookup_str_poollang(s, SOLVABLE_DESCRIPTION));

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "chksum.h"
 #include "json.h"
+#include "package.h"
 #include "problems.h"
 #include "solver.h"
 #include "solverdebug.h"
@@ -58,20 +58,8 @@ static const char *reason(Solver *solver, Map *requested, Id package) {
 }
 
 static void write_package(Json *json, Pool *pool, Id id, const char *why) {
-  Solvable *s = pool_id2solvable(pool, id);
-  Id type = 0;
-  const char *checksum = solvable_lookup_checksum(s, SOLVABLE_CHECKSUM, &type);
-
   json_open(json, '[');
-  json_string(json, pool_id2str(pool, s->name));
-  json_string(json, pool_id2str(pool, s->evr));
-  json_string(json, pool_id2str(pool, s->arch));
-  json_string(json, s->repo->name);
-  json_number(json, solvable_lookup_num(s, SOLVABLE_DOWNLOADSIZE, 0));
-  json_number(json, solvable_lookup_num(s, SOLVABLE_INSTALLSIZE, 0));
-  json_string(json, checksum ? solv_chksum_type2str(type) : 0);
-  json_string(json, checksum);
-  json_string(json, solvable_lookup_location(s, 0));
+  write_package_fields(json, pool_id2solvable(pool, id));
   json_string(json, why);
   json_close(json, ']');
 }

@@ -38,9 +38,14 @@ export const builds = sqliteTable(
     md5: text("md5"),
     sha1: text("sha1"),
     sha256: text("sha256"),
-    /** The file store of the image's root; null: a build from before there was one. */
+    /** The file store of the image's root (contract/file-store.ts) and its bytes; null: a build from before there was one. */
     filesKey: text("files_key"),
-    /** When retention removed its image; the row and the log stay. */
+    filesSize: integer("files_size"),
+    filesIndexKey: text("files_index_key"),
+    filesIndexSize: integer("files_index_size"),
+    /** KIWI's version. */
+    builder: text("builder"),
+    /** When retention removed its image and file store; their keys are null since then, the row and the log stay. */
     expiredAt: moment("expired_at"),
     steps: text("steps", { mode: "json" }).$type<{ phase: string; seconds: number }[]>(),
     createdAt: moment("created_at").notNull(),

@@ -1,5 +1,9 @@
-import { index, integer, primaryKey, sqliteTable } from "drizzle-orm/sqlite-core";
-import { moment } from "./columns.ts";
+import { sql } from "drizzle-orm";
+import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import type { Arch, ImageType } from "#contract/index";
+import type { PublishedDefinition, PublishedFormat, PublishedSoftware } from "#domain/gallery-snapshot";
+import { appliances } from "./appliances.ts";
+import { id, moment } from "./columns.ts";
 
 /** Who may read and clone an appliance beside its owner. */
 export const shares = sqliteTable(
@@ -13,4 +17,114 @@ export const shares = sqliteTable(
     primaryKey({ columns: [table.applianceId, table.accountId] }),
     index("shares_account").on(table.accountId),
   ],
+);
+
+/**
+ * Versions in the gallery: each a snapshot of its appliance, which no later edit touches; `publications_fts` (see the
+ * migration) indexes its words. Lists read none of the last columns, which are large.
+ */
+export const publications = sqliteTable(
+  "publications",
+  {
+    id: id(),
+    /** Known before the id is. */
+    uuid: text("uuid").notNull().unique(),
+    /** The reference keeps a published appliance from being deleted. */
+    applianceId: integer("appliance_id")
+      .notNull()
+      .references(() => appliances.id),
+    accountId: integer("account_id").notNull(),
+    version: text("version").notNull(),
+    name: text("name").notNull(),
+    description: text("description").notNull(),
+    homepage: text("homepage").notNull(),
+    tags: text("tags", { mode: "json" }).notNull().$type<string[]>(),
+    /** Display name and name of the account, as they were. */
+    publisher: text("publisher").notNull(),
+    username: text("username").notNull(),
+    baseSystem: text("base_system").notNull(),
+    arch: text("arch").notNull().$type<Arch>(),
+    imageType: text("image_type").notNull().$type<ImageType>(),
+    /** Whether anybody may clone it. */
+    publicClonable: integer("public_clonable", { mode: "boolean" }).notNull(),
+    logoBlob: text("logo_blob"),
+    backgroundBlob: text("background_blob"),
+    publishedAt: moment("published_at").notNull(),
+    releaseNotes: text("release_notes").notNull(),
+    formats: text("formats", { mode: "json" }).notNull().$type<PublishedFormat[]>(),
+    definition: text("definition", { mode: "json" }).notNull().$type<PublishedDefinition>(),
+    software: text("software", { mode: "json" }).notNull().$type<PublishedSoftware>(),
+    /** Names of all packages in the image, for the search. */
+    packages: text("packages").notNull(),
+  },
+  (table) => [
+    uniqueIndex("publications_version").on(table.applianceId, table.version),
+    index("publications_account").on(table.accountId),
+    index("publications_logo").on(table.logoBlob),
+    index("publications_background").on(table.backgroundBlob),
+  ],
+);
+
+/** The overlay files of a published version; they name the same blobs as the appliance's. */
+export const publishedFiles = sqliteTable(
+  "published_files",
+  {
+    publicationId: integer("publication_id").notNull(),
+    position: integer("position").notNull(),
+    fileName: text("file_name").notNull(),
+    path: text("path").notNull(),
+    owner: text("owner").notNull(),
+    group: text("group_name").notNull(),
+    permissions: integer("permissions").notNull(),
+    enabled: integer("enabled", { mode: "boolean" }).notNull(),
+    size: integer("size").notNull(),
+    md5: text("md5").notNull(),
+    sha256: text("sha256").notNull(),
+    blobId: text("blob_id").notNull(),
+    createdAt: moment("created_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.publicationId, table.position] }),
+    index("published_files_blob").on(table.blobId),
+  ],
+);
+
+/** One rating per account and appliance. */
+export const ratings = sqliteTable(
+  "ratings",
+  {
+    applianceId: integer("appliance_id").notNull(),
+    accountId: integer("account_id").notNull(),
+    rating: integer("rating").notNull(),
+    ratedAt: moment("rated_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.applianceId, table.accountId] }),
+    check("ratings_range", sql`rating BETWEEN 0 AND 5`),
+  ],
+);
+
+export const comments = sqliteTable(
+  "comments",
+  {
+    id: id(),
+    applianceId: integer("appliance_id").notNull(),
+    accountId: integer("account_id").notNull(),
+    /** The comment that this one replies to. */
+    parentId: integer("parent_id"),
+    text: text("text").notNull(),
+    createdAt: moment("created_at").notNull(),
+  },
+  (table) => [index("comments_appliance").on(table.applianceId, table.id)],
+);
+
+/** Who cloned or tried a published appliance of somebody else; everybody counts once (docs/decisions/0019-gallery.md). */
+export const galleryUses = sqliteTable(
+  "gallery_uses",
+  {
+    applianceId: integer("appliance_id").notNull(),
+    accountId: integer("account_id").notNull(),
+    kind: text("kind", { enum: ["clone", "testdrive"] }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.applianceId, table.accountId, table.kind] })],
 );

@@ -83,11 +83,12 @@ export const packages = sqliteTable(
     /** Of the file to download, and of what it installs. */
     sizeBytes: integer("size_bytes").notNull(),
     installedBytes: integer("installed_bytes").notNull(),
+    /** Of the file; all three empty: there is none. */
     checksumType: text("checksum_type").notNull(),
     checksum: text("checksum").notNull(),
-    /** Of the file, relative to the repository. */
+    /** Relative to the repository. */
     location: text("location").notNull(),
-    /** The pattern that the package stands for. */
+    /** The pattern that the package stands for; in yast2 patterns are rows of their own, without a file. */
     pattern: text("pattern"),
   },
   (table) => [

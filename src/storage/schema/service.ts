@@ -53,8 +53,12 @@ export const idempotentAnswers = sqliteTable(
     /** Null while the first request is still at work. */
     status: integer("status"),
     contentType: text("content_type"),
+    /** Null also for an answer that was too large to be kept. */
     body: text("body"),
+    /** When the request came that has the key: also tells it from an earlier one that lost it. */
     createdAt: moment("created_at").notNull(),
+    /** A request that is at work and did not renew this until then is dead. */
+    leaseEndsAt: moment("lease_ends_at").notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.key] }),

@@ -4,31 +4,45 @@ import { gunzipSync } from "node:zlib";
 import { kiwiDescription } from "#kiwi/description";
 import { openSolver } from "#solver/solver";
 import { frozenInput } from "../../../builder-agent/test/support/frozen-input.ts";
-import { FrozenPackage, type FrozenInput, type ImageType } from "../../../builder-agent/src/contract.ts";
+import { FrozenPackage, type Arch, type FrozenInput, type ImageType } from "../../../builder-agent/src/contract.ts";
+import tiny from "../../../templates/tiny.json" with { type: "json" };
 import { jobOf } from "../../solver/repo-dsl.ts";
 
 const moduleFile = new URL("../../../src/solver/native/solver.wasm", import.meta.url);
+const needed: Partial<Record<ImageType, string[]>> = tiny.baseSystem.needs;
 const priorities = { main: 90, updates: 80 };
+
+interface Wish {
+  imageType?: ImageType;
+  arch?: Arch;
+  requests?: string[];
+}
 
 /** Tiny Linux with these requests (repo-dsl) as the Worker would freeze it: its solver, its description. */
 export async function resolvedTiny(
   distribution: string,
-  { imageType = "oem", requests = ["hello"] }: { imageType?: ImageType; requests?: string[] } = {},
+  { imageType = "oem", arch = "x86_64", requests = ["hello"] }: Wish = {},
 ): Promise<FrozenInput> {
-  const solver = await openSolver(await WebAssembly.compile(readFileSync(moduleFile)));
+  const solver = await openSolver(await WebAssembly.compile(readFileSync(moduleFile)), arch === "i586" ? "i686" : arch);
   for (const [name, priority] of Object.entries(priorities)) {
     const repository = solver.addRepository(name, { priority });
     repository.readPrimary(primaryOf(join(distribution, name, "repodata")));
     repository.finish();
   }
   solver.ready();
-  const needs = imageType === "iso" ? ["syslinux", "dracut-kiwi-live"] : [];
+  const needs = needed[imageType] ?? [];
   const resolution = solver.solve(["pattern base", ...needs, ...requests].map(jobOf), { recommended: false });
   if (resolution.state === "unsolvable") throw new Error(resolution.problems.map(({ text }) => text).join("; "));
   const packages = resolution.packages.map(({ downloadSizeBytes: size, ...one }) =>
     FrozenPackage.parse({ ...one, size }),
   );
-  return { ...frozenInput({ imageType }), packages, description: { "config.xml": describe(imageType, packages) } };
+  const frozen = frozenInput({ imageType });
+  return {
+    ...frozen,
+    appliance: { ...frozen.appliance, arch },
+    packages,
+    description: { "config.xml": describe(imageType, packages) },
+  };
 }
 
 const describe = (imageType: ImageType, packages: FrozenPackage[]) =>

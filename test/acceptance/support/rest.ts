@@ -10,6 +10,8 @@ type XmlDocument = Record<string, any>;
 /** A stranger's REST client: HTTP, Basic, XML, nothing else. */
 export interface RestClient {
   call: (method: string, path: string, params?: Record<string, string | number>) => Promise<XmlDocument>;
+  /** GET of what is a file, as text. */
+  file: (path: string, params?: Record<string, string | number>) => Promise<string>;
   /** Polls a running build until a final state; answers every answer it saw. */
   watchBuild: (buildId: string, seconds: number) => Promise<RunningBuild[]>;
 }
@@ -22,14 +24,22 @@ export interface RunningBuild {
 
 export function restClient({ url, username, api_key: apiKey }: Ready): RestClient {
   const authorization = `Basic ${Buffer.from(`${username}:${apiKey}`).toString("base64")}`;
-  const call: RestClient["call"] = async (method, path, params = {}) => {
+  const send = (method: string, path: string, params: Record<string, string | number>) => {
     const query = new URLSearchParams(Object.entries(params).map(([name, value]) => [name, String(value)]));
-    const answer = await fetch(`${url}/api/v2/user${path}?${query}`, { method, headers: { authorization } });
+    return fetch(`${url}/api/v2/user${path}?${query}`, { method, headers: { authorization } });
+  };
+  const file: RestClient["file"] = async (path, params = {}) => {
+    const answer = await send("GET", path, params);
+    if (answer.status !== 200) throw new Error(`GET ${path}: ${answer.status} ${await answer.text()}`);
+    return await answer.text();
+  };
+  const call: RestClient["call"] = async (method, path, params = {}) => {
+    const answer = await send(method, path, params);
     const document = parser.parse(await answer.text());
     if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(document)}`);
     return document;
   };
-  return { call, watchBuild: (buildId, seconds) => watchBuild(call, buildId, seconds) };
+  return { call, file, watchBuild: (buildId, seconds) => watchBuild(call, buildId, seconds) };
 }
 
 const finalStates = new Set(["finished", "failed", "error", "cancelled"]);

@@ -1,5 +1,6 @@
 import { createCipheriv } from "node:crypto";
 import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
 
 /** One end of an RFB connection (RFC 6143): bytes in order, whatever carries them. */
@@ -19,6 +20,8 @@ export interface Frame {
 
 export interface Viewer {
   frame: () => Promise<Frame>;
+  /** Strikes keys one after the other: what an American keyboard types without Shift, `\n` for Return. */
+  type: (text: string) => Promise<void>;
   close: () => void;
   closed: Promise<void>;
 }
@@ -36,7 +39,28 @@ export async function openViewer(wire: Wire, password?: string): Promise<Viewer>
   wire.write(Buffer.from([0, 0, 0, 0, 32, 24, 0, 1, 0, 255, 0, 255, 0, 255, 16, 8, 0, 0, 0, 0]));
   wire.write(Buffer.from([2, 0, 0, 2, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0x21]));
   const size = { width: init.readUInt16BE(0), height: init.readUInt16BE(2) };
-  return { frame: () => readFrame(wire, size), close: wire.close, closed: wire.closed };
+  return {
+    frame: () => readFrame(wire, size),
+    type: (text) => strike(wire, text),
+    close: wire.close,
+    closed: wire.closed,
+  };
+}
+
+const returnKey = 0xff0d; // XK_Return
+/** A guest under load loses keys that come faster. */
+const betweenKeysMs = 40;
+
+async function strike(wire: Wire, text: string): Promise<void> {
+  for (const character of text) {
+    const key = character === "\n" ? returnKey : character.charCodeAt(0);
+    for (const isDown of [1, 0]) {
+      const event = Buffer.from([4, isDown, 0, 0, 0, 0, 0, 0]);
+      event.writeUInt32BE(key, 4);
+      wire.write(event);
+      await sleep(betweenKeysMs);
+    }
+  }
 }
 
 async function authenticate(wire: Wire, password: string | undefined): Promise<void> {

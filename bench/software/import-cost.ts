@@ -1,0 +1,116 @@
+/** What an import takes of its isolate: memory by V8's own account, and processor time. */
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { adminClient } from "../../scripts/admin/client.ts";
+import { bundleWorker } from "../../scripts/launch/bundle.ts";
+import { startEmbedded } from "../../scripts/launch/embedded.ts";
+import { firstAccount } from "../../scripts/launch/first-account.ts";
+import { descendants } from "../../scripts/launch/process-tree.ts";
+import { readOrMakeSecrets } from "../../scripts/launch/secrets.ts";
+import { type Figure, verdict } from "../figure.ts";
+import { importRepository } from "./client.ts";
+import { Inspector } from "./inspector.ts";
+import { freePort } from "./service.ts";
+import type { Universe } from "./universe.ts";
+
+const mostMib = 128;
+const mostCpuSeconds = 30;
+/** V8 lets garbage lie until a limit is near. Without one of Cloudflare's kind the account would be of its patience. */
+const v8Flags = "--max-heap-size=64";
+const sampleEveryMs = 20;
+const ticksPerSecond = 100; // of /proc; Linux shows them so whatever the kernel's own are
+
+/** Imports the greatest repository into a service of its own. */
+export async function measureImportCost(
+  universe: Universe,
+  { stateDir, host }: { stateDir: string; host: string },
+): Promise<Figure[]> {
+  const [greatest] = universe.repositories.toSorted((left, right) => right.packageCount - left.packageCount);
+  if (!greatest) throw new Error("the universe is empty");
+  await using service = await startInspected(stateDir, host);
+  using inspector = await Inspector.open(service.inspectorPort, "kiln");
+  const [cpuBefore, heap] = [service.cpuSeconds(), watchHeap(inspector)];
+  await importRepository(service, greatest, `http://${host}/${greatest.name}`);
+  const [cpuSeconds, heapMib] = [service.cpuSeconds() - cpuBefore, mib(await heap.most())];
+  const wasmMib = mib(await inspector.wasmBytes());
+  const sum = heapMib + wasmMib;
+  const what = `import of ${greatest.packageCount} packages`;
+  return [
+    {
+      what: `${what}: memory of the isolate, at most`,
+      ours: `${heapMib.toFixed(0)} MiB of JavaScript and ${wasmMib.toFixed(0)} MiB of WASM`,
+      against: "",
+      ratio: `${sum.toFixed(0)} MiB`,
+      bar: `≤ ${mostMib} MiB`,
+      verdict: verdict(sum <= mostMib),
+    },
+    {
+      what: `${what}: processor time of workerd, simulated D1 and R2 with it`,
+      ours: `${cpuSeconds.toFixed(1)} s`,
+      against: "",
+      ratio: `${cpuSeconds.toFixed(1)} s`,
+      bar: `≤ ${mostCpuSeconds} s`,
+      verdict: verdict(cpuSeconds <= mostCpuSeconds),
+    },
+  ];
+}
+
+/** The embedded service without launcher and agent, with the inspector open and V8's heap limited. */
+async function startInspected(stateDir: string, host: string) {
+  const secrets = readOrMakeSecrets(stateDir);
+  const [port, inspectorPort] = [await freePort(), await freePort()];
+  process.env["MINIFLARE_WORKERD_V8_FLAGS"] = v8Flags;
+  const embedded = await startEmbedded({
+    bundle: await bundleWorker(),
+    host: "127.0.0.1",
+    port,
+    stateDirectory: stateDir,
+    bindings: { BASE_URL: "", ALLOW_HOSTS: host, ...secrets },
+    outsideCidrs: ["127.0.0.1/32"],
+    inspectorPort,
+  });
+  delete process.env["MINIFLARE_WORKERD_V8_FLAGS"];
+  const url = `http://127.0.0.1:${port}`;
+  const { username, apiKey } = await firstAccount(adminClient(url, secrets.ADMIN_SECRET));
+  return {
+    ready: { url, username, api_key: apiKey, agent_pid: null },
+    inspectorPort,
+    cpuSeconds: () =>
+      descendants(process.pid)
+        .map(cpuSecondsOf)
+        .reduce((sum, one) => sum + one, 0),
+    [Symbol.asyncDispose]: () => embedded.stop(),
+  };
+}
+
+/** Looks at the heap until it is asked for the most that it ever was. */
+function watchHeap(inspector: Inspector) {
+  const over = new AbortController();
+  const watching = (async () => {
+    let most = 0;
+    while (!over.signal.aborted) {
+      most = Math.max(most, await inspector.heapBytes());
+      await sleep(sampleEveryMs);
+    }
+    return most;
+  })();
+  return {
+    most: () => {
+      over.abort();
+      return watching;
+    },
+  };
+}
+
+/** User and system time of a workerd; 0 for every other process (proc(5): fields 14 and 15 behind the name in brackets). */
+function cpuSecondsOf(pid: number): number {
+  try {
+    const [, name, rest = ""] = /^\d+ \((.*)\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? [];
+    const fields = rest.split(" ");
+    return name === "workerd" ? (Number(fields[11]) + Number(fields[12])) / ticksPerSecond : 0;
+  } catch {
+    return 0; // Gone while we looked.
+  }
+}
+
+const mib = (bytes: number): number => bytes / 2 ** 20;

@@ -1,0 +1,47 @@
+import { createWriteStream } from "node:fs";
+import { pipeline } from "node:stream/promises";
+import { partBytes } from "../contract.ts";
+import { endOf, outputOf, run } from "../process.ts";
+import { openDigests } from "../upload/checksum.ts";
+
+/**
+ * Packs the folder `name` of `dir` into `path`, a `.tar.gz`, with holes of files kept as holes. The digests are made in
+ * the same pass.
+ */
+export async function packFolder(
+  { dir, name }: { dir: string; name: string },
+  path: string,
+  signal: AbortSignal,
+): Promise<ReturnType<ReturnType<typeof openDigests>["result"]>> {
+  const digests = openDigests(partBytes);
+  const said: string[] = [];
+  const exit = await run("tar", tarArguments(dir, name, await compressor(signal)), {
+    signal,
+    onLine: (line) => void said.push(line),
+    onOutput: (output) => pipeline(output, digests.through, createWriteStream(path)),
+  });
+  if (!("code" in exit) || exit.code !== 0) throw new Error(`tar: ${said.join(" ") || endOf(exit)}`);
+  return digests.result();
+}
+
+const tarArguments = (dir: string, name: string, compress: string) => [
+  "--create",
+  "--file=-",
+  "--sparse",
+  "--format=gnu",
+  "--owner=0",
+  "--group=0",
+  "--numeric-owner",
+  "--sort=name",
+  `--use-compress-program=${compress}`,
+  `--directory=${dir}`,
+  name,
+];
+
+/** The fastest level: an image is downloaded rarely and built often. */
+async function compressor(signal: AbortSignal): Promise<string> {
+  return await outputOf("pigz", ["--version"], signal).then(
+    () => "pigz -1",
+    () => "gzip -1",
+  );
+}

@@ -1,0 +1,15 @@
+import type { FrozenInput } from "../contract.ts";
+
+/** The virtual machine that a configuration beside a disk describes. */
+export interface Machine {
+  memoryMb: number;
+  is64Bit: boolean;
+}
+
+/** Where an appliance, frozen before this was told, says nothing. */
+const usualMemoryMb = 512;
+
+export const machineOf = ({ appliance, configuration }: FrozenInput): Machine => ({
+  memoryMb: configuration?.memoryMb ?? usualMemoryMb,
+  is64Bit: appliance.arch === "x86_64",
+});

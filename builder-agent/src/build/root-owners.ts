@@ -1,0 +1,42 @@
+import { constants } from "node:fs";
+import { lstat, open } from "node:fs/promises";
+import { join } from "node:path";
+
+/** Who the numbers are, by a root's own /etc/passwd and /etc/group. */
+export interface RootOwners {
+  users: ReadonlyMap<number, string>;
+  groups: ReadonlyMap<number, string>;
+}
+
+export async function readOwners(root: string): Promise<RootOwners> {
+  const [users, groups] = await Promise.all(["passwd", "group"].map((file) => textOf(join(root, "etc"), file)));
+  return { users: namesOf(users), groups: namesOf(groups) };
+}
+
+/** A file of names that is larger is none. */
+export const mostBytes = 4 * 1024 * 1024;
+
+/** `name:password:number:…`; the first name of a number counts, as it does for programs that ask. */
+export function namesOf(text = ""): Map<number, string> {
+  const names = new Map<number, string>();
+  for (const line of text.split("\n")) {
+    const [name = "", , number = ""] = line.split(":");
+    if (name === "" || !/^\d+$/.test(number) || names.has(Number(number))) continue;
+    names.set(Number(number), name);
+  }
+  return names;
+}
+
+/** Nothing where the file, or its directory, is a link: it could lead out of the root. */
+async function textOf(dir: string, name: string): Promise<string> {
+  const isThere = await lstat(dir).then(
+    (stat) => stat.isDirectory(),
+    () => false,
+  );
+  if (!isThere) return "";
+  const path = join(dir, name);
+  const stat = await lstat(path).catch(() => undefined);
+  if (!stat?.isFile() || stat.size > mostBytes) return "";
+  await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  return await file.readFile("utf8");
+}

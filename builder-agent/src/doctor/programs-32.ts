@@ -1,0 +1,29 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { outputOf } from "../process.ts";
+import { fine, missing, type Check } from "./check.ts";
+import { scratchDir } from "./scratch-dir.ts";
+
+/** A build for i586 runs the image's own programs, which a kernel of 64 bit need not be able to. */
+export async function check32BitPrograms(stateDir: string): Promise<Check> {
+  const name = "32-bit programs";
+  await using dir = await scratchDir(stateDir);
+  const file = join(dir.path, "program");
+  await writeFile(file, smallestProgram(), { mode: 0o700 });
+  const ran = await outputOf("setarch", ["i686", file], AbortSignal.timeout(5_000)).then(
+    () => true,
+    () => false,
+  );
+  if (ran) return fine(name, "run");
+  return missing(name, "this kernel does not run them", ["i586"], "use a kernel with CONFIG_IA32_EMULATION");
+}
+
+/** An ELF file for 80386 that ends with 0. */
+function smallestProgram(): Buffer {
+  const header =
+    "7f454c46 01010100 00000000 00000000 0200 0300 01000000 54800408 34000000 00000000 00000000 3400 2000 0100";
+  const rest = "0000 0000 0000";
+  const segment = "01000000 00000000 00800408 00800408 5d000000 5d000000 05000000 00100000";
+  const code = "b801000000 31db cd80"; // mov eax, 1 (exit); xor ebx, ebx; int 0x80
+  return Buffer.from([header, rest, segment, code].join("").replaceAll(" ", ""), "hex");
+}

@@ -1,0 +1,112 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { BuildFailure } from "../build/build-failure.ts";
+import { failureOf, noNotes, note, type Notes } from "../build/failure.ts";
+import type { KiwiJob, KiwiRunner } from "../build/kiwi-runner.ts";
+import type { RootTree } from "../build/root-walk.ts";
+import type { Accel } from "../testdrive/qemu.ts";
+import { checkImages } from "./image-types.ts";
+import { insideGuest, makeBlankDisk, makeJobDisk } from "./job-disk.ts";
+import type { GuestMachine } from "./machine.ts";
+import { readGuestResult } from "./read-result.ts";
+import { runGuest } from "./run-guest.ts";
+import { openGuestSystem } from "./system.ts";
+import { HostileTar } from "./tar.ts";
+
+/** What a build's guest may use, and as whom. */
+export interface GuestKiwi {
+  stateDir: string;
+  accel: Accel;
+  memoryMb: number;
+  /** Bytes that a build may write, and those that its result may have. */
+  diskBytes: number;
+  user: number;
+  groups: readonly number[];
+  enclosed: boolean;
+}
+
+/** KIWI in a guest that lives as long as this build: what it runs sees nothing of this host. */
+export const guestKiwi = (guest: GuestKiwi): KiwiRunner => ({
+  repository: () => insideGuest.packages,
+  async run(job) {
+    const { workDir, signal } = job;
+    const system = await openGuestSystem(guest.stateDir);
+    const disk = await makeJobDisk(job);
+    const scratch = await makeBlankDisk(join(workDir, "scratch.raw"), guest.diskBytes);
+    const result = await makeBlankDisk(join(workDir, "result.raw"), guest.diskBytes);
+    const said = new Said(job);
+    const machine: GuestMachine = { ...guest, cpus: guest.accel === "kvm" ? 2 : 1 };
+    try {
+      await runGuest({ machine, system, job: disk, scratch, result, workDir, signal, ...said.listeners });
+    } finally {
+      await Promise.all([scratch, disk].map((path) => rm(path, { force: true })));
+    }
+    said.check();
+    return await take(job, guest, result);
+  },
+});
+
+async function take({ place, workDir, signal, input }: KiwiJob, guest: GuestKiwi, result: string): Promise<RootTree> {
+  const { user, diskBytes } = guest;
+  const reading = { disk: result, dir: join(workDir, "result"), target: place.target, user, signal };
+  const tree = await readGuestResult({ ...reading, mostBytes: 2 * diskBytes }).catch(blamed);
+  await rm(result);
+  await checkImages(place.target, input.imageType);
+  return tree;
+}
+
+/** Another agent would be given the same. */
+function blamed(error: unknown): never {
+  if (!(error instanceof HostileTar)) throw error;
+  throw new BuildFailure({ kind: "failed", reason: `${error.message}.` }, { cause: error });
+}
+
+/**
+ * What a guest has told, until it can be judged; exported for its test. It may be untrue: a good end is believed only with
+ * the files of one.
+ */
+export class Said {
+  readonly #job: Pick<KiwiJob, "onLine" | "onPhase">;
+  readonly #codes = new Map<string, string>();
+  #notes: Notes = noNotes;
+  #complaint = "";
+
+  constructor(job: Pick<KiwiJob, "onLine" | "onPhase">) {
+    this.#job = job;
+  }
+
+  readonly listeners = {
+    onLine: (line: string) => {
+      this.#notes = note(this.#notes, line);
+      this.#job.onLine(line);
+    },
+    onStatus: (word: string, rest: string) => {
+      if (word === "complaint") this.#complaint = rest;
+      else this.#codes.set(word, rest);
+      if (word === "prepare" && rest === "0") {
+        this.#notes = noNotes;
+        this.#job.onPhase("Creating the image");
+      }
+    },
+  };
+
+  /** Throws the reason of the first step that did not end well. Whatever a guest ran into was of its own build's making. */
+  check(): void {
+    if (!this.#codes.has("job"))
+      throw failed("The build's machine ended before the build, perhaps for want of memory.");
+    const index = this.#codes.get("index");
+    if (index !== "0" && !this.#notes.diskFull)
+      throw new Error(`createrepo_c ended with exit code ${index}: ${this.#complaint}`);
+    for (const step of ["prepare", "create"]) {
+      const code = this.#codes.get(step);
+      if (code === "0") continue;
+      if (this.#notes.diskFull) throw failed("The build wrote more than it may.");
+      const exit = { code: Number(code ?? -1) };
+      throw new BuildFailure(failureOf(this.#notes, { exit, lastWords: this.#complaint, root: insideGuest.root }));
+    }
+    if (this.#codes.get("result") === "0 0" && this.#codes.get("job") === "0") return;
+    throw failed("The image and what it was made from are larger than a build may be.");
+  }
+}
+
+const failed = (reason: string) => new BuildFailure({ kind: "failed", reason });

@@ -1,0 +1,94 @@
+import { chmod, copyFile, cp, mkdir, readdir, readFile, symlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { outputOf } from "../process.ts";
+import { guestScript } from "./scripts.ts";
+
+/** Debian's kernel for virtual machines: a third of the usual one, with all that KIWI mounts. */
+const kernelPackage = "linux-image-cloud-amd64";
+
+/** What the initial archive needs before there is a root. */
+const bootModules = ["virtio_pci", "virtio_blk", "virtio_console", "virtio_rng", "squashfs", "overlay", "ext4"];
+/** What builds may mount, attach or write. What a kernel has built in is in no file of its own. */
+const buildModules = [
+  ["loop", "isofs", "vfat", "nls_cp437", "nls_ascii", "nls_iso8859-1", "nls_utf8", "xfs", "btrfs", "udf", "fuse"],
+  ["crc32c_generic", "crc32c_intel", "libcrc32c", "crc32_pclmul", "crct10dif_pclmul"],
+  ["dm_mod", "dm_crypt", "dm_snapshot", "dm_mirror", "dm_verity", "dm_integrity", "dm_thin_pool"],
+  ["raid0", "raid1", "efivarfs", "xts", "aesni_intel"],
+].flat();
+
+const limitMs = 300_000;
+const tool = (command: string, args: string[]) => outputOf(command, args, AbortSignal.timeout(limitMs));
+
+export interface Kernel {
+  version: string;
+  /** `lib/modules/VERSION` lies below it. */
+  modulesDir: string;
+}
+
+/** Fetches the kernel with apt, which checks it against Debian's signatures; writes `vmlinuz` and `initrd.gz` into `dir`. */
+export async function makeKernel(dir: string, workDir: string): Promise<Kernel> {
+  const tree = join(workDir, "kernel");
+  await tool("dpkg-deb", ["--extract", await download(workDir), tree]);
+  const image = (await readdir(join(tree, "boot"))).find((name) => name.startsWith("vmlinuz-"));
+  if (image === undefined) throw new Error(`${kernelPackage} has no kernel`);
+  const version = image.slice("vmlinuz-".length);
+  await copyFile(join(tree, "boot", image), join(dir, "vmlinuz"));
+  await tool("depmod", ["--basedir", tree, version]);
+  const modulesDir = join(workDir, "modules");
+  await copyModules(tree, modulesDir, { version, names: [...bootModules, ...buildModules] });
+  await writeInitialArchive(tree, join(workDir, "initial"), { version, into: join(dir, "initrd.gz") });
+  return { version, modulesDir };
+}
+
+async function download(workDir: string): Promise<string> {
+  const depends = await tool("apt-cache", ["depends", "--important", kernelPackage]);
+  const name = /Depends: (linux-image-\S+)/.exec(depends)?.[1];
+  if (name === undefined) throw new Error(`apt knows no ${kernelPackage}: run apt-get update`);
+  const into = join(workDir, "download");
+  await mkdir(into);
+  // In a directory of root's, apt says on standard error that it stays root.
+  await tool("sh", ["-c", 'cd "$1" && exec apt-get --quiet --quiet download "$2"', "sh", into, name]);
+  const [file] = await readdir(into);
+  if (file === undefined) throw new Error(`apt did not download ${name}`);
+  return join(into, file);
+}
+
+interface Modules {
+  version: string;
+  names: readonly string[];
+}
+
+/** Copies modules and what they need, with an index of their own. */
+async function copyModules(from: string, to: string, { version, names }: Modules): Promise<void> {
+  const dir = join("lib/modules", version);
+  const files = moduleFiles(await readFile(join(from, dir, "modules.dep"), "utf8"), names);
+  for (const file of [...files, "modules.builtin", "modules.builtin.modinfo", "modules.order"]) {
+    await mkdir(dirname(join(to, dir, file)), { recursive: true });
+    await copyFile(join(from, dir, file), join(to, dir, file));
+  }
+  await tool("depmod", ["--basedir", to, version]);
+}
+
+/** Of `modules.dep` (FILE: what it needs …), the files of these modules with all that they need. Exported for its test. */
+export function moduleFiles(dependencies: string, names: readonly string[]): string[] {
+  const wanted = new Set(names.map(plain));
+  const lines = dependencies.split("\n").map((line) => line.split(/:? /).map((word) => word.replace(/:$/, "")));
+  const chosen = lines.filter(([file = ""]) => wanted.has(plain(file.replace(/^.*\/|\.ko.*$/g, ""))));
+  return [...new Set(chosen.flat().filter((file) => file !== ""))];
+}
+
+const plain = (name: string) => name.replaceAll("-", "_");
+
+async function writeInitialArchive(tree: string, dir: string, { version, into }: { version: string; into: string }) {
+  for (const name of ["bin", "proc", "sys", "dev", "lower", "scratch", "new"]) {
+    await mkdir(join(dir, name), { recursive: true });
+  }
+  await copyModules(tree, dir, { version, names: bootModules });
+  await copyFile("/bin/busybox", join(dir, "bin/busybox"));
+  await symlink("busybox", join(dir, "bin/sh"));
+  await symlink("bin", join(dir, "sbin")); // the kernel itself calls /sbin/modprobe
+  await cp(guestScript("init.sh"), join(dir, "init"));
+  await chmod(join(dir, "init"), 0o755);
+  const pack = 'cd "$1" && find . | LC_ALL=C sort | cpio --create --format=newc --owner=0:0 --quiet | gzip -1n > "$2"';
+  await tool("sh", ["-c", pack, "sh", dir, into]);
+}

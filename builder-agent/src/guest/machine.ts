@@ -1,0 +1,104 @@
+import { qemuProgram, type Accel } from "../testdrive/qemu.ts";
+
+/** One guest's means. All that it gets from this host are open files: QEMU's own user could open none of them. */
+export interface GuestMachine {
+  accel: Accel;
+  memoryMb: number;
+  cpus: number;
+  /** Largest file that QEMU may write: scratch and result disk. */
+  diskBytes: number;
+  user: number;
+  groups: readonly number[];
+  /** Whether bubblewrap takes the rest of this host out of QEMU's sight. */
+  enclosed: boolean;
+}
+
+/** Numbers of the files and sockets that a guest inherits; the order in which run-guest.ts gives them. */
+export const descriptors = {
+  log: 3,
+  status: 4,
+  console: 5,
+  kernel: 6,
+  initrd: 7,
+  root: 8,
+  job: 9,
+  scratch: 10,
+  result: 11,
+};
+
+/** TCG's translated code; with less a build translates the same programs again and again. */
+const translationMb = 256;
+/** QEMU itself: its program, its libraries, a thread for each request. */
+const overheadMb = 3072;
+
+/** The whole command: from root's rights to none, then limits, then a place without this host's files, then QEMU. */
+export function guestCommand(machine: GuestMachine): [command: string, args: string[]] {
+  const { user, groups } = machine;
+  const identity = ["--reuid", `${user}`, "--regid", `${user}`];
+  const noRights = ["--no-new-privs", "--inh-caps=-all", "--bounding-set=-all", "--pdeathsig", "KILL"];
+  const own = groups.length === 0 ? ["--clear-groups"] : ["--groups", groups.join(",")];
+  const words = [
+    [...identity, ...own, ...noRights, "--", "prlimit", ...limits(machine), "--"],
+    machine.enclosed ? enclosure(machine) : [],
+    [qemuProgram, ...qemuArguments(machine)],
+  ];
+  return ["setpriv", words.flat()];
+}
+
+const limits = ({ memoryMb, diskBytes }: GuestMachine): string[] => [
+  "--core=0",
+  "--nofile=256",
+  "--nproc=512",
+  `--fsize=${diskBytes}`,
+  `--as=${(memoryMb + translationMb + overheadMb) * 1024 * 1024}`,
+];
+
+/** Programs and libraries, read-only, and nothing else; no network, no other process. */
+function enclosure({ accel }: GuestMachine): string[] {
+  const links = ["bin", "lib", "lib64"].flatMap((name) => ["--symlink", `usr/${name}`, `/${name}`]);
+  const readOnly = ["/etc/ld.so.cache", "/etc/alternatives"].flatMap((path) => ["--ro-bind-try", path, path]);
+  const device = accel === "kvm" ? ["--dev-bind", "/dev/kvm", "/dev/kvm"] : [];
+  return [
+    ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--ro-bind", "/usr", "/usr"],
+    [...links, ...readOnly, "--proc", "/proc", "--dev", "/dev", ...device, "--tmpfs", "/tmp", "--chdir", "/", "--"],
+  ].flat();
+}
+
+/** Exported for its test. */
+export function qemuArguments({ accel, memoryMb, cpus }: GuestMachine): string[] {
+  const kernelWords = ["console=ttyS0", "quiet", "panic=-1", "mitigations=off", "random.trust_cpu=on", "tsc=reliable"];
+  return [
+    ["-nodefaults", "-no-user-config", "-name", "kiln-build", "-no-reboot", "-display", "none", "-nic", "none"],
+    ["-machine", "pc,vmport=off", ...processor(accel), "-smp", `${cpus}`, "-m", `${memoryMb}M`],
+    ["-kernel", inherited("kernel"), "-initrd", inherited("initrd"), "-append", kernelWords.join(" ")],
+    ["-device", "virtio-rng-pci", "-device", "virtio-serial-pci"],
+    [...socket("log"), "-device", "virtserialport,chardev=log,name=log"],
+    [...socket("status"), "-device", "virtserialport,chardev=status,name=status"],
+    [...socket("console"), "-serial", "chardev:console"],
+    [...disk("root", "read-only"), ...disk("job", "read-only"), ...disk("scratch"), ...disk("result")],
+    ["-sandbox", "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"],
+  ].flat();
+}
+
+/** Emulated, a processor without AVX is the faster one: what is never detected is never translated. */
+const processor = (accel: Accel): string[] =>
+  accel === "kvm"
+    ? ["-accel", "kvm", "-cpu", "host"]
+    : ["-accel", `tcg,thread=multi,tb-size=${translationMb}`, "-cpu", "Nehalem"];
+
+type Inherited = keyof typeof descriptors;
+
+const inherited = (name: Inherited) => `/proc/self/fd/${descriptors[name]}`;
+
+const socket = (name: Inherited): string[] => ["-chardev", `socket,id=${name},fd=${descriptors[name]}`];
+
+/** A guest knows its disks by their serial numbers. Always raw: what a guest writes must not say how it is read. */
+function disk(name: Inherited, access?: "read-only"): string[] {
+  const set = `/dev/fdset/${descriptors[name]}`;
+  const how = access === "read-only" ? "readonly=on" : "discard=unmap,auto-read-only=off";
+  return [
+    ["-add-fd", `fd=${descriptors[name]},set=${descriptors[name]}`],
+    ["-drive", `if=none,id=${name},file=${set},format=raw,cache=unsafe,${how}`],
+    ["-device", `virtio-blk-pci,drive=${name},serial=${name}`],
+  ].flat();
+}

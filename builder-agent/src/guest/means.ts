@@ -1,0 +1,62 @@
+import type { Config } from "../config.ts";
+import { judgeAccel } from "../doctor/acceleration.ts";
+import { endOf, run } from "../process.ts";
+import type { Accel } from "../testdrive/qemu.ts";
+import type { GuestKiwi } from "./guest-kiwi.ts";
+import { guestCommand, type GuestMachine } from "./machine.ts";
+import { kvmGroups, userOfBuild } from "./user.ts";
+
+/** How guests run on this host. */
+export interface GuestMeans {
+  accel: Accel;
+  /** Why this one, for the operator. */
+  detail: string;
+  groups: readonly number[];
+  /** Whether bubblewrap works for a user without rights. */
+  enclosed: boolean;
+  /** Why it does not. */
+  openness: string;
+}
+
+/** Asked once per process and state directory: it cannot change while we run. */
+export async function findMeans(config: Pick<Config, "accel" | "stateDir">): Promise<GuestMeans> {
+  const known = means.get(config.stateDir) ?? find(config);
+  means.set(config.stateDir, known);
+  known.catch(() => means.delete(config.stateDir));
+  return await known;
+}
+
+const means = new Map<string, Promise<GuestMeans>>();
+
+async function find(config: Pick<Config, "accel" | "stateDir">): Promise<GuestMeans> {
+  const verdict = await judgeAccel(config);
+  const groups = await kvmGroups(verdict.accel);
+  const acceleration =
+    groups === undefined
+      ? { accel: "tcg" as const, detail: "/dev/kvm is there, but only for root, which no guest is", groups: [] }
+      : { ...verdict, groups };
+  const openness = await whyNotEnclosed();
+  return { ...acceleration, enclosed: openness === "", openness };
+}
+
+/** Tries the enclosure of a guest around a program that does nothing. */
+async function whyNotEnclosed(): Promise<string> {
+  const machine: GuestMachine = { ...smallest, user: userOfBuild(0), groups: [], enclosed: true };
+  const [command, args] = guestCommand(machine);
+  const enclosure = args.slice(0, args.indexOf("--chdir") + 2);
+  const lines: string[] = [];
+  const options = { signal: AbortSignal.timeout(10_000), onLine: (line: string) => void lines.push(line) };
+  const exit = await run(command, [...enclosure, "--", "true"], options).catch((error: Error) => error);
+  if (exit instanceof Error) return exit.message;
+  return "code" in exit && exit.code === 0 ? "" : (lines.at(-1) ?? endOf(exit));
+}
+
+const smallest = { accel: "tcg", memoryMb: 256, cpus: 1, diskBytes: 1024 * 1024 } as const;
+
+/** What the guest of one build may use. */
+export async function guestOfBuild(config: Config, buildId: number): Promise<GuestKiwi> {
+  const { accel, groups, enclosed } = await findMeans(config);
+  const { stateDir, buildMemoryMb, buildDiskGb } = config;
+  const limits = { memoryMb: buildMemoryMb, diskBytes: Math.round(buildDiskGb * 1024 ** 3) };
+  return { stateDir, accel, groups, enclosed, user: userOfBuild(buildId), ...limits };
+}

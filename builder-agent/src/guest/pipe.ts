@@ -1,0 +1,28 @@
+import type { ChildProcess } from "node:child_process";
+import { Readable } from "node:stream";
+import { openLines } from "../build/follow-file.ts";
+
+/** One end of what a guest says. */
+export type Pipe = ChildProcess["stdio"][number] | undefined;
+
+/** The lines of a pipe; it is read to its end, but of more than `most` bytes nothing is kept. */
+export async function eachLine(from: Pipe, most: number, onLine: (line: string) => void) {
+  const lines = openLines(onLine);
+  let left = most;
+  await eachChunk(from, (bytes) => {
+    lines.take(bytes.subarray(0, left));
+    if (left > 0 && bytes.length > left) lines.take(Buffer.from("\n(more than this is not kept)\n"));
+    left = Math.max(0, left - bytes.length);
+  });
+  lines.end();
+}
+
+export async function eachChunk(from: Pipe, take: (bytes: Buffer) => void) {
+  if (!(from instanceof Readable)) throw new Error("a pipe of the guest is missing");
+  try {
+    for await (const chunk of from) take(Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk)));
+  } catch (error) {
+    // A socket whose other side was killed.
+    if (!(error instanceof Error && "code" in error && error.code === "ECONNRESET")) throw error;
+  }
+}

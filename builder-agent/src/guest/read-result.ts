@@ -1,0 +1,142 @@
+import { chmod, chown, mkdir, readFile, rename, lstat } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { z } from "zod";
+import { mostBytes as mostNameBytes, namesOf } from "../build/root-owners.ts";
+import type { Found, RootTree } from "../build/root-walk.ts";
+import { orderOf } from "../contract.ts";
+import { endOf, run } from "../process.ts";
+import { HostileTar } from "./tar.ts";
+
+const reader = fileURLToPath(new URL("unpack-result.ts", import.meta.url));
+
+export interface ResultReading {
+  /** The guest's result disk. */
+  disk: string;
+  /** A directory that is not there yet. */
+  dir: string;
+  /** Where KIWI's files go, under their names. */
+  target: string;
+  user: number;
+  /** Of all files together, with their holes. */
+  mostBytes: number;
+  signal: AbortSignal;
+}
+
+/**
+ * Takes KIWI's files and the tree of the image out of a result disk. Nothing on it is believed, and no name on it becomes
+ * a path here but those of KIWI's files, which have to look like such.
+ */
+export async function readGuestResult(reading: ResultReading): Promise<RootTree> {
+  const { dir, target, user } = reading;
+  await mkdir(dir, { mode: 0o700 });
+  if (process.getuid?.() === 0) await chown(dir, user, user);
+  await unpack(reading);
+  if (process.getuid?.() === 0) await chown(dir, 0, 0);
+  const { files, tree } = sorted(await readList(join(dir, "list")));
+  for (const { name, content } of files) await takeOver(join(dir, `${content}`), join(target, name));
+  return treeOf(tree, dir);
+}
+
+/** The reader is a process of its own, which gives up root's rights before it looks at the first byte. */
+async function unpack({ disk, dir, user, mostBytes, signal }: ResultReading): Promise<void> {
+  const complaints: string[] = [];
+  const limits = ["--core=0", `--fsize=${mostBytes}`, "--nofile=256"];
+  const program = [process.execPath, "--max-old-space-size=512", reader, disk, `${user}`, `${mostBytes}`];
+  const exit = await run("setpriv", ["--no-new-privs", "--", "prlimit", ...limits, "--", ...program], {
+    cwd: dir,
+    env: {},
+    signal,
+    onLine: (line) => void (complaints.length < 50 && complaints.push(line)),
+  });
+  if ("code" in exit && exit.code === 0) return;
+  const hostile = complaints.map((line) => /^HostileTar: (.*)$/.exec(line)?.[1]).find((why) => why !== undefined);
+  if (hostile !== undefined) throw new HostileTar(hostile.replace(HostileTar.head, ""));
+  throw new Error(`the guest's result could not be read: ${complaints.at(0) ?? endOf(exit)}`);
+}
+
+const Entry = z.object({
+  name: z.string().max(8192),
+  type: z.enum(["f", "d", "l", "c", "b", "p"]),
+  mode: z.int().min(0).max(0o7777),
+  uid: z.int().nonnegative(),
+  gid: z.int().nonnegative(),
+  content: z.int().nonnegative().optional(),
+  size: z.int().nonnegative().optional(),
+  target: z.string().max(8192).optional(),
+});
+type Entry = z.infer<typeof Entry>;
+
+async function readList(file: string): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
+    entries.push(Entry.parse(JSON.parse(line)));
+  }
+  return entries;
+}
+
+/** KIWI names its files after the image, whose name the Worker has checked. */
+const fileName = /^target\/([A-Za-z0-9][A-Za-z0-9._+-]{0,200})$/;
+
+interface TargetFile {
+  name: string;
+  content: number;
+}
+
+function sorted(entries: Entry[]): { files: TargetFile[]; tree: Entry[] } {
+  const files = entries.flatMap(({ name, type, content }) => {
+    const found = fileName.exec(name)?.[1];
+    return found !== undefined && type === "f" && content !== undefined ? [{ name: found, content }] : [];
+  });
+  const taken = new Set(files.map(({ content }) => content));
+  if (taken.size !== files.length) throw new HostileTar("one file under two names");
+  const tree = entries.filter(({ name }) => name === "root" || name.startsWith("root/"));
+  if (tree.some(({ content }) => content !== undefined && taken.has(content)))
+    throw new HostileTar("a file that is in the image and is the image");
+  return { files, tree };
+}
+
+async function takeOver(from: string, to: string): Promise<void> {
+  if (!(await lstat(from)).isFile()) throw new Error(`${from} is not a file`);
+  if (process.getuid?.() === 0) await chown(from, 0, 0);
+  await chmod(from, 0o644);
+  await rename(from, to);
+}
+
+/** The tree of the image, its contents numbered files. Each name once, and nothing below what is no directory. */
+function treeOf(entries: Entry[], dir: string): RootTree {
+  const found = entries.map((entry) => foundOf(entry, dir)).toSorted(inOrder);
+  const directories = new Set<string>();
+  for (const [index, { path, type }] of found.entries()) {
+    if (found[index - 1]?.path === path) throw new HostileTar("one name twice");
+    const parent = path.replace(/\/[^/]*$/, "") || "/";
+    if (path !== "/" && !directories.has(parent)) throw new HostileTar("a file in no directory");
+    if (type === "d") directories.add(path);
+  }
+  const textOf = async (path: string) => {
+    const file = found.find((each) => each.path === path && each.type === "f" && each.size <= mostNameBytes);
+    return file && (await readFile(file.place, "utf8"));
+  };
+  return {
+    async *entries() {
+      yield* found;
+    },
+    owners: async () => ({
+      users: namesOf(await textOf("/etc/passwd")),
+      groups: namesOf(await textOf("/etc/group")),
+    }),
+  };
+}
+
+function foundOf({ name, type, mode, uid, gid, content, size = 0, target = "" }: Entry, dir: string): Found {
+  const path = name.slice("root".length) || "/";
+  return { path, place: content === undefined ? "" : join(dir, `${content}`), type, mode, uid, gid, size, target };
+}
+
+function inOrder(a: Found, b: Found): number {
+  const [first, second] = [orderOf(a.path), orderOf(b.path)];
+  if (first === second) return 0;
+  return first < second ? -1 : 1;
+}

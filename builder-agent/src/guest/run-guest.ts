@@ -1,0 +1,132 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { open, type FileHandle } from "node:fs/promises";
+import { endOf, type Exit } from "../process.ts";
+import { guestCommand, type GuestMachine } from "./machine.ts";
+import { eachChunk, eachLine, type Pipe } from "./pipe.ts";
+import type { GuestSystem } from "./system.ts";
+
+export interface GuestRun {
+  machine: GuestMachine;
+  system: GuestSystem;
+  /** The read-only disk with `/run` and what that needs. */
+  job: string;
+  /** Blank disks, as large as the job may fill them. */
+  scratch: string;
+  result: string;
+  /** A directory of the build: where the agent's next start looks for what was left. */
+  workDir: string;
+  signal: AbortSignal;
+  onLine: (line: string) => void;
+  /** What the job says through the port "status", at once: a word, and the rest of its line. */
+  onStatus?: (word: string, rest: string) => void;
+}
+
+/** A guest says so much at most; what comes after is thrown away. */
+const mostLogBytes = 64 * 1024 * 1024;
+const mostStatusBytes = 16 * 1024;
+/** From QEMU's start to the guest's first word; on a busy host with TCG some 15 s were seen. */
+const bootLimitMs = 180_000;
+
+/** Runs a job in a guest of its own until it has switched itself off; aborting kills it at once. What it said is a claim. */
+export async function runGuest(run: GuestRun): Promise<void> {
+  run.signal.throwIfAborted();
+  const files = await openFiles(run);
+  const slow = new AbortController();
+  let child: ChildProcess;
+  try {
+    child = start(run.machine, files, run.workDir);
+  } finally {
+    await Promise.all(files.map((file) => file.close()));
+  }
+  const kill = () => child.pid !== undefined && killGroup(child.pid);
+  const boot = setTimeout(() => slow.abort(), bootLimitMs);
+  const either = AbortSignal.any([run.signal, slow.signal]);
+  either.addEventListener("abort", kill);
+  if (either.aborted) kill();
+  try {
+    const said = listen(child, run, () => clearTimeout(boot));
+    const exit = await exitOf(child);
+    await said.done;
+    run.signal.throwIfAborted();
+    if (slow.signal.aborted) throw new Error(`the guest did not start: ${said.lastWords()}`);
+    if (!("code" in exit) || exit.code !== 0 || !said.isUp())
+      throw new Error(`the guest ended with ${endOf(exit)}: ${said.lastWords()}`);
+  } catch (error) {
+    kill();
+    throw error;
+  } finally {
+    clearTimeout(boot);
+    either.removeEventListener("abort", kill);
+  }
+}
+
+/** In the order of `descriptors`. */
+async function openFiles({ system, job, scratch, result }: GuestRun): Promise<FileHandle[]> {
+  const wanted = [
+    ...[system.kernel, system.initrd, system.root, job].map((path) => ({ path, flags: "r" })),
+    ...[scratch, result].map((path) => ({ path, flags: "r+" })),
+  ];
+  const opened: FileHandle[] = [];
+  try {
+    for (const { path, flags } of wanted) opened.push(await open(path, flags));
+    return opened;
+  } catch (error) {
+    await Promise.all(opened.map((file) => file.close()));
+    throw error;
+  }
+}
+
+function start(machine: GuestMachine, files: readonly FileHandle[], cwd: string): ChildProcess {
+  // Pipes of Node are sockets, and QEMU reads and writes them as such.
+  return spawn(...guestCommand(machine), {
+    cwd,
+    env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
+    detached: true,
+    stdio: ["ignore", "ignore", "pipe", "pipe", "pipe", "pipe", ...files.map((file) => file.fd)],
+  });
+}
+
+function listen(child: ChildProcess, run: GuestRun, onUp: () => void) {
+  let isUp = false;
+  let heard = "";
+  const hear = (bytes: Buffer) => void (heard = (heard + bytes.toString("latin1")).slice(-2_000));
+  const onStatus = (line: string) => {
+    const [, word = "", rest = ""] = /^(\S+) ?(.*)$/.exec(line) ?? [];
+    if (word === "up") {
+      isUp = true;
+      onUp();
+    }
+    run.onStatus?.(word, rest);
+  };
+  const [, , complaints, log, status, console]: readonly Pipe[] = child.stdio;
+  const done = Promise.all([
+    eachLine(log, mostLogBytes, run.onLine),
+    eachLine(status, mostStatusBytes, onStatus),
+    eachChunk(console, hear),
+    eachChunk(complaints, hear),
+  ]);
+  done.catch(() => {}); // thrown where it is waited for
+  const lastWords = () =>
+    heard
+      .trim()
+      .split(/[\r\n]+/)
+      .slice(-3)
+      .join(" ")
+      .slice(-500) || "it said nothing";
+  return { done, isUp: () => isUp, lastWords };
+}
+
+function exitOf(child: ChildProcess): Promise<Exit> {
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code, killedBy) => resolve(killedBy === null ? { code: code ?? -1 } : { killedBy }));
+  });
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // Gone already.
+  }
+}

@@ -1,0 +1,44 @@
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { run } from "../process.ts";
+import { HostileArchive } from "./hostile-archive.ts";
+import { asNobody } from "./rights.ts";
+
+const rawFile = "raw";
+const sectorBytes = 512;
+
+/**
+ * Makes the raw disk of a VMDK that a stranger may have written, beside it in `dir`, which nobody may write to. → its name.
+ * A VMDK can name other files as its parts or as its parent: ours says its size in its own head, in which case QEMU looks
+ * for no parts, and a parent is ruled out. QEMU runs as nobody all the same.
+ */
+export async function convertVmdk(
+  dir: string,
+  vmdk: string,
+  { rawSize, signal }: { rawSize: number; signal: AbortSignal },
+): Promise<string> {
+  await checkHead(join(dir, vmdk), rawSize);
+  const file = { driver: "file", filename: vmdk, "read-only": true };
+  const source = `json:${JSON.stringify({ driver: "vmdk", "read-only": true, backing: null, file })}`;
+  const convert = ["qemu-img", "convert", "-O", "raw", source, rawFile];
+  const limits = [`--fsize=${rawSize}`, "--core=0", "--"];
+  const said: string[] = [];
+  const exit = await run(...asNobody("prlimit", [...limits, ...convert]), {
+    cwd: dir,
+    env: { PATH: process.env["PATH"] ?? "", LC_ALL: "C" },
+    signal,
+    onLine: (line) => void said.push(line),
+  });
+  if ("code" in exit && exit.code === 0) return rawFile;
+  throw new HostileArchive(`its disk cannot be converted (${said.slice(0, 3).join(" ").slice(0, 300)})`);
+}
+
+/** "KDMV", version, flags, then the number of sectors in eight bytes. */
+async function checkHead(vmdk: string, rawSize: number): Promise<void> {
+  await using file = await open(vmdk, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const { buffer } = await file.read(Buffer.alloc(20), 0, 20, 0);
+  if (buffer.toString("latin1", 0, 4) !== "KDMV") throw new HostileArchive("its disk is no VMDK of one file");
+  const bytes = buffer.readBigUInt64LE(12) * BigInt(sectorBytes);
+  if (bytes !== BigInt(rawSize)) throw new HostileArchive(`its disk has ${bytes} bytes, announced were ${rawSize}`);
+}

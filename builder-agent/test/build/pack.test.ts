@@ -1,0 +1,108 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { packImage } from "../../src/build/pack.ts";
+import { readResult } from "../../src/build/result.ts";
+import type { ImageType } from "../../src/contract.ts";
+import { temporaryDir } from "../support/agent-place.ts";
+
+const name = "Kiosk.x86_64-0.0.1";
+const diskBytes = 1024 * 1024;
+const machine = { memoryMb: 768, is64Bit: true };
+
+/** What KIWI leaves for each of its types, with the files that are not for us. */
+const leftByKiwi: Record<string, string[]> = {
+  disk: [`${name}.raw`, `${name}.packages`, `${name}.verified`, "kiwi.result.json"],
+  "install medium": [`${name}.raw`, `${name}.install.iso`, `${name}.packages`],
+  medium: [`${name}.iso`, `${name}.packages`],
+  net: [
+    name,
+    `${name}.md5`,
+    `${name}-6.1.kernel`,
+    `${name}.initrd`,
+    `${name}.append`,
+    `${name}.tar.xz`,
+    `${name}.packages`,
+  ],
+};
+
+function target(dir: string, names: string[]): string {
+  const path = join(dir, "target");
+  mkdirSync(path);
+  for (const each of names)
+    writeFileSync(join(path, each), each.endsWith(".packages") ? "" : each.padEnd(diskBytes, "."));
+  return path;
+}
+
+/** Packs as the agent does, and unpacks what people download: path → content. */
+async function packed(dir: string, imageType: ImageType, kind: string) {
+  const built = { ...(await readResult(target(dir, leftByKiwi[kind] ?? []), imageType)), machine };
+  const image = await packImage(built, "Kiosk.built", { workDir: dir, signal: new AbortController().signal });
+  if (image.compressed) execFileSync("tar", ["-xzf", image.path, "-C", dir]);
+  const listed = image.compressed ? execFileSync("tar", ["-tzf", image.path]).toString() : "";
+  return {
+    built,
+    image,
+    names: listed.split("\n").filter((each) => /[^/]$/.test(each)),
+    folder: join(dir, "Kiosk.built"),
+  };
+}
+
+describe("packImage", () => {
+  it.each<[ImageType, string, string, string[], "raw" | "iso" | undefined]>([
+    ["oem", "disk", "Kiosk.built.tar.gz", ["Kiosk.built/Kiosk.built.raw"], "raw"],
+    ["ec2", "disk", "Kiosk.built.tar.gz", ["Kiosk.built/Kiosk.built.raw"], "raw"],
+    ["xen", "disk", "Kiosk.built.tar.gz", ["Kiosk.built/Kiosk.built.cfg", "Kiosk.built/Kiosk.built.raw"], "raw"],
+    ["vmx", "disk", "Kiosk.built.tar.gz", ["Kiosk.built/Kiosk.built.vmdk", "Kiosk.built/Kiosk.built.vmx"], "raw"],
+    [
+      "net",
+      "net",
+      "Kiosk.built.tar.gz",
+      ["Kiosk.built.squashfs", "initrd", "linux", "pxelinux.cfg/default"].map((each) => `Kiosk.built/${each}`),
+      undefined,
+    ],
+    ["iso", "medium", "Kiosk.built.iso", [], "iso"],
+    ["oemiso", "install medium", "Kiosk.built.iso", [], "iso"],
+  ])("makes of %s what its users expect", async (imageType, kind, ...expected) => {
+    const [fileName, names, bootable] = expected;
+    await using dir = await temporaryDir();
+
+    const { image, built, ...found } = await packed(dir.path, imageType, kind);
+
+    expect(image.fileName).toBe(fileName);
+    expect(found.names).toEqual(names);
+    expect(image.bootable?.format).toBe(bootable);
+    expect(built.rawSize).toBe(imageType === "net" ? 3 * diskBytes : diskBytes);
+    expect((await stat(image.path)).size).toBe(image.digests.size);
+    expect(execFileSync("sha256sum", [image.path]).toString()).toContain(image.digests.sha256);
+    if (image.bootable?.format === "raw")
+      expect(await readFile(image.bootable.path, "utf8")).toMatch(/^Kiosk.*\.raw\./);
+    if (imageType === "oemiso") expect(await readFile(image.path, "utf8")).toMatch(/^Kiosk.*\.install\.iso/);
+  });
+
+  it("describes to VMware the machine that the appliance asks for", async () => {
+    await using dir = await temporaryDir();
+    const { folder } = await packed(dir.path, "vmx", "disk");
+    const vmx = readFileSync(join(folder, "Kiosk.built.vmx"), "utf8");
+    expect(vmx).toContain('memsize = "768"\n');
+    expect(vmx).toContain('guestOS = "other26xlinux-64"\n');
+    expect(vmx).toContain('ide0:0.fileName = "Kiosk.built.vmdk"\n');
+  });
+
+  it("describes it to Xen", async () => {
+    await using dir = await temporaryDir();
+    const { folder } = await packed(dir.path, "xen", "disk");
+    const configuration = readFileSync(join(folder, "Kiosk.built.cfg"), "utf8");
+    expect(configuration).toContain("memory = 768\n");
+    expect(configuration).toContain('disk = [ "format=raw, vdev=xvda, access=rw, target=Kiosk.built.raw" ]\n');
+  });
+
+  it("refuses what is not one product", async () => {
+    await using dir = await temporaryDir();
+    const two = target(dir.path, ["a.raw", "b.raw", "a.packages"]);
+    await expect(readResult(two, "oem")).rejects.toThrow("several .raw files");
+    await expect(readResult(two, "iso")).rejects.toThrow("no .iso files");
+  });
+});

@@ -1,0 +1,16 @@
+import { describe, expect, it } from "vitest";
+import { refuseVolumes } from "../../src/build/volumes.ts";
+
+const described = (inside: string) => ({ description: { "config.xml": `<image><type>${inside}</type></image>` } });
+const volumes = described('<systemdisk name="kioskVG"/>');
+
+describe("refuseVolumes", () => {
+  it("leaves volumes to a builder whose kernel has a device mapper", () => {
+    expect(() => refuseVolumes(volumes, "/no/such/file")).toThrow(/no device mapper/);
+    expect(() => refuseVolumes(volumes, "/dev/null")).not.toThrow();
+  });
+
+  it("has nothing against plain disks", () => {
+    expect(() => refuseVolumes(described(""), "/no/such/file")).not.toThrow();
+  });
+});

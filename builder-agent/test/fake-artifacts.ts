@@ -1,0 +1,61 @@
+import { createHash } from "node:crypto";
+import { artifactNames, partBytes, type ArtifactName, type CompleteUpload } from "../src/contract.ts";
+
+/** What the fake Worker has of one artifact. */
+export interface FakeArtifact {
+  parts: Map<number, { sha256: string; bytes: Buffer }>;
+  upload: { fileName: string; size: number; complete: CompleteUpload | null } | null;
+  /** How often each part was sent. */
+  puts: number[];
+}
+
+export type FakeArtifacts = Record<ArtifactName, FakeArtifact>;
+
+export const noArtifacts = (): FakeArtifacts => ({ image: nothing(), files: nothing(), "files-index": nothing() });
+
+const nothing = (): FakeArtifact => ({ parts: new Map(), upload: null, puts: [] });
+
+export const areComplete = (artifacts: FakeArtifacts): boolean =>
+  artifactNames.every((name) => artifacts[name].upload?.complete);
+
+/** The uploaded file, put together. */
+export function uploadedFile({ parts }: FakeArtifact): Buffer {
+  const all = [...parts].toSorted(([a], [b]) => a - b);
+  return Buffer.concat(all.map(([, part]) => part.bytes));
+}
+
+type Answer = [status: number, body: object];
+
+export function openUpload(artifact: FakeArtifact, file: { size: number; fileName: string }): Answer {
+  artifact.upload ??= { ...file, complete: null };
+  const parts = [...artifact.parts].map(([number, part]) => ({
+    number,
+    sha256: part.sha256,
+    size: part.bytes.length,
+  }));
+  return [200, { partBytes, parts, complete: artifact.upload.complete !== null }];
+}
+
+export function putPart(
+  artifact: FakeArtifact,
+  number: number,
+  part: { body: Buffer; announced: unknown; length: number },
+): Answer {
+  artifact.puts.push(number);
+  if (sha256(part.body) !== part.announced) return [400, { error: "another digest" }];
+  if (part.length !== part.body.length) return [411, { error: "no length" }];
+  artifact.parts.set(number, { sha256: sha256(part.body), bytes: part.body });
+  return [200, {}];
+}
+
+export function completeUpload(artifact: FakeArtifact, file: CompleteUpload): Answer {
+  const parts = [...artifact.parts].toSorted(([a], [b]) => a - b).map(([, part]) => part);
+  const whole = Buffer.concat(parts.map((part) => part.bytes));
+  const isWhole =
+    whole.length === file.size && sha256(parts.map((part) => part.sha256).join("\n")) === file.partsDigest;
+  if (!isWhole || artifact.upload === null) return [409, { error: "parts are missing" }];
+  artifact.upload.complete = file;
+  return [200, {}];
+}
+
+const sha256 = (bytes: Buffer | string) => createHash("sha256").update(bytes).digest("hex");

@@ -1,0 +1,122 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { readGuestResult } from "../../src/guest/read-result.ts";
+import { userOfBuild } from "../../src/guest/user.ts";
+import { checkImages } from "../../src/guest/image-types.ts";
+import { temporaryDir } from "../support/agent-place.ts";
+import { member, theEnd } from "./tar-bytes.ts";
+
+const directory = (name: string) => member({ name, flag: "5" });
+
+/** Reads a result disk with these members; `mostBytes` is 1 MiB. */
+async function read(workDir: string, members: Buffer[]) {
+  const disk = join(workDir, "result.raw");
+  writeFileSync(disk, Buffer.concat([...members, theEnd, Buffer.alloc(64 * 1024)]), { mode: 0o600 });
+  const target = join(workDir, "target");
+  await mkdir(target);
+  const reading = { disk, dir: join(workDir, "result"), target, user: userOfBuild(1), mostBytes: 1024 * 1024 };
+  return await readGuestResult({ ...reading, signal: AbortSignal.timeout(30_000) });
+}
+
+const found = async (tree: Awaited<ReturnType<typeof read>>) => {
+  const entries = [];
+  for await (const entry of tree.entries()) entries.push(entry);
+  return entries;
+};
+
+describe("readGuestResult", () => {
+  it("takes KIWI's files, and gives the image's tree in the order of the file store", async () => {
+    await using dir = await temporaryDir();
+    const tree = await read(dir.path, [
+      directory("target/"),
+      member({ name: "target/Kiosk.raw" }, "the disk"),
+      member({ name: "target/Kiosk.packages" }, "hello"),
+      directory("root/"),
+      member({ name: "root/a.b" }, "2"),
+      directory("root/a/"),
+      member({ name: "root/a/deep", uid: 1000 }, "1"),
+      directory("root/etc/"),
+      member({ name: "root/etc/passwd" }, "root:x:0:0:\nguide:x:1000:1000:\n"),
+      member({ name: "root/etc/soft", flag: "2", target: "../../../etc/shadow" }),
+      member({ name: "root/twin", flag: "1", target: "root/a.b" }),
+    ]);
+
+    expect(readFileSync(join(dir.path, "target/Kiosk.raw"), "utf8")).toBe("the disk");
+    expect(statSync(join(dir.path, "target/Kiosk.raw"))).toMatchObject({ uid: 0, gid: 0 });
+    const entries = await found(tree);
+    expect(entries.map(({ path }) => path)).toEqual("/ /a /a/deep /a.b /etc /etc/passwd /etc/soft /twin".split(" "));
+    const at = (path: string) => entries.find((each) => each.path === path);
+    expect(at("/a/deep")).toMatchObject({ type: "f", uid: 1000, mode: 0o644, size: 1 });
+    expect(readFileSync(at("/twin")?.place ?? "", "utf8")).toBe("2");
+    expect(at("/etc/soft")).toMatchObject({ type: "l", target: "../../../etc/shadow" });
+    expect((await tree.owners()).users.get(1000)).toBe("guide");
+  });
+
+  it("takes no links, no devices, no directories and no strange names for KIWI's files", async () => {
+    await using dir = await temporaryDir();
+    await read(dir.path, [
+      member({ name: "target/link.raw", flag: "2", target: "/etc/passwd" }),
+      member({ name: "target/device.raw", flag: "4" }),
+      directory("target/folder.raw"),
+      member({ name: "target/folder.raw/inside" }, "x"),
+      member({ name: "target/-rf" }, "x"),
+      member({ name: "target/.hidden" }, "x"),
+      member({ name: "elsewhere" }, "x"),
+      member({ name: "target/good.raw" }, "x"),
+    ]);
+    expect(readdirSync(join(dir.path, "target"))).toEqual(["good.raw"]);
+  });
+
+  it.each<[string, Buffer[], RegExp]>([
+    ["names that climb out", [member({ name: "target/../../escaped" }, "x")], /the name/],
+    [
+      "a link to what is not there",
+      [member({ name: "root", flag: "1", target: "/etc/passwd" })],
+      /link to what is not/,
+    ],
+    ["more than a build may have", [member({ name: "target/a" }, "x".repeat(1024 * 1024 + 1))], /larger than a build/],
+    [
+      "a file of holes without end",
+      [member({ name: "target/a", flag: "S", size: 0, extents: [], realSize: 2 ** 32 })],
+      /larger than a build/,
+    ],
+    ["one name twice", [directory("root"), directory("root/a"), directory("root/a")], /one name twice/],
+    ["one file twice", [member({ name: "target/a" }, "x"), member({ name: "target/a" }, "y")], /one name twice/],
+    [
+      "a file below a link",
+      [directory("root"), member({ name: "root/a", flag: "2", target: "/etc" }), member({ name: "root/a/b" })],
+      /in no directory/,
+    ],
+    [
+      "an image that the tree shares",
+      [member({ name: "target/a" }, "x"), directory("root"), member({ name: "root/a", flag: "1", target: "target/a" })],
+      /is the image/,
+    ],
+    ["what is no tar stream", [Buffer.alloc(512, 0x51)], /no tar stream/],
+  ])("refuses %s", async (_, members, why) => {
+    await using dir = await temporaryDir();
+    await expect(read(dir.path, members)).rejects.toThrow(why);
+    expect(readdirSync(join(dir.path, "target"))).toEqual([]);
+    expect(existsSync(join(dir.path, "escaped"))).toBe(false);
+  });
+});
+
+describe("checkImages", () => {
+  it.each([
+    { what: "a disk", name: "a.raw", position: 510, bytes: "55aa", isGood: true },
+    { what: "a disk of another format", name: "a.raw", position: 0, bytes: "514649fb", isGood: false },
+    { what: "a medium", name: "a.iso", position: 0x8001, bytes: "4344303031", isGood: true },
+    { what: "no medium", name: "a.iso", position: 0, bytes: "4344303031", isGood: false },
+  ])("looks at $what", async ({ name, position, bytes, isGood }) => {
+    await using dir = await temporaryDir();
+    const content = Buffer.alloc(64 * 1024);
+    Buffer.from(bytes, "hex").copy(content, position);
+    writeFileSync(join(dir.path, name), content);
+    const checked = checkImages(dir.path, "oem");
+    await (isGood
+      ? expect(checked).resolves.toBeUndefined()
+      : expect(checked).rejects.toMatchObject({ kind: "failed" }));
+  });
+});

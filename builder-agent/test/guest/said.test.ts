@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { Said } from "../../src/guest/guest-kiwi.ts";
+import { silent } from "../support/agent-place.ts";
+
+/** What a build is told after a guest has said these words, and these lines in its log. */
+function reasonAfter(words: Record<string, string>, lines: string[] = []): unknown {
+  const said = new Said({ onLine: silent, onPhase: silent });
+  for (const line of lines) said.listeners.onLine(line);
+  for (const [word, rest] of Object.entries(words)) said.listeners.onStatus(word, rest);
+  try {
+    said.check();
+    return "well";
+  } catch (error) {
+    return error;
+  }
+}
+
+const well = { index: "0", prepare: "0", create: "0", result: "0 0", job: "0" };
+const problem = "[ ERROR   ]: 13:46:09 | KiwiBootStrapPhaseFailed: Bootstrap package installation failed: no bash";
+const full = "[ DEBUG   ]: 13:46:09 | bootstrap: error: cpio: write failed - No space left on device";
+
+describe("what a guest says", () => {
+  it("is good when every step is", () => {
+    expect(reasonAfter(well)).toBe("well");
+  });
+
+  it.each([
+    ["nothing", {}, [], "failed", /ended before the build/],
+    ["only that it is up", { up: "6.1" }, [], "failed", /ended before the build/],
+    ["that KIWI failed", { index: "0", prepare: "1", job: "1" }, [problem], "failed", /no bash/],
+    ["that the disk is full", { index: "0", prepare: "1", job: "1" }, [full, problem], "failed", /more than it may/],
+    ["that create was never reached", { index: "0", prepare: "0", job: "0" }, [], "error", /exit code/],
+    ["that the result does not fit", { ...well, result: "0 1", job: "1" }, [], "failed", /larger than a build/],
+    ["that there are no packages", { index: "1", job: "1" }, [], undefined, /createrepo_c/],
+  ])("is not believed when it is %s", (...[, words, lines, kind, message]) => {
+    const error = reasonAfter(words, lines);
+    expect(error).toMatchObject({ message: expect.stringMatching(message) });
+    if (kind !== undefined) expect(error).toMatchObject({ kind });
+  });
+
+  it("enters the second phase when the tree is prepared", () => {
+    const phases: string[] = [];
+    const said = new Said({ onLine: silent, onPhase: (phase) => void phases.push(phase) });
+    said.listeners.onStatus("prepare", "1");
+    expect(phases).toEqual([]);
+    said.listeners.onStatus("prepare", "0");
+    expect(phases).toEqual(["Creating the image"]);
+  });
+});

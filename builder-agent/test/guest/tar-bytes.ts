@@ -1,0 +1,64 @@
+/** Headers that no tar would write. */
+export interface Made {
+  name?: string | Buffer;
+  flag?: string;
+  size?: number;
+  /** The size's own bytes instead. */
+  rawSize?: string | Buffer;
+  uid?: number;
+  /** Of a sparse file: where its bytes belong, and its size with all holes. */
+  extents?: [position: number, length: number][];
+  realSize?: number;
+  target?: string;
+}
+
+export function header({
+  name = "root/file",
+  flag = "0",
+  size = 0,
+  rawSize,
+  uid = 0,
+  extents = [],
+  realSize,
+  target = "",
+}: Made): Buffer {
+  const block = Buffer.alloc(512);
+  put(block, 0, name);
+  put(block, 100, octal(0o644, 8));
+  put(block, 108, uid < 2 ** 21 ? octal(uid, 8) : binary(uid, 8));
+  put(block, 116, octal(0, 8));
+  put(block, 124, rawSize ?? octal(size, 12));
+  put(block, 136, octal(0, 12));
+  put(block, 156, flag);
+  put(block, 157, target);
+  put(block, 257, "ustar  \0");
+  for (const [index, [position, length]] of extents.entries()) {
+    put(block, 386 + index * 24, octal(position, 12) + octal(length, 12));
+  }
+  if (realSize !== undefined) put(block, 483, octal(realSize, 12));
+  put(block, 148, " ".repeat(8));
+  const sum = block.reduce((total, byte) => total + byte, 0);
+  put(block, 148, `${sum.toString(8).padStart(6, "0")}\0 `);
+  return block;
+}
+
+/** A header and its content, filled up to whole blocks. */
+export function member(made: Made, content = ""): Buffer {
+  const bytes = Buffer.from(content);
+  const padding = Buffer.alloc((512 - (bytes.length % 512)) % 512);
+  return Buffer.concat([header({ size: bytes.length, ...made }), bytes, padding]);
+}
+
+export const theEnd = Buffer.alloc(1024);
+
+const octal = (value: number, length: number) => `${value.toString(8).padStart(length - 1, "0")}\0`;
+
+function binary(value: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  bytes.writeUInt32BE(value, length - 4);
+  bytes[0] = 0x80;
+  return bytes;
+}
+
+const put = (block: Buffer, at: number, value: string | Buffer) =>
+  void (typeof value === "string" ? Buffer.from(value, "latin1") : value).copy(block, at);

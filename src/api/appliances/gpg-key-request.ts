@@ -1,0 +1,72 @@
+import type { Context } from "hono";
+import { gpgKeyTooLarge } from "#domain/gpg-key";
+import { Refusal } from "#domain/refusal";
+import { readWhole } from "#http/whole-body";
+
+/** What a request to add a key says, and the key, wherever it stood. */
+export interface KeyRequest {
+  params: Record<string, string>;
+  key: Uint8Array;
+}
+
+/** A key and the form around it, which may encode each byte as three. */
+const longestBody = 768 * 1024 + 64 * 1024;
+
+/**
+ * Reads parameters from the query and the form, as everywhere. The key is a parameter, the field `file`, or the body itself: one
+ * client sends armour as its body and calls that a form (wire.md §2.9), so that what it is shows by its beginning.
+ */
+export async function readKeyRequest(c: Context): Promise<KeyRequest> {
+  const query = given(Object.entries(c.req.query()));
+  const body = await readBody(c.req.raw.body);
+  const contentType = c.req.header("content-type") ?? "";
+  if (!isForm(contentType) || isKey(body)) return { params: query, key: keyOf(query) ?? body };
+  const form = await readForm(body, contentType);
+  const params = { ...given(form.fields), ...query };
+  return { params, key: keyOf(params) ?? form.file ?? new Uint8Array() };
+}
+
+async function readBody(body: ReadableStream<Uint8Array> | null): Promise<Uint8Array> {
+  if (body === null) return new Uint8Array();
+  const bytes = await readWhole(body, longestBody);
+  if (!bytes) throw gpgKeyTooLarge();
+  return bytes;
+}
+
+const isForm = (contentType: string): boolean =>
+  /^\s*(application\/x-www-form-urlencoded|multipart\/form-data)\b/i.test(contentType);
+
+/** Armour, or a packet of OpenPGP, whose first bit is set (RFC 9580, section 4.2); no form begins so. */
+const isKey = (body: Uint8Array): boolean =>
+  (body[0] ?? 0) >= 0x80 || /^\s*-----BEGIN PGP /.test(new TextDecoder().decode(body.subarray(0, 1024)));
+
+async function readForm(
+  body: Uint8Array,
+  contentType: string,
+): Promise<{ fields: [string, string][]; file: Uint8Array | undefined }> {
+  if (body.byteLength === 0) return { fields: [], file: undefined };
+  const form = await new Response(body, { headers: { "content-type": contentType } }).formData().catch(() => {
+    throw new Refusal("invalid_key", { message: "The body is not the form that its Content-Type says." });
+  });
+  const fields = [...form].filter((entry): entry is [string, string] => typeof entry[1] === "string");
+  const file = form.get("file");
+  if (file === null) return { fields, file: undefined };
+  return { fields, file: typeof file === "string" ? bytesOf(file) : await file.bytes() };
+}
+
+/** An empty value is an absent parameter (wire.md §1.6). */
+const given = (values: [string, string][]): Record<string, string> =>
+  Object.fromEntries(values.filter(([, value]) => value !== ""));
+
+const keyOf = ({ key }: Record<string, string>): Uint8Array | undefined =>
+  key === undefined ? undefined : bytesOf(withPluses(key));
+
+/** A client that does not encode its key loses every plus of it to a space; in the lines of the armour stood no spaces. */
+const withPluses = (armour: string): string =>
+  armour.replaceAll("\r\n", "\n").replace(/^[A-Za-z0-9/= ]+$/gm, (line) => {
+    const whole = line.replaceAll(" ", "+");
+    // Base64 comes in fours; else the spaces at the end were only spaces.
+    return /^=?(.{4})*$/.test(whole) ? whole : line.trimEnd().replaceAll(" ", "+");
+  });
+
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -1,0 +1,44 @@
+import type { Context } from "hono";
+import { Refusal } from "#domain/refusal";
+import { startOfBody } from "#http/body-start";
+import { formFields, mayBeForm } from "#http/form";
+import { boundaryOf, MultipartFault } from "#http/multipart";
+import { receiveUpload, type Received } from "#http/upload";
+import type { ApiEnv } from "#api/factory";
+
+/** What a form needs beside its file. */
+const formBytes = 64 * 1024;
+
+/** How a call takes a file. */
+export interface FileCall<T> {
+  /** Names of parameters: a body that begins with one of them is a form without a file. */
+  parameters: readonly string[];
+  store: (file: { body: ReadableStream<Uint8Array>; fileName: string | undefined }) => Promise<T>;
+  discard: (stored: T) => Promise<void>;
+  tooLarge: (largestMb: number) => Refusal;
+}
+
+/**
+ * Receives a form with a file in it, a form without one, or the file itself as the body: one client sends that, and calls
+ * it a form (wire.md §5.2).
+ */
+export async function receiveFile<T>(c: Context<ApiEnv>, call: FileCall<T>): Promise<Received<T>> {
+  const largestMb = Number(c.env.MAX_UPLOAD_MB);
+  const announcedBytes = Number(c.req.header("content-length") ?? 0);
+  if (announcedBytes > largestMb * 2 ** 20 + formBytes) throw call.tooLarge(largestMb);
+  try {
+    const contentType = c.req.header("content-type") ?? null;
+    if (boundaryOf(contentType) !== undefined || !mayBeForm(contentType)) return await receiveUpload(c.req.raw, call);
+    const { start, isWhole, request } = await startOfBody(c.req.raw, formBytes);
+    if (!isWhole || !isForm(start, call.parameters)) return await receiveUpload(request, call);
+    return { fields: new Map(await formFields(start, contentType)), stored: undefined };
+  } catch (error) {
+    if (!(error instanceof MultipartFault)) throw error;
+    throw new Refusal("invalid_request", { message: `The form of this upload is damaged: ${error.message}.` });
+  }
+}
+
+function isForm(body: Uint8Array, parameters: readonly string[]): boolean {
+  const [, name = ""] = /^([a-z_]+)=\S*\s*$/.exec(new TextDecoder("latin1").decode(body)) ?? [];
+  return parameters.includes(name);
+}

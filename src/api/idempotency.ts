@@ -1,0 +1,90 @@
+import { Buffer } from "node:buffer";
+import type { Context } from "hono";
+import { claimKey, holdKey, type Answer } from "#domain/idempotency";
+import { Refusal } from "#domain/refusal";
+import { startOfBody } from "#http/body-start";
+import { boundaryOf } from "#http/multipart";
+import { factory, type ApiEnv } from "#api/factory";
+
+const mostComparedBytes = 256 * 1024;
+const mostKeptBytes = 256 * 1024;
+
+/**
+ * A POST with an Idempotency-Key is done once: when it comes again within a day, it gets the answer that it had
+ * (docs/api/README.md). A connection that breaks does not break off the work, since its client will ask again.
+ */
+export const idempotent = factory.createMiddleware(async (c, next) => {
+  const key = keyOf(c);
+  if (key === undefined) return await next();
+  const request = { accountId: c.var.account.id, key, requestSha256: await fingerprint(c) };
+  const claimed = await claimKey(c.var.db, request);
+  if ("answer" in claimed) return replay(claimed.answer);
+  const work = holdKey(c.var.db, claimed.holder, async () => {
+    await next();
+    return await keptAnswer(c.res);
+  });
+  c.executionCtx.waitUntil(work.catch(() => {})); // thrown below
+  await work;
+  return undefined;
+});
+
+function keyOf(c: Context): string | undefined {
+  const key = c.req.method === "POST" ? c.req.header("idempotency-key")?.trim() : undefined;
+  if (key === undefined || key === "") return undefined;
+  if (/^[\x20-\x7e]{1,255}$/.test(key)) return key;
+  throw new Refusal("invalid_value", { message: "An Idempotency-Key has at most 255 characters, all of them ASCII." });
+}
+
+/** SHA-256 over what tells requests apart; the body of the request is there to be read again. */
+async function fingerprint(c: Context<ApiEnv>): Promise<string> {
+  const { pathname, search } = new URL(c.req.url);
+  const told = [c.req.method, pathname, search, ...(await bodyMarks(c))];
+  return await sha256(Buffer.from(JSON.stringify(told)));
+}
+
+/** Of a large body its length has to do: it streams by, and must not be worked on before the comparison. */
+async function bodyMarks(c: Context<ApiEnv>): Promise<string[]> {
+  const type = c.req.header("content-type") ?? "";
+  const kind = type.replace(/;.*/s, "").trim().toLowerCase();
+  const announced = c.req.header("content-length");
+  if (Number(announced ?? 0) > mostComparedBytes) return [kind, `${announced} bytes`];
+  const { start, isWhole, request } = await startOfBody(c.req.raw, mostComparedBytes);
+  c.req.raw = request;
+  return [kind, isWhole ? "whole" : "start", await sha256(withoutBoundary(start, type))];
+}
+
+/** A form that is sent again has a new boundary each time. */
+function withoutBoundary(body: Uint8Array<ArrayBuffer>, contentType: string): Uint8Array<ArrayBuffer> {
+  const boundary = knownBoundary(contentType);
+  if (boundary === undefined) return body;
+  const text = Buffer.from(body).toString("latin1");
+  return Uint8Array.from(Buffer.from(text.replaceAll(Buffer.from(boundary).toString("latin1"), ""), "latin1"));
+}
+
+function knownBoundary(contentType: string): string | undefined {
+  try {
+    return boundaryOf(contentType);
+  } catch {
+    return undefined; // the call itself will say so
+  }
+}
+
+const sha256 = async (bytes: Uint8Array) => Buffer.from(await crypto.subtle.digest("SHA-256", bytes)).toString("hex");
+
+async function keptAnswer(answer: Response): Promise<Answer | undefined> {
+  if (!answer.ok) return undefined;
+  const text = await answer.clone().text();
+  // What is not to be stored holds a secret that is shown once.
+  const isKept = Buffer.byteLength(text) <= mostKeptBytes && answer.headers.get("cache-control") !== "no-store";
+  const body = isKept ? text : null;
+  return { status: answer.status, contentType: answer.headers.get("content-type") ?? "", body };
+}
+
+function replay({ status, contentType, body }: Answer): Response {
+  if (body === null) {
+    const message = "This request has been done; its answer was too large, or too secret, to be kept.";
+    throw new Refusal("unknown_error", { in: "key_at_work", message });
+  }
+  const headers = { "Content-Type": contentType, "Content-Length": String(Buffer.byteLength(body)), Vary: "Accept" };
+  return new Response(body, { status, headers: { ...headers, "Idempotency-Replayed": "true" } });
+}

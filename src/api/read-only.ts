@@ -1,0 +1,9 @@
+import { refuseInReadOnlyMode } from "#domain/service-settings";
+import { factory } from "#api/factory";
+import { readingMethods } from "#api/same-origin";
+
+/** Refuses every call that changes something while the service is in read-only mode; reading costs nothing here. */
+export const refuseChangesInReadOnlyMode = factory.createMiddleware(async (c, next) => {
+  if (!readingMethods.has(c.req.method)) await refuseInReadOnlyMode(c.var.db);
+  await next();
+});

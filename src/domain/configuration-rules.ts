@@ -1,0 +1,77 @@
+import { isIPv4, isIPv6 } from "node:net";
+
+/** What single values of a configuration may be, so that an image can carry them. */
+
+/** Text for people, without characters that XML cannot write; line breaks are LF alone. */
+export const isText = (text: string): boolean =>
+  text.isWellFormed() && !/[\u0000-\u0008\u000b-\u001f\u007f\ufffe\uffff]/.test(text);
+
+/** Text for people on one line. */
+export const isLine = (text: string, max: number): boolean =>
+  isText(text) && !/[\t\n]/.test(text) && text.length <= max;
+
+export const isVersion = (text: string): boolean => /^(0|[1-9]\d{0,3})(\.(0|[1-9]\d{0,3})){2}$/.test(text);
+
+/** RFC 1123 §2.1, and no longer than Linux keeps it. */
+export const isHostname = (text: string): boolean =>
+  text.length <= 64 &&
+  text.split(".").every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(label)) &&
+  !isIPv4(text);
+
+/** 4, 6, or undefined for what is no address. A zone such as `%eth0` belongs to one machine only, and is none. */
+export function addressFamily(text: string): 4 | 6 | undefined {
+  if (isIPv4(text)) return 4;
+  return isIPv6(text) && !text.includes("%") ? 6 : undefined;
+}
+
+/** `255.255.255.0` with its ones together, or the length of the prefix: `24`, `/24`. */
+export function isNetmask(text: string, family: 4 | 6): boolean {
+  const [, length] = /^\/?(\d{1,3})$/.exec(text) ?? [];
+  if (length !== undefined) return Number(length) >= 1 && Number(length) <= (family === 4 ? 32 : 128);
+  if (family === 6 || !isIPv4(text)) return false;
+  const bits = text.split(".").map((byte) => Number(byte).toString(2).padStart(8, "0"));
+  return /^1+0*$/.test(bits.join(""));
+}
+
+/** A number or a service's name (RFC 6335 §5.1), with `/tcp` or `/udp` if need be. */
+export function isPort(text: string): boolean {
+  const [, port = ""] = /^([^/]+)(?:\/(?:tcp|udp))?$/.exec(text) ?? [];
+  if (/^\d+$/.test(port)) return /^[1-9]\d{0,4}$/.test(port) && Number(port) <= 65_535;
+  return /^(?=.{1,15}$)(?=.*[a-z])[a-z0-9]+(-[a-z0-9]+)*$/i.test(port);
+}
+
+/** `de_DE.UTF-8`: images speak UTF-8. */
+export const isLocale = (text: string): boolean => /^[a-z]{2,3}_[A-Z]{2}\.UTF-8$/.test(text);
+
+/** A zone of the tz database, written as its file is: `Europe/Vienna`. */
+export function isTimezone(text: string): boolean {
+  if (text.length > 64 || !/^[A-Z][A-Za-z0-9_+-]*(\/[A-Z][A-Za-z0-9_+-]*){0,2}$/.test(text)) return false;
+  try {
+    const known = new Intl.DateTimeFormat("en", { timeZone: text }).resolvedOptions().timeZone;
+    // Intl does not mind the case, files do.
+    return known === text || known.toLowerCase() !== text.toLowerCase();
+  } catch {
+    return false;
+  }
+}
+
+/** Names of users and groups as useradd takes them. */
+export const isUserName = (text: string): boolean => /^[a-z_][a-z0-9_-]{0,31}$/.test(text);
+
+/** An absolute path that is written in the one plain way: no `..`, no doubled and no last slash. `/` alone is none. */
+export const isPath = (text: string): boolean =>
+  text.length <= 255 && /^(\/[A-Za-z0-9._+@-]+)+$/.test(text) && !/\/\.{1,2}(\/|$)/.test(text);
+
+/** A password that can be typed: on one line, not empty. */
+export const isPassword = (text: string): boolean => text !== "" && isLine(text, 128);
+
+/** Names of databases and of their users that need no quotes. */
+export const isSqlName = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_]{0,31}$/.test(text);
+
+/** vgcreate's names, as long as the device mapper can take them with the name of a volume. */
+export const isVolumeGroup = (text: string): boolean =>
+  /^[A-Za-z0-9_+.][A-Za-z0-9_+.-]{0,62}$/.test(text) && !/^\.{1,2}$/.test(text);
+
+export function isWebsite(text: string): boolean {
+  return /^https?:\/\/[^\s/]/i.test(text) && isLine(text, 2048) && URL.canParse(text);
+}

@@ -1,0 +1,29 @@
+import { nextOldKeys, removeBlobs } from "#domain/sweep";
+import { blobIdOfKey, contentsPrefix } from "#storage/blobs";
+import { contentKeys, findNamedBlobs, findReleased, forgetReleased, listReleasedBefore } from "#storage/contents";
+import type { Database } from "#storage/db";
+
+/** Who has just read a row may still want its blob. */
+const graceMs = 60 * 60_000;
+/** R2 removes at most a thousand keys at once, and a blob may have two. */
+const blobsPerRun = 500;
+
+/** Removes contents that a row let go over an hour ago and that no other row names. */
+export async function removeReleasedContents(env: Env, db: Database, now: number): Promise<void> {
+  const before = new Date(now - graceMs);
+  const released = await listReleasedBefore(db, before, blobsPerRun);
+  const named = await findNamedBlobs(db, released);
+  await removeBlobs(env, released.filter((blobId) => !named.has(blobId)).flatMap(contentKeys));
+  await forgetReleased(db, released, before);
+}
+
+/** Removes contents that never got a row: the client went away, or the service was killed in between. */
+export async function removeStrayContents(env: Env, db: Database, now: number): Promise<void> {
+  const old = await nextOldKeys(env, db, { prefix: contentsPrefix, now });
+  const blobIds = [...new Set(old.map(blobIdOfKey))];
+  const [named, released] = [await findNamedBlobs(db, blobIds), await findReleased(db, blobIds)];
+  await removeBlobs(
+    env,
+    old.filter((key) => !named.has(blobIdOfKey(key)) && !released.has(blobIdOfKey(key))),
+  );
+}

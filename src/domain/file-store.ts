@@ -1,0 +1,95 @@
+import { gunzipSync } from "node:zlib";
+import { z } from "zod";
+import { FileEntry, FileTable, maxBlockBytes, maxTableBytes, orderOf, pointerBytes } from "#contract/index";
+import { Refusal } from "#domain/refusal";
+
+/** A blob of a file store (contract/file-store.ts) in R2. */
+export interface StoredBlob {
+  key: string;
+  size: number;
+}
+
+type Block = FileTable["blocks"][number];
+
+/** So much of an index's end is read at once: the table of 100,000 files fits in. */
+const tailBytes = 64 * 1024;
+
+/** The index of a file store: a path costs a table, which is read once, and one block. What it says came from an agent. */
+export class FileIndex {
+  readonly #blobs: R2Bucket;
+  readonly #blob: StoredBlob;
+  readonly #blocks: Block[];
+  readonly #read = new Map<Block, FileEntry[]>();
+
+  private constructor(blobs: R2Bucket, blob: StoredBlob, blocks: Block[]) {
+    this.#blobs = blobs;
+    this.#blob = blob;
+    this.#blocks = blocks;
+  }
+
+  static async open(blobs: R2Bucket, blob: StoredBlob): Promise<FileIndex> {
+    const tailAt = Math.max(0, blob.size - tailBytes);
+    const tail = await bytesOf(blobs, blob, { offset: tailAt, length: blob.size - tailAt });
+    const end = blob.size - pointerBytes;
+    const at = parsed(blob, z.coerce.number().int().min(0).max(end), () => textOf(tail.subarray(-pointerBytes), 16));
+    const packed =
+      at >= tailAt
+        ? tail.subarray(at - tailAt, end - tailAt)
+        : await bytesOf(blobs, blob, { offset: at, length: within(blob, end - at, maxTableBytes) });
+    const { blocks } = parsed(blob, FileTable, () => JSON.parse(textOf(packed, maxTableBytes)));
+    return new FileIndex(blobs, blob, blocks);
+  }
+
+  /** The last entry that is not behind `path`. */
+  async entryBefore(path: string): Promise<FileEntry | undefined> {
+    const order = orderOf(path);
+    const block = this.#blocks.findLast(({ first }) => orderOf(first) <= order);
+    const entries = block && (await this.#entriesOf(block));
+    return entries?.findLast((entry) => orderOf(entry.path) <= order);
+  }
+
+  async #entriesOf(block: Block): Promise<FileEntry[]> {
+    const known = this.#read.get(block);
+    if (known) return known;
+    const length = within(this.#blob, block.length, maxBlockBytes);
+    const packed = await bytesOf(this.#blobs, this.#blob, { offset: block.offset, length });
+    const lines = () => textOf(packed, maxBlockBytes).trimEnd().split("\n");
+    const entries = parsed(this.#blob, z.array(FileEntry), () => lines().map((line) => JSON.parse(line)));
+    this.#read.set(block, entries);
+    return entries;
+  }
+}
+
+/** A store that cannot be read is as good as none; the operator finds the reason in the log. */
+export function unreadable({ key }: StoredBlob, why: unknown): Refusal {
+  console.error(`the file store ${key} cannot be read:`, why);
+  return new Refusal("raw_image_unavailable");
+}
+
+async function bytesOf(
+  blobs: R2Bucket,
+  blob: StoredBlob,
+  range: { offset: number; length: number },
+): Promise<Uint8Array> {
+  if (range.offset + range.length > blob.size) throw unreadable(blob, "a range behind its end");
+  const found = await blobs.get(blob.key, { range });
+  if (!found) throw unreadable(blob, "it is gone");
+  return await found.bytes();
+}
+
+function parsed<T>(blob: StoredBlob, schema: z.ZodType<T>, read: () => unknown): T {
+  try {
+    return schema.parse(read());
+  } catch (error) {
+    throw unreadable(blob, error);
+  }
+}
+
+function within(blob: StoredBlob, bytes: number, most: number): number {
+  if (bytes > most) throw unreadable(blob, `${bytes} bytes at once`);
+  return bytes;
+}
+
+/** A gzip member, which is refused when it holds more than announced. */
+const textOf = (packed: Uint8Array, maxOutputLength: number): string =>
+  gunzipSync(packed, { maxOutputLength }).toString("utf8");

@@ -1,0 +1,18 @@
+import type { FrozenInput } from "#contract/index";
+import { contentKey } from "#storage/blobs";
+import type { Database } from "#storage/db";
+import { isFrozenFor } from "#storage/frozen-blobs";
+
+/** The blobs of an appliance's own files and pictures that a build needs. */
+export const contentsIn = ({ files = [] }: Pick<FrozenInput, "files">): string[] => [
+  ...new Set(files.map(({ blobId }) => blobId)),
+];
+
+/** One content of a build; undefined: it was not frozen with such a one. Appliances may have lost it meanwhile. */
+export async function findFrozenContent(
+  { env, db }: { env: Pick<Env, "BLOBS">; db: Database },
+  { buildId, blobId }: { buildId: number; blobId: string },
+): Promise<R2ObjectBody | undefined> {
+  if (!(await isFrozenFor(db, buildId, blobId))) return undefined;
+  return (await env.BLOBS.get(contentKey(blobId))) ?? undefined;
+}

@@ -1,0 +1,61 @@
+import { Refusal } from "#domain/refusal";
+import { findAnyAppliance, type Appliance } from "#storage/appliances";
+import type { Database } from "#storage/db";
+import { findPublication, isPublished, type Publication } from "#storage/publications";
+
+/** Where the version stood that a client asked for. */
+type Place = "path" | "parameter";
+
+/**
+ * A published version, or without one that which was published last. An appliance that is not in the gallery is its
+ * owner's business; that it exists is told to everybody (wire.md §4.1).
+ */
+export async function getPublication(
+  db: Database,
+  accountId: number,
+  { applianceId, version, place = "path" }: { applianceId: number; version?: string | undefined; place?: Place },
+): Promise<Publication> {
+  const found = await findPublication(db, applianceId, version);
+  if (found) return found;
+  if (!(await isPublished(db, applianceId))) await refuseUnpublished(db, accountId, { applianceId, version, place });
+  throw isVersion(version) ? notPublished(place) : new Refusal("invalid_version");
+}
+
+/** For what is said of an appliance, whichever version is published. */
+export async function refuseUnlessPublished(db: Database, accountId: number, applianceId: number): Promise<void> {
+  if (!(await isPublished(db, applianceId))) await refuseUnpublished(db, accountId, { applianceId, place: "path" });
+}
+
+async function refuseUnpublished(
+  db: Database,
+  accountId: number,
+  { applianceId, version, place }: { applianceId: number; version?: string | undefined; place: Place },
+): Promise<never> {
+  const appliance = await getAnyAppliance(db, applianceId);
+  if (appliance.accountId !== accountId) {
+    throw new Refusal("access_denied", { message: "This appliance is not published." });
+  }
+  throw isVersion(version) ? notPublished(place) : new Refusal("invalid_version");
+}
+
+/** One's own, to publish. */
+export async function getOwnForGallery(
+  db: Database,
+  accountId: number,
+  applianceId: number,
+): Promise<Appliance & { accountId: number }> {
+  const appliance = await getAnyAppliance(db, applianceId);
+  if (appliance.accountId === accountId) return { ...appliance, accountId };
+  throw new Refusal("access_denied", { message: "Only the owner of an appliance publishes it." });
+}
+
+export const notPublished = (place: Place) => new Refusal("version_not_published", { in: place });
+
+/** As `0.0.2`, or the last one; what cannot be a version is another mistake. */
+const isVersion = (text = "0.0.1"): boolean => /^\d{1,9}\.\d{1,9}\.\d{1,9}$/.test(text);
+
+async function getAnyAppliance(db: Database, id: number): Promise<Appliance> {
+  const appliance = await findAnyAppliance(db, id);
+  if (!appliance) throw new Refusal("invalid_appliance_id", { in: "path" });
+  return appliance;
+}

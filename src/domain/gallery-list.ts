@@ -1,0 +1,49 @@
+import { Refusal } from "#domain/refusal";
+import { findAccount } from "#storage/accounts";
+import type { Database } from "#storage/db";
+import { listPublications, type GalleryFilter, type ListedPublication } from "#storage/gallery-list";
+
+/** What to list (api.md, "Gallery query types"). */
+export type GalleryQuery =
+  | { kind: "latest" }
+  | { kind: "popular" }
+  | { kind: "username"; username: string }
+  | { kind: "search"; term: string };
+
+export interface GalleryPage {
+  /** Of all pages. */
+  total: number;
+  pages: number;
+  page: number;
+  entries: ListedPublication[];
+}
+
+/** A page behind the last one is empty. */
+export async function listGallery(
+  db: Database,
+  query: GalleryQuery,
+  { page, perPage }: { page: number; perPage: number },
+): Promise<GalleryPage> {
+  const filter = await filterOf(db, query);
+  const { total, entries } = await listPublications(db, filter, { limit: perPage, offset: (page - 1) * perPage });
+  return { total, pages: Math.max(1, Math.ceil(total / perPage)), page, entries };
+}
+
+async function filterOf(db: Database, query: GalleryQuery): Promise<GalleryFilter> {
+  if (query.kind === "search") return { kind: "search", words: wordsOf(query.term) };
+  if (query.kind !== "username") return query;
+  const account = await findAccount(db, query.username);
+  if (!account) throw new Refusal("invalid_username");
+  return { kind: "account", accountId: account.id };
+}
+
+const mostWords = 16;
+
+/** A word of punctuation alone says nothing. */
+const wordsOf = (term: string): string[] =>
+  term
+    .replace(/[\u0000-\u001f\u007f]/g, " ")
+    .toWellFormed()
+    .split(/\s+/)
+    .filter((word) => /[\p{L}\p{N}]/u.test(word))
+    .slice(0, mostWords);

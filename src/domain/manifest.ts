@@ -1,0 +1,55 @@
+import { imageTypes, type FrozenInput, type ImageType } from "#contract/index";
+import { Refusal } from "#domain/refusal";
+import { uuidOf } from "#domain/uuid";
+import type { Appliance } from "#storage/appliances";
+import { findInput } from "#storage/build-blobs";
+import { listBuildsOfAppliance, type Build } from "#storage/builds";
+import type { Database } from "#storage/db";
+
+/** All that a finished build was made from. */
+export interface Manifest {
+  /** Its own: another one for each build, always the same for one. */
+  uuid: string;
+  applianceUuid: string;
+  build: Build;
+  input: FrozenInput;
+}
+
+/** The manifest of the newest finished build in that type, of one version if it is named. */
+export async function findManifest(
+  { env, db }: { env: Pick<Env, "BLOBS">; db: Database },
+  appliance: Appliance,
+  wanted: { imageType: string; version?: string | undefined; allowedTypes: readonly ImageType[] },
+): Promise<Manifest> {
+  const built = await listBuildsOfAppliance(db, appliance.id);
+  const build = chosen(
+    built.filter(({ status }) => status === "finished"),
+    wanted,
+  );
+  const input = build.expiredAt === null ? await findInput(env.BLOBS, build.inputSha256) : undefined;
+  if (!input) throw new Refusal("build_not_found");
+  const uuid = await uuidOf(appliance.uuid, `build ${build.id}`);
+  return { uuid, applianceUuid: appliance.uuid, build, input };
+}
+
+function chosen(
+  finished: Build[],
+  {
+    imageType,
+    version,
+    allowedTypes,
+  }: { imageType: string; version?: string | undefined; allowedTypes: readonly ImageType[] },
+): Build {
+  const known = imageTypes.find((type) => type === imageType && allowedTypes.includes(type));
+  const ofVersion = finished.filter((build) => version === undefined || build.version === version);
+  const build = ofVersion.find((one) => one.imageType === known);
+  if (build) return build;
+  const isVersionAtFault = known !== undefined && ofVersion.length === 0 && finished.length > 0;
+  if (isVersionAtFault) {
+    throw new Refusal("invalid_version", { message: `Version ${version} of the appliance has not been built.` });
+  }
+  const types = [...new Set(ofVersion.map((one) => one.imageType))].join(", ");
+  throw new Refusal("invalid_image_type", {
+    message: types === "" ? "Nothing of the appliance has been built." : `It has been built as ${types}.`,
+  });
+}

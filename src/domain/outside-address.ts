@@ -1,0 +1,44 @@
+/** What says which addresses may be reached. */
+export interface OutsideRules {
+  /** The service's own address: it downloads nothing from itself. Empty: unknown. */
+  BASE_URL: string;
+  /** `HOST` or `HOST:PORT`, by commas: private addresses that the operator opened (`--allow-host`). */
+  ALLOW_HOSTS?: string;
+}
+
+const ports: Record<string, string> = { "http:": "80", "https:": "443", "ftp:": "21" };
+
+/**
+ * Whether an address that somebody gave may be asked at all: none that is literally private, and none of this service.
+ * A name that leads into a private network is the network's own business, see `outside`.
+ */
+export function isOutside(rules: OutsideRules, url: URL): boolean {
+  if (isListed(rules, url)) return true;
+  return !isPrivateHost(url.hostname) && url.host !== URL.parse(rules.BASE_URL)?.host;
+}
+
+/** Whether the operator opened this very host and port. */
+export function isListed({ ALLOW_HOSTS = "" }: Partial<OutsideRules>, { hostname, port, protocol }: URL): boolean {
+  const asked = port || ports[protocol];
+  return ALLOW_HOSTS.split(",").some((opened) => {
+    const [, host = "", openedPort = asked] = /^(\[.+\]|[^:]+)(?::(\d+))?$/.exec(opened) ?? [];
+    return URL.parse(`http://${host}`)?.hostname === hostname && openedPort === asked;
+  });
+}
+
+/** A literal address of a private, local or otherwise special network; `URL` has made its spelling canonical. */
+function isPrivateHost(host: string): boolean {
+  if (/(^|\.)(localhost|local|internal)\.?$/i.test(host)) return true;
+  if (host.startsWith("[")) return !/^\[[23]/.test(host) || /^\[(2001:(0:|db8:)|2002:)/.test(host);
+  const [a, b, c] = host.split(".").map(Number);
+  if (!/^\d+(\.\d+){3}$/.test(host) || a === undefined || b === undefined) return false;
+  return (
+    [0, 10, 127].includes(a) ||
+    a >= 224 ||
+    (a === 100 && b >= 64 && b < 128) ||
+    (a === 169 && b === 254) ||
+    (a === 172 && b >= 16 && b < 32) ||
+    (a === 192 && (b === 168 || (b === 0 && (c === 0 || c === 2)))) ||
+    (a === 198 && (b === 18 || b === 19))
+  );
+}

@@ -1,0 +1,93 @@
+import { Buffer } from "node:buffer";
+import { isListed, isOutside, type OutsideRules } from "#domain/outside-address";
+import { connectDirectly, type ConnectTo } from "#ftp/tcp";
+
+/** The other side does not give the file; the message may be shown. */
+export class DownloadFailed extends Error {
+  override readonly name = "DownloadFailed";
+}
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/**
+ * The door to the outside, for every address that came from a user. Embedded, the launcher binds two networks, and workerd
+ * checks the address that it really connects to: OUTSIDE reaches the public network alone, OUTSIDE_LISTED also the hosts
+ * that the operator opened. Only an address that is listed with its port goes through that one: a name that somebody
+ * points to an opened host leads nowhere. On Cloudflare neither is bound, and no private network can be reached.
+ */
+export type OutsideEnv = OutsideRules & { OUTSIDE?: Fetcher; OUTSIDE_LISTED?: Fetcher };
+
+const mostRedirects = 5;
+
+export const outsideFetch =
+  (env: OutsideEnv): Fetch =>
+  (url, init) => {
+    const network = networkOf(env, new URL(url));
+    return network ? network.fetch(url, init) : fetch(url, init);
+  };
+
+/** TCP to the host of an address, which `isOutside` must have allowed; its other ports go through the same network. */
+export function outsideConnect(env: OutsideEnv, url: URL): ConnectTo {
+  const { hostname } = url;
+  const network = networkOf(env, url);
+  return network ? (port) => network.connect({ hostname, port }) : (port) => connectDirectly(hostname, port);
+}
+
+const networkOf = (env: OutsideEnv, url: URL): Fetcher | undefined =>
+  isListed(env, url) ? (env.OUTSIDE_LISTED ?? env.OUTSIDE) : env.OUTSIDE;
+
+/** How an address is asked for. */
+export interface Asking {
+  fetchOutside: Fetch;
+  signal: AbortSignal;
+  headers?: Record<string, string>;
+}
+
+/**
+ * Asks for an http(s) address and follows it to where it leads; the answer may be of any other status. Credentials in the
+ * address go to its own host alone.
+ */
+export async function askOutside(rules: OutsideRules, address: URL, asking: Asking): Promise<Response> {
+  let url = withoutCredentials(address);
+  const { origin } = url;
+  for (let redirects = 0; redirects <= mostRedirects; redirects++) {
+    if (!/^https?:$/.test(url.protocol) || !isOutside(rules, url)) {
+      throw new DownloadFailed(`${url.protocol}//${url.host} cannot be reached from here.`);
+    }
+    const answer = await asked(url, { ...asking, headers: headersFor(url.origin === origin ? address : url, asking) });
+    const location = answer.status >= 300 && answer.status < 400 ? answer.headers.get("location") : null;
+    if (location === null) return answer;
+    await answer.body?.cancel();
+    const next = URL.parse(location, url);
+    if (!next) throw new DownloadFailed(`${url.href} leads nowhere.`);
+    url = withoutCredentials(next);
+  }
+  throw new DownloadFailed(`${withoutCredentials(address).href} leads in a circle.`);
+}
+
+async function asked({ href }: URL, { fetchOutside, signal, headers }: Asking & { headers: HeadersInit }) {
+  return await fetchOutside(href, { redirect: "manual", signal, headers }).catch((error: unknown) => {
+    throw new DownloadFailed(`${href} cannot be reached.`, { cause: error });
+  });
+}
+
+function headersFor({ username, password }: URL, { headers = {} }: Asking): Record<string, string> {
+  if (username === "") return headers;
+  const [name, secret] = [username, password].map(decodedOrAsIs);
+  return { ...headers, authorization: `Basic ${Buffer.from(`${name}:${secret}`).toString("base64")}` };
+}
+
+function decodedOrAsIs(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function withoutCredentials(url: URL): URL {
+  const plain = new URL(url);
+  plain.username = "";
+  plain.password = "";
+  return plain;
+}

@@ -1,0 +1,24 @@
+import { listExpirable, markExpired } from "#storage/retention";
+import type { Database } from "#storage/db";
+
+const dayMs = 24 * 60 * 60_000;
+/** Builds that one run of the sweeper looks at. */
+const atOnce = 100;
+
+/**
+ * Removes images and file stores that are older than KEEP_IMAGES_DAYS. The row first, so that nothing names what is gone; what
+ * a crash leaves behind has no row that names it, and is the sweeper's. Row, log and the list of packages stay.
+ */
+export async function expireOldImages(
+  env: Pick<Env, "BLOBS" | "KEEP_IMAGES_DAYS">,
+  db: Database,
+  now: number,
+): Promise<void> {
+  const days = Number(env.KEEP_IMAGES_DAYS);
+  if (!(days > 0)) return;
+  for (const build of await listExpirable(db, new Date(now - days * dayMs), atOnce)) {
+    if (!(await markExpired(db, build.id, new Date(now)))) continue;
+    const keys = [build.imageKey, build.filesKey, build.filesIndexKey].filter((key) => key !== null);
+    await env.BLOBS.delete(keys);
+  }
+}

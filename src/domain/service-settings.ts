@@ -1,0 +1,31 @@
+import { Refusal } from "#domain/refusal";
+import type { Database } from "#storage/db";
+import { addSetting, deleteSetting, findSetting } from "#storage/service-settings";
+
+/** While it is on, nobody but the operator and the agents changes anything (wire.md §4.2, `read_only_mode_active`). */
+export interface ReadOnlyMode {
+  on: boolean;
+  /** When it was switched on, as ISO 8601. */
+  since: string | null;
+}
+
+/** What users are told, by a refusal and by the status of every appliance. */
+export const readOnlyMessage =
+  "The service is in read-only mode: appliances cannot be changed or built at the moment. Please try again later.";
+
+/** Read from the database each time: an isolate that remembered it would let changes through. */
+export async function readOnlyMode(db: Database): Promise<ReadOnlyMode> {
+  const since = await findSetting(db, "read_only");
+  return { on: since !== undefined, since: since ?? null };
+}
+
+/** Switched on twice, it keeps its first moment. */
+export async function setReadOnlyMode(db: Database, on: boolean): Promise<ReadOnlyMode> {
+  if (on) return { on, since: await addSetting(db, "read_only", new Date().toISOString()) };
+  await deleteSetting(db, "read_only");
+  return { on, since: null };
+}
+
+export async function refuseInReadOnlyMode(db: Database): Promise<void> {
+  if ((await readOnlyMode(db)).on) throw new Refusal("read_only_mode_active", { message: readOnlyMessage });
+}

@@ -1,0 +1,126 @@
+import { askOutside, DownloadFailed, outsideConnect, outsideFetch, type OutsideEnv } from "#domain/outside";
+import { isOutside } from "#domain/outside-address";
+import { Refusal } from "#domain/refusal";
+import { ftpDownload, ftpFileOf, FtpRefusal } from "#ftp/download";
+
+/** How long the other side may be silent, and how long the whole may take. */
+export const patience = { silenceMs: 60_000, totalMs: 10 * 60_000 };
+const longestAddress = 2000;
+const chunkBytes = 128 * 1024;
+
+/** The address of a file on the web. Whether it may be reached is seen when it is asked for. */
+export function parseWebAddress(text: string): URL {
+  const trimmed = text.trim();
+  if (!/^(https?|ftp):\/\//i.test(trimmed)) throw new Refusal("invalid_protocol");
+  const url = URL.parse(trimmed);
+  if (!url || text.length > longestAddress) throw new Refusal("invalid_value", { message: "The url is no address." });
+  if (url.protocol === "ftp:" && !ftpFileOf(url)) {
+    throw new Refusal("invalid_value", { message: "The url names no file on an FTP server." });
+  }
+  return url;
+}
+
+/** The last segment of an address, as text; undefined when it ends in a slash. */
+export function fileNameOf({ pathname }: URL): string | undefined {
+  const last = /[^/]*$/.exec(pathname.replace(/;type=[aid]$/i, ""))?.[0] ?? "";
+  try {
+    return decodeURIComponent(last) || undefined;
+  } catch {
+    return last;
+  }
+}
+
+/** A file that begins to come. */
+export interface WebFile {
+  /** Fails with a DownloadFailed. */
+  body: ReadableStream<Uint8Array>;
+  /** Not known of every file, and no proof. */
+  announcedBytes: number;
+}
+
+/** Opens a file for download by HTTP, HTTPS or FTP. What goes wrong, also in the middle, is a DownloadFailed. */
+export async function openWebFile(env: OutsideEnv, url: URL, limits = patience): Promise<WebFile> {
+  const patient = { silenceMs: limits.silenceMs, deadline: AbortSignal.timeout(limits.totalMs) };
+  const source = url.protocol === "ftp:" ? openFtp(env, url) : await openHttp(env, url, patient);
+  return { body: patiently(source, url, patient), announcedBytes: source.announcedBytes };
+}
+
+interface Source {
+  read: () => Promise<ReadableStreamReadResult<Uint8Array>>;
+  cancel: (reason?: unknown) => Promise<void>;
+  announcedBytes: number;
+}
+
+interface Patience {
+  silenceMs: number;
+  deadline: AbortSignal;
+}
+
+function openFtp(env: OutsideEnv, url: URL): Source {
+  const file = ftpFileOf(url);
+  if (!file || !isOutside(env, url)) throw new DownloadFailed(`ftp://${url.host} cannot be reached from here.`);
+  const reader = ftpDownload(file, outsideConnect(env, url)).getReader();
+  return { read: () => reader.read(), cancel: (reason) => reader.cancel(reason), announcedBytes: 0 };
+}
+
+async function openHttp(env: OutsideEnv, url: URL, { silenceMs, deadline }: Patience): Promise<Source> {
+  const silent = new AbortController();
+  const timer = setTimeout(() => silent.abort(), silenceMs);
+  const headers = { "accept-encoding": "identity", "user-agent": "Kiln" };
+  const asking = { fetchOutside: outsideFetch(env), signal: AbortSignal.any([deadline, silent.signal]), headers };
+  const answer = await askOutside(env, url, asking).finally(() => clearTimeout(timer));
+  if (!answer.ok) {
+    await answer.body?.cancel();
+    throw new DownloadFailed(`${url.host} answers ${answer.status}.`);
+  }
+  // The runtime gives a few kilobytes at a time to whoever does not ask for more.
+  const reader = (answer.body ?? new Blob([]).stream()).getReader({ mode: "byob" });
+  return {
+    read: () => reader.read(new Uint8Array(chunkBytes)),
+    cancel: (reason) => reader.cancel(reason),
+    announcedBytes: Number(answer.headers.get("content-length") ?? 0),
+  };
+}
+
+/** The bytes of a source, as long as they keep coming. */
+function patiently(source: Source, url: URL, patience: Patience): ReadableStream<Uint8Array> {
+  let hasBegun = url.protocol !== "ftp:";
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await nextOf(source, patience).catch(async (error: unknown) => {
+          await source.cancel(error).catch(() => {}); // it has failed already
+          throw new DownloadFailed(reasonOf(error, { host: url.host, hasBegun, ...patience }), { cause: error });
+        });
+        hasBegun = true;
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: (reason) => source.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+async function nextOf(source: Source, { silenceMs, deadline }: Patience) {
+  const impatient = Promise.withResolvers<never>();
+  const giveUp = () => impatient.reject(new DownloadFailed("The other side stopped sending."));
+  const timer = setTimeout(giveUp, silenceMs);
+  deadline.addEventListener("abort", giveUp);
+  try {
+    return await Promise.race([source.read(), impatient.promise]);
+  } finally {
+    clearTimeout(timer);
+    deadline.removeEventListener("abort", giveUp);
+  }
+}
+
+function reasonOf(
+  error: unknown,
+  { host, hasBegun, deadline }: { host: string; hasBegun: boolean } & Patience,
+): string {
+  if (deadline.aborted) return "The download takes too long.";
+  if (error instanceof DownloadFailed) return error.message;
+  if (error instanceof FtpRefusal) return `${host} answers ${error.code}.`;
+  return hasBegun ? `${host} broke the download off.` : `${host} cannot be reached.`;
+}

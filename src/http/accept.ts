@@ -1,0 +1,29 @@
+interface MediaRange {
+  type: string;
+  quality: number;
+}
+
+/**
+ * Whether an Accept header prefers JSON to XML: it names application/json, and nothing that XML fits as well is wanted
+ * more. Old clients send a wildcard, Java's list of pictures or nothing, and mean XML (wire.md §1.1).
+ */
+export function prefersJson(accept: string | undefined): boolean {
+  if (accept === undefined || !/json/i.test(accept)) return false;
+  const ranges = accept.split(",").map(mediaRange);
+  const json = qualityOf(ranges, ["application/json"]);
+  if (!json) return false;
+  const xml = qualityOf(ranges, ["application/xml", "text/xml"]);
+  // A wildcard is what a client takes when there is no better: it gives way to what is named.
+  return xml === undefined ? json >= (qualityOf(ranges, ["*/*", "application/*"]) ?? 0) : json > xml;
+}
+
+const qualityOf = (ranges: readonly MediaRange[], types: readonly string[]): number | undefined => {
+  const found = ranges.filter(({ type }) => types.includes(type)).map(({ quality }) => quality);
+  return found.length === 0 ? undefined : Math.max(...found);
+};
+
+function mediaRange(text: string): MediaRange {
+  const [type = "", ...parameters] = text.split(";").map((part) => part.trim().toLowerCase());
+  const quality = parameters.map((parameter) => /^q\s*=\s*([01]?(?:\.\d*)?)$/.exec(parameter)?.[1]).find(Boolean);
+  return { type, quality: quality === undefined ? 1 : Number(quality) };
+}

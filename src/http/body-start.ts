@@ -1,0 +1,41 @@
+/** The first bytes of a body, and its request as if nobody had looked. */
+export interface BodyStart {
+  start: Uint8Array<ArrayBuffer>;
+  /** Whether that is all. */
+  isWhole: boolean;
+  request: Request;
+}
+
+/** Reads `bytes` of the body, or all that there is. */
+export async function startOfBody(request: Request, bytes: number): Promise<BodyStart> {
+  if (request.body === null) return { start: new Uint8Array(0), isWhole: true, request };
+  const reader = request.body.getReader();
+  const chunks: Uint8Array[] = [];
+  let [size, isWhole] = [0, false];
+  while (size <= bytes && !isWhole) {
+    const { done, value } = await reader.read();
+    if (value) chunks.push(value);
+    size += value?.byteLength ?? 0;
+    isWhole = done;
+  }
+  reader.releaseLock();
+  const read = new Uint8Array(await new Blob(chunks).arrayBuffer());
+  const body = isWhole ? read : joined(read, request.body);
+  return { start: read.subarray(0, bytes), isWhole, request: requestWith(request, body) };
+}
+
+const requestWith = ({ url, method, headers }: Request, body: BodyInit) => new Request(url, { method, headers, body });
+
+/** A stream of bytes, so that who reads it can ask for large chunks. */
+function joined(read: Uint8Array, rest: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  const { readable, writable } = new IdentityTransformStream();
+  const writer = writable.getWriter();
+  writer
+    .write(read)
+    .then(() => {
+      writer.releaseLock();
+      return rest.pipeTo(writable);
+    })
+    .catch(() => {}); // whoever reads meets the same error
+  return readable;
+}

@@ -1,0 +1,17 @@
+import { createHash } from "node:crypto";
+
+/** Validators of documents that are written anew for every request (RFC 9110 §8.8.3, §13.1). */
+
+/** A strong one, in quotes: the same bytes, the same tag. */
+export const etagOf = (body: string): string =>
+  `"${createHash("sha256").update(body).digest("base64url").slice(0, 27)}"`;
+
+/** `If-Match` names another state than this one; a weak tag never matches. Without the header everything does. */
+export const failsIfMatch = (header: string | undefined, etag: string): boolean =>
+  header !== undefined && !tagsOf(header).some((tag) => tag === "*" || tag === etag);
+
+/** `If-None-Match` names this very state, so that the client has it already. */
+export const hitsIfNoneMatch = (header: string | undefined, etag: string): boolean =>
+  header !== undefined && tagsOf(header).some((tag) => tag === "*" || tag.replace(/^W\//, "") === etag);
+
+const tagsOf = (header: string): string[] => header.split(",").map((tag) => tag.trim());

@@ -1,0 +1,34 @@
+import { boundaryOf, partsOf } from "./multipart.ts";
+
+/** Whether a body of this type may hold parameters. Shell clients also send them without any type. */
+export const mayBeForm = (contentType: string | null): boolean =>
+  contentType === null || contentType.trim() === "" || isUrlEncoded(contentType) || isMultipart(contentType);
+
+/**
+ * The text fields of a body that holds the parameters of a call, in their order; none when it is something else, since
+ * clients send XML under the type of a form too (wire.md §5.2). Throws a MultipartFault for a damaged form.
+ */
+export async function formFields(
+  body: Uint8Array<ArrayBuffer>,
+  contentType: string | null,
+): Promise<[name: string, value: string][]> {
+  if (body.byteLength === 0) return [];
+  const boundary = boundaryOf(contentType);
+  if (boundary !== undefined) return await partFields(body, boundary);
+  const text = new TextDecoder().decode(body).replace(/[\r\n]+$/, "");
+  const isForm = isUrlEncoded(contentType ?? "") ? !/^\s*</.test(text) : /^[\w.%+[\]-]+=/.test(text);
+  return isForm ? [...new URLSearchParams(text)] : [];
+}
+
+async function partFields(body: Uint8Array<ArrayBuffer>, boundary: string): Promise<[string, string][]> {
+  const stream = new Blob([body]).stream();
+  const fields: [string, string][] = [];
+  for await (const { name, body: part } of partsOf(stream, boundary)) {
+    if (name !== undefined && name !== "file") fields.push([name, await new Response(part).text()]);
+  }
+  return fields;
+}
+
+const isUrlEncoded = (contentType: string) => /^\s*application\/x-www-form-urlencoded\b/i.test(contentType);
+
+const isMultipart = (contentType: string) => /^\s*multipart\/form-data\b/i.test(contentType);

@@ -1,0 +1,22 @@
+import { createMiddleware } from "hono/factory";
+
+/**
+ * Answers HEAD with the length that GET would have. The runtime knows it only of bodies that it sends, so a page or a
+ * document without it is counted here; whoever answers with a file or a stream of known length has said so already.
+ */
+export const headLength = createMiddleware(async (c, next) => {
+  await next();
+  const { body, headers, status, statusText } = c.res;
+  if (c.req.method !== "HEAD" || body === null || headers.has("content-length") || isEndless(headers)) return;
+  const answer = new Response(null, { status, statusText, headers });
+  answer.headers.set("content-length", String(await bytesIn(body)));
+  c.res = answer;
+});
+
+const isEndless = (headers: Headers) => headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+
+async function bytesIn(body: ReadableStream<Uint8Array>): Promise<number> {
+  let bytes = 0;
+  for await (const chunk of body) bytes += chunk.byteLength;
+  return bytes;
+}

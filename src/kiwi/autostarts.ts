@@ -1,0 +1,37 @@
+import type { ImageFacts } from "#kiwi/facts";
+import { linesOf, type Part } from "#kiwi/part";
+import { shellCommand } from "#kiwi/shell-quote";
+
+/** Programs that run from every boot on, each as its user: units of systemd, or started by a script of another init. */
+export function autostartPart({ autostarts }: Pick<ImageFacts, "autostarts">): Part {
+  const enabled = autostarts.filter((one) => one.enabled).map((one, at) => ({ ...one, number: at + 1 }));
+  if (enabled.length === 0) return {};
+  return {
+    files: Object.fromEntries(
+      enabled.flatMap(({ command, description, user, number }) => [
+        [programOf(number), `#!/bin/sh\n${command}\n`],
+        [unitOf(number), unit({ description: description || command, user, number })],
+        [`root/usr/lib/kiln/autostarts/${number}.user`, linesOf(user)],
+      ]),
+    ),
+    commands: enabled.map(({ number }) => shellCommand("install_unit", `kiln-autostart-${number}.service`)),
+  };
+}
+
+const programOf = (number: number) => `root/usr/lib/kiln/autostarts/${number}`;
+const unitOf = (number: number) => `root/image/kiln/units/kiln-autostart-${number}.service`;
+
+const unit = ({ description, user, number }: { description: string; user: string; number: number }) =>
+  linesOf(
+    "[Unit]",
+    // A per cent sign begins a specifier, and a backslash at the end goes on in the next line.
+    `Description=${description.replaceAll("%", "%%").replaceAll("\\", "/")}`,
+    "After=network.target kiln-after-services.service",
+    "",
+    "[Service]",
+    `User=${user}`,
+    `ExecStart=/usr/lib/kiln/autostarts/${number}`,
+    "",
+    "[Install]",
+    "WantedBy=multi-user.target",
+  );

@@ -1,0 +1,122 @@
+import type { ImageFacts } from "#kiwi/facts";
+import { linesOf, staging, type Part } from "#kiwi/part";
+import { withInterpreter } from "#kiwi/script-text";
+
+/**
+ * One small program in the image runs what has to happen when it boots. systemd starts it by two units; another init by two
+ * scripts in /etc/init.d, of which the one before the login is named E50, as the sample distribution's init looks for it.
+ */
+export function bootPart({ scripts: { boot }, settings, imageType }: BootFacts): Part {
+  const isDisk = imageType !== "iso" && imageType !== "net";
+  return {
+    files: {
+      "root/usr/lib/kiln/boot": runner,
+      ...(boot.enabled && boot.script !== "" && { "root/usr/lib/kiln/boot-script": withInterpreter(boot.script) }),
+      ...(isDisk && settings.swapSizeMb > 0 && { "root/usr/lib/kiln/swap": swap(settings.swapSizeMb) }),
+      [`${staging}/units/kiln-before-login.service`]: unitBeforeLogin,
+      [`${staging}/units/kiln-after-services.service`]: unitAfterServices,
+      [`${staging}/init.d/E50kiln`]: initScript("before-login"),
+      [`${staging}/init.d/S98kiln`]: initScript("after-services"),
+    },
+    commands: ["install_boot_program"],
+  };
+}
+
+type BootFacts = Pick<ImageFacts, "scripts" | "settings" | "imageType">;
+
+const runner = String.raw`#!/bin/sh
+# Runs what the appliance says shall happen at a boot: boot before-login, boot after-services. What is to happen once is
+# tried again at the next boot when it fails.
+here=/usr/lib/kiln
+state=/var/lib/kiln
+mkdir -p "$state"
+
+each_time() { [ ! -x "$here/$1" ] || "$here/$1" || echo "kiln: $1 ended with exit code $?"; }
+
+once() {
+  [ -x "$here/$1" ] && [ ! -e "$state/$1.done" ] || return 0
+  if "$here/$1"; then : > "$state/$1.done"; else echo "kiln: $1 ended with exit code $?"; fi
+}
+
+# For an init that has no units: every program as its user, and nobody waits for it.
+start_autostarts() {
+  [ ! -d /run/systemd/system ] || return 0
+  for owner in "$here"/autostarts/*.user; do
+    [ -e "$owner" ] || continue
+    program=$here/autostarts/$(basename "$owner" .user)
+    su "$(cat "$owner")" -c "$program" < /dev/null > /dev/null 2>&1 &
+  done
+}
+
+case $1 in
+  before-login)
+    each_time firewall
+    each_time swap
+    once accept-eulas
+    once ask-network
+    ;;
+  after-services)
+    once make-databases
+    start_autostarts
+    each_time boot-script
+    ;;
+esac
+`;
+
+const swap = (sizeMb: number) => String.raw`#!/bin/sh
+# Swap in a file, made at the first boot: where the disk has no room for it beside what the system needs, there is none.
+file=/var/lib/kiln/swap
+size_mb=${sizeMb}
+reserve_mb=64
+
+free_mb() { df -Pm /var/lib/kiln | awk 'NR == 2 {print $4}'; }
+
+make_file() {
+  if [ "$(free_mb)" -lt $((size_mb + reserve_mb)) ]; then
+    echo "kiln: there is no room on the disk for $size_mb MB of swap"
+    exit 0
+  fi
+  # btrfs swaps to files alone that are not copied on write.
+  : > "$file" && chmod 600 "$file" && chattr +C "$file" 2> /dev/null
+  dd if=/dev/zero of="$file" bs=1M count="$size_mb" 2> /dev/null && mkswap "$file" > /dev/null || { rm -f "$file"; exit 1; }
+}
+
+[ -e "$file" ] || make_file
+swapon "$file"
+`;
+
+const unitBeforeLogin = linesOf(
+  "[Unit]",
+  "Description=What the appliance does and asks before anybody can log in",
+  "After=local-fs.target plymouth-quit-wait.service",
+  "Wants=network-pre.target",
+  "Before=network-pre.target getty.target getty@tty1.service serial-getty@ttyS0.service display-manager.service",
+  "",
+  "[Service]",
+  "Type=oneshot",
+  "RemainAfterExit=yes",
+  "TimeoutStartSec=infinity",
+  "ExecStart=/usr/lib/kiln/boot before-login",
+  "",
+  "[Install]",
+  "WantedBy=multi-user.target",
+);
+
+const unitAfterServices = linesOf(
+  "[Unit]",
+  "Description=What the appliance does when its services run",
+  "After=network.target postgresql.service mariadb.service mysql.service",
+  "",
+  "[Service]",
+  "Type=oneshot",
+  "RemainAfterExit=yes",
+  "TimeoutStartSec=infinity",
+  "ExecStart=/usr/lib/kiln/boot after-services",
+  "",
+  "[Install]",
+  "WantedBy=multi-user.target",
+);
+
+const initScript = (moment: string) => `#!/bin/sh
+[ "$1" != start ] || exec /usr/lib/kiln/boot ${moment}
+`;

@@ -1,0 +1,157 @@
+import { firewallFunctions } from "#kiwi/firewall";
+import { staged } from "#kiwi/part";
+
+/**
+ * config.sh: KIWI runs it in the image when packages, the files below root/ and users are there. A line that begins with
+ * `kiln: error: ` is what the agent tells the owner when it fails.
+ */
+export const configScript = (commands: readonly string[]): string =>
+  `${head}${firewallFunctions}\ntake_back_hosts\n${commands.map((command) => `${command}\n`).join("")}\nrm -rf ${staged}\n`;
+
+const head = String.raw`#!/bin/bash
+# Written by Kiln from an appliance's configuration.
+set -e
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin
+staged=/image/kiln
+
+fail() { echo "kiln: error: $*" >&2; trap - EXIT; exit 1; }
+note() { echo "kiln: note: $*"; }
+tell_failure() { [ "$1" -eq 0 ] || echo "kiln: error: The image could not be configured: \"$2\" ended with exit code $1." >&2; }
+trap 'tell_failure $? "$BASH_COMMAND"' EXIT
+
+has() { command -v "$1" > /dev/null 2>&1; }
+has_systemd() { [ -x /usr/lib/systemd/systemd ] || [ -x /lib/systemd/systemd ]; }
+
+# install_program FILE PATH
+install_program() {
+  mkdir -p "$(dirname "$2")"
+  cp "$1" "$2"
+  chmod 755 "$2"
+}
+
+# install_unit NAME: nothing where systemd is not the init
+install_unit() {
+  has_systemd || return 0
+  mkdir -p /etc/systemd/system/multi-user.target.wants
+  cp "$staged/units/$1" "/etc/systemd/system/$1"
+  chmod 644 "/etc/systemd/system/$1"
+  ln -sf "../$1" "/etc/systemd/system/multi-user.target.wants/$1"
+}
+
+install_boot_program() {
+  if has_systemd; then
+    install_unit kiln-before-login.service
+    install_unit kiln-after-services.service
+  elif [ -d /etc/init.d ]; then
+    install_program "$staged/init.d/E50kiln" /etc/init.d/E50kiln
+    install_program "$staged/init.d/S98kiln" /etc/init.d/S98kiln
+  else
+    note "the image has neither systemd nor /etc/init.d: nothing runs when it boots"
+  fi
+}
+
+# switch_service on|off NAME: nothing where there is no such service
+switch_service() {
+  local verb=enable
+  [ "$1" = on ] || verb=disable
+  if has systemctl && [ -e "/usr/lib/systemd/system/$2.service" ]; then
+    systemctl "$verb" "$2.service"
+  elif has chkconfig && [ -e "/etc/init.d/$2" ]; then
+    chkconfig "$2" "$1"
+  fi
+}
+
+# set_sysconfig FILE NAME VALUE: nothing where there is no such file
+set_sysconfig() {
+  [ -f "$1" ] || return 0
+  { grep -v "^$2=" "$1" || true; echo "$2=\"$3\""; } > "$staged/sysconfig"
+  cat "$staged/sysconfig" > "$1"
+}
+
+# While an image is made, KIWI has the file of its host in the place of the image's own, and what is written there is lost.
+take_back_hosts() {
+  [ "$(readlink /etc/hosts)" = hosts.kiwi ] || return 0
+  rm /etc/hosts
+  if [ -e /etc/hosts.rpmnew ]; then mv /etc/hosts.rpmnew /etc/hosts; else echo "127.0.0.1 localhost" > /etc/hosts; fi
+}
+
+# set_hostname NAME ADDRESS
+set_hostname() {
+  echo "$1" > /etc/hostname
+  [ ! -e /etc/HOSTNAME ] || [ -L /etc/HOSTNAME ] || echo "$1" > /etc/HOSTNAME
+  local names=$1
+  case $1 in *.*) names="$1 $(echo "$1" | cut -d. -f1)" ;; esac
+  echo "$2 $names" >> /etc/hosts
+}
+
+leave_network_to_network_manager() {
+  [ -d /etc/NetworkManager ] || { note "the image has no NetworkManager: its network stays as its packages made it"; return 0; }
+  for other in wicked network systemd-networkd; do switch_service off "$other"; done
+  switch_service on NetworkManager
+}
+
+# set_runlevel NUMBER TARGET
+set_runlevel() {
+  if has_systemd; then
+    ln -sf "/usr/lib/systemd/system/$2" /etc/systemd/system/default.target
+  elif grep -qs '^id:[0-9]:initdefault:' /etc/inittab; then
+    sed -i "s/^id:[0-9]:initdefault:/id:$1:initdefault:/" /etc/inittab
+  else
+    note "the image's init knows no runlevels"
+  fi
+}
+
+set_automatic_login() {
+  if has_systemd; then
+    mkdir -p /etc/systemd/system/getty@tty1.service.d
+    cp "$staged/autologin.conf" /etc/systemd/system/getty@tty1.service.d/kiln-autologin.conf
+  elif grep -qs '^tty1::respawn:.*getty ' /etc/inittab; then
+    install_program "$staged/autologin" /usr/lib/kiln/autologin
+    sed -i 's|^\(tty1::respawn:.*getty\) |\1 -n -l /usr/lib/kiln/autologin |' /etc/inittab
+  else
+    note "the image has no getty on tty1 that could log $1 in"
+  fi
+  set_sysconfig /etc/sysconfig/displaymanager DISPLAYMANAGER_AUTOLOGIN "$1"
+}
+
+# known FILE NAME: whether /etc/passwd or /etc/group has it
+known() {
+  local name rest
+  while IFS=: read -r name rest; do [ "$name" != "$2" ] || return 0; done < "$1"
+  return 1
+}
+
+# account_in FILE NAME: the name, or a number that stands for it. Distributions disagree about nobody's group.
+account_in() {
+  case $2 in *[!0-9]*) ;; *) echo "$2"; return ;; esac
+  if known "$1" "$2"; then echo "$2"
+  elif [ "$2" = nobody ]; then known "$1" nogroup && echo nogroup || echo 65534
+  else return 1
+  fi
+}
+
+# keeps_files PATH: not what the kernel or each boot makes anew, and what is the builder's own while an image is made
+keeps_files() { case $1/ in /dev/* | /proc/* | /sys/* | /run/* | /image/*) return 1 ;; esac; }
+
+# place FILE PATH MODE OWNER GROUP
+place() {
+  local owner group folder
+  folder=$(dirname "$2")
+  keeps_files "$folder" || fail "The file $2 cannot be put in the image, where $folder is made anew at each boot."
+  owner=$(account_in /etc/passwd "$4") || fail "The file $2 belongs to the user $4, whom the image does not have."
+  group=$(account_in /etc/group "$5") || fail "The file $2 belongs to the group $5, which the image does not have."
+  [ ! -d "$2" ] || [ -L "$2" ] || fail "The file $2 cannot be put in the image, which has a folder of that name."
+  mkdir -p "$folder" || fail "The file $2 cannot be put in the image, where a part of its path is no folder."
+  keeps_files "$(cd "$folder" && pwd -P)" || fail "The file $2 cannot be put in the image, where $folder is made anew at each boot."
+  rm -f "$2"
+  cp "$1" "$2"
+  chown "$owner:$group" "$2"
+  chmod "$3" "$2"
+}
+
+run_build_script() {
+  echo "kiln: the build script begins"
+  (cd / && "$staged/build-script" < /dev/null) || fail "The build script of the appliance ended with exit code $?."
+  echo "kiln: the build script has ended"
+}
+`;

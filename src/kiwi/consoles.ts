@@ -1,0 +1,25 @@
+/**
+ * A question before the login comes to every console of the kernel, since nobody knows before which of them somebody sits:
+ * the screen of a testdrive, or the serial line of a server.
+ */
+const consoles = String.raw`# Read by the questions of the first boot.
+
+consoles() { sed 's/\<tty0\>/tty1/' /sys/class/tty/console/active; }
+
+# on_consoles QUESTION: runs the function on all of them until it succeeds on one.
+on_consoles() {
+  answered=/run/kiln-answered
+  rm -f "$answered"
+  askers=
+  for console in $(consoles); do
+    { until "$1"; do sleep 1; done; : > "$answered"; } < "/dev/$console" > "/dev/$console" 2>&1 &
+    askers="$askers $!"
+  done
+  [ -n "$askers" ] || return 1
+  until [ -e "$answered" ]; do sleep 1; done
+  kill $askers 2> /dev/null
+  rm -f "$answered"
+}
+`;
+
+export const consolesFile = { "root/usr/lib/kiln/consoles": consoles } as const;

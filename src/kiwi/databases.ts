@@ -1,0 +1,108 @@
+import type { DatabaseFacts, ImageFacts } from "#kiwi/facts";
+import { linesOf, type Part } from "#kiwi/part";
+
+/**
+ * Databases and their users, made at the first boot by the server that is installed. Names are plain SQL names and verifiers
+ * have no quote in them (domain/configuration-rules, domain/password-hashes).
+ */
+export function databasePart({ databases }: Pick<ImageFacts, "databases">): Part {
+  const wanted = databases.filter(({ users }) => users.length > 0);
+  if (wanted.length === 0) return {};
+  const scripts = wanted.map(({ type, users }) => [`root/usr/lib/kiln/databases/${type}.sql`, statements[type](users)]);
+  return {
+    files: { ...Object.fromEntries(scripts), "root/usr/lib/kiln/make-databases": makeDatabases },
+    // They hold what stands for passwords.
+    commands: [
+      "chmod 700 /usr/lib/kiln/databases",
+      "chmod 600 /usr/lib/kiln/databases/*",
+      ...wanted.flatMap(serverCommands),
+    ],
+  };
+}
+
+type Users = DatabaseFacts["users"];
+
+const statements: Record<DatabaseFacts["type"], (users: Users) => string> = {
+  pgsql: (users) => linesOf(...users.map(postgresUser), ...usersByDatabase(users).flatMap(postgresDatabase)),
+  mysql: (users) => linesOf(...users.map(mysqlUser), ...usersByDatabase(users).flatMap(mysqlDatabase)),
+};
+
+/** Each database with those who may use it, the first of whom owns it. */
+function usersByDatabase(users: Users): [database: string, users: string[]][] {
+  const all = users.flatMap(({ username, databases }) => databases.map((name) => ({ name, username })));
+  const grouped = Map.groupBy(all, ({ name }) => name);
+  return [...grouped].map(([name, entries]) => [name, entries.map(({ username }) => username)]);
+}
+
+// psql's \gexec runs what a query answers: CREATE has no IF NOT EXISTS there.
+const postgresUser = ({ username, verifier }: Users[number]): string =>
+  String.raw`SELECT 'CREATE ROLE "${username}" LOGIN PASSWORD ''${verifier}''' WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${username}') \gexec`;
+
+const postgresDatabase = ([name, users]: [string, string[]]): string[] => [
+  String.raw`SELECT 'CREATE DATABASE "${name}" OWNER "${users[0] ?? ""}"' WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = '${name}') \gexec`,
+  ...users.slice(1).map((user) => `GRANT ALL ON DATABASE "${name}" TO "${user}";`),
+];
+
+const mysqlUser = ({ username, verifier }: Users[number]): string =>
+  `CREATE USER IF NOT EXISTS '${username}'@'localhost' IDENTIFIED WITH mysql_native_password AS '${verifier}';`;
+
+const mysqlDatabase = ([name, users]: [string, string[]]): string[] => [
+  `CREATE DATABASE IF NOT EXISTS \`${name}\`;`,
+  // An underscore stands for any character in the name of a database, unless it is marked.
+  ...users.map((user) => `GRANT ALL ON \`${name.replaceAll("_", String.raw`\_`)}\`.* TO '${user}'@'localhost';`),
+];
+
+const servers: Record<DatabaseFacts["type"], { program: string; server: string; services: string[] }> = {
+  pgsql: { program: "psql", server: "PostgreSQL", services: ["postgresql"] },
+  mysql: { program: "mysql", server: "MySQL and no MariaDB", services: ["mariadb", "mysql", "mysqld"] },
+};
+
+function serverCommands({ type }: DatabaseFacts): string[] {
+  const { program, server, services } = servers[type];
+  const note = `has ${program} || note 'the image has no ${server}: its databases are not made'`;
+  return [note, ...services.map((service) => `switch_service on ${service}`)];
+}
+
+const makeDatabases = String.raw`#!/bin/sh
+# Makes the databases of the appliance, once, when their servers answer.
+here=/usr/lib/kiln/databases
+
+start() {
+  for service in "$@"; do
+    if [ -d /run/systemd/system ]; then
+      systemctl start "$service" 2> /dev/null && return
+    elif [ -x "/etc/init.d/$service" ]; then
+      "/etc/init.d/$service" start && return
+    fi
+  done
+}
+
+# until_answered COMMAND...: for a minute
+until_answered() {
+  tries=0
+  until "$@" > /dev/null 2>&1; do
+    tries=$((tries + 1))
+    [ "$tries" -le 60 ] || return 1
+    sleep 1
+  done
+}
+
+postgres() { (cd / && su postgres -c "psql --quiet --no-psqlrc --set ON_ERROR_STOP=1 $1"); }
+
+make_postgres() {
+  [ -e "$here/pgsql.sql" ] && [ -n "$(command -v psql)" ] || return 0
+  start postgresql
+  until_answered postgres '--command "SELECT 1"' && postgres --file=- < "$here/pgsql.sql"
+}
+
+make_mysql() {
+  [ -e "$here/mysql.sql" ] && [ -n "$(command -v mysql)" ] || return 0
+  start mariadb mysql mysqld
+  until_answered mysql --user=root --execute='SELECT 1' && mysql --user=root < "$here/mysql.sql"
+}
+
+made=0
+make_postgres || made=1
+make_mysql || made=1
+exit $made
+`;

@@ -1,0 +1,41 @@
+import { autostartPart } from "#kiwi/autostarts";
+import { bootPart } from "#kiwi/boot";
+import { configScript } from "#kiwi/config-script";
+import { databasePart } from "#kiwi/databases";
+import { kiwiDescription } from "#kiwi/description";
+import { eulaPart } from "#kiwi/eulas";
+import type { ImageFacts } from "#kiwi/facts";
+import { firewallPart } from "#kiwi/firewall";
+import { identityPart } from "#kiwi/identity";
+import { localePart } from "#kiwi/locale";
+import { loginPart } from "#kiwi/login";
+import { networkPart } from "#kiwi/network";
+import { notesPart } from "#kiwi/notes";
+import { overlayPart } from "#kiwi/overlay";
+import { joinParts, staging, type Part } from "#kiwi/part";
+import { withInterpreter } from "#kiwi/script-text";
+
+/** Every text of the KIWI description, by its path in there. The appliance's own files come after what is written for it. */
+export function descriptionFiles(facts: ImageFacts): Record<string, string> {
+  const { files, commands } = joinParts([
+    identityPart(facts),
+    localePart(facts),
+    networkPart(facts),
+    firewallPart(facts),
+    loginPart(facts),
+    eulaPart(facts),
+    databasePart(facts),
+    autostartPart(facts),
+    bootPart(facts),
+    notesPart(facts),
+    overlayPart(facts),
+    buildScriptPart(facts),
+  ]);
+  return { "config.xml": kiwiDescription(facts), "config.sh": configScript(commands), ...files };
+}
+
+/** It comes last, and sees the image as it will be. */
+function buildScriptPart({ scripts: { build } }: Pick<ImageFacts, "scripts">): Part {
+  if (!build.enabled || build.script.trim() === "") return {};
+  return { files: { [`${staging}/build-script`]: withInterpreter(build.script) }, commands: ["run_build_script"] };
+}

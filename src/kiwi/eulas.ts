@@ -1,0 +1,44 @@
+import { consolesFile } from "#kiwi/consoles";
+import type { ImageFacts } from "#kiwi/facts";
+import type { Part } from "#kiwi/part";
+
+/** Licences that are shown before anybody can log in for the first time; who does not accept them cannot use the system. */
+export function eulaPart({ eulas }: Pick<ImageFacts, "eulas">): Part {
+  if (eulas.length === 0) return {};
+  const texts = eulas.map((text, at) => [
+    `root/usr/share/kiln/eulas/${String(at + 1).padStart(2, "0")}.txt`,
+    text.endsWith("\n") ? text : `${text}\n`,
+  ]);
+  return { files: { ...Object.fromEntries(texts), "root/usr/lib/kiln/accept-eulas": acceptance, ...consolesFile } };
+}
+
+const acceptance = String.raw`#!/bin/sh
+# Shows each licence, twenty lines at a time, and asks. Without a yes the system is switched off.
+. /usr/lib/kiln/consoles
+
+show() {
+  shown=0
+  while IFS= read -r line <&3 || [ -n "$line" ]; do
+    printf '%s\n' "$line"
+    shown=$((shown + 1))
+    [ $((shown % 20)) -ne 0 ] || { printf -- '-- Enter shows more --' && read -r more; } || return 1
+  done 3< "$1"
+}
+
+accept_all() {
+  for text in /usr/share/kiln/eulas/*; do
+    printf '\n'
+    show "$text" || return 1
+    while :; do
+      printf '\nDo you accept this licence? (yes/no) '
+      read -r answer || return 1
+      case $answer in
+        [Yy] | [Yy][Ee][Ss]) break ;;
+        [Nn] | [Nn][Oo]) echo "Without it the system cannot be used. It is switched off." && sync && poweroff -f ;;
+      esac
+    done
+  done
+}
+
+on_consoles accept_all
+`;

@@ -1,0 +1,45 @@
+/** The API's names of keyboard layouts (wire.md §2.4), and the console keymaps of the kbd package that they mean. */
+export const keytables: Readonly<Record<string, string>> = {
+  "english-us": "us",
+  "english-uk": "uk",
+  belgian: "be-latin1",
+  croatian: "croat",
+  czech: "cz-lat2",
+  danish: "dk",
+  dutch: "nl",
+  dvorak: "dvorak",
+  estonian: "et",
+  finnish: "fi",
+  french: "fr",
+  "french-ca": "cf",
+  "french-ch": "fr_CH",
+  german: "de",
+  "german-ch": "de_CH-latin1",
+  "german-deadkey": "de-latin1",
+  greek: "gr",
+  hungarian: "hu",
+  icelandic: "is-latin1",
+  italian: "it",
+  japanese: "jp106",
+  lithuanian: "lt",
+  norwegian: "no",
+  polish: "pl",
+  portugese: "pt-latin1",
+  "portugese-br": "br-abnt2",
+  romanian: "ro",
+  russian: "ruwin_alt-UTF-8",
+  serbian: "sr-cy",
+  slovak: "sk-qwertz",
+  "slovak-qwerty": "sk-qwerty",
+  slovene: "slovene",
+  spanish: "es",
+  "spanish-lat": "la-latin1",
+  swedish: "sv-latin1",
+  turkish: "trq",
+  ukrainian: "ua-utf",
+};
+
+export const keyboardLayouts: readonly string[] = Object.keys(keytables);
+
+/** The console keymap of a layout; one that is not known is taken for the American one. */
+export const keymapOf = (layout: string): string => keytables[layout] ?? "us";

@@ -1,0 +1,25 @@
+import type { ImageFacts } from "#kiwi/facts";
+import { keymapOf } from "#kiwi/keytables";
+import { linesOf, type Part } from "#kiwi/part";
+import { shellCommand } from "#kiwi/shell-quote";
+
+/**
+ * Language, keyboard and time zone. KIWI says them through systemd-firstboot, and says nothing where the image has none: so
+ * they are written here as well, in the files of systemd and, where these are there, in those of SUSE before it.
+ */
+export function localePart({ locale: { language, keyboardLayout, timezone } }: Pick<ImageFacts, "locale">): Part {
+  const keymap = keymapOf(keyboardLayout);
+  return {
+    files: {
+      "root/etc/locale.conf": linesOf(`LANG=${language}`),
+      "root/etc/vconsole.conf": linesOf(`KEYMAP=${keymap}`),
+    },
+    commands: [
+      shellCommand("ln", "-sf", `/usr/share/zoneinfo/${timezone}`, "/etc/localtime"),
+      `[ -e ${shellCommand(`/usr/share/zoneinfo/${timezone}`)} ] || note 'the image has no time zones (tzdata): its clock shows UTC'`,
+      shellCommand("set_sysconfig", "/etc/sysconfig/language", "RC_LANG", language),
+      shellCommand("set_sysconfig", "/etc/sysconfig/keyboard", "KEYTABLE", keymap),
+      shellCommand("set_sysconfig", "/etc/sysconfig/clock", "TIMEZONE", timezone),
+    ],
+  };
+}

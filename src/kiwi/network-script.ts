@@ -1,0 +1,88 @@
+/**
+ * Writes the network in the words of whatever configures networks in the image: when it is built, and when its owner is asked
+ * at the first boot. The sample distribution's init reads the words of sysconfig.
+ */
+export const networkScript = String.raw`#!/bin/sh
+# network dhcp
+# network manual ADDRESS/PREFIX [ROUTER [NAMESERVER...]]
+kind=$1 address=$2 router=$3
+[ $# -lt 3 ] || shift 3
+nameservers=
+[ "$kind" = dhcp ] || nameservers=$*
+
+family() { case $1 in *:*) echo 6 ;; *) echo 4 ;; esac; }
+
+write_resolv_conf() {
+  [ -n "$nameservers" ] || return 0
+  # A link is another program's, or KIWI's to the file of its host while an image is made.
+  case $(readlink /etc/resolv.conf) in
+    resolv.conf.kiwi) rm /etc/resolv.conf ;;
+    ?*) return 0 ;;
+  esac
+  for server in $nameservers; do echo "nameserver $server"; done > /etc/resolv.conf
+}
+
+# wicked, ifup, and the init of Tiny Linux
+write_sysconfig() {
+  {
+    echo "STARTMODE='auto'"
+    if [ "$kind" = dhcp ]; then echo "BOOTPROTO='dhcp'"; else echo "BOOTPROTO='static'" && echo "IPADDR='$address'"; fi
+  } > /etc/sysconfig/network/ifcfg-eth0
+  [ "$kind" = manual ] || return 0
+  [ -z "$router" ] || echo "default $router - -" > /etc/sysconfig/network/routes
+  if grep -qs '^NETCONFIG_DNS_STATIC_SERVERS=' /etc/sysconfig/network/config; then
+    sed -i "s|^NETCONFIG_DNS_STATIC_SERVERS=.*|NETCONFIG_DNS_STATIC_SERVERS=\"$nameservers\"|" /etc/sysconfig/network/config
+  else
+    write_resolv_conf
+  fi
+}
+
+with_comma() { [ -z "$1" ] || echo ",$1"; }
+
+write_network_manager_family() {
+  echo "[ipv$1]"
+  if [ "$kind" = dhcp ] || [ "$(family "$address")" != "$1" ]; then
+    echo "method=auto"
+  else
+    echo "method=manual" && echo "address1=$address$(with_comma "$router")"
+  fi
+  servers=
+  for server in $nameservers; do [ "$(family "$server")" != "$1" ] || servers="$servers$server;"; done
+  [ -z "$servers" ] || echo "dns=$servers"
+}
+
+write_network_manager() {
+  file=/etc/NetworkManager/system-connections/kiln.nmconnection
+  mkdir -p /etc/NetworkManager/system-connections
+  : > "$file"
+  chmod 600 "$file"
+  {
+    printf '%s\n' "[connection]" "id=kiln" "type=ethernet" "autoconnect=true"
+    write_network_manager_family 4
+    write_network_manager_family 6
+  } >> "$file"
+}
+
+write_networkd() {
+  mkdir -p /etc/systemd/network
+  {
+    printf '%s\n' "[Match]" "Name=en* eth*" "" "[Network]"
+    if [ "$kind" = dhcp ]; then
+      echo "DHCP=yes"
+    else
+      echo "Address=$address"
+      [ -z "$router" ] || echo "Gateway=$router"
+      for server in $nameservers; do echo "DNS=$server"; done
+    fi
+  } > /etc/systemd/network/20-kiln.network
+  write_resolv_conf
+  [ ! -e /usr/bin/systemctl ] || systemctl enable systemd-networkd.service
+}
+
+if [ -x /usr/sbin/wicked ]; then write_sysconfig
+elif [ -d /etc/NetworkManager ]; then write_network_manager
+elif [ -e /usr/lib/systemd/systemd-networkd ]; then write_networkd
+elif [ -d /etc/sysconfig/network ]; then write_sysconfig
+else echo "kiln: note: nothing in the image configures networks: $kind was not written" >&2
+fi
+`;

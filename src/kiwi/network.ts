@@ -1,0 +1,94 @@
+import { consolesFile } from "#kiwi/consoles";
+import type { ImageFacts } from "#kiwi/facts";
+import { networkScript } from "#kiwi/network-script";
+import { staged, staging, type Part } from "#kiwi/part";
+import { shellCommand } from "#kiwi/shell-quote";
+
+type Network = ImageFacts["network"];
+
+/** How the image gets its addresses; its details count with `manual` alone (wire.md §2.4). */
+export function networkPart({ network }: Pick<ImageFacts, "network">): Part {
+  switch (network.type) {
+    case "dhcp":
+      return withScript([`${staged}/network dhcp`]);
+    case "manual":
+      return withScript([...hostname(network), shellCommand(`${staged}/network`, "manual", ...addresses(network))]);
+    case "ask_on_first_boot":
+      return {
+        files: {
+          "root/usr/lib/kiln/network": networkScript,
+          "root/usr/lib/kiln/ask-network": questions,
+          ...consolesFile,
+        },
+      };
+    case "network_manager":
+      return { commands: ["leave_network_to_network_manager"] };
+    case "none":
+      return {};
+  }
+}
+
+const withScript = (commands: string[]): Part => ({ files: { [`${staging}/network`]: networkScript }, commands });
+
+const addresses = ({ ip, netmask, route, nameservers }: Network): string[] => [
+  `${ip}/${prefixLength(netmask)}`,
+  route,
+  ...nameservers,
+];
+
+const hostname = ({ hostname, ip }: Network): string[] =>
+  hostname === "" ? [] : [shellCommand("set_hostname", hostname, ip)];
+
+/** Of `255.255.255.0`, `/24` and `24`. */
+export function prefixLength(netmask: string): number {
+  const [, length] = /^\/?(\d+)$/.exec(netmask) ?? [];
+  if (length !== undefined) return Number(length);
+  return netmask.split(".").reduce((ones, byte) => ones + Number(byte).toString(2).replaceAll("0", "").length, 0);
+}
+
+const questions = String.raw`#!/bin/sh
+# Asks for the network, once. What is typed is checked by its form alone.
+. /usr/lib/kiln/consoles
+
+ask_name() {
+  printf 'Name of this host (nothing: leave it): '
+  read -r name || return 1
+  case $name in
+    '') ;;
+    *[!A-Za-z0-9.-]*) echo "A name has letters, digits, dots and dashes." && return 1 ;;
+    *) echo "$name" > /etc/hostname && hostname "$name" ;;
+  esac
+}
+
+ask_address() {
+  printf 'Address of this host, such as 192.0.2.10/24 (nothing: DHCP): '
+  read -r address || return 1
+  case $address in
+    '') return 0 ;;
+    *[!0-9A-Fa-f.:/]* | */*/*) ;;
+    */[0-9]*) return 0 ;;
+  esac
+  echo "That is no address with the length of its prefix."
+  return 1
+}
+
+# ask_addresses QUESTION: leaves the answer in $answer
+ask_addresses() {
+  printf '%s (nothing: none): ' "$1"
+  read -r answer || return 1
+  case $answer in *[!0-9A-Fa-f.:\ ]*) echo "These are no addresses." && return 1 ;; esac
+}
+
+ask_all() {
+  printf '\nThe network of this system\n'
+  until ask_name; do sleep 1; done
+  until ask_address; do sleep 1; done
+  if [ -z "$address" ]; then /usr/lib/kiln/network dhcp; return; fi
+  until ask_addresses 'Router'; do sleep 1; done
+  router=$answer
+  until ask_addresses 'Name servers, with blanks between them'; do sleep 1; done
+  /usr/lib/kiln/network manual "$address" "$router" $answer
+}
+
+on_consoles ask_all
+`;

@@ -1,0 +1,27 @@
+import type { Configuration } from "#domain/configuration";
+import { marked, type XmlMarked } from "#xml/write";
+
+export type LvmFacts = Configuration["lvm"];
+
+/** A disk's `<type>` with LVM's volumes; media and trees for the network have none. Then /boot is a partition of its own. */
+export function withVolumes(type: XmlMarked, lvm: LvmFacts | undefined): XmlMarked {
+  if (!lvm?.enabled || type.attributes["image"] !== "oem" || typeof type.value === "string") return type;
+  const volumes = lvm.volumes.map(volume);
+  const hasRoot = lvm.volumes.some(({ path }) => path === "/");
+  const rest = marked({ name: "@root", freespace: "all" }, {});
+  return marked(
+    { ...type.attributes, bootpartition: "true" },
+    {
+      ...type.value,
+      systemdisk: marked({ name: lvm.volumeGroup }, { volume: hasRoot ? volumes : [rest, ...volumes] }),
+    },
+  );
+}
+
+function volume({ path, sizeMb }: LvmFacts["volumes"][number], at: number): XmlMarked {
+  const size = `${sizeMb}M`;
+  if (path === "/") return marked({ name: "@root", size }, {});
+  // Volumes' names have fewer signs than paths; the number keeps two of them apart.
+  const name = `lv${at + 1}${path.replaceAll(/[^A-Za-z0-9.+-]/g, "_")}`.slice(0, 60);
+  return marked({ name, mountpoint: path.slice(1), size }, {});
+}

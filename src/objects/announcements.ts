@@ -1,0 +1,39 @@
+import type { EventName, Moment } from "#domain/events";
+
+/**
+ * What an object has still to announce. It is noted together with the state that it tells of, so that no crash loses it,
+ * and each event of a subject is noted once in its life.
+ */
+export class Announcements {
+  readonly #kv: SyncKvStorage;
+
+  constructor(kv: SyncKvStorage) {
+    this.#kv = kv;
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0;
+  }
+
+  note(moment: Moment): void {
+    const noted = this.#kv.get<EventName[]>("announcements noted") ?? [];
+    if (noted.includes(moment.event)) return;
+    this.#kv.put("announcements noted", [...noted, moment.event]);
+    this.#kv.put("announcements", [...this.#waiting, moment]);
+  }
+
+  /** In their order; what fails stays for the next time. */
+  async send(announce: (moment: Moment) => Promise<void>): Promise<void> {
+    for (const moment of this.#waiting) {
+      await announce(moment);
+      this.#kv.put(
+        "announcements",
+        this.#waiting.filter(({ event }) => event !== moment.event),
+      );
+    }
+  }
+
+  get #waiting(): Moment[] {
+    return this.#kv.get<Moment[]>("announcements") ?? [];
+  }
+}

@@ -1,0 +1,86 @@
+import type { KeptEvent } from "./event-log.ts";
+
+export const mostListeners = 10;
+export const heartbeatEveryMs = 15_000;
+/** So that a key that was renewed is not listened with for ever; the client comes again by itself. */
+export const listensForMs = 60 * 60_000;
+/** A listener that is so many events behind is let go: it comes again, and asks for what it has missed. */
+const mostUnread = 200;
+
+interface Listener {
+  controller: ReadableStreamDefaultController<Uint8Array>;
+  openedAt: number;
+}
+
+/** The open streams of an account's events (text/event-stream). They live in memory: whoever loses one comes again. */
+export class EventListeners {
+  readonly #open = new Set<Listener>();
+  #heartbeat: ReturnType<typeof setInterval> | undefined;
+
+  get isFull(): boolean {
+    return this.#open.size >= mostListeners;
+  }
+
+  get count(): number {
+    return this.#open.size;
+  }
+
+  /** A stream of what the client has missed and of all that comes. */
+  listen(missed: readonly KeptEvent[]): ReadableStream<Uint8Array> {
+    let listener: Listener | undefined;
+    return new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          listener = { controller, openedAt: Date.now() };
+          this.#open.add(listener);
+          controller.enqueue(encode(`retry: 3000\n\n${missed.map(frameOf).join("")}`));
+          this.#heartbeat ??= setInterval(() => this.#beat(), heartbeatEveryMs);
+        },
+        cancel: () => {
+          if (listener) this.#drop(listener);
+        },
+      },
+      { highWaterMark: mostUnread },
+    );
+  }
+
+  tell(event: KeptEvent): void {
+    this.#send(frameOf(event));
+  }
+
+  /** Ends all streams. */
+  hangUp(): void {
+    for (const listener of this.#open) this.#close(listener);
+  }
+
+  #beat(): void {
+    for (const listener of this.#open) {
+      if (Date.now() - listener.openedAt >= listensForMs) this.#close(listener);
+    }
+    this.#send(": still here\n\n");
+  }
+
+  #send(text: string): void {
+    const bytes = encode(text);
+    for (const listener of this.#open) {
+      if ((listener.controller.desiredSize ?? 0) <= 0) this.#close(listener);
+      else listener.controller.enqueue(bytes);
+    }
+  }
+
+  #close(listener: Listener): void {
+    this.#drop(listener);
+    listener.controller.close();
+  }
+
+  #drop(listener: Listener): void {
+    this.#open.delete(listener);
+    if (this.#open.size > 0) return;
+    clearInterval(this.#heartbeat);
+    this.#heartbeat = undefined;
+  }
+}
+
+const encode = (text: string) => new TextEncoder().encode(text);
+
+const frameOf = ({ id, event, text }: KeptEvent): string => `id: ${id}\nevent: ${event}\ndata: ${text}\n\n`;

@@ -1,0 +1,135 @@
+import { DurableObject } from "cloudflare:workers";
+import type { Announcement } from "#domain/events";
+import { postLetter } from "#domain/webhook-post";
+import { openDatabase } from "#storage/db";
+import { listWebhooks, saveWebhookHealth, type Webhook, type WebhookHealth } from "#storage/webhooks";
+import { EventListeners } from "./event-listeners.ts";
+import { EventLog } from "./event-log.ts";
+import { WebhookDeliveries, type Delivery } from "./webhook-deliveries.ts";
+import { afterAttempt, failingAfter, isToBeDisabled } from "./webhook-machine.ts";
+
+/** Deliveries of one webhook before the others have their turn again. */
+const mostInTurn = 10;
+/** When D1 could not be asked. */
+const retryMs = 30_000;
+
+/**
+ * The events of one account: the last ones with their ids, the streams of those who listen, and the deliveries to its
+ * webhooks, which the alarm sends. An event and its deliveries are written together.
+ */
+export class Events extends DurableObject<Env> {
+  readonly #log = new EventLog(this.ctx.storage.sql);
+  readonly #deliveries = new WebhookDeliveries(this.ctx.storage.sql);
+  readonly #listeners = new EventListeners();
+
+  /** Twice is once. Webhooks first, so that nothing comes between the event and its deliveries. */
+  async announce(announcement: Announcement): Promise<void> {
+    const webhooks = await this.#webhooks();
+    const now = Date.now();
+    const event = this.#log.add(announcement, now);
+    if (!event) return;
+    const asked = webhooks.filter(
+      ({ events, disabledReason }) => disabledReason === null && events.includes(event.event),
+    );
+    for (const { id } of asked) this.#deliveries.add(id, event, now);
+    this.#listeners.tell(event);
+    await this.#setAlarm();
+  }
+
+  /** A stream from now on, or with `?after=` from behind that event on. */
+  override fetch(request: Request): Response {
+    if (this.#listeners.isFull) return new Response(null, { status: 503 });
+    const after = new URL(request.url).searchParams.get("after");
+    return new Response(this.#listeners.listen(after === null ? [] : this.#log.after(Number(after))));
+  }
+
+  /** Ends all streams; answers how many there were. */
+  hangUp(): number {
+    const { count } = this.#listeners;
+    this.#listeners.hangUp();
+    return count;
+  }
+
+  listDeliveries(webhookId: number): Delivery[] {
+    return this.#deliveries.list(webhookId);
+  }
+
+  async replay(
+    webhookId: number,
+    deliveryId: number,
+  ): Promise<{ delivery: Delivery } | { refused: "unknown" | "full" }> {
+    const repeated = this.#deliveries.repeat(webhookId, deliveryId, Date.now());
+    await this.#setAlarm();
+    return repeated;
+  }
+
+  async forgetWebhook(webhookId: number): Promise<void> {
+    this.#deliveries.forget(webhookId);
+    await this.#setAlarm();
+  }
+
+  /** Never throws: the runtime gives an alarm up that fails too often. */
+  override async alarm(): Promise<void> {
+    try {
+      const webhooks = await this.#webhooks();
+      this.#deliveries.forgetAllBut(webhooks.map(({ id }) => id));
+      await Promise.all(webhooks.map((webhook) => this.#deliver(webhook)));
+      await this.#setAlarm();
+    } catch (error) {
+      console.error(`events of account ${this.#accountId}:`, error);
+      await this.ctx.storage.setAlarm(Date.now() + retryMs);
+    }
+  }
+
+  /** What is due, in order. After a failure the rest waits for the next turn, so that a dead receiver delays nobody else. */
+  async #deliver(webhook: Webhook): Promise<void> {
+    let health: WebhookHealth = webhook;
+    for (const delivery of this.#deliveries.due(webhook.id, Date.now(), mostInTurn)) {
+      const { succeeded, reason } = await this.#attempt(webhook, delivery);
+      health = await this.#saveHealth(webhook.id, health, { succeeded, reason });
+      if (!succeeded) return;
+    }
+  }
+
+  async #attempt(webhook: Webhook, delivery: Delivery): Promise<{ succeeded: boolean; reason: string }> {
+    const { id: deliveryId, event, body } = delivery;
+    const outcome = await postLetter(this.env, webhook, { deliveryId, event, body });
+    const succeeded = "status" in outcome && outcome.status >= 200 && outcome.status < 300;
+    const at = Date.now();
+    const attempted = afterAttempt(delivery, succeeded, { at, random: Math.random() });
+    this.#deliveries.record(delivery, attempted, { ...outcome, at });
+    return { succeeded, reason: "status" in outcome ? `The receiver answered ${outcome.status}.` : outcome.problem };
+  }
+
+  async #saveHealth(
+    webhookId: number,
+    before: WebhookHealth,
+    { succeeded, reason }: { succeeded: boolean; reason: string },
+  ): Promise<WebhookHealth> {
+    const now = Date.now();
+    const since = failingAfter(before.failingSince?.getTime() ?? null, succeeded, now);
+    const isDisabled = isToBeDisabled(since, now);
+    if (isDisabled) this.#deliveries.giveUp(webhookId);
+    const after = {
+      failingSince: since === null ? null : new Date(since),
+      disabledReason: isDisabled ? `It took nothing since ${new Date(since ?? now).toISOString()}. ${reason}` : null,
+    };
+    const isSame = since === (before.failingSince?.getTime() ?? null) && after.disabledReason === before.disabledReason;
+    if (!isSame) await saveWebhookHealth(openDatabase(this.env.DB), webhookId, after);
+    return after;
+  }
+
+  #webhooks(): Promise<Webhook[]> {
+    return listWebhooks(openDatabase(this.env.DB), this.#accountId);
+  }
+
+  async #setAlarm(): Promise<void> {
+    const { nextAt } = this.#deliveries;
+    if (nextAt === null) await this.ctx.storage.deleteAlarm();
+    else await this.ctx.storage.setAlarm(nextAt);
+  }
+
+  get #accountId(): number {
+    return Number(this.ctx.id.name);
+  }
+}

@@ -1,0 +1,125 @@
+import type { Outcome } from "#domain/webhook-post";
+import type { KeptEvent } from "./event-log.ts";
+import type { Attempted, DeliveryState } from "./webhook-machine.ts";
+
+/** One event on its way to one webhook. */
+export interface Delivery {
+  id: number;
+  webhookId: number;
+  eventId: number;
+  event: string;
+  /** JSON. */
+  body: string;
+  state: DeliveryState;
+  attempts: number;
+  /** Milliseconds since 1970, as all times here; null: no further attempt. */
+  nextAt: number | null;
+  /** Of the last attempt: what the receiver answered, or why it did not. */
+  status: number | null;
+  problem: string | null;
+  createdAt: number;
+  /** Of the last attempt. */
+  attemptedAt: number | null;
+}
+
+export const mostListed = 100;
+/** So that nobody fills the object by replays. */
+const mostWaiting = 2000;
+
+/** The deliveries of an account's webhooks: those that wait, and of each webhook the last ones that are over. */
+export class WebhookDeliveries {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    sql.exec(`CREATE TABLE IF NOT EXISTS deliveries (id INTEGER PRIMARY KEY AUTOINCREMENT,
+      webhookId INTEGER NOT NULL, eventId INTEGER NOT NULL, event TEXT NOT NULL, body TEXT NOT NULL, state TEXT NOT NULL,
+      attempts INTEGER NOT NULL, nextAt INTEGER, status INTEGER, problem TEXT, createdAt INTEGER NOT NULL,
+      attemptedAt INTEGER)`);
+    sql.exec("CREATE INDEX IF NOT EXISTS deliveries_next ON deliveries (webhookId, nextAt)");
+  }
+
+  /** Due at once. */
+  add(webhookId: number, { id, event, text }: KeptEvent, now: number): void {
+    this.#insert([webhookId, id, event, text, now, now]);
+  }
+
+  /** The same body once more; undefined: there is no such delivery. */
+  repeat(webhookId: number, id: number, now: number): { delivery: Delivery } | { refused: "unknown" | "full" } {
+    const found = this.#rows("webhookId = ? AND id = ?", webhookId, id)[0];
+    if (!found) return { refused: "unknown" };
+    const waiting = this.#sql.exec<{ n: number }>("SELECT count(*) AS n FROM deliveries WHERE state = 'waiting'").one();
+    if (waiting.n >= mostWaiting) return { refused: "full" };
+    return { delivery: this.#insert([webhookId, found.eventId, found.event, found.body, now, now]) };
+  }
+
+  /** Those whose time has come, oldest first. */
+  due(webhookId: number, now: number, most: number): Delivery[] {
+    return this.#rows("webhookId = ? AND nextAt <= ? ORDER BY id LIMIT ?", webhookId, now, most);
+  }
+
+  /** The last ones, newest first. */
+  list(webhookId: number): Delivery[] {
+    return this.#rows("webhookId = ? ORDER BY id DESC LIMIT ?", webhookId, mostListed);
+  }
+
+  record({ id, webhookId }: Delivery, { state, attempts, nextAt }: Attempted, told: Outcome & { at: number }): void {
+    const [status, problem] = "status" in told ? [told.status, null] : [null, told.problem];
+    this.#sql.exec(
+      "UPDATE deliveries SET state = ?, attempts = ?, nextAt = ?, status = ?, problem = ?, attemptedAt = ? WHERE id = ?",
+      state,
+      attempts,
+      nextAt,
+      status,
+      problem,
+      told.at,
+      id,
+    );
+    this.#forgetOld(webhookId);
+  }
+
+  /** Gives up what waits. */
+  giveUp(webhookId: number): void {
+    this.#sql.exec(
+      "UPDATE deliveries SET state = 'failed', nextAt = NULL WHERE webhookId = ? AND nextAt > 0",
+      webhookId,
+    );
+    this.#forgetOld(webhookId);
+  }
+
+  /** When the next one is due; null: none waits. */
+  get nextAt(): number | null {
+    return this.#sql.exec<{ at: number | null }>("SELECT min(nextAt) AS at FROM deliveries").one().at;
+  }
+
+  /** Webhooks that are gone take their deliveries along. */
+  forgetAllBut(webhookIds: readonly number[]): void {
+    const kept = JSON.stringify(webhookIds);
+    this.#sql.exec("DELETE FROM deliveries WHERE webhookId NOT IN (SELECT value FROM json_each(?))", kept);
+  }
+
+  forget(webhookId: number): void {
+    this.#sql.exec("DELETE FROM deliveries WHERE webhookId = ?", webhookId);
+  }
+
+  #forgetOld(webhookId: number): void {
+    const last = "SELECT id FROM deliveries WHERE webhookId = ?1 ORDER BY id DESC LIMIT ?2";
+    this.#sql.exec(
+      `DELETE FROM deliveries WHERE webhookId = ?1 AND nextAt IS NULL AND id NOT IN (${last})`,
+      webhookId,
+      mostListed,
+    );
+  }
+
+  #insert(values: readonly (string | number)[]): Delivery {
+    const columns = "(webhookId, eventId, event, body, createdAt, nextAt, state, attempts)";
+    const insert = `INSERT INTO deliveries ${columns} VALUES (?, ?, ?, ?, ?, ?, 'waiting', 0) RETURNING *`;
+    return { ...this.#sql.exec<Row>(insert, ...values).one() };
+  }
+
+  #rows(where: string, ...bound: (string | number)[]): Delivery[] {
+    return [...this.#sql.exec<Row>(`SELECT * FROM deliveries WHERE ${where}`, ...bound)];
+  }
+}
+
+type Row = { [Name in keyof Delivery]: Delivery[Name] };

@@ -1,0 +1,50 @@
+/**
+ *             2xx
+ *   waiting ─────────> delivered
+ *    ^   │
+ *    │   │ anything else: again after 10 s, 20 s, 40 s … at most 4 h, each more or less by a quarter
+ *    └───┤
+ *        │ the next attempt would come more than 24 h after the first was due
+ *        └───────────> failed
+ */
+export type DeliveryState = "waiting" | "delivered" | "failed";
+
+export interface Attempted {
+  state: DeliveryState;
+  attempts: number;
+  /** When it is tried again; null when it is over. */
+  nextAt: number | null;
+}
+
+export const firstWaitMs = 10_000;
+export const longestWaitMs = 4 * 60 * 60_000;
+export const givenUpAfterMs = 24 * 60 * 60_000;
+/** A webhook that takes nothing for so long is disabled. */
+export const disabledAfterMs = 3 * 24 * 60 * 60_000;
+
+/** After one more attempt; `random` is in [0, 1) and keeps receivers from being called by all at once. */
+export function afterAttempt(
+  { createdAt, attempts: before }: { createdAt: number; attempts: number },
+  succeeded: boolean,
+  { at, random }: { at: number; random: number },
+): Attempted {
+  const attempts = before + 1;
+  if (succeeded) return { state: "delivered", attempts, nextAt: null };
+  const nextAt = at + waitAfter(attempts, random);
+  return nextAt > createdAt + givenUpAfterMs
+    ? { state: "failed", attempts, nextAt: null }
+    : { state: "waiting", attempts, nextAt };
+}
+
+/** Milliseconds between this failed attempt and the next. */
+export const waitAfter = (attempts: number, random: number): number =>
+  Math.round(Math.min(firstWaitMs * 2 ** (attempts - 1), longestWaitMs) * (0.75 + random / 2));
+
+/** Since when it takes nothing; null: it took the last one. */
+export type FailingSince = number | null;
+
+export const failingAfter = (before: FailingSince, succeeded: boolean, at: number): FailingSince =>
+  succeeded ? null : (before ?? at);
+
+export const isToBeDisabled = (failingSince: FailingSince, at: number): boolean =>
+  failingSince !== null && at - failingSince >= disabledAfterMs;

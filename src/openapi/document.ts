@@ -1,0 +1,78 @@
+import { requestBody, responses, sharedResponses } from "#openapi/answers";
+import { componentSchemas } from "#openapi/components";
+import { both, type Group, type Operation, type Version } from "#openapi/operation";
+import { groups } from "#openapi/operations";
+import { outsidePaths } from "#openapi/outside";
+import { parametersOf, type Parameter } from "#openapi/parameters";
+import type { Schema } from "#openapi/schema";
+
+/** The description of the whole API in OpenAPI 3.1, both versions of it. */
+export const openApiDocument = (baseUrl: string): Schema => ({
+  ...(described ??= describe()),
+  servers: [{ url: baseUrl }],
+});
+
+/** Made once: it takes longer than an answer should. */
+let described: Schema | undefined;
+
+function describe(): Schema {
+  return {
+    openapi: "3.1.1",
+    info: {
+      title: "Kiln",
+      version: "2.0",
+      summary: "Appliance build service",
+      description:
+        "The API of the appliance build service that closed in 2018, v1 and v2. Parameters come in the query, as a form or " +
+        "as multipart fields; an empty one is an absent one. Every call signs in with HTTP Basic: account name and API key.",
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    security: [{ apiKey: [] }],
+    tags: groups.map(({ title, about }) => ({ name: title, description: about })),
+    paths: { ...apiPaths(), ...outsidePaths },
+    components: {
+      securitySchemes: {
+        apiKey: { type: "http", scheme: "basic", description: "Account name, and the API key as the password." },
+      },
+      schemas: componentSchemas(),
+      responses: sharedResponses(groups.flatMap(({ operations }) => operations)),
+    },
+  };
+}
+
+function apiPaths(): Record<string, Schema> {
+  const paths: Record<string, Record<string, Schema>> = {};
+  for (const version of both) {
+    for (const group of groups) {
+      for (const operation of group.operations.filter(({ versions }) => versions.includes(version))) {
+        const path = (paths[`/api/${version}/user${operation.path}`] ??= {});
+        path[operation.method.toLowerCase()] = operationObject(operation, group, version);
+      }
+    }
+  }
+  return paths;
+}
+
+function operationObject(operation: Operation, group: Group, version: Version): Schema {
+  const { name, summary, details, deprecated } = operation;
+  const parameters = parametersOf(operation);
+  const body = requestBody(operation, parameters, version);
+  return {
+    operationId: version === "v2" ? name : `${name}V1`,
+    tags: [group.title],
+    summary,
+    ...(details && { description: details }),
+    ...(parameters.length > 0 && { parameters: parameters.map(parameterObject) }),
+    ...(body && { requestBody: body }),
+    responses: responses(operation, version),
+    ...(deprecated && { deprecated }),
+  };
+}
+
+const parameterObject = ({ name, place, isRequired, meaning, schema }: Parameter): Schema => ({
+  name,
+  in: place,
+  required: isRequired,
+  description: meaning,
+  schema,
+});

@@ -1,0 +1,51 @@
+import type { z } from "zod";
+import type { RefusalCode } from "#domain/refusal";
+import type { Document } from "#openapi/shape";
+
+export type Version = "v1" | "v2";
+export const both: readonly Version[] = ["v1", "v2"];
+export const v2: readonly Version[] = ["v2"];
+
+/** One call, as the description and the page show it. */
+export interface Operation {
+  /** Unlike that of every other call; the anchor of the page. */
+  name: string;
+  method: "GET" | "POST" | "PUT" | "DELETE";
+  /** Below /api/<version>/user, with its ids in braces: `/builds/{build_id}`. */
+  path: string;
+  versions: readonly Version[];
+  summary: string;
+  details?: string;
+  /** What the door reads its parameters by: from the query, a form or multipart fields. */
+  params?: z.ZodObject;
+  /** What a parameter means here, where it is not what `parameter-meanings.ts` says. */
+  about?: Readonly<Record<string, string>>;
+  body?: Body;
+  answer: Answer;
+  /** Carries an ETag, and heeds If-None-Match or If-Match. */
+  hasEtag?: true;
+  /** Codes of an id in the path that nobody has, or somebody else: 404 on v2, 400 on v1. */
+  unknown?: readonly RefusalCode[];
+  /** Further codes, beside those that every call knows. */
+  refusals?: readonly RefusalCode[];
+  /** Kept for the sake of one client. */
+  deprecated?: true;
+}
+
+/** `file`: a form with the field `file`, or the file itself; a file that may be left out says so. */
+export type Body =
+  | { kind: "document"; document: Document }
+  | { kind: "file"; what: string; mayBeAbsent?: true }
+  | { kind: "text"; what: string };
+
+export type Answer =
+  | { kind: "document"; document: Document }
+  | { kind: "file"; types: readonly string[]; what: string };
+
+export interface Group {
+  title: string;
+  about: string;
+  operations: readonly Operation[];
+}
+
+export const xml = (document: Document): Answer => ({ kind: "document", document });

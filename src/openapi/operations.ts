@@ -1,0 +1,37 @@
+import type { Group } from "#openapi/operation";
+import { applianceRepositories } from "#openapi/operations/appliance-repositories";
+import { appliances } from "#openapi/operations/appliances";
+import { builds } from "#openapi/operations/builds";
+import { configuration } from "#openapi/operations/configuration";
+import { events } from "#openapi/operations/events";
+import { files } from "#openapi/operations/files";
+import { gallery } from "#openapi/operations/gallery";
+import { general } from "#openapi/operations/general";
+import { gpgKeys } from "#openapi/operations/gpg-keys";
+import { images } from "#openapi/operations/images";
+import { repositories } from "#openapi/operations/repositories";
+import { rpms } from "#openapi/operations/rpms";
+import { runningBuilds } from "#openapi/operations/running-builds";
+import { sharing } from "#openapi/operations/sharing";
+import { software } from "#openapi/operations/software";
+import { testdrives } from "#openapi/operations/testdrives";
+
+/** Every call of the API below its prefix, in the order of the page. */
+export const groups: readonly Group[] = [
+  general,
+  appliances,
+  configuration,
+  applianceRepositories,
+  software,
+  files,
+  gpgKeys,
+  runningBuilds,
+  builds,
+  images,
+  testdrives,
+  events,
+  rpms,
+  repositories,
+  sharing,
+  gallery,
+];

@@ -1,0 +1,69 @@
+import { z } from "zod";
+import { flag, id } from "#api/params";
+import type { Operation } from "#openapi/operation";
+import { parameterMeanings } from "#openapi/parameter-meanings";
+import type { Schema } from "#openapi/schema";
+
+export interface Parameter {
+  name: string;
+  place: "path" | "query" | "header";
+  isRequired: boolean;
+  meaning: string;
+  schema: Schema;
+}
+
+/** What stands in the path first, then what the door's own schema takes, then headers. */
+export function parametersOf(operation: Operation): Parameter[] {
+  return [...pathParameters(operation), ...queryParameters(operation), ...headerParameters(operation)];
+}
+
+function pathParameters({ path, about = {} }: Operation): Parameter[] {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+  return names.map((name) => ({
+    name,
+    place: "path",
+    isRequired: true,
+    meaning: about[name] ?? parameterMeanings[name] ?? "",
+    schema: name.endsWith("_id") ? idSchema : { type: "string" },
+  }));
+}
+
+function queryParameters({ params, about = {} }: Operation): Parameter[] {
+  if (params === undefined) return [];
+  const { properties = {}, required = [] } = z.toJSONSchema(params, { io: "input" });
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    place: "query",
+    isRequired: required.includes(name),
+    meaning: about[name] ?? parameterMeanings[name] ?? "",
+    schema: typeof schema === "boolean" ? {} : typed(schema),
+  }));
+}
+
+function headerParameters({ method, hasEtag }: Operation): Parameter[] {
+  if (method === "POST")
+    return [header("Idempotency-Key", "Any text: the same request with it is done once in a day.")];
+  if (!hasEtag) return [];
+  return method === "GET"
+    ? [header("If-None-Match", "An ETag that you have; 304 when it is still that.")]
+    : [header("If-Match", "The ETag that the change is made to; 412 when it is another by now.")];
+}
+
+const header = (name: string, meaning: string): Parameter => ({
+  name,
+  place: "header",
+  isRequired: false,
+  meaning,
+  schema: { type: "string" },
+});
+
+const idSchema: Schema = { type: "integer", format: "int64", minimum: 1 };
+
+/** All parameters arrive as text; these two patterns of the doors stand for types. */
+function typed(schema: Schema): Schema {
+  if (schema["pattern"] === idPattern) return idSchema;
+  if (schema["pattern"] === flagPattern) return { type: "boolean", default: false };
+  return schema;
+}
+
+const [idPattern, flagPattern] = [id("invalid_value"), flag].map((one) => z.toJSONSchema(one, { io: "input" }).pattern);

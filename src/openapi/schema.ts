@@ -1,0 +1,17 @@
+/** A JSON schema, as OpenAPI 3.1 takes it. */
+export interface Schema {
+  [keyword: string]: unknown;
+}
+
+/** Properties of an object, and which of them may be missing. */
+export type Parts = Record<string, { schema: Schema; isOptional: boolean }>;
+
+export function objectOf(parts: Parts): Schema {
+  const named = Object.entries(parts);
+  const required = named.filter(([, { isOptional }]) => !isOptional).map(([name]) => name);
+  return {
+    type: "object",
+    properties: Object.fromEntries(named.map(([name, { schema }]) => [name, schema])),
+    ...(required.length > 0 && { required }),
+  };
+}

@@ -1,0 +1,104 @@
+/**
+ * The compiled code of jSquash: a PNG codec and a resizer. We instantiate it ourselves, anew for each piece of work: jSquash's
+ * own loader keeps one instance for ever, whose memory never shrinks and which a damaged picture leaves behind in pieces.
+ */
+import type { InitOutput as PngExports } from "@jsquash/png/codec/pkg/squoosh_png.js";
+import type { InitOutput as ResizeExports } from "@jsquash/resize/lib/resize/pkg/squoosh_resize.js";
+import { PictureFault } from "./fault.ts";
+import { pngModule, resizeModule } from "./module.ts";
+
+/** Pixels from left to right and from top to bottom, four bytes each: red, green, blue, opacity. */
+export interface Picture {
+  width: number;
+  height: number;
+  pixels: Uint8Array;
+}
+
+/** Unpacks a PNG of any colour type. The pixels lie in the instance's memory; let go of them soon. */
+export function decodePng(png: Uint8Array): Picture {
+  let found: { at: number; bytes: number; width: number; height: number } | undefined;
+  const codec = pngCodec((at, bytes, width, height) => {
+    found = { at: at >>> 0, bytes, width, height };
+    return anyHandle;
+  });
+  try {
+    codec.decode(put(codec, png), png.byteLength);
+  } catch (cause) {
+    throw new PictureFault("is damaged: it cannot be decoded", { cause });
+  }
+  if (!found) throw new Error("the PNG decoder answered nothing");
+  const { at, bytes, width, height } = found;
+  return { width, height, pixels: new Uint8Array(codec.memory.buffer, at, bytes) };
+}
+
+export function encodePng({ width, height, pixels }: Picture): Uint8Array {
+  const codec = pngCodec(() => anyHandle);
+  return takeResult(codec, (result) => {
+    codec.encode(result, put(codec, pixels), pixels.byteLength, width, height, bitsPerSample);
+  });
+}
+
+/** A resizer with memory of its own, for several pictures one after the other. */
+export function openResizer(): (picture: Picture, size: { width: number; height: number }) => Picture {
+  const resizer = compiled<Pick<ResizeExports, "resize">>(new WebAssembly.Instance(resizeModule, {}));
+  return ({ width, height, pixels }, size) => {
+    const from = [put(resizer, pixels), pixels.byteLength, width, height] as const;
+    const resized = takeResult(resizer, (result) => {
+      resizer.resize(result, ...from, size.width, size.height, lanczos3, premultiplied, linearLight);
+    });
+    return { ...size, pixels: resized };
+  };
+}
+
+const bitsPerSample = 8;
+const lanczos3 = 3;
+// So that neither edges nor fine patterns change their colour.
+const premultiplied = 1;
+const linearLight = 1;
+
+/** A number that the compiled code takes for a value of ours; it hands it back and never looks at it. */
+const anyHandle = 132;
+
+/** The decoder's only answer is a call of the constructor of ImageData; its name in the module carries a hash. */
+function pngCodec(onImage: (at: number, bytes: number, width: number, height: number) => number) {
+  const wbg: Record<string, (...given: number[]) => number> = {};
+  for (const { name } of WebAssembly.Module.imports(pngModule)) {
+    wbg[name] = () => {
+      throw new Error(`the PNG codec calls ${name}`);
+    };
+    if (name.startsWith("__wbg_newwithownedu8clampedarray")) wbg[name] = onImage;
+  }
+  return compiled<Pick<PngExports, "encode" | "decode">>(new WebAssembly.Instance(pngModule, { wbg }));
+}
+
+/** What wasm-bindgen puts into every module, under names for people. */
+interface Compiled {
+  memory: WebAssembly.Memory;
+  allocate: PngExports["__wbindgen_malloc"];
+  free: PngExports["__wbindgen_free"];
+  moveStack: PngExports["__wbindgen_add_to_stack_pointer"];
+}
+
+function compiled<T>({ exports }: WebAssembly.Instance): T & Compiled {
+  const bound = exports as unknown as T & PngExports;
+  const { __wbindgen_malloc: allocate, __wbindgen_free: free, __wbindgen_add_to_stack_pointer: moveStack } = bound;
+  return { ...bound, allocate, free, moveStack };
+}
+
+/** Copies bytes into the instance; the code that is called with them frees them. */
+function put({ memory, allocate }: Compiled, bytes: Uint8Array): number {
+  const at = allocate(bytes.byteLength, 1) >>> 0;
+  new Uint8Array(memory.buffer, at, bytes.byteLength).set(bytes);
+  return at;
+}
+
+/** Calls what writes address and length of an array to a place on the stack, and answers a copy of that array. */
+function takeResult({ memory, free, moveStack }: Compiled, call: (result: number) => void): Uint8Array {
+  const place = moveStack(-16);
+  call(place);
+  const [at = 0, bytes = 0] = new Uint32Array(memory.buffer, place, 2);
+  const copy = new Uint8Array(memory.buffer, at, bytes).slice();
+  free(at, bytes, 1);
+  moveStack(16);
+  return copy;
+}

@@ -1,0 +1,45 @@
+import { and, eq, sql } from "drizzle-orm";
+import type { Database } from "./db.ts";
+import { builds, frozenBlobs, releasedBlobs } from "./schema.ts";
+
+/** Keeps blobs until the build is over, whatever becomes of the rows that name them now. */
+export async function freezeBlobs(db: Database, buildId: number, blobIds: readonly string[]): Promise<void> {
+  if (blobIds.length === 0) return;
+  await db
+    .insert(frozenBlobs)
+    .select(sql`SELECT ${buildId}, value FROM json_each(${JSON.stringify(blobIds)}) WHERE true`)
+    .onConflictDoNothing();
+}
+
+/** Whether a build of the account that is not over still needs the blob. */
+export async function isFrozen(db: Database, accountId: number, blobId: string): Promise<boolean> {
+  const rows = await db
+    .select({ id: builds.id })
+    .from(frozenBlobs)
+    .innerJoin(builds, eq(builds.id, frozenBlobs.buildId))
+    .where(and(eq(frozenBlobs.blobId, blobId), eq(builds.accountId, accountId), isUnfinished))
+    .limit(1);
+  return rows.length > 0;
+}
+
+/** Whether this very build was frozen with the blob. */
+export async function isFrozenFor(db: Database, buildId: number, blobId: string): Promise<boolean> {
+  const found = await db.query.frozenBlobs.findFirst({
+    where: and(eq(frozenBlobs.buildId, buildId), eq(frozenBlobs.blobId, blobId)),
+  });
+  return found !== undefined;
+}
+
+/** Lets go of the blobs of builds that are over, or gone. Their last hour begins now. */
+export async function thawBlobs(db: Database, now: Date): Promise<void> {
+  const isOver = sql`NOT EXISTS (SELECT 1 FROM builds WHERE builds.id = frozen_blobs.build_id AND ${isUnfinished})`;
+  await db.batch([
+    db
+      .insert(releasedBlobs)
+      .select(sql`SELECT DISTINCT blob_id, ${now.getTime()} FROM frozen_blobs WHERE ${isOver}`)
+      .onConflictDoUpdate({ target: releasedBlobs.blobId, set: { releasedAt: sql`excluded.released_at` } }),
+    db.delete(frozenBlobs).where(isOver),
+  ]);
+}
+
+const isUnfinished = sql`builds.status IN ('queued', 'running')`;

@@ -1,0 +1,82 @@
+import { asc, eq, sql } from "drizzle-orm";
+import type { Database } from "./db.ts";
+import { accounts, comments, galleryUses, ratings } from "./schema.ts";
+
+/** `average`: null where nobody has rated. */
+export interface Rating {
+  count: number;
+  average: number | null;
+}
+
+export async function findRating(db: Database, applianceId: number): Promise<Rating> {
+  return await db.get<Rating>(
+    sql`SELECT count(*) AS count, avg(rating) AS average FROM ratings WHERE appliance_id = ${applianceId}`,
+  );
+}
+
+/** Replaces what this account said before; what is not published any more gets no ratings. */
+export async function saveRating(
+  db: Database,
+  { applianceId, accountId }: { applianceId: number; accountId: number },
+  rating: number,
+): Promise<void> {
+  await db
+    .insert(ratings)
+    .select(sql`SELECT ${applianceId}, ${accountId}, ${rating}, ${Date.now()} WHERE ${isPublished(applianceId)}`)
+    .onConflictDoUpdate({
+      target: [ratings.applianceId, ratings.accountId],
+      set: { rating: sql`excluded.rating`, ratedAt: sql`excluded.rated_at` },
+    });
+}
+
+export interface Comment {
+  id: number;
+  parentId: number | null;
+  createdAt: Date;
+  displayName: string;
+  text: string;
+}
+
+/** All of an appliance, oldest first. */
+export const listComments = (db: Database, applianceId: number): Promise<Comment[]> =>
+  db
+    .select({
+      id: comments.id,
+      parentId: comments.parentId,
+      createdAt: comments.createdAt,
+      displayName: accounts.displayName,
+      text: comments.text,
+    })
+    .from(comments)
+    .innerJoin(accounts, eq(accounts.id, comments.accountId))
+    .where(eq(comments.applianceId, applianceId))
+    .orderBy(asc(comments.id));
+
+export interface NewComment {
+  applianceId: number;
+  accountId: number;
+  parentId: number | null;
+  text: string;
+}
+
+/** False: the comment that it replies to is not one of this appliance, or the appliance is not published any more. */
+export async function addComment(db: Database, comment: NewComment): Promise<boolean> {
+  const { applianceId, accountId, parentId, text } = comment;
+  const added = await db
+    .insert(comments)
+    .select(
+      sql`SELECT NULL, ${applianceId}, ${accountId}, ${parentId}, ${text}, ${Date.now()}
+          WHERE ${isPublished(applianceId)} AND (${parentId} IS NULL
+            OR EXISTS (SELECT 1 FROM comments WHERE id = ${parentId} AND appliance_id = ${applianceId}))`,
+    )
+    .returning({ id: comments.id });
+  return added.length > 0;
+}
+
+/** Somebody has cloned or tried it; a second time counts nothing. */
+export async function addUse(db: Database, use: typeof galleryUses.$inferInsert): Promise<void> {
+  await db.insert(galleryUses).values(use).onConflictDoNothing();
+}
+
+const isPublished = (applianceId: number) =>
+  sql`EXISTS (SELECT 1 FROM publications WHERE appliance_id = ${applianceId})`;

@@ -1,0 +1,67 @@
+import { and, asc, eq, sql, type SQL } from "drizzle-orm";
+import type { Database } from "./db.ts";
+import { appliances, gpgKeys } from "./schema.ts";
+
+export type GpgKey = typeof gpgKeys.$inferSelect;
+export type NewGpgKey = Omit<GpgKey, "id">;
+
+export interface GpgKeyLimits {
+  maxCount: number;
+  /** Of all keys of an appliance together. */
+  maxCharacters: number;
+}
+
+export const listGpgKeys = (db: Database, applianceId: number): Promise<GpgKey[]> =>
+  db.query.gpgKeys.findMany({ where: eq(gpgKeys.applianceId, applianceId), orderBy: asc(gpgKeys.id) });
+
+export const findGpgKey = (db: Database, applianceId: number, id: number): Promise<GpgKey | undefined> =>
+  db.query.gpgKeys.findFirst({ where: sameKey(applianceId, id) });
+
+/** Undefined: there is no room for it, or the appliance is gone. The unique index decides which of two at once is first. */
+export async function addGpgKey(
+  db: Database,
+  row: NewGpgKey,
+  limits: GpgKeyLimits,
+): Promise<GpgKey | "known" | undefined> {
+  const { applianceId, name, target, fingerprint, key, createdAt } = row;
+  const known = and(eq(gpgKeys.applianceId, applianceId), eq(gpgKeys.fingerprint, fingerprint));
+  const [before, [added]] = await db.batch([
+    db.select({ id: gpgKeys.id }).from(gpgKeys).where(known),
+    db
+      .insert(gpgKeys)
+      // Every column in its order; drizzle has no insert of values under a condition.
+      .select(
+        sql`SELECT NULL, ${applianceId}, ${name}, ${target}, ${fingerprint}, ${key}, ${createdAt.getTime()}
+            WHERE EXISTS (SELECT 1 FROM appliances WHERE id = ${applianceId}) AND ${hasRoom(row, limits)}`,
+      )
+      .onConflictDoNothing()
+      .returning(),
+    touch(db, applianceId, sql`fingerprint = ${fingerprint} AND created_at = ${createdAt.getTime()}`),
+  ]);
+  return added ?? (before.length > 0 ? "known" : undefined);
+}
+
+/** Undefined: it was not there. */
+export async function deleteGpgKey(db: Database, applianceId: number, id: number): Promise<GpgKey | undefined> {
+  const [, [gone]] = await db.batch([
+    touch(db, applianceId, sql`id = ${id}`),
+    db.delete(gpgKeys).where(sameKey(applianceId, id)).returning(),
+  ]);
+  return gone;
+}
+
+const sameKey = (applianceId: number, id: number) => and(eq(gpgKeys.id, id), eq(gpgKeys.applianceId, applianceId));
+
+const hasRoom = ({ applianceId, key }: NewGpgKey, { maxCount, maxCharacters }: GpgKeyLimits): SQL =>
+  sql`(SELECT count(*) < ${maxCount} AND coalesce(sum(length(key)), 0) + ${key.length} <= ${maxCharacters}
+       FROM gpg_keys WHERE appliance_id = ${applianceId})`;
+
+/** The appliance was edited, if it has such a key. */
+const touch = (db: Database, applianceId: number, suchKey: SQL) =>
+  db
+    .update(appliances)
+    .set({ lastEditedAt: new Date() })
+    .where(
+      sql`${eq(appliances.id, applianceId)}
+          AND EXISTS (SELECT 1 FROM gpg_keys WHERE appliance_id = ${applianceId} AND ${suchKey})`,
+    );

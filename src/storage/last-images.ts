@@ -1,0 +1,25 @@
+import { and, eq, sql } from "drizzle-orm";
+import type { Database } from "./db.ts";
+import { lastImages } from "./schema.ts";
+
+export type LastImage = Pick<typeof lastImages.$inferSelect, "question" | "packages">;
+
+/** Undefined: the appliance's last answer was to another question. */
+export const findLastImage = (db: Database, applianceId: number, question: string): Promise<LastImage | undefined> =>
+  db.query.lastImages.findFirst({
+    columns: { question: true, packages: true },
+    where: and(eq(lastImages.applianceId, applianceId), eq(lastImages.question, question)),
+  });
+
+/** Of an appliance that was deleted meanwhile nothing is kept. */
+export async function saveLastImage(
+  db: Database,
+  applianceId: number,
+  { question, packages }: LastImage,
+): Promise<void> {
+  const json = packages && JSON.stringify(packages);
+  await db
+    .insert(lastImages)
+    .select(sql`SELECT id, ${question}, ${json} FROM appliances WHERE id = ${applianceId}`)
+    .onConflictDoUpdate({ target: lastImages.applianceId, set: { question, packages } });
+}

@@ -1,0 +1,112 @@
+import { and, asc, eq, sql, type SQL } from "drizzle-orm";
+import { usedBytesOf } from "./accounts.ts";
+import type { Database } from "./db.ts";
+import { appliances, overlayFiles, releasedBlobs } from "./schema.ts";
+
+export type OverlayFile = typeof overlayFiles.$inferSelect;
+export type NewOverlayFile = Omit<typeof overlayFiles.$inferInsert, "id">;
+export type FileContent = Pick<OverlayFile, "blobId" | "size" | "md5" | "sha256">;
+
+/** The account that writes, and what it may keep. */
+export interface Writer {
+  accountId: number;
+  quotaBytes: number;
+}
+
+/** In the order in which they were added, which is also the order in which a build copies them. */
+export const listOverlayFiles = (db: Database, applianceId: number): Promise<OverlayFile[]> =>
+  db.query.overlayFiles.findMany({ where: eq(overlayFiles.applianceId, applianceId), orderBy: asc(overlayFiles.id) });
+
+/** Any account's: whoever asks must be able to read its appliance. */
+export const findAnyOverlayFile = (db: Database, id: number): Promise<OverlayFile | undefined> =>
+  db.query.overlayFiles.findFirst({ where: eq(overlayFiles.id, id) });
+
+/** Undefined: the quota is exceeded, or the appliance is gone. */
+export async function addOverlayFile(
+  db: Database,
+  row: NewOverlayFile,
+  { accountId, quotaBytes }: Writer,
+): Promise<OverlayFile | undefined> {
+  const owned = sql`EXISTS (SELECT 1 FROM appliances WHERE id = ${row.applianceId} AND account_id = ${accountId})`;
+  const [[added]] = await db.batch([
+    db
+      .insert(overlayFiles)
+      // Every column in its order; drizzle has no insert of values under a condition.
+      .select(
+        sql`SELECT NULL, ${row.applianceId}, ${row.fileName}, ${row.path}, ${row.owner}, ${row.group},
+            ${row.permissions}, ${row.enabled ? 1 : 0}, ${row.size}, ${row.md5}, ${row.sha256}, ${row.blobId},
+            ${row.createdAt.getTime()}
+            WHERE ${owned} AND ${usedBytesOf(accountId)} + ${row.size} <= ${quotaBytes}`,
+      )
+      .returning(),
+    edited(db, row.applianceId, accountId),
+  ]);
+  return added;
+}
+
+/** Undefined: it is gone, or another account's. */
+export async function changeOverlayFile(
+  db: Database,
+  { id, applianceId }: OverlayFile,
+  change: Partial<NewOverlayFile>,
+  accountId: number,
+): Promise<OverlayFile | undefined> {
+  const [[changed]] = await db.batch([
+    db
+      .update(overlayFiles)
+      .set(change)
+      .where(and(eq(overlayFiles.id, id), ownedBy(accountId)))
+      .returning(),
+    edited(db, applianceId, accountId),
+  ]);
+  return changed;
+}
+
+/** Gives a file another content and releases the one before. Undefined: the quota is exceeded, or the file is gone. */
+export async function replaceContent(
+  db: Database,
+  { id, applianceId }: OverlayFile,
+  content: FileContent,
+  { accountId, quotaBytes }: Writer,
+): Promise<OverlayFile | undefined> {
+  const used = usedBytesOf(accountId, { withoutFile: id });
+  const allowed = sql`${eq(overlayFiles.id, id)} AND ${ownedBy(accountId)} AND ${used} + ${content.size} <= ${quotaBytes}`;
+  const [, [replaced]] = await db.batch([
+    released(db, allowed),
+    db.update(overlayFiles).set(content).where(allowed).returning(),
+    edited(db, applianceId, accountId),
+  ]);
+  return replaced;
+}
+
+/** False: it is gone already, or another account's. */
+export async function deleteOverlayFile(
+  db: Database,
+  { id, applianceId }: OverlayFile,
+  accountId: number,
+): Promise<boolean> {
+  const itself = sql`${eq(overlayFiles.id, id)} AND ${ownedBy(accountId)}`;
+  const [, gone] = await db.batch([
+    released(db, itself),
+    db.delete(overlayFiles).where(itself).returning({ id: overlayFiles.id }),
+    edited(db, applianceId, accountId),
+  ]);
+  return gone.length > 0;
+}
+
+const ownedBy = (accountId: number): SQL =>
+  sql`overlay_files.appliance_id IN (SELECT id FROM appliances WHERE account_id = ${accountId})`;
+
+function released(db: Database, which: SQL) {
+  const releasedAt = new Date();
+  return db
+    .insert(releasedBlobs)
+    .select(sql`SELECT blob_id, ${releasedAt.getTime()} FROM overlay_files WHERE ${which}`)
+    .onConflictDoUpdate({ target: releasedBlobs.blobId, set: { releasedAt } });
+}
+
+const edited = (db: Database, applianceId: number, accountId: number) =>
+  db
+    .update(appliances)
+    .set({ lastEditedAt: new Date() })
+    .where(and(eq(appliances.id, applianceId), eq(appliances.accountId, accountId)));

@@ -1,0 +1,111 @@
+import { and, desc, eq, sql } from "drizzle-orm";
+import type { Database } from "./db.ts";
+import { publications, publishedFiles, releasedBlobs } from "./schema.ts";
+
+/** A published version, all of it. */
+export type Publication = typeof publications.$inferSelect;
+export type NewPublication = Omit<Publication, "id" | "formats">;
+
+/** Whether the version, or any, is in the gallery; without reading what is. */
+export async function isPublished(db: Database, applianceId: number, version?: string): Promise<boolean> {
+  const rows = await db
+    .select({ id: publications.id })
+    .from(publications)
+    .where(published(applianceId, version))
+    .limit(1);
+  return rows.length > 0;
+}
+
+/** The version, or the one that was published last. */
+export const findPublication = (
+  db: Database,
+  applianceId: number,
+  version?: string,
+): Promise<Publication | undefined> =>
+  db.query.publications.findFirst({
+    where: published(applianceId, version),
+    orderBy: desc(publications.id),
+  });
+
+/** The published versions of an appliance, in no order. */
+export async function listPublishedVersions(db: Database, applianceId: number): Promise<string[]> {
+  const rows = await db
+    .select({ version: publications.version })
+    .from(publications)
+    .where(eq(publications.applianceId, applianceId));
+  return rows.map(({ version }) => version);
+}
+
+/**
+ * Publishes a version with all images that it has, and with the overlay files that its appliance has now. Undefined: it is
+ * published already, has no image, is being built, or its appliance is gone; nothing was written.
+ */
+export async function addPublication(db: Database, row: NewPublication): Promise<Publication | undefined> {
+  const { applianceId, version, uuid } = row;
+  const ofVersion = sql`appliance_id = ${applianceId} AND version = ${version} AND retired_at IS NULL`;
+  const images = sql`SELECT id, image_type, md5 FROM builds
+    WHERE ${ofVersion} AND status = 'finished' AND expired_at IS NULL ORDER BY id`;
+  const [[added]] = await db.batch([
+    db
+      .insert(publications)
+      // Every column in its order: drizzle has no insert of values under a condition.
+      .select(
+        sql`SELECT NULL, ${uuid}, ${applianceId}, ${row.accountId}, ${version}, ${row.name}, ${row.description},
+              ${row.homepage}, ${JSON.stringify(row.tags)}, ${row.publisher}, ${row.username}, ${row.baseSystem}, ${row.arch},
+              ${row.imageType}, ${row.publicClonable ? 1 : 0}, ${row.logoBlob}, ${row.backgroundBlob},
+              ${row.publishedAt.getTime()}, ${row.releaseNotes},
+              (SELECT json_group_array(json_object('buildId', id, 'imageType', image_type, 'md5', md5)) FROM (${images})),
+              ${JSON.stringify(row.definition)}, ${JSON.stringify(row.software)}, ${row.packages}
+            WHERE EXISTS (${images})
+              AND EXISTS (SELECT 1 FROM appliances WHERE id = ${applianceId} AND account_id = ${row.accountId})
+              AND NOT EXISTS (SELECT 1 FROM builds WHERE ${ofVersion} AND status IN ('queued', 'running'))`,
+      )
+      .onConflictDoNothing()
+      .returning(),
+    db.insert(publishedFiles).select(
+      sql`SELECT publications.id, overlay_files.id, file_name, path, owner, group_name, permissions, enabled, size, md5,
+            sha256, blob_id, created_at
+          FROM publications JOIN overlay_files ON overlay_files.appliance_id = publications.appliance_id
+          WHERE publications.uuid = ${uuid}`,
+    ),
+  ]);
+  return added;
+}
+
+/** Undefined: the version is not published. */
+export async function saveReleaseNotes(
+  db: Database,
+  { applianceId, version }: { applianceId: number; version: string },
+  releaseNotes: string,
+): Promise<Publication | undefined> {
+  const [changed] = await db
+    .update(publications)
+    .set({ releaseNotes })
+    .where(published(applianceId, version))
+    .returning();
+  return changed;
+}
+
+/** Takes a version out of the gallery and releases the blobs that it named. False: it is not published. */
+export async function deletePublication(db: Database, applianceId: number, version: string): Promise<boolean> {
+  const gone = sql`(SELECT id FROM publications WHERE appliance_id = ${applianceId} AND version = ${version})`;
+  const releasedAt = Date.now();
+  const [, , deleted] = await db.batch([
+    db
+      .insert(releasedBlobs)
+      .select(
+        sql`SELECT blob_id, ${releasedAt} FROM (
+              SELECT blob_id FROM published_files WHERE publication_id IN ${gone}
+              UNION SELECT logo_blob FROM publications WHERE id IN ${gone}
+              UNION SELECT background_blob FROM publications WHERE id IN ${gone}
+            ) WHERE blob_id IS NOT NULL`,
+      )
+      .onConflictDoUpdate({ target: releasedBlobs.blobId, set: { releasedAt: sql`excluded.released_at` } }),
+    db.delete(publishedFiles).where(sql`publication_id IN ${gone}`),
+    db.delete(publications).where(published(applianceId, version)).returning({ id: publications.id }),
+  ]);
+  return deleted.length > 0;
+}
+
+const published = (applianceId: number, version?: string) =>
+  and(eq(publications.applianceId, applianceId), version === undefined ? undefined : eq(publications.version, version));

@@ -1,0 +1,22 @@
+import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { EventName } from "#domain/events";
+import { id, moment } from "./columns.ts";
+
+/** Addresses that are told of an account's events; what they were sent lies in the account's Events object. */
+export const webhooks = sqliteTable(
+  "webhooks",
+  {
+    id: id(),
+    accountId: integer("account_id").notNull(),
+    url: text("url").notNull(),
+    events: text("events", { mode: "json" }).notNull().$type<EventName[]>(),
+    /** What signs its deliveries, encrypted with the service's key. */
+    secretCipher: text("secret_cipher").notNull(),
+    createdAt: moment("created_at").notNull(),
+    /** The first failure since the last success; null: the last delivery succeeded, or there was none. */
+    failingSince: moment("failing_since"),
+    /** Why it is sent nothing any more; null: it is. */
+    disabledReason: text("disabled_reason"),
+  },
+  (table) => [index("webhooks_account").on(table.accountId)],
+);

@@ -1,0 +1,28 @@
+import { and, asc, eq, sql } from "drizzle-orm";
+import type { Database } from "./db.ts";
+import { accounts, shares } from "./schema.ts";
+
+/** Names of the accounts that an appliance is shared with, in the order in which they were added. */
+export async function listReaders(db: Database, applianceId: number): Promise<string[]> {
+  const rows = await db
+    .select({ username: accounts.username })
+    .from(shares)
+    .innerJoin(accounts, eq(accounts.id, shares.accountId))
+    .where(eq(shares.applianceId, applianceId))
+    .orderBy(asc(shares.createdAt), asc(shares.accountId));
+  return rows.map(({ username }) => username);
+}
+
+/** Twice is once; an appliance that is gone gets no readers. */
+export async function addReader(db: Database, applianceId: number, accountId: number): Promise<void> {
+  await db
+    .insert(shares)
+    .select(
+      sql`SELECT ${applianceId}, ${accountId}, ${Date.now()} WHERE EXISTS (SELECT 1 FROM appliances WHERE id = ${applianceId})`,
+    )
+    .onConflictDoNothing();
+}
+
+export async function removeReader(db: Database, applianceId: number, accountId: number): Promise<void> {
+  await db.delete(shares).where(and(eq(shares.applianceId, applianceId), eq(shares.accountId, accountId)));
+}

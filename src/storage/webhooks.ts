@@ -1,0 +1,39 @@
+import { and, asc, eq, sql } from "drizzle-orm";
+import type { Database } from "./db.ts";
+import { webhooks } from "./schema.ts";
+
+export type Webhook = typeof webhooks.$inferSelect;
+export type NewWebhook = Pick<Webhook, "accountId" | "url" | "events" | "secretCipher" | "createdAt">;
+/** How its deliveries have gone of late. */
+export type WebhookHealth = Pick<Webhook, "failingSince" | "disabledReason">;
+
+/** Undefined: the account has as many as it may have. One statement, so that requests at once do not pass it together. */
+export async function addWebhook(db: Database, row: NewWebhook, most: number): Promise<Webhook | undefined> {
+  const [added] = await db
+    .insert(webhooks)
+    .select(
+      sql`SELECT NULL, ${row.accountId}, ${row.url}, ${JSON.stringify(row.events)}, ${row.secretCipher},
+            ${row.createdAt.getTime()}, NULL, NULL
+          WHERE (SELECT count(*) FROM webhooks WHERE account_id = ${row.accountId}) < ${most}`,
+    )
+    .returning();
+  return added;
+}
+
+export const listWebhooks = (db: Database, accountId: number): Promise<Webhook[]> =>
+  db.query.webhooks.findMany({ where: eq(webhooks.accountId, accountId), orderBy: asc(webhooks.id) });
+
+export const findWebhook = (db: Database, accountId: number, id: number): Promise<Webhook | undefined> =>
+  db.query.webhooks.findFirst({ where: ofAccount(accountId, id) });
+
+export async function saveWebhookHealth(db: Database, id: number, health: WebhookHealth): Promise<void> {
+  await db.update(webhooks).set(health).where(eq(webhooks.id, id));
+}
+
+/** Whether there was one. */
+export async function deleteWebhook(db: Database, accountId: number, id: number): Promise<boolean> {
+  const gone = await db.delete(webhooks).where(ofAccount(accountId, id)).returning({ id: webhooks.id });
+  return gone.length > 0;
+}
+
+const ofAccount = (accountId: number, id: number) => and(eq(webhooks.id, id), eq(webhooks.accountId, accountId));

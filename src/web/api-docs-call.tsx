@@ -1,0 +1,120 @@
+import { xmlExample } from "#openapi/example";
+import type { Answer, Body, Operation } from "#openapi/operation";
+import { parametersOf, type Parameter } from "#openapi/parameters";
+import { possibleRefusals } from "#openapi/refusals";
+
+export const errorAnchor = (code: string): string => `error-${code}`;
+
+/** One call of the API: what it takes, what it answers and what it refuses. */
+export const Call = ({ operation }: { operation: Operation }) => {
+  const { name, summary, details, versions, deprecated, body, answer } = operation;
+  const parameters = parametersOf(operation);
+  return (
+    <article id={name}>
+      <h3>
+        <a class="anchor" href={`#${name}`}>
+          {summary}
+        </a>
+        {versions.length === 1 && <span class="badge">{versions[0]} only</span>}
+      </h3>
+      <Route operation={operation} />
+      {details && <p>{details}</p>}
+      {deprecated ? (
+        <p class="quiet">The same as above; kept because old clients send it.</p>
+      ) : (
+        <>
+          {parameters.length > 0 && <Parameters parameters={parameters} />}
+          {body && <RequestBody body={body} />}
+          <AnswerOf answer={answer} />
+          <Refusals operation={operation} />
+        </>
+      )}
+    </article>
+  );
+};
+
+const Route = ({ operation: { method, path } }: { operation: Operation }) => (
+  <p class="route">
+    <code>
+      <b class={method.toLowerCase()}>{method}</b> {path}
+    </code>
+  </p>
+);
+
+const Parameters = ({ parameters }: { parameters: readonly Parameter[] }) => (
+  <table>
+    <caption class="hidden">Parameters</caption>
+    <tbody>
+      {parameters.map(({ name, place, isRequired, meaning }) => (
+        <tr>
+          <th scope="row">
+            <code>{name}</code>
+            {isRequired && place !== "path" && <span class="badge">required</span>}
+            {place === "header" && <span class="badge">header</span>}
+          </th>
+          <td>{meaning}</td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);
+
+const RequestBody = ({ body }: { body: Body }) => {
+  switch (body.kind) {
+    case "document":
+      return <Example title="Body" document={xmlExample(body.document, "v2")} />;
+    case "file":
+      return (
+        <p>
+          <span class="label">Body</span> {body.what} As the field <code>file</code> of a form, or by itself.
+        </p>
+      );
+    case "text":
+      return (
+        <p>
+          <span class="label">Body</span> {body.what}
+        </p>
+      );
+    default:
+      return body satisfies never;
+  }
+};
+
+const AnswerOf = ({ answer }: { answer: Answer }) =>
+  answer.kind === "document" ? (
+    <Example title="Answer" document={xmlExample(answer.document, "v2")} />
+  ) : (
+    <p>
+      <span class="label">Answer</span> {answer.what} <code>{answer.types.join(", ")}</code>
+    </p>
+  );
+
+/** Long documents wait behind their name. */
+const Example = ({ title, document }: { title: string; document: string }) => (
+  <details open={document.split("\n").length <= 8}>
+    <summary>{title}</summary>
+    <pre tabindex={0}>
+      <code>{document.trimEnd()}</code>
+    </pre>
+  </details>
+);
+
+const Refusals = ({ operation }: { operation: Operation }) => {
+  // What every call can answer stands in the table of errors.
+  const own = possibleRefusals(operation, "v2").filter(
+    ({ code, status }) => status !== 401 && code !== "internal_error",
+  );
+  if (own.length === 0) return null;
+  return (
+    <p class="refusals">
+      <span class="label">Errors</span>
+      {own.map(({ code, status }) => (
+        <a href={`#${errorAnchor(code)}`}>
+          <code>
+            {status} {code}
+          </code>
+        </a>
+      ))}
+    </p>
+  );
+};

@@ -1,0 +1,123 @@
+import { shown } from "#api/errors";
+import { Refusal, refusalCodes } from "#domain/refusal";
+import { openApiDocument } from "#openapi/document";
+import { groups } from "#openapi/operations";
+import type { Group } from "#openapi/operation";
+import { Call, errorAnchor } from "./api-docs-call.tsx";
+import { factory } from "./factory.ts";
+import { Brand } from "./layout.tsx";
+import { page } from "./page.tsx";
+
+/** The description of the API: for programs as OpenAPI, for people as a page. Both are made of the same table. */
+export const apiDocs = factory
+  .createApp()
+  .get("/api/openapi.json", (c) => c.json(openApiDocument(c.var.baseUrl)))
+  .get("/api/docs", (c) => page(c, <ApiDocs baseUrl={c.var.baseUrl} />, { title: "The API", look: "handbook" }));
+
+const ApiDocs = ({ baseUrl }: { baseUrl: string }) => (
+  <>
+    <nav aria-label="Calls">
+      <Brand />
+      <ol>
+        <li>
+          <a href="#begin">How to begin</a>
+        </li>
+        {groups.map((group) => (
+          <GroupLinks group={group} />
+        ))}
+        <li>
+          <a href="#errors">Errors</a>
+        </li>
+      </ol>
+    </nav>
+    <main>
+      <Beginning baseUrl={baseUrl} />
+      {groups.map((group) => (
+        <section id={anchorOf(group)}>
+          <h2>{group.title}</h2>
+          <p class="lead">{group.about}</p>
+          {group.operations.map((operation) => (
+            <Call operation={operation} />
+          ))}
+        </section>
+      ))}
+      <Errors />
+    </main>
+  </>
+);
+
+const GroupLinks = ({ group }: { group: Group }) => (
+  <li>
+    <a href={`#${anchorOf(group)}`}>{group.title}</a>
+    <ol>
+      {group.operations
+        .filter(({ deprecated }) => !deprecated)
+        .map(({ name, summary }) => (
+          <li>
+            <a href={`#${name}`}>{summary}</a>
+          </li>
+        ))}
+    </ol>
+  </li>
+);
+
+const anchorOf = ({ title }: Group): string => title.toLowerCase().replaceAll(" ", "-");
+
+const Beginning = ({ baseUrl }: { baseUrl: string }) => (
+  <section id="begin">
+    <h1>The API</h1>
+    <p class="lead">
+      Everything that Kiln does is done through these calls: the API of the appliance build service that closed in 2018,
+      in both of its versions. What has a mark for one version only is in that one only.
+    </p>
+    <p>
+      Sign in with your account name and <a href="/user/show_api_key">your API key</a>. Every path stands behind{" "}
+      <code>{baseUrl}/api/v2/user</code>, or <code>v1</code>.
+    </p>
+    <pre tabindex={0}>
+      <code>{`curl -u NAME:KEY ${baseUrl}/api/v2/user/appliances`}</code>
+    </pre>
+    <p>
+      Parameters go into the query, a form or multipart fields; an empty one is an absent one. Answers are XML, or JSON
+      with <code>Accept: application/json</code>. Programs that read descriptions find all of this as{" "}
+      <a href="/api/openapi.json">OpenAPI</a>.
+    </p>
+  </section>
+);
+
+const Errors = () => (
+  <section id="errors">
+    <h2>Errors</h2>
+    <p class="lead">
+      A refusal changes nothing. It is a document with a code for programs and a message for people. An unknown id in a
+      path answers 404 on v2 and 400 on v1.
+    </p>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Code</th>
+          <th scope="col">Status</th>
+          <th scope="col">What it usually says</th>
+        </tr>
+      </thead>
+      <tbody>
+        {refusalCodes.map((code) => (
+          <ErrorRow refusal={new Refusal(code)} />
+        ))}
+      </tbody>
+    </table>
+  </section>
+);
+
+const ErrorRow = ({ refusal }: { refusal: Refusal }) => {
+  const { code, status, message } = shown(refusal);
+  return (
+    <tr id={errorAnchor(code)}>
+      <th scope="row">
+        <code>{code}</code>
+      </th>
+      <td>{status}</td>
+      <td>{message}</td>
+    </tr>
+  );
+};

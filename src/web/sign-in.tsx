@@ -1,0 +1,18 @@
+import { basicCredentials } from "#api/authenticate";
+import { checkPasswordOrKey } from "#domain/account";
+import { factory } from "./factory.ts";
+import { ErrorPage } from "./layout.tsx";
+import { page } from "./page.tsx";
+
+/** Basic with the password or the current key. Its realm is not the API's, so that browsers keep the two apart. */
+export const signIn = factory.createMiddleware(async (c, next) => {
+  const given = basicCredentials(c.req.header("authorization"));
+  const account = given && (await checkPasswordOrKey(c.var.db, c.env, given));
+  if (!account) {
+    c.header("WWW-Authenticate", 'Basic realm="Kiln account", charset="UTF-8"');
+    const message = "Sign in with your account name and your password, or with your API key in place of it.";
+    return await page(c, <ErrorPage title="Sign in" message={message} />, { title: "Sign in", status: 401 });
+  }
+  c.set("account", account);
+  return await next();
+});

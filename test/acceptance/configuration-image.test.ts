@@ -1,0 +1,190 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { pngOf } from "../picture/png-maker.ts";
+import { downloadDisk, type Disk } from "./support/disk.ts";
+import { eula, fullConfiguration } from "./support/full-configuration.ts";
+import { bootDisk } from "./support/guest.ts";
+import { restClient, type RestClient } from "./support/rest.ts";
+import { startService, type Service } from "./support/service.ts";
+
+// One appliance with something in every field: built once, read in the image, booted once.
+
+const keyFile = new URL("../fixtures/repodata/signed/stranger.key", import.meta.url);
+const folder = mkdtempSync(join(tmpdir(), "kiln-configuration-"));
+let service: Service;
+let tux: RestClient;
+let applianceId: string;
+let buildId: string;
+let disk: Disk;
+
+beforeAll(async () => {
+  service = await startService();
+  tux = restClient(service.ready());
+  const { appliance } = await tux.call("POST", "/appliances", { clone_from: 1, arch: "x86_64" });
+  applianceId = appliance.id;
+  await configure(applianceId);
+  buildId = (await tux.call("POST", "/running_builds", { appliance_id: applianceId, image_type: "oem" })).build.id;
+  const seen = await tux.watchBuild(buildId, 400);
+  expect(seen.at(-1)).toMatchObject({ state: "finished" });
+  const { builds } = await tux.call("GET", "/builds", { appliance_id: applianceId });
+  disk = await downloadDisk(builds.build.download_url, folder);
+});
+
+afterAll(async () => {
+  await service.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function configure(id: string): Promise<void> {
+  await send("PUT", `/appliances/${id}/configuration`, fullConfiguration);
+  for (const name of ["tzdata", "nftables"]) await tux.call("POST", `/appliances/${id}/cmd/add_package`, { name });
+  await file(id, "counter = 7\n", {
+    filename: "settings.conf",
+    path: "/etc/kiosk",
+    owner: "clerk",
+    group: "tellers",
+    permissions: "0640",
+  });
+  await file(id, "#!/bin/sh\necho it's me\n", { filename: "it's me", path: "/lib/kiosk $(x)", permissions: "4755" });
+  await file(id, 'echo "LOGIN $(id -un) on $(tty)" > login-seen\n', {
+    filename: ".profile",
+    path: "/srv/clerk",
+    owner: "1234",
+    group: "tellers",
+  });
+  await file(id, "never", { filename: "disabled", path: "/etc", enabled: "false" });
+  const key = { name: "stranger", target: "rpm", key: readFileSync(keyFile, "utf8") };
+  await tux.call("POST", `/appliances/${id}/gpg_keys`, key);
+  const picture = new FormData();
+  picture.set("file", new Blob([pngOf(32, 32)]), "logo.png");
+  await send("POST", `/appliances/${id}/configuration/logo`, picture);
+}
+
+async function file(id: string, content: string, metadata: Record<string, string>): Promise<void> {
+  const form = new FormData();
+  form.set("file", new Blob([content]), metadata["filename"]);
+  await send("POST", `/files?${new URLSearchParams({ appliance_id: id, ...metadata })}`, form);
+}
+
+async function send(method: string, path: string, body: string | FormData): Promise<void> {
+  const { url, username, api_key: apiKey } = service.ready();
+  const authorization = `Basic ${Buffer.from(`${username}:${apiKey}`).toString("base64")}`;
+  const answer = await fetch(`${url}/api/v2/user${path}`, { method, headers: { authorization }, body });
+  expect(answer.status, `${method} ${path}: ${await answer.clone().text()}`).toBe(200);
+}
+
+describe("an image", () => {
+  it("holds the appliance's own files with their owners and modes, and no disabled one", async () => {
+    expect(disk.read("/etc/kiosk/settings.conf")).toBe("counter = 7\n");
+    expect(disk.stat("/etc/kiosk/settings.conf")).toMatch(/^0640 1234:/);
+    expect(disk.stat("/usr/lib/kiosk $(x)/it's me")).toBe("04755 65534:65534");
+    expect(disk.link("/lib")).toBe("usr/lib");
+    expect(disk.read("/etc/disabled")).toBe("");
+    expect(disk.read("/image/config.sh")).toBe("");
+    const sent = await tux.file(`/appliances/${applianceId}/image_files`, {
+      build_id: buildId,
+      path: "/etc/kiosk/settings.conf",
+    });
+    expect(sent).toBe("counter = 7\n");
+  });
+
+  it("has its users with groups, shells, homes and SHA-512 passwords", () => {
+    expect(disk.read("/etc/passwd")).toMatch(/^clerk:x:1234:\d+:.*:\/srv\/clerk:\/bin\/sh$/m);
+    expect(disk.read("/etc/group")).toMatch(/^tellers:/m);
+    expect(disk.read("/etc/shadow")).toMatch(/^clerk:\$6\$/m);
+    expect(disk.read("/etc/shadow")).toMatch(/^root:\$6\$/m);
+  });
+
+  it("speaks its language and knows its place", () => {
+    expect(disk.read("/etc/locale.conf")).toBe("LANG=de_DE.UTF-8\n");
+    expect(disk.read("/etc/vconsole.conf")).toBe("KEYMAP=de\n");
+    expect(disk.link("/etc/localtime")).toBe("/usr/share/zoneinfo/Europe/Vienna");
+    expect(disk.read("/etc/hostname")).toBe("kiosk7.example.org\n");
+    expect(disk.read("/etc/hosts")).toContain("10.11.12.13 kiosk7.example.org kiosk7\n");
+    expect(disk.read("/etc/resolv.conf")).toBe("nameserver 10.11.12.2\nnameserver 10.11.12.3\n");
+    expect(disk.read("/etc/kiln-release")).toContain(String.raw`DESCRIPTION='Sells tickets; it'\''s "the" kiosk'`);
+    expect(disk.read("/etc/kiln-release")).toContain("VERSION='0.0.7'\n");
+    expect(disk.read("/autoinst.xml")).toBe("<profile/>");
+  });
+
+  it("trusts its keys, and no others", () => {
+    const database = disk.extract("/usr/lib/sysimage/rpm");
+    const keys = execFileSync("rpm", ["--dbpath", database, "-qa", "gpg-pubkey", "--qf", "%{SUMMARY}\n"], {
+      encoding: "utf8",
+    });
+    expect(keys.trim().split("\n")).toHaveLength(1);
+    expect(keys).toContain("tranger");
+  });
+
+  it("has been through the build script, whose words are in the log", async () => {
+    expect(disk.read("/etc/build-script-was-here")).toBe("as root in /, with kiosk7.example.org\n1\n");
+    const { build } = await tux.call("GET", `/builds/${buildId}`);
+    expect(JSON.stringify(build)).toContain("the build script says hello");
+  });
+
+  it("keeps database passwords as verifiers alone, for root's eyes", () => {
+    expect(disk.read("/usr/lib/kiln/databases/pgsql.sql")).toMatch(
+      /CREATE ROLE "tickets" LOGIN PASSWORD ''SCRAM-SHA-256\$4096:/,
+    );
+    expect(disk.read("/usr/lib/kiln/databases/pgsql.sql")).not.toContain("s3same");
+    expect(disk.stat("/usr/lib/kiln/databases/pgsql.sql")).toBe("0600 0:0");
+  });
+
+  it("has the logo", () => {
+    expect(disk.stat("/usr/share/kiln/logo.png")).toBe("0644 0:0");
+  });
+});
+
+describe("a machine that boots it", () => {
+  it("asks for its licence once, comes up as configured, and logs its user in", async () => {
+    {
+      await using guest = bootDisk(disk.file);
+      expect(await guest.says("Do you accept this licence?", 120)).toContain(eula);
+      await guest.type("what\nyes\n");
+      const said = await guest.says("END\n", 120);
+      expect(said.indexOf("login:")).toBe(-1);
+      const report = reportIn(said);
+      expect(report).toContain("host=kiosk7.example.org\n");
+      expect(report).toContain("address=10.11.12.13/24\nroute=10.11.12.1\n");
+      expect(report).toContain("swap=/var/lib/kiln/swap 65532\n");
+      expect(report).toContain("started=by clerk\n");
+      expect(report).toContain("boots=1\n");
+      expect(report).toMatch(/clock=CES?T\n/);
+      expect(report).toMatch(/policy drop;[^]*tcp dport 22 accept\n\s*tcp dport 8080 accept\n/);
+      await guest.says("login:", 60);
+      await guest.type("root\n");
+      await guest.says("Password:", 30);
+      await guest.type("linux\n");
+      await guest.says("bash-", 30);
+      await guest.type("id -Gn clerk; cat /srv/clerk/login-seen; sync; poweroff -f\n");
+      await guest.says("tellers\nLOGIN clerk on /dev/tty1\n", 60);
+      await guest.ended;
+    }
+    await using again = bootDisk(disk.file);
+    const said = await again.says("END\n", 120);
+    expect(said).not.toContain("licence");
+    expect(reportIn(said)).toContain("boots=2\n");
+    expect(reportIn(said)).toContain("swap=/var/lib/kiln/swap 65532\n");
+  });
+});
+
+const reportIn = (said: string): string => /REPORT\n([^]*)END\n/.exec(said)?.[1] ?? "";
+
+describe("a build script that fails", () => {
+  it("fails the build, and says so in one sentence", async () => {
+    const script =
+      "<configuration><scripts><build><enabled>true</enabled><script>echo no &gt;&amp;2; exit 3</script></build></scripts><version>0.0.8</version></configuration>";
+    await send("PUT", `/appliances/${applianceId}/configuration`, script);
+    const { build } = await tux.call("POST", "/running_builds", { appliance_id: applianceId, image_type: "oem" });
+
+    const seen = await tux.watchBuild(build.id, 300);
+
+    expect(seen.at(-1)).toMatchObject({
+      state: "failed",
+      message: "The build script of the appliance ended with exit code 3.",
+    });
+  });
+});

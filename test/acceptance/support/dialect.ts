@@ -1,0 +1,50 @@
+import { expect } from "vitest";
+import { startService } from "./service.ts";
+import { base64Credentials, exchange, lines, request, type Said, type WireAnswer } from "./wire.ts";
+
+/** A service without an agent, and a client that says with its credentials what a test wants said. */
+export interface Dialect {
+  url: string;
+  /** The header `Authorization`. */
+  basic: string;
+  /** Name and key as Basic has them. */
+  credentials: string;
+  ask: (line: string, said?: Said, to?: "HEAD") => Promise<WireAnswer>;
+  /** A clone of template 1; its id. */
+  cloned: () => Promise<string>;
+  stop: () => Promise<void>;
+}
+
+export async function startDialect(vars: Record<string, string> = {}): Promise<Dialect> {
+  const service = await startService(["--no-agent"], vars);
+  const { url } = service.ready();
+  const credentials = base64Credentials(service.ready());
+  const basic = `Authorization: Basic ${credentials}`;
+  const ask: Dialect["ask"] = (line, said = {}, to) =>
+    exchange(url, request(line, { ...said, headers: [basic, ...(said.headers ?? [])] }), to);
+  const cloned = async () => {
+    const answer = await ask("POST /api/v2/user/appliances?clone_from=1&arch=x86_64");
+    return answer.element("id") ?? "";
+  };
+  return { url, basic, credentials, ask, cloned, stop: service.stop };
+}
+
+/** What every client of the original counts on. */
+export function expectDocument(answer: WireAnswer, statusLine = "HTTP/1.1 200 OK"): void {
+  expect(`${answer.statusLine} ${answer.element("code") ?? ""}`.trim()).toContain(statusLine);
+  expect(answer.headers.get("content-type")).toBe("application/xml; charset=utf-8");
+  expect(answer.headers.get("content-length")).toBe(String(answer.body.length));
+  expect(answer.headers.has("content-encoding")).toBe(false);
+  expect(answer.text).toMatch(/^<\w+[^?]*>\n$/s);
+}
+
+export const formType = "Content-Type: application/x-www-form-urlencoded";
+export const xmlType = "Content-Type: application/xml";
+export const javaAccept = "Accept: text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2";
+
+/** A form as Ruby's gem writes it, with a line break behind its end. */
+export const rubyForm = (...fields: [string, string][]): string =>
+  fields
+    .map(([name, value]) => lines("--6b002ccc", `Content-Disposition: form-data; name="${name}"`, "", value))
+    .join("") + lines("--6b002ccc--", "");
+export const rubyType = "Content-Type: multipart/form-data; boundary=6b002ccc";

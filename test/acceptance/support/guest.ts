@@ -1,0 +1,42 @@
+import { spawn } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+import { until } from "./service.ts";
+
+/** A machine with a network card and a serial line, started from a raw disk that it may write to. */
+export interface Guest extends AsyncDisposable {
+  /** Waits until the serial line has said it; answers all of this boot's words. */
+  says: (words: string, seconds: number) => Promise<string>;
+  /** After a pause: a serial line that changes hands while characters come may hear no more of them. */
+  type: (text: string) => Promise<void>;
+  /** It has switched itself off. */
+  ended: Promise<unknown>;
+}
+
+export function bootDisk(raw: string): Guest {
+  const drive = `file=${raw},format=raw,if=virtio`;
+  const machine = ["-nodefaults", "-accel", "tcg,tb-size=128", "-cpu", "max,la57=off", "-m", "256M"];
+  const devices = ["-drive", drive, "-nic", "user,model=virtio-net-pci,restrict=on", "-vga", "std", "-display", "none"];
+  const qemu = spawn("qemu-system-x86_64", [...machine, ...devices, "-serial", "stdio", "-no-reboot"]);
+  const ended = new Promise((resolve) => qemu.once("close", resolve));
+  let said = "";
+  qemu.stdout.on("data", (chunk) => (said += String(chunk).replaceAll("\r", "")));
+  qemu.stderr.on("data", (chunk) => (said += String(chunk)));
+  const says = async (words: string, seconds: number) => {
+    await until(`the guest says ${JSON.stringify(words)}`, seconds, () => said.includes(words)).catch((error) => {
+      throw new Error(`${error}; it said:\n${said.slice(-2000)}`);
+    });
+    return said;
+  };
+  return {
+    says,
+    ended,
+    type: async (text) => {
+      await sleep(2000);
+      qemu.stdin.write(text);
+    },
+    [Symbol.asyncDispose]: async () => {
+      qemu.kill("SIGKILL");
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,159 @@
+import { Buffer } from "node:buffer";
+import { connect, type Socket } from "node:net";
+import type { Ready } from "./service.ts";
+
+/** An answer as it stood on the wire. */
+export interface WireAnswer {
+  /** `HTTP/1.1 200 OK`. */
+  statusLine: string;
+  status: number;
+  /** By their names in lower case. */
+  headers: ReadonlyMap<string, string>;
+  body: Buffer;
+  text: string;
+  /** Of the document's first element with this name. */
+  element: (name: string) => string | undefined;
+}
+
+const answerMs = 20_000;
+
+/** One connection on which a test says every byte itself. */
+export class Wire {
+  readonly #socket: Socket;
+  #held = Buffer.alloc(0);
+  #isOver = false;
+  #wake: () => void = () => {};
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on("data", (chunk: Buffer) => this.#heard(() => (this.#held = Buffer.concat([this.#held, chunk]))));
+    for (const event of ["end", "close", "error"]) socket.on(event, () => this.#heard(() => (this.#isOver = true)));
+  }
+
+  static async open(url: string): Promise<Wire> {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    await new Promise((resolve, reject) => socket.once("connect", resolve).once("error", reject));
+    return new Wire(socket);
+  }
+
+  /** Texts are UTF-8. Resolves when the bytes have left. */
+  async send(bytes: string | Uint8Array): Promise<void> {
+    await new Promise<void>((resolve) => this.#socket.write(bytes, () => resolve()));
+  }
+
+  /** The next answer, also an interim one; `to` tells whether a body follows the head. */
+  async answer(to: "GET" | "HEAD" = "GET"): Promise<WireAnswer> {
+    const head = (await this.#upTo("\r\n\r\n")).toString("latin1");
+    const [statusLine = "", ...lines] = head.split("\r\n");
+    const headers = new Map(lines.filter(Boolean).map(headerOf));
+    const status = Number(statusLine.split(" ")[1]);
+    const hasBody = to !== "HEAD" && status >= 200 && status !== 204 && status !== 304;
+    const body = hasBody ? await this.#body(headers) : Buffer.alloc(0);
+    const text = body.toString();
+    return { statusLine, status, headers, body, text, element: (name) => elementOf(text, name) };
+  }
+
+  /** Whether the other side has closed the connection, or does so within a moment. */
+  async isClosed(withinMs = 2000): Promise<boolean> {
+    await this.#until(() => this.#isOver, withinMs).catch(() => {});
+    return this.#isOver;
+  }
+
+  /** What came that nobody has asked for. */
+  get unexpected(): string {
+    return this.#held.toString("latin1");
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #heard(change: () => void): void {
+    change();
+    this.#wake();
+  }
+
+  async #body(headers: ReadonlyMap<string, string>): Promise<Buffer> {
+    if (headers.get("transfer-encoding") === "chunked") return await this.#chunks();
+    const length = headers.get("content-length");
+    if (length !== undefined) return await this.#take(Number(length));
+    await this.#until(() => this.#isOver);
+    return await this.#take(this.#held.length);
+  }
+
+  async #chunks(): Promise<Buffer> {
+    const chunks: Buffer[] = [];
+    for (;;) {
+      const size = Number.parseInt((await this.#upTo("\r\n")).toString("latin1"), 16);
+      chunks.push(await this.#take(size));
+      await this.#upTo("\r\n");
+      if (size === 0) return Buffer.concat(chunks);
+    }
+  }
+
+  /** Takes what stands before the mark, and the mark. */
+  async #upTo(mark: string): Promise<Buffer> {
+    await this.#until(() => this.#held.includes(mark));
+    const found = await this.#take(this.#held.indexOf(mark));
+    await this.#take(mark.length);
+    return found;
+  }
+
+  async #take(bytes: number): Promise<Buffer> {
+    await this.#until(() => this.#held.length >= bytes);
+    const taken = this.#held.subarray(0, bytes);
+    this.#held = this.#held.subarray(bytes);
+    return taken;
+  }
+
+  async #until(isThere: () => boolean, withinMs = answerMs): Promise<void> {
+    const endsAt = Date.now() + withinMs;
+    while (!isThere()) {
+      if (this.#isOver) throw new Error(`the connection ended after ${JSON.stringify(this.unexpected)}`);
+      if (Date.now() > endsAt) throw new Error(`waited in vain after ${JSON.stringify(this.unexpected)}`);
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+        setTimeout(resolve, 50);
+      });
+    }
+  }
+}
+
+function headerOf(line: string): [string, string] {
+  const colon = line.indexOf(":");
+  return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+}
+
+const elementOf = (text: string, name: string) => new RegExp(`<${name}>([^<]*)</${name}>`).exec(text)?.[1];
+
+/** CRLF behind every line, as HTTP and MIME want it. */
+export const lines = (...all: string[]) => all.map((line) => `${line}\r\n`).join("");
+
+export interface Said {
+  /** Each `Name: value`; the credentials are in here too, since their place and spelling are the client's. */
+  headers?: string[];
+  body?: string | Uint8Array;
+}
+
+/** A request byte by byte: nothing stands in it that is not given, but Host and the empty line. */
+export function request(line: string, { headers = [], body = "" }: Said = {}): Buffer {
+  const head = lines(`${line} HTTP/1.1`, "Host: studio.example.net", ...headers, "");
+  return Buffer.concat([Buffer.from(head), Buffer.from(body)]);
+}
+
+export const length = (body: string | Uint8Array) => `Content-Length: ${Buffer.byteLength(body)}`;
+
+export const base64Credentials = ({ username, api_key: apiKey }: Pick<Ready, "username" | "api_key">) =>
+  Buffer.from(`${username}:${apiKey}`).toString("base64");
+
+/** Asks once on a connection of its own. */
+export async function exchange(url: string, bytes: Buffer, to?: "HEAD"): Promise<WireAnswer> {
+  const wire = await Wire.open(url);
+  try {
+    await wire.send(bytes);
+    return await wire.answer(to);
+  } finally {
+    wire.close();
+  }
+}

@@ -1,0 +1,121 @@
+/** Packages of uploads that a build was frozen with, after their upload is deleted or replaced. */
+import { env } from "cloudflare:workers";
+import { packTar } from "modern-tar";
+import { beforeAll, expect, it } from "vitest";
+import { attemptHeader } from "#contract/index";
+import { sweep } from "#queues/sweep";
+import { uploadsPrefix } from "#storage/blobs";
+import { loadTemplates } from "../support/catalogue.ts";
+import { signedIn, visit, type Client } from "../support/client.ts";
+import { createAppliance, startBuild } from "../support/factories.ts";
+import { fakeAgent, type Attempt, type FakeAgent } from "../support/fake-agent.ts";
+import { rpmOf } from "../support/packages.ts";
+import { readXml } from "../support/xml.ts";
+
+const base = "tiny-1.0";
+const minuteMs = 60_000;
+beforeAll(loadTemplates);
+
+/** A run of the sweeper so much later; R2's own clock does not follow. */
+const sweepIn = (minutes: number) =>
+  sweep({ scheduledTime: Date.now() + minutes * minuteMs, cron: "* * * * *", noRetry() {} }, env);
+
+async function send(tux: Client, method: string, path: string, file: Uint8Array<ArrayBuffer>): Promise<string> {
+  const authorization = `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}`;
+  const answer = await visit(`/api/v2/user${path}`, { method, headers: { authorization }, body: file });
+  return (await readXml(answer)).rpm.id;
+}
+
+const uploads = (tux: Client, file: Uint8Array<ArrayBuffer>) => send(tux, "POST", `/rpms?base_system=${base}`, file);
+
+/** An appliance that has the upload's package, in a build that an agent has claimed. */
+async function building(tux: Client, name: string) {
+  const applianceId = await createAppliance(tux);
+  await tux.post(`/appliances/${applianceId}/cmd/add_user_repository`);
+  const added = await readXml(await tux.post(`/appliances/${applianceId}/cmd/add_package`, { name }));
+  expect(added.success.details.status.state).toBe("changed");
+  const buildId = await startBuild(tux, applianceId);
+  const agent = await fakeAgent();
+  const attempt = await agent.claimsBuild(buildId);
+  return { applianceId, buildId, agent, attempt, get: () => fetched(agent, attempt, name) };
+}
+
+/** As the agent asks for a frozen package: by its location, with the tokens of agent and attempt. */
+async function fetched(agent: FakeAgent, { claim }: Attempt, name: string) {
+  const frozen = claim.input.packages.find((one) => one.name === name) ?? expect.fail(`${name} is not frozen`);
+  const repository = claim.input.repositories.find(({ alias }) => alias === frozen.repository);
+  const path = `/user-repositories/${repository?.id}/${frozen.location}`;
+  const answer = await agent.call("GET", path, { headers: { [attemptHeader]: claim.token } });
+  return answer.ok ? new Uint8Array(await answer.arrayBuffer()) : answer.status;
+}
+
+const blobCount = async () => (await env.BLOBS.list({ prefix: uploadsPrefix })).objects.length;
+
+it("can be resolved when the upload is answered, the second like the first", async () => {
+  const tux = await signedIn();
+  await uploads(tux, rpmOf("a-first"));
+  const applianceId = await createAppliance(tux);
+  await tux.post(`/appliances/${applianceId}/cmd/add_user_repository`);
+  for (const name of ["a-first", "b-second", "c-third"]) {
+    if (name !== "a-first") await uploads(tux, rpmOf(name));
+    const answer = await tux.post(`/appliances/${applianceId}/cmd/add_package`, { name });
+    const { state, packages_added: added } = (await readXml(answer)).success.details.status;
+    expect([name, state, added]).toEqual([name, "changed", "1"]);
+  }
+});
+
+it.each<[string, (file: Uint8Array<ArrayBuffer>) => Promise<Uint8Array<ArrayBuffer>>]>([
+  ["an RPM", async (file) => file],
+  [
+    "an archive",
+    async (body) => Uint8Array.from(await packTar([{ header: { name: "a.rpm", size: body.byteLength }, body }])),
+  ],
+])("are there until the build is over and an hour, when the upload was %s and is deleted", async (_, made) => {
+  const tux = await signedIn();
+  const file = rpmOf("own-note");
+  const before = await blobCount();
+  const rpm = await uploads(tux, await made(file));
+  const { buildId, get } = await building(tux, "own-note");
+
+  await tux.delete(`/rpms/${rpm}`);
+  expect(await get()).toEqual(file);
+  for (const minutes of [1, 90, 180]) await sweepIn(minutes);
+  expect(await get()).toEqual(file);
+
+  await tux.delete(`/running_builds/${buildId}`);
+  expect(await get()).toBe(404);
+  await sweepIn(181);
+  await sweepIn(200);
+  expect(await blobCount()).toBeGreaterThan(before);
+  await sweepIn(243);
+  expect(await blobCount()).toBe(before);
+});
+
+it("are the frozen bytes also when the upload is replaced", async () => {
+  const tux = await signedIn();
+  const [early, late] = [rpmOf("own-note", { payload: "early" }), rpmOf("own-note", { payload: "the later one" })];
+  const rpm = await uploads(tux, early);
+  const { get, buildId } = await building(tux, "own-note");
+
+  expect(await uploads(tux, late)).toBe(rpm);
+  await sweepIn(90);
+  expect(await get()).toEqual(early);
+
+  await tux.delete(`/running_builds/${buildId}`);
+  const { get: getLate } = await building(tux, "own-note");
+  await send(tux, "PUT", `/rpms/${rpm}`, rpmOf("another"));
+  expect(await getLate()).toEqual(late);
+});
+
+it("stay a secret of the account", async () => {
+  const [tux, rhea] = [await signedIn(), await signedIn()];
+  const rpm = await uploads(tux, rpmOf("own-note"));
+  await uploads(rhea, rpmOf("other-note"));
+  const { agent, attempt } = await building(tux, "own-note");
+  const { attempt: other } = await building(rhea, "other-note");
+  const own = attempt.claim.input.packages.find(({ name }) => name === "own-note");
+  const theirs = other.claim.input.repositories.find(({ url }) => url.startsWith("service:/user/"));
+  await tux.delete(`/rpms/${rpm}`);
+
+  expect((await agent.call("GET", `/user-repositories/${theirs?.id}/${own?.location}`)).status).toBe(404);
+});

@@ -1,0 +1,75 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { accept, loadWithAgreement, tinyBase } from "../support/agreements.ts";
+import { signedIn, type Client } from "../support/client.ts";
+import { createAppliance, startBuild } from "../support/factories.ts";
+import { expectError, readXml } from "../support/xml.ts";
+
+const agreement = { title: "Tiny Enterprise Agreement", text: "Keep the rules." };
+const page = `https://kiln.test/agreements/${tinyBase}`;
+
+let tux: Client;
+let appliance: number;
+beforeEach(async () => {
+  tux = await signedIn();
+  appliance = await createAppliance(tux);
+  await loadWithAgreement(agreement);
+});
+
+const build = (params = {}) => tux.post("/running_builds", { appliance_id: appliance, ...params });
+const statusOf = async (id: number) => (await readXml(await tux.get(`/appliances/${id}/status`))).status;
+const runningBuilds = async () =>
+  (await readXml(await tux.get(`/running_builds?appliance_id=${appliance}`))).running_builds.running_build;
+
+describe("an appliance on a base system with an agreement", () => {
+  it("is not built before its owner accepted it, and is told where", async () => {
+    const message = await expectError(await build(), 400, "sle_agreement_missing");
+
+    expect(message).toContain(agreement.title);
+    expect(message.endsWith(page)).toBe(true);
+    expect(await runningBuilds()).toBeUndefined();
+    await accept(tux);
+    expect(await startBuild(tux, appliance)).toBeGreaterThan(0);
+  });
+
+  it("hears of the agreement before it hears of its configuration", async () => {
+    await tux.post(`/appliances/${appliance}/cmd/add_package`, { name: "broken-dep" });
+
+    await expectError(await build(), 400, "sle_agreement_missing");
+    await expectError(await build({ force: 1 }), 400, "sle_agreement_missing");
+    await accept(tux);
+    await expectError(await build(), 400, "configuration_error");
+  });
+
+  it("has an issue that names the page, until it is accepted", async () => {
+    const { state, issues } = await statusOf(appliance);
+
+    // Loaded anew, the catalogue's repositories are looked at again, which brings warnings behind it.
+    const [first] = [issues.issue].flat();
+    expect({ state, first }).toEqual({ state: "error", first: { type: "error", text: expect.stringContaining(page) } });
+    await accept(tux);
+    expect((await statusOf(appliance)).state).toBe("ok");
+  });
+
+  it("is nobody else's to accept", async () => {
+    await accept(await signedIn());
+
+    await expectError(await build(), 400, "sle_agreement_missing");
+    expect((await statusOf(1)).state).toBe("error");
+  });
+
+  it("wants a new text accepted anew, and an old one that comes back not again", async () => {
+    await accept(tux);
+    await loadWithAgreement({ ...agreement, text: "Keep other rules." });
+
+    await expectError(await build(), 400, "sle_agreement_missing");
+    await loadWithAgreement(agreement);
+    expect(await startBuild(tux, appliance)).toBeGreaterThan(0);
+  });
+
+  it("needs nothing once the catalogue has no agreement any more", async () => {
+    await loadWithAgreement();
+
+    expect((await statusOf(appliance)).state).toBe("ok");
+    expect(await startBuild(tux, appliance)).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,213 @@
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { renewApiKey } from "#domain/account";
+import { buildObject } from "#domain/build";
+import { heartbeatEveryMs, listensForMs, mostListeners } from "#objects/event-listeners";
+import { mostKept } from "#objects/event-log";
+import { findAccount } from "#storage/accounts";
+import { signedIn, visit } from "../support/client.ts";
+import { announceOne, listen, objectOf } from "../support/events.ts";
+import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
+import { publish } from "../support/gallery.ts";
+import { db, runningDrive } from "../support/testdrives.ts";
+import { expectError } from "../support/xml.ts";
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe("GET events", () => {
+  it("tells of a build from the queue to its end, once each", async () => {
+    const tux = await signedIn();
+    const listener = await listen(tux);
+
+    const { buildId, applianceId } = await createBuild(tux);
+
+    const events = [await listener.next(), await listener.next(), await listener.next()];
+    expect(events.map(({ event }) => event)).toEqual(["build.queued", "build.started", "build.finished"]);
+    expect(events.map(({ id }) => id)).toEqual(["1", "2", "3"]);
+    expect(events[2]?.data).toEqual({
+      id: 3,
+      event: "build.finished",
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      account: tux.username,
+      build: {
+        id: buildId,
+        appliance_id: applianceId,
+        name: "Kiosk",
+        version: "0.0.1",
+        image_type: "oem",
+        state: "finished",
+        message: expect.stringMatching(/^Finished/),
+      },
+    });
+    await listener.close();
+  });
+
+  it("tells of a cancelled build", async () => {
+    const tux = await signedIn();
+    const buildId = await startBuild(tux, await createAppliance(tux));
+    const listener = await listen(tux, "1");
+
+    await tux.delete(`/running_builds/${buildId}`);
+
+    expect(await listener.next()).toMatchObject({ event: "build.cancelled", data: { build: { id: buildId } } });
+    await listener.close();
+  });
+
+  it("tells of a testdrive's start and end", async () => {
+    const tux = await signedIn();
+    const listener = await listen(tux);
+    const drive = await runningDrive(tux);
+    expect(await listener.next()).toMatchObject({ event: "testdrive.started", data: { testdrive: { id: drive.id } } });
+
+    drive.control.socket.send(JSON.stringify({ type: "stopped", reason: "The machine was switched off." }));
+
+    const { event, data } = await listener.next();
+    expect(event).toBe("testdrive.ended");
+    expect(data.testdrive).toMatchObject({ state: "ended", message: "The machine was switched off." });
+    await listener.close();
+  });
+
+  it("tells of a version that is published", async () => {
+    const tux = await signedIn();
+    const { applianceId } = await createBuild(tux);
+    const listener = await listen(tux);
+
+    expect((await publish(tux, applianceId, "0.0.1")).status).toBe(200);
+
+    const { event, data } = await listener.next();
+    expect(event).toBe("version.published");
+    expect(data).toMatchObject({
+      account: tux.username,
+      version: { appliance_id: applianceId, name: "Kiosk", version: "0.0.1" },
+    });
+    await listener.close();
+  });
+
+  it("tells by the alarm what the account's object did not take at once", async () => {
+    const tux = await signedIn();
+    const buildId = await startBuild(tux, await createAppliance(tux));
+    await env.DB.prepare("ALTER TABLE webhooks RENAME TO webhooks_away").run();
+    const refused = vi.spyOn(console, "error").mockImplementation(() => {});
+    await tux.delete(`/running_builds/${buildId}`);
+    await env.DB.prepare("ALTER TABLE webhooks_away RENAME TO webhooks").run();
+    expect(refused).toHaveBeenCalled();
+    refused.mockRestore();
+    const listener = await listen(tux, "1");
+
+    await runDurableObjectAlarm(buildObject(env, buildId));
+
+    expect(await listener.next()).toMatchObject({ id: "2", event: "build.cancelled" });
+    await listener.close();
+  });
+
+  it("resumes behind the last id that was seen, from the events that are kept", async () => {
+    const tux = await signedIn();
+    for (const event of ["build.queued", "build.started", "build.failed"] as const) await announceOne(tux, event);
+
+    const listener = await listen(tux, "1");
+    await announceOne(tux, "testdrive.ended");
+
+    const ids = [await listener.next(), await listener.next(), await listener.next()].map(({ id }) => id);
+    expect(ids).toEqual(["2", "3", "4"]);
+    await listener.close();
+  });
+
+  it("announces what it is told twice once", async () => {
+    const tux = await signedIn();
+    for (const key of ["a", "a", "b"]) await announceOne(tux, "build.queued", { key });
+
+    const kept = await runInDurableObject(objectOf(tux), (_, { storage }) =>
+      [...storage.sql.exec("SELECT id FROM events")].map(({ id }) => id),
+    );
+
+    expect(kept).toEqual([1, 2]);
+  });
+
+  it("keeps the last thousand", async () => {
+    const tux = await signedIn();
+    await runInDurableObject(objectOf(tux), (_, { storage }) => {
+      const many = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${mostKept + 5})`;
+      storage.sql.exec(
+        `INSERT INTO events (event, told, at) ${many} SELECT 'build.queued', '{}', ? FROM n`,
+        Date.now(),
+      );
+    });
+    await announceOne(tux);
+
+    const listener = await listen(tux, "0");
+
+    expect((await listener.next()).id).toBe("7");
+    await listener.close();
+  });
+
+  it("shows nobody the events of another account", async () => {
+    const [tux, gnu] = [await signedIn(), await signedIn()];
+    const listener = await listen(gnu, "0");
+    await announceOne(tux);
+    await announceOne(gnu);
+
+    expect((await listener.next()).data.account).toBe(gnu.username);
+    await listener.close();
+  });
+
+  it("beats while nothing happens, and lets go after an hour", async () => {
+    const tux = await signedIn();
+    vi.useFakeTimers({ toFake: ["Date", "setInterval", "clearInterval"] });
+    const listener = await listen(tux);
+    expect(await listener.block()).toBe("retry: 3000");
+    // The streams are the object's: it alone may write to them.
+    const wait = (ms: number) => runInDurableObject(objectOf(tux), () => void vi.advanceTimersByTime(ms));
+
+    await wait(heartbeatEveryMs);
+    expect(await listener.block()).toBe(": still here");
+    vi.setSystemTime(Date.now() + listensForMs);
+    await wait(heartbeatEveryMs);
+
+    expect(await listener.block()).toBeUndefined();
+  });
+
+  it("has a bounded number of streams, and room again when one has gone", async () => {
+    const tux = await signedIn();
+    const open = [];
+    for (let i = 0; i < mostListeners; i++) open.push(await listen(tux));
+
+    const message = await expectError(await tux.get("/events"), 400, "unknown_error");
+
+    expect(message).toMatch(/streams/);
+    await open[0]?.close();
+    await vi.waitFor(async () => open.push(await listen(tux)));
+    expect(await objectOf(tux).hangUp()).toBe(mostListeners);
+  });
+
+  it("answers HEAD without a stream", async () => {
+    const tux = await signedIn();
+
+    const answer = await visit("/api/v2/user/events", {
+      method: "HEAD",
+      headers: { authorization: `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}` },
+    });
+
+    expect(answer.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+    expect(await objectOf(tux).hangUp()).toBe(0);
+  });
+
+  it("ends when the key that it was opened with is renewed", async () => {
+    const tux = await signedIn();
+    const listener = await listen(tux);
+    expect(await listener.block()).toBe("retry: 3000");
+    const account = await findAccount(db, tux.username);
+    if (!account) expect.fail("there is no account");
+
+    await renewApiKey(db, env, account);
+
+    expect(await listener.block()).toBeUndefined();
+  });
+
+  it("refuses a Last-Event-ID that is no id", async () => {
+    const tux = await signedIn();
+    await expectError(await tux.get("/events", { headers: { "last-event-id": "yesterday" } }), 400, "invalid_value");
+  });
+});

@@ -1,0 +1,153 @@
+import { Buffer } from "node:buffer";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { groups } from "#openapi/operations";
+import { possibleRefusals } from "#openapi/refusals";
+import { loadTemplates } from "../support/catalogue.ts";
+import { mirrorOf, rpmMd } from "../support/mirror.ts";
+import { expectAsDescribed } from "../support/openapi.ts";
+import { expectError } from "../support/xml.ts";
+import { rows } from "./every-call/rows.ts";
+import type { Refused, Row, Sent } from "./every-call/row.ts";
+import { makeSample, mirrorUrl, type Sample } from "./every-call/sample.ts";
+import { sent } from "./every-call/send.ts";
+
+type Version = "v1" | "v2";
+
+const operations = groups.flatMap(({ operations }) => operations);
+/** What the description says that a call can answer, as `404 invalid_build_id`. */
+const describedRefusals = (call: string, version: Version): string[] =>
+  operations
+    .filter(({ method, path }) => call === `${method} ${path}`)
+    .flatMap((operation) => possibleRefusals(operation, version))
+    .map(({ status, code }) => `${status} ${code}`);
+
+const versionsOf = new Map(operations.map(({ method, path, versions }) => [`${method} ${path}`, versions]));
+
+let own: Sample;
+let theirs: Sample;
+
+// One sample for everything takes a while where other tests run beside this one.
+vi.setConfig({ hookTimeout: 60_000, testTimeout: 20_000 });
+
+beforeAll(async () => {
+  await loadTemplates();
+  const mirror = mirrorOf({ [mirrorUrl]: rpmMd(["perl-DBI-1.6"]), [`${mirrorUrl}-too`]: rpmMd(["perl-DBI-1.6"]) });
+  vi.spyOn(globalThis, "fetch").mockImplementation((to) => mirror.fetchOutside(String(to)));
+  own = await makeSample();
+  theirs = await makeSample();
+  own.ids = { ...own.ids, stranger: theirs.ids["appliance"] ?? "", friend: theirs.tux.username };
+});
+
+it("has every call of the API, once", () => {
+  expect(rows.map(({ call }) => call).toSorted()).toEqual([...versionsOf.keys()].toSorted());
+});
+
+describe.each(rows.map((row) => [row.call, row] as const))("%s", (call, row) => {
+  const [method = "", template = ""] = call.split(" ");
+  const versions = versionsOf.get(call) ?? [];
+
+  const ask = (version: Version, path: string, { ids, tux }: Sample, body: Sent | undefined = row.sent) =>
+    sent({ method, path: filled(path, ids), body, version, credentials: tux });
+
+  it.each(versions)("succeeds on %s", async (version) => {
+    const sample = row.fresh ? await row.fresh(own) : own;
+
+    const [answer] = await Promise.all([ask(version, row.path, sample), row.meanwhile?.(sample)]);
+
+    const text = Buffer.from(await answer.arrayBuffer()).toString();
+    expect({ status: answer.status, answer: kindOf(answer, text) }, text).toEqual({ status: 200, answer: row.answer });
+    await expectAsDescribed({ method, path: template, version }, answer.headers.get("content-type") ?? "", text);
+  });
+
+  // Version 1 has the same views, and JSON of them.
+  it("answers JSON when asked", async () => {
+    const sample = row.fresh ? await row.fresh(own) : own;
+
+    const request = { method, path: filled(row.path, sample.ids), body: row.sent, credentials: sample.tux };
+    const [answer] = await Promise.all([sent({ ...request, accept: "application/json" }), row.meanwhile?.(sample)]);
+
+    const type = answer.headers.get("content-type") ?? "";
+    const text = Buffer.from(await answer.arrayBuffer()).toString();
+    expect(answer.status, text).toBe(200);
+    expect(type).toBe(isDocument(row) ? "application/json; charset=utf-8" : type);
+    await expectAsDescribed({ method, path: template, version: "v2" }, type, text);
+  });
+
+  it.each(versions)("wants credentials on %s", async (version) => {
+    const answer = await sent({ method, path: filled(row.path, own.ids), body: row.sent, version });
+
+    expect(answer.headers.get("www-authenticate")).toMatch(/^Basic realm="[^"]+"/);
+    await expectError(answer, 401, "access_denied");
+  });
+
+  for (const version of versions) {
+    it.each(refusals(row))(`refuses on ${version}: $path $code`, async ({ path, sent, code, status, whose }) => {
+      const answer = await ask(version, path, { tux: own.tux, ids: whose().ids }, sent);
+
+      await expectError(answer, statusOn(version, status), code);
+      expect(describedRefusals(call, version)).toContain(`${answer.status} ${code}`);
+    });
+
+    it(`knows no other method on ${version}`, async () => {
+      const allowed = operations
+        .filter((one) => one.path === template && one.versions.includes(version))
+        .map(({ method }) => method);
+      const wrong = ["PUT", "DELETE", "POST", "PATCH"].find((method) => !allowed.includes(method as "PUT")) ?? "PATCH";
+
+      const answer = await sent({ method: wrong, path: filled(row.path, own.ids), version, credentials: own.tux });
+
+      expect(answer.headers.get("allow")?.split(", ")).toEqual(expect.arrayContaining(allowed));
+      await expectError(answer, 400, "wrong_http_method");
+    });
+  }
+
+  if (!versions.includes("v1")) {
+    it("is nothing on v1", async () => {
+      await expectError(await ask("v1", row.path, own), 404, "unknown_error");
+    });
+  }
+});
+
+interface Refusal extends Refused {
+  /** Whose ids the path is filled with. */
+  whose: () => Sample;
+}
+
+const whose = () => own;
+
+/** Those of the row, and those that strange ids earn. */
+function refusals({ path, foreign: code, nobodys = code, refused = [] }: Row): Refusal[] {
+  const listed = refused.map((one) => ({ ...one, whose }));
+  const [inPath = "", query = ""] = path.split("?");
+  const [, before, after] = /^(.*)\{\w+\}(.*)$/.exec(inPath) ?? [];
+  const status = before === undefined ? 400 : "unknown";
+  const unknown = before === undefined || nobodys === undefined ? [] : ["0", "999999999", "-1", "nonsense"];
+  return [
+    ...(code === undefined ? [] : [{ path, code, status, whose: () => theirs } as const]),
+    ...unknown.flatMap((id) => {
+      const asked = `${before}${id}${after}${query && `?${query}`}`;
+      return nobodys === undefined ? [] : [{ path: asked, code: nobodys, status: "unknown", whose } as const];
+    }),
+    ...listed,
+  ];
+}
+
+const statusOn = (version: Version, status: Refused["status"] = 400): number =>
+  status === "unknown" ? { v1: 400, v2: 404 }[version] : status;
+
+function filled(path: string, ids: Sample["ids"]): string {
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    if (ids[name] === undefined) throw new Error(`the sample has no ${name}`);
+    return String(ids[name]);
+  });
+}
+
+/** Files are what they are in every format; the manifest is one. */
+const isDocument = ({ answer }: Row): boolean => !/[/]|^manifest$/.test(answer);
+
+/** The root of an XML answer, or what else it is. */
+function kindOf(answer: Response, text: string): string {
+  const type = answer.headers.get("content-type") ?? "";
+  if (type !== "application/xml; charset=utf-8") return type;
+  return /^(?:<\?xml[^>]*\?>\s*)?<([\w-]+)/.exec(text)?.[1] ?? "no element";
+}

@@ -1,0 +1,86 @@
+import { signedIn } from "../../support/client.ts";
+import { createAppliance, createBuild, startBuild } from "../../support/factories.ts";
+import { refused, type Row } from "./row.ts";
+
+const start = "/running_builds?appliance_id={appliance}";
+
+export const builds: readonly Row[] = [
+  {
+    call: "GET /running_builds",
+    path: start,
+    answer: "running_builds",
+    foreign: "invalid_appliance_id",
+    refused: [
+      refused("/running_builds", "missing_appliance_id"),
+      refused("/running_builds?appliance_id=0", "invalid_appliance_id"),
+      refused("/running_builds?appliance_id=999999999", "invalid_appliance_id"),
+    ],
+  },
+  {
+    call: "POST /running_builds",
+    path: `${start}&image_type=iso&force=1`,
+    answer: "build",
+    foreign: "invalid_appliance_id",
+    refused: [
+      refused("/running_builds", "missing_appliance_id"),
+      refused("/running_builds?appliance_id=x", "invalid_appliance_id"),
+      refused(`${start}&image_type=floppy`, "invalid_image_type"),
+      refused(`${start}&version=9.9.9`, "invalid_version"),
+      refused(`${start}&force=perhaps`, "invalid_value"),
+      refused(`${start}&multi=perhaps`, "invalid_value"),
+    ],
+    // One account has few slots.
+    fresh: async ({ ids }) => {
+      const tux = await signedIn();
+      return { tux, ids: { ...ids, appliance: await createAppliance(tux) } };
+    },
+  },
+  {
+    call: "GET /running_builds/{build_id}",
+    path: "/running_builds/{running}",
+    answer: "running_build",
+    foreign: "invalid_running_build_id",
+  },
+  {
+    call: "DELETE /running_builds/{build_id}",
+    path: "/running_builds/{running}",
+    answer: "success",
+    foreign: "invalid_running_build_id",
+    fresh: async ({ tux, ids }) => ({
+      tux,
+      ids: { ...ids, running: await startBuild(tux, await createAppliance(tux)) },
+    }),
+  },
+  {
+    call: "GET /running_builds/{build_id}/log",
+    path: "/running_builds/{running}/log",
+    answer: "text/plain; charset=utf-8",
+    foreign: "invalid_running_build_id",
+  },
+  {
+    call: "GET /builds",
+    path: "/builds?appliance_id={appliance}",
+    answer: "builds",
+    foreign: "invalid_appliance_id",
+    refused: [
+      refused("/builds?appliance_id=", "missing_appliance_id"),
+      refused("/builds?appliance_id=0", "invalid_appliance_id"),
+      refused("/builds?appliance_id=999999999", "invalid_appliance_id"),
+    ],
+  },
+  {
+    call: "GET /builds/{build_id}",
+    path: "/builds/{build}",
+    answer: "build",
+    foreign: "invalid_build_id",
+    refused: [refused("/builds/{running}", "invalid_build_id", { status: "unknown" })],
+  },
+  {
+    call: "DELETE /builds/{build_id}",
+    path: "/builds/{build}",
+    answer: "success",
+    foreign: "invalid_build_id",
+    refused: [refused("/builds/{running}", "invalid_build_id", { status: "unknown" })],
+    fresh: async ({ tux, ids }) => ({ tux, ids: { ...ids, build: (await createBuild(tux)).buildId } }),
+  },
+];

@@ -1,0 +1,29 @@
+import type { Row } from "./row.ts";
+import { applianceRepositories } from "./appliance-repositories.ts";
+import { appliances } from "./appliances.ts";
+import { builds } from "./builds.ts";
+import { configuration } from "./configuration.ts";
+import { contents } from "./contents.ts";
+import { events } from "./events.ts";
+import { gallery } from "./gallery.ts";
+import { general } from "./general.ts";
+import { images } from "./images.ts";
+import { repositories } from "./repositories.ts";
+import { software } from "./software.ts";
+import { testdrives } from "./testdrives.ts";
+
+/** Every call of the API: a new one needs its row here. */
+export const rows: readonly Row[] = [
+  ...general,
+  ...appliances,
+  ...configuration,
+  ...applianceRepositories,
+  ...software,
+  ...contents,
+  ...builds,
+  ...images,
+  ...testdrives,
+  ...events,
+  ...repositories,
+  ...gallery,
+];

@@ -1,0 +1,56 @@
+import tinyKey from "../../fixtures/repodata/signed/tiny.key?raw";
+import { signedIn, type Client } from "../../support/client.ts";
+import { createAppliance, createBuild, startBuild } from "../../support/factories.ts";
+import { webhookIds } from "../../support/events.ts";
+import { fileStoreOf } from "../../support/file-store.ts";
+import { uploadFile } from "../../support/files.ts";
+import { publishedAppliance } from "../../support/gallery.ts";
+import { rpmOf } from "../../support/packages.ts";
+import { tinyRepository } from "../../support/repositories.ts";
+import { bootableBuild } from "../../support/testdrives.ts";
+import { readXml } from "../../support/xml.ts";
+import { sent } from "./send.ts";
+import type { Sent } from "./row.ts";
+
+/** An account, and an id of everything that it has. */
+export interface Sample {
+  tux: Client;
+  ids: Record<string, string | number>;
+}
+
+export const mirrorUrl = "http://mirror.example.org/perl";
+/** A file on the web. */
+export const webUrl = `${mirrorUrl}/repodata/repomd.xml`;
+
+/** An account with one of everything. The network must be the one of the test. */
+export async function makeSample(): Promise<Sample> {
+  const tux = await signedIn();
+  const { applianceId: appliance, buildId: build } = await createBuild(tux, undefined, {
+    store: fileStoreOf({ "/etc/hostname": "kiosk" }),
+  });
+  const running = await startBuild(tux, await createAppliance(tux));
+  const { applianceId: published } = await publishedAppliance(tux);
+  const { id: bootable } = await bootableBuild(tux);
+  const ids = {
+    appliance,
+    build,
+    running,
+    bootable,
+    published,
+    file: (await uploadFile(tux, appliance, "hello")).id,
+    key: await madeId(tux, "POST", `/appliances/${appliance}/gpg_keys?name=Tiny&target=rpm`, { file: tinyKey }),
+    tinyMain: await tinyRepository("main"),
+    rpm: await madeId(tux, "POST", "/rpms?base_system=tiny-1.0", { file: rpmOf("counter") }),
+    repository: await madeId(tux, "POST", `/repositories?url=${mirrorUrl}&name=Perl`),
+    ...(await webhookIds(tux)),
+  };
+  return { tux, ids };
+}
+
+/** The id of what a call has made. */
+export async function madeId(tux: Client, method: string, path: string, body?: Sent): Promise<string> {
+  const document = await readXml(await sent({ method, path, body, credentials: tux }));
+  const [made] = Object.values(document);
+  if (made.id === undefined) throw new Error(`${method} ${path}: ${JSON.stringify(document)}`);
+  return made.id;
+}

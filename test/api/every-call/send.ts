@@ -1,0 +1,34 @@
+import { visit, type Client } from "../../support/client.ts";
+import type { Sent } from "./row.ts";
+
+interface Request {
+  method: string;
+  /** Below /api/<version>/user. */
+  path: string;
+  body?: Sent | undefined;
+  version?: "v1" | "v2";
+  credentials?: Pick<Client, "username" | "apiKey"> | undefined;
+  accept?: string;
+}
+
+/** Sends one request of the table, as a client would. */
+export function sent({ method, path, body, version = "v2", credentials, accept }: Request): Promise<Response> {
+  const headers = new Headers(body ? typeOf(body) : {});
+  if (credentials) headers.set("authorization", `Basic ${btoa(`${credentials.username}:${credentials.apiKey}`)}`);
+  if (accept !== undefined) headers.set("accept", accept);
+  const content = body && contentOf(body);
+  return visit(`/api/${version}/user${path}`, { method, headers, ...(content === undefined ? {} : { body: content }) });
+}
+
+function typeOf(body: Sent): Record<string, string> {
+  if ("xml" in body) return { "content-type": "application/xml" };
+  return "text" in body ? { "content-type": "application/x-www-form-urlencoded" } : {};
+}
+
+function contentOf(body: Sent): BodyInit {
+  if ("xml" in body) return body.xml;
+  if ("text" in body) return body.text;
+  const form = new FormData();
+  form.set("file", new Blob([body.file]), body.name ?? "upload");
+  return form;
+}

@@ -1,0 +1,26 @@
+import { signedIn } from "../../support/client.ts";
+import { bootableBuild } from "../../support/testdrives.ts";
+import { agentClaims } from "./agent.ts";
+import { refused, type Row } from "./row.ts";
+
+export const testdrives: readonly Row[] = [
+  { call: "GET /testdrives", path: "/testdrives", answer: "testdrives" },
+  {
+    call: "POST /testdrives",
+    path: "/testdrives?build_id={bootable}",
+    answer: "testdrive",
+    foreign: "invalid_build_id",
+    refused: [
+      refused("/testdrives", "missing_parameter"),
+      refused("/testdrives?build_id=x", "invalid_build_id"),
+      refused("/testdrives?build_id=999999999", "invalid_build_id"),
+    ],
+    // One account has few sessions.
+    fresh: async ({ ids }) => {
+      const tux = await signedIn();
+      return { tux, ids: { ...ids, bootable: (await bootableBuild(tux)).id } };
+    },
+    // It waits for a builder agent.
+    meanwhile: () => agentClaims(),
+  },
+];

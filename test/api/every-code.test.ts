@@ -1,0 +1,121 @@
+import { createExecutionContext } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { shown } from "#api/errors";
+import { Refusal, refusalCodes, type RefusalCode } from "#domain/refusal";
+import { v1, v2 } from "#api/versions";
+import { groups } from "#openapi/operations";
+import { app } from "../../src/app.ts";
+import tinyKey from "../fixtures/repodata/signed/tiny.key?raw";
+import { loadTemplates } from "../support/catalogue.ts";
+import { mirrorOf, rpmMd } from "../support/mirror.ts";
+import { rpmOf } from "../support/packages.ts";
+import { expectError } from "../support/xml.ts";
+import { mirrorUrl } from "./every-call/sample.ts";
+import { readCurl, type CurlRequest } from "./every-code/curl.ts";
+import { documentedErrors } from "./every-code/documented.ts";
+import { makeErrorSample, states, type ErrorSample } from "./every-code/sample.ts";
+
+let sample: ErrorSample;
+
+// One sample for everything takes a while where other tests run beside this one.
+vi.setConfig({ hookTimeout: 60_000, testTimeout: 20_000 });
+
+beforeAll(async () => {
+  await loadTemplates();
+  const mirror = mirrorOf({ [mirrorUrl]: rpmMd(["perl-DBI-1.6"]) });
+  vi.spyOn(globalThis, "fetch").mockImplementation((to) => mirror.fetchOutside(String(to)));
+  sample = await makeErrorSample();
+});
+
+describe("docs/api/errors.md", () => {
+  it("has every code of the specification, and no other", () => {
+    expect([...new Set(documentedErrors.map(({ code }) => code))].toSorted()).toEqual([...refusalCodes].toSorted());
+  });
+
+  it.each(documentedErrors.map((one) => [one.code, one.status.v2, one] as const))(
+    "gives %s the status %d as the service does",
+    (code, _v2, { status }) => {
+      const places = ["path", "parameter", "precondition", "key_at_work", "key_of_another"] as const;
+      const known = places.map((place) => {
+        const refusal = new Refusal(code, { in: place });
+        return { v2: shown(refusal, v2).status, v1: shown(refusal, v1).status };
+      });
+      const elsewhere: Partial<Record<RefusalCode, number>> = { access_denied: 401, unknown_error: 404 };
+      const other = elsewhere[code];
+      expect([...known, { v2: other, v1: other }]).toContainEqual(status);
+    },
+  );
+
+  it("says 404 of every id that stands in a path", () => {
+    const inPaths = new Set(groups.flatMap(({ operations }) => operations.flatMap(({ unknown = [] }) => unknown)));
+    const documented = documentedErrors.filter(({ status }) => status.v2 === 404).map(({ code }) => code);
+    expect(documented).toEqual(expect.arrayContaining([...inPaths]));
+  });
+
+  // An error of ours, and a race that nobody can win on purpose, have tests of their own.
+  it("has an example of each but two", () => {
+    const without = documentedErrors.filter(({ example }) => example === undefined);
+    const statuses = without.map(({ code, status }) => `${code} ${status.v2}`);
+    expect(statuses).toEqual(["unknown_error 409", "internal_error 500"]);
+  });
+});
+
+const cameWithVersion2 = /\$api\/(gallery|webhooks|appliances\/\$\w+\/sharing)\b/;
+
+describe("the example of", () => {
+  const examples = documentedErrors.filter(({ example }) => example !== undefined);
+
+  it.each(examples.map((one) => [one.code, one.status.v2, one] as const))("%s earns %d", async (code, _v2, one) => {
+    const { before, after } = states[code] ?? {};
+    const prepared = (await before?.(sample)) ?? sample;
+    try {
+      for (const version of ["v2", "v1"] as const) {
+        const answer = await send(readCurl(one.example ?? ""), prepared, version);
+        const isNothing = version === "v1" && cameWithVersion2.test(one.example ?? "");
+        await expectError(answer, isNothing ? 404 : one.status[version], isNothing ? "unknown_error" : code);
+      }
+    } finally {
+      await after?.();
+    }
+  });
+});
+
+const fileOf: Record<string, string | Uint8Array<ArrayBuffer>> = {
+  "tiny.key": tinyKey,
+  "letter.txt": "Dear Odo,\nno package and no key.\n",
+  "huge.rpm": rpmOf("huge"),
+};
+
+/** What a deployment has in which the file is huge. */
+const settingsFor = ({ fields }: CurlRequest) =>
+  fields.some(([, value]) => value === "@huge.rpm") ? { ACCOUNT_QUOTA_GB: "0" } : {};
+
+/** Sends what curl would send. */
+async function send(request: CurlRequest, { tux, variables }: ErrorSample, version: "v1" | "v2"): Promise<Response> {
+  const filled = (text: string) => text.replace(/\$(\w+)/g, (_, name: string) => valueOf(name));
+  const valueOf = (name: string) => {
+    const value = name === "api" ? `https://kiln.test/api/${version}/user` : variables[name];
+    if (value === undefined) throw new Error(`the sample has no ${name}`);
+    return String(value);
+  };
+  const credentials = { authorization: `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}` };
+  const headers = { ...request.headers, ...(request.hasCredentials ? credentials : {}) };
+  const body = request.fields.length > 0 ? formOf(request.fields) : request.data && filled(request.data);
+  const sent = new Request(filled(request.url), {
+    method: request.method,
+    headers,
+    ...(body === undefined ? {} : { body }),
+  });
+  return await app.fetch(sent, { ...env, ...settingsFor(request) }, createExecutionContext());
+}
+
+function formOf(fields: CurlRequest["fields"]): FormData {
+  const form = new FormData();
+  for (const [name, value] of fields) {
+    const file = value.startsWith("@") ? fileOf[value.slice(1)] : undefined;
+    if (file === undefined) form.set(name, value);
+    else form.set(name, new File([file], value.slice(1)));
+  }
+  return form;
+}

@@ -1,0 +1,184 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { app } from "../../src/app.ts";
+import { signedIn, type Client } from "../support/client.ts";
+import { createAppliance } from "../support/factories.ts";
+import { contentCount, fileForm, send, template, uploadFile } from "../support/files.ts";
+import { expectError, readXml } from "../support/xml.ts";
+
+let tux: Client;
+let stranger: Client;
+let applianceId: number;
+
+beforeAll(async () => {
+  stranger = await signedIn();
+});
+beforeEach(async () => {
+  tux = await signedIn();
+  applianceId = await createAppliance(tux);
+});
+
+const md5OfHello = "5d41402abc4b2a76b9719d911017c592";
+
+describe("POST /files", () => {
+  it("takes a form with a file and answers what it is", async () => {
+    const file = await uploadFile(tux, applianceId, "hello", {
+      query: { filename: "motd", path: "/etc", owner: "root", group: "wheel", permissions: "04755", enabled: "0" },
+    });
+    expect(file).toEqual({
+      id: expect.stringMatching(/^\d+$/),
+      filename: "motd",
+      path: "/etc",
+      owner: "root",
+      group: "wheel",
+      permissions: "4755",
+      enabled: "false",
+      size: "5",
+      checksum: { "@type": "md5", "#text": md5OfHello },
+      download_url: `https://kiln.test/api/v2/user/files/${file.id}/data`,
+    });
+  });
+
+  it("has defaults for everything but the content", async () => {
+    expect(await uploadFile(tux, applianceId, "hello", { name: "C:\\temp\\hello.conf" })).toMatchObject({
+      filename: "hello.conf",
+      path: "/",
+      owner: "nobody",
+      group: "nobody",
+      permissions: "644",
+      enabled: "true",
+    });
+  });
+
+  it.each([
+    ["before the file", "before"],
+    ["after the file", "after"],
+  ] as const)("takes the parameters as fields %s", async (_, place) => {
+    const fields = { appliance_id: String(applianceId), filename: "motd", path: "etc//issue.d/./", enabled: "False" };
+    const answer = await send(tux, fileForm("hello", { [place]: fields }), { path: "/files?filename=" });
+    expect((await readXml(answer)).file).toMatchObject({ filename: "motd", path: "/etc/issue.d", enabled: "false" });
+  });
+
+  it("takes a part that has neither file name nor type", async () => {
+    const body =
+      '--b\r\nContent-Disposition: form-data; name="file"\r\n\r\nhello\r\n' +
+      '--b\r\nContent-Disposition: form-data; name="filename"\r\n\r\nmotd\r\n--b--\r\n\r\n';
+    const headers = { "content-type": 'multipart/form-data; boundary="b"' };
+    const answer = await send(tux, body, { path: `/files?appliance_id=${applianceId}`, headers });
+    expect((await readXml(answer)).file).toMatchObject({ filename: "motd", size: "5" });
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ["that is called a form", { "content-type": "application/x-www-form-urlencoded" }],
+    ["that is called what it is", { "content-type": "application/octet-stream" }],
+  ])("takes the file itself as a body %s", async (_, headers) => {
+    const path = `/files?appliance_id=${applianceId}&filename=motd`;
+    const answer = await send(tux, "path=hello world\n", { path, headers });
+    expect((await readXml(answer)).file).toMatchObject({ filename: "motd", size: "17" });
+  });
+
+  it("takes an empty file", async () => {
+    const file = await uploadFile(tux, applianceId, "");
+    expect(file).toMatchObject({ size: "0", checksum: { "#text": "d41d8cd98f00b204e9800998ecf8427e" } });
+    const data = await tux.get(`/files/${file.id}/data`);
+    expect([data.status, await data.text()]).toEqual([200, ""]);
+  });
+
+  it("streams a large file through, in parts", { timeout: 30_000 }, async () => {
+    const bytes = new Uint8Array(20 * 2 ** 20).fill(7);
+    const file = await uploadFile(tux, applianceId, bytes);
+    expect(file.size).toBe(String(bytes.byteLength));
+    const data = new Uint8Array(await (await tux.get(`/files/${file.id}/data`)).arrayBuffer());
+    expect(await crypto.subtle.digest("SHA-256", data)).toEqual(await crypto.subtle.digest("SHA-256", bytes));
+  });
+
+  it("keeps several files of one place apart: `enabled` chooses among them", async () => {
+    const first = await uploadFile(tux, applianceId, "one", { name: "motd" });
+    const second = await uploadFile(tux, applianceId, "two", { name: "motd" });
+    const { files } = await readXml(await tux.get(`/files?appliance_id=${applianceId}`));
+    expect(files.file.map(({ id }: { id: string }) => id)).toEqual([first.id, second.id]);
+  });
+
+  it.each<[string, string, string, BodyInit | null]>([
+    ["no appliance", "/files?filename=a", "missing_appliance_id", "hello"],
+    ["an empty appliance_id", "/files?appliance_id=&filename=a", "missing_appliance_id", "hello"],
+    ["an appliance that there is not", "/files?appliance_id=999999&filename=a", "invalid_appliance_id", "hello"],
+    ["an appliance that is none", "/files?appliance_id=x&filename=a", "invalid_appliance_id", "hello"],
+    ["a template", `/files?appliance_id=${template}&filename=a`, "access_denied", "hello"],
+    ["a file without any name", "/files?appliance_id=ID", "missing_parameter", "hello"],
+    ["neither file nor url", "/files?appliance_id=ID&filename=a", "invalid_request", null],
+    ["an empty url", "/files?appliance_id=ID&filename=a&url=", "invalid_request", null],
+    ["both file and url", "/files?appliance_id=ID&url=http://a.example.org/b", "invalid_request", "hello"],
+    ["a name with a slash", "/files?appliance_id=ID&filename=a/b", "invalid_value", "hello"],
+    ["a path that leads out", "/files?appliance_id=ID&filename=a&path=/etc/../..", "invalid_value", "hello"],
+    ["letters as permissions", "/files?appliance_id=ID&filename=a&permissions=yes", "invalid_value", "hello"],
+    ["an owner of two words", "/files?appliance_id=ID&filename=a&owner=a%20b", "invalid_value", "hello"],
+    ["enabled perhaps", "/files?appliance_id=ID&filename=a&enabled=maybe", "invalid_value", "hello"],
+  ])("refuses %s and keeps nothing", async (_, path, code, body) => {
+    const before = await contentCount();
+    const headers = { "content-type": "application/octet-stream" };
+    const answer = await send(tux, body, { path: path.replace("ID", String(applianceId)), headers });
+    await expectError(answer, code === "access_denied" ? 403 : 400, code);
+    expect(await contentCount()).toBe(before);
+    expect((await readXml(await tux.get(`/files?appliance_id=${applianceId}`))).files.file).toBeUndefined();
+  });
+
+  it("refuses a url in the form beside the file, a stranger's appliance, two files and a damaged form", async () => {
+    const before = await contentCount();
+    const path = `/files?appliance_id=${applianceId}`;
+    const url = { url: "http://a.example.org/b" };
+    await expectError(await send(tux, fileForm("a", { after: url }), { path }), 400, "invalid_request");
+    await expectError(await send(stranger, fileForm("a"), { path }), 400, "invalid_appliance_id");
+    const two = fileForm("a");
+    two.append("file", new File(["b"], "b"));
+    await expectError(await send(tux, two, { path }), 400, "invalid_request");
+    const headers = { "content-type": "multipart/form-data; boundary=b" };
+    const cut = '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nhello';
+    await expectError(await send(tux, cut, { path, headers }), 400, "invalid_request");
+    expect(await contentCount()).toBe(before);
+  });
+
+  it("names its limit to a file that is larger, announced or not", async () => {
+    const before = await contentCount();
+    const path = `/files?appliance_id=${applianceId}`;
+    const settings = { MAX_UPLOAD_MB: "1" };
+    const large = fileForm(new Uint8Array(2 ** 20 + 1));
+    expect(await expectError(await send(tux, large, { path, settings }), 400, "unknown_error")).toContain("1 MB");
+    const headers = { "content-length": "2000000000" };
+    const announced = await send(tux, fileForm("a"), { path, settings, headers });
+    expect(await expectError(announced, 400, "unknown_error")).toContain("1 MB");
+    expect(await contentCount()).toBe(before);
+  });
+});
+
+describe("the disk quota", () => {
+  const settings = { ACCOUNT_QUOTA_GB: String(3000 / 2 ** 30) };
+  const upload = (bytes: number) =>
+    send(tux, fileForm(new Uint8Array(bytes)), { path: `/files?appliance_id=${applianceId}`, settings });
+
+  it("counts overlay files, and a content that clones share once", async () => {
+    await uploadFile(tux, applianceId, new Uint8Array(1500));
+    await createAppliance(tux, { clone_from: applianceId });
+    const authorization = `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}`;
+    const request = new Request("https://kiln.test/api/v2/user/account", { headers: { authorization } });
+    const { account } = await readXml(await app.fetch(request, { ...env, ...settings }));
+    expect(account.disk_quota.used).toBe("50%");
+  });
+
+  it("refuses what does not fit, also of many at once", async () => {
+    const before = await contentCount();
+    expect(await expectError(await upload(3001), 400, "unknown_error")).toMatch(/quota/);
+    const statuses = (await Promise.all([1, 2, 3, 4].map(() => upload(1400)))).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(2);
+    expect(await contentCount()).toBe(before + 2);
+  });
+
+  it("lets new content take the place of old", async () => {
+    const { file } = await readXml(await upload(2900));
+    const replace = (bytes: number) =>
+      send(tux, fileForm(new Uint8Array(bytes)), { method: "PUT", path: `/files/${file.id}/data`, settings });
+    expect((await readXml(await replace(2950))).file.size).toBe("2950");
+    await expectError(await replace(3001), 400, "unknown_error");
+    expect((await readXml(await tux.get(`/files/${file.id}`))).file.size).toBe("2950");
+  });
+});

@@ -1,0 +1,126 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { signedIn, type Client } from "../support/client.ts";
+import { bytesOf } from "../support/fake-agent.ts";
+import { galleryPath, publish, publishedAppliance, sendText } from "../support/gallery.ts";
+import { expectError, readXml } from "../support/xml.ts";
+
+let tux: Client;
+let rhea: Client;
+let id: number;
+beforeAll(async () => {
+  [tux, rhea] = await Promise.all([signedIn(), signedIn()]);
+  ({ applianceId: id } = await publishedAppliance(tux));
+});
+
+const ratingIn = async (answer: Response) => (await readXml(answer)).gallery.appliance;
+
+const rate = (client: Client, rating: number | string) => client.post(galleryPath(id, "/rating"), { rating });
+const rating = async () => await ratingIn(await rhea.get(galleryPath(id, "/rating")));
+
+describe("ratings", () => {
+  it("are none at first", async () => {
+    expect(await rating()).toEqual({ ratings: "0", average_rating: "0.0" });
+  });
+
+  it("count one per account, the last one, also when they come at once", async () => {
+    expect(await ratingIn(await rate(rhea, 0))).toEqual({ ratings: "1", average_rating: "0.0" });
+    expect(await ratingIn(await rate(rhea, 5))).toEqual({ ratings: "1", average_rating: "5.0" });
+    await Promise.all([rate(tux, 4), rate(tux, 4), rate(tux, 4)]);
+    expect(await rating()).toEqual({ ratings: "2", average_rating: "4.5" });
+    await rate(await signedIn(), 4);
+    expect(await rating()).toEqual({ ratings: "3", average_rating: "4.33333333333333" });
+  });
+
+  it.each(["6", "-1", "4.5", "five", "05", "5 "])("refuse %s", async (given) => {
+    const before = await rating();
+    await expectError(await rate(rhea, given), 400, "invalid_rating");
+    expect(await rating()).toEqual(before);
+  });
+
+  it("have to be given, in the query or in a form", async () => {
+    await expectError(await rhea.post(galleryPath(id, "/rating")), 400, "missing_rating");
+    await expectError(await rate(rhea, ""), 400, "missing_rating");
+    expect((await sendText(rhea, "POST", galleryPath(id, "/rating"), { body: "rating=5" })).status).toBe(200);
+  });
+
+  it("are for what is published", async () => {
+    await expectError(await rhea.post(galleryPath(1, "/rating"), { rating: 5 }), 403, "access_denied");
+    await expectError(await rhea.post(galleryPath(0, "/rating"), { rating: 5 }), 404, "invalid_appliance_id");
+  });
+});
+
+const say = (client: Client, body: BodyInit, query = "") =>
+  sendText(client, "POST", galleryPath(id, `/comments${query}`), { body });
+const commentsIn = async (answer: Response) => (await readXml(answer)).gallery.appliance.comments;
+const comments = async () => await commentsIn(await rhea.get(galleryPath(id, "/comments")));
+
+describe("comments", () => {
+  let first: string;
+
+  it("are none at first, in the long form", async () => {
+    expect(await (await rhea.get(galleryPath(id, "/comments"))).text()).toContain(
+      '<comments count="0">\n    </comments>',
+    );
+  });
+
+  it("are text as it was sent, under the display name", async () => {
+    const { comment } = await commentsIn(await say(rhea, "parent=7&text=100%25 + <b>more</b>"));
+
+    expect(comment).toEqual({
+      id: expect.stringMatching(/^\d+$/),
+      timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/),
+      username: rhea.username,
+      text: "parent=7&text=100%25 + <b>more</b>",
+    });
+    first = comment.id;
+  });
+
+  it("can be replied to, oldest first", async () => {
+    const all = await commentsIn(await say(tux, "Good to hear!", `?parent=${first}`));
+
+    expect(Object.keys(all.comment[1])).toEqual(["id", "parent_id", "timestamp", "username", "text"]);
+    expect(all).toMatchObject({
+      "@count": "2",
+      comment: [{ id: first }, { parent_id: first, username: tux.username }],
+    });
+    expect(await comments()).toEqual(all);
+  });
+
+  it.each([
+    ["of nothing", "", "", "missing_parameter"],
+    ["of white space", " \n\t", "", "missing_parameter"],
+    ["of control characters", "\u0000\u0001", "", "missing_parameter"],
+    ["of too much", "x".repeat(64 * 1024 + 1), "", "invalid_value"],
+    ["of no UTF-8", bytesOf("x").fill(0xff), "", "invalid_value"],
+    ["to nothing", "Yes", "?parent=999999999", "invalid_parent"],
+    ["to nonsense", "Yes", "?parent=x", "invalid_parent"],
+    ["to zero", "Yes", "?parent=0", "invalid_parent"],
+  ])("refuse one %s", async (_what, body, query, code) => {
+    const before = await comments();
+    await expectError(await say(rhea, body, query), 400, code);
+    expect(await comments()).toEqual(before);
+  });
+
+  it("are no replies to those of other appliances", async () => {
+    const { applianceId: other } = await publishedAppliance(rhea);
+    const answer = await sendText(tux, "POST", galleryPath(other, `/comments?parent=${first}`), {
+      body: "Where am I?",
+    });
+    await expectError(answer, 400, "invalid_parent");
+  });
+
+  it("never tell an address of mail", async () => {
+    for (const path of ["", "/comments", "/software"]) {
+      expect(await (await rhea.get(galleryPath(id, path))).text()).not.toContain("@example.org");
+    }
+    expect(await (await rhea.get("/gallery/appliances?latest")).text()).not.toContain("@example.org");
+  });
+
+  it("wait while nothing is published, and are there again", async () => {
+    const before = await comments();
+    await tux.delete(galleryPath(id, "/version/0.0.1"));
+    await expectError(await say(rhea, "Hello?"), 403, "access_denied");
+    await publish(tux, id);
+    expect(await comments()).toEqual(before);
+  });
+});

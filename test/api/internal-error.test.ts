@@ -1,0 +1,75 @@
+import { createExecutionContext } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { app } from "../../src/app.ts";
+import { expectError } from "../support/xml.ts";
+
+const secret = "no such table: accounts at /srv/kiln/storage.js:42 token=abc123";
+
+/** A database that fails whatever it is asked. */
+const broken = new Proxy(env.DB, {
+  get() {
+    throw new Error(secret);
+  },
+});
+
+const ask = (path: string, init: RequestInit = {}) =>
+  app.fetch(new Request(`https://kiln.test${path}`, init), { ...env, DB: broken }, createExecutionContext());
+
+const basic = { authorization: `Basic ${btoa("tux:key")}` };
+const bearer = { authorization: `Bearer ${env.ADMIN_SECRET}` };
+
+let written = vi.spyOn(console, "error");
+beforeEach(() => {
+  written = vi.spyOn(console, "error").mockImplementation(() => undefined);
+});
+afterEach(() => void written.mockRestore());
+
+/** Nothing of the exception, of its stack, or of our files. */
+function expectNothingInside(text: string): void {
+  for (const word of ["no such table", "abc123", "/srv", ".ts", ".js", "Error:", "    at "])
+    expect(text).not.toContain(word);
+}
+
+describe("a failure inside the service", () => {
+  it.each([
+    ["GET", "/api/v1/user/account"],
+    ["GET", "/api/v2/user/appliances"],
+    ["POST", "/api/v2/user/appliances?clone_from=1"],
+    ["PUT", "/api/v2/user/appliances/1/software"],
+    ["DELETE", "/api/v2/user/appliances/1"],
+    ["GET", "/download/token/file"],
+    ["GET", "/user/show_api_key"],
+    ["GET", "/agreements/tiny-1.0"],
+  ])("is answered by %s %s with internal_error alone", async (method, path) => {
+    const answer = await ask(path, { method, headers: basic });
+
+    const text = await answer.clone().text();
+    await expectError(answer, 500, "internal_error");
+    expectNothingInside(text);
+    expect([...answer.headers.values()].join("\n")).not.toContain("abc123");
+    expect(String(written.mock.calls.flat().find((each) => each instanceof Error))).toContain(secret);
+  });
+
+  it("is a page where a person asked", async () => {
+    const answer = await ask("/user/show_api_key", { headers: { ...basic, accept: "text/html" } });
+
+    expect(answer.status).toBe(500);
+    expect(answer.headers.get("content-type")).toMatch(/^text\/html/);
+    expectNothingInside((await answer.text()).replace(/<link[^>]*>/g, ""));
+  });
+
+  it.each([
+    ["/admin/accounts", bearer],
+    ["/agent/hello", { ...bearer, "content-type": "application/json" }],
+  ])("tells nothing at the door %s either", async (path, headers) => {
+    const method = path.startsWith("/agent") ? "POST" : "GET";
+
+    const answer = await ask(path, { method, headers, ...(method === "POST" ? { body: "{}" } : {}) });
+
+    expect(answer.status).toBe(500);
+    const text = await answer.text();
+    expect(text).toContain("internal_error");
+    expectNothingInside(text);
+  });
+});

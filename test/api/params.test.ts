@@ -1,0 +1,159 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { loadTemplates } from "../support/catalogue.ts";
+import { signedIn, visit, type Client } from "../support/client.ts";
+import { expectError, readXml } from "../support/xml.ts";
+
+beforeAll(loadTemplates);
+
+const formType = "application/x-www-form-urlencoded";
+const boundary = "6b002ccc";
+
+const lines = (...all: string[]) => all.join("\r\n");
+
+/** A text field as Ruby's gem and Python write it. */
+const field = (name: string, value: string, ...headers: string[]) =>
+  lines(`--${boundary}`, `Content-Disposition: form-data; name="${name}"`, ...headers, "", value, "");
+
+/** POST to what clones an appliance: `clone_from` is an id, `name` a text. */
+async function clone(tux: Client, query: string, body?: BodyInit, contentType?: string): Promise<Response> {
+  const headers = new Headers({ authorization: `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}` });
+  if (contentType !== undefined) headers.set("content-type", contentType);
+  // A string would bring a type of its own.
+  const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
+  return await visit(`/api/v2/user/appliances${query}`, { method: "POST", headers, ...(bytes && { body: bytes }) });
+}
+
+const nameOf = async (answer: Response): Promise<string> => (await readXml(answer)).appliance?.name;
+
+describe("parameters", () => {
+  it.each<[string, string, string?, string?]>([
+    ["in the query", "?clone_from=1&name=Kiosk"],
+    ["in the query, beside a bare key that ends in ?", "?clone_from=1&name=Kiosk&latest?"],
+    ["beside bare keys", "?latest&clone_from=1&name=Kiosk&"],
+    ["twice in the query", "?clone_from=1&clone_from=1&name=Kiosk&name=Kiosk"],
+    ["empty and then not", "?name=&clone_from=1&name=Kiosk"],
+    ["in a form", "", "clone_from=1&name=Kiosk", formType],
+    [
+      "in a form of another spelling",
+      "",
+      "clone_from=1&name=Kiosk",
+      "Application/X-WWW-Form-Urlencoded; charset=utf-8",
+    ],
+    ["in a form behind a bare ?", "?", "clone_from=1&name=Kiosk", formType],
+    ["in a form with empty ones", "", "clone_from=1&name=Kiosk&arch=&version=", formType],
+    ["in a form with a line break at its end", "", "clone_from=1&name=Kiosk\r\n", formType],
+    ["in a body without a type", "", "clone_from=1&name=Kiosk"],
+    ["in the query and again in a form", "?clone_from=1&name=Kiosk", "clone_from=1&name=Kiosk", formType],
+    ["in the query, with other ones in a form", "?clone_from=1", "name=Kiosk", formType],
+    ["empty in the query and in a form", "?clone_from=&name=", "clone_from=1&name=Kiosk", formType],
+    ["in the query before a form", "?clone_from=1&name=Kiosk", "clone_from=999&name=Other", formType],
+    ["beside an empty form", "?clone_from=1&name=Kiosk", "", formType],
+    ["beside an empty XML body", "?clone_from=1&name=Kiosk", "", "application/xml"],
+    ["beside an empty multipart body without a boundary", "?clone_from=1&name=Kiosk", "", "multipart/form-data"],
+    ["beside XML that calls itself a form", "?clone_from=1&name=Kiosk", "<a>name=Other&amp;</a>", formType],
+    ["beside XML without a type", "?clone_from=1&name=Kiosk", " <a b='c'/>"],
+    ["beside XML", "?clone_from=1&name=Kiosk", "<a/>", "application/xml"],
+    ["beside bytes", "?clone_from=1&name=Kiosk", "clone_from=999", "application/octet-stream"],
+  ])("are read %s", async (_, query, body, contentType) => {
+    const tux = await signedIn();
+
+    expect(await nameOf(await clone(tux, query, body, contentType))).toBe("Kiosk");
+  });
+
+  it.each([
+    ["a+b%20c%2Bd", "a b c+d"],
+    ["K%C3%BCche", "Küche"],
+    ["%F0%9F%90%A7", "🐧"],
+    ["100%", "100%"],
+    ["%zz%4", "%zz%4"],
+    ["a%26b%3Dc", "a&b=c"],
+    ["a;b", "a;b"],
+  ])("written %s mean %s, in query and form", async (written, meant) => {
+    const tux = await signedIn();
+
+    expect(await nameOf(await clone(tux, `?clone_from=1&name=${written}`))).toBe(meant);
+    expect(await nameOf(await clone(tux, "", `clone_from=1&name=${written}`, formType))).toBe(meant);
+  });
+
+  it.each([
+    ["no UTF-8", "%FC"],
+    ["half a character", "%F0%9F"],
+    ["a control character", "a%00b"],
+  ])("that are %s are refused", async (_, written) => {
+    const tux = await signedIn();
+
+    await expectError(await clone(tux, `?clone_from=1&name=${written}`), 400, "invalid_value");
+    await expectError(await clone(tux, "", `clone_from=1&name=${written}`, formType), 400, "invalid_value");
+  });
+
+  it("called like a part of every object are nobody's", async () => {
+    const tux = await signedIn();
+
+    const answer = await clone(tux, "?__proto__=x&constructor=y&clone_from=1&name=Kiosk", "toString=z", formType);
+
+    expect(await nameOf(answer)).toBe("Kiosk");
+  });
+});
+
+describe("a multipart form with parameters", () => {
+  const end = `--${boundary}--\r\n`;
+
+  it.each<[string, string, string]>([
+    ["an unquoted boundary", `multipart/form-data; boundary=${boundary}`, field("name", "Kiosk") + end],
+    ["a line break behind its end", `multipart/form-data; boundary=${boundary}`, `${field("name", "Kiosk")}${end}\r\n`],
+    ["a quoted boundary", `multipart/form-data; boundary="${boundary}"`, field("name", "Kiosk") + end],
+    [
+      "a boundary with =",
+      'multipart/form-data; boundary="===============7330845974216740156=="',
+      (field("name", "Kiosk") + end).replaceAll(boundary, "===============7330845974216740156=="),
+    ],
+    [
+      "many dashes",
+      "multipart/form-data; boundary=------------------------d74496d66958873e",
+      (field("name", "Kiosk") + end).replaceAll(boundary, "------------------------d74496d66958873e"),
+    ],
+    [
+      "more headers in its parts",
+      `multipart/form-data; boundary=${boundary}`,
+      field("name", "Kiosk", "MIME-Version: 1.0", "Content-Type: text/plain", "Content-Transfer-Encoding: 7bit") + end,
+    ],
+    [
+      "a part that calls itself a file",
+      `multipart/form-data; boundary=${boundary}`,
+      field("name", "Kiosk").replace('name="name"', 'name="name"; filename="name.txt"') + end,
+    ],
+    ["empty fields", `multipart/form-data; boundary=${boundary}`, field("arch", "") + field("name", "Kiosk") + end],
+    ["a field twice", `multipart/form-data; boundary=${boundary}`, field("name", "Kiosk").repeat(2) + end],
+    [
+      "a file",
+      `multipart/form-data; boundary=${boundary}`,
+      field("file", "x".repeat(9000)) + field("name", "Kiosk") + end,
+    ],
+  ])("is read with %s", async (_, contentType, body) => {
+    const tux = await signedIn();
+
+    expect(await nameOf(await clone(tux, "?clone_from=1&name=", body, contentType))).toBe("Kiosk");
+    expect(await nameOf(await clone(tux, "?clone_from=1&name=Query", body, contentType))).toBe("Query");
+  });
+
+  it("may hold a long text", async () => {
+    const tux = await signedIn();
+    const body = field("description", "x".repeat(100_000)) + field("name", "Kiosk") + end;
+
+    const answer = await clone(tux, "?clone_from=1", body, `multipart/form-data; boundary=${boundary}`);
+
+    expect(await nameOf(answer)).toBe("Kiosk");
+  });
+
+  it.each([
+    ["has no boundary", "multipart/form-data", field("name", "Kiosk")],
+    ["is cut off", `multipart/form-data; boundary=${boundary}`, field("name", "Kiosk")],
+    ["is none", `multipart/form-data; boundary=${boundary}`, "name=Kiosk"],
+    ["is too large", `multipart/form-data; boundary=${boundary}`, field("name", "x".repeat(300_000)) + end],
+  ])("that %s is refused", async (_, contentType, body) => {
+    const tux = await signedIn();
+
+    await expectError(await clone(tux, "?clone_from=1", body, contentType), 400, "invalid_value");
+    expect((await readXml(await tux.get("/appliances"))).appliances.appliance).toBeUndefined();
+  });
+});

@@ -1,0 +1,211 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { signatureOf } from "#domain/webhook-post";
+import { mostListed } from "#objects/webhook-deliveries";
+import { disabledAfterMs, firstWaitMs, givenUpAfterMs } from "#objects/webhook-machine";
+import { signedIn } from "../support/client.ts";
+import { announceOne, objectOf } from "../support/events.ts";
+import { createAppliance, startBuild } from "../support/factories.ts";
+import { alarmOf, deliveriesOf, hookOf, itIsLater, made, newAddress, receiver, ring } from "../support/webhooks.ts";
+import { readXml } from "../support/xml.ts";
+
+/** Each test has its own. */
+let address: string;
+
+beforeEach(() => {
+  address = newAddress();
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+describe("a delivery", () => {
+  it("is posted with a signature over time and body", async () => {
+    const { posted } = receiver(address, () => new Response(null, { status: 204 }));
+    const tux = await signedIn();
+    const { id, secret } = await made(tux, address);
+    const buildId = await startBuild(tux, await createAppliance(tux));
+
+    await ring(tux);
+
+    const [{ url, init, headers, body } = expect.fail("nothing was posted")] = posted;
+    expect(url).toBe(address);
+    expect(init).toMatchObject({ method: "POST", redirect: "manual", signal: expect.any(AbortSignal) });
+    const signature = headers.get("kiln-signature") ?? "";
+    const seconds = Number(/^t=(\d+),v1=[0-9a-f]{64}$/.exec(signature)?.[1]);
+    expect(Math.abs(seconds - Date.now() / 1000)).toBeLessThan(10);
+    expect(signature).toBe(await signatureOf(secret, body, seconds));
+    expect(JSON.parse(body)).toMatchObject({ id: 1, event: "build.queued", build: { id: buildId, state: "queued" } });
+    const [delivery] = await deliveriesOf(tux, id);
+    expect(headers.get("kiln-delivery")).toBe(delivery.id);
+    expect(delivery).toMatchObject({ state: "delivered", attempts: "1", http_status: "204", event: "build.queued" });
+    expect(delivery.next_attempt_at).toBeUndefined();
+  });
+
+  it("is signed in a way that others can repeat", async () => {
+    // printf '1700000000.{"id":1}' | openssl dgst -sha256 -hmac secret
+    expect(await signatureOf("secret", '{"id":1}', 1_700_000_000)).toBe(
+      "t=1700000000,v1=3dd1b9aef568d75f6790a84bd2e5dfa1f44409eef3cbdbd3f10b837376100c11",
+    );
+  });
+
+  it("brings the asked events alone", async () => {
+    const { posted } = receiver(address);
+    const tux = await signedIn();
+    await made(tux, address, { events: "build.failed" });
+
+    await announceOne(tux, "build.finished");
+    await announceOne(tux, "build.failed");
+    await ring(tux);
+
+    expect(posted.map(({ headers }) => headers.get("kiln-event"))).toEqual(["build.failed"]);
+  });
+
+  it.each([
+    ["an error", () => new Response(null, { status: 500 }), { http_status: "500" }],
+    ["a redirect", () => Response.redirect("https://elsewhere.example.org/"), { http_status: "302" }],
+    ["no connection", () => Promise.reject(new Error("refused")), { problem: "The receiver cannot be reached." }],
+  ])("is tried again after %s", async (_, answer, shown) => {
+    const { posted, handler } = receiver(address, answer);
+    const tux = await signedIn();
+    const { id } = await made(tux, address);
+    await announceOne(tux);
+
+    await ring(tux);
+
+    const [waiting] = await deliveriesOf(tux, id);
+    expect(waiting).toMatchObject({ state: "waiting", attempts: "1", ...shown });
+    expect(waiting.next_attempt_at).toMatch(/UTC$/);
+    handler.answer = () => new Response();
+    itIsLater(2 * firstWaitMs);
+    await ring(tux);
+    expect((await deliveriesOf(tux, id))[0]).toMatchObject({ state: "delivered", attempts: "2", http_status: "200" });
+    expect(posted.map(({ body }) => body)).toEqual([posted[0]?.body, posted[0]?.body]);
+    expect(new Set(posted.map(({ headers }) => headers.get("kiln-signature"))).size).toBe(2);
+  });
+
+  it("is given up after a day", async () => {
+    receiver(address, () => new Response(null, { status: 500 }));
+    const tux = await signedIn();
+    const { id } = await made(tux, address);
+    await announceOne(tux);
+    await ring(tux);
+
+    itIsLater(givenUpAfterMs);
+    await ring(tux);
+
+    expect((await deliveriesOf(tux, id))[0]).toMatchObject({ state: "failed", attempts: "2" });
+    expect(await alarmOf(tux)).toBeNull();
+  });
+
+  it("is not sent without its secret", async () => {
+    const { posted } = receiver(address);
+    const tux = await signedIn();
+    const { id } = await made(tux, address);
+    await env.DB.prepare("UPDATE webhooks SET secret_cipher = 'AAAA' WHERE id = ?").bind(id).run();
+    await announceOne(tux);
+
+    await ring(tux);
+
+    expect(posted).toEqual([]);
+    expect((await deliveriesOf(tux, id))[0].problem).toMatch(/secret/);
+  });
+
+  it("does not go to an address that has become private", async () => {
+    const { posted } = receiver(address);
+    const tux = await signedIn();
+    const { id } = await made(tux, address);
+    await env.DB.prepare("UPDATE webhooks SET url = 'http://10.0.0.1/' WHERE id = ?").bind(id).run();
+    await announceOne(tux);
+
+    await ring(tux);
+
+    expect(posted).toEqual([]);
+    expect((await deliveriesOf(tux, id))[0].problem).toMatch(/private network/);
+  });
+
+  it("is sent again on demand, with the same body", async () => {
+    const { posted } = receiver(address);
+    const tux = await signedIn();
+    const { id } = await made(tux, address);
+    await announceOne(tux);
+    await ring(tux);
+    const [first] = await deliveriesOf(tux, id);
+
+    const { delivery } = await readXml(await tux.post(`/webhooks/${id}/deliveries/${first.id}/replay`));
+    await ring(tux);
+
+    expect(delivery).toMatchObject({ event_id: first.event_id, state: "waiting", attempts: "0" });
+    expect(delivery.id).not.toBe(first.id);
+    expect(posted[1]?.body).toBe(posted[0]?.body);
+    expect((await deliveriesOf(tux, id)).map(({ state }) => state)).toEqual(["delivered", "delivered"]);
+  });
+
+  it("is listed among the last hundred", async () => {
+    receiver(address);
+    const tux = await signedIn();
+    const { id } = await made(tux, address);
+    await announceOne(tux);
+    await ring(tux);
+    await runInDurableObject(objectOf(tux), (_, { storage }) => {
+      const copied =
+        "webhookId, eventId, event, body, state, attempts, nextAt, status, problem, createdAt, attemptedAt";
+      const many = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${mostListed})`;
+      storage.sql.exec(`INSERT INTO deliveries (${copied}) ${many} SELECT ${copied} FROM deliveries, n`);
+    });
+    await announceOne(tux);
+    await ring(tux);
+
+    const listed = await deliveriesOf(tux, id);
+
+    expect(listed.map(({ id }) => Number(id))).toEqual(
+      Array.from({ length: mostListed }, (_, i) => mostListed + 2 - i),
+    );
+    const kept = await runInDurableObject(objectOf(tux), (_, { storage }) =>
+      storage.sql.exec("SELECT count(*) AS kept FROM deliveries").one(),
+    );
+    expect(kept).toEqual({ kept: mostListed });
+  });
+});
+
+/** A webhook that has been disabled. */
+async function disabled() {
+  const { posted, handler } = receiver(address, () => new Response(null, { status: 410 }));
+  const tux = await signedIn();
+  const { id } = await made(tux, address);
+  await announceOne(tux);
+  await ring(tux);
+  itIsLater(disabledAfterMs);
+  await announceOne(tux);
+  await ring(tux);
+  return { tux, id, posted, handler };
+}
+
+describe("a receiver that takes nothing for days", () => {
+  it("is disabled, which shows why, and sent nothing more", async () => {
+    const { tux, id, posted } = await disabled();
+
+    expect(await hookOf(tux, id)).toMatchObject({ state: "disabled", reason: expect.stringMatching(/answered 410/) });
+    const before = posted.length;
+    await announceOne(tux);
+    await ring(tux);
+    expect(posted.length).toBe(before);
+    expect((await deliveriesOf(tux, id)).map(({ state }) => state)).toEqual(["failed", "failed"]);
+  });
+
+  it("is enabled by a replay that it takes", async () => {
+    const { tux, id, handler } = await disabled();
+    handler.answer = () => new Response();
+    const [last] = await deliveriesOf(tux, id);
+
+    await tux.post(`/webhooks/${id}/deliveries/${last.id}/replay`);
+    await ring(tux);
+
+    const webhook = await hookOf(tux, id);
+    expect(webhook).toMatchObject({ state: "enabled" });
+    expect(webhook.failing_since).toBeUndefined();
+  });
+});

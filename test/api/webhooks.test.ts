@@ -1,0 +1,120 @@
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { mostWebhooks } from "#domain/webhook";
+import { signedIn, visit } from "../support/client.ts";
+import { announceOne } from "../support/events.ts";
+import { alarmOf, deliveriesOf, hookOf, made, newAddress, receiver, ring } from "../support/webhooks.ts";
+import { expectError, readXml } from "../support/xml.ts";
+
+/** Each test has its own. */
+let address: string;
+
+beforeEach(() => {
+  address = newAddress();
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe("a webhook", () => {
+  it("shows its secret once, and keeps it encrypted", async () => {
+    const tux = await signedIn();
+
+    const answer = await tux.post("/webhooks", { url: address, events: "build.failed, build.finished" });
+
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    const { webhook } = await readXml(answer);
+    expect(webhook.secret).toMatch(/^[\w-]{32}$/);
+    expect(webhook).toMatchObject({
+      url: address,
+      state: "enabled",
+      events: { event: ["build.finished", "build.failed"] },
+    });
+    const { secret: _, ...rest } = webhook;
+    expect(await hookOf(tux, webhook.id)).toEqual(rest);
+    const { webhooks } = await readXml(await tux.get("/webhooks"));
+    expect(webhooks.webhook).toEqual(rest);
+    const row = await env.DB.prepare("SELECT * FROM webhooks WHERE id = ?").bind(webhook.id).first();
+    expect(JSON.stringify(row)).not.toContain(webhook.secret);
+  });
+
+  it("is made once under an Idempotency-Key, which does not show the secret again", async () => {
+    const tux = await signedIn();
+    const headers = { authorization: `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}`, "idempotency-key": "one" };
+    const post = () => visit(`/api/v2/user/webhooks?url=${address}`, { method: "POST", headers });
+    const { webhook } = await readXml(await post());
+
+    await expectError(await post(), 409, "unknown_error");
+
+    const { results } = await env.DB.prepare("SELECT * FROM idempotent_answers").all();
+    expect(results).not.toEqual([]);
+    expect(JSON.stringify(results)).not.toContain(webhook.secret);
+    expect((await readXml(await tux.get("/webhooks"))).webhooks.webhook.id).toBe(webhook.id);
+  });
+
+  it.each([
+    ["no url", {}, "missing_parameter"],
+    ["no address", { url: "example" }, "invalid_value"],
+    ["another protocol", { url: "ftp://example.org/" }, "invalid_value"],
+    ["credentials", { url: "https://a:b@example.org/" }, "invalid_value"],
+    ["loopback", { url: "http://127.0.0.1/" }, "invalid_value"],
+    ["loopback in another notation", { url: "http://0x7f.1:80/" }, "invalid_value"],
+    ["a private network", { url: "http://[fd00::1]/" }, "invalid_value"],
+    ["metadata of a cloud", { url: "http://169.254.169.254/latest" }, "invalid_value"],
+    ["a very long url", { url: `https://example.org/${"a".repeat(1000)}` }, "invalid_value"],
+    [
+      "an unknown event",
+      { url: "https://hooks.example.org/", events: "build.finished,build.exploded" },
+      "invalid_value",
+    ],
+  ])("is refused with %s", async (_, params, code) => {
+    const tux = await signedIn();
+
+    await expectError(await tux.post("/webhooks", params), 400, code);
+
+    expect((await readXml(await tux.get("/webhooks"))).webhooks).toEqual({ "@type": "array" });
+  });
+
+  it("is one of few", async () => {
+    const tux = await signedIn();
+    for (let i = 0; i < mostWebhooks; i++) await made(tux, address);
+
+    expect(await expectError(await tux.post("/webhooks", { url: address }), 400, "unknown_error")).toMatch(/at most 6/);
+  });
+
+  it("is its owner's alone", async () => {
+    receiver(address);
+    const [tux, gnu] = [await signedIn(), await signedIn()];
+    const { id } = await made(tux, address);
+    await announceOne(tux);
+    const [delivery] = await deliveriesOf(tux, id);
+
+    for (const answer of [
+      await gnu.get(`/webhooks/${id}`),
+      await gnu.delete(`/webhooks/${id}`),
+      await gnu.get(`/webhooks/${id}/deliveries`),
+      await gnu.post(`/webhooks/${id}/deliveries/${delivery.id}/replay`),
+      await tux.post(`/webhooks/${id}/deliveries/999/replay`),
+      await tux.get("/webhooks/0"),
+      await tux.on("v1").get(`/webhooks/${id}`),
+    ]) {
+      await expectError(answer, 404, "unknown_error");
+    }
+    expect(await hookOf(tux, id)).toMatchObject({ id });
+  });
+
+  it("takes its deliveries along when it is deleted", async () => {
+    receiver(address, () => new Response(null, { status: 500 }));
+    const tux = await signedIn();
+    const { id } = await made(tux, address);
+    await announceOne(tux);
+    await ring(tux);
+    expect(await alarmOf(tux)).not.toBeNull();
+
+    await tux.delete(`/webhooks/${id}`);
+
+    expect(await alarmOf(tux)).toBeNull();
+    await expectError(await tux.get(`/webhooks/${id}`), 404, "unknown_error");
+  });
+});

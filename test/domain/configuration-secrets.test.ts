@@ -1,0 +1,105 @@
+import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+import { configurationOf, type Configuration } from "#domain/configuration";
+import { forStranger, opened, sealed, sealedAnew } from "#domain/configuration-secrets";
+import { freezeInput } from "#domain/frozen-input";
+import { findTemplateConfiguration } from "#storage/configurations";
+import { appliances } from "#storage/schema";
+import { signedIn } from "../support/client.ts";
+import { db, fullDocument, putPortion, rowOf } from "../support/configurations.ts";
+import { createAppliance } from "../support/factories.ts";
+
+const tux = await signedIn();
+
+const passwords = ({ users, databases }: Configuration) => [
+  ...users.map(({ password }) => password),
+  ...databases.flatMap((database) => database.users.map(({ password }) => password)),
+];
+
+/** A configuration with two people and a database's user, as it is stored. */
+async function storedFull(): Promise<{ id: number; stored: Configuration }> {
+  const id = await createAppliance(tux);
+  await tux.put(`/appliances/${id}/configuration`, fullDocument(id));
+  return { id, stored: configurationOf(await rowOf(id)) };
+}
+
+describe("sealed", () => {
+  it("keeps the text of passwords that stayed, and of them alone", async () => {
+    const { stored } = await storedFull();
+    const clear = await opened(env, stored);
+    const [root, guide] = clear.users;
+    if (!root || !guide) throw new Error("no users");
+
+    const same = await sealed(env, clear, stored);
+    const swapped = await sealed(env, { ...clear, users: [{ ...root, password: guide.password }, guide] }, stored);
+
+    expect(same).toEqual(stored);
+    expect(passwords(swapped)[0]).not.toBe(passwords(stored)[1]);
+    expect(passwords(swapped).slice(1)).toEqual(passwords(stored).slice(1));
+    expect(passwords(await opened(env, swapped))[0]).toBe(guide.password);
+  });
+
+  it("takes the clear passwords of older rows, and seals them with the next change", async () => {
+    const id = await createAppliance(tux);
+    const row = await rowOf(id);
+    const clear = await opened(env, row.configuration);
+    await db.update(appliances).set({ configuration: clear }).where(eq(appliances.id, id));
+
+    expect(await opened(env, configurationOf(await rowOf(id)))).toEqual(clear);
+    await putPortion(tux, id, "<website/>");
+
+    const [password] = passwords(configurationOf(await rowOf(id)));
+    expect(password).toMatch(/^sealed:/);
+    expect(passwords(await sealedAnew(env, clear))[0]).toMatch(/^sealed:/);
+  });
+});
+
+describe("forStranger", () => {
+  it("gives people the template's passwords, those it lacks its root's, and databases new ones", async () => {
+    const { id, stored } = await storedFull();
+    const template = await findTemplateConfiguration(db, id);
+
+    const [one, another] = [await forStranger(env, stored, template), await forStranger(env, stored, template)];
+
+    const [root, guide, database] = passwords(await opened(env, one));
+    expect([root, guide]).toEqual(["linux", "linux"]);
+    expect(database).toMatch(/^[A-Za-z0-9]{16}$/);
+    expect(passwords(await opened(env, another))[2]).not.toBe(database);
+    for (const password of passwords(one)) expect(password).toMatch(/^sealed:/);
+    expect({ ...one, users: [], databases: [] }).toEqual({ ...stored, users: [], databases: [] });
+  });
+
+  it("gives everybody new passwords where there is no template any more", async () => {
+    const { stored } = await storedFull();
+
+    const [root, guide, database] = passwords(await opened(env, await forStranger(env, stored, undefined)));
+
+    expect(new Set([root, guide, database]).size).toBe(3);
+    expect(root).toMatch(/^[A-Za-z0-9]{16}$/);
+  });
+});
+
+describe("findTemplateConfiguration", () => {
+  it("follows clones of clones to their template, and ends where the line is broken", async () => {
+    const first = await createAppliance(tux);
+    const second = await createAppliance(tux, { clone_from: first });
+    const third = await createAppliance(tux, { clone_from: second });
+
+    expect(await findTemplateConfiguration(db, third)).toEqual((await rowOf(1)).configuration);
+    await tux.delete(`/appliances/${second}`);
+    expect(await findTemplateConfiguration(db, third)).toBeUndefined();
+  });
+});
+
+describe("a frozen input", () => {
+  it("has hashes of the clear passwords", async () => {
+    const id = await createAppliance(tux);
+
+    const input = await freezeInput({ env, db }, await rowOf(id), { version: "0.0.1", imageType: "oem" });
+
+    const [, hash = ""] = /password="(\$6\$[^"]+)"/.exec(input.description["config.xml"] ?? "") ?? [];
+    const { verify } = await import("unixcrypt");
+    expect(verify("linux", hash)).toBe(true);
+  });
+});

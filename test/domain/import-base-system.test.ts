@@ -1,0 +1,39 @@
+import { env } from "cloudflare:workers";
+import { beforeEach, expect, it } from "vitest";
+import { importRepository } from "#domain/repository-import";
+import { openDatabase } from "#storage/db";
+import { addRepository, findRepository } from "#storage/repositories";
+import { loadTemplates } from "../support/catalogue.ts";
+import { signedIn } from "../support/client.ts";
+import { mirrorOf, rpmMd, type RepositoryFiles } from "../support/mirror.ts";
+
+const db = openDatabase(env.DB);
+beforeEach(loadTemplates);
+
+/** The base system that an import finds out. */
+async function found(files: RepositoryFiles, url = "http://mirror.example.org/linux"): Promise<string | undefined> {
+  const { accountId } = await signedIn();
+  const row = { accountId, name: "Linux", url, baseSystem: "other", arches: [] };
+  const id = (await addRepository(db, { ...row, type: "rpm-md" }))?.id ?? 0;
+  await importRepository(env, db, id, mirrorOf({ [url]: files }));
+  const repository = await findRepository(db, id);
+  expect(repository?.importState).toBe("ready");
+  return repository?.baseSystem;
+}
+
+it("is known by the address", async () => {
+  expect(await found(rpmMd(["a-good-1"]), "http://mirror.example.org/tiny-1.0/x")).toBe("tiny-1.0");
+});
+
+it("is known by the name of the distribution in the index", async () => {
+  expect(await found(rpmMd(["a-good-1"], { cpeId: "cpe:/o:kiln:tiny:1.0" }))).toBe("tiny-1.0");
+});
+
+it("is known by its release package", async () => {
+  const release = "tiny-release-1 provides product(TinyLinux) = 1.0-1";
+  expect(await found(rpmMd(["a-good-1", release]))).toBe("tiny-1.0");
+});
+
+it("is other where nothing tells", async () => {
+  expect(await found(rpmMd(["a-good-1"]))).toBe("other");
+});

@@ -1,0 +1,186 @@
+import { describe, expect, it, vi } from "vitest";
+import { DownloadFailed, type OutsideEnv } from "#domain/outside";
+import { fileNameOf, openWebFile, parseWebAddress } from "#domain/web-upload";
+import { expectRefusal } from "../support/refusal.ts";
+import { fakeFtp } from "../support/ftp.ts";
+
+type Answers = Record<string, (request: Request) => Response | Promise<Response>>;
+
+/** A network of these hosts; what it was asked for stands in `asked`. */
+function network(answers: Answers) {
+  const asked: Request[] = [];
+  const fetch = async (url: string, init: RequestInit): Promise<Response> => {
+    const request = new Request(url, init);
+    asked.push(request);
+    const answer = answers[url];
+    if (!answer) throw new Error(`internal error; nobody is at ${url}`);
+    return await answer(request);
+  };
+  return { asked, fetcher: { fetch } as unknown as Fetcher };
+}
+
+const text = (body: string) => () => new Response(body);
+const to = (location: string) => () => new Response(null, { status: 302, headers: { location } });
+
+async function fetched(env: Partial<OutsideEnv>, url: string, limits?: Parameters<typeof openWebFile>[2]) {
+  const rules = { BASE_URL: "https://kiln.example.org", ...env };
+  return await new Response((await openWebFile(rules, new URL(url), limits)).body).text();
+}
+
+describe("a download from the web", () => {
+  it("goes through the public network", async () => {
+    const { fetcher, asked } = network({ "http://a.example.org/motd": text("hello") });
+    expect(await fetched({ OUTSIDE: fetcher }, "http://a.example.org/motd")).toBe("hello");
+    expect(asked[0]?.redirect).toBe("manual");
+  });
+
+  it("goes through the other one where the operator opened host and port", async () => {
+    const inside = network({ "http://files.lan:8080/motd": text("inside") });
+    const outside = network({ "http://files.lan/motd": text("outside") });
+    const env = { OUTSIDE: outside.fetcher, OUTSIDE_LISTED: inside.fetcher, ALLOW_HOSTS: "files.lan:8080" };
+    expect(await fetched(env, "http://files.lan:8080/motd")).toBe("inside");
+    expect(await fetched(env, "http://files.lan/motd")).toBe("outside");
+  });
+
+  it("follows redirects, and takes the credentials no further than the first host", async () => {
+    const { fetcher, asked } = network({
+      "http://a.example.org/1": to("/2"),
+      "http://a.example.org/2": to("//b.example.org/3"),
+      "http://b.example.org/3": text("hello"),
+    });
+    expect(await fetched({ OUTSIDE: fetcher }, "http://tux:p%40ss@a.example.org/1")).toBe("hello");
+    const basic = `Basic ${btoa("tux:p@ss")}`;
+    expect(asked.map(({ headers }) => headers.get("authorization"))).toEqual([basic, basic, null]);
+  });
+
+  it("takes an empty file, and one without a body", async () => {
+    const { fetcher } = network({
+      "http://a.example.org/1": text(""),
+      "http://a.example.org/2": () => new Response(null, { status: 204 }),
+    });
+    expect(await fetched({ OUTSIDE: fetcher }, "http://a.example.org/1")).toBe("");
+    expect(await fetched({ OUTSIDE: fetcher }, "http://a.example.org/2")).toBe("");
+  });
+
+  it("goes by FTP through the same network, to one host alone", async () => {
+    const server = fakeFtp({ motd: "hello" });
+    const hosts: string[] = [];
+    const connect = (address: SocketAddress) => {
+      hosts.push(address.hostname);
+      return server.connectTo(address.port);
+    };
+    const env = { OUTSIDE: { connect } as unknown as Fetcher };
+    expect(await fetched(env, "ftp://ftp.example.org/motd")).toBe("hello");
+    expect(hosts).toEqual(["ftp.example.org", "ftp.example.org"]);
+  });
+});
+
+describe("a download fails", () => {
+  const { fetcher, asked } = network({
+    "http://a.example.org/404": () => new Response("There is nothing here.", { status: 404 }),
+    "http://a.example.org/circle": to("http://a.example.org/circle"),
+    "http://a.example.org/loopback": to("http://127.0.0.1:8787/admin"),
+    "http://a.example.org/decimal": to("http://2130706433/"),
+    "http://a.example.org/self": to("https://kiln.example.org/api"),
+    "http://a.example.org/file": to("file:///etc/passwd"),
+    "http://a.example.org/ftp": to("ftp://ftp.example.org/a"),
+    "http://a.example.org/nowhere": to("http://"),
+    "http://a.example.org/broken": () => new Response(brokenStream()),
+  });
+  const env = { OUTSIDE: { ...fetcher, connect: refusing } as unknown as Fetcher };
+
+  it.each([
+    ["http://a.example.org/404", /^a\.example\.org answers 404\.$/],
+    ["http://a.example.org/circle", /in a circle/],
+    ["http://a.example.org/loopback", /127\.0\.0\.1:8787 cannot be reached from here/],
+    ["http://a.example.org/decimal", /127\.0\.0\.1 cannot be reached from here/],
+    ["http://a.example.org/self", /kiln\.example\.org cannot be reached from here/],
+    ["http://a.example.org/file", /cannot be reached from here/],
+    ["http://a.example.org/ftp", /ftp\.example\.org cannot be reached from here/],
+    ["http://a.example.org/nowhere", /leads nowhere/],
+    ["http://a.example.org/broken", /broke the download off/],
+    ["http://unknown.example.org/", /^http:\/\/unknown\.example\.org\/ cannot be reached\.$/],
+    ["http://tux:secret@unknown.example.org/", /^http:\/\/unknown\.example\.org\/ cannot be reached\.$/],
+    ["http://[::1]/", /cannot be reached from here/],
+    ["http://0x7f.1/", /cannot be reached from here/],
+    ["ftp://10.0.0.1/a", /cannot be reached from here/],
+    ["ftp://localhost:2121/a", /cannot be reached from here/],
+    ["ftp://ftp.example.org/a", /^ftp\.example\.org cannot be reached\.$/],
+  ])("at %s", async (url, reason) => {
+    const failed = await fetched(env, url).catch((error: unknown) => error);
+    expect(failed).toBeInstanceOf(DownloadFailed);
+    expect(String((failed as Error).message)).toMatch(reason);
+    expect(asked.map((request) => request.url).filter((one) => !/example\.org/.test(one))).toEqual([]);
+  });
+
+  it("when the FTP server says no", async () => {
+    const server = fakeFtp({});
+    const OUTSIDE = { connect: ({ port }: SocketAddress) => server.connectTo(port) } as unknown as Fetcher;
+    await expect(fetched({ OUTSIDE }, "ftp://ftp.example.org/a")).rejects.toThrow("ftp.example.org answers 550.");
+  });
+
+  it.each([
+    ["when nothing comes any more", { silenceMs: 50, totalMs: 60_000 }, /stopped sending/],
+    ["when it takes too long", { silenceMs: 60_000, totalMs: 50 }, /takes too long/],
+  ])("%s", async (_, limits, reason) => {
+    const cancelled = vi.fn();
+    const { fetcher: slow } = network({ "http://a.example.org/": () => new Response(silentStream(cancelled)) });
+    await expect(fetched({ OUTSIDE: slow }, "http://a.example.org/", limits)).rejects.toThrow(reason);
+    await vi.waitFor(() => expect(cancelled).toHaveBeenCalled());
+  });
+
+  it("when nobody answers at all", async () => {
+    const { fetcher: mute } = network({
+      "http://a.example.org/": ({ signal }) =>
+        new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+    });
+    const limits = { silenceMs: 50, totalMs: 60_000 };
+    await expect(fetched({ OUTSIDE: mute }, "http://a.example.org/", limits)).rejects.toThrow(/cannot be reached/);
+  });
+});
+
+describe("an address on the web", () => {
+  it.each([
+    ["motd", "invalid_protocol"],
+    ["//a.example.org/motd", "invalid_protocol"],
+    ["file:///etc/passwd", "invalid_protocol"],
+    ["gopher://a.example.org/", "invalid_protocol"],
+    ["javascript:alert(1)", "invalid_protocol"],
+    ["http:a.example.org", "invalid_protocol"],
+    ["http://", "invalid_value"],
+    ["http://a b/", "invalid_value"],
+    ["http://[::g]/", "invalid_value"],
+    [`http://a.example.org/${"a".repeat(2000)}`, "invalid_value"],
+    ["ftp://ftp.example.org/pub/", "invalid_value"],
+    ["ftp://ftp.example.org/a%0d%0ab", "invalid_value"],
+  ])("is not %s", (url, code) => expectRefusal(() => parseWebAddress(url), code));
+
+  it.each([
+    ["HTTP://A.example.org/motd", "motd"],
+    ["https://a.example.org/x/my%20motd?version=2#top", "my motd"],
+    ["ftp://a.example.org/x/motd;type=a", "motd"],
+    ["http://a.example.org/%zz", "%zz"],
+    ["http://a.example.org/x/", undefined],
+    ["http://a.example.org", undefined],
+  ])("%s names the file %s", (url, name) => {
+    expect(fileNameOf(parseWebAddress(url))).toBe(name);
+  });
+});
+
+const refusing = () => {
+  throw new Error("proxy request failed, cannot connect to the specified address");
+};
+
+function brokenStream(): ReadableStream<Uint8Array> {
+  const { readable, writable } = new IdentityTransformStream();
+  const writer = writable.getWriter();
+  void (async () => {
+    await writer.write(new Uint8Array(10));
+    await writer.abort(new Error("Network connection lost."));
+  })();
+  return readable;
+}
+
+function silentStream(cancelled: () => void): ReadableStream<Uint8Array> {
+  return new ReadableStream({ type: "bytes", pull: () => new Promise(() => {}), cancel: cancelled });
+}

@@ -1,0 +1,69 @@
+import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
+import { beforeAll, expect, it } from "vitest";
+import { openDatabase } from "#storage/db";
+import { repositories } from "#storage/schema";
+import { loadTemplates } from "../support/catalogue.ts";
+import { signedIn, type Client } from "../support/client.ts";
+import { createAppliance, createBuild } from "../support/factories.ts";
+import { tinyRepository } from "../support/repositories.ts";
+import { expectLike } from "./fixtures.ts";
+
+let tux: Client;
+
+beforeAll(async () => {
+  await loadTemplates();
+  tux = await signedIn();
+});
+
+it.each([
+  ["account", "/account"],
+  ["api_version", "/api_version"],
+  ["template_sets", "/template_sets"],
+  ["template_set", "/template_sets/mono"],
+  ["appliance_template", "/appliances/1"],
+])("%s", async (name, path) => {
+  await expectLike(name, await tux.get(path));
+});
+
+it("api_version on v1", async () => {
+  await expectLike("api_version_v1", await tux.on("v1").get("/api_version"));
+});
+
+it("appliance and appliances", async () => {
+  const { applianceId } = await createBuild(tux);
+  await expectLike("appliance", await tux.get(`/appliances/${applianceId}`));
+
+  await createAppliance(tux, { name: "Lending desk" });
+  await expectLike("appliances", await tux.get("/appliances"));
+});
+
+it("an appliance on v1 has an icon, and nothing else more", async () => {
+  const id = await createAppliance(tux);
+  const [onV1, onV2] = await Promise.all(
+    ([tux.on("v1"), tux] as const).map(async (client) => (await client.get(`/appliances/${id}`)).text()),
+  );
+  expect(onV1?.replace(/ *<icon_url>.*<\/icon_url>\n/, "")).toBe(onV2);
+  expect(onV1).not.toBe(onV2);
+});
+
+it("appliance_status", async () => {
+  const id = await createAppliance(tux);
+  await expectLike("appliance_status_ok", await tux.get(`/appliances/${id}/status`));
+
+  await tux.put(`/appliances/${id}/software`, "<software><package>filesystem</package></software>");
+  await mirrorIsGone();
+  await expectLike("appliance_status", await tux.get(`/appliances/${id}/status`));
+});
+
+/** Leaves one repository as a failed refresh does. */
+async function mirrorIsGone(): Promise<void> {
+  const updates = eq(repositories.id, await tinyRepository("updates"));
+  await openDatabase(env.DB).update(repositories).set({ problem: "The mirror does not answer." }).where(updates);
+}
+
+it("success and error", async () => {
+  const id = await createAppliance(tux);
+  await expectLike("success", await tux.delete(`/appliances/${id}`));
+  await expectLike("error", await tux.get(`/appliances/${id}`), 404);
+});

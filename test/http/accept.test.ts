@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { prefersJson } from "#http/accept";
+
+describe("prefersJson", () => {
+  it.each([
+    "application/json",
+    "Application/JSON",
+    "application/json; charset=utf-8",
+    "application/json, text/plain, */*",
+    "application/json, application/xml;q=0.9",
+    "application/xml; q=0.5, application/json; q=0.7",
+    "application/json;q=0.5",
+    "*/*;q=0.1, application/json;q=0.2",
+    "application/json;q=0.5, text/csv",
+  ])("%s asks for JSON", (accept) => {
+    expect(prefersJson(accept)).toBe(true);
+  });
+
+  it.each([
+    undefined,
+    "",
+    "*/*",
+    "application/*",
+    "application/xml",
+    // Java's HttpURLConnection, a browser, Ruby's ActiveResource
+    "text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2",
+    "text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8",
+    "application/xml, application/json",
+    "application/json, application/xml",
+    "application/json;q=0.5, text/xml;q=0.8",
+    "application/json;q=0.5, */*",
+    "application/json;q=0.5, application/*;q=0.6",
+    "application/json;q=0",
+    "application/json;q=0.0, */*",
+    "application/jsonp",
+    "application/hal+json",
+    "json",
+    ";;;,,,application/",
+  ])("%s means XML", (accept) => {
+    expect(prefersJson(accept)).toBe(false);
+  });
+});

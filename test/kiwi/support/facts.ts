@@ -1,0 +1,41 @@
+import type { ImageFacts } from "#kiwi/facts";
+
+/** The smallest appliance: every other one says more. */
+export const plain: ImageFacts = {
+  name: "Kiosk",
+  title: "Kiosk",
+  version: "0.0.3",
+  imageType: "oem",
+  diskSizeMb: 700,
+  lvm: { enabled: false, volumeGroup: "", volumes: [] },
+  locale: { language: "de_DE.UTF-8", keyboardLayout: "german", timezone: "Europe/Vienna" },
+  users: [{ name: "root", passwordHash: "$6$salt$hash", homedir: "/root", shell: "/bin/bash", group: "root", uid: 0 }],
+  packages: [{ name: "hello", epoch: 0, version: "1.0", release: "1", arch: "noarch" }],
+  bootstrap: null,
+  description: "",
+  website: "",
+  network: { type: "none", hostname: "", ip: "", netmask: "", route: "", nameservers: [] },
+  firewall: { enabled: false, openPorts: [] },
+  eulas: [],
+  databases: [],
+  autostarts: [],
+  settings: {
+    memorySizeMb: 256,
+    diskSizeMb: 700,
+    swapSizeMb: 0,
+    paeEnabled: false,
+    xenHostModeEnabled: false,
+    cdromEnabled: true,
+    webyastEnabled: false,
+    liveInstallerEnabled: false,
+    publicClonable: true,
+    runlevel: 3,
+    automaticLogin: "",
+  },
+  scripts: {
+    build: { enabled: false, script: "" },
+    boot: { enabled: false, script: "" },
+    autoyast: { enabled: false, script: "" },
+  },
+  overlay: [],
+};

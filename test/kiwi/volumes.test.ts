@@ -1,0 +1,39 @@
+import { XMLParser } from "fast-xml-parser";
+import { describe, expect, it } from "vitest";
+import type { ImageType } from "#contract/index";
+import { kiwiDescription } from "#kiwi/description";
+import { plain } from "./support/facts.ts";
+
+const parser = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: "@", parseTagValue: false });
+const volumes = [
+  { path: "/srv", sizeMb: 4000 },
+  { path: "/var/lo_g", sizeMb: 300 },
+];
+
+function typeOf(change: { volumes?: typeof volumes; enabled?: boolean; imageType?: ImageType }) {
+  const { enabled = true, imageType = "oem" } = change;
+  const lvm = { enabled, volumeGroup: "kioskVG", volumes: change.volumes ?? volumes };
+  return parser.parse(kiwiDescription({ ...plain, imageType, lvm })).image.preferences.type;
+}
+
+describe("withVolumes", () => {
+  it("gives each path a volume of its own, and root what is left", () => {
+    const { systemdisk, "@bootpartition": boot } = typeOf({});
+    expect(boot).toBe("true");
+    expect(systemdisk["@name"]).toBe("kioskVG");
+    expect(systemdisk.volume).toMatchObject([
+      { "@name": "@root", "@freespace": "all" },
+      { "@name": "lv1_srv", "@mountpoint": "srv", "@size": "4000M" },
+      { "@name": "lv2_var_lo_g", "@mountpoint": "var/lo_g", "@size": "300M" },
+    ]);
+  });
+
+  it("makes / the root volume, in its size", () => {
+    const { systemdisk } = typeOf({ volumes: [{ path: "/", sizeMb: 2000 }] });
+    expect(systemdisk.volume).toMatchObject({ "@name": "@root", "@size": "2000M" });
+  });
+
+  it.each([{ enabled: false }, { imageType: "iso" as const }])("leaves others alone: %j", (change) => {
+    expect(typeOf(change).systemdisk).toBeUndefined();
+  });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import {
+  afterAttempt,
+  disabledAfterMs,
+  failingAfter,
+  firstWaitMs,
+  givenUpAfterMs,
+  isToBeDisabled,
+  longestWaitMs,
+  waitAfter,
+  type Attempted,
+} from "#objects/webhook-machine";
+
+const createdAt = 1_000_000;
+
+/** Fails until it is over; the moments of all attempts. */
+function failing(random: number): { moments: number[]; last: Attempted } {
+  const moments: number[] = [];
+  let last: Attempted = { state: "waiting", attempts: 0, nextAt: createdAt };
+  while (last.nextAt !== null) {
+    moments.push(last.nextAt);
+    last = afterAttempt({ createdAt, attempts: last.attempts }, false, { at: last.nextAt, random });
+  }
+  return { moments, last };
+}
+
+describe("a delivery", () => {
+  it("is over with the first success", () => {
+    const after = afterAttempt({ createdAt, attempts: 4 }, true, { at: createdAt + 5, random: 0 });
+    expect(after).toEqual({ state: "delivered", attempts: 5, nextAt: null });
+  });
+
+  it.each([
+    { attempts: 1, random: 0.5, waits: firstWaitMs },
+    { attempts: 2, random: 0.5, waits: 2 * firstWaitMs },
+    { attempts: 6, random: 0.5, waits: 32 * firstWaitMs },
+    { attempts: 1, random: 0, waits: 0.75 * firstWaitMs },
+    { attempts: 100, random: 0.5, waits: longestWaitMs },
+  ])("waits $waits ms after attempt $attempts with the chance $random", ({ attempts, random, waits }) => {
+    expect(waitAfter(attempts, random)).toBe(waits);
+  });
+
+  it.each([0, 0.5, 0.999])("is tried for a day and then given up, with the chance %d", (random) => {
+    const { moments, last } = failing(random);
+
+    expect(last).toEqual({ state: "failed", attempts: moments.length, nextAt: null });
+    const tried = (moments.at(-1) ?? 0) - createdAt;
+    expect(tried).toBeLessThanOrEqual(givenUpAfterMs);
+    expect(tried).toBeGreaterThan(givenUpAfterMs - 1.25 * longestWaitMs);
+    expect(moments.length).toBeGreaterThan(12);
+    expect(moments.length).toBeLessThan(25);
+  });
+});
+
+describe("a webhook", () => {
+  it("fails since its first failure, and no more after a success", () => {
+    expect(failingAfter(null, false, 7)).toBe(7);
+    expect(failingAfter(7, false, 9)).toBe(7);
+    expect(failingAfter(7, true, 9)).toBeNull();
+  });
+
+  it("is to be disabled when it has failed for days", () => {
+    expect(isToBeDisabled(7, 7 + disabledAfterMs - 1)).toBe(false);
+    expect(isToBeDisabled(7, 7 + disabledAfterMs)).toBe(true);
+    expect(isToBeDisabled(null, 7 + disabledAfterMs)).toBe(false);
+  });
+});

@@ -1,0 +1,122 @@
+import { env } from "cloudflare:workers";
+import { beforeEach, expect, it } from "vitest";
+import { sweep } from "#queues/sweep";
+import { contentKey, thumbnailKey } from "#storage/blobs";
+import { openDatabase } from "#storage/db";
+import { freezeBlobs } from "#storage/frozen-blobs";
+import { findAnyOverlayFile } from "#storage/overlay-files";
+import { signedIn, type Client } from "../support/client.ts";
+import { createAppliance, startBuild } from "../support/factories.ts";
+import { fileForm, send, uploadFile } from "../support/files.ts";
+
+const hourMs = 60 * 60_000;
+
+let tux: Client;
+let applianceId: number;
+beforeEach(async () => {
+  tux = await signedIn();
+  applianceId = await createAppliance(tux);
+});
+
+/** A run of the sweeper so much later; R2's own clock does not follow. */
+const sweepIn = (ms: number) => sweep({ scheduledTime: Date.now() + ms, cron: "* * * * *", noRetry() {} }, env);
+
+const blobOf = async (id: string) =>
+  (await findAnyOverlayFile(openDatabase(env.DB), Number(id)))?.blobId ?? expect.fail(`there is no file ${id}`);
+const isThere = async (blobId: string) => (await env.BLOBS.head(contentKey(blobId))) !== null;
+const releasedRows = () => env.DB.prepare("SELECT count(*) AS rows FROM released_blobs").first<number>("rows");
+
+it("removes the content of a deleted file after an hour", async () => {
+  const { id } = await uploadFile(tux, applianceId, "hello");
+  const blobId = await blobOf(id);
+  await tux.delete(`/files/${id}`);
+
+  await sweepIn(hourMs / 2);
+  expect(await isThere(blobId)).toBe(true);
+  await sweepIn(2 * hourMs);
+
+  expect(await isThere(blobId)).toBe(false);
+  expect(await releasedRows()).toBe(0);
+});
+
+it("removes a replaced content and keeps the new one", async () => {
+  const { id } = await uploadFile(tux, applianceId, "hello");
+  const old = await blobOf(id);
+  await send(tux, fileForm("goodbye"), { method: "PUT", path: `/files/${id}/data` });
+
+  await sweepIn(2 * hourMs);
+
+  expect(await isThere(old)).toBe(false);
+  expect(await (await tux.get(`/files/${id}/data`)).text()).toBe("goodbye");
+});
+
+it("keeps what a clone still names, until that is gone too", async () => {
+  const { id } = await uploadFile(tux, applianceId, "hello");
+  const blobId = await blobOf(id);
+  const clone = await createAppliance(tux, { clone_from: applianceId });
+  await tux.delete(`/appliances/${applianceId}`);
+  await sweepIn(2 * hourMs);
+  expect(await isThere(blobId)).toBe(true);
+
+  await tux.delete(`/appliances/${clone}`);
+  await sweepIn(2 * hourMs);
+
+  expect(await isThere(blobId)).toBe(false);
+});
+
+it("keeps what the input of a build names until an hour after its end", async () => {
+  const { id } = await uploadFile(tux, applianceId, "hello");
+  const blobId = await blobOf(id);
+  const buildId = await startBuild(tux, applianceId);
+  await freezeBlobs(openDatabase(env.DB), buildId, [blobId]);
+  await tux.delete(`/files/${id}`);
+  await sweepIn(2 * hourMs);
+  expect(await isThere(blobId)).toBe(true);
+
+  await tux.delete(`/running_builds/${buildId}`);
+  await sweepIn(2 * hourMs);
+  expect(await isThere(blobId)).toBe(true);
+  await sweepIn(4 * hourMs);
+
+  expect(await isThere(blobId)).toBe(false);
+});
+
+it.each(["logo_blob", "background_blob"])("keeps a picture that an appliance names as %s", async (column) => {
+  const blobId = crypto.randomUUID();
+  await env.BLOBS.put(contentKey(blobId), "a picture");
+  await env.BLOBS.put(thumbnailKey(blobId), "a small one");
+  await env.DB.prepare(`UPDATE appliances SET ${column} = ? WHERE id = ?`).bind(blobId, applianceId).run();
+  await sweepIn(2 * hourMs);
+  expect(await isThere(blobId)).toBe(true);
+
+  await tux.delete(`/appliances/${applianceId}`);
+  await sweepIn(2 * hourMs);
+
+  expect(await isThere(blobId)).toBe(false);
+  expect(await env.BLOBS.head(thumbnailKey(blobId))).toBeNull();
+});
+
+it("removes a content that never got a row after an hour", async () => {
+  const stray = crypto.randomUUID();
+  await env.BLOBS.put(contentKey(stray), "a crash came in between");
+
+  await sweepIn(hourMs / 2);
+  expect(await isThere(stray)).toBe(true);
+  await sweepIn(2 * hourMs);
+
+  expect(await isThere(stray)).toBe(false);
+});
+
+it("leaves a content that was let go just now to its own hour, however old it is", async () => {
+  const blobId = crypto.randomUUID();
+  await env.BLOBS.put(contentKey(blobId), "let go an hour and a half from now");
+  await env.DB.prepare("INSERT INTO released_blobs VALUES (?, ?)")
+    .bind(blobId, Date.now() + 1.5 * hourMs)
+    .run();
+
+  await sweepIn(2 * hourMs);
+  expect(await isThere(blobId)).toBe(true);
+  await sweepIn(3 * hourMs);
+
+  expect(await isThere(blobId)).toBe(false);
+});

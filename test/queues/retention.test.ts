@@ -1,0 +1,155 @@
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { sweep } from "#queues/sweep";
+import { buildPrefix } from "#storage/blobs";
+import { findAnyBuild } from "#storage/builds";
+import { openDatabase } from "#storage/db";
+import { signedIn, visit, type Client } from "../support/client.ts";
+import { createBuild, startBuild } from "../support/factories.ts";
+import { bytesOf } from "../support/fake-agent.ts";
+import { fileStoreOf } from "../support/file-store.ts";
+import { expectError, readXml } from "../support/xml.ts";
+
+const dayMs = 24 * 60 * 60_000;
+const db = openDatabase(env.DB);
+
+let tux: Client;
+beforeEach(async () => {
+  tux = await signedIn();
+});
+
+/** A run of the sweeper so many days later, in a service that keeps images for `keep` days. */
+const sweepAfter = (days: number, keep = "30") =>
+  sweep(
+    { scheduledTime: Date.now() + days * dayMs, cron: "* * * * *", noRetry() {} },
+    { ...env, KEEP_IMAGES_DAYS: keep },
+  );
+
+const build = () => createBuild(tux, bytesOf("an image"), { store: fileStoreOf({ "/a": "a" }) });
+
+const keysOf = async (buildId: number) => {
+  const { objects } = await env.BLOBS.list({ prefix: buildPrefix(buildId) });
+  return objects.map(({ key }) => key.slice(buildPrefix(buildId).length)).filter((key) => key !== "log.txt");
+};
+const everything = ["files-1", "files-index-1", "image-1", "installed.json"];
+
+const seen = async (buildId: number) => (await readXml(await tux.get(`/builds/${buildId}`))).build;
+
+describe("the age of images", () => {
+  it.each([
+    ["30 days by default", 29, "30"],
+    ["for ever with 0", 4000, "0"],
+    ["for ever with nothing", 4000, ""],
+    ["for ever with nonsense", 4000, "some"],
+  ])("keeps them %s", async (_what, days, keep) => {
+    const { buildId } = await build();
+
+    await sweepAfter(days, keep);
+
+    expect((await findAnyBuild(db, buildId))?.expiredAt).toBeNull();
+    expect(await keysOf(buildId)).toEqual(everything);
+  });
+
+  it("removes image and file store, and leaves the build with its log and its packages", async () => {
+    const { applianceId, buildId } = await build();
+
+    await sweepAfter(31);
+
+    expect(await keysOf(buildId)).toEqual(["installed.json"]);
+    expect(await seen(buildId)).toMatchObject({ state: "finished", expired: "true", size: "600" });
+    const installed = await tux.get(`/appliances/${applianceId}/software/installed?build_id=${buildId}`);
+    expect(await installed.text()).toContain("busybox");
+    const { appliance } = await readXml(await tux.get(`/appliances/${applianceId}`));
+    expect(appliance.builds.build).toBeUndefined();
+  });
+
+  it("answers what stood on them with an error that says so", async () => {
+    const { applianceId, buildId, agent } = await build();
+    const { download_url: address } = await seen(buildId);
+
+    await sweepAfter(31);
+
+    const message = await expectError(await visit(new URL(address).pathname), 410, "build_not_found");
+    expect(message).toContain("age");
+    const imageFile = `/appliances/${applianceId}/image_files?build_id=${buildId}&path=/a`;
+    await expectError(await tux.get(imageFile), 400, "raw_image_unavailable");
+    await expectError(await tux.post("/testdrives", { build_id: buildId }), 400, "build_not_found");
+    await expectError(await tux.get(`/appliances/${applianceId}/software/manifest/oem`), 400, "build_not_found");
+    expect((await agent.call("GET", `/builds/${buildId}/image`)).status).toBe(404);
+  });
+
+  it("lets an expired version be built again without force, which replaces it", async () => {
+    const { applianceId, buildId: old, agent } = await build();
+    await sweepAfter(31);
+
+    const again = await startBuild(tux, applianceId, { version: "0.0.1" });
+    expect((await seen(old)).expired).toBe("true");
+    await agent.buildsSuccessfully(again);
+
+    expect((await seen(again)).expired).toBe("false");
+    await expectError(await tux.get(`/builds/${old}`), 404, "invalid_build_id");
+    const refused = await tux.post("/running_builds", { appliance_id: applianceId, version: "0.0.1" });
+    await expectError(refused, 400, "image_already_exists");
+  });
+
+  it("gives the account its room back", async () => {
+    const { buildId } = await build();
+    await env.DB.prepare("UPDATE builds SET file_size = ? WHERE id = ?")
+      .bind(10 * 1024 ** 3, buildId)
+      .run();
+    expect((await readXml(await tux.get("/account"))).account.disk_quota.used).toBe("50%");
+
+    await sweepAfter(31);
+
+    expect((await findAnyBuild(db, buildId))?.fileSize).toBe(10 * 1024 ** 3);
+    expect((await readXml(await tux.get("/account"))).account.disk_quota.used).toBe("0%");
+  });
+
+  it("leaves an image on which a testdrive stands", async () => {
+    const { buildId } = await build();
+    const testdrive = env.DB.prepare(
+      "INSERT INTO testdrives (account_id, build_id, state, page_token, created_at) VALUES (?, ?, 'running', ?, ?)",
+    );
+    await testdrive.bind(tux.accountId, buildId, crypto.randomUUID(), Date.now() + 40 * dayMs).run();
+    await sweepAfter(31);
+    expect((await seen(buildId)).expired).toBe("false");
+
+    await env.DB.prepare("UPDATE testdrives SET state = 'ended' WHERE build_id = ?").bind(buildId).run();
+    await sweepAfter(31);
+    expect((await seen(buildId)).expired).toBe("true");
+  });
+
+  it("leaves to the next runs what a crash did not let it remove", async () => {
+    const { buildId } = await build();
+    const complaint = vi.spyOn(console, "error").mockImplementation(() => {});
+    const stuck = vi.spyOn(env.BLOBS, "delete").mockRejectedValue(new Error("R2 is away"));
+    await sweepAfter(31);
+    stuck.mockRestore();
+    complaint.mockRestore();
+    expect([(await seen(buildId)).expired, await keysOf(buildId)]).toEqual(["true", everything]);
+
+    await sweepAfter(31);
+
+    expect(await keysOf(buildId)).toEqual(["installed.json"]);
+  });
+});
+
+const gigabytes = (count: number, buildId: number) =>
+  env.DB.prepare("UPDATE builds SET files_size = ? WHERE id = ?")
+    .bind(count * 1024 ** 3, buildId)
+    .run();
+
+describe("a full account", () => {
+  it("counts file stores, and starts no further build", async () => {
+    const { applianceId, buildId } = await build();
+    await gigabytes(20, buildId);
+
+    const answer = await tux.post("/running_builds", { appliance_id: applianceId });
+
+    expect(await expectError(answer, 400, "unknown_error")).toContain("quota");
+    const { running_builds: running } = await readXml(await tux.get(`/running_builds?appliance_id=${applianceId}`));
+    expect(running.running_build).toBeUndefined();
+    await gigabytes(19, buildId);
+    expect(await startBuild(tux, applianceId)).toBeGreaterThan(0);
+  });
+});

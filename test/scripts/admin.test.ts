@@ -1,0 +1,74 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { administer } from "../../scripts/admin/commands.ts";
+
+const acceptance = {
+  username: "rhea",
+  baseSystem: "SLES11_SP1",
+  textSha256: "ab".repeat(32),
+  acceptedAt: "2026-11-20T10:00:00.000Z",
+  current: true,
+};
+
+let service: Server;
+let isReadOnly: boolean;
+let asked: string[];
+let printed: string;
+
+/** Answers as the admin routes do (test/api/read-only.test.ts and test/web/agreement.test.ts have the real ones). */
+beforeEach(async () => {
+  [isReadOnly, asked, printed] = [false, [], ""];
+  service = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += String(chunk);
+    asked.push(`${request.method} ${request.url} ${request.headers.authorization} ${body}`.trim());
+    if (request.method === "PUT") isReadOnly = (JSON.parse(body) as { on: boolean }).on;
+    const readOnly = { on: isReadOnly, since: isReadOnly ? "2026-11-20T10:00:00.000Z" : null };
+    response.end(JSON.stringify(request.url === "/admin/agreements" ? { agreements: [acceptance] } : readOnly));
+  }).listen(0, "127.0.0.1");
+  await once(service, "listening");
+  vi.spyOn(process.stdout, "write").mockImplementation((text) => Boolean((printed += String(text))));
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  service.close();
+  await once(service, "close");
+});
+
+const run = (...words: string[]) => {
+  const address = service.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return administer(words, { KILN_URL: `http://127.0.0.1:${address.port}`, KILN_ADMIN_SECRET: "secret" });
+};
+
+describe("npm run admin -- read-only", () => {
+  it.each([
+    ["on", 'PUT /admin/read-only Bearer secret {"on":true}', "on since 2026-11-20T10:00:00.000Z"],
+    ["off", 'PUT /admin/read-only Bearer secret {"on":false}', "is off"],
+    ["status", "GET /admin/read-only Bearer secret", "is off"],
+  ])("%s asks for it, and says what holds now", async (word, request, words) => {
+    await run("read-only", word);
+
+    expect(asked).toEqual([request]);
+    expect(printed).toContain(words);
+  });
+
+  it.each([[["read-only"]], [["read-only", "maybe"]], [["read-only", "on", "now"]]])(
+    "refuses %j without a word to the service",
+    async (words) => {
+      await expect(run(...words)).rejects.toThrow(/no command|takes no argument/);
+      expect(asked).toEqual([]);
+    },
+  );
+});
+
+describe("npm run admin -- agreements list", () => {
+  it("prints who accepted what", async () => {
+    await run("agreements", "list");
+
+    expect(asked).toEqual(["GET /admin/agreements Bearer secret"]);
+    expect(printed).toMatch(/ACCOUNT +BASE SYSTEM/);
+    expect(printed).toMatch(/rhea +SLES11_SP1 +2026-11-20T10:00:00.000Z +yes +abab/);
+  });
+});

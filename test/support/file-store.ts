@@ -1,0 +1,42 @@
+import { Buffer } from "node:buffer";
+import { zstdCompressSync } from "node:zlib";
+import { FileIndexWriter } from "../../builder-agent/src/build/file-index.ts";
+import { orderOf, type FileEntry } from "#contract/index";
+
+/** The two artifacts of a file store, as an agent uploads them. */
+export interface StoreBytes {
+  files: Uint8Array<ArrayBuffer>;
+  index: Uint8Array<ArrayBuffer>;
+}
+
+/** What a path is: a file with this content, a link, or something else. */
+export type Node = string | { link: string } | { type: "d" | "c" | "b" | "p" | "s" } | { entry: FileEntry };
+
+/** A store of these paths; the directories above them come by themselves. The index is the agent's own. */
+export function fileStoreOf(nodes: Record<string, Node>): StoreBytes {
+  const paths = Object.keys(nodes);
+  const dirs = paths.flatMap(dirsAbove).filter((dir) => !(dir in nodes));
+  const all = [...new Set(["/", ...dirs, ...paths])].toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+  const frames: Buffer[] = [zstdCompressSync("")];
+  const index = new FileIndexWriter();
+  for (const path of all) index.add(entryOf(path, nodes[path] ?? { type: "d" }, frames));
+  return { files: Uint8Array.from(Buffer.concat(frames)), index: Uint8Array.from(Buffer.concat(index.end())) };
+}
+
+function entryOf(path: string, node: Node, frames: Buffer[]): FileEntry {
+  const owned = { path, mode: 0o644, uid: 0, gid: 0, owner: "root", group: "root" };
+  if (typeof node !== "string") {
+    if ("entry" in node) return node.entry;
+    return "link" in node ? { ...owned, type: "l", target: node.link } : { ...owned, type: node.type };
+  }
+  const frame = zstdCompressSync(node);
+  const offset = Buffer.concat(frames).length;
+  frames.push(frame);
+  return { ...owned, type: "f", size: Buffer.byteLength(node), offset, length: frame.length };
+}
+
+const dirsAbove = (path: string): string[] =>
+  path
+    .split("/")
+    .slice(1, -1)
+    .map((_, at, names) => `/${names.slice(0, at + 1).join("/")}`);

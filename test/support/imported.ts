@@ -1,0 +1,17 @@
+import { env } from "cloudflare:workers";
+import { solverModule } from "#solver/module";
+import { openSolver, type Solver } from "#solver/solver";
+import { aliasOf, type Repository } from "#storage/repositories";
+
+/** A solver that holds what an import left in R2. */
+export async function solverOf({ id, parts }: Pick<Repository, "id" | "parts">): Promise<Solver> {
+  const solver = await openSolver(solverModule);
+  const repository = solver.addRepository(aliasOf(id));
+  for (const key of parts) {
+    const part = await env.BLOBS.get(key);
+    if (!part) throw new Error(`${key} is not there`);
+    repository.loadPart(new Uint8Array(await part.arrayBuffer()));
+  }
+  solver.ready();
+  return solver;
+}

@@ -1,0 +1,46 @@
+import { beforeAll, expect, it } from "vitest";
+import { refusalCodes } from "#domain/refusal";
+import { groups } from "#openapi/operations";
+import { visit } from "../support/client.ts";
+
+let answer: Response;
+let html: string;
+
+beforeAll(async () => {
+  answer = await visit("/api/docs");
+  html = await answer.text();
+});
+
+it("is a page like the others, without a script", () => {
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("content-type")).toMatch(/^text\/html/);
+  expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
+  expect(html).not.toMatch(/<script|style=|https?:\/\/(?!kiln\.test|kiln\.example\.org|[a-z]+\.example\.org)/);
+});
+
+it("has every call and every code, and no link that leads nowhere", () => {
+  const ids = [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+  const links = [...html.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
+
+  expect(ids).toEqual(expect.arrayContaining(groups.flatMap(({ operations }) => operations.map(({ name }) => name))));
+  expect(ids).toEqual(expect.arrayContaining(refusalCodes.map((code) => `error-${code}`)));
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(links.filter((id) => !ids.includes(id))).toEqual([]);
+});
+
+it("shows of a call what it takes, answers and refuses", () => {
+  const call = /<article id="addPackage">.*?<\/article>/s.exec(html)?.[0] ?? "";
+
+  expect(call).toContain("/appliances/{appliance_id}/cmd/add_package");
+  for (const name of ["appliance_id", "name", "version", "repository_id"])
+    expect(call).toContain(`<code>${name}</code>`);
+  expect(call).toContain("&lt;packages_added&gt;");
+  expect(call).toContain('href="#error-invalid_repository_id"');
+});
+
+it("is also there for programs", async () => {
+  const document = await (await visit("/api/openapi.json")).json<{ servers: { url: string }[]; paths: object }>();
+
+  expect(document.servers).toEqual([{ url: "https://kiln.test" }]);
+  expect(Object.keys(document.paths)).toContain("/api/v1/user/appliances/{appliance_id}/cmd/add_package");
+});
