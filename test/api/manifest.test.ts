@@ -4,7 +4,10 @@ import { inputKey } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
 import { signedIn, visit, type Client } from "../support/client.ts";
+import signingKey from "../fixtures/repodata/signed/tiny.key?raw";
+import { fakeAgent } from "../support/fake-agent.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
+import { uploadFile } from "../support/files.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
 let tux: Client;
@@ -53,6 +56,26 @@ describe("GET software/manifest", () => {
     expect(manifest.extra_config.repository).toContainEqual(
       expect.objectContaining({ source: { "@path": expect.stringMatching(/^https:\/\/kiln\.test\/repositories\//) } }),
     );
+  });
+
+  it("names the files and keys that the image got", async () => {
+    const applianceId = await createAppliance(tux);
+    await uploadFile(tux, applianceId, "port = 7000\n", { name: "counter.conf", query: { path: "/etc" } });
+    await uploadFile(tux, applianceId, "left out", { query: { enabled: "false" } });
+    await tux.post(`/appliances/${applianceId}/gpg_keys`, { name: "repo signing", target: "rpm", key: signingKey });
+    await (await fakeAgent()).buildsSuccessfully(await startBuild(tux, applianceId));
+
+    const { extra_config: extra } = await manifestOf(applianceId);
+
+    expect(extra.overlay_files.file).toMatchObject({
+      path: "/etc/counter.conf",
+      permissions: "644",
+      owner: "nobody",
+      group: "nobody",
+      size: "12",
+    });
+    expect(extra.gpg_keys.gpg_key).toMatchObject({ "@name": "repo signing", "@target": "rpm" });
+    expect(JSON.stringify(extra.gpg_keys)).toContain("BEGIN PGP PUBLIC KEY BLOCK");
   });
 
   it("shows passwords as their SHA-512 hashes alone", async () => {

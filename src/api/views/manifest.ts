@@ -1,10 +1,11 @@
 import type { FrozenConfiguration, FrozenInput } from "#contract/index";
 import type { Manifest } from "#domain/manifest";
+import { shownPermissions } from "#domain/overlay-file-metadata";
 import { keytables } from "#kiwi/keytables";
 import { baseUrlOf } from "#api/views/software";
 import { copyOf } from "#xml/copy";
 import { readXml } from "#xml/read";
-import { marked, plainListOf, type XmlFields } from "#xml/write";
+import { marked, plainListOf, type XmlFields, type XmlList } from "#xml/write";
 
 /** The element `manifest` (wire.md §2.7): the KIWI description that was built, and what KIWI has no words for. */
 export function manifestFields(
@@ -25,8 +26,12 @@ export function manifestFields(
       ...(configuration && localFields(configuration)),
       repository: input.repositories.map((one) => repositoryFields(one, viewer)),
       ...(configuration && configuredFields(configuration)),
+      overlay_files: filesElement(input.files ?? []),
       // The original has the list also where it is empty.
-      gpg_keys: plainListOf("gpg_key", []),
+      gpg_keys: plainListOf(
+        "gpg_key",
+        (input.keys ?? []).map(({ name, armour }) => marked({ name, target: "rpm" }, armour)),
+      ),
     },
   };
 }
@@ -55,6 +60,22 @@ function configuredFields({ network, firewall, webyast, buildScript }: FrozenCon
     },
     build_script: buildScript,
   };
+}
+
+/** Whatever the image got of the appliance's own, its pictures too; left out where that is nothing. */
+function filesElement(files: NonNullable<FrozenInput["files"]>): XmlList | undefined {
+  if (files.length === 0) return undefined;
+  return plainListOf(
+    "file",
+    files.map(({ path, mode, owner, group, size, sha256 }) => ({
+      path,
+      permissions: shownPermissions(mode),
+      owner,
+      group,
+      size,
+      sha256,
+    })),
+  );
 }
 
 /** Addresses count with `manual` alone. */
