@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { Refusal } from "#domain/refusal";
+import { changedMeanwhile } from "#domain/refusal";
 import { prefersJson } from "#http/accept";
 import { etagOf, failsIfMatch, hitsIfNoneMatch } from "#http/etag";
 import { writeXml, type XmlValue } from "#xml/write";
@@ -21,8 +21,7 @@ export function refuseUnlessMatch(c: Context, root: string, value: XmlValue): vo
   if (header === undefined) return;
   const { xml, json } = etagsOf(root, value);
   if (!failsIfMatch(header, xml) || !failsIfMatch(header, json)) return;
-  const message = "It has changed since it was read. Read it again, and make the change to that.";
-  throw new Refusal("unknown_error", { in: "precondition", message });
+  throw changedMeanwhile();
 }
 
 /** Of one state in both of its forms: other bytes, another tag. */

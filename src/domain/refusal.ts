@@ -76,3 +76,10 @@ export class Refusal extends Error {
     this.in = detail.in ?? "parameter";
   }
 }
+
+/** Somebody was faster than a change that named the state it is meant for (If-Match). */
+export const changedMeanwhile = () =>
+  new Refusal("unknown_error", {
+    in: "precondition",
+    message: "It has changed since it was read. Read it again, and make the change to that.",
+  });

@@ -1,6 +1,6 @@
 import { keepEstimate } from "#domain/estimate";
 import { imageBefore, keepImage } from "#domain/last-image";
-import { Refusal } from "#domain/refusal";
+import { changedMeanwhile, Refusal } from "#domain/refusal";
 import { countChanges, imageOf, resolve } from "#domain/resolution";
 import { loadSoftware, type Choice } from "#domain/resolution-request";
 import { listApplianceRepositories, listSelection, type Appliance, type Selection } from "#storage/appliances";
@@ -53,11 +53,14 @@ export async function deselect(
   return before ? await compare(place, appliance, { before, after: undefined }) : equal;
 }
 
-/** Replaces all packages and patterns at once; bans stay, and so do pins to repositories, which no list shows. */
+/**
+ * Replaces all packages and patterns at once; bans stay, and so do pins to repositories, which no list shows.
+ * `onlyUnchanged`: refused when the appliance is not as it was read any more.
+ */
 export async function replaceSelection(
   place: Place,
   appliance: Appliance,
-  wanted: Pick<SelectionRequest, "kind" | "name" | "version">[],
+  { wanted, onlyUnchanged }: { wanted: Pick<SelectionRequest, "kind" | "name" | "version">[]; onlyUnchanged: boolean },
 ): Promise<void> {
   for (const { name, version } of wanted) {
     checkName(name);
@@ -68,7 +71,11 @@ export async function replaceSelection(
     const before = present.get(keyOf({ kind, name }));
     return { kind, name, version, repositoryId: before?.version === version ? before.repositoryId : null };
   });
-  await replaceSelections(place.db, appliance.id, [...new Map(rows.map((row) => [keyOf(row), row])).values()]);
+  const target = { applianceId: appliance.id, unchangedSince: onlyUnchanged ? appliance.lastEditedAt : undefined };
+  const replaced = await replaceSelections(place.db, target, [
+    ...new Map(rows.map((row) => [keyOf(row), row])).values(),
+  ]);
+  if (!replaced) throw onlyUnchanged ? changedMeanwhile() : new Refusal("invalid_appliance_id", { in: "path" });
   const resolution = await resolve(place, await loadSoftware(place.db, appliance));
   await keepEstimate(place.db, appliance, resolution);
 }

@@ -1,4 +1,4 @@
-import { and, eq, ne, sql } from "drizzle-orm";
+import { and, eq, ne, sql, type SQL } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { appliances, selections } from "./schema.ts";
 import type { Selection } from "./appliances.ts";
@@ -31,22 +31,28 @@ export async function removeSelection(db: Database, entry: SelectionKey): Promis
   return gone[0];
 }
 
-/** Replaces all packages and patterns in one batch; bans are kept apart. */
+/**
+ * Replaces all packages and patterns in one batch; bans are kept apart. With `unchangedSince`, the moment of the last edit
+ * that the caller has seen, only when there has been none since; false: there has.
+ */
 export async function replaceSelections(
   db: Database,
-  applianceId: number,
+  { applianceId, unchangedSince }: { applianceId: number; unchangedSince?: Date | undefined },
   rows: Omit<NewSelection, "applianceId">[],
-): Promise<void> {
+): Promise<boolean> {
   const list = rows.map(({ kind, name, version, repositoryId }) => [kind, name, version, repositoryId]);
-  await db.batch([
-    db.delete(selections).where(and(eq(selections.applianceId, applianceId), ne(selections.kind, "ban"))),
+  const seen = unchangedSince === undefined ? sql`last_edited_at` : sql`${unchangedSince.getTime()}`;
+  const holds = sql`EXISTS (SELECT 1 FROM appliances WHERE id = ${applianceId} AND last_edited_at = ${seen})`;
+  const [, , touched] = await db.batch([
+    db.delete(selections).where(and(eq(selections.applianceId, applianceId), ne(selections.kind, "ban"), holds)),
     // One bound parameter however many there are; inserted in their order, which is the order of their ids.
     db.insert(selections).select(
       sql`SELECT NULL, ${applianceId}, value ->> 0, value ->> 1, value ->> 2, value ->> 3
-            FROM json_each(${JSON.stringify(list)}) ORDER BY key`,
+            FROM json_each(${JSON.stringify(list)}) WHERE ${holds} ORDER BY key`,
     ),
-    touch(db, applianceId),
+    touch(db, applianceId, holds).returning({ id: appliances.id }),
   ]);
+  return touched.length > 0;
 }
 
 type SelectionKey = Pick<Selection, "applianceId" | "kind" | "name">;
@@ -54,8 +60,9 @@ type SelectionKey = Pick<Selection, "applianceId" | "kind" | "name">;
 const sameEntry = ({ applianceId, kind, name }: SelectionKey) =>
   and(eq(selections.applianceId, applianceId), eq(selections.kind, kind), eq(selections.name, name));
 
-const touch = (db: Database, applianceId: number) =>
+/** Every edit has a moment of its own, also within one millisecond. */
+const touch = (db: Database, applianceId: number, condition?: SQL) =>
   db
     .update(appliances)
-    .set({ lastEditedAt: sql`${Date.now()}` })
-    .where(eq(appliances.id, applianceId));
+    .set({ lastEditedAt: sql`max(${Date.now()}, last_edited_at + 1)` })
+    .where(and(eq(appliances.id, applianceId), condition));

@@ -1,4 +1,7 @@
+import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { openDatabase } from "#storage/db";
+import { repositories } from "#storage/schema";
 import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { expectError, readXml } from "../support/xml.ts";
@@ -173,9 +176,12 @@ describe("GET appliances/<id>/status", () => {
     expect(await answer.text()).toBe("<status>\n  <state>ok</state>\n  <issues>\n  </issues>\n</status>\n");
   });
 
-  it("says that there are no packages for i586", async () => {
+  it("says that there are no packages for its architecture", async () => {
     const tux = await signedIn();
     const id = await cloned(tux, { arch: "i686" });
+    await openDatabase(env.DB)
+      .update(repositories)
+      .set({ arches: ["x86_64"] });
 
     const { status } = await readXml(await tux.get(`/appliances/${id}/status`));
 

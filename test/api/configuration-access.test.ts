@@ -20,6 +20,8 @@ const tux = await signedIn();
 const geeko = await signedIn();
 const stored = async (id: number) => (await rowOf(id)).configuration;
 
+const selecting = (name: string) => `<software><pattern>base</pattern><package>${name}</package></software>`;
+
 describe("access to a configuration", () => {
   it("is its owner's: a stranger's does not exist, a template is only read", async () => {
     const id = await createAppliance(tux);
@@ -120,13 +122,27 @@ describe("ETag of a configuration", () => {
     expect((await rowOf(id)).name).toBe("Any");
   });
 
+  it("lets one of several changes of the same state of the selection in", async () => {
+    const id = await createAppliance(tux);
+    const path = `/appliances/${id}/software`;
+    const tags = (await tux.get(path)).headers.get("etag") ?? "";
+    const names = ["hello", "bash", "bigfile", "webdemo"];
+
+    const answers = await Promise.all(names.map((name) => putIfMatch(tux, path, { body: selecting(name), tags })));
+
+    const winner = answers.findIndex(({ status }) => status === 200);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 412, 412, 412]);
+    const packages = [...(await (await tux.get(path)).text()).matchAll(/<package>(.*)<\/package>/g)];
+    expect(packages.map(([, name]) => name)).toEqual([names[winner]]);
+  });
+
   it("guards the software selection in the same way", async () => {
     const id = await createAppliance(tux);
     const path = `/appliances/${id}/software`;
     const etag = (await tux.get(path)).headers.get("etag") ?? "";
     const change = (name: string) =>
       putIfMatch(tux, path, {
-        body: `<software><pattern>base</pattern><package>${name}</package></software>`,
+        body: selecting(name),
         tags: etag,
       });
 

@@ -25,8 +25,9 @@ export const software = factory
   .put("/appliances/:id/software", async (c) => {
     const appliance = await ownAppliance(c);
     const wanted = selectionOf(await readXmlBody(c.req.raw));
-    if (c.req.header("if-match")) refuseUnlessMatch(c, "software", await selectionFields(c, appliance));
-    await replaceSelection(placeOf(c), appliance, wanted);
+    const onlyUnchanged = c.req.header("if-match") !== undefined;
+    if (onlyUnchanged) refuseUnlessMatch(c, "software", await selectionFields(c, appliance));
+    await replaceSelection(placeOf(c), appliance, { wanted, onlyUnchanged });
     return await showSelection(c, appliance);
   })
   .get("/appliances/:id/software/installed", async (c) => {
