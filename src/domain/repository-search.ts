@@ -1,3 +1,4 @@
+import type { Arch } from "#contract/index";
 import type { RepositorySoftware } from "#domain/installed-software";
 import { listApplianceRepositories, type Appliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
@@ -6,6 +7,12 @@ import { listVisibleRepositories, type Repository } from "#storage/repositories"
 
 /** A client that looks for one letter gets the best of it. */
 const mostHits = 1000;
+
+/** What a system of an architecture can install; packages of others may lie in the same repository. */
+const installable: Record<Arch, readonly string[]> = {
+  i586: ["noarch", "i386", "i486", "i586", "i686"],
+  x86_64: ["noarch", "i386", "i486", "i586", "i686", "x86_64"],
+};
 
 /** Packages and patterns that fit, by repository; the repository with the best hit first, in each the best hit first. */
 export async function searchSoftware(
@@ -18,7 +25,8 @@ export async function searchSoftware(
     ? listVisibleRepositories(db, accountId)
     : listApplianceRepositories(db, appliance.id));
   const repositoryIds = repositories.map(({ id }) => id);
-  const found = await searchPackages(db, { repositoryIds, q, allFields, limit: mostHits });
+  const arches = installable[appliance.arch];
+  const found = await searchPackages(db, { repositoryIds, arches, q, allFields, limit: mostHits });
   const known = new Map(repositories.map((repository) => [repository.id, repository]));
   return [...Map.groupBy(found, ({ repositoryId }) => repositoryId)].flatMap(([id, hits]) => {
     const repository = known.get(id);

@@ -58,13 +58,22 @@ export async function listWithHidden(db: Database, startedBefore: Date): Promise
   return rows.map(({ id }) => id);
 }
 
+interface PackageSearch {
+  repositoryIds: readonly number[];
+  /** As packages name them: others are left out. */
+  arches: readonly string[];
+  q: string;
+  allFields: boolean;
+  limit: number;
+}
+
 /**
  * Packages and patterns whose name holds the text, in any case; exact names first, then those that begin with it. With
  * `allFields` in summaries and descriptions too.
  */
 export async function searchPackages(
   db: Database,
-  { repositoryIds, q, allFields, limit }: { repositoryIds: number[]; q: string; allFields: boolean; limit: number },
+  { repositoryIds, arches, q, allFields, limit }: PackageSearch,
 ): Promise<FoundPackage[]> {
   const needle = q.toLowerCase();
   const fields = allFields ? ["name", "pattern", "summary", "description"] : ["name", "pattern"];
@@ -74,6 +83,7 @@ export async function searchPackages(
       p.checksum_type AS checksumType, p.checksum, p.pattern
     FROM packages AS p
     WHERE p.import_id IN ${shownImports(repositoryIds)}
+      AND p.arch IN (SELECT value FROM json_each(${JSON.stringify(arches)}))
       AND ${candidates(repositoryIds, needle, allFields)}
       AND (${sql.join(matches, sql` OR `)})
     ORDER BY ${rank(sql`p.name`, needle)}, p.name, p.repository_id, p.id
@@ -102,7 +112,7 @@ export async function searchNames(
   return names;
 }
 
-const shownImports = (repositoryIds: number[]) =>
+const shownImports = (repositoryIds: readonly number[]) =>
   sql`(SELECT import_id FROM repositories WHERE id IN (SELECT value FROM json_each(${JSON.stringify(repositoryIds)})))`;
 
 /** lower() knows ASCII only, which is all that names of packages have. */
@@ -116,7 +126,7 @@ const rank = (name: SQL, needle: string) =>
  * index of trigrams. That needs three characters, and D1 takes patterns up to 50 bytes: other texts look at every name, and
  * `all fields` at every description, of these repositories.
  */
-function candidates(repositoryIds: number[], needle: string, allFields: boolean): SQL {
+function candidates(repositoryIds: readonly number[], needle: string, allFields: boolean): SQL {
   const pattern = `%${needle}%`;
   const fits = [...needle].length >= 3 && new TextEncoder().encode(pattern).byteLength <= 50;
   if (!fits || allFields) return sql`true`;

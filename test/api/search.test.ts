@@ -27,6 +27,9 @@ beforeAll(async () => {
     "aaaXbase-1",
     "aaa_base-1",
     "gcc-c++-4",
+    "archer-wide-1-1.x86_64",
+    "archer-old-1-1.i686",
+    "archer-far-1-1.aarch64",
   ];
   await publish("tiny/main", rpmMd([...packages, "patterns-x-1 provides pattern() = desktop", `${long}-1`]));
   await importRepository(env, db, main);
@@ -47,6 +50,13 @@ async function found(query: string, who = tux, appliance = id): Promise<string[]
 }
 
 describe("GET /appliances/<id>/software/search", () => {
+  it("leaves out what the appliance's architecture cannot install", async () => {
+    const i586 = await createAppliance(tux, { arch: "i686" });
+
+    expect(await found("q=archer")).toEqual(["archer-old", "archer-wide"]);
+    expect(await found("q=archer", tux, Number(i586))).toEqual(["archer-old"]);
+  });
+
   it("shows packages by repository, as installed software is shown", async () => {
     const { software_map: map } = await readXml(await tux.get(`/appliances/${id}/software/search?q=qtcreator`));
     expect(map.repository).toEqual({

@@ -30,7 +30,13 @@ const importing = (files: RepositoryFiles) => importRepository(env, db, reposito
 const row = async () => (await findRepository(db, repositoryId)) ?? expect.fail("the repository is gone");
 
 const names = async () => {
-  const found = await searchPackages(db, { repositoryIds: [repositoryId], q: "-", allFields: false, limit: 100 });
+  const found = await searchPackages(db, {
+    arches: ["noarch", "x86_64", "i586"],
+    repositoryIds: [repositoryId],
+    q: "-",
+    allFields: false,
+    limit: 100,
+  });
   return found.map(({ name }) => name).toSorted();
 };
 
