@@ -7,7 +7,7 @@ import { createAppliance } from "../support/factories.ts";
 /** Every address that answers GET; those of an id with one that is there, where the template's 1 is not. */
 const paths = [...new Set(app.routes.filter(({ method }) => method === "GET").map(({ path }) => path))];
 // Of these GET itself opens something that lasts.
-const withoutAnswer = /socket|\/control$|\/viewers\//;
+const withoutAnswer = /socket|\/control$|\/viewers\/|\/events$/;
 
 let tux: Client;
 let applianceId: number;
@@ -40,6 +40,13 @@ describe("HEAD", () => {
     expect(head.headers.get("content-type")).toBe(get.headers.get("content-type"));
     expect(head.headers.get("content-length")).toBe(String((await get.arrayBuffer()).byteLength));
     expect((await head.arrayBuffer()).byteLength).toBe(0);
+  });
+
+  it("of a stream without end says no length, and opens none", async () => {
+    const head = await ask("HEAD", "/api/v2/user/events");
+
+    expect([head.status, head.headers.get("content-type")]).toEqual([200, "text/event-stream; charset=utf-8"]);
+    expect([head.headers.get("content-length"), (await head.arrayBuffer()).byteLength]).toEqual([null, 0]);
   });
 
   it("finds the addresses of the API, of the pages and of files", () => {
