@@ -1,19 +1,8 @@
+import type { EventName } from "#domain/event-names";
 import { Refusal } from "#domain/refusal";
 import { findBuildOfEvent, findTestdriveOfEvent } from "#storage/events";
 import { openDatabase } from "#storage/db";
 import type { Publication } from "#storage/publications";
-
-export const eventNames = [
-  "build.queued",
-  "build.started",
-  "build.finished",
-  "build.failed",
-  "build.cancelled",
-  "testdrive.started",
-  "testdrive.ended",
-  "version.published",
-] as const;
-export type EventName = (typeof eventNames)[number];
 
 /** What has happened to one thing, as receivers read it. */
 export type EventSubject =

@@ -1,62 +1,18 @@
 import { z } from "zod";
-import { InstalledPackage, type FrozenInput, type ImageType } from "#contract/index";
+import { InstalledPackage, type FrozenInput } from "#contract/index";
 import { configurationOf, type Configuration } from "#domain/configuration";
 import { opened, withoutPasswords, type ConfigurationKey } from "#domain/configuration-secrets";
+import type { PublishedDefinition, PublishedItem, PublishedRepository, PublishedSoftware } from "#domain/published";
 import { Refusal } from "#domain/refusal";
-import { listApplianceRepositories, listSelection, type Appliance, type Selection } from "#storage/appliances";
+import { listApplianceRepositories, listSelection, type Appliance } from "#storage/appliances";
 import { installedKey } from "#storage/blobs";
 import { findInput } from "#storage/build-blobs";
 import type { Build } from "#storage/builds";
 import { findTemplateConfiguration } from "#storage/configurations";
 import type { Database } from "#storage/db";
-import { listGpgKeys, type GpgKey } from "#storage/gpg-keys";
+import { listGpgKeys } from "#storage/gpg-keys";
 import { listOverlayFiles } from "#storage/overlay-files";
 import { rereadRepositories } from "#storage/repositories";
-
-/** An image of a published version. */
-export interface PublishedFormat {
-  buildId: number;
-  imageType: ImageType;
-  md5: string;
-}
-
-/** What a published version was made from: what its page shows, and what a clone of it starts with. No secrets. */
-export interface PublishedDefinition {
-  /** Every password empty. */
-  configuration: Configuration;
-  /** Who can log in; a password only where it is the template's, which everybody knows. */
-  accounts: { user: string; password: string }[];
-  /** Ids of the appliance's repositories in their order. */
-  repositoryIds: number[];
-  selection: Pick<Selection, "kind" | "name" | "version" | "repositoryId">[];
-  gpgKeys: Pick<GpgKey, "name" | "target" | "fingerprint" | "key">[];
-  hasOverlayFiles: boolean;
-  estimatedRawMb: number;
-  estimatedCompressedMb: number;
-}
-
-export interface PublishedRepository {
-  name: string;
-  /** Brought by a catalogue of the service, not by a person. */
-  trusted: boolean;
-  /** Made of somebody's own uploads. */
-  uploads: boolean;
-}
-
-export interface PublishedItem {
-  kind: "package" | "pattern";
-  name: string;
-  version: string;
-  /** Place in `repositories`; -1: from none of them. */
-  repository: number;
-}
-
-/** What is in the images of a version. */
-export interface PublishedSoftware {
-  repositories: PublishedRepository[];
-  selected: PublishedItem[];
-  installed: PublishedItem[];
-}
 
 interface Place {
   env: Pick<Env, "BLOBS"> & ConfigurationKey;

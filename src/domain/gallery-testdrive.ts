@@ -1,7 +1,7 @@
 import type { ImageType } from "#contract/index";
 import { getPublication } from "#domain/gallery-access";
 import { noteUse } from "#domain/gallery-clone";
-import type { PublishedFormat } from "#domain/gallery-snapshot";
+import type { PublishedFormat } from "#domain/published";
 import { Refusal } from "#domain/refusal";
 import { startTestdriveOf, type StartedTestdrive, type TestdriveEnv } from "#domain/testdrive";
 import type { Account } from "#storage/accounts";

@@ -1,5 +1,5 @@
 import { quotaExceeded } from "#domain/quota";
-import type { StoredPackage } from "#domain/rpm";
+import type { StoredPackage } from "#domain/stored-package";
 import { type PackageFacts, packageNames, writeHeaders } from "#domain/rpm-headers";
 import { archivedPackageKey, uploadKey } from "#storage/blobs";
 import { putBlob } from "#storage/blob-writer";

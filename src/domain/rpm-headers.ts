@@ -1,4 +1,4 @@
-import type { StoredPackage } from "#domain/rpm";
+import type { StoredPackage } from "#domain/stored-package";
 import { uploadHeadersKey } from "#storage/blobs";
 import { BlobWriter } from "#storage/blob-writer";
 import { type RpmHeader, rpmFileName } from "#repodata/rpm-header";

@@ -1,7 +1,7 @@
 import { leftBytes } from "#domain/quota";
 import { unpackArchive } from "#domain/rpm-archive";
 import { Refusal } from "#domain/refusal";
-import type { StoredPackage } from "#domain/rpm";
+import type { StoredPackage } from "#domain/stored-package";
 import { packageNames, writeHeaders } from "#domain/rpm-headers";
 import { capAt } from "#domain/upload-limit";
 import type { Account } from "#storage/accounts";

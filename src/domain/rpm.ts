@@ -3,14 +3,6 @@ import { findBaseSystem } from "#storage/appliances";
 import type { Database } from "#storage/db";
 import { findRpm, listRpms, type Rpm } from "#storage/rpms";
 
-/** A package of an upload, as its row remembers it; the whole header lies in R2. */
-export interface StoredPackage {
-  /** `name-epoch:version-release.arch`: two packages of that name are the same one, built twice. */
-  nevra: string;
-  /** The file name that rpm gives it. */
-  fileName: string;
-}
-
 export async function listUploads(db: Database, accountId: number, baseSystem: string): Promise<Rpm[]> {
   await checkBaseSystem(db, baseSystem);
   return listRpms(db, accountId, baseSystem);

@@ -1,4 +1,5 @@
-import { eventNames, eventsObject, type EventName } from "#domain/events";
+import { eventNames, type EventName } from "#domain/event-names";
+import { eventsObject } from "#domain/events";
 import type { OutsideRules } from "#domain/outside-address";
 import { Refusal } from "#domain/refusal";
 import { isReachable } from "#domain/repository-address";

@@ -1,4 +1,5 @@
-import type { EventName, Moment } from "#domain/events";
+import type { EventName } from "#domain/event-names";
+import type { Moment } from "#domain/events";
 
 /**
  * What an object has still to announce. It is noted together with the state that it tells of, so that no crash loses it,

@@ -1,5 +1,6 @@
 import type { BuildFinished } from "#contract/index";
-import type { EventName, Moment } from "#domain/events";
+import type { EventName } from "#domain/event-names";
+import type { Moment } from "#domain/events";
 import { raiseRelease } from "#domain/version";
 import { switchboard } from "#queues/jobs";
 import { listAgents } from "#storage/agents";

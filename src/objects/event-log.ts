@@ -1,4 +1,5 @@
-import type { Announcement, EventName } from "#domain/events";
+import type { EventName } from "#domain/event-names";
+import type { Announcement } from "#domain/events";
 
 /** An event as it is kept and told. */
 export interface KeptEvent {

@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
-import { eventsObject, type Announcement, type EventName } from "#domain/events";
+import type { EventName } from "#domain/event-names";
+import { eventsObject, type Announcement } from "#domain/events";
 import type { Client } from "./client.ts";
 import { readXml } from "./xml.ts";
 

@@ -1,5 +1,5 @@
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { EventName } from "#domain/events";
+import type { EventName } from "#domain/event-names";
 import { id, moment } from "./columns.ts";
 
 /** Addresses that are told of an account's events; what they were sent lies in the account's Events object. */

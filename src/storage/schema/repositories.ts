@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { Arch } from "#contract/index";
 import type { BaseSystemFacts } from "#domain/catalogue";
-import type { StoredPackage } from "#domain/rpm";
+import type { StoredPackage } from "#domain/stored-package";
 import { accounts } from "./accounts.ts";
 import { id, moment } from "./columns.ts";
 

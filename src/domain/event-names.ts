@@ -1,0 +1,12 @@
+/** What an account is told of (docs/api/events.md). */
+export const eventNames = [
+  "build.queued",
+  "build.started",
+  "build.finished",
+  "build.failed",
+  "build.cancelled",
+  "testdrive.started",
+  "testdrive.ended",
+  "version.published",
+] as const;
+export type EventName = (typeof eventNames)[number];

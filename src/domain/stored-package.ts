@@ -1,0 +1,7 @@
+/** A package of an upload, as its row remembers it; the whole header lies in R2. */
+export interface StoredPackage {
+  /** `name-epoch:version-release.arch`: two packages of that name are the same one, built twice. */
+  nevra: string;
+  /** The file name that rpm gives it. */
+  fileName: string;
+}
