@@ -3,6 +3,9 @@ import { eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openDatabase } from "#storage/db";
 import { galleryUses } from "#storage/schema";
+import { publishedSoftwareFields } from "#api/views/gallery-software";
+import { writeJson } from "#xml/json";
+import { writeXml } from "#xml/write";
 import { pngOf } from "../picture/png-maker.ts";
 import { sent } from "./every-call/send.ts";
 import { signedIn, type Client } from "../support/client.ts";
@@ -63,6 +66,15 @@ describe("software", () => {
     expect(installed.package).toContainEqual({ "#text": "counter", "@repository": own, "@version": "1.0-1" });
     expect(installed.package).toContainEqual({ "#text": "gpg-pubkey", "@repository": "", "@version": "1-1" });
     expect(await (await rhea.get(galleryPath(id, "/software"))).text()).toContain(">counter</package>");
+  });
+
+  it("has one shape in JSON, also where nothing was selected", () => {
+    const nothing = publishedSoftwareFields(1, { repositories: [], selected: [], installed: [] });
+
+    const { appliance } = JSON.parse(writeJson("appliance", nothing));
+
+    expect(appliance.selected_software).toEqual({ package: [], pattern: [] });
+    expect(writeXml("appliance", nothing)).toContain('<selected_software count="0"></selected_software>');
   });
 
   it("from a person's repository is told on the page, too", async () => {

@@ -18,8 +18,7 @@ export function publishedSoftwareFields(applianceId: number, software: Published
 }
 
 /** Packages, then patterns, in one list. */
-function itemsFields(items: readonly PublishedItem[], nameOf: (place: number) => string): XmlMarked | XmlList {
-  if (items.length === 0) return new XmlList("package", [], { count: 0 });
+function itemsFields(items: readonly PublishedItem[], nameOf: (place: number) => string): XmlMarked {
   const ofKind = (wanted: PublishedItem["kind"]) =>
     items
       .filter(({ kind }) => kind === wanted)
