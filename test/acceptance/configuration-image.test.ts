@@ -145,7 +145,8 @@ describe("a machine that boots it", () => {
       expect(await guest.says("Do you accept this licence?", 120)).toContain(eula);
       await guest.type("what\nyes\n");
       const said = await guest.says("END\n", 120);
-      expect(said.indexOf("login:")).toBe(-1);
+      // The prompt may have followed already.
+      expect(said.slice(0, said.indexOf("END\n"))).not.toContain("login:");
       const report = reportIn(said);
       expect(report).toContain("host=kiosk7.example.org\n");
       expect(report).toContain("address=10.11.12.13/24\nroute=10.11.12.1\n");
