@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { api } from "#api/index";
 import { shown } from "#api/errors";
 import type { ApiEnv } from "#api/factory";
-import { xml } from "#api/respond";
+import { nothingHere, xml } from "#api/respond";
 import { refuseForeignOrigins } from "#api/same-origin";
 import { allowedMethods } from "#api/allowed-methods";
 import { adminApi } from "#admin-api/index";
@@ -37,9 +37,7 @@ app.route("/", web);
 
 app.notFound((c) => {
   const allowed = allowedMethods(app.routes, c.req.path);
-  if (allowed.length === 0) {
-    return xml(c, "error", { code: "unknown_error", message: "There is nothing at this address." }, 404);
-  }
+  if (allowed.length === 0) return nothingHere(c);
   c.header("Allow", allowed.join(", "));
   throw new Refusal("wrong_http_method", { message: `Use ${allowed.join(" or ")} here.` });
 });

@@ -1,5 +1,6 @@
 import { getRunningBuild } from "#domain/build";
 import { followBuild, openLog, type BuildNews } from "#domain/build-log";
+import { eventStreamHeaders } from "#http/event-stream";
 import { factory } from "#api/factory";
 import { pathId } from "#api/params";
 
@@ -9,7 +10,7 @@ export const buildLog = factory.createApp().get("/running_builds/:id/log", async
   const build = await getRunningBuild(c.var.db, c.var.account.id, buildId);
   if (wantsEvents(c.req.header("accept"))) {
     const news = followBuild(c.env, c.var.db, build, offsetOf(c.req.header("last-event-id")));
-    return new Response(bodyOf(news, eventOf), { headers: eventHeaders });
+    return new Response(bodyOf(news, eventOf), { headers: eventStreamHeaders });
   }
   const { length, pages } = await openLog(c.env, build);
   const headers = { "content-type": "text/plain; charset=utf-8", "content-length": String(length), ...unkept };
@@ -18,13 +19,6 @@ export const buildLog = factory.createApp().get("/running_builds/:id/log", async
 });
 
 const unkept = { "cache-control": "no-store" };
-
-const eventHeaders = {
-  "content-type": "text/event-stream; charset=utf-8",
-  // no-transform and the second header keep proxies from collecting events.
-  "cache-control": "no-store, no-transform",
-  "x-accel-buffering": "no",
-};
 
 const wantsEvents = (accept: string | undefined) => /\btext\/event-stream\b/i.test(accept ?? "");
 

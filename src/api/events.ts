@@ -1,21 +1,15 @@
 import { followEvents } from "#domain/events";
 import { Refusal } from "#domain/refusal";
+import { eventStreamHeaders } from "#http/event-stream";
 import { factory } from "#api/factory";
 import { v2Only } from "#api/v2-only";
 
 /** What happens to the account's builds, testdrives and publications, as server-sent events. */
 export const events = factory.createApp().get("/events", v2Only, async (c) => {
   const after = idIn(c.req.header("last-event-id"));
-  if (c.req.method === "HEAD") return new Response(null, { headers: eventHeaders });
-  return new Response(await followEvents(c.env, c.var.account.id, after), { headers: eventHeaders });
+  if (c.req.method === "HEAD") return new Response(null, { headers: eventStreamHeaders });
+  return new Response(await followEvents(c.env, c.var.account.id, after), { headers: eventStreamHeaders });
 });
-
-const eventHeaders = {
-  "content-type": "text/event-stream; charset=utf-8",
-  // no-transform and the second header keep proxies from collecting events.
-  "cache-control": "no-store, no-transform",
-  "x-accel-buffering": "no",
-};
 
 /** An empty one is what a client sends that has seen none. */
 function idIn(lastEventId: string | undefined): number | undefined {

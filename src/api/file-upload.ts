@@ -1,13 +1,11 @@
 import type { Context } from "hono";
-import { Refusal } from "#domain/refusal";
+import type { Refusal } from "#domain/refusal";
 import { startOfBody } from "#http/body-start";
 import { formFields, mayBeForm } from "#http/form";
-import { boundaryOf, MultipartFault } from "#http/multipart";
+import { boundaryOf } from "#http/multipart";
 import { receiveUpload, type Received } from "#http/upload";
 import type { ApiEnv } from "#api/factory";
-
-/** What a form needs beside its file. */
-const formBytes = 64 * 1024;
+import { damagedForm, formBytes, refuseLongBody } from "#api/upload";
 
 /** How a call takes a file. */
 export interface FileCall<T> {
@@ -23,9 +21,7 @@ export interface FileCall<T> {
  * it a form (wire.md §5.2).
  */
 export async function receiveFile<T>(c: Context<ApiEnv>, call: FileCall<T>): Promise<Received<T>> {
-  const largestMb = Number(c.env.MAX_UPLOAD_MB);
-  const announcedBytes = Number(c.req.header("content-length") ?? 0);
-  if (announcedBytes > largestMb * 2 ** 20 + formBytes) throw call.tooLarge(largestMb);
+  refuseLongBody(c, call.tooLarge);
   try {
     const contentType = c.req.header("content-type") ?? null;
     if (boundaryOf(contentType) !== undefined || !mayBeForm(contentType)) return await receiveUpload(c.req.raw, call);
@@ -33,8 +29,7 @@ export async function receiveFile<T>(c: Context<ApiEnv>, call: FileCall<T>): Pro
     if (!isWhole || !isForm(start, call.parameters)) return await receiveUpload(request, call);
     return { fields: new Map(await formFields(start, contentType)), stored: undefined };
   } catch (error) {
-    if (!(error instanceof MultipartFault)) throw error;
-    throw new Refusal("invalid_request", { message: `The form of this upload is damaged: ${error.message}.` });
+    return damagedForm("invalid_request")(error);
   }
 }
 

@@ -5,13 +5,13 @@ import { checkBaseSystem, getUpload, listUploads } from "#domain/rpm";
 import { discardUpload, stageUpload, tooLarge, type StagedUpload } from "#domain/rpm-staging";
 import { addUpload, deleteUpload, replaceUpload } from "#domain/rpm-upload";
 import { answerBlob } from "#http/blob";
-import { MultipartFault } from "#http/multipart";
 import { receiveUpload, type Received } from "#http/upload";
 import { uploadKey } from "#storage/blobs";
 import { arrayOf } from "#xml/write";
 import { factory, type ApiEnv } from "#api/factory";
-import { parseParams, pathId, readParams, text } from "#api/params";
+import { parseParams, pathId, readParams, readQuery, text } from "#api/params";
 import { success, xml } from "#api/respond";
+import { damagedForm, refuseLongBody } from "#api/upload";
 import { rpmEntryFields, rpmFields } from "#api/views/rpm";
 
 export const ListRequest = z.object({ base_system: text() });
@@ -26,7 +26,7 @@ export const rpms = factory
   })
   .post("/rpms", async (c) => {
     const { db, account } = c.var;
-    const named = c.req.query("base_system") || undefined;
+    const named = readQuery(c)["base_system"];
     if (named !== undefined) await checkBaseSystem(db, named); // before gigabytes come
 
     const { fields, stored } = await receive(c);
@@ -66,24 +66,14 @@ export const rpms = factory
 
 const uploadOf = (c: Context<ApiEnv>) => getUpload(c.var.db, c.var.account.id, pathId(c, "id", "invalid_rpm_id"));
 
-/** What a form needs beside its file. */
-const formBytes = 64 * 1024;
-
 /** Stores the file of the request while it arrives. */
 async function receive(c: Context<ApiEnv>, replacedBytes = 0): Promise<Received<StagedUpload>> {
-  const largestMb = Number(c.env.MAX_UPLOAD_MB);
-  const announcedBytes = Number(c.req.header("content-length") ?? 0);
-  if (announcedBytes > largestMb * 2 ** 20 + formBytes) throw tooLarge(largestMb);
+  refuseLongBody(c, tooLarge);
   const { db, account } = c.var;
-  try {
-    return await receiveUpload(c.req.raw, {
-      store: (file) => stageUpload(c.env, db, { account, replacedBytes }, file),
-      discard: (staged) => discardUpload(c.env, staged),
-    });
-  } catch (error) {
-    if (!(error instanceof MultipartFault)) throw error;
-    throw new Refusal("invalid_file", { message: `The form of this upload is damaged: ${error.message}.` });
-  }
+  return await receiveUpload(c.req.raw, {
+    store: (file) => stageUpload(c.env, db, { account, replacedBytes }, file),
+    discard: (staged) => discardUpload(c.env, staged),
+  }).catch(damagedForm("invalid_file"));
 }
 
 /** Works with the file that came; when that is refused, the file goes again. */

@@ -5,17 +5,15 @@ import { arrayOf } from "#xml/write";
 import { factory } from "#api/factory";
 import { id, parseParams, readParams } from "#api/params";
 import { xml } from "#api/respond";
+import { v2Only } from "#api/v2-only";
 import { listedTestdriveFields, startedTestdriveFields } from "#api/views/testdrive";
 
 export const TestdriveRequest = z.object({ build_id: id("invalid_build_id") });
 
 export const testdrives = factory
   .createApp()
-  .get("/testdrives", async (c) => {
-    // v1 has no list, though it has this path.
-    if (c.var.version.name === "v1") {
-      return xml(c, "error", { code: "unknown_error", message: "There is nothing at this address." }, 404);
-    }
+  // v1 has no list, though it has this path.
+  .get("/testdrives", v2Only, async (c) => {
     const live = await listLiveTestdrives(c.var.db, c.var.account.id);
     return xml(c, "testdrives", arrayOf("testdrive", live.map(listedTestdriveFields)));
   })

@@ -1,54 +1,31 @@
 import { execFileSync } from "node:child_process";
-import { createReadStream, existsSync, openSync, readdirSync, readSync, statSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { join, normalize } from "node:path";
+import { openSync, readdirSync, readSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildImage, type ImageBuild } from "../../builder-agent/src/build/image.ts";
+import type { ImageBuild } from "../../builder-agent/src/build/image.ts";
 import { packImage } from "../../builder-agent/src/build/pack.ts";
 import type { FrozenInput, Phase } from "../../builder-agent/src/contract.ts";
 import { mountsBelow } from "../../builder-agent/src/leftovers.ts";
-import { openWorkDir } from "../../builder-agent/src/work-dir.ts";
 import { temporaryDir } from "../../builder-agent/test/support/agent-place.ts";
 import { differenceOf } from "../../builder-agent/src/build/difference.ts";
+import { buildHere, sampleDistribution, serveDistribution } from "./support/local-build.ts";
 import { resolvedTiny } from "./support/resolved-tiny.ts";
 
 // The agent's own code runs the real KIWI on the sample distribution; there is no Worker but a server of its files.
 
-const distribution = process.env["KILN_SAMPLE_DISTRIBUTION"] ?? "";
+const distribution = sampleDistribution();
 const silent = () => {};
-let address = "";
-
-const server = createServer((request, response) => {
-  const path = normalize(new URL(request.url ?? "/", "http://here").pathname).replace(/^\/repositories\/tiny\//, "");
-  const file = join(distribution, path);
-  if (!existsSync(file) || !statSync(file).isFile()) return void response.writeHead(404).end();
-  response.writeHead(200, { "content-length": statSync(file).size });
-  createReadStream(file).pipe(response);
-});
+let files: Awaited<ReturnType<typeof serveDistribution>>;
 
 beforeAll(async () => {
-  if (!existsSync(join(distribution, "main/repodata"))) {
-    throw new Error(
-      "KILN_SAMPLE_DISTRIBUTION names no sample distribution: make one with sample-distribution/build.sh DIR",
-    );
-  }
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  files = await serveDistribution(distribution);
 });
-afterAll(() => void server.close());
+afterAll(() => files[Symbol.dispose]());
 
-/** Runs `buildImage` in a work directory below `stateDir`, and gives the result to `use` while it is there. */
-async function build<T>(stateDir: string, input: FrozenInput, more: Partial<ImageBuild>, use: Use<T>): Promise<T> {
-  await using dir = await openWorkDir(stateDir, "build", silent);
-  const signal = new AbortController().signal;
-  const reach = { url: address, credentials: {}, allowHosts: [] };
-  const quiet = { onLine: silent, onPhase: silent, onProgress: silent };
-  const options = { kiwi: "kiwi-ng", workDir: dir.path, reach, signal, ...quiet, ...more };
-  return await use(await buildImage(input, options), dir.path);
-}
+const build = <T>(stateDir: string, input: FrozenInput, more: Partial<ImageBuild>, use: Use<T>): Promise<T> =>
+  buildHere(input, { stateDir, url: files.url, ...more }, use);
 
-type Use<T> = (built: Awaited<ReturnType<typeof buildImage>>, workDir: string) => T | Promise<T>;
+type Use<T> = Parameters<typeof buildHere<T>>[2];
 
 function bytesAt(file: string, position: number, length: number): Buffer {
   const bytes = Buffer.alloc(length);

@@ -8,8 +8,7 @@ import { sent } from "./every-call/send.ts";
 import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
-import { configure, galleryPath, publish, publishedAppliance } from "../support/gallery.ts";
-import { rpmOf } from "../support/packages.ts";
+import { addUserRepository, configure, galleryPath, publish, publishedAppliance } from "../support/gallery.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
 const db = openDatabase(env.DB);
@@ -45,13 +44,7 @@ describe("a clone out of the gallery", () => {
     );
     await tux.post(`/appliances/${id}/cmd/add_package`, { name: "hello", version: "1.1-1" });
     await tux.post(`/appliances/${id}/cmd/ban_package`, { name: "webdemo" });
-    await sent({
-      method: "POST",
-      path: "/rpms?base_system=tiny-1.0",
-      body: { file: rpmOf("counter") },
-      credentials: tux,
-    });
-    await tux.post(`/appliances/${id}/cmd/add_user_repository`);
+    await addUserRepository(tux, id, "counter");
     const file = { file: "welcome", name: "motd" };
     await sent({
       method: "POST",

@@ -11,8 +11,7 @@ import { sent } from "./every-call/send.ts";
 import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
-import { galleryPath, publish, publishedAppliance } from "../support/gallery.ts";
-import { rpmOf } from "../support/packages.ts";
+import { addUserRepository, galleryPath, publish, publishedAppliance } from "../support/gallery.ts";
 import { askForWork, until } from "../support/testdrives.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
@@ -27,13 +26,7 @@ describe("software", () => {
   beforeAll(async () => {
     id = await createAppliance(tux, { name: "Counter" });
     await tux.post(`/appliances/${id}/cmd/add_package`, { name: "hello" });
-    await sent({
-      method: "POST",
-      path: "/rpms?base_system=tiny-1.0",
-      body: { file: rpmOf("counter") },
-      credentials: tux,
-    });
-    await tux.post(`/appliances/${id}/cmd/add_user_repository`);
+    await addUserRepository(tux, id, "counter");
     await tux.post(`/appliances/${id}/cmd/add_package`, { name: "counter" });
     const buildId = await startBuild(tux, id);
     const agent = await fakeAgent();

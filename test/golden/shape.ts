@@ -1,27 +1,15 @@
-import { XMLParser } from "fast-xml-parser";
+import { nameOf, xmlNodes, type XmlNode } from "../support/xml-nodes.ts";
 
 /**
  * What two documents of the same kind have in common, as text: elements in their order, attributes in theirs, and what
  * kind of value each holds. Neighbours of the same shape are one line with a star.
  */
 export function shapeOf(document: string): string {
-  const nodes = parser.parse(document) as Node[];
+  const nodes = xmlNodes(document);
   return linesOf(nodes, "").join("\n");
 }
 
-type Node = Record<string, unknown> & { ":@"?: Record<string, string> };
-
-const parser = new XMLParser({
-  preserveOrder: true,
-  ignoreAttributes: false,
-  attributeNamePrefix: "",
-  parseTagValue: false,
-  parseAttributeValue: false,
-  trimValues: false,
-  cdataPropName: "#text",
-});
-
-function linesOf(nodes: readonly Node[], indent: string): string[] {
+function linesOf(nodes: readonly XmlNode[], indent: string): string[] {
   const shapes = nodes
     .filter((node) => !("#text" in node))
     .map((node) => ({ name: nameOf(node), lines: nodeLines(node, indent) }));
@@ -37,9 +25,9 @@ function linesOf(nodes: readonly Node[], indent: string): string[] {
   return lines;
 }
 
-function nodeLines(node: Node, indent: string): string[] {
+function nodeLines(node: XmlNode, indent: string): string[] {
   const name = nameOf(node);
-  const content = node[name] as Node[];
+  const content = node[name] as XmlNode[];
   const attributes = Object.entries(node[":@"] ?? {}).map(
     ([key, value]) => ` @${key}=${attributeKind(key, value, content)}`,
   );
@@ -50,15 +38,13 @@ function nodeLines(node: Node, indent: string): string[] {
   return [/^\s*\n\s*$/.test(text) ? `${start} (none)` : `${start}: ${kindOf(text)}`];
 }
 
-const nameOf = (node: Node): string => Object.keys(node).find((key) => key !== ":@") ?? "";
-
-const textOf = (part: Node): string => {
+const textOf = (part: XmlNode): string => {
   const text = part["#text"];
-  return Array.isArray(text) ? text.map((inner) => textOf(inner as Node)).join("") : String(text ?? "");
+  return Array.isArray(text) ? text.map((inner) => textOf(inner as XmlNode)).join("") : String(text ?? "");
 };
 
 /** A count is right or wrong, whatever the fixture counts. */
-function attributeKind(name: string, value: string, content: readonly Node[]): string {
+function attributeKind(name: string, value: string, content: readonly XmlNode[]): string {
   if (name !== "count") return name === "type" ? value : kindOf(value);
   const items = content.filter((node) => !("#text" in node)).length;
   return Number(value) === items ? "count" : `${value}, though there are ${items}`;

@@ -1,5 +1,7 @@
 import { visit, type Client } from "./client.ts";
 import { createBuild } from "./factories.ts";
+import { rpmOf } from "./packages.ts";
+import { sent } from "../api/every-call/send.ts";
 
 /** A call whose body is plain text under the content type that the Ruby client gives it. */
 export const sendText = (
@@ -35,4 +37,15 @@ export async function publishedAppliance(
   const answer = await publish(tux, applianceId, "0.0.1", notes);
   if (!answer.ok) throw new Error(await answer.text());
   return { applianceId, buildId };
+}
+
+/** Uploads a package of the account's own, and gives an appliance the user repository that holds it. */
+export async function addUserRepository(tux: Client, applianceId: number, name: string): Promise<void> {
+  await sent({
+    method: "POST",
+    path: "/rpms?base_system=tiny-1.0",
+    body: { file: rpmOf(name) },
+    credentials: tux,
+  });
+  await tux.post(`/appliances/${applianceId}/cmd/add_user_repository`);
 }

@@ -1,7 +1,7 @@
-import { XMLParser } from "fast-xml-parser";
 import { expect } from "vitest";
 import { z } from "zod";
 import { visit } from "./client.ts";
+import { nameOf, xmlNodes, type XmlNode } from "./xml-nodes.ts";
 
 /** The part of JSON schema that the API's description uses. */
 interface Schema {
@@ -80,26 +80,15 @@ function objectComplaints(value: unknown, { properties = {}, required = [] }: Sc
   return [...missing, ...inside];
 }
 
-type Node = Record<string, unknown> & { ":@"?: Record<string, string> };
-
-const parser = new XMLParser({
-  preserveOrder: true,
-  ignoreAttributes: false,
-  attributeNamePrefix: "",
-  parseTagValue: false,
-  parseAttributeValue: false,
-  trimValues: false,
-});
-
 /** An XML document as the value that its schema speaks of. */
 function valueOfXml(document: string, schema: Schema): unknown {
-  const roots = (parser.parse(document) as Node[]).filter((node) => !("#text" in node));
+  const roots = xmlNodes(document).filter((node) => !("#text" in node));
   expect(roots.map(nameOf)).toEqual([schema.xml?.name]);
   return valueOf(roots[0] ?? {}, schema);
 }
 
-function valueOf(node: Node, schema: Schema): unknown {
-  const content = (node[nameOf(node)] ?? []) as Node[];
+function valueOf(node: XmlNode, schema: Schema): unknown {
+  const content = (node[nameOf(node)] ?? []) as XmlNode[];
   const text = content.map((part) => String(part["#text"] ?? "")).join("");
   if (schema.type !== "object") return typedText(text, schema);
   const value: Record<string, unknown> = {};
@@ -115,8 +104,6 @@ function valueOf(node: Node, schema: Schema): unknown {
   if (schema.properties?.["value"]?.["x-text"]) value["value"] = typedText(text, schema.properties["value"]);
   return value;
 }
-
-const nameOf = (node: Node): string => Object.keys(node).find((key) => key !== ":@") ?? "";
 
 function typedText(text: string, { type }: Schema = {}): unknown {
   if ((type === "integer" || type === "number") && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);

@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import { gpgKeyTooLarge } from "#domain/gpg-key";
 import { Refusal } from "#domain/refusal";
 import { readWhole } from "#http/whole-body";
+import { readQuery } from "#api/params";
 
 /** What a request to add a key says, and the key, wherever it stood. */
 export interface KeyRequest {
@@ -17,7 +18,7 @@ const longestBody = 768 * 1024 + 64 * 1024;
  * client sends armour as its body and calls that a form (wire.md §2.9), so that what it is shows by its beginning.
  */
 export async function readKeyRequest(c: Context): Promise<KeyRequest> {
-  const query = given(Object.entries(c.req.query()));
+  const query = readQuery(c);
   const body = await readBody(c.req.raw.body);
   const contentType = c.req.header("content-type") ?? "";
   if (!isForm(contentType) || isKey(body)) return { params: query, key: keyOf(query) ?? body };

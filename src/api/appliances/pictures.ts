@@ -3,21 +3,19 @@ import { getAppliance, getOwnAppliance } from "#domain/appliance";
 import { getPicture, pictureLimits, pictureTooLarge, replacePicture } from "#domain/picture";
 import { Refusal } from "#domain/refusal";
 import { answerBlob } from "#http/blob";
-import { MultipartFault } from "#http/multipart";
 import { receiveUpload } from "#http/upload";
 import { readWhole } from "#http/whole-body";
 import type { PictureKind } from "#storage/pictures";
 import { factory, type ApiEnv } from "#api/factory";
 import { pathId } from "#api/params";
-import { success, xml } from "#api/respond";
+import { damagedForm } from "#api/upload";
+import { success } from "#api/respond";
+import { v2Only } from "#api/v2-only";
 
 /** Logo and background of an appliance. The Ruby client sends them by POST, the specification by PUT (wire.md §2.4). */
 export const pictures = factory
   .createApp()
-  .use("/appliances/:id/configuration/:picture{logo|background}", async (c, next) => {
-    if (c.var.version.name === "v2") return await next();
-    return xml(c, "error", { code: "unknown_error", message: "There is nothing at this address." }, 404);
-  })
+  .use("/appliances/:id/configuration/:picture{logo|background}", v2Only)
   .get("/appliances/:id/configuration/logo", (c) => show(c, "logo"))
   .on(["PUT", "POST"], "/appliances/:id/configuration/logo", (c) => replace(c, "logo"))
   .get("/appliances/:id/configuration/background", (c) => show(c, "background"))
@@ -48,10 +46,7 @@ async function receivePng(request: Request, kind: PictureKind): Promise<Uint8Arr
   const { stored } = await receiveUpload(request, {
     store: async ({ body }) => (await readWhole(body, pictureLimits[kind].maxBytes)) ?? "too large",
     discard: async () => {}, // nothing is stored yet
-  }).catch((error: unknown) => {
-    if (!(error instanceof MultipartFault)) throw error;
-    throw new Refusal("invalid_value", { message: `The form of this upload is damaged: ${error.message}.` });
-  });
+  }).catch(damagedForm("invalid_value"));
   if (stored === "too large") throw pictureTooLarge(kind);
   if (stored && stored.byteLength > 0) return stored;
   throw new Refusal("missing_parameter", { message: "The parameter file is missing." });

@@ -1,0 +1,7 @@
+/** Of server-sent events: nobody on the way may keep them or collect them. */
+export const eventStreamHeaders = {
+  "content-type": "text/event-stream; charset=utf-8",
+  // no-transform and the second header keep proxies from collecting events.
+  "cache-control": "no-store, no-transform",
+  "x-accel-buffering": "no",
+};
