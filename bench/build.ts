@@ -5,6 +5,7 @@ import type { Readable } from "node:stream";
 import { createArguments, kiwiEnvironment, makeKiwiPlace, prepareArguments } from "../builder-agent/src/build/kiwi.ts";
 import { packImage } from "../builder-agent/src/build/pack.ts";
 import { readResult } from "../builder-agent/src/build/result.ts";
+import type { ImageType } from "../builder-agent/src/contract.ts";
 import { endOf, enclosed, run } from "../builder-agent/src/process.ts";
 import { openWorkDir } from "../builder-agent/src/work-dir.ts";
 import { restClient, type RestClient } from "../test/acceptance/support/rest.ts";
@@ -49,7 +50,7 @@ export async function measureBuild(place: Place): Promise<Figure[]> {
 }
 
 /** The agent tidies up after a build has finished, which is not to fall into the next measurement. */
-const untilEmpty = (work: string) =>
+export const untilEmpty = (work: string) =>
   waitUntil("the agent has tidied up", { seconds: 30, everyMs: 50 }, () => readdirSync(work).length === 0);
 
 async function buildOurs(client: RestClient, applianceId: string): Promise<number> {
@@ -59,7 +60,7 @@ async function buildOurs(client: RestClient, applianceId: string): Promise<numbe
 }
 
 /** Copies what the agent gives to KIWI, description and packages, while a first build runs, which also warms the caches for all that follow. */
-async function keepDescription(client: RestClient, from: { applianceId: string; work: string; to: string }) {
+export async function keepDescription(client: RestClient, from: { applianceId: string; work: string; to: string }) {
   const buildId = await postBuild(client, from.applianceId);
   const workDir = await waitUntil("the agent works", { seconds: 60, everyMs: 50 }, () =>
     readdirSync(from.work).find((name) => name.startsWith(`build-${buildId}-`)),
@@ -79,7 +80,7 @@ const given = ["description", "packages"];
 const placeholder = "/kiln-bench-work-dir";
 
 /** → seconds until the copy is there; tidying up is not counted, as it is not for ours. */
-async function buildBare(kept: string, folder: string): Promise<number> {
+export async function buildBare(kept: string, folder: string, imageType: ImageType = "oem"): Promise<number> {
   await using dir = await openWorkDir(folder, "bare", () => {});
   const signal = AbortSignal.timeout(limitMs);
   const place = await makeKiwiPlace(dir.path);
@@ -87,7 +88,7 @@ async function buildBare(kept: string, folder: string): Promise<number> {
   const config = join(place.description, "config.xml");
   writeFileSync(config, readFileSync(config, "utf8").replaceAll(placeholder, dir.path));
   const startedAt = performance.now();
-  for (const args of [prepareArguments(place, "oem", []), createArguments(place, "oem")]) {
+  for (const args of [prepareArguments(place, imageType, []), createArguments(place, imageType)]) {
     const [command, enclosedArgs] = enclosed("kiwi-ng", args);
     let lastWords = "";
     const onLine = (line: string) => void (lastWords = line.trim() || lastWords);
@@ -95,7 +96,7 @@ async function buildBare(kept: string, folder: string): Promise<number> {
     const exit = await run(command, enclosedArgs, options);
     if (!("code" in exit) || exit.code !== 0) throw new Error(`kiwi-ng by hand: ${endOf(exit)}: ${lastWords}`);
   }
-  const built = { ...(await readResult(place.target, "oem")), machine: { memoryMb: 512, is64Bit: true } };
+  const built = { ...(await readResult(place.target, imageType)), machine: { memoryMb: 512, is64Bit: true } };
   const packed = await packImage(built, "bare", { workDir: dir.path, signal });
   await mkdir(join(dir.path, "copy"));
   copyFileSync(packed.path, join(dir.path, "copy", packed.fileName));

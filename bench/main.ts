@@ -5,6 +5,7 @@ import { table, type Figure, type Measurement } from "./figure.ts";
 import { measureKilledAgent } from "./killed-agent.ts";
 import { measureList } from "./list.ts";
 import { Place } from "./place.ts";
+import { measureMulti } from "./multi.ts";
 import { measureRelay } from "./relay.ts";
 import { measureSoftware } from "./software/software.ts";
 import { measureTestdrive } from "./testdrive.ts";
@@ -13,6 +14,7 @@ import { measureUploadMemory } from "./upload-memory.ts";
 const measurements: Measurement[] = [
   { name: "list", run: measureList },
   { name: "build", run: measureBuild },
+  { name: "multi", run: measureMulti },
   { name: "testdrive", run: measureTestdrive },
   { name: "relay", run: measureRelay },
   { name: "software", run: measureSoftware },

@@ -14,6 +14,9 @@ const roomy = {
   MAX_TESTDRIVES_PER_ACCOUNT: "64",
 };
 
+/** The agent's own limits, above what any measurement asks for, and no work in the background unless it is measured. */
+const agentKeys = { KILN_AGENT_TESTDRIVE_SLOTS: "64", KILN_AGENT_SNAPSHOTS: "off" };
+
 /** Where a run measures: the services and folders that it made, all of which go with it. */
 export class Place implements AsyncDisposable {
   readonly say: (line: string) => void;
@@ -26,13 +29,13 @@ export class Place implements AsyncDisposable {
   }
 
   /** A service of its own, its state below `parent`; stopped by the one that asked, else with the place. */
-  async start(options: string[] = [], parent = tmpdir()): Promise<Service> {
-    const before = process.env["TMPDIR"];
-    process.env["TMPDIR"] = parent;
-    // The state directory is made before the first await.
+  async start(options: string[] = [], parent = tmpdir(), agent: Record<string, string> = {}): Promise<Service> {
+    const before = { ...process.env };
+    Object.assign(process.env, agentKeys, agent, { TMPDIR: parent });
+    // The state directory is made, and the environment read, before the first await.
     const starting = startService(options, roomy);
-    if (before === undefined) delete process.env["TMPDIR"];
-    else process.env["TMPDIR"] = before;
+    for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
+    Object.assign(process.env, before);
     const service = await starting;
     this.#stops.push(service.stop);
     return service;
@@ -45,7 +48,7 @@ export class Place implements AsyncDisposable {
 
   /** A finished disk image of the shared service. */
   image(): Promise<BuiltImage> {
-    return (this.#image ??= this.#buildImage());
+    return (this.#image ??= this.withAgent().then((service) => this.imageOf(service)));
   }
 
   /** An empty folder on the disk where the services' states are. */
@@ -55,8 +58,8 @@ export class Place implements AsyncDisposable {
     return path;
   }
 
-  async #buildImage(): Promise<BuiltImage> {
-    const service = await this.withAgent();
+  /** A finished disk image of that service. */
+  async imageOf(service: Service): Promise<BuiltImage> {
     const client = restClient(service.ready());
     const applianceId = await cloneJeos(client);
     this.say("building an image to boot");

@@ -1,10 +1,7 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { verdict, type Figure } from "./figure.ts";
 import type { Place } from "./place.ts";
-import { postTestdrive, sitAtRelay, sitAtTcp, stopSession, type Seat, type Wire } from "./session.ts";
+import { postTestdrive, sitAtRelay, sitAtTcp, stopSession, untilLogin, type Seat, type Wire } from "./session.ts";
 import { percentile } from "./statistics.ts";
-import { waitUntil } from "./wait.ts";
 
 const rounds = 10;
 const tripsPerRound = 200;
@@ -16,10 +13,7 @@ export async function measureRelay(place: Place): Promise<Figure[]> {
   const session = await postTestdrive(image);
   try {
     const [relay, direct] = [await sitAtRelay(session), await sitAtTcp(session)];
-    const serial = join(image.service.stateDir, "agent/testdrives", session.id, "serial.log");
-    await waitUntil("the machine idles at its login prompt", { seconds: 180, everyMs: 200 }, () =>
-      /login: ?$/m.test(readFileSync(serial, "utf8")),
-    );
+    await untilLogin(image, session);
     const { ours, against } = await alternate(relay, direct);
     for (const { viewer } of [relay, direct]) viewer.close();
     return figures(ours, against);
@@ -55,7 +49,8 @@ async function alternate(relay: Seat, direct: Seat) {
   return { ours, against };
 }
 
-async function trips(wire: Wire, count: number): Promise<number[]> {
+/** How long each of so many round trips between a viewer and QEMU took, in milliseconds. */
+export async function trips(wire: Wire, count: number): Promise<number[]> {
   const took: number[] = [];
   for (let trip = 0; trip < count; trip++) {
     const sentAt = performance.now();

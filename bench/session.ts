@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { openViewer, relayWire, tcpWire, type Viewer } from "../test/acceptance/support/rfb.ts";
 import type { BuiltImage } from "./place.ts";
@@ -32,6 +32,17 @@ export async function stopSession({ service }: BuiltImage, session: Session): Pr
     () => !readdirSync(sessions).includes(session.id),
   );
 }
+
+/** Waits until the serial console of a session asks for a login. */
+export async function untilLogin({ service }: BuiltImage, session: Session): Promise<void> {
+  const serial = join(service.stateDir, "agent/testdrives", session.id, "serial.log");
+  await waitUntil("the machine asks for a login", { seconds: 300, everyMs: 20 }, () =>
+    existsSync(serial) ? /login: ?$/m.test(readFileSync(serial, "utf8")) : false,
+  );
+}
+
+export const untilPicture = (viewer: Viewer) =>
+  waitUntil("the screen is not blank", { seconds: 60, everyMs: 5 }, async () => (await viewer.frame()).colours > 1);
 
 export const sitAtRelay = ({ url }: Session) => sit(() => relayWire(`${url.replace(/^http/, "ws")}/socket`));
 

@@ -4,18 +4,32 @@ import { globSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeDrives } from "../builder-agent/src/testdrive/disk.ts";
 import { makeSessionDir } from "../builder-agent/src/testdrive/session-dir.ts";
-import type { Viewer } from "../test/acceptance/support/rfb.ts";
 import { verdict, type Figure } from "./figure.ts";
+import { measureBoot } from "./testdrive-boot.ts";
+import { measureSnapshot } from "./testdrive-snapshot.ts";
 import type { BuiltImage, Place } from "./place.ts";
-import { postTestdrive, qemuCommand, sitAtRelay, sitAtTcp, stopSession, type Session } from "./session.ts";
+import {
+  postTestdrive,
+  qemuCommand,
+  sitAtRelay,
+  sitAtTcp,
+  stopSession,
+  untilPicture,
+  type Session,
+} from "./session.ts";
 import { median, spread } from "./statistics.ts";
-import { waitUntil } from "./wait.ts";
 
 const rounds = 5;
 const barSeconds = 1;
 
-/** POST → a picture through the relay, against the same QEMU started by hand → a picture. */
+/** How soon a testdrive is there: its first picture, its login prompt, booted or from a snapshot, alone and among others. */
 export async function measureTestdrive(place: Place): Promise<Figure[]> {
+  const picture = await measurePicture(place);
+  return [...picture, ...(await measureBoot(place)), ...(await measureSnapshot(place))];
+}
+
+/** POST → a picture through the relay, against the same QEMU started by hand → a picture. */
+async function measurePicture(place: Place): Promise<Figure[]> {
   const image = await place.image();
   const folder = place.folder();
   const ours: number[] = [];
@@ -80,6 +94,3 @@ async function driveBare({ image, folder, session, command }: Bare): Promise<num
 
 /** No cache evicts what is used by hand. */
 const unheld = { release: () => {}, [Symbol.dispose]: () => {} };
-
-const untilPicture = (viewer: Viewer) =>
-  waitUntil("the screen is not blank", { seconds: 60, everyMs: 5 }, async () => (await viewer.frame()).colours > 1);

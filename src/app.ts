@@ -12,7 +12,10 @@ import { Refusal } from "#domain/refusal";
 import { headLength } from "#http/head-length";
 import { readUnreadBody } from "#http/unread-body";
 import { openDatabase } from "#storage/db";
+import { attestationKeys } from "#web/attestation-keys";
 import { download } from "#web/download";
+import { keepGuestsApart } from "#web/guest-origin";
+import { guestWeb } from "#web/guest-web";
 import { web } from "#web/index";
 import { repositoryFiles } from "#web/repository-files";
 
@@ -25,12 +28,16 @@ app.use(async (c, next) => {
   c.set("baseUrl", c.env.BASE_URL === "" ? new URL(c.req.url).origin : c.env.BASE_URL.replace(/\/+$/, ""));
   await next();
 });
+app.use(keepGuestsApart);
+// Before the next rule: a guest's page is of no origin, and its forms are the guest's affair.
+app.route("/testdrives", guestWeb);
 app.use(refuseForeignOrigins);
 
 app.route("/api", api);
 app.route("/admin", adminApi);
 app.route("/agent", agentApi);
 app.route("/client/v4", queueGateway);
+app.route("/.well-known", attestationKeys);
 app.route("/download", download);
 app.route("/repositories", repositoryFiles);
 app.route("/", web);

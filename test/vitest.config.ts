@@ -10,6 +10,7 @@ const secrets = {
   API_KEY_ENCRYPTION_KEY: "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=",
   GATEWAY_TOKEN: "test-gateway-token",
   AGENT_TOKEN: "test-agent-token",
+  ATTESTATION_KEY: "MC4CAQAwBQYDK2VwBCIEIHyTglugB7FQrrplVHWq+nElW9voqX2pn8YF9VIXAwMu",
 };
 
 export default defineConfig({

@@ -2,9 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startBuild, type RunningBuild } from "./build/run-build.ts";
 import type { Config } from "./config.ts";
 import type { Capabilities, Job, Poke } from "./contract.ts";
+import { DiskRoom } from "./disk-room.ts";
 import type { ImageCache } from "./image-cache.ts";
 import { sentenceOf, type Log } from "./log.ts";
+import { KeptDisks } from "./modified/kept-disks.ts";
+import type { PackageCache } from "./packages/package-cache.ts";
+import type { Kept } from "./prepared/kept.ts";
 import type { Message, PullQueue } from "./queue.ts";
+import { Snapshots } from "./snapshot/snapshots.ts";
 import { keepSocket } from "./socket.ts";
 import { runTestdrive } from "./testdrive/run-testdrive.ts";
 import { reserveVnc } from "./testdrive/vnc-port.ts";
@@ -16,6 +21,8 @@ export interface AgentParts {
   api: WorkerApi;
   queue: PullQueue;
   cache: ImageCache;
+  packageCache?: PackageCache | undefined;
+  kept?: Kept | undefined;
   log: Log;
 }
 
@@ -28,6 +35,7 @@ export async function runAgent(parts: AgentParts, signal: AbortSignal): Promise<
   const work = new Work(parts, signal, () => bell.ring());
   const onPoke = (poke: Poke) => (poke.type === "cancel" ? work.cancel(poke.buildId) : bell.ring());
   bell.ring(); // what has been waiting longer than its messages live
+  const watch = work.keepDiskFloor();
   const socket = keepSocket({ dial: () => parts.api.openSocket(), onPoke, log: parts.log }, signal);
   let idlePulls = 0;
   while (!signal.aborted) {
@@ -38,7 +46,7 @@ export async function runAgent(parts: AgentParts, signal: AbortSignal): Promise<
     idlePulls = found ? 0 : idlePulls + 1;
     await bell.wait(pollDelayMs(idlePulls), signal);
   }
-  await Promise.all([work.stop(), socket]);
+  await Promise.all([work.stop(), socket, watch]);
 }
 
 /** 1–2 s when there is work; then slower by and by, up to 15 s, each agent at its own moment. Exported for its table. */
@@ -48,6 +56,8 @@ export function pollDelayMs(idlePulls: number, random = Math.random()): number {
 }
 
 type Kind = Job["kind"];
+/** What a claim has come to. "not_now": the message is for another agent, or for later. */
+type Claimed = "claimed" | "nothing" | "not_now";
 
 class Work {
   readonly #parts: AgentParts;
@@ -55,11 +65,18 @@ class Work {
   readonly #onEnd: () => void;
   readonly #builds = new Map<number, RunningBuild>();
   readonly #testdrives = new Set<Promise<void>>();
+  readonly #room: DiskRoom;
+  readonly #snapshots: Snapshots;
+  readonly #kept: KeptDisks;
 
   constructor(parts: AgentParts, signal: AbortSignal, onEnd: () => void) {
     this.#parts = parts;
     this.#signal = signal;
     this.#onEnd = onEnd;
+    const { kept, cache, packageCache } = parts;
+    this.#kept = new KeptDisks(parts.config);
+    this.#room = new DiskRoom({ ...parts, spares: [kept?.roots, kept?.disks, cache, packageCache, this.#kept] });
+    this.#snapshots = new Snapshots({ ...parts, signal });
   }
 
   /** One pull and its claims; after a poke also a claim without any message. → whether there was work. */
@@ -77,8 +94,9 @@ class Work {
       if (answer === "claimed") claimed++;
     }
     await queue.acknowledge(done, later, this.#signal);
-    // A poke is faster than the queue, and after the end of a build the messages of waiting ones may be gone.
-    const unasked: Kind[] = poked
+    // A poke is faster than the queue, and after the end of a build, or without room, the messages of waiting ones may be gone.
+    const isDue = poked || (await this.#room.isBack(this.#builds.size));
+    const unasked: Kind[] = isDue
       ? (["build", "testdrive"] as const).filter((kind) => !messages.some((each) => each.job?.kind === kind))
       : [];
     for (const kind of unasked) if ((await this.#claim(kind)) === "claimed") claimed++;
@@ -89,9 +107,15 @@ class Work {
     this.#builds.get(buildId)?.stop("cancelled");
   }
 
+  /** Until the agent stops. */
+  async keepDiskFloor(): Promise<void> {
+    await this.#room.keepFloor(() => [...this.#builds.values()].at(-1), this.#signal);
+  }
+
   async stop(): Promise<void> {
     for (const build of this.#builds.values()) build.stop("released");
     await Promise.all([...this.#builds.values()].map((build) => build.done).concat([...this.#testdrives]));
+    await this.#snapshots.settled();
   }
 
   #free(kind: Kind): number {
@@ -100,11 +124,10 @@ class Work {
     return capabilities.imageTypes.length > 0 ? config.slots - this.#builds.size : 0;
   }
 
-  /** "not_now": the message is for another agent, or for later. */
-  async #claim(kind: Kind): Promise<"claimed" | "nothing" | "not_now"> {
+  async #claim(kind: Kind): Promise<Claimed> {
     if (this.#free(kind) <= 0) return "not_now";
     try {
-      return (await (kind === "build" ? this.#claimBuild() : this.#claimTestdrive())) ? "claimed" : "nothing";
+      return await (kind === "build" ? this.#claimBuild() : this.#claimTestdrive());
     } catch (error) {
       this.#signal.throwIfAborted();
       this.#parts.log("claim failed", { kind, reason: sentenceOf(error) });
@@ -112,20 +135,22 @@ class Work {
     }
   }
 
-  async #claimBuild(): Promise<boolean> {
-    const { api, capabilities, config, cache, log } = this.#parts;
-    const claim = await api.claimBuild(capabilities, this.#signal);
-    if (claim === null) return false;
-    const build = startBuild(claim, { api, config, cache, log, builder: capabilities.builder });
+  /** Asks also without room: the Worker then gives nothing, and can say why its builds wait. */
+  async #claimBuild(): Promise<Claimed> {
+    const { capabilities, api } = this.#parts;
+    const hasRoom = await this.#room.isEnough(this.#builds.size);
+    const claim = await api.claimBuild({ ...capabilities, hasRoom }, this.#signal);
+    if (claim === null) return hasRoom ? "nothing" : "not_now";
+    const build = startBuild(claim, { ...this.#parts, builder: capabilities.builder });
     this.#builds.set(build.buildId, build);
     void build.done.finally(() => {
       this.#builds.delete(build.buildId);
       this.#onEnd();
     });
-    return true;
+    return "claimed";
   }
 
-  async #claimTestdrive(): Promise<boolean> {
+  async #claimTestdrive(): Promise<Claimed> {
     const { api, config, cache, log } = this.#parts;
     const reserved = await reserveVnc(config);
     const vnc = reserved === null ? null : { host: reserved.host, port: reserved.port };
@@ -135,17 +160,25 @@ class Work {
     });
     if (claim === null) {
       await reserved?.release();
-      return false;
+      return "nothing";
     }
     log("testdrive starts", { testdriveId: claim.testdriveId, buildId: claim.buildId });
-    const run = runTestdrive(claim, reserved, { api, config, cache, log, signal: this.#signal })
+    const run = runTestdrive(claim, reserved, {
+      api,
+      config,
+      cache,
+      log,
+      kept: this.#kept,
+      snapshots: this.#snapshots,
+      signal: this.#signal,
+    })
       .catch((error: unknown) => log("testdrive failed", { testdriveId: claim.testdriveId, reason: sentenceOf(error) }))
       .finally(() => {
         this.#testdrives.delete(run);
         this.#onEnd();
       });
     this.#testdrives.add(run);
-    return true;
+    return "claimed";
   }
 }
 

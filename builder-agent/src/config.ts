@@ -19,6 +19,8 @@ export interface Config {
   buildMemoryMb: number;
   /** What a build's guest may write, and what its result may hold. */
   buildDiskGb: number;
+  /** No build is claimed while less is free on the state directory's disk; 0: whatever is free. */
+  minFreeGb: number;
   /** Where VNC clients reach testdrives directly; null: through the Worker only. */
   vnc: { host: string; ports: readonly [from: number, to: number] } | null;
   /** Builds at a time. */
@@ -27,8 +29,22 @@ export interface Config {
   testdriveSlots: number;
   /** Most memory that one testdrive gets. */
   memoryMb: number;
-  /** Disk for built images that testdrives may start from without a download. */
+  /** What one testdrive may write to its disk. */
+  testdriveDiskGb: number;
+  /** How long the disk of a testdrive that is over is kept for its modified files; 0: not at all. */
+  keptMinutes: number;
+  /** Disk for all of these together. */
+  keptGb: number;
+  /** Disk for built images that testdrives may start from without a download, and for snapshots of them. */
   cacheGb: number;
+  /** Whether testdrives may start from a saved state of the booted guest. */
+  snapshots: "on" | "off";
+  /** Disk for packages that builds have fetched, for the next builds; 0: none are kept. */
+  packageCacheGb: number;
+  /** Disk for roots that other formats of a version are made from; 0: none is kept. */
+  preparedGb: number;
+  /** A root that no build has used for so long goes. */
+  preparedMinutes: number;
   /** HOST or HOST:PORT of repositories that are allowed although their address is private. */
   allowHosts: string[];
   accel: "auto" | "kvm" | "tcg";
@@ -74,7 +90,10 @@ const isolationMend =
   'say "vm" to run each build in a guest of its own, or "none" to run builds bare on this host as root ' +
   "(only where you trust everybody who can start a build)";
 const buildMemoryMend = "give the memory of a build's guest in MB, at least 512, e.g. 1536";
+const preparedGbMend = "give the disk for prepared roots in GB, e.g. 5, or 0 to keep none";
+const minFreeMend = "give the free disk in GB below which no build is taken, e.g. 5";
 const buildDiskMend = "give the disk of a build's guest in GB, from 1 to 1000, e.g. 16";
+const testdriveDiskMend = "give what one testdrive may write in GB, from 0.1 to 1000, e.g. 8";
 
 const Given = z.strictObject({
   url: base("give the address of the Worker, e.g. https://kiln.example.org"),
@@ -88,6 +107,7 @@ const Given = z.strictObject({
   isolation: z.enum(["vm", "none"], isolationMend).default("vm"),
   buildMemoryMb: z.coerce.number(buildMemoryMend).int(buildMemoryMend).min(512, buildMemoryMend).default(1536),
   buildDiskGb: z.coerce.number(buildDiskMend).min(1, buildDiskMend).max(1000, buildDiskMend).default(16),
+  minFreeGb: z.coerce.number(minFreeMend).min(0, minFreeMend).max(10_000, minFreeMend).default(5),
   vnc: z
     .preprocess(
       readVnc,
@@ -104,7 +124,27 @@ const Given = z.strictObject({
     .int("give the most memory of one testdrive in MB, e.g. 1024")
     .min(64, "a testdrive needs at least 64 MB")
     .default(() => Math.max(512, Math.floor(freemem() / 1024 / 1024 / 4))),
+  testdriveDiskGb: z.coerce
+    .number(testdriveDiskMend)
+    .min(0.1, testdriveDiskMend)
+    .max(1000, testdriveDiskMend)
+    .default(8),
+  keptMinutes: z.coerce
+    .number("give the minutes for which the disk of an ended testdrive is kept, e.g. 10")
+    .min(0, "cannot be negative")
+    .max(1440, "give at most a day: 1440")
+    .default(10),
+  keptGb: z.coerce
+    .number("give the size of the disks of ended testdrives in GB, e.g. 5")
+    .min(0, "cannot be negative")
+    .default(5),
   cacheGb: z.coerce.number("give the size of the image cache in GB, e.g. 10").min(0, "cannot be negative").default(10),
+  preparedGb: z.coerce.number(preparedGbMend).min(0, preparedGbMend).default(5),
+  preparedMinutes: count("give the minutes that an unused prepared root is kept, e.g. 120").default(120),
+  packageCacheGb: z.coerce
+    .number("give the size of the package cache in GB, e.g. 10")
+    .min(0, "cannot be negative")
+    .default(10),
   allowHosts: z
     .preprocess(
       (given) => (typeof given === "string" ? given.split(",").filter((each) => each !== "") : given),
@@ -113,6 +153,7 @@ const Given = z.strictObject({
       ),
     )
     .default([]),
+  snapshots: z.enum(["on", "off"], 'give "on" to keep booted guests for the next testdrive, or "off"').default("on"),
   accel: z.enum(["auto", "kvm", "tcg"], 'give "auto", "kvm" or "tcg"').default("auto"),
   kiwi: z
     .string("give KIWI NG's program, e.g. kiwi-ng")
@@ -129,11 +170,19 @@ const environmentNames: Record<string, keyof Config> = {
   KILN_AGENT_ISOLATION: "isolation",
   KILN_AGENT_BUILD_MEMORY_MB: "buildMemoryMb",
   KILN_AGENT_BUILD_DISK_GB: "buildDiskGb",
+  KILN_AGENT_MIN_FREE_GB: "minFreeGb",
   KILN_AGENT_VNC: "vnc",
   KILN_AGENT_SLOTS: "slots",
   KILN_AGENT_TESTDRIVE_SLOTS: "testdriveSlots",
   KILN_AGENT_MEMORY_MB: "memoryMb",
+  KILN_AGENT_TESTDRIVE_DISK_GB: "testdriveDiskGb",
+  KILN_AGENT_KEPT_MINUTES: "keptMinutes",
+  KILN_AGENT_KEPT_GB: "keptGb",
   KILN_AGENT_CACHE_GB: "cacheGb",
+  KILN_AGENT_SNAPSHOTS: "snapshots",
+  KILN_AGENT_PACKAGE_CACHE_GB: "packageCacheGb",
+  KILN_AGENT_PREPARED_GB: "preparedGb",
+  KILN_AGENT_PREPARED_MINUTES: "preparedMinutes",
   KILN_AGENT_ALLOW_HOSTS: "allowHosts",
   KILN_AGENT_ACCEL: "accel",
   KILN_AGENT_KIWI: "kiwi",

@@ -4,7 +4,7 @@ import { sentenceOf, type Log } from "./log.ts";
 import { RemoteRefusal } from "./retry.ts";
 
 /** Why a build is to stop although nothing is wrong with it. */
-export type StopReason = "cancelled" | "late" | "released" | "time_limit";
+export type StopReason = "cancelled" | "late" | "released" | "time_limit" | "no_room";
 
 export interface HeartbeatOptions {
   send: (beat: Heartbeat, signal: AbortSignal) => Promise<{ cancel: boolean }>;

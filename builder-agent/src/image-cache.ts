@@ -1,5 +1,6 @@
-import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { mkdir, rename, rm, utimes } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { evictKept, listKept, snapshotPath } from "./kept-images.ts";
 
 export type ImageFormat = "raw" | "iso";
 
@@ -22,8 +23,17 @@ export interface ImageCache {
   /** Takes `file` over by rename, so it has to lie on the cache's disk. `sha256` is that of the downloadable file. */
   put(buildId: number, sha256: string, file: string, format: ImageFormat): Promise<CachedImage>;
   find(buildId: number, sha256: string): Promise<CachedImage | undefined>;
+  /** Takes a directory over as the snapshot of an image that is held; counts towards the same limit. */
+  putSnapshot(image: CachedImage, key: string, folder: string): Promise<void>;
+  /** Where the snapshot of an image lies that is held. */
+  findSnapshot(image: CachedImage, key: string): Promise<string | undefined>;
+  dropSnapshot(image: CachedImage, key: string): Promise<void>;
+  /** Removes images that nobody holds, the least recently used first, until they had that many bytes or none is left. */
+  giveUp(bytes: number): Promise<void>;
   /** A path on the cache's disk to download or unpack to; what is left there after a crash is removed at the next start. */
   incoming(name: string): string;
+  /** Settles when all is done that was begun, evictions after a release too. */
+  idle(): Promise<void>;
 }
 
 /**
@@ -34,49 +44,57 @@ export async function openImageCache(dir: string, maxBytes: number): Promise<Ima
   const incomingDir = join(dir, "incoming");
   await rm(incomingDir, { recursive: true, force: true });
   await mkdir(incomingDir, { recursive: true });
-  const holders = new Map<string, number>();
+  const turns = takeTurns();
+  const evict = (limit = maxBytes) => evictKept(dir, limit, (path) => holders.isHeld(path));
+  const holders = new Holders(() => void turns.take(() => evict()).catch(() => {})); // the next eviction tries it again
   let incomingCount = 0;
-  await evict(dir, maxBytes, holders);
+  await evict();
 
   return {
     async put(buildId, sha256, file, format) {
       const path = join(dir, String(buildId), `${sha256}.${format}`);
-      await mkdir(join(dir, String(buildId)), { recursive: true });
-      const held = hold(holders, path, format);
+      const held = holders.hold(path, format);
       try {
-        await rename(file, path);
-        await touch(path);
-        await evict(dir, maxBytes, holders);
+        await turns.take(() => moveIn(file, path, evict));
       } catch (error) {
         held.release();
         throw error;
       }
       return held;
     },
-    async find(buildId, sha256) {
-      for (const format of ["raw", "iso"] as const) {
-        const held = hold(holders, join(dir, String(buildId), `${sha256}.${format}`), format);
-        if (await touch(held.path)) return held;
-        held.release();
-      }
-      return undefined;
+    find: (buildId, sha256) =>
+      turns.take(async () => {
+        for (const format of ["raw", "iso"] as const) {
+          const path = join(dir, String(buildId), `${sha256}.${format}`);
+          if (await touch(path)) return holders.hold(path, format);
+        }
+        return undefined;
+      }),
+    putSnapshot: (image, key, folder) =>
+      turns.take(async () => {
+        await rm(snapshotPath(image.path, key), { recursive: true, force: true });
+        await moveIn(folder, snapshotPath(image.path, key), evict);
+      }),
+    async findSnapshot(image, key) {
+      const path = snapshotPath(image.path, key);
+      return (await touch(path)) ? path : undefined;
     },
+    dropSnapshot: (image, key) => turns.take(() => rm(snapshotPath(image.path, key), { recursive: true, force: true })),
+    giveUp: (bytes) =>
+      turns.take(async () => {
+        const kept = (await listKept(dir)).reduce((sum, image) => sum + image.bytes, 0);
+        await evict(Math.max(0, kept - bytes));
+      }),
     incoming: (name) => join(incomingDir, `${++incomingCount}-${basename(name)}`),
+    idle: () => turns.take(async () => {}),
   };
 }
 
-/** Held before it is looked for, so that no eviction can come between. */
-function hold(holders: Map<string, number>, path: string, format: ImageFormat): CachedImage {
-  holders.set(path, (holders.get(path) ?? 0) + 1);
-  let held = true;
-  const release = () => {
-    if (!held) return;
-    held = false;
-    const left = (holders.get(path) ?? 1) - 1;
-    if (left === 0) holders.delete(path);
-    else holders.set(path, left);
-  };
-  return { path, format, release, [Symbol.dispose]: release };
+async function moveIn(from: string, path: string, evict: () => Promise<void>): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await rename(from, path);
+  await touch(path);
+  await evict();
 }
 
 async function touch(path: string): Promise<boolean> {
@@ -87,26 +105,46 @@ async function touch(path: string): Promise<boolean> {
   );
 }
 
-async function evict(dir: string, maxBytes: number, holders: Map<string, number>): Promise<void> {
-  const images = (await listImages(dir)).toSorted((a, b) => a.usedAt - b.usedAt);
-  let total = images.reduce((sum, image) => sum + image.bytes, 0);
-  for (const image of images) {
-    if (total <= maxBytes) return;
-    if (holders.has(image.path)) continue;
-    await rm(image.path, { force: true });
-    total -= image.bytes;
-  }
+/** One after the other: what was found must not be removed before it is held. */
+function takeTurns() {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    take<T>(turn: () => Promise<T>): Promise<T> {
+      const mine = last.then(() => turn());
+      last = mine.catch(() => {});
+      return mine;
+    },
+  };
 }
 
-async function listImages(dir: string) {
-  const entries = await readdir(dir, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile() && /^[0-9a-f]{64}\.(raw|iso)$/.test(entry.name));
-  return await Promise.all(
-    files.map(async (entry) => {
-      const path = join(entry.parentPath, entry.name);
-      const found = await stat(path);
-      // A disk image is sparse: what counts is what it takes on the disk.
-      return { path, bytes: found.blocks * 512, usedAt: found.mtimeMs };
-    }),
-  );
+/** Who uses which image; told when one is used no more. */
+class Holders {
+  readonly #counts = new Map<string, number>();
+  readonly #onFree: () => void;
+
+  constructor(onFree: () => void) {
+    this.#onFree = onFree;
+  }
+
+  isHeld(path: string): boolean {
+    return this.#counts.has(path);
+  }
+
+  hold(path: string, format: ImageFormat): CachedImage {
+    this.#counts.set(path, (this.#counts.get(path) ?? 0) + 1);
+    let held = true;
+    const release = () => {
+      if (!held) return;
+      held = false;
+      this.#letGo(path);
+    };
+    return { path, format, release, [Symbol.dispose]: release };
+  }
+
+  #letGo(path: string): void {
+    const left = (this.#counts.get(path) ?? 1) - 1;
+    if (left > 0) return void this.#counts.set(path, left);
+    this.#counts.delete(path);
+    this.#onFree();
+  }
 }

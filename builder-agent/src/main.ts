@@ -7,8 +7,10 @@ import { findCapabilities } from "./doctor/capabilities.ts";
 import { openImageCache } from "./image-cache.ts";
 import { lockStateDir } from "./lock.ts";
 import { openLog, sentenceOf, type Log } from "./log.ts";
+import { openConfiguredPackageCache } from "./packages/package-cache.ts";
 import { connectQueue } from "./queue.ts";
 import { isWorthRetry, withRetry } from "./retry.ts";
+import { openKept } from "./prepared/kept.ts";
 import { killOrphans } from "./testdrive/orphans.ts";
 import { clearWorkDirs } from "./work-dir.ts";
 import { connectWorker } from "./worker-api.ts";
@@ -59,7 +61,9 @@ async function serve(config: Config, signal: AbortSignal): Promise<void> {
   });
 
   const cache = await openImageCache(join(config.stateDir, "cache"), config.cacheGb * 1e9);
-  await runAgent({ config, capabilities, api, queue: connectQueue(config), cache, log }, signal);
+  const packageCache = await openConfiguredPackageCache(config, log);
+  const kept = await openKept(config);
+  await runAgent({ config, capabilities, api, queue: connectQueue(config), cache, packageCache, kept, log }, signal);
 }
 
 /** The first signal stops in order, the second at once. */

@@ -21,7 +21,9 @@ import {
   type TestdriveClaim,
   type TestdriveClaimRequest,
 } from "./contract.ts";
+import { modifiedCalls, type ModifiedApi } from "./modified-api.ts";
 import { longTries, RemoteRefusal, shortTries, withRetry, type Tries } from "./retry.ts";
+import { visitCalls, type VisitApi } from "./visit-api.ts";
 
 /** What a call about claimed work is made with. */
 export interface Lease {
@@ -39,13 +41,15 @@ export interface Part {
  * The Worker's agent API, one method per endpoint; answers are parsed. Calls that may be repeated are (retry.ts), within
  * `signal`; a claim is not, because a lost answer has already taken the work.
  */
-export interface WorkerApi {
+export interface WorkerApi extends VisitApi, ModifiedApi {
   hello(capabilities: Capabilities, signal: AbortSignal): Promise<HelloAnswer>;
   claimBuild(capabilities: Capabilities, signal: AbortSignal): Promise<BuildClaim | null>;
   heartbeat(build: Lease, beat: Heartbeat, signal: AbortSignal): Promise<{ cancel: boolean }>;
   /** → where the next bytes go. */
   sendLog(build: Lease, offset: number, bytes: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<number>;
   artifact(build: Lease, name: ArtifactName, signal: AbortSignal): ArtifactApi;
+  /** The archive of a prepared root of this build's appliance; its answer's body is to be read or cancelled. */
+  readPrepared(build: Lease, key: string, signal: AbortSignal): Promise<Response>;
   finish(build: Lease, result: BuildFinished, signal: AbortSignal): Promise<void>;
   fail(build: Lease, failure: BuildFailed, signal: AbortSignal): Promise<void>;
   /** Gives the build back unfinished, so that another agent gets it at once. */
@@ -82,6 +86,8 @@ export function connectWorker(config: Pick<Config, "url" | "token">): WorkerApi 
     credentials: (build) => headers(config.token, build.token),
     ...buildCalls(send),
     ...testdriveCalls(send, dial),
+    ...modifiedCalls({ url: config.url, dial, headersOf: (lease) => headers(config.token, lease.token) }),
+    ...visitCalls(config.url, (lease) => headers(config.token, lease.token)),
   };
 }
 
@@ -104,6 +110,8 @@ function buildCalls(send: Send) {
         .then((answer) => answer.nextOffset),
     artifact: (build, name, signal) =>
       artifactCalls(send, build, `/agent/builds/${build.id}/artifacts/${name}`, signal),
+    readPrepared: (build, key, signal) =>
+      about(build, `prepared/${key}`, { method: "GET", tries: shortTries(signal), timeoutMs: null }),
     finish: (build, result, signal) => about(build, "finish", { json: result, tries: longTries(signal) }).then(discard),
     fail: (build, failure, signal) => about(build, "fail", { json: failure, tries: longTries(signal) }).then(discard),
     release: (build, signal) => about(build, "release", { json: {}, tries: shortTries(signal) }).then(discard),

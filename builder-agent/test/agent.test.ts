@@ -179,6 +179,18 @@ describe("the agent", () => {
     expect(claims(worker)).toEqual([]);
   });
 
+  it("takes no builds while its disk has too little room, and leaves their messages for others", async () => {
+    await using agent = await startAgent({ config: { minFreeGb: 10_000 } });
+    const { worker } = agent;
+    const build = worker.queueBuild(frozenInput());
+
+    worker.send({ kind: "build", buildId: build.claim.buildId });
+    await eventually("the message is put back", () => worker.retried.length > 0);
+
+    expect(build.status).toBe("queued");
+    expect(worker.acked).toEqual([]);
+  });
+
   it("gives its builds back when it stops", async () => {
     await using agent = await startAgent();
     const { worker } = agent;

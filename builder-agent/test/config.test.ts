@@ -30,11 +30,15 @@ describe("the configuration", () => {
       slots: 1,
       testdriveSlots: 4,
       cacheGb: 10,
+      testdriveDiskGb: 8,
+      snapshots: "on",
+      packageCacheGb: 10,
       allowHosts: [],
       accel: "auto",
       kiwi: "kiwi-ng",
       buildMemoryMb: 1536,
       buildDiskGb: 16,
+      minFreeGb: 5,
     });
   });
 
@@ -68,6 +72,11 @@ describe("the configuration", () => {
     ["a guest without a disk", { buildDiskGb: 0 }],
     ["a host with a path", { allowHosts: ["mirror.lan/tiny"] }],
     ["a negative cache", { cacheGb: -1 }],
+    ["a disk that is kept for weeks", { keptMinutes: 20_000 }],
+    ["less than no room for kept disks", { keptGb: -1 }],
+    ["no disk for testdrives", { testdriveDiskGb: 0 }],
+    ["snapshots now and then", { snapshots: "sometimes" }],
+    ["a negative package cache", { packageCacheGb: -1 }],
   ])("refuses %s", (_, more) => {
     expect(complaintsOf({ ...least, ...more })).toHaveLength(1);
   });

@@ -11,7 +11,12 @@ export interface FakeArtifact {
 
 export type FakeArtifacts = Record<ArtifactName, FakeArtifact>;
 
-export const noArtifacts = (): FakeArtifacts => ({ image: nothing(), files: nothing(), "files-index": nothing() });
+export const noArtifacts = (): FakeArtifacts => ({
+  image: nothing(),
+  files: nothing(),
+  "files-index": nothing(),
+  prepared: nothing(),
+});
 
 const nothing = (): FakeArtifact => ({ parts: new Map(), upload: null, puts: [] });
 
@@ -58,4 +63,4 @@ export function completeUpload(artifact: FakeArtifact, file: CompleteUpload): An
   return [200, {}];
 }
 
-const sha256 = (bytes: Buffer | string) => createHash("sha256").update(bytes).digest("hex");
+export const sha256 = (bytes: Buffer | string) => createHash("sha256").update(bytes).digest("hex");

@@ -23,7 +23,8 @@ prepare() {
   mkdir "$root"
   echo "$scenario" >"$root/scenario"
   cp "$description/config.xml" "$root/config.xml"
-  mkdir "$root/etc"
+  mkdir -p "$root/etc" "$root/image"
+  cp "$description/config.xml" "$root/image/config.xml"
   echo "root:x:0:0:root:/root:/bin/sh" >"$root/etc/passwd"
   ln -s passwd "$root/etc/people"
   case $scenario in

@@ -14,6 +14,7 @@ import {
   OpenUpload,
   partDigestHeader,
   type BuildClaim,
+  type Capabilities,
   type FrozenInput,
   type Poke,
 } from "../src/contract.ts";
@@ -23,6 +24,8 @@ import {
   noArtifacts,
   openUpload,
   putPart,
+  sha256,
+  uploadedFile,
   type FakeArtifact,
   type FakeArtifacts,
 } from "./fake-artifacts.ts";
@@ -78,6 +81,8 @@ class Fake {
   readonly sockets = new Set<WebSocket>();
   readonly calls: string[] = [];
   readonly hellos: Hello[] = [];
+  /** Answers prepared roots with other bytes than were given. */
+  spoilPrepared = false;
   messages: { leaseId: string; body: string }[] = [];
   readonly acked: string[] = [];
   readonly retried: string[] = [];
@@ -137,10 +142,24 @@ class Fake {
     if (trouble === undefined && this.#isPackage(url.pathname, request.headers)) {
       return void response.end(fileAt(locationOf(url.pathname)));
     }
+    const prepared = this.#preparedAt(url.pathname);
+    if (trouble === undefined && prepared !== undefined) {
+      const sent = this.spoilPrepared ? Buffer.from("spoilt") : prepared;
+      return void response.writeHead(200, { [partDigestHeader]: sha256(prepared) }).end(sent);
+    }
     const call = { url, body: Buffer.concat(chunks), headers: request.headers, method: request.method ?? "" };
     const [status, answer] =
       trouble === undefined ? this.#route(call) : [trouble.answer as number, { error: "trouble" }];
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(answer));
+  }
+
+  /** A root that a build has given away. */
+  #preparedAt(path: string): Buffer | undefined {
+    const key = /^\/agent\/builds\/\d+\/prepared\/([0-9a-f]{64})$/.exec(path)?.[1];
+    const giver = [...this.builds.values()].find(
+      ({ finished }) => finished?.prepared?.key === key && key !== undefined,
+    );
+    return giver && uploadedFile(giver.artifacts.prepared);
   }
 
   /** Repositories of the catalogues are everyone's; a user repository is for agents. */
@@ -169,8 +188,7 @@ class Fake {
       this.hellos.push(Hello.parse(json(call)));
       return [200, { agentId: 1, name: "a1", endedLeases: 0 }];
     }
-    if (pathname === "/agent/builds/claim")
-      return this.#claim(BuildClaimRequest.parse(json(call)).capabilities.imageTypes);
+    if (pathname === "/agent/builds/claim") return this.#claim(BuildClaimRequest.parse(json(call)).capabilities);
     if (pathname === "/agent/testdrives/claim") return [200, { testdrive: null }];
     const about = /^\/agent\/builds\/(\d+)\/(.+)$/.exec(pathname);
     const build = this.builds.get(Number(about?.[1]));
@@ -195,9 +213,9 @@ class Fake {
     return [200, { success: true, errors: [], result: {} }];
   }
 
-  #claim(imageTypes: readonly string[]): Answer {
+  #claim({ imageTypes, hasRoom }: Capabilities): Answer {
     const build = [...this.builds.values()].find(
-      (each) => each.status === "queued" && imageTypes.includes(each.claim.input.imageType),
+      (each) => hasRoom !== false && each.status === "queued" && imageTypes.includes(each.claim.input.imageType),
     );
     if (build !== undefined) build.status = "running";
     return [200, { build: build?.claim ?? null }];

@@ -1,25 +1,26 @@
-import { existsSync, mkdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openImageCache } from "../src/image-cache.ts";
+import { openImageCache, type CachedImage, type ImageCache } from "../src/image-cache.ts";
 import { temporaryDir } from "./support/agent-place.ts";
 
 const sha = (letter: string) => letter.repeat(64);
 const imageBytes = 1024 * 1024;
 
 /** An image in the cache that was last used that many seconds ago. */
-async function put(
-  dir: string,
-  cache: Awaited<ReturnType<typeof openImageCache>>,
-  buildId: number,
-  secondsAgo: number,
-) {
+async function put(dir: string, cache: ImageCache, buildId: number, secondsAgo: number) {
   const file = join(dir, `new-${buildId}`);
   writeFileSync(file, Buffer.alloc(imageBytes, buildId));
   const image = await cache.put(buildId, sha("a"), file, "raw");
   const usedAt = Date.now() / 1000 - secondsAgo;
   utimesSync(image.path, usedAt, usedAt);
   return image;
+}
+
+async function putSnapshot(dir: string, cache: ImageCache, image: CachedImage): Promise<void> {
+  mkdirSync(join(dir, "snapshot"));
+  writeFileSync(join(dir, "snapshot", "state"), Buffer.alloc(imageBytes, 1));
+  await cache.putSnapshot(image, "abc", join(dir, "snapshot"));
 }
 
 describe("the image cache", () => {
@@ -62,6 +63,74 @@ describe("the image cache", () => {
     (await put(dir.path, cache, 3, 0)).release();
 
     expect(existsSync(held.path)).toBe(false);
+  });
+
+  it("keeps within its limit as soon as what was in use is let go", async () => {
+    await using dir = await temporaryDir();
+    const cache = await openImageCache(join(dir.path, "cache"), 0.5 * imageBytes);
+    const image = await put(dir.path, cache, 1, 0);
+    expect(existsSync(image.path)).toBe(true);
+
+    image.release();
+    await cache.idle();
+
+    expect(existsSync(image.path)).toBe(false);
+  });
+
+  it("keeps what was let go while there is room", async () => {
+    await using dir = await temporaryDir();
+    const cache = await openImageCache(join(dir.path, "cache"), 9 * imageBytes);
+    (await put(dir.path, cache, 1, 0)).release();
+    await cache.idle();
+    const found = await cache.find(1, sha("a"));
+
+    found?.release();
+    await cache.idle();
+
+    expect(existsSync(found?.path ?? "")).toBe(true);
+  });
+
+  it("answers what it finds held, also while everything is being removed", async () => {
+    await using dir = await temporaryDir();
+    const cache = await openImageCache(join(dir.path, "cache"), 10 * imageBytes);
+    (await put(dir.path, cache, 1, 0)).release();
+
+    const [, first, , second] = await Promise.all([
+      cache.idle(),
+      cache.find(1, sha("a")),
+      cache.giveUp(10 * imageBytes),
+      cache.find(1, sha("a")),
+    ]);
+
+    expect(existsSync(first?.path ?? "")).toBe(true);
+    expect(second?.path).toBe(first?.path);
+  });
+
+  it("counts a snapshot, and lets it go with its image", async () => {
+    await using dir = await temporaryDir();
+    const cache = await openImageCache(join(dir.path, "cache"), 2.5 * imageBytes);
+    const image = await put(dir.path, cache, 1, 600);
+    await putSnapshot(dir.path, cache, image);
+    const snapshot = await cache.findSnapshot(image, "abc");
+    expect(existsSync(snapshot ?? "")).toBe(true);
+    image.release();
+
+    (await put(dir.path, cache, 2, 0)).release();
+
+    expect(existsSync(image.path)).toBe(false);
+    expect(existsSync(snapshot ?? "")).toBe(false);
+  });
+
+  it("removes a snapshot whose image has gone", async () => {
+    await using dir = await temporaryDir();
+    const cache = await openImageCache(join(dir.path, "cache"), 9 * imageBytes);
+    const image = await put(dir.path, cache, 1, 0);
+    await putSnapshot(dir.path, cache, image);
+    rmSync(image.path);
+
+    const after = await openImageCache(join(dir.path, "cache"), 9 * imageBytes);
+
+    expect(await after.findSnapshot(image, "abc")).toBeUndefined();
   });
 
   it("forgets what a crash left half done", async () => {

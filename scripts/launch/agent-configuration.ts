@@ -4,6 +4,9 @@ import { agentStateOf, type Isolation } from "./isolation.ts";
 import type { Secrets } from "./secrets.ts";
 import { writePrivateFile } from "./private-file.ts";
 
+/** A machine of one's own need not keep as much free as a build host. */
+const minFreeGb = 2;
+
 const vnc = { host: "127.0.0.1", ports: [5910, 5999] };
 
 export type AgentOptions = {
@@ -29,6 +32,7 @@ export function writeAgentConfiguration(options: AgentOptions): string {
     isolation,
     vnc,
     slots: 1,
+    minFreeGb,
     allowHosts,
   };
   writePrivateFile(path, `${JSON.stringify(configuration, null, 2)}\n`);

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
@@ -13,6 +13,9 @@ const makers = {
   API_KEY_ENCRYPTION_KEY: () => randomBytes(32).toString("base64"),
   GATEWAY_TOKEN: hex,
   AGENT_TOKEN: hex,
+  /** Ed25519, as base64 of its PKCS#8. */
+  ATTESTATION_KEY: () =>
+    generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "der" }).toString("base64"),
 };
 
 /** The names of `[env.production.secrets] required`, as far as one machine needs them. */
@@ -32,6 +35,7 @@ export function readOrMakeSecrets(stateDirectory: string): Secrets {
     API_KEY_ENCRYPTION_KEY: of("API_KEY_ENCRYPTION_KEY"),
     GATEWAY_TOKEN: of("GATEWAY_TOKEN"),
     AGENT_TOKEN: of("AGENT_TOKEN"),
+    ATTESTATION_KEY: of("ATTESTATION_KEY"),
   };
   const isWhole = Object.keys(makers).every((name) => name in kept);
   if (isWhole) chmodSync(path, 0o600);

@@ -1,5 +1,6 @@
 import { Hello, type HelloAnswer } from "#contract/index";
 import { endLeases } from "#domain/build-claim";
+import { endTestdrivesOf } from "#domain/testdrive";
 import { switchboard } from "#queues/jobs";
 import { saveCapabilities } from "#storage/agents";
 import { factory } from "#agent-api/factory";
@@ -13,6 +14,7 @@ export const agents = factory
 
     await saveCapabilities(db, agent.id, capabilities);
     const endedLeases = await endLeases(c.env, db, agent);
+    await endTestdrivesOf(c.env, db, agent);
 
     return c.json<HelloAnswer>({ agentId: agent.id, name: agent.name, endedLeases });
   })

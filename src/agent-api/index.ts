@@ -7,8 +7,10 @@ import { builds } from "#agent-api/builds";
 import { contents } from "#agent-api/contents";
 import { factory } from "#agent-api/factory";
 import { AgentRefusal } from "#agent-api/refusal";
+import { preparedRoots } from "#agent-api/prepared-roots";
 import { testdrives } from "#agent-api/testdrives";
 import { userRepositories } from "#agent-api/user-repositories";
+import { visits } from "#agent-api/visits";
 
 /** Door 2: JSON for builder agents, spoken in the messages of src/contract. */
 export const agentApi = factory
@@ -18,7 +20,9 @@ export const agentApi = factory
   .route("/builds", builds)
   .route("/builds", artifacts)
   .route("/builds", contents)
+  .route("/builds", preparedRoots)
   .route("/testdrives", testdrives)
+  .route("/testdrives", visits)
   .route("/user-repositories", userRepositories);
 
 agentApi.onError((error, c) => {

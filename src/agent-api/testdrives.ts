@@ -14,6 +14,8 @@ export const testdrives = factory
 
     return c.json<z.infer<typeof TestdriveClaimAnswer>>({ testdrive: claimed ?? null });
   })
+  .get("/:id/modified", (c) => openSocket(c, "modified"))
+  .post("/:id/modified/:request", (c) => bringAnswer(c, c.req.param("request")))
   .get("/:id/control", (c) => openSocket(c, "control"))
   .get("/:id/viewers/:viewer", (c) => openSocket(c, `viewer/${encodeURIComponent(c.req.param("viewer"))}`));
 
@@ -31,4 +33,16 @@ async function openSocket(c: Context<AgentEnv>, side: string): Promise<Response>
   const answer = await testdriveObject(c.env, TestdriveId.parse(c.req.param("id"))).fetch(url, { headers });
   if (answer.status === 410) throw new AgentRefusal("late", await answer.text());
   return answer;
+}
+
+/** An answer about modified files, passed on while it arrives. */
+async function bringAnswer(c: Context<AgentEnv>, request: string): Promise<Response> {
+  const token = c.req.header(attemptHeader);
+  if (!token) throw new AgentRefusal("invalid", `The header ${attemptHeader} is missing.`);
+  const url = `https://testdrive/modified/answers/${encodeURIComponent(request)}?agent=${c.var.agent.id}`;
+  const headers = new Headers(c.req.raw.headers);
+  const session = testdriveObject(c.env, TestdriveId.parse(c.req.param("id")));
+  const answer = await session.fetch(url, { method: "POST", headers, body: c.req.raw.body });
+  if (answer.status === 410) throw new AgentRefusal("late", await answer.text());
+  return new Response(null, { status: answer.status });
 }

@@ -48,8 +48,9 @@ function eventText(news: BuildNews): string {
     case "log":
       return `event: log\nid: ${news.offset}\n${dataLines(news.text)}\n`;
     case "progress": {
-      const { state, percent, secondsElapsed, message } = news.progress;
-      return `event: progress\ndata: ${JSON.stringify({ state, percent, time_elapsed: secondsElapsed, message })}\n\n`;
+      const { state, percent, secondsElapsed, message, queuePosition } = news.progress;
+      const told = { state, percent, time_elapsed: secondsElapsed, message, queue_position: queuePosition };
+      return `event: progress\ndata: ${JSON.stringify(told)}\n\n`;
     }
     case "silence":
       return ": nothing new\n\n";

@@ -11,13 +11,16 @@ import { pictures } from "#api/appliances/pictures";
 import { sharing } from "#api/appliances/sharing";
 import { search } from "#api/appliances/search";
 import { software } from "#api/appliances/software";
+import { attestations } from "#api/attestations";
 import { buildLog } from "#api/build-log";
+import { buildsDifference } from "#api/build-difference";
 import { builds } from "#api/builds";
 import { events } from "#api/events";
 import { files } from "#api/files";
 import { gallery } from "#api/gallery/index";
 import { idempotent } from "#api/idempotency";
 import { refuseChangesInReadOnlyMode } from "#api/read-only";
+import { modifiedFiles } from "#api/modified-files";
 import { repositories } from "#api/repositories";
 import { rpms } from "#api/rpms";
 import { runningBuilds } from "#api/running-builds";
@@ -45,6 +48,8 @@ function resources(version: ApiVersion) {
     .route("/", runningBuilds)
     .route("/", buildLog)
     .route("/", builds)
+    .route("/", buildsDifference)
+    .route("/", attestations)
     .route("/", files)
     .route("/", rpms)
     .route("/", repositories)
@@ -59,6 +64,7 @@ function resources(version: ApiVersion) {
     .route("/", sharing)
     .route("/", gallery)
     .route("/", testdrives)
+    .route("/", modifiedFiles)
     .route("/", events)
     .route("/", webhooks);
 }

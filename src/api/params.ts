@@ -15,6 +15,16 @@ export async function readParams(c: Context): Promise<Record<string, string>> {
   return firstOfEach([...queryOf(c), ...(await bodyFields(c))]);
 }
 
+/** The same where some may stand several times, `path=/a&path=/b`: also written `path[]`, as many libraries do. */
+export async function readRepeated(
+  c: Context,
+): Promise<{ first: Record<string, string>; all: (name: string) => string[] }> {
+  const given = [...queryOf(c), ...(await bodyFields(c))];
+  const all = (name: string) =>
+    given.flatMap(([each, value]) => ((each === name || each === `${name}[]`) && value !== "" ? [value] : []));
+  return { first: firstOfEach(given), all };
+}
+
 /** The parameters of a call whose body is something else. */
 export const readQuery = (c: Context): Record<string, string> => firstOfEach(queryOf(c));
 

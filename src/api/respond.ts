@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { prefersJson } from "#http/accept";
+import { prefersJson, prefersText } from "#http/accept";
 import { writeJson } from "#xml/json";
 import { writeXml, type XmlValue } from "#xml/write";
 
@@ -18,6 +18,17 @@ export function xml(c: Context, root: string, value: XmlValue, status: Contentfu
   const body = isJson ? writeJson(root, value) : writeXml(root, value);
   return c.body(body, status, {
     "Content-Type": isJson ? jsonType : xmlType,
+    "Content-Length": String(Buffer.byteLength(body)),
+    Vary: "Accept",
+  });
+}
+
+/** The same, or for a client that asks for it a plain text of what the document says. */
+export function xmlOrText(c: Context, root: string, value: XmlValue, text: () => string): Response {
+  if (!prefersText(c.req.header("accept"))) return xml(c, root, value);
+  const body = text();
+  return c.body(body, 200, {
+    "Content-Type": "text/plain; charset=utf-8",
     "Content-Length": String(Buffer.byteLength(body)),
     Vary: "Accept",
   });

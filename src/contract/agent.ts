@@ -11,9 +11,13 @@ export const Capabilities = z.object({
   imageTypes: z.array(ImageType),
   /** Why it can not do the others: by type or architecture, the names of what is missing there. */
   lacking: z.partialRecord(z.union([ImageType, Arch]), z.string().max(300)).optional(),
+  /** Why it cannot divide disks into volumes (LVM): the names of what is missing there. Absent: it can, or was never asked. */
+  noLvm: z.string().min(1).max(300).optional(),
   /** "vm": each build in a guest of its own. "none": bare on the host, as root, when the agent's operator said so. */
   isolation: z.enum(["vm", "none"]),
   testdrives: z.boolean(),
+  /** In a claim: false while too little of the host's disk is free for a build; the answer is `null` then. */
+  hasRoom: z.boolean().optional(),
   /** KIWI's version, e.g. "9.24.56"; frozen into each build. */
   builder: z.string().max(100),
 });

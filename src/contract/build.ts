@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Capabilities } from "./agent.ts";
-import { Arch, ImageType } from "./image-type.ts";
+import { Arch, ImageType, Sha256 } from "./image-type.ts";
+import { FrozenKey, RepositoryTrust } from "./trust.ts";
 
 /** The header that carries the attempt token on every call about a claimed build or testdrive. */
 export const attemptHeader = "x-kiln-attempt";
@@ -11,6 +12,8 @@ export const FrozenRepository = z.object({
   id: z.int().positive(),
   name: z.string(),
   url: z.string(),
+  /** Null: nobody signs it. Absent: frozen before, or its keys have not been read yet. */
+  trust: RepositoryTrust.nullable().optional(),
 });
 export type FrozenRepository = z.infer<typeof FrozenRepository>;
 
@@ -81,14 +84,6 @@ export type FrozenFile = z.infer<typeof FrozenFile>;
 /** A folder of the KIWI description. */
 export const stagedContents = "root/image/kiln/contents";
 
-/** A public key that the image's rpm shall trust, in ASCII armour. */
-export const FrozenKey = z.object({
-  name: z.string().max(255),
-  fingerprint: z.string().regex(/^[0-9a-f]{32,64}$/),
-  armour: z.string().max(2 ** 20),
-});
-export type FrozenKey = z.infer<typeof FrozenKey>;
-
 /** How the KIWI description names the one repository that the agent makes of the frozen packages on its own disk. */
 export const frozenSource = "repo:frozen";
 
@@ -126,6 +121,11 @@ export const FrozenInput = z.object({
   keys: z.array(FrozenKey).max(frozenLimits.keys).optional(),
   /** Absent: frozen before manifests told it. */
   configuration: FrozenConfiguration.optional(),
+  /**
+   * Seconds since 1970 of the last change to what is frozen: the time that the image's files get, so that the same input
+   * makes the same image. Absent: frozen before.
+   */
+  sourceDate: z.int().nonnegative().optional(),
   /** What wrote the description: Kiln's own version. */
   writtenBy: z.string(),
 });
@@ -141,8 +141,13 @@ export const BuildClaim = z.object({
   /** Wall-clock limit of the whole build, ms from the claim. */
   timeLimitMs: z.int().positive(),
   input: FrozenInput,
-  /** Seconds per phase of the latest builds of this appliance, newest first: the agent's source for percent. */
+  /** Seconds per phase of the latest builds that are most like this one, newest first: the agent's source for percent. */
   earlierPhases: z.array(z.record(z.string(), z.number())),
+  /**
+   * Other formats of this version are there or under way: their prepared root is worth asking for, and worth giving back. Absent:
+   * it is not.
+   */
+  sharesRoot: z.boolean().optional(),
 });
 export type BuildClaim = z.infer<typeof BuildClaim>;
 export const BuildClaimAnswer = z.object({ build: BuildClaim.nullable() });
@@ -184,8 +189,13 @@ export const InstalledPackage = z.object({
   version: z.string(),
   release: z.string(),
   arch: z.string(),
+  /** As the package says it; absent: it says none, or the build is from before it was reported. */
+  license: z.string().max(4096).optional(),
 });
 export type InstalledPackage = z.infer<typeof InstalledPackage>;
+
+/** What decides about a prepared root, hashed by the agent: it alone knows which parts of an input that is. */
+export const PreparedKey = Sha256;
 
 /** POST /agent/builds/:id/finish, after all artifacts are complete. Idempotent by attempt token. */
 export const BuildFinished = z.object({
@@ -200,6 +210,8 @@ export const BuildFinished = z.object({
   builder: z.string().max(100),
   /** In what the image differs from the frozen packages; absent: in nothing. */
   remark: z.string().max(500).optional(),
+  /** What the artifact "prepared" is known by; absent: it was not uploaded. */
+  prepared: z.object({ key: PreparedKey }).optional(),
 });
 export type BuildFinished = z.infer<typeof BuildFinished>;
 
@@ -207,8 +219,12 @@ export type BuildFinished = z.infer<typeof BuildFinished>;
 export const BuildFailed = z.object({ kind: z.enum(["failed", "error"]), reason: z.string().max(2000) });
 export type BuildFailed = z.infer<typeof BuildFailed>;
 
-/** What an attempt uploads: the image, and its file store (file-store.ts). */
+/** What an attempt has to upload: the image, and its file store (file-store.ts). */
 export const artifactNames = ["image", "files", "files-index"] as const;
-/** Name of an artifact of a build inside its upload routes. */
-export const ArtifactName = z.enum(artifactNames);
+export type NeededArtifact = (typeof artifactNames)[number];
+/**
+ * Name of an artifact of a build inside its upload routes. "prepared" may be missing: a root, before anything of an image type
+ * got into it, which agents get back by GET /agent/builds/:id/prepared/:key, with its SHA-256 in `partDigestHeader`.
+ */
+export const ArtifactName = z.enum([...artifactNames, "prepared"]);
 export type ArtifactName = z.infer<typeof ArtifactName>;

@@ -28,6 +28,11 @@ export const FileEntry = z.discriminatedUnion("type", [
     type: z.literal("f"),
     /** Bytes of the file, and where its frame lies in `files`. */
     size: z.int().nonnegative(),
+    /** Of its content; absent in stores from before builds were compared. */
+    sha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .optional(),
     offset: z.int().nonnegative(),
     length: z.int().positive(),
   }),

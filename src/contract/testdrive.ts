@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { GuestRequest } from "./guest-web.ts";
 import { ImageType, Sha256 } from "./image-type.ts";
 
 /**
@@ -19,6 +20,8 @@ export const TestdriveClaim = z.object({
   buildId: z.int().positive(),
   imageType: ImageType,
   memoryMb: z.int().positive(),
+  /** A network card with a web server's port forwarded, and no way out. */
+  hasNetwork: z.boolean().optional(),
   image: z.object({
     /** GET /agent/builds/:id/image, with Range. */
     fileName: z.string(),
@@ -36,6 +39,8 @@ export const TestdriveOrder = z.discriminatedUnion("type", [
   /** Dial GET /agent/testdrives/:id/viewers/:viewer and join it to a fresh connection on QEMU's unix socket. */
   z.object({ type: z.literal("viewer"), viewer: z.string() }),
   z.object({ type: z.literal("stop"), reason: z.string() }),
+  /** Ask the guest's web server, and POST what it says to /agent/testdrives/:id/visits/:visit/answer. */
+  z.object({ type: z.literal("visit"), visit: z.string(), request: GuestRequest }),
 ]);
 export type TestdriveOrder = z.infer<typeof TestdriveOrder>;
 

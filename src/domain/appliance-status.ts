@@ -2,10 +2,13 @@ import type { ImageType } from "#contract/index";
 import { missingAgreement } from "#domain/agreement";
 import type { BaseSystemFacts } from "#domain/catalogue";
 import { configurationOf } from "#domain/configuration";
+import { configurationIssues, needsVolumes } from "#domain/configuration-issues";
 import { estimateOf } from "#domain/estimate";
 import { resolve, type SoftwareProblem, type SoftwareResolution } from "#domain/resolution";
 import { loadSoftware, type ApplianceSoftware } from "#domain/resolution-request";
+import { whyNoVolumes } from "#domain/builder-abilities";
 import { readOnlyMessage, readOnlyMode } from "#domain/service-settings";
+import { listAgents } from "#storage/agents";
 import type { Appliance, Repository } from "#storage/appliances";
 import type { Database } from "#storage/db";
 
@@ -45,11 +48,22 @@ export async function applianceStatus(
   imageType: ImageType = appliance.imageType,
 ): Promise<ApplianceStatus> {
   const software = await loadSoftware(db, appliance, imageType);
-  const issues = [...repositoryIssues(software), ...(await softwareIssues({ env, db }, appliance, software))];
+  const issues = [
+    ...repositoryIssues(software),
+    ...(await softwareIssues({ env, db }, appliance, software)),
+    ...(await builderIssues(db, appliance, imageType)),
+  ];
   return { state: issues.some(({ type }) => type === "error") ? "error" : "ok", issues };
 }
 
 const error = (text: string): Issue => ({ type: "error", text });
+
+/** What would be refused by every builder of the service. */
+async function builderIssues(db: Database, appliance: Appliance, imageType: ImageType): Promise<Issue[]> {
+  if (!needsVolumes(configurationOf(appliance), imageType)) return [];
+  const why = whyNoVolumes(await listAgents(db), { imageType, arch: appliance.arch });
+  return why === undefined ? [] : [error(why)];
+}
 
 function repositoryIssues({ arch, repositories }: ApplianceSoftware): Issue[] {
   if (repositories.length === 0) return [error("The appliance has no repository.")];
@@ -83,7 +97,11 @@ async function softwareIssues(
     case "unsolvable":
       return resolution.problems.map(problemIssue);
     case "solved":
-      return [...bootIssues(software.baseSystem, resolution), ...diskIssues(appliance, software, resolution)];
+      return [
+        ...bootIssues(software.baseSystem, resolution),
+        ...diskIssues(appliance, software, resolution),
+        ...configurationIssues(configurationOf(appliance), { ...software, packages: resolution.packages }),
+      ];
     default:
       return resolution satisfies never;
   }

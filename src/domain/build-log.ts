@@ -1,5 +1,6 @@
 import type { LogQuestion, LogSlice } from "#objects/build-log";
 import { buildObject, watchBuild, type Progress } from "#domain/build";
+import { withPlaceInQueue } from "#domain/build-queue";
 import type { Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 
@@ -75,7 +76,7 @@ export async function* followBuild(
     const isAtEnd = slice.from + slice.bytes.byteLength >= slice.length;
     const isLast = isAtEnd && progress.state !== "queued" && progress.state !== "running";
     const lines = wholeLines(slice.bytes, isLast);
-    const words = JSON.stringify([progress.state, progress.percent, progress.message]);
+    const words = JSON.stringify([progress.state, progress.percent, progress.message, progress.queuePosition]);
 
     place += lines.byteLength;
     if (lines.byteLength > 0) yield { type: "log", text: new TextDecoder().decode(lines), offset: place };
@@ -90,7 +91,7 @@ export async function* followBuild(
 /** An object may know of an end before D1 does; users hear of it when both do. */
 const outsideView = (env: Env, db: Database, build: Build, progress: Progress | undefined): Promise<Progress> =>
   progress?.state === "queued" || progress?.state === "running"
-    ? Promise.resolve(progress)
+    ? withPlaceInQueue(db, build.id, progress)
     : watchBuild(env, db, build.accountId, build.id);
 
 /** Where a log is asked for that its object does not know, there is none. */

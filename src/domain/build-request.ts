@@ -11,7 +11,7 @@ export interface BuildRequest {
   imageType?: string | undefined;
   /** Overwrite what is there. */
   force: boolean;
-  /** Another format of the version that was built last. */
+  /** Another format of the version whose build was last begun, and did not come to nothing. */
   multi: boolean;
   /** Image types that the client's API version knows. */
   allowedTypes: readonly ImageType[];
@@ -21,7 +21,7 @@ export interface BuildRequest {
 
 /** The version to build. `built`: the appliance's builds, newest first. */
 export function chooseVersion(appliance: Appliance, built: Build[], { version, multi }: BuildRequest): string {
-  const latest = built.find(({ status }) => status === "finished");
+  const latest = built.find((build) => build.status === "finished" || isUnfinished(build));
   const chosen = version ?? (multi ? latest?.version : undefined) ?? appliance.version;
   if (chosen === appliance.version || built.some((build) => build.version === chosen)) return chosen;
   throw new Refusal("invalid_version", {

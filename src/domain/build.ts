@@ -2,13 +2,17 @@ import type { ImageType } from "#contract/index";
 import { refuseWithoutAgreement } from "#domain/agreement";
 import { getAppliance, getOwnAppliance } from "#domain/appliance";
 import { applianceStatus } from "#domain/appliance-status";
+import { withPlaceInQueue } from "#domain/build-queue";
 import { chooseImageType, chooseVersion, obstacleTo, type BuildRequest } from "#domain/build-request";
+import { configurationOf } from "#domain/configuration";
+import { needsVolumes } from "#domain/configuration-issues";
 import { contentsIn } from "#domain/frozen-content";
 import { freezeInput } from "#domain/frozen-input";
 import { leftBytes } from "#domain/quota";
 import { Refusal } from "#domain/refusal";
 import { newToken } from "#domain/secrets";
 import { uploadsIn } from "#domain/user-repository";
+import { waiting } from "#objects/build-machine";
 import { secondsBetween, type Progress } from "#objects/build-progress";
 import { listAgents } from "#storage/agents";
 import type { Appliance } from "#storage/appliances";
@@ -64,7 +68,12 @@ export async function startBuild(
   const row = { accountId: account.id, applianceId: appliance.id, version, imageType, inputSha256 };
   const build = await addBuild(
     db,
-    { ...row, downloadToken: newToken(), createdAt: new Date() },
+    {
+      ...row,
+      needsLvm: needsVolumes(configurationOf(appliance), imageType),
+      downloadToken: newToken(),
+      createdAt: new Date(),
+    },
     { force: request.force, slots: slotsOf(env) },
   );
   if (!build) throw await whyNot(db, row);
@@ -73,7 +82,7 @@ export async function startBuild(
   await buildObject(env, build.id)
     .wake()
     .catch((error: unknown) => console.error(`build ${build.id} was not told to begin:`, error));
-  return watched(build);
+  return await withPlaceInQueue(db, build.id, watched(build));
 }
 
 /** A build that is running or was; the id of its finished build is the same. */
@@ -192,7 +201,9 @@ const slotsOf = (env: Env) => ({ all: Number(env.MAX_BUILDS), perAccount: Number
 async function withProgress(env: Env, db: Database, build: Build): Promise<WatchedBuild> {
   if (!isUnfinished(build)) return watched(build);
   const progress = await buildObject(env, build.id).progress();
-  if (progress && isUnfinished({ status: progress.state })) return { ...watched(build), ...progress };
+  if (progress && isUnfinished({ status: progress.state })) {
+    return await withPlaceInQueue(db, build.id, { ...watched(build), ...progress });
+  }
   // It ended in between, and its object has told D1 before it answered.
   return watched((await findBuild(db, build.accountId, build.id)) ?? build);
 }
@@ -204,7 +215,7 @@ const watched = (build: Build): WatchedBuild => ({
   state: build.status,
   percent: build.status === "finished" ? 100 : 0,
   secondsElapsed: secondsOf(build),
-  message: build.message || "Waiting for a builder",
+  message: build.message || waiting,
 });
 
 const secondsOf = ({ startedAt, completedAt }: Build): number =>

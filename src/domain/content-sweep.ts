@@ -2,6 +2,7 @@ import { nextOldKeys, removeBlobs } from "#domain/sweep";
 import { blobIdOfKey, contentsPrefix } from "#storage/blobs";
 import { contentKeys, findNamedBlobs, findReleased, forgetReleased, listReleasedBefore } from "#storage/contents";
 import type { Database } from "#storage/db";
+import { forgetPictureSizes } from "#storage/pictures";
 
 /** Who has just read a row may still want its blob. */
 const graceMs = 60 * 60_000;
@@ -13,7 +14,9 @@ export async function removeReleasedContents(env: Env, db: Database, now: number
   const before = new Date(now - graceMs);
   const released = await listReleasedBefore(db, before, blobsPerRun);
   const named = await findNamedBlobs(db, released);
-  await removeBlobs(env, released.filter((blobId) => !named.has(blobId)).flatMap(contentKeys));
+  const unnamed = released.filter((blobId) => !named.has(blobId));
+  await removeBlobs(env, unnamed.flatMap(contentKeys));
+  await forgetPictureSizes(db, unnamed);
   await forgetReleased(db, released, before);
 }
 

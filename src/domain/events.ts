@@ -1,8 +1,15 @@
 import type { EventName } from "#domain/event-names";
 import { Refusal } from "#domain/refusal";
-import { findBuildOfEvent, findTestdriveOfEvent } from "#storage/events";
-import { openDatabase } from "#storage/db";
-import type { Publication } from "#storage/publications";
+import { openDatabase, type Database } from "#storage/db";
+import {
+  findBuildOfEvent,
+  findTestdriveOfEvent,
+  forgetOutboxEvent,
+  listOutbox,
+  noteOutboxTry,
+  type OutboxEvent,
+} from "#storage/events";
+import type { NewPublication } from "#storage/publications";
 
 /** What has happened to one thing, as receivers read it. */
 export type EventSubject =
@@ -69,21 +76,41 @@ export async function announceTestdrive(
   await announce(env, accountId, { key: `testdrive ${id} ${event}`, event, at, account, subject: { testdrive } });
 }
 
-/** A version is in the gallery; that nobody could be told does not take it out again. */
-export async function announceVersion(env: Pick<Env, "EVENTS">, publication: Publication): Promise<void> {
-  const { id, accountId, applianceId, name, version, username: account, publishedAt } = publication;
-  const subject = { version: { appliance_id: applianceId, name, version } };
+/** That a version is in the gallery. */
+export function versionPublished({
+  uuid,
+  applianceId,
+  name,
+  version,
+  username: account,
+  publishedAt,
+}: Omit<NewPublication, "releaseNotes">): Announcement {
   const event = "version.published";
-  const announcement = {
-    key: `publication ${id} ${event}`,
-    event,
-    at: publishedAt.getTime(),
-    account,
-    subject,
-  } as const;
-  await announce(env, accountId, announcement).catch((error: unknown) =>
-    console.error(`publication ${id} was not announced:`, error),
-  );
+  const subject = { version: { appliance_id: applianceId, name, version } };
+  return { key: `publication ${uuid} ${event}`, event, at: publishedAt.getTime(), account, subject };
+}
+
+/** Tells what waits in the outbox; where that does not succeed it waits on, and the sweep tries again. */
+export async function sendOutboxEvent(
+  env: Pick<Env, "EVENTS">,
+  db: Database,
+  { id, accountId, announcement }: OutboxEvent,
+): Promise<void> {
+  try {
+    await announce(env, accountId, announcement);
+    await forgetOutboxEvent(db, id);
+  } catch (error) {
+    console.error(`${announcement.key} was not announced:`, error);
+    await noteOutboxTry(db, id, new Date());
+  }
+}
+
+/** Events that one run of the sweeper tells. */
+const outboxAtOnce = 100;
+
+/** Tells what the request that wrote it could not. */
+export async function sendOutbox(env: Pick<Env, "EVENTS">, db: Database): Promise<void> {
+  for (const event of await listOutbox(db, outboxAtOnce)) await sendOutboxEvent(env, db, event);
 }
 
 /** Whoever listens has to come again with the key that counts now; should that fail, the streams end within an hour. */

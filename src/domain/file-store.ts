@@ -14,6 +14,9 @@ type Block = FileTable["blocks"][number];
 /** So much of an index's end is read at once: the table of 100,000 files fits in. */
 const tailBytes = 64 * 1024;
 
+/** Blocks of one read where all are wanted: a MiB unpacked. */
+const blocksAtOnce = 16;
+
 /** The index of a file store: a path costs a table, which is read once, and one block. What it says came from an agent. */
 export class FileIndex {
   readonly #blobs: R2Bucket;
@@ -48,15 +51,46 @@ export class FileIndex {
     return entries?.findLast((entry) => orderOf(entry.path) <= order);
   }
 
+  /** All entries from that place in the order on (`orderOf`); some blocks are read at a time, and none is kept. */
+  async *entriesFrom(order: string): AsyncGenerator<FileEntry> {
+    const start = this.#blocks.findLastIndex(({ first }) => orderOf(first) <= order);
+    let before = "";
+    for (let nth = Math.max(0, start); nth < this.#blocks.length; nth += blocksAtOnce) {
+      for (const entry of await this.#entriesIn(this.#blocks.slice(nth, nth + blocksAtOnce))) {
+        const at = orderOf(entry.path);
+        if (at <= before) throw unreadable(this.#blob, `${entry.path} comes too late`);
+        before = at;
+        if (at >= order) yield entry;
+      }
+    }
+  }
+
   async #entriesOf(block: Block): Promise<FileEntry[]> {
     const known = this.#read.get(block);
     if (known) return known;
     const length = within(this.#blob, block.length, maxBlockBytes);
     const packed = await bytesOf(this.#blobs, this.#blob, { offset: block.offset, length });
-    const lines = () => textOf(packed, maxBlockBytes).trimEnd().split("\n");
-    const entries = parsed(this.#blob, z.array(FileEntry), () => lines().map((line) => JSON.parse(line)));
+    const entries = this.#unpacked(packed);
     this.#read.set(block, entries);
     return entries;
+  }
+
+  /** Of blocks that lie one behind the other. */
+  async #entriesIn(blocks: readonly Block[]): Promise<FileEntry[]> {
+    const offset = blocks[0]?.offset ?? 0;
+    const length = blocks.reduce((sum, block) => sum + within(this.#blob, block.length, maxBlockBytes), 0);
+    const packed = await bytesOf(this.#blobs, this.#blob, { offset, length });
+    let at = 0;
+    return blocks.flatMap((block) => {
+      if (block.offset !== offset + at) throw unreadable(this.#blob, "a hole between its blocks");
+      at += block.length;
+      return this.#unpacked(packed.subarray(at - block.length, at));
+    });
+  }
+
+  #unpacked(packed: Uint8Array): FileEntry[] {
+    const lines = () => textOf(packed, maxBlockBytes).trimEnd().split("\n");
+    return parsed(this.#blob, z.array(FileEntry), () => lines().map((line) => JSON.parse(line)));
   }
 }
 

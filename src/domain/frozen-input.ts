@@ -3,6 +3,7 @@ import type { ConfigurationKey } from "#domain/configuration-secrets";
 import { frozenConfiguration } from "#domain/frozen-configuration";
 import { imageFacts } from "#domain/image-facts";
 import { Refusal } from "#domain/refusal";
+import { trustOf } from "#domain/repository-trust";
 import { resolve } from "#domain/resolution";
 import { loadSoftware, type ApplianceSoftware } from "#domain/resolution-request";
 import { descriptionFiles } from "#kiwi/description-files";
@@ -53,6 +54,7 @@ export async function freezeInput(
     files: facts.overlay,
     keys,
     configuration: frozenConfiguration(appliance),
+    sourceDate: sourceDateOf(appliance, software.repositories),
     writtenBy: `kiln ${kilnVersion}`,
   };
 }
@@ -66,7 +68,17 @@ function fileNameOf(name: string): string {
   return plain.replace(/^_+|_+$/g, "").slice(0, 100) || "appliance";
 }
 
-const frozenRepository = ({ id, name, url }: Repository): FrozenRepository => ({ alias: aliasOf(id), id, name, url });
+function frozenRepository(repository: Repository): FrozenRepository {
+  const { id, name, url } = repository;
+  const trust = trustOf(repository);
+  return { alias: aliasOf(id), id, name, url, ...(trust !== undefined && { trust }) };
+}
+
+/** Of the last change to what the image is made of, in seconds: starting the same build later does not change it. */
+function sourceDateOf({ lastEditedAt }: Appliance, repositories: readonly Repository[]): number {
+  const changes = [lastEditedAt, ...repositories.map(({ importedAt }) => importedAt)];
+  return Math.floor(Math.max(...changes.map((at) => at?.getTime() ?? 0)) / 1000);
+}
 
 /** The agent can fetch only what the metadata says where to find and how to know again. */
 function frozenPackage(resolved: ResolvedPackage, folder: string): FrozenPackage {

@@ -1,6 +1,6 @@
 import { refuseWithoutAgreement } from "#domain/agreement";
 import type { ConfigurationKey } from "#domain/configuration-secrets";
-import { announceVersion } from "#domain/events";
+import { sendOutboxEvent, versionPublished } from "#domain/events";
 import { getOwnForGallery, getPublication, notPublished, refuseUnlessPublished } from "#domain/gallery-access";
 import { definitionOf, softwareIn } from "#domain/gallery-snapshot";
 import { Refusal } from "#domain/refusal";
@@ -42,10 +42,10 @@ export async function publish(
   const build = await buildToPublish(db, { applianceId, version });
   await refuseWithoutAgreement(db, { accountId: account.id, baseSystem: appliance.baseSystem, baseUrl });
   const row = await snapshotOf(place, { account, appliance, build });
-  const added = await addPublication(db, { ...row, releaseNotes });
+  const added = await addPublication(db, { ...row, releaseNotes }, versionPublished(row));
   if (added) {
-    await announceVersion(place.env, added);
-    return added;
+    await sendOutboxEvent(place.env, db, added.event);
+    return added.publication;
   }
   // What has changed in between.
   await buildToPublish(db, { applianceId, version });

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { InstalledPackage, type FrozenInput } from "#contract/index";
 import { configurationOf, type Configuration } from "#domain/configuration";
 import { opened, withoutPasswords, type ConfigurationKey } from "#domain/configuration-secrets";
+import { nameWithoutEpoch } from "#domain/installed-software";
 import type { PublishedDefinition, PublishedItem, PublishedRepository, PublishedSoftware } from "#domain/published";
 import { Refusal } from "#domain/refusal";
 import { listApplianceRepositories, listSelection, type Appliance } from "#storage/appliances";
@@ -69,12 +70,12 @@ export async function softwareIn({ env, db }: Place, build: Build): Promise<Publ
 }
 
 function packagesIn(installed: InstalledPackage[], input: FrozenInput): PublishedItem[] {
-  const from = new Map(input.packages.map((one) => [nevraOf(one), placeOf(input, one)]));
+  const from = new Map(input.packages.map((one) => [nameWithoutEpoch(one), placeOf(input, one)]));
   return installed.map((one) => ({
     kind: "package",
     name: one.name,
     version: `${one.version}-${one.release}`,
-    repository: from.get(nevraOf(one)) ?? -1,
+    repository: from.get(nameWithoutEpoch(one)) ?? -1,
   }));
 }
 
@@ -89,10 +90,6 @@ function patternsIn(input: FrozenInput): PublishedItem[] {
 
 const placeOf = ({ repositories }: FrozenInput, { repository }: { repository: string }): number =>
   repositories.findIndex(({ alias }) => alias === repository);
-
-/** rpm leaves the epoch of most packages out, so it is no part of how they are found. */
-const nevraOf = ({ name, version, release, arch }: Omit<InstalledPackage, "epoch">): string =>
-  `${name}-${version}-${release}.${arch}`;
 
 async function repositoriesIn(db: Database, { repositories }: FrozenInput): Promise<PublishedRepository[]> {
   const rows = new Map((await rereadRepositories(db, repositories)).map((row) => [row.id, row]));

@@ -18,7 +18,7 @@ export async function tryPublication(
   const publication = await getPublication(db, account.id, { applianceId, version, place: "parameter" });
   const build = await findAnyBuild(db, formatToTry(publication).buildId);
   if (!build) throw new Refusal("build_not_found");
-  const started = await startTestdriveOf(env, db, account, build);
+  const started = await startTestdriveOf(env, db, account, { build, hasNetwork: false });
   await noteUse(db, account, publication, "testdrive");
   return started;
 }

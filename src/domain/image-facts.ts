@@ -3,7 +3,7 @@ import { frozenLimits, type FrozenFile, type FrozenKey, type FrozenPackage, type
 import { configurationOf } from "#domain/configuration";
 import { opened, type ConfigurationKey } from "#domain/configuration-secrets";
 import { placeOf } from "#domain/overlay-file-metadata";
-import { databaseVerifier, shadowHash } from "#domain/password-hashes";
+import { databaseVerifier, saltingOf, shadowHash } from "#domain/password-hashes";
 import { Refusal } from "#domain/refusal";
 import type { ImageFacts } from "#kiwi/facts";
 import type { Appliance } from "#storage/appliances";
@@ -39,16 +39,23 @@ export async function imageFacts(
     listGpgKeys(db, appliance.id),
   ]);
   const { users, databases, settings, tags: _, ...rest } = configuration;
+  const salt = saltingOf(env, appliance.id);
   const facts = {
     ...rest,
     ...asked,
     title: appliance.name,
     diskSizeMb: settings.diskSizeMb,
     settings,
-    users: users.map(({ password, ...user }) => ({ ...user, passwordHash: shadowHash(password) })),
+    users: users.map(({ password, ...user }) => ({
+      ...user,
+      passwordHash: shadowHash(password, salt(user.name, password)),
+    })),
     databases: databases.map(({ type, users }) => ({
       type,
-      users: users.map(({ password, ...user }) => ({ ...user, verifier: databaseVerifier(type, password) })),
+      users: users.map(({ password, ...user }) => ({
+        ...user,
+        verifier: databaseVerifier(type, password, salt(`${type} ${user.username}`, password)),
+      })),
     })),
     overlay,
   };

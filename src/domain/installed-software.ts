@@ -64,10 +64,10 @@ export async function softwareOfBuild(
 }
 
 function grouped(installed: InstalledPackage[], input: FrozenInput): RepositorySoftware[] {
-  const frozen = new Map(input.packages.map((one) => [nameOf(one), one]));
-  const byAlias = Map.groupBy(installed, (one) => frozen.get(nameOf(one))?.repository);
+  const frozen = new Map(input.packages.map((one) => [nameWithoutEpoch(one), one]));
+  const byAlias = Map.groupBy(installed, (one) => frozen.get(nameWithoutEpoch(one))?.repository);
   const shown = (alias: string | undefined) =>
-    (byAlias.get(alias) ?? []).map((one) => ({ ...one, checksum: frozen.get(nameOf(one))?.checksum }));
+    (byAlias.get(alias) ?? []).map((one) => ({ ...one, checksum: frozen.get(nameWithoutEpoch(one))?.checksum }));
   const groups = input.repositories.map(({ alias, id, name, url }) => ({
     id,
     name,
@@ -79,8 +79,12 @@ function grouped(installed: InstalledPackage[], input: FrozenInput): RepositoryS
   return [...groups, strays].filter(hasSomething);
 }
 
-/** rpm leaves the epoch of most packages out, so it is no part of how they are found. */
-const nameOf = ({ name, version, release, arch }: Pick<FrozenPackage, "name" | "version" | "release" | "arch">) =>
-  `${name}-${version}-${release}.${arch}`;
+/** By what a package of an image is found among the frozen ones: rpm leaves the epoch of most packages out. */
+export const nameWithoutEpoch = ({
+  name,
+  version,
+  release,
+  arch,
+}: Pick<FrozenPackage, "name" | "version" | "release" | "arch">): string => `${name}-${version}-${release}.${arch}`;
 
 const hasSomething = ({ packages }: RepositorySoftware): boolean => packages.length > 0;

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { quotaBytes, quotaExceeded } from "#domain/quota";
 import { Refusal } from "#domain/refusal";
 import type { ByteRange } from "#http/range";
 import { decodePng, encodePng, type Picture } from "#picture/codec";
@@ -6,7 +7,7 @@ import { drawBackground, drawLogo } from "#picture/drawing";
 import { PictureFault } from "#picture/fault";
 import { outlinePng } from "#picture/png";
 import { thumbnail } from "#picture/thumbnail";
-import type { Appliance } from "#storage/appliances";
+import { findAppliance, type Appliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
 import { putPicture, removePicture, savePicture, shownKey, type PictureKind } from "#storage/pictures";
 
@@ -60,16 +61,19 @@ export async function getPicture(
 
 /** Takes a PNG as the appliance's logo or background, when it really is one. */
 export async function replacePicture(
-  { env, db }: { env: Pick<Env, "BLOBS">; db: Database },
+  { env, db }: { env: Pick<Env, "BLOBS" | "ACCOUNT_QUOTA_GB">; db: Database },
   appliance: { id: number; accountId: number },
   { kind, png }: { kind: PictureKind; png: Uint8Array },
 ): Promise<void> {
   const picture = checkPicture(kind, png);
   const files = { original: png, thumbnail: kind === "background" ? thumbnailOf(picture) : undefined };
   const blobId = crypto.randomUUID();
+  const bytes = files.original.byteLength + (files.thumbnail?.byteLength ?? 0);
+  const quotaGb = Number(env.ACCOUNT_QUOTA_GB);
   await putPicture(env.BLOBS, blobId, files);
-  if (await savePicture(db, appliance, { kind, blobId })) return;
+  if (await savePicture(db, { ...appliance, quotaBytes: quotaBytes(quotaGb) }, { kind, blobId, bytes })) return;
   await removePicture(env.BLOBS, blobId);
+  if (await findAppliance(db, appliance.accountId, appliance.id)) throw quotaExceeded();
   throw new Refusal("invalid_appliance_id", { in: "path" });
 }
 

@@ -81,7 +81,7 @@ async function lookAndImport(work: Import): Promise<void> {
     throw new RepodataFault("bad_signature", "the repository is not signed by the key that signed it before");
   }
   if (opened.revision === repository.revision) {
-    await confirmRevision(db, repository.id, { checkId: importId, indexTag });
+    await confirmRevision(db, repository.id, { checkId: importId, indexTag, ...signature(opened) });
     return;
   }
   const known = repository.catalogue === null && !repository.isUserRepository ? await listBaseSystems(db) : [];
@@ -115,11 +115,16 @@ async function importAs(work: Import, source: PackageSource, byIndex: string | u
   });
 }
 
-const facts = ({ type, revision, signer, packagesFolder }: OpenedRepository) => ({
+const facts = ({ type, revision, packagesFolder, ...opened }: OpenedRepository) => ({
   type,
   revision,
-  signer: signer?.fingerprint ?? null,
+  ...signature(opened),
   packagesFolder,
+});
+
+const signature = ({ signer, keys }: Pick<OpenedRepository, "signer" | "keys">) => ({
+  signer: signer?.fingerprint ?? null,
+  signingKeys: signer ? keys : null,
 });
 
 /** Nobody sees it yet; what a crash leaves behind is the sweeper's. */

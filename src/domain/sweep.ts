@@ -1,7 +1,16 @@
 import { buildObject, forgetBuild } from "#domain/build";
-import { buildIdOfKey, buildsPrefix, inputsPrefix, installedKey, logKey, sha256OfKey } from "#storage/blobs";
+import {
+  attestationsKey,
+  buildIdOfKey,
+  buildsPrefix,
+  inputsPrefix,
+  installedKey,
+  logKey,
+  sha256OfKey,
+} from "#storage/blobs";
 import { isUnfinished, listUnfinishedBefore } from "#storage/builds";
 import type { Database } from "#storage/db";
+import { findPreparedBlobs } from "#storage/prepared-roots";
 import {
   deleteRetiredBefore,
   findKept,
@@ -40,9 +49,10 @@ export async function removeStrayBuildBlobs(env: Env, db: Database, now: number)
   const old = await nextOldKeys(env, db, { prefix: buildsPrefix, now });
   const ids = [...new Set(old.map(buildIdOfKey))];
   const kept = new Map((await findKept(db, ids)).map((build) => [build.id, build]));
+  const prepared = await findPreparedBlobs(db, ids);
   await removeBlobs(
     env,
-    old.filter((key) => !belongs(key, kept.get(buildIdOfKey(key)))),
+    old.filter((key) => !prepared.has(key) && !belongs(key, kept.get(buildIdOfKey(key)))),
   );
 }
 
@@ -60,8 +70,9 @@ function belongs(key: string, build: KeptBuild | undefined): boolean {
   if (!build) return false;
   // While it runs, its attempts' uploads come and go by its object's word alone.
   const { imageKey, filesKey, filesIndexKey } = build;
+  const ofImage = imageKey === null ? [] : [imageKey, attestationsKey(build.id)];
   return (
-    isUnfinished(build) || [imageKey, filesKey, filesIndexKey, logKey(build.id), installedKey(build.id)].includes(key)
+    isUnfinished(build) || [...ofImage, filesKey, filesIndexKey, logKey(build.id), installedKey(build.id)].includes(key)
   );
 }
 

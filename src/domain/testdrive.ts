@@ -38,31 +38,32 @@ export async function startTestdrive(
   env: TestdriveEnv,
   db: Database,
   account: Pick<Account, "id">,
-  buildId: number,
+  { buildId, hasNetwork }: { buildId: number; hasNetwork: boolean },
 ): Promise<StartedTestdrive> {
   const build = await findBuild(db, account.id, buildId);
   if (!build) throw new Refusal("invalid_build_id");
-  return await startTestdriveOf(env, db, account, build);
+  return await startTestdriveOf(env, db, account, { build, hasNetwork });
 }
 
 const noDiskToBoot =
-  "A net build has neither disk nor medium: it starts from your own PXE and web server, and testdrives have no network.";
+  "A net build has neither disk nor medium: it starts from your own PXE and web server, and testdrives reach none.";
 
 /** The same of a build that the account may boot, whoever's it is. */
 export async function startTestdriveOf(
   env: TestdriveEnv,
   db: Database,
   account: Pick<Account, "id">,
-  build: Build,
+  { build, hasNetwork }: { build: Build; hasNetwork: boolean },
 ): Promise<StartedTestdrive> {
   if (build.imageType === "net") throw new Refusal("build_not_found", { message: noDiskToBoot });
   const facts = await bootFacts(db, build);
   if (!facts) throw new Refusal("build_not_found");
   const limits = { all: Number(env.MAX_TESTDRIVES), perAccount: Number(env.MAX_TESTDRIVES_PER_ACCOUNT) };
-  const testdrive = await addTestdrive(db, { accountId: account.id, buildId: build.id, pageToken: newToken() }, limits);
+  const tokens = { pageToken: newToken(), webToken: hasNetwork ? newToken() : undefined };
+  const testdrive = await addTestdrive(db, { accountId: account.id, buildId: build.id, ...tokens }, limits);
   if (!testdrive) throw new Refusal("no_build_slots");
 
-  const started = await testdriveObject(env, testdrive.id).start({ ...facts, testdriveId: testdrive.id });
+  const started = await testdriveObject(env, testdrive.id).start({ ...facts, testdriveId: testdrive.id, hasNetwork });
   if ("refused" in started) {
     throw new Refusal("no_build_slots", {
       message: "No builder agent is free to run a testdrive. Please try again later.",
@@ -86,10 +87,22 @@ export async function claimTestdrive(
   return undefined;
 }
 
+/** Ends what an agent ran before it started anew. */
+export async function endTestdrivesOf(env: Pick<Env, "TESTDRIVES">, db: Database, agent: Pick<Agent, "id">) {
+  const live = await listTestdrivesToWake(db, new Date());
+  await Promise.all(live.map(({ id }) => testdriveObject(env, id).endOfAgent(agent.id)));
+}
+
 /** The testdrive of a page's address; a wrong token is as good as a wrong id. */
 export async function findTestdriveByPage(db: Database, id: number, pageToken: string): Promise<Testdrive | undefined> {
   const testdrive = await findTestdrive(db, id);
   return testdrive && sameSecret(testdrive.pageToken, pageToken) ? testdrive : undefined;
+}
+
+/** The same of the address of the guest's web server. */
+export async function findTestdriveByWeb(db: Database, id: number, webToken: string): Promise<Testdrive | undefined> {
+  const testdrive = await findTestdrive(db, id);
+  return testdrive?.webToken && sameSecret(testdrive.webToken, webToken) ? testdrive : undefined;
 }
 
 /** Undefined once the end lies so far back that nobody remembers why. */

@@ -17,6 +17,15 @@ export function prefersJson(accept: string | undefined): boolean {
   return xml === undefined ? json >= (qualityOf(ranges, ["*/*", "application/*"]) ?? 0) : json > xml;
 }
 
+/** Whether an Accept header names text/plain, and wants nothing more than that; a wildcard gives way, as above. */
+export function prefersText(accept: string | undefined): boolean {
+  if (accept === undefined || !/text\/plain/i.test(accept)) return false;
+  const ranges = accept.split(",").map(mediaRange);
+  const text = qualityOf(ranges, ["text/plain"]) ?? 0;
+  const documents = qualityOf(ranges, ["application/json", "application/xml", "text/xml"]) ?? 0;
+  return text > documents && text >= (qualityOf(ranges, ["*/*", "text/*"]) ?? 0);
+}
+
 const qualityOf = (ranges: readonly MediaRange[], types: readonly string[]): number | undefined => {
   const found = ranges.filter(({ type }) => types.includes(type)).map(({ quality }) => quality);
   return found.length === 0 ? undefined : Math.max(...found);

@@ -6,13 +6,12 @@ import { withInterpreter } from "#kiwi/script-text";
  * One small program in the image runs what has to happen when it boots. systemd starts it by two units; another init by two
  * scripts in /etc/init.d, of which the one before the login is named E50, as the sample distribution's init looks for it.
  */
-export function bootPart({ scripts: { boot }, settings, imageType }: BootFacts): Part {
-  const isDisk = imageType !== "iso" && imageType !== "net";
+export function bootPart({ scripts: { boot }, settings }: BootFacts): Part {
   return {
     files: {
       "root/usr/lib/kiln/boot": runner,
       ...(boot.enabled && boot.script !== "" && { "root/usr/lib/kiln/boot-script": withInterpreter(boot.script) }),
-      ...(isDisk && settings.swapSizeMb > 0 && { "root/usr/lib/kiln/swap": swap(settings.swapSizeMb) }),
+      ...(settings.swapSizeMb > 0 && { "root/usr/lib/kiln/swap": swap(settings.swapSizeMb) }),
       [`${staging}/units/kiln-before-login.service`]: unitBeforeLogin,
       [`${staging}/units/kiln-after-services.service`]: unitAfterServices,
       [`${staging}/init.d/E50kiln`]: initScript("before-login"),
@@ -22,7 +21,7 @@ export function bootPart({ scripts: { boot }, settings, imageType }: BootFacts):
   };
 }
 
-type BootFacts = Pick<ImageFacts, "scripts" | "settings" | "imageType">;
+type BootFacts = Pick<ImageFacts, "scripts" | "settings">;
 
 const runner = String.raw`#!/bin/sh
 # Runs what the appliance says shall happen at a boot: boot before-login, boot after-services. What is to happen once is
@@ -64,7 +63,11 @@ esac
 `;
 
 const swap = (sizeMb: number) => String.raw`#!/bin/sh
-# Swap in a file, made at the first boot: where the disk has no room for it beside what the system needs, there is none.
+# Swap in a file, made at the first boot: where the disk has no room for it beside what the system needs, there is none. All image
+# types have this program, as they are made from one root; a system whose root lies in memory wants no swap in it.
+case $(awk '$2 == "/" {type = $3} END {print type}' /proc/mounts) in
+  overlay | tmpfs | ramfs | rootfs | squashfs) exit 0 ;;
+esac
 file=/var/lib/kiln/swap
 size_mb=${sizeMb}
 reserve_mb=64

@@ -6,7 +6,10 @@ import { staged } from "#kiwi/part";
  * `kiln: error: ` is what the agent tells the owner when it fails.
  */
 export const configScript = (commands: readonly string[]): string =>
-  `${head}${firewallFunctions}\ntake_back_hosts\n${commands.map((command) => `${command}\n`).join("")}\nrm -rf ${staged}\n`;
+  `${head}${firewallFunctions}\ntake_back_hosts\n${leavings}${commands.map((command) => `${command}\n`).join("")}\nrm -rf ${staged}\n`;
+
+/** What zypper wrote about making this image: nothing but its times, which no two builds share (decision 28). */
+const leavings = "rm -f /var/log/zypp/history /var/log/YaST2/config_diff_*.log\n";
 
 const head = String.raw`#!/bin/bash
 # Written by Kiln from an appliance's configuration.
@@ -93,6 +96,7 @@ leave_network_to_network_manager() {
 # set_runlevel NUMBER TARGET
 set_runlevel() {
   if has_systemd; then
+    mkdir -p /etc/systemd/system
     ln -sf "/usr/lib/systemd/system/$2" /etc/systemd/system/default.target
   elif grep -qs '^id:[0-9]:initdefault:' /etc/inittab; then
     sed -i "s/^id:[0-9]:initdefault:/id:$1:initdefault:/" /etc/inittab

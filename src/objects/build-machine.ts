@@ -65,7 +65,7 @@ export type BuildEvent = { at: number } & (
 );
 
 /** What the shell found out about agents that fit. */
-export type AgentsSeen = "unknown" | "none" | "busy";
+export type AgentsSeen = "unknown" | "none" | "busy" | "full";
 
 /** `late`: another attempt has the build, or it is over. */
 export interface Refused {
@@ -79,7 +79,7 @@ export const timeLimitMs = 4 * 60 * 60_000;
 /** The first attempt and two retries. */
 const maxLosses = 3;
 
-const waiting = "Waiting for a builder";
+export const waiting = "Waiting for a builder";
 
 export const queued = (at: number): BuildState => ({
   status: "queued",
@@ -201,8 +201,14 @@ const tooLong = `The build did not end within ${timeLimitMs / 3_600_000} hours.`
 
 function waitingMessage(state: { queuedAt: number; message: string }, at: number, agents: AgentsSeen): string {
   if (agents === "unknown" || at - state.queuedAt < longQueueMs) return state.message;
-  return agents === "none" ? "Waiting: no builder that can do this is connected" : "Waiting: all builders are busy";
+  return whyWaiting[agents];
 }
+
+export const whyWaiting: Record<Exclude<AgentsSeen, "unknown">, string> = {
+  none: "Waiting: no builder that can do this is connected",
+  busy: "Waiting: all builders are busy",
+  full: "Waiting: no builder has room on its disk",
+};
 
 /** Through no fault of the user's: tried again, until it has happened too often. */
 function lost(running: RunningState, at: number, reason: string): BuildState {

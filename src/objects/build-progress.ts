@@ -8,6 +8,8 @@ export interface Progress {
   /** Since its first attempt began. */
   secondsElapsed: number;
   message: string;
+  /** Of a build that waits: 1 is the next one. Nobody keeps it (domain/build-queue.ts). */
+  queuePosition?: number;
 }
 
 export function progressOf(state: BuildState, now: number): Progress {

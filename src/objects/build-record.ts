@@ -1,6 +1,8 @@
 import type { BuildFinished } from "#contract/index";
+import { attestBuild } from "#domain/attestation";
 import type { EventName } from "#domain/event-names";
 import type { Moment } from "#domain/events";
+import { keepPreparedRoot } from "#domain/prepared-root";
 import { raiseRelease } from "#domain/version";
 import { switchboard } from "#queues/jobs";
 import { listAgents } from "#storage/agents";
@@ -27,7 +29,7 @@ export async function tellDatabase(
       return await saveRunning(db, id, { agentId: state.agentId, startedAt: new Date(state.startedAt) });
     case "finished":
       if (!outcome) throw new Error(`build ${id} is finished without an outcome`);
-      return await tellFinished(db, id, resultOf(outcome, state.endedAt));
+      return await tellFinished(db, id, resultOf(outcome, state.endedAt), givenRootOf(outcome));
     default:
       return await saveEnded(db, id, {
         status: state.status,
@@ -54,6 +56,11 @@ export const momentOf = (state: BuildState, at: number): Moment => ({
   message: messageOf(state),
 });
 
+/** Signs what is known of the image now, before a key or the service changes; if it fails, the first request does it. */
+export async function attestFinished(env: Env, id: number, { status }: BuildState): Promise<void> {
+  if (status === "finished") await attestBuild({ env, db: openDatabase(env.DB) }, id);
+}
+
 /** Whether agents that can do this build are there at all. */
 export async function agentsSeen(env: Env, buildId: number): Promise<AgentsSeen> {
   const db = openDatabase(env.DB);
@@ -66,24 +73,39 @@ export async function agentsSeen(env: Env, buildId: number): Promise<AgentsSeen>
     ({ id, lastSeenAt, capabilities }) =>
       build &&
       capabilities?.imageTypes.includes(build.imageType) &&
+      (!build.needsLvm || capabilities.noLvm === undefined) &&
       (connected.includes(id) || (lastSeenAt?.getTime() ?? 0) > Date.now() - forgottenAfterMs),
   );
-  return fit.length === 0 ? "none" : "busy";
+  if (fit.length === 0) return "none";
+  return fit.every(({ capabilities }) => capabilities?.hasRoom === false) ? "full" : "busy";
 }
 
 /** An agent that is alive heartbeats or polls more often than this. */
 const forgottenAfterMs = 60_000;
 
-async function tellFinished(db: Database, id: number, result: Result): Promise<void> {
+async function tellFinished(db: Database, id: number, result: Result, root: GivenRoot | undefined): Promise<void> {
   const build = await findAnyBuild(db, id);
   // The appliance may be gone, and with it the row.
-  if (build) await saveFinished(db, build, { ...result, nextVersion: raiseRelease(build.version) });
+  if (!build) return;
+  await saveFinished(db, build, { ...result, nextVersion: raiseRelease(build.version) });
+  if (root) await keepPreparedRoot(db, build, { ...root, at: result.completedAt });
 }
+
+type GivenRoot = { key: string; blobKey: string; sha256: string };
+
+/** The root that the agent has uploaded, and said what it is. */
+const givenRootOf = ({ prepared, artifacts }: Outcome): GivenRoot | undefined =>
+  prepared && artifacts.prepared && { ...prepared, blobKey: artifacts.prepared.key, sha256: artifacts.prepared.sha256 };
 
 function resultOf({ artifacts, remark, ...told }: Outcome, endedAt: number): Result {
   const { image, files, "files-index": filesIndex } = artifacts;
+  const { fileName, rawSize, compressed, builder, steps } = told;
   return {
-    ...told,
+    fileName,
+    rawSize,
+    compressed,
+    builder,
+    steps,
     message: remark === undefined ? "Finished" : `Finished. ${remark}`,
     imageKey: image.key,
     fileSize: image.size,

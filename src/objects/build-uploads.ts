@@ -1,4 +1,11 @@
-import { artifactNames, partBytes, type ArtifactName, type CompleteUpload, type UploadState } from "#contract/index";
+import {
+  artifactNames,
+  partBytes,
+  type ArtifactName,
+  type CompleteUpload,
+  type NeededArtifact,
+  type UploadState,
+} from "#contract/index";
 import { abortUpload, completeUpload, digestOfParts, openUpload, type UploadAddress } from "#storage/artifacts";
 import { artifactKey } from "#storage/blobs";
 
@@ -17,7 +24,7 @@ export interface ArtifactOf {
 
 /** An artifact whose upload is complete. */
 export type Stored = Omit<CompleteUpload, "partsDigest"> & { key: string };
-export type Artifacts = Record<ArtifactName, Stored>;
+export type Artifacts = Record<NeededArtifact, Stored> & { prepared?: Stored };
 
 export interface UploadRefused {
   refused: "no_upload" | "wrong_part" | "incomplete" | "wrong_digest";
@@ -96,10 +103,11 @@ export class BuildUploads {
     return { completed: true };
   }
 
-  /** All artifacts of an attempt; undefined while one is missing or not complete. */
+  /** All artifacts of an attempt; undefined while one that is needed is missing or not complete. */
   findArtifacts(attempt: number): Artifacts | undefined {
     const [image, files, index] = artifactNames.map((name) => this.#find({ attempt, name })?.stored);
-    return image && files && index && { image, files, "files-index": index };
+    const prepared = this.#find({ attempt, name: "prepared" })?.stored;
+    return image && files && index && { image, files, "files-index": index, ...(prepared && { prepared }) };
   }
 
   /** Removes from R2 what other attempts have sent, complete or not. */

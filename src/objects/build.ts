@@ -22,7 +22,7 @@ import {
   type RunningState,
 } from "./build-machine.ts";
 import { progressOf, type Progress } from "./build-progress.ts";
-import { agentsSeen, momentOf, tellDatabase, type Outcome } from "./build-record.ts";
+import { agentsSeen, attestFinished, momentOf, tellDatabase, type Outcome } from "./build-record.ts";
 import { BuildUploads, type RecordedPart, type UploadRefused } from "./build-uploads.ts";
 
 export interface Claimed {
@@ -88,9 +88,9 @@ export class Build extends DurableObject<Env> {
     return { from: start, bytes, length: this.#log.length, progress, revision: this.#revision };
   }
 
-  /** Its row is gone. */
+  /** Its row is gone; what is under way would write after that. */
   async forget(): Promise<void> {
-    await this.#uploads.discardAllBut(null);
+    await this.#chores.then(() => this.#uploads.discardAllBut(null));
     await this.ctx.storage.deleteAll();
   }
 
@@ -245,8 +245,7 @@ export class Build extends DurableObject<Env> {
     try {
       await this.#tell(state);
       if (slowOnes && isOver(state)) await this.#tidyUp(state);
-      const remains = isOver(state) && this.#log.archive === undefined;
-      await this.#setAlarm(remains ? Date.now() : nextWakeUp(state));
+      await this.#setAlarm(isOver(state) && this.#log.archive === undefined ? Date.now() : nextWakeUp(state));
     } catch (error) {
       this.#complain("chores")(error);
       await this.#setAlarm(Math.min(Date.now() + retryMs, nextWakeUp(state) ?? Infinity));
@@ -268,6 +267,7 @@ export class Build extends DurableObject<Env> {
   /** What is left of a build that is over: its log as one blob, and in R2 the artifacts of the attempt that won alone. */
   async #tidyUp(state: BuildState): Promise<void> {
     await this.#uploads.discardAllBut(state.status === "finished" ? state.attempt : null);
+    await attestFinished(this.env, this.#id, state).catch(this.#complain("attestations"));
     await this.#log.moveTo(logKey(this.#id));
   }
 

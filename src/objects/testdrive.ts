@@ -6,6 +6,8 @@ import { sendJob } from "#queues/jobs";
 import { openDatabase } from "#storage/db";
 import { saveTestdriveState } from "#storage/testdrives";
 import { Announcements } from "./announcements.ts";
+import { GuestWeb } from "./guest-web.ts";
+import { ModifiedLine } from "./modified-line.ts";
 import {
   advance,
   claimWithinMs,
@@ -30,6 +32,8 @@ export interface TestdriveLook {
 /** One testdrive: its state, its one alarm, its agent's control socket and its viewers' pairs of sockets. */
 export class Testdrive extends DurableObject<Env> {
   readonly #relay = new VncRelay(this.ctx);
+  readonly #guestWeb = new GuestWeb(() => this.#countViewers());
+  readonly #modified = new ModifiedLine(this.ctx);
   readonly #announcements = new Announcements(this.ctx.storage.kv);
   /** Told when a claim has come, or can come no more. Callers of start() hold the object in memory. */
   readonly #decided = Promise.withResolvers<void>();
@@ -70,6 +74,11 @@ export class Testdrive extends DurableObject<Env> {
     return this.look();
   }
 
+  /** An agent has started anew: a session of its own is gone with it. */
+  async endOfAgent(agentId: number): Promise<void> {
+    if (this.#session?.attempt?.agentId === agentId) await this.#advance({ type: "agent_stopped", reason: agentAnew });
+  }
+
   /** Looks at the clock and tells the row again what it is; false when this object knows of no session. */
   async wake(): Promise<boolean> {
     return (await this.#advance({ type: "woke_up" })) !== undefined;
@@ -83,22 +92,26 @@ export class Testdrive extends DurableObject<Env> {
     else await this.ctx.storage.deleteAll();
   }
 
-  /** The sockets; the doors have looked up the session, and the page's token is theirs to check. */
+  /** The sockets, and visitors of the guest's web server; the doors have looked up the session, and the page's token is theirs to check. */
   override async fetch(request: Request): Promise<Response> {
     const url = new URL(request.url);
-    if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") return new Response(null, { status: 426 });
+    const [, side, viewer = ""] = url.pathname.split("/");
+    const isAttempt = this.#isAttempt(Number(url.searchParams.get("agent")), request.headers.get(attemptHeader) ?? "");
+    if (side === "modified") return await this.#modified.serve(request, { isAttempt }); // also when it has ended
+    const isSocket = request.headers.get("upgrade")?.toLowerCase() === "websocket";
+    if (!isSocket && side !== "web" && side !== "visits") return new Response(null, { status: 426 });
     const state = await this.#advance({ type: "woke_up" });
     if (state === undefined || state.status === "ended") return refused(410, "This testdrive has ended.");
-    const [, side, viewer = ""] = url.pathname.split("/");
     if (side === "page") return await this.#admitPage(request, state);
-    if (!this.#isAttempt(Number(url.searchParams.get("agent")), request.headers.get(attemptHeader) ?? "")) {
-      return refused(410, "This testdrive is another agent's.");
-    }
+    if (side === "web") return await this.#visitGuest(request, state);
+    if (!isAttempt) return refused(410, "This testdrive is another agent's.");
     if (side === "control") return await this.#acceptControl();
+    if (side === "visits") return await this.#guestWeb.ofAgent(viewer, request);
     return this.#relay.join(decodeURIComponent(viewer)) ?? refused(410, "This viewer has left.");
   }
 
   override async webSocketMessage(socket: WebSocket, frame: string | ArrayBuffer): Promise<void> {
+    if (this.#modified.isLine(socket)) return; // the agent answers by requests
     if (!this.#isControl(socket)) return this.#relay.pass(socket, frame);
     const report = reportIn(frame);
     if (!report) return socket.close(1008, "Not a report.");
@@ -106,6 +119,7 @@ export class Testdrive extends DurableObject<Env> {
   }
 
   override async webSocketClose(socket: WebSocket, code: number, reason: string): Promise<void> {
+    if (this.#modified.isLine(socket)) return this.#modified.giveUp();
     if (this.#isControl(socket)) return;
     this.#relay.part(socket, code, reason);
     await this.#countViewers();
@@ -132,6 +146,11 @@ export class Testdrive extends DurableObject<Env> {
     return admitted.response;
   }
 
+  async #visitGuest(request: Request, state: TestdriveState): Promise<Response> {
+    if (state.status !== "running") return refused(503, "This machine is still starting.\n");
+    return await this.#guestWeb.visit(request, (order) => this.#order(order));
+  }
+
   /** The agent's line. A new one takes the place of the old, and hears of the viewers that nobody dialled for. */
   async #acceptControl(): Promise<Response> {
     for (const old of this.ctx.getWebSockets("control")) old.close(1000, "Another connection took its place.");
@@ -142,10 +161,11 @@ export class Testdrive extends DurableObject<Env> {
     return new Response(null, { status: 101, webSocket: theirs });
   }
 
-  #order(order: TestdriveOrder): void {
-    for (const control of this.ctx.getWebSockets("control")) {
-      if (control.readyState === WebSocket.OPEN) control.send(JSON.stringify(order));
-    }
+  /** → whether there is a line to an agent. */
+  #order(order: TestdriveOrder): boolean {
+    const lines = this.ctx.getWebSockets("control").filter(({ readyState }) => readyState === WebSocket.OPEN);
+    for (const control of lines) control.send(JSON.stringify(order));
+    return lines.length > 0;
   }
 
   #eventOf(report: TestdriveReport): Moment {
@@ -164,7 +184,7 @@ export class Testdrive extends DurableObject<Env> {
   }
 
   #countViewers(): Promise<TestdriveState | undefined> {
-    return this.#advance({ type: "viewers", of: "page", count: this.#relay.viewers.length });
+    return this.#advance({ type: "viewers", of: "page", count: this.#relay.viewers.length + this.#guestWeb.visitors });
   }
 
   async #advance(moment: Moment): Promise<TestdriveState | undefined> {
@@ -222,6 +242,7 @@ export class Testdrive extends DurableObject<Env> {
     this.#order({ type: "stop", reason });
     for (const control of this.ctx.getWebSockets("control")) control.close(1000, "The testdrive has ended.");
     this.#relay.closeAll(1000, "The testdrive has ended.");
+    this.#guestWeb.closeAll();
   }
 
   /** Only a wake-up: an agent that misses it asks by itself from time to time. */
@@ -256,6 +277,7 @@ type Moment = WithoutAt<TestdriveEvent> & { at?: number };
 type WithoutAt<T> = T extends unknown ? Omit<T, "at"> : never;
 
 const tellAgainMs = 5_000;
+const agentAnew = "The builder agent that ran it has started anew.";
 
 function rowState(state: TestdriveState): "new" | "running" | "ended" {
   if (state.status === "running" || state.status === "ended") return state.status;

@@ -60,7 +60,11 @@ function answerObject({ answer, hasEtag }: Operation, version: Version): Schema 
     return {
       description: "Done.",
       ...(hasEtag && { headers: { ETag: { schema: { type: "string" } } } }),
-      content: { "application/xml": xmlMedia(document, version), "application/json": jsonMedia(document, version) },
+      content: {
+        "application/xml": xmlMedia(document, version),
+        "application/json": jsonMedia(document, version),
+        ...(answer.asText && { "text/plain": {} }),
+      },
     };
   }
   return { description: answer.what, content: Object.fromEntries(answer.types.map((type) => [type, {}])) };

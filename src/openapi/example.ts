@@ -1,5 +1,14 @@
 import { writeJson } from "#xml/json";
-import { clientTime, marked, XmlList, writeXml, type XmlFields, type XmlMarked, type XmlValue } from "#xml/write";
+import {
+  clientTime,
+  JsonOnly,
+  marked,
+  XmlList,
+  writeXml,
+  type XmlFields,
+  type XmlMarked,
+  type XmlValue,
+} from "#xml/write";
 import type { Version } from "#openapi/operation";
 import { attributesOf, shownIn, type Document, type Fields, type Marked, type Shape } from "#openapi/shape";
 
@@ -28,12 +37,13 @@ function valueOf(shape: Shape, version: Version): XmlValue {
 }
 
 const fieldsOf = (shape: Fields, version: Version): XmlFields =>
-  Object.fromEntries(
-    shownIn(version, shape).map(([name, one]) => [
-      name,
-      one.kind === "repeated" ? [valueOf(one.of, version)] : valueOf(one, version),
-    ]),
-  );
+  Object.fromEntries(shownIn(version, shape).map(([name, one]) => [name, fieldOf(one, version)]));
+
+function fieldOf(shape: Shape, version: Version): XmlFields[string] {
+  if (shape.kind === "repeated") return [valueOf(shape.of, version)];
+  if (shape.kind !== "leaf" || !shape.inJson || shape.example instanceof Date) return valueOf(shape, version);
+  return new JsonOnly(shape.example);
+}
 
 function markedOf({ attributes, value }: Marked, version: Version): XmlMarked {
   return marked(saidBy(attributes), value.kind === "fields" ? fieldsOf(value, version) : String(value.example));

@@ -41,7 +41,7 @@ const fieldParts = (fields: Fields, version: Version): Parts =>
 const attributeParts = (attributes: Marked["attributes"]): Parts =>
   Object.fromEntries(
     Object.entries(attributes)
-      .filter(([name, { example }]) => name !== "count" && example !== "array")
+      .filter(([, { example }]) => example !== "array")
       .map(([name, leaf]) => [name, { schema: leafSchema(leaf), isOptional: leaf.optional === true }]),
   );
 

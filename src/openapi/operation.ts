@@ -38,8 +38,9 @@ export type Body =
   | { kind: "file"; what: string; mayBeAbsent?: true }
   | { kind: "text"; what: string };
 
+/** `asText`: also what the document says as plain text, for `Accept: text/plain`. */
 export type Answer =
-  | { kind: "document"; document: Document }
+  | { kind: "document"; document: Document; asText?: true }
   | { kind: "file"; types: readonly string[]; what: string };
 
 export interface Group {

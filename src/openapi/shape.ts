@@ -11,6 +11,8 @@ interface Presence {
   optional?: true;
   /** In this version of the API alone. */
   only?: "v1" | "v2";
+  /** XML does not tell it. */
+  inJson?: true;
 }
 
 /** An answer or a body: its root element, and the name that the description knows it by. */
@@ -103,6 +105,8 @@ export const marked = (attributes: Marked["attributes"], value: Marked["value"])
 });
 export const optional = <T extends Shape>(shape: T): T => ({ ...shape, optional: true });
 export const only = <T extends Shape>(version: "v1" | "v2", shape: T): T => ({ ...shape, only: version });
+/** May be absent in JSON, and is no element of XML. */
+export const inJson = (shape: Leaf): Leaf & Presence => ({ ...shape, optional: true, inJson: true });
 
 export const document = (name: string, root: string, shape: Shape): Document => ({ name, root, shape });
 

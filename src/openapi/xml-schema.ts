@@ -33,10 +33,12 @@ const leafSchema = ({ value, example }: Leaf): Schema =>
 
 const fieldParts = (fields: Fields, version: Version): Parts =>
   Object.fromEntries(
-    shownIn(version, fields).map(([name, shape]) => [
-      name,
-      { schema: schemaOf(shape, version), isOptional: shape.optional === true || shape.kind === "repeated" },
-    ]),
+    shownIn(version, fields)
+      .filter(([, { inJson }]) => !inJson)
+      .map(([name, shape]) => [
+        name,
+        { schema: schemaOf(shape, version), isOptional: shape.optional === true || shape.kind === "repeated" },
+      ]),
   );
 
 /** None of them is no element at all. */

@@ -1,7 +1,9 @@
+import { sendOutbox } from "#domain/events";
 import { forgetIdempotentAnswers } from "#domain/idempotency";
 import { removeReleasedContents, removeStrayContents } from "#domain/content-sweep";
 import { refreshRepositories, removeStrayPackages, removeStraySolvs } from "#domain/repository-refresh";
 import { mendUserRepositories, removeReleasedUploads, removeStrayUploads, thawOverBuilds } from "#domain/rpm-sweep";
+import { expirePreparedRoots } from "#domain/prepared-root";
 import { expireOldImages } from "#domain/retention";
 import { forgetRetiredBuilds, removeStrayBuildBlobs, removeStrayInputs, wakeLostBuilds } from "#domain/sweep";
 import { wakeTestdrives } from "#domain/testdrive";
@@ -13,10 +15,12 @@ export async function sweep(event: ScheduledController, env: Env): Promise<void>
   const chores = [
     wakeLostBuilds,
     wakeTestdrives,
+    sendOutbox,
     refreshRepositories,
     mendUserRepositories,
     forgetRetiredBuilds,
     expireOldImages,
+    expirePreparedRoots,
     removeStrayBuildBlobs,
     removeStrayInputs,
     removeStraySolvs,

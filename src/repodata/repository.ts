@@ -1,9 +1,17 @@
 import { hexDigest, verified } from "./checksum.ts";
 import { type OtherDecompressor, decompressed } from "./decompress.ts";
 import { RepodataFault } from "./fault.ts";
+import { hintedKeys } from "./hinted-keys.ts";
 import { type InflationLimits, atMost, inflationGuard, metadataInflation } from "./limits.ts";
 import { type MetadataPart, longestRepomd, pickPart, readRepomd } from "./repomd.ts";
-import { type Signer, longestKey, longestSignature, verifySigner } from "./signature.ts";
+import {
+  type Signer,
+  type SigningKey,
+  longestKey,
+  longestSignature,
+  signingKeysOf,
+  verifySigner,
+} from "./signature.ts";
 import { readAtMost } from "./streams.ts";
 import {
   type Content,
@@ -27,6 +35,8 @@ export interface OpenedRepository {
   revision: string;
   /** Undefined: nobody signed it. */
   signer: Signer | undefined;
+  /** The public keys beside the signature, the signer's among them, and those that the signed index names; else none. */
+  keys: SigningKey[];
   /** CPE names and names of the distributions it says it is for. */
   distributions: { cpeId?: string; name: string }[];
   packages: RepositoryPart;
@@ -47,7 +57,7 @@ const mostCompressedBytes = 256 * 2 ** 20;
 /** Reads the index of a repository, rpm-md or the older yast2, and its signature. */
 export async function openRepository(download: Download): Promise<OpenedRepository> {
   const repomd = await indexFile(download, "repodata/repomd.xml", longestRepomd);
-  if (repomd) return openRpmMd(repomd);
+  if (repomd) return openRpmMd(repomd, download);
   const content = await indexFile(download, "content", longestContent);
   if (content) return openYast2(content, download);
   throw new RepodataFault("not_a_repository", "neither repodata/repomd.xml nor content is there");
@@ -83,6 +93,7 @@ const tooLarge = (path: string, bytes: number, most: number) =>
 interface IndexFile {
   bytes: Uint8Array;
   signer: Signer | undefined;
+  keys: SigningKey[];
 }
 
 async function indexFile(download: Download, path: string, maxBytes: number): Promise<IndexFile | undefined> {
@@ -94,7 +105,8 @@ async function indexFile(download: Download, path: string, maxBytes: number): Pr
     small(download, `${path}.key`, longestKey),
   ]);
   // A signature without a key beside it proves nothing to us; a key without a signature neither.
-  return { bytes, signer: signature && key ? await verifySigner(bytes, signature, key) : undefined };
+  if (!signature || !key) return { bytes, signer: undefined, keys: [] };
+  return { bytes, signer: await verifySigner(bytes, signature, key), keys: await signingKeysOf(key) };
 }
 
 async function small(download: Download, path: string, maxBytes: number): Promise<Uint8Array | undefined> {
@@ -102,8 +114,8 @@ async function small(download: Download, path: string, maxBytes: number): Promis
   return body && readAtMost(body, maxBytes, path);
 }
 
-function openRpmMd({ bytes, signer }: IndexFile): OpenedRepository {
-  const { parts, distributions } = readRepomd(bytes);
+async function openRpmMd({ bytes, signer, keys }: IndexFile, download: Download): Promise<OpenedRepository> {
+  const { parts, distributions, content } = readRepomd(bytes);
   const packages = pickPart(parts, "primary");
   if (!packages) throw new RepodataFault("malformed_metadata", "repomd.xml names no primary.xml that we can read");
   const updateinfo = pickPart(parts, "updateinfo");
@@ -111,6 +123,7 @@ function openRpmMd({ bytes, signer }: IndexFile): OpenedRepository {
     type: "rpm-md",
     revision: hexDigest("sha256", bytes),
     signer,
+    keys: signer ? [...keys, ...(await hintedKeys(content, (path) => small(download, path, longestKey)))] : [],
     distributions,
     packages,
     packagesFolder: "",
@@ -119,13 +132,14 @@ function openRpmMd({ bytes, signer }: IndexFile): OpenedRepository {
   };
 }
 
-async function openYast2({ bytes, signer }: IndexFile, download: Download): Promise<OpenedRepository> {
+async function openYast2({ bytes, signer, keys }: IndexFile, download: Download): Promise<OpenedRepository> {
   const content = readContent(bytes);
   const descriptions = englishFile(content);
   return {
     type: "yast2",
     revision: hexDigest("sha256", bytes),
     signer,
+    keys,
     distributions: content.distributions,
     packages: packagesFile(content),
     packagesFolder: content.dataDirectory,

@@ -43,6 +43,23 @@ export async function verifySigner(signed: Uint8Array, signature: Uint8Array, ke
   throw fault("is not a signature of this file by the repository's key", failure);
 }
 
+/** A public key beside a signature, in our own armour; the fingerprint in lower case. */
+export interface SigningKey {
+  name: string;
+  fingerprint: string;
+  armour: string;
+}
+
+/** All public keys of a key file. */
+export async function signingKeysOf(keys: Uint8Array): Promise<SigningKey[]> {
+  const found = (await readPublicKeys(keys)).map((key) => key.toPublic());
+  return found.map((key) => ({
+    name: (key.getUserIDs()[0] ?? "").slice(0, 255),
+    fingerprint: key.getFingerprint(),
+    armour: key.armor(),
+  }));
+}
+
 /** Whether a refreshed repository is still signed by whom it was: then a first signature may come, but none may go or change. */
 export const isSameSigner = (known: string | undefined, now: Signer | undefined): boolean =>
   known === undefined || known === now?.fingerprint;

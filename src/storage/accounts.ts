@@ -25,21 +25,38 @@ export async function saveApiKey(
   await db.update(accounts).set({ apiKeyHmac: key.hmac, apiKeyCipher: key.cipher }).where(eq(accounts.id, accountId));
 }
 
-/** Bytes that an account keeps: its images with their file stores, its uploads and its overlay files. */
+/** Bytes that an account keeps: its images with their file stores, its uploads, its overlay files and its pictures. */
 export async function usedBytes(db: Database, accountId: number): Promise<number> {
   const row = await db.get<{ bytes: number }>(sql`SELECT ${usedBytesOf(accountId)} AS bytes`);
   return row.bytes;
 }
 
+/** What is about to be replaced: an overlay file by its id, or every picture of one kind that an appliance has. */
+interface Replaced {
+  withoutFile?: number;
+  withoutLogoOf?: number;
+  withoutBackgroundOf?: number;
+}
+
 /**
- * The same as an expression, for statements that must not exceed the quota. A content that several of its appliances share
- * counts once; `withoutFile`: as if that overlay file were not there.
+ * The same as an expression, for statements that must not exceed the quota: as if what is to be replaced were not there.
+ * A content that several of its appliances and published versions share counts once.
  */
-export const usedBytesOf = (accountId: number, { withoutFile = 0 }: { withoutFile?: number } = {}): SQL =>
+export const usedBytesOf = (
+  accountId: number,
+  { withoutFile = 0, withoutLogoOf = 0, withoutBackgroundOf = 0 }: Replaced = {},
+): SQL =>
   sql`((SELECT coalesce(sum(file_size + coalesce(files_size, 0) + coalesce(files_index_size, 0)), 0) FROM builds
           WHERE account_id = ${accountId} AND retired_at IS NULL AND expired_at IS NULL)
      + (SELECT coalesce(sum(stored_bytes), 0) FROM rpms WHERE account_id = ${accountId})
      + (SELECT coalesce(sum(size), 0) FROM (
-          SELECT DISTINCT blob_id, size FROM overlay_files
+          SELECT blob_id, size FROM overlay_files
           WHERE overlay_files.id <> ${withoutFile}
-            AND appliance_id IN (SELECT id FROM appliances WHERE account_id = ${accountId}))))`;
+            AND appliance_id IN (SELECT id FROM appliances WHERE account_id = ${accountId})
+          UNION SELECT blob_id, size FROM published_files
+          WHERE publication_id IN (SELECT id FROM publications WHERE account_id = ${accountId})))
+     + (SELECT coalesce(sum(bytes), 0) FROM picture_sizes WHERE blob_id IN (
+          SELECT logo_blob FROM appliances WHERE account_id = ${accountId} AND id <> ${withoutLogoOf}
+          UNION SELECT background_blob FROM appliances WHERE account_id = ${accountId} AND id <> ${withoutBackgroundOf}
+          UNION SELECT logo_blob FROM publications WHERE account_id = ${accountId}
+          UNION SELECT background_blob FROM publications WHERE account_id = ${accountId})))`;

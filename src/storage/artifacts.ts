@@ -20,13 +20,12 @@ export async function putPart(
   { key, uploadId }: UploadAddress,
   part: { number: number; size: number; body: ReadableStream<Uint8Array> },
 ): Promise<{ etag: string; sha256: string }> {
-  const hash = hashing();
   const fixed = new FixedLengthStream(part.size);
-  const [{ etag }] = await Promise.all([
+  const [{ etag }, sha256] = await Promise.all([
     blobs.resumeMultipartUpload(key, uploadId).uploadPart(part.number, fixed.readable),
-    part.body.pipeThrough(hash.through).pipeTo(fixed.writable),
+    copyHashed(part.body, fixed.writable),
   ]);
-  return { etag, sha256: await hash.result() };
+  return { etag, sha256 };
 }
 
 /** Joins the parts. Each attempt has a key of its own, so an object that is there already is this one, joined before. */
@@ -60,19 +59,27 @@ export async function digestOfParts(parts: readonly { sha256: string }[]): Promi
   return hex(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 }
 
-function hashing() {
+/** A connection brings pieces of a few KiB, each of which would cost a turn of JavaScript: they are gathered. */
+const gatheredBytes = 256 * 1024;
+
+/** Copies to the end, and answers the SHA-256 of what went through. */
+async function copyHashed(from: ReadableStream<Uint8Array>, to: WritableStream<Uint8Array>): Promise<string> {
   const digest = new crypto.DigestStream("SHA-256");
-  const writer = digest.getWriter();
-  // Asked for only when the part has arrived whole; until then its failure is the pipe's to report.
-  digest.digest.catch(() => {});
-  const through = new TransformStream<Uint8Array, Uint8Array>({
-    async transform(bytes, controller) {
-      await writer.write(bytes);
-      controller.enqueue(bytes);
-    },
-    flush: () => writer.close(),
-  });
-  return { through, result: async () => hex(await digest.digest) };
+  digest.digest.catch(() => {}); // a part that does not arrive whole is its reader's failure
+  const [reader, hash, copy] = [from.getReader({ mode: "byob" }), digest.getWriter(), to.getWriter()];
+  try {
+    for (let buffer = new ArrayBuffer(gatheredBytes); ;) {
+      const { value, done } = await reader.readAtLeast(gatheredBytes, new Uint8Array(buffer));
+      if (value && value.length > 0) await Promise.all([hash.write(value), copy.write(value)]);
+      if (done || !value) break;
+      buffer = value.buffer;
+    }
+    await Promise.all([hash.close(), copy.close()]);
+    return hex(await digest.digest);
+  } catch (error) {
+    await Promise.allSettled([reader.cancel(error), hash.abort(error), copy.abort(error)]);
+    throw error;
+  }
 }
 
 const hex = (bytes: ArrayBuffer) => Buffer.from(bytes).toString("hex");

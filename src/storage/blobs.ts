@@ -12,6 +12,8 @@ export const artifactKey = (buildId: number, attempt: number, name: ArtifactName
 export const logKey = (buildId: number) => `builds/${buildId}/log.txt`;
 /** What rpm reported in the image, as JSON. */
 export const installedKey = (buildId: number) => `builds/${buildId}/installed.json`;
+/** The documents about the image, and the signature over them, as one blob: none can be of another making. */
+export const attestationsKey = (buildId: number) => `builds/${buildId}/attestations.json`;
 /** A file of a repository that this service keeps itself, e.g. path "tiny/main/repodata/repomd.xml". */
 export const repositoryFileKey = (path: string) => `repositories/${path}`;
 /** The nth .solv file that an import made. Each import writes its own, so that one that fails spoils nothing. */

@@ -60,7 +60,7 @@ export const listBuildsOfAppliance = (db: Database, applianceId: number): Promis
 /** The queued builds that an agent can do, oldest first. */
 export async function listQueued(
   db: Database,
-  can: { imageTypes: ImageType[]; arches: Arch[] },
+  can: { imageTypes: ImageType[]; arches: Arch[]; noLvm?: string | undefined },
   limit: number,
 ): Promise<Build[]> {
   const rows = await db
@@ -68,7 +68,12 @@ export async function listQueued(
     .from(builds)
     .innerJoin(appliances, eq(appliances.id, builds.applianceId))
     .where(
-      and(eq(builds.status, "queued"), inArray(builds.imageType, can.imageTypes), inArray(appliances.arch, can.arches)),
+      and(
+        eq(builds.status, "queued"),
+        inArray(builds.imageType, can.imageTypes),
+        inArray(appliances.arch, can.arches),
+        can.noLvm === undefined ? undefined : eq(builds.needsLvm, false),
+      ),
     )
     .orderBy(asc(builds.id))
     .limit(limit);
@@ -84,20 +89,9 @@ export const listUnfinishedBefore = (db: Database, before: Date): Promise<Build[
     where: and(inArray(builds.status, unfinished), sql`${builds.createdAt} < ${before.getTime()}`),
   });
 
-/** Steps of the latest finished builds of an appliance, newest first. */
-export async function listEarlierSteps(db: Database, applianceId: number) {
-  const rows = await db.query.builds.findMany({
-    columns: { steps: true },
-    where: and(eq(builds.applianceId, applianceId), eq(builds.status, "finished")),
-    orderBy: desc(builds.id),
-    limit: 3,
-  });
-  return rows.map(({ steps }) => steps ?? []);
-}
-
 export type NewBuild = Pick<
   Build,
-  "accountId" | "applianceId" | "version" | "imageType" | "inputSha256" | "downloadToken"
+  "accountId" | "applianceId" | "version" | "imageType" | "needsLvm" | "inputSha256" | "downloadToken"
 > & { createdAt: Date };
 
 /**
@@ -112,8 +106,8 @@ export async function addBuild(
   const { accountId, applianceId, version, imageType } = build;
   const ofVersion = sql`SELECT 1 FROM builds WHERE appliance_id = ${applianceId} AND version = ${version} AND retired_at IS NULL`;
   const row = await db.get<{ id: number } | undefined>(sql`
-    INSERT INTO builds (account_id, appliance_id, version, image_type, status, input_sha256, download_token, created_at)
-    SELECT ${accountId}, id, ${version}, ${imageType}, 'queued', ${build.inputSha256}, ${build.downloadToken},
+    INSERT INTO builds (account_id, appliance_id, version, image_type, needs_lvm, status, input_sha256, download_token, created_at)
+    SELECT ${accountId}, id, ${version}, ${imageType}, ${build.needsLvm ? 1 : 0}, 'queued', ${build.inputSha256}, ${build.downloadToken},
       ${build.createdAt.getTime()}
     FROM appliances WHERE id = ${applianceId} AND account_id = ${accountId}
       AND (SELECT count(*) FROM builds WHERE ${isTaken}) < ${slots.all}

@@ -1,6 +1,7 @@
-import { eq } from "drizzle-orm";
+import { and, desc, eq, type SQL } from "drizzle-orm";
+import type { ImageType } from "#contract/index";
 import type { Database } from "./db.ts";
-import { appliances } from "./schema.ts";
+import { appliances, builds } from "./schema.ts";
 
 /** Keeps what the last resolution said about the image's size, for lists, which do not resolve. */
 export async function saveEstimate(
@@ -9,4 +10,38 @@ export async function saveEstimate(
   estimate: { estimatedRawMb: number; estimatedCompressedMb: number },
 ): Promise<void> {
   await db.update(appliances).set(estimate).where(eq(appliances.id, applianceId));
+}
+
+/** What the latest finished builds took: the more like this one, the better. */
+export interface EarlierSteps {
+  /** Of the appliance, newest first. */
+  own: TimedBuild[];
+  /** Of any appliance in the same image type; asked for only where there are none of its own. */
+  ofType: TimedBuild[];
+}
+export type TimedBuild = { imageType: ImageType; steps: { phase: string; seconds: number }[] };
+
+const enough = 3;
+/** An appliance that is built in every type has one of this type among so many. */
+const ownOnes = 10;
+
+export async function listEarlierSteps(
+  db: Database,
+  { applianceId, imageType }: { applianceId: number; imageType: ImageType },
+): Promise<EarlierSteps> {
+  const own = await listSteps(db, eq(builds.applianceId, applianceId), ownOnes);
+  if (own.length > 0) return { own, ofType: [] };
+  return { own, ofType: await listSteps(db, eq(builds.imageType, imageType), enough) };
+}
+
+async function listSteps(db: Database, which: SQL, limit: number): Promise<TimedBuild[]> {
+  const rows = await db.query.builds.findMany({
+    columns: { imageType: true, steps: true },
+    where: and(which, eq(builds.status, "finished")),
+    orderBy: desc(builds.id),
+    limit,
+  });
+  return rows
+    .map(({ imageType, steps }) => ({ imageType, steps: steps ?? [] }))
+    .filter(({ steps }) => steps.length > 0);
 }

@@ -1,6 +1,9 @@
-import { eq } from "drizzle-orm";
+import { asc, eq } from "drizzle-orm";
 import type { Database } from "./db.ts";
-import { accounts, appliances, builds, testdrives } from "./schema.ts";
+import { accounts, appliances, builds, eventOutbox, testdrives } from "./schema.ts";
+
+/** Something that the account may not have been told yet. */
+export type OutboxEvent = typeof eventOutbox.$inferSelect;
 
 /** Whom a thing that happens belongs to. */
 const owner = { accountId: accounts.id, account: accounts.username };
@@ -30,4 +33,17 @@ export async function findTestdriveOfEvent(db: Database, testdriveId: number) {
     .innerJoin(accounts, eq(accounts.id, testdrives.accountId))
     .where(eq(testdrives.id, testdriveId));
   return row;
+}
+
+/** Those that have waited longest. */
+export const listOutbox = (db: Database, limit: number): Promise<OutboxEvent[]> =>
+  db.query.eventOutbox.findMany({ orderBy: [asc(eventOutbox.triedAt), asc(eventOutbox.id)], limit });
+
+export async function forgetOutboxEvent(db: Database, id: number): Promise<void> {
+  await db.delete(eventOutbox).where(eq(eventOutbox.id, id));
+}
+
+/** It has to wait behind the others. */
+export async function noteOutboxTry(db: Database, id: number, triedAt: Date): Promise<void> {
+  await db.update(eventOutbox).set({ triedAt }).where(eq(eventOutbox.id, id));
 }

@@ -30,45 +30,42 @@ export async function listPublications(
   filter: GalleryFilter,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ total: number; entries: ListedPublication[] }> {
-  const { among, found, join, order } = partsOf(filter);
-  const latest = sql`latest AS MATERIALIZED (SELECT max(id) AS id FROM publications ${among} GROUP BY appliance_id)`;
-  // CROSS: SQLite would begin with the other table, and look through `latest` for each of its rows.
-  const chosen = sql`FROM latest CROSS JOIN publications AS p ON p.id = latest.id ${join}`;
+  const { found, chosen, weight } = partsOf(filter);
   const [[counted], entries] = await Promise.all([
-    db.all<{ total: number }>(sql`WITH ${latest} ${found} SELECT count(*) AS total ${chosen}`),
+    db.all<{ total: number }>(sql`${found} SELECT count(*) AS total FROM gallery_listings AS l ${chosen}`),
     db.all<ListedPublication>(sql`
-      WITH ${latest} ${found},
-        page AS MATERIALIZED (
-          SELECT p.id, row_number() OVER (ORDER BY ${order}, p.id DESC) AS place ${chosen}
-          ORDER BY place LIMIT ${limit} OFFSET ${offset})
+      ${found}
       SELECT p.appliance_id AS applianceId, p.name, p.publisher, p.username, p.homepage, p.description,
         (SELECT count(*) FROM ratings WHERE appliance_id = p.appliance_id) AS ratings,
         (SELECT avg(rating) FROM ratings WHERE appliance_id = p.appliance_id) AS averageRating,
         (SELECT count(*) FROM comments WHERE appliance_id = p.appliance_id) AS comments,
         p.base_system AS baseSystem, p.published_at AS publishedAt
-      FROM page JOIN publications AS p ON p.id = page.id ORDER BY page.place`),
+      FROM (
+        SELECT l.publication_id AS id, ${weight} AS weight FROM gallery_listings AS l ${chosen}
+        ORDER BY weight, l.publication_id DESC LIMIT ${limit} OFFSET ${offset}) AS page
+      JOIN publications AS p ON p.id = page.id ORDER BY page.weight, page.id DESC`),
   ]);
   return { total: counted?.total ?? 0, entries };
 }
 
 interface Parts {
-  /** Which publications count at all. */
-  among: SQL;
-  /** Further table expressions, with a comma before them, and how they are joined. */
+  /** Table expressions that the others name. */
   found: SQL;
-  join: SQL;
-  order: SQL;
+  /** Which of the listings. */
+  chosen: SQL;
+  /** The smallest comes first; of equal ones that which was published last. */
+  weight: SQL;
 }
 
 function partsOf(filter: GalleryFilter): Parts {
-  const byDate = { among: sql``, found: sql``, join: sql``, order: sql`p.id DESC` };
+  const byDate = { found: sql``, chosen: sql``, weight: sql`0` };
   switch (filter.kind) {
     case "latest":
       return byDate;
     case "popular":
-      return { ...byDate, order: sql`${popularity} DESC` };
+      return { ...byDate, weight: sql`-${popularity}` };
     case "account":
-      return { ...byDate, among: sql`WHERE account_id = ${filter.accountId}` };
+      return { ...byDate, chosen: sql`WHERE l.account_id = ${filter.accountId}` };
     case "search":
       return filter.words.length === 0 ? byDate : searched(filter.words);
     default:
@@ -79,16 +76,13 @@ function partsOf(filter: GalleryFilter): Parts {
 // Columns: name, description, tags, publisher, username, packages. A name says more than a package does.
 const weights = sql.raw("10.0, 4.0, 6.0, 4.0, 4.0, 1.0");
 
-function searched(words: readonly string[]): Parts {
-  return {
-    among: sql``,
-    found: sql`, found AS MATERIALIZED (
-      SELECT rowid AS id, bm25(publications_fts, ${weights}) AS weight FROM publications_fts
-      WHERE publications_fts MATCH ${words.map(prefixPhrase).join(" AND ")})`,
-    join: sql`JOIN found ON found.id = p.id`,
-    order: sql`found.weight`,
-  };
-}
+const searched = (words: readonly string[]): Parts => ({
+  found: sql`WITH found AS MATERIALIZED (
+    SELECT rowid AS id, bm25(publications_fts, ${weights}) AS weight FROM publications_fts
+    WHERE publications_fts MATCH ${words.map(prefixPhrase).join(" AND ")})`,
+  chosen: sql`JOIN found ON found.id = l.publication_id`,
+  weight: sql`found.weight`,
+});
 
 /** In quotes nothing is an operator of FTS5. */
 const prefixPhrase = (word: string): string => `"${word.replaceAll('"', '""')}" *`;
@@ -97,8 +91,4 @@ const prefixPhrase = (word: string): string => `"${word.replaceAll('"', '""')}" 
 const halfLifeMs = sql.raw(`${90 * 24 * 60 * 60_000}.0`);
 
 /** docs/decisions/0019-gallery.md: what others think and do, which counts half after 90 days and a third after 180. */
-const popularity = sql`(
-  (1.0 + max(0,
-    coalesce((SELECT sum(rating - 2) FROM ratings WHERE appliance_id = p.appliance_id AND account_id <> p.account_id), 0)
-    + coalesce((SELECT sum(CASE kind WHEN 'clone' THEN 3 ELSE 1 END) FROM gallery_uses WHERE appliance_id = p.appliance_id), 0)))
-  / (1.0 + max(0, unixepoch() * 1000 - p.published_at) / ${halfLifeMs}))`;
+const popularity = sql`(l.points / (1.0 + max(0, unixepoch() * 1000 - l.published_at) / ${halfLifeMs}))`;

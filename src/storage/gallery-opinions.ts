@@ -1,5 +1,6 @@
 import { asc, eq, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
+import { relisted } from "./gallery-listings.ts";
 import { accounts, comments, galleryUses, ratings } from "./schema.ts";
 
 /** `average`: null where nobody has rated. */
@@ -20,13 +21,16 @@ export async function saveRating(
   { applianceId, accountId }: { applianceId: number; accountId: number },
   rating: number,
 ): Promise<void> {
-  await db
-    .insert(ratings)
-    .select(sql`SELECT ${applianceId}, ${accountId}, ${rating}, ${Date.now()} WHERE ${isPublished(applianceId)}`)
-    .onConflictDoUpdate({
-      target: [ratings.applianceId, ratings.accountId],
-      set: { rating: sql`excluded.rating`, ratedAt: sql`excluded.rated_at` },
-    });
+  await db.batch([
+    db
+      .insert(ratings)
+      .select(sql`SELECT ${applianceId}, ${accountId}, ${rating}, ${Date.now()} WHERE ${isPublished(applianceId)}`)
+      .onConflictDoUpdate({
+        target: [ratings.applianceId, ratings.accountId],
+        set: { rating: sql`excluded.rating`, ratedAt: sql`excluded.rated_at` },
+      }),
+    ...relisted(db, applianceId),
+  ]);
 }
 
 export interface Comment {
@@ -75,7 +79,7 @@ export async function addComment(db: Database, comment: NewComment): Promise<boo
 
 /** Somebody has cloned or tried it; a second time counts nothing. */
 export async function addUse(db: Database, use: typeof galleryUses.$inferInsert): Promise<void> {
-  await db.insert(galleryUses).values(use).onConflictDoNothing();
+  await db.batch([db.insert(galleryUses).values(use).onConflictDoNothing(), ...relisted(db, use.applianceId)]);
 }
 
 const isPublished = (applianceId: number) =>

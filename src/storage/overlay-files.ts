@@ -97,7 +97,8 @@ export async function deleteOverlayFile(
 const ownedBy = (accountId: number): SQL =>
   sql`overlay_files.appliance_id IN (SELECT id FROM appliances WHERE account_id = ${accountId})`;
 
-function released(db: Database, which: SQL) {
+/** Its contents may go, unless another row names them. */
+export function released(db: Database, which: SQL) {
   const releasedAt = new Date();
   return db
     .insert(releasedBlobs)

@@ -1,7 +1,8 @@
-import { and, eq, sql } from "drizzle-orm";
+import { inArray, sql } from "drizzle-orm";
+import { usedBytesOf } from "./accounts.ts";
 import { contentKey, thumbnailKey } from "./blobs.ts";
 import type { Database } from "./db.ts";
-import { appliances, releasedBlobs } from "./schema.ts";
+import { appliances, pictureSizes, releasedBlobs } from "./schema.ts";
 
 export type PictureKind = "logo" | "background";
 
@@ -23,27 +24,45 @@ export const removePicture = (blobs: R2Bucket, blobId: string): Promise<void> =>
 export const shownKey = (kind: PictureKind, blobId: string): string =>
   kind === "background" ? thumbnailKey(blobId) : contentKey(blobId);
 
-/** Gives an appliance its new picture and releases the one before it. False: the appliance is gone. */
+/** A picture that an appliance shall have; `bytes` with its thumbnail. */
+interface NewPicture {
+  kind: PictureKind;
+  blobId: string;
+  bytes: number;
+}
+
+/** Gives an appliance its new picture and releases the one before it. False: the quota is exceeded, or the appliance is gone. */
 export async function savePicture(
   db: Database,
-  { id, accountId }: { id: number; accountId: number },
-  { kind, blobId }: { kind: PictureKind; blobId: string },
+  { id, accountId, quotaBytes }: { id: number; accountId: number; quotaBytes: number },
+  { kind, blobId, bytes }: NewPicture,
 ): Promise<boolean> {
   const now = new Date();
   const column = kind === "logo" ? appliances.logoBlob : appliances.backgroundBlob;
-  const [, saved] = await db.batch([
+  const used = usedBytesOf(accountId, kind === "logo" ? { withoutLogoOf: id } : { withoutBackgroundOf: id });
+  const owned = sql`id = ${id} AND account_id = ${accountId}`;
+  // Its size is written only where it may be kept: the other statements look for it.
+  const accepted = sql`${owned} AND EXISTS (SELECT 1 FROM picture_sizes WHERE blob_id = ${blobId})`;
+  const [, , saved] = await db.batch([
+    db
+      .insert(pictureSizes)
+      .select(sql`SELECT ${blobId}, ${bytes} FROM appliances WHERE ${owned} AND ${used} + ${bytes} <= ${quotaBytes}`),
     db
       .insert(releasedBlobs)
-      .select(
-        sql`SELECT ${column}, ${now.getTime()} FROM appliances
-            WHERE id = ${id} AND account_id = ${accountId} AND ${column} IS NOT NULL`,
-      )
+      .select(sql`SELECT ${column}, ${now.getTime()} FROM appliances WHERE ${accepted} AND ${column} IS NOT NULL`)
       .onConflictDoUpdate({ target: releasedBlobs.blobId, set: { releasedAt: now } }),
     db
       .update(appliances)
       .set({ [kind === "logo" ? "logoBlob" : "backgroundBlob"]: blobId, lastEditedAt: now })
-      .where(and(eq(appliances.id, id), eq(appliances.accountId, accountId)))
+      .where(accepted)
       .returning({ id: appliances.id }),
   ]);
   return saved.length > 0;
+}
+
+/** For blobs that are gone. */
+export async function forgetPictureSizes(db: Database, blobIds: string[]): Promise<void> {
+  await db
+    .delete(pictureSizes)
+    .where(inArray(pictureSizes.blobId, sql`(SELECT value FROM json_each(${JSON.stringify(blobIds)}))`));
 }

@@ -1,6 +1,8 @@
 import { and, desc, eq, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
-import { publications, publishedFiles, releasedBlobs } from "./schema.ts";
+import type { OutboxEvent } from "./events.ts";
+import { relisted } from "./gallery-listings.ts";
+import { eventOutbox, publications, publishedFiles, releasedBlobs } from "./schema.ts";
 
 /** A published version, all of it. */
 export type Publication = typeof publications.$inferSelect;
@@ -37,15 +39,20 @@ export async function listPublishedVersions(db: Database, applianceId: number): 
 }
 
 /**
- * Publishes a version with all images that it has, and with the overlay files that its appliance has now. Undefined: it is
- * published already, has no image, is being built, or its appliance is gone; nothing was written.
+ * Publishes a version with all images that it has, and with the overlay files that its appliance has now; what is to be
+ * announced of it waits in the outbox. Undefined: it is published already, has no image, is being built, or its
+ * appliance is gone; nothing was written.
  */
-export async function addPublication(db: Database, row: NewPublication): Promise<Publication | undefined> {
+export async function addPublication(
+  db: Database,
+  row: NewPublication,
+  announcement: OutboxEvent["announcement"],
+): Promise<{ publication: Publication; event: OutboxEvent } | undefined> {
   const { applianceId, version, uuid } = row;
   const ofVersion = sql`appliance_id = ${applianceId} AND version = ${version} AND retired_at IS NULL`;
   const images = sql`SELECT id, image_type, md5 FROM builds
     WHERE ${ofVersion} AND status = 'finished' AND expired_at IS NULL ORDER BY id`;
-  const [[added]] = await db.batch([
+  const [[publication], , [event]] = await db.batch([
     db
       .insert(publications)
       // Every column in its order: drizzle has no insert of values under a condition.
@@ -68,8 +75,16 @@ export async function addPublication(db: Database, row: NewPublication): Promise
           FROM publications JOIN overlay_files ON overlay_files.appliance_id = publications.appliance_id
           WHERE publications.uuid = ${uuid}`,
     ),
+    db
+      .insert(eventOutbox)
+      .select(
+        sql`SELECT NULL, account_id, ${JSON.stringify(announcement)}, ${row.publishedAt.getTime()}
+            FROM publications WHERE uuid = ${uuid}`,
+      )
+      .returning(),
+    ...relisted(db, applianceId),
   ]);
-  return added;
+  return publication && event && { publication, event };
 }
 
 /** Undefined: the version is not published. */
@@ -103,6 +118,7 @@ export async function deletePublication(db: Database, applianceId: number, versi
       .onConflictDoUpdate({ target: releasedBlobs.blobId, set: { releasedAt: sql`excluded.released_at` } }),
     db.delete(publishedFiles).where(sql`publication_id IN ${gone}`),
     db.delete(publications).where(published(applianceId, version)).returning({ id: publications.id }),
+    ...relisted(db, applianceId),
   ]);
   return deleted.length > 0;
 }

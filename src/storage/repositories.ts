@@ -141,6 +141,7 @@ export type ImportResult = Pick<
   | "packageCount"
   | "packagesFolder"
   | "signer"
+  | "signingKeys"
   | "indexTag"
 >;
 
@@ -160,13 +161,16 @@ export async function switchRevision(
   return switched.length > 0;
 }
 
-/** Nothing has changed since the last good import. */
+/** The index has not changed since the last good import; a signature may have come to it. */
 export async function confirmRevision(
   db: Database,
   id: number,
-  { checkId, indexTag }: { checkId: string; indexTag: string | null },
+  { checkId, ...found }: { checkId: string } & Pick<ImportResult, "indexTag" | "signer" | "signingKeys">,
 ): Promise<void> {
-  await db.update(repositories).set({ indexTag, importState: "ready", problem: null }).where(isLast(id, checkId));
+  await db
+    .update(repositories)
+    .set({ ...found, importState: "ready", problem: null })
+    .where(isLast(id, checkId));
 }
 
 /** The last good revision stays; why the new one was not taken can be read. */

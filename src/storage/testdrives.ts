@@ -9,14 +9,14 @@ const live = ne(testdrives.state, "ended");
 /** Takes a slot and an id in one statement; undefined when all slots, or all of this account, are taken. */
 export async function addTestdrive(
   db: Database,
-  row: { accountId: number; buildId: number; pageToken: string },
+  row: { accountId: number; buildId: number; pageToken: string; webToken?: string | undefined },
   limits: { all: number; perAccount: number },
 ): Promise<Testdrive | undefined> {
-  const { accountId, buildId, pageToken } = row;
+  const { accountId, buildId, pageToken, webToken = null } = row;
   const [added] = await db
     .insert(testdrives)
     .select(
-      sql`SELECT NULL, ${accountId}, ${buildId}, 'new', ${pageToken}, ${Date.now()}, NULL
+      sql`SELECT NULL, ${accountId}, ${buildId}, 'new', ${pageToken}, ${Date.now()}, NULL, ${webToken}
           WHERE (SELECT count(*) FROM testdrives WHERE state <> 'ended') < ${limits.all}
             AND (SELECT count(*) FROM testdrives WHERE state <> 'ended' AND account_id = ${accountId}) < ${limits.perAccount}`,
     )

@@ -1,19 +1,46 @@
 import { Hono } from "hono";
 import { xml } from "#api/respond";
+import { attestationFormats, formats, getAttestations, type AttestationFormat } from "#domain/attestation";
+import { answerAttestation } from "#http/attestation";
 import { answerImage } from "#http/image";
 import { findDownload } from "#storage/builds";
 import type { Database } from "#storage/db";
 
-/** Images by their unguessable address, without credentials: whoever has it may download. */
+/**
+ * Images by their unguessable address, without credentials: whoever has it may download; also the documents about an image,
+ * which lie beside it.
+ */
 export const download = new Hono<{ Bindings: Env; Variables: { db: Database } }>().get(
   "/:token/:fileName",
   async (c) => {
     const build = await findDownload(c.var.db, c.req.param("token"));
-    if (build?.fileName !== c.req.param("fileName")) return noFile();
+    const imageName = build?.fileName ?? undefined;
+    const wanted = imageName === undefined ? undefined : wantedOf(c.req.param("fileName"), imageName);
+    if (!build || imageName === undefined || wanted === undefined) return noFile();
     if (build.expiredAt !== null) return xml(c, "error", { code: "build_not_found", message: expired }, 410);
-    return (await answerImage(c.env.BLOBS, c.req.raw, build)) ?? noFile();
+    if (wanted !== "image") {
+      const made = await getAttestations({ env: c.env, db: c.var.db }, build);
+      return await answerAttestation(c.req.raw, made, { format: wanted, imageName });
+    }
+    const image = await answerImage(c.env.BLOBS, c.req.raw, build);
+    image?.headers.set("link", linksOf(imageName));
+    return image ?? noFile();
   },
 );
+
+/** Which file of a build the name means; undefined: none. */
+const wantedOf = (name: string, imageName: string): "image" | AttestationFormat | undefined =>
+  name === imageName ? "image" : formats.find((format) => name === imageName + attestationFormats[format].suffix);
+
+/** What lies beside an image, for programs that follow links (RFC 8288). */
+const linksOf = (imageName: string): string =>
+  formats
+    .map((format) => attestationFormats[format])
+    .map(
+      ({ suffix, contentType }) =>
+        `<${encodeURIComponent(imageName + suffix)}>; rel="describedby"; type="${contentType}"`,
+    )
+    .join(", ");
 
 const expired = "This image was removed because of its age. Build its version again to download it.";
 

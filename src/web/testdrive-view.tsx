@@ -7,10 +7,12 @@ interface TestdriveViewProps {
   testdrive: Testdrive;
   status: TestdriveStatus;
   look: TestdriveLook | undefined;
+  /** Of the machine's web server, where it has a network. */
+  webUrl: string | undefined;
 }
 
 /** The console: a bar with what is going on and what can be done, and the machine's screen. */
-export const TestdriveView = ({ testdrive, status, look }: TestdriveViewProps) => (
+export const TestdriveView = ({ testdrive, status, look, webUrl }: TestdriveViewProps) => (
   <>
     <header class="bar">
       <Brand />
@@ -44,6 +46,11 @@ export const TestdriveView = ({ testdrive, status, look }: TestdriveViewProps) =
     </main>
     <footer class="bar">
       <Actions />
+      {webUrl !== undefined && status.state !== "ended" && (
+        <a class="button" id="web" href={webUrl} target="_blank" rel="noopener noreferrer">
+          Open the machine's web page
+        </a>
+      )}
       <VncPanel look={look} hidden={status.state === "ended"} />
     </footer>
   </>

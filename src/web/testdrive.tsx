@@ -1,4 +1,5 @@
 import type { Context } from "hono";
+import { guestWebUrl } from "#domain/guest-web";
 import { Refusal } from "#domain/refusal";
 import {
   findTestdriveByPage,
@@ -22,7 +23,8 @@ export const testdrivePage = factory
     const testdrive = await getTestdrive(c);
     const look = await lookAtTestdrive(c.env, testdrive.id);
     const status = statusOf(look, Date.now());
-    const view = <TestdriveView testdrive={testdrive} status={status} look={look} />;
+    const webUrl = guestWebUrl(c.env, c.var.baseUrl, testdrive);
+    const view = <TestdriveView testdrive={testdrive} status={status} look={look} webUrl={webUrl} />;
     const hasEnded = status.state === "ended";
     return await page(c, view, {
       title: `Testdrive ${testdrive.id}`,

@@ -1,4 +1,4 @@
-import { XmlList, XmlMarked, type XmlFields, type XmlValue } from "./write.ts";
+import { JsonOnly, XmlList, XmlMarked, type XmlFields, type XmlValue } from "./write.ts";
 
 /** The views of the API as JSON (docs/api/json.md), for clients that ask for it. */
 
@@ -17,8 +17,9 @@ function objectOf(fields: XmlFields): JsonObject {
 /** A list is its items alone; what else XML says in its attributes stands beside it. */
 function membersOf(name: string, field: XmlFields[string]): [string, Json][] {
   if (field === undefined) return [];
+  if (field instanceof JsonOnly) return [[name, field.value]];
   if (isRepeated(field)) return [[name, field.map(jsonOf)]];
-  const beside = field instanceof XmlList ? Object.entries(told(field.attributes)) : [];
+  const beside = field instanceof XmlList ? Object.entries(toldOfList(field.attributes)) : [];
   return [...beside, [name, jsonOf(field)]];
 }
 
@@ -35,10 +36,10 @@ function markedOf({ attributes, value }: XmlMarked): JsonObject {
 }
 
 /** Without what tells XML readers of arrays. */
-function told(attributes: XmlMarked["attributes"]): JsonObject {
-  return Object.fromEntries(
-    Object.entries(attributes).filter(([name, value]) => name !== "count" && !(name === "type" && value === "array")),
-  );
-}
+const told = (attributes: XmlMarked["attributes"]): JsonObject =>
+  Object.fromEntries(Object.entries(attributes).filter(([name, value]) => !(name === "type" && value === "array")));
+
+/** How many items there are is seen. */
+const toldOfList = ({ count: _count, ...attributes }: XmlMarked["attributes"]): JsonObject => told(attributes);
 
 const isRepeated = (field: XmlValue | readonly XmlValue[]): field is readonly XmlValue[] => Array.isArray(field);

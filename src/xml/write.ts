@@ -5,7 +5,7 @@
 export type XmlValue = string | number | boolean | Date | XmlFields | XmlList | XmlMarked;
 /** A field that is undefined is left out; an array repeats its element without a wrapper. */
 export interface XmlFields {
-  [name: string]: XmlValue | readonly XmlValue[] | undefined;
+  [name: string]: XmlValue | readonly XmlValue[] | JsonOnly | undefined;
 }
 /** Numbers and flags stay what they are, for the JSON of the same view. */
 type Attributes = Readonly<Record<string, string | number | boolean>>;
@@ -28,6 +28,14 @@ export class XmlMarked {
   readonly value: string | XmlFields;
   constructor(attributes: Attributes, value: string | XmlFields) {
     this.attributes = attributes;
+    this.value = value;
+  }
+}
+
+/** A field of ours in a document whose elements are the original's: JSON alone tells it. */
+export class JsonOnly {
+  readonly value: string | number | boolean;
+  constructor(value: JsonOnly["value"]) {
     this.value = value;
   }
 }
@@ -71,7 +79,7 @@ const isFields = (value: XmlValue): value is XmlFields => typeof value === "obje
 function fields(value: XmlFields, indent: string): string {
   let out = "";
   for (const [name, field] of Object.entries(value)) {
-    if (field === undefined) continue;
+    if (field === undefined || field instanceof JsonOnly) continue;
     for (const one of Array.isArray(field) ? field : [field as XmlValue]) out += element(name, one, indent);
   }
   return out;

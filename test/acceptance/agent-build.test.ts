@@ -49,7 +49,8 @@ describe("a KIWI run by the agent", () => {
     const input = await resolvedTiny(distribution);
     await build(state.path, input, options, async (built, workDir) => {
       expect(differenceOf(input.packages, built.installed)).toBeUndefined();
-      expect(built.installed).toContainEqual({ name: "hello", version: "1.1", release: "1", arch: "noarch" });
+      const hello = { name: "hello", version: "1.1", release: "1", arch: "noarch", license: "MIT" };
+      expect(built.installed).toContainEqual(hello);
       expect(built.rawSize).toBe(512 * 1024 * 1024);
       expect(bytesAt(built.image, 510, 2).toString("hex")).toBe("55aa");
       expect(execFileSync("7z", ["l", built.image], { encoding: "utf8" })).toContain("usr/bin/hello");

@@ -41,6 +41,7 @@ afterAll(async () => {
 async function configure(id: string): Promise<void> {
   await send("PUT", `/appliances/${id}/configuration`, fullConfiguration);
   for (const name of ["tzdata", "nftables"]) await tux.call("POST", `/appliances/${id}/cmd/add_package`, { name });
+  await tux.call("POST", `/appliances/${id}/cmd/add_package`, { name: "hello", version: "1.0" });
   await file(id, "counter = 7\n", {
     filename: "settings.conf",
     path: "/etc/kiosk",
@@ -58,9 +59,11 @@ async function configure(id: string): Promise<void> {
   await file(id, "never", { filename: "disabled", path: "/etc", enabled: "false" });
   const key = { name: "stranger", target: "rpm", key: readFileSync(keyFile, "utf8") };
   await tux.call("POST", `/appliances/${id}/gpg_keys`, key);
-  const picture = new FormData();
-  picture.set("file", new Blob([pngOf(32, 32)]), "logo.png");
-  await send("POST", `/appliances/${id}/configuration/logo`, picture);
+  for (const name of ["logo", "background"]) {
+    const picture = new FormData();
+    picture.set("file", new Blob([pngOf(32, 32)]), `${name}.png`);
+    await send("POST", `/appliances/${id}/configuration/${name}`, picture);
+  }
 }
 
 async function file(id: string, content: string, metadata: Record<string, string>): Promise<void> {
@@ -133,8 +136,12 @@ describe("an image", () => {
     expect(disk.stat("/usr/lib/kiln/databases/pgsql.sql")).toBe("0600 0:0");
   });
 
-  it("has the logo", () => {
-    expect(disk.stat("/usr/share/kiln/logo.png")).toBe("0644 0:0");
+  it.each(["logo", "background"])("has the %s", (name) => {
+    expect(disk.stat(`/usr/share/kiln/${name}.png`)).toBe("0644 0:0");
+  });
+
+  it("has the version that is asked for although there is a newer one", () => {
+    expect(disk.read("/usr/share/hello/version")).toMatch(/^hello 1\.0/);
   });
 });
 

@@ -160,6 +160,20 @@ describe("a build in a guest", () => {
     expect(readdirSync(join(state.path, "agent/work"))).toEqual([]);
   });
 
+  it("is the host's failure when its machine is killed", { timeout: 600_000 }, async () => {
+    await using worker = await startFakeWorker();
+    const build = worker.queueBuild(await hostileInput(worker, "/nowhere"));
+    const user = userOfBuild(build.claim.buildId);
+    using _ = startAgent(worker);
+    const qemu = await until("the build's QEMU", 4, () => qemuOf(user));
+
+    process.kill(Number(/^Pid:\t(\d+)$/m.exec(qemu)?.[1]), "SIGKILL");
+    await eventually("the build ends", () => build.status !== "running");
+
+    expect(build.failure).toMatchObject({ kind: "error", reason: expect.stringContaining("the guest ended with") });
+    await eventually("the work directory is gone", () => readdirSync(join(state.path, "agent/work")).length === 0);
+  });
+
   it("is gone at once when it is stopped", { timeout: 600_000 }, async () => {
     const system = await openGuestSystem(join(state.path, "agent"));
     await using dir = await temporaryDir();

@@ -189,7 +189,7 @@ describe("npm start", () => {
   });
 
   it("keeps its secrets over all of this", () => {
-    expect(Object.keys(readSecrets(state))).toHaveLength(5);
+    expect(Object.keys(readSecrets(state))).toHaveLength(6);
     expect(readFileSync(join(state, "worker.log"), "utf8")).not.toContain(readSecrets(state).ADMIN_SECRET);
   });
 });

@@ -17,6 +17,7 @@ import { coloursOnScreen, inBrowser } from "./support/page.ts";
 import { restClient, type RestClient, type RunningBuild } from "./support/rest.ts";
 import { openViewer, relayWire, tcpWire } from "./support/rfb.ts";
 import { startService, until, type Service } from "./support/service.ts";
+import { verifyingCommands } from "../scripts/attestation-commands.ts";
 
 let service: Service;
 let tux: RestClient;
@@ -83,6 +84,19 @@ async function expectReadable(applianceId: string, buildId: string, raw: string)
   expect(manifest.extra_config.kiwi_version).toMatch(/^\d+\./);
 }
 
+/** The commands of the page on attestations find that this service signed the image, and what is in it. */
+async function expectVerifiable(buildId: string) {
+  const { url } = service.ready();
+  const { build } = await tux.call("GET", `/builds/${buildId}`);
+  const commands = verifyingCommands({ service: url, download: build.download_url });
+  const said = execFileSync("bash", ["-e", "-c", commands], {
+    cwd: mkdtempSync(join(downloads, "verify-")),
+  }).toString();
+  expect(said).toContain("Signature Verified Successfully");
+  expect(said).toContain(`${build.download_url.split("/").at(-1)}: OK`);
+  expect(said).toMatch(/^hello \d/m);
+}
+
 /** Boots the build, looks at it through the relay and through TCP, and answers when it showed a login prompt. */
 async function testdrive(buildId: string) {
   const { testdrive: session } = await tux.call("POST", "/testdrives", { build_id: buildId });
@@ -125,6 +139,7 @@ describe("an appliance as a disk image", () => {
     expect(fileInDisk(raw, "usr/share/hello/version")).toMatch(/^hello 1\.1/);
 
     await expectReadable(id, buildId, raw);
+    await expectVerifiable(buildId);
     const { session, viaRelay, viaTcp } = await testdrive(buildId);
     expect((await viaRelay.frame()).colours).toBeGreaterThan(1);
     expect((await viaTcp.frame()).colours).toBeGreaterThan(1);

@@ -104,6 +104,17 @@ describe("POST builds/claim", () => {
     expect(claim.earlierPhases).toEqual([{ "Preparing the build": 30, "Installing software": 90 }]);
   });
 
+  it("hands out the times of others in the same type for an appliance that was never built", async () => {
+    const { agent } = await createBuild(tux, bytesOf("image"), {
+      steps: [{ phase: "Uploading the image", seconds: 7 }],
+    });
+    const buildId = await startBuild(tux, await createAppliance(tux));
+
+    const { claim } = await agent.claimsBuild(buildId);
+
+    expect(claim.earlierPhases[0]).toEqual({ "Uploading the image": 7 });
+  });
+
   it("hands out the oldest build first", async () => {
     const agent = await fakeAgent();
     while (await agent.claims());

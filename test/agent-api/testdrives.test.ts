@@ -24,6 +24,7 @@ describe("POST /agent/testdrives/claim", () => {
       password: vnc.password,
       buildId: expect.any(Number),
       imageType: "oem",
+      hasNetwork: false,
       memoryMb: 512,
       image: {
         fileName: "Kiosk.x86_64-0.0.1.oem.tar.gz",

@@ -66,7 +66,7 @@ describe("software", () => {
 
     const { appliance } = JSON.parse(writeJson("appliance", nothing));
 
-    expect(appliance.selected_software).toEqual({ package: [], pattern: [] });
+    expect(appliance.selected_software).toEqual({ count: 0, package: [], pattern: [] });
     expect(writeXml("appliance", nothing)).toContain('<selected_software count="0"></selected_software>');
   });
 

@@ -113,10 +113,17 @@ describe("the gallery", () => {
     expect(await idsOf("popular&page=999999999&per_page=100")).toEqual([]);
   });
 
+  it("tells readers of JSON too how many there are on all pages", async () => {
+    const answer = await rhea.get("/gallery/appliances?latest&per_page=1", { headers: { accept: "application/json" } });
+    const { gallery } = await answer.json<{ gallery: { appliances: { appliance: object[] } } }>();
+    expect(gallery.appliances).toMatchObject({ count: 3, pages: 3, current_page: 1 });
+    expect(gallery.appliances.appliance).toHaveLength(1);
+  });
+
   it("asks the database at most three times, beside the credentials", async () => {
     const prepared = vi.spyOn(env.DB, "prepare");
     await list(`username=${tux.username}`);
-    expect(prepared.mock.calls.filter(([text]) => /\bpublications\b/.test(text)).length).toBe(2);
+    expect(prepared.mock.calls.filter(([text]) => /\bgallery_listings\b/.test(text)).length).toBe(2);
     expect(prepared.mock.calls.length).toBeLessThanOrEqual(4);
     prepared.mockRestore();
   });
@@ -197,7 +204,7 @@ describe("the search", () => {
 });
 
 const aged = (applianceId: number, days: number) =>
-  env.DB.prepare("UPDATE publications SET published_at = published_at - ? WHERE appliance_id = ?")
+  env.DB.prepare("UPDATE gallery_listings SET published_at = published_at - ? WHERE appliance_id = ?")
     .bind(days * 24 * 60 * 60_000, applianceId)
     .run();
 const order = async () => (await idsOf("popular")).filter((id) => [kiosk, farm, café].includes(id));

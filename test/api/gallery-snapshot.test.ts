@@ -1,11 +1,13 @@
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { versionPublished } from "#domain/events";
 import { sweep } from "#queues/sweep";
 import { deleteApplianceRows } from "#storage/appliances";
 import { contentKey } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
+import { listOutbox } from "#storage/events";
 import { addPublication, findPublication } from "#storage/publications";
 import { appliances, builds, overlayFiles, publishedFiles } from "#storage/schema";
 import { sent } from "./every-call/send.ts";
@@ -166,9 +168,11 @@ describe("the database alone", () => {
     await tux.delete(galleryPath(applianceId, "/version/0.0.1"));
     await happens(applianceId);
 
-    expect(await addPublication(db, { ...published, uuid: crypto.randomUUID() })).toBeUndefined();
+    const row = { ...published, uuid: crypto.randomUUID() };
+    expect(await addPublication(db, row, versionPublished(row))).toBeUndefined();
 
     expect(await findPublication(db, applianceId)).toBeUndefined();
+    expect(await listOutbox(db, 10)).toEqual([]);
   });
 
   it("starts no build of a version that was published in between", async () => {

@@ -46,6 +46,12 @@ describe("chooseVersion", () => {
     expect(codeOf(() => chooseVersion(appliance, built, { ...request, ...asked }))).toBe(expected);
   });
 
+  it("takes the one that is being built with multi, so that its other formats wait for it", () => {
+    const begun = ["0.0.3 oem queued", "0.0.2 oem failed", "0.0.1 oem finished"].map(build);
+    expect(chooseVersion(appliance, begun, { ...request, multi: true })).toBe("0.0.3");
+    expect(chooseVersion(appliance, begun.slice(1), { ...request, multi: true })).toBe("0.0.1");
+  });
+
   it("takes the configuration's with multi while nothing is finished", () => {
     expect(chooseVersion(appliance, [build("0.0.2 oem failed")], { ...request, multi: true })).toBe("0.0.3");
   });

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createHash, createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { databaseVerifier, scramVerifier, shadowHash } from "#domain/password-hashes";
+import { databaseVerifier, saltingOf, scramVerifier, shadowHash } from "#domain/password-hashes";
 
 // The example of RFC 7677 §3.
 const salt = "W22ZaJ0SNY7soEsUEjb6gQ==";
@@ -26,21 +26,50 @@ describe("scramVerifier", () => {
   });
 });
 
+const key = { API_KEY_ENCRYPTION_KEY: Buffer.alloc(32, 1).toString("base64") };
+const salting = saltingOf(key, 1000);
+
+describe("the salt of a password", () => {
+  it("is the same for the same password of the same user of an appliance, and else another", () => {
+    const salts = [
+      salting("tux", "x"),
+      salting("tux", "y"),
+      salting("root", "x"),
+      saltingOf(key, 1001)("tux", "x"),
+      saltingOf({ API_KEY_ENCRYPTION_KEY: Buffer.alloc(32, 2).toString("base64") }, 1000)("tux", "x"),
+    ].map((salt) => salt.toString("hex"));
+    expect(new Set(salts).size).toBe(5);
+    expect(salts[0]).toMatch(/^[0-9a-f]{32}$/);
+    expect(salting("tux", "x").toString("hex")).toBe(salts[0]);
+  });
+});
+
 describe("databaseVerifier", () => {
   it("is what MySQL's manual says of its example", () => {
-    expect(databaseVerifier("mysql", "mypass")).toBe("*6C8989366EAF75BB670AD8EA7A7FC1176A95CEF4");
+    expect(databaseVerifier("mysql", "mypass", salting("mysql u", "mypass"))).toBe(
+      "*6C8989366EAF75BB670AD8EA7A7FC1176A95CEF4",
+    );
   });
 
-  it("has a salt of its own each time, for PostgreSQL", () => {
-    const [one, other] = [databaseVerifier("pgsql", "x"), databaseVerifier("pgsql", "x")];
+  it("has a salt, for PostgreSQL", () => {
+    const [one, other] = ["tux", "geeko"].map((user) => databaseVerifier("pgsql", "x", salting(user, "x")));
     expect(one).toMatch(/^SCRAM-SHA-256\$4096:[A-Za-z0-9+/]{22}==\$[A-Za-z0-9+/]{43}=:[A-Za-z0-9+/]{43}=$/);
     expect(one).not.toBe(other);
   });
 });
 
 describe("shadowHash", () => {
-  it("is SHA-512 crypt with a salt of its own", () => {
-    expect(shadowHash("x")).toMatch(/^\$6\$[./A-Za-z0-9]+\$[./A-Za-z0-9]{86}$/);
-    expect(shadowHash("x")).not.toBe(shadowHash("x"));
+  it("is SHA-512 crypt with a salt of 16 signs", () => {
+    for (const user of ["tux", "geeko", "root", "wwwrun"]) {
+      expect(shadowHash("x", salting(user, "x"))).toMatch(/^\$6\$[./A-Za-z0-9]{16}\$[./A-Za-z0-9]{86}$/);
+    }
+  });
+
+  it("is glibc's", () => {
+    const salt = Buffer.from("c2FsdHN0cmluZ3NhbHQA", "base64");
+    expect(salt.toString("base64").slice(0, 16)).toBe("c2FsdHN0cmluZ3Nh");
+    expect(shadowHash("Hello world!", salt)).toBe(
+      "$6$c2FsdHN0cmluZ3Nh$gEP25/7CM.NAlGsamYqyusAEB62RX6A7uDgvtxLbNlreHDFB5rRdISRqS/kx2JkHtvPt/t4sLpdE8tki2JBVI/",
+    );
   });
 });

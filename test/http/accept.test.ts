@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { prefersJson } from "#http/accept";
+import { prefersJson, prefersText } from "#http/accept";
 
 describe("prefersJson", () => {
   it.each([
@@ -38,5 +38,34 @@ describe("prefersJson", () => {
     ";;;,,,application/",
   ])("%s means XML", (accept) => {
     expect(prefersJson(accept)).toBe(false);
+  });
+});
+
+describe("prefersText", () => {
+  it.each([
+    "text/plain",
+    "Text/Plain; charset=utf-8",
+    "text/plain, */*;q=0.1",
+    "text/plain, */*",
+    "application/xml;q=0.5, text/plain",
+    "text/plain;q=0.2, application/json;q=0.1",
+  ])("%s asks for text", (accept) => {
+    expect(prefersText(accept)).toBe(true);
+  });
+
+  it.each([
+    undefined,
+    "",
+    "*/*",
+    "text/*",
+    "text/html",
+    "text/plain;q=0",
+    "text/plain, application/xml",
+    "text/plain, application/json",
+    "application/json, text/plain, */*",
+    "text/plain;q=0.5, */*",
+    "text/plainly",
+  ])("%s does not", (accept) => {
+    expect(prefersText(accept)).toBe(false);
   });
 });

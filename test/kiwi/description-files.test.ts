@@ -138,10 +138,16 @@ describe("what happens at a boot", () => {
     expect(files["root/usr/lib/kiln/accept-eulas"]).toMatch(/^#!/);
   });
 
-  it("makes swap on disks, and none on media that keep nothing", () => {
+  it("makes swap on disks, and none where the root lies in memory, which the program finds out when it boots", () => {
     const settings = { ...plain.settings, swapSizeMb: 128 };
     expect(filesOf({ settings })["root/usr/lib/kiln/swap"]).toContain("\nsize_mb=128\n");
-    expect(steps({ settings, imageType: "iso" })).not.toContain("root/usr/lib/kiln/swap");
+    expect(filesOf({ settings, imageType: "iso" })["root/usr/lib/kiln/swap"]).toBe(
+      filesOf({ settings })["root/usr/lib/kiln/swap"],
+    );
+    expect(filesOf({ settings })["root/usr/lib/kiln/swap"]).toContain(
+      "overlay | tmpfs | ramfs | rootfs | squashfs) exit 0",
+    );
+    expect(steps({ settings: { ...settings, swapSizeMb: 0 } })).not.toContain("root/usr/lib/kiln/swap");
   });
 
   it("starts what is enabled, each as its user", () => {

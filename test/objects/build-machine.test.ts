@@ -182,6 +182,7 @@ describe("advance", () => {
   it.each([
     ["none", longQueueMs, "Waiting: no builder that can do this is connected"],
     ["busy", longQueueMs, "Waiting: all builders are busy"],
+    ["full", longQueueMs, "Waiting: no builder has room on its disk"],
     ["none", longQueueMs - 1, "Waiting for a builder"],
     ["unknown", longQueueMs, "Waiting for a builder"],
   ] as const)("says why it waits: %s after %i ms", (agents, ms, message) => {

@@ -6,7 +6,7 @@ import { buildObject } from "#domain/build";
 import { maxLogBytes } from "#objects/build-log";
 import { longQueueMs, timeLimitMs, wakeUpEveryMs } from "#objects/build-machine";
 import { mailbox } from "#queues/jobs";
-import { artifactKey, installedKey, logKey } from "#storage/blobs";
+import { artifactKey, attestationsKey, installedKey, logKey } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
 import { signedIn, type Client } from "../support/client.ts";
@@ -94,7 +94,10 @@ describe("a queued build", () => {
 
     await runDurableObjectAlarm(object);
 
-    expect(await seenBy(tux, buildId)).toMatchObject({ state: "queued", message: "Waiting: all builders are busy" });
+    expect(await seenBy(tux, buildId)).toMatchObject({
+      state: "queued",
+      message: expect.stringMatching(/^Waiting: all builders are busy(; \d+ builds? before this one)?$/),
+    });
   });
 
   it("begins when its object is woken although nobody told it of the row", async () => {
@@ -173,7 +176,7 @@ describe("a running build", () => {
 
     const { objects } = await env.BLOBS.list({ prefix: `builds/${buildId}/` });
     const artifacts = artifactNames.map((name) => artifactKey(buildId, 2, name));
-    const keys = [installedKey(buildId), logKey(buildId), ...artifacts];
+    const keys = [installedKey(buildId), logKey(buildId), attestationsKey(buildId), ...artifacts];
     expect(objects.map(({ key }) => key).toSorted()).toEqual(keys.toSorted());
   });
 });

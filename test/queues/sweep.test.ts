@@ -24,7 +24,9 @@ const sweepIn = (ms: number) => sweep({ scheduledTime: Date.now() + ms, cron: "*
 
 const keysOf = async (buildId: number) => {
   const { objects } = await env.BLOBS.list({ prefix: buildPrefix(buildId) });
-  return objects.map(({ key }) => key.slice(buildPrefix(buildId).length));
+  const names = objects.map(({ key }) => key.slice(buildPrefix(buildId).length));
+  // These come when the object finds the time.
+  return names.filter((name) => name !== "log.txt" && name !== "attestations.json");
 };
 
 const inputOf = async (buildId: number) =>

@@ -1,3 +1,4 @@
+import { createPrivateKey } from "node:crypto";
 import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { readOrMakeSecrets, secretsFile } from "../../scripts/launch/secrets.ts";
@@ -11,12 +12,17 @@ describe("readOrMakeSecrets", () => {
     const secrets = readOrMakeSecrets(state);
     const required = /\[secrets\][^[]*required = (\[[^\]]*\])/.exec(readFileSync("wrangler.toml", "utf8"))?.[1] ?? "";
     expect(Object.keys(secrets).toSorted()).toEqual(JSON.parse(required).toSorted());
-    expect(new Set(Object.values(secrets)).size).toBe(5);
+    expect(new Set(Object.values(secrets)).size).toBe(6);
     expect(modeOf(secretsFile(state))).toBe(0o600);
   });
 
   it("makes a key of 32 bytes for AES", () => {
     expect(Buffer.from(readOrMakeSecrets(emptyFolder()).API_KEY_ENCRYPTION_KEY, "base64")).toHaveLength(32);
+  });
+
+  it("makes an Ed25519 key to sign attestations with", () => {
+    const der = Buffer.from(readOrMakeSecrets(emptyFolder()).ATTESTATION_KEY, "base64");
+    expect(createPrivateKey({ key: der, format: "der", type: "pkcs8" }).asymmetricKeyType).toBe("ed25519");
   });
 
   it("makes them once", () => {

@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
 import { zstdCompressSync } from "node:zlib";
 import { FileIndexWriter } from "../../builder-agent/src/build/file-index.ts";
 import { orderOf, type FileEntry } from "#contract/index";
@@ -32,7 +33,8 @@ function entryOf(path: string, node: Node, frames: Buffer[]): FileEntry {
   const frame = zstdCompressSync(node);
   const offset = Buffer.concat(frames).length;
   frames.push(frame);
-  return { ...owned, type: "f", size: Buffer.byteLength(node), offset, length: frame.length };
+  const sha256 = createHash("sha256").update(node).digest("hex");
+  return { ...owned, type: "f", size: Buffer.byteLength(node), sha256, offset, length: frame.length };
 }
 
 const dirsAbove = (path: string): string[] =>

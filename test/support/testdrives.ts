@@ -5,7 +5,7 @@ import { attemptHeader, type TestdriveClaim, type TestdriveReport } from "#contr
 import { openDatabase } from "#storage/db";
 import { appliances, builds } from "#storage/schema";
 import type { Build } from "#storage/builds";
-import { findTestdrive, type Testdrive } from "#storage/testdrives";
+import { addTestdrive, findTestdrive, saveTestdriveState, type Testdrive } from "#storage/testdrives";
 import { visit, type Client } from "./client.ts";
 import { readXml } from "./xml.ts";
 
@@ -63,6 +63,8 @@ export interface Drive {
   id: number;
   /** Path of its page. */
   page: string;
+  /** Path of its guest's web server, where it has a network. */
+  web?: string;
   vnc: { host: string; port: string; password: string };
   claim: TestdriveClaim;
 }
@@ -71,21 +73,32 @@ export interface Drive {
 export async function startDrive(
   owner: Client,
   vnc: object | null = { host: "192.0.2.7", port: 5901 },
+  params: { network?: string } = {},
 ): Promise<Drive> {
   const build = await bootableBuild(owner);
-  const posted = owner.post("/testdrives", { build_id: build.id });
+  const posted = owner.post("/testdrives", { build_id: build.id, ...params });
   const claim = await until(() => claimOf(build, vnc));
   const { testdrive } = await readXml(await posted);
-  return { id: Number(testdrive.id), page: new URL(testdrive.url).pathname, vnc: testdrive.server.vnc, claim };
+  const web = testdrive.web_url && new URL(testdrive.web_url).pathname;
+  return { id: Number(testdrive.id), page: new URL(testdrive.url).pathname, web, vnc: testdrive.server.vnc, claim };
 }
 
 /** One whose machine runs. */
-export async function runningDrive(owner: Client): Promise<Drive & { control: Wire }> {
-  const drive = await startDrive(owner);
+export async function runningDrive(owner: Client, params = {}): Promise<Drive & { control: Wire }> {
+  const drive = await startDrive(owner, undefined, params);
   const control = await openControl(drive);
   report(control, { type: "ready" });
   await rowSays(drive, "running");
   return { ...drive, control };
+}
+
+/** One that is over, and that no agent has ever had. */
+export async function endedTestdrive({ accountId }: Client, buildId: number): Promise<number> {
+  const row = { accountId, buildId, pageToken: crypto.randomUUID() };
+  const added = await addTestdrive(db, row, { all: 1e6, perAccount: 1e6 });
+  if (!added) throw new Error("no testdrive");
+  await saveTestdriveState(db, added.id, "ended");
+  return added.id;
 }
 
 /** Waits until the row has that state: the last thing that a change does. */

@@ -4,18 +4,25 @@ import { partBytes } from "../contract.ts";
 import { endOf, outputOf, run } from "../process.ts";
 import { openDigests } from "../upload/checksum.ts";
 
+export interface Folder {
+  dir: string;
+  name: string;
+  /** Seconds since 1970 for all that is packed; undefined: each file's own time. */
+  sourceDate?: number | undefined;
+}
+
 /**
  * Packs the folder `name` of `dir` into `path`, a `.tar.gz`, with holes of files kept as holes. The digests are made in
- * the same pass.
+ * the same pass. The same files and `sourceDate` give the same bytes.
  */
 export async function packFolder(
-  { dir, name }: { dir: string; name: string },
+  folder: Folder,
   path: string,
   signal: AbortSignal,
 ): Promise<ReturnType<ReturnType<typeof openDigests>["result"]>> {
   const digests = openDigests(partBytes);
   const said: string[] = [];
-  const exit = await run("tar", tarArguments(dir, name, await compressor(signal)), {
+  const exit = await run("tar", tarArguments(folder, await compressor(signal)), {
     signal,
     onLine: (line) => void said.push(line),
     onOutput: (output) => pipeline(output, digests.through, createWriteStream(path)),
@@ -24,7 +31,7 @@ export async function packFolder(
   return digests.result();
 }
 
-const tarArguments = (dir: string, name: string, compress: string) => [
+const tarArguments = ({ dir, name, sourceDate }: Folder, compress: string) => [
   "--create",
   "--file=-",
   "--sparse",
@@ -33,6 +40,7 @@ const tarArguments = (dir: string, name: string, compress: string) => [
   "--group=0",
   "--numeric-owner",
   "--sort=name",
+  ...(sourceDate === undefined ? [] : [`--mtime=@${sourceDate}`]),
   `--use-compress-program=${compress}`,
   `--directory=${dir}`,
   name,
@@ -41,7 +49,7 @@ const tarArguments = (dir: string, name: string, compress: string) => [
 /** The fastest level: an image is downloaded rarely and built often. */
 async function compressor(signal: AbortSignal): Promise<string> {
   return await outputOf("pigz", ["--version"], signal).then(
-    () => "pigz -1",
-    () => "gzip -1",
+    () => "pigz -1 --no-name --no-time",
+    () => "gzip -1 --no-name",
   );
 }

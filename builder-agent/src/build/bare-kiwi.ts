@@ -1,23 +1,47 @@
+import { packRoot, unpackRoot } from "../prepared/archive.ts";
 import { endOf, enclosed, run } from "../process.ts";
 import { BuildFailure } from "./build-failure.ts";
 import { followFile } from "./follow-file.ts";
 import { failureOf, noNotes, note } from "./failure.ts";
-import { asMachine, createArguments, kiwiEnvironment, prepareArguments } from "./kiwi.ts";
+import { asMachine, createArguments, kiwiEnvironment, prepareArguments, shims } from "./kiwi.ts";
 import type { KiwiJob, KiwiRunner } from "./kiwi-runner.ts";
+import { PackedAhead } from "./packed-ahead.ts";
 import { treeAt } from "./root-walk.ts";
+import { steadyEnvironment } from "./steady.ts";
 
 /** KIWI on this host, as root: scripts of the description and of packages can do anything here. */
 export const bareKiwi = (kiwi: string): KiwiRunner => ({
   repository: (place) => place.packages,
   async run(job) {
-    const { place, input } = job;
-    await indexPackages(job);
-    await runKiwi(job, [kiwi, prepareArguments(place, input.imageType, job.keys)], place.logs.prepare);
+    const { place, input, workDir } = job;
+    if (job.share?.archive !== undefined) await restore(job, job.share.archive);
+    else await prepare(job, kiwi);
     job.onPhase("Creating the image");
-    await runKiwi(job, [kiwi, createArguments(place, input.imageType)], place.logs.create);
-    return treeAt(place.root);
+    const ahead = new PackedAhead(treeAt(place.root).entries(), workDir);
+    try {
+      await runKiwi(job, [kiwi, createArguments(place, input.imageType)], place.logs.create);
+    } finally {
+      await ahead.end();
+    }
+    return treeAt(place.root, ahead);
   },
 });
+
+async function prepare(job: KiwiJob, kiwi: string): Promise<void> {
+  const { place, input, signal } = job;
+  await indexPackages(job);
+  await runKiwi(job, [kiwi, prepareArguments(place, input.imageType, job.keys)], place.logs.prepare);
+  await job.share?.offer((file) => packRoot(place.root, file, signal));
+}
+
+async function restore({ place, share, signal }: KiwiJob, archive: string): Promise<void> {
+  try {
+    await unpackRoot(archive, place, signal);
+  } catch (error) {
+    await share?.distrust();
+    throw error;
+  }
+}
 
 /** Makes a repository of the packages; what lies in it was compared with its checksum before. */
 async function indexPackages({ place, signal, workDir }: KiwiJob): Promise<void> {
@@ -43,7 +67,7 @@ async function runKiwi(job: KiwiJob, [kiwi, args]: [string, string[]], logFile: 
   let lastWords = "";
   const [command, enclosedArguments] = enclosed(...asMachine(input.appliance.arch, kiwi, args));
   const exit = await run(command, enclosedArguments, {
-    env: kiwiEnvironment(place),
+    env: { ...kiwiEnvironment(place), ...steadyEnvironment(input, shims) },
     cwd: workDir,
     signal,
     onOutput: async (output) => void output.resume(),

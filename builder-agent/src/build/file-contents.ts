@@ -4,6 +4,7 @@ import { open } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { constants, createZstdCompress, zstdCompress } from "node:zlib";
+import type { PackedAhead, ReadyContent } from "./packed-ahead.ts";
 
 /** Files up to this are compressed in memory, several at a time; larger ones stream. */
 const smallBytes = 1024 * 1024;
@@ -29,13 +30,17 @@ export interface Frame {
 /** The frames of a file store, one for each content, in the order in which the contents are asked for. */
 export class FileContents {
   readonly #signal: AbortSignal;
+  readonly #ahead: PackedAhead | undefined;
+  /** Those that are to be copied, by their digests. */
+  readonly #ready = new Map<string, ReadyContent>();
   /** Begun when a content was first read, kept until it is written. */
   readonly #packing = new Map<string, Promise<Buffer>>();
   readonly #frames = new Map<string, Frame>();
   #offset = 0;
 
-  constructor(signal: AbortSignal) {
+  constructor(signal: AbortSignal, ahead?: PackedAhead) {
     this.#signal = signal;
+    this.#ahead = ahead;
   }
 
   /** The first frame holds nothing: empty files share it, and no store is without bytes. */
@@ -44,17 +49,21 @@ export class FileContents {
     yield* this.bytesOf(nothing);
   }
 
-  /** Reads a file and, when it is small and new, begins to compress it. */
+  /** Reads a file and, when it is small and new, begins to compress it; one that was compressed ahead is neither. */
   async read(place: string, bytes: number): Promise<ReadContent> {
+    const ready = await this.#ahead?.find(place);
+    if (ready) {
+      this.#ready.set(ready.digest, ready);
+      return ready;
+    }
     return bytes <= smallBytes ? await this.#readSmall(place) : await this.#readLarge(place);
   }
 
   /** The bytes that are to be written for it: none when its content is there already. */
   async *bytesOf({ place, digest, size }: ReadContent): AsyncGenerator<Buffer> {
     if (this.#frames.has(digest)) return;
-    const small = this.#packing.get(digest);
     const offset = this.#offset;
-    for await (const bytes of small ? [await small] : this.#compress(place, size)) {
+    for await (const bytes of this.#packed({ place, digest, size })) {
       this.#offset += bytes.length;
       yield bytes;
     }
@@ -67,6 +76,13 @@ export class FileContents {
     const frame = this.#frames.get(digest);
     if (!frame) throw new Error(`${place} was not written`);
     return frame;
+  }
+
+  async *#packed({ place, digest, size }: ReadContent): AsyncGenerator<Buffer> {
+    const [small, ready] = [this.#packing.get(digest), this.#ready.get(digest)];
+    if (small) yield await small;
+    else if (ready && this.#ahead) yield* this.#ahead.bytesOf(ready);
+    else yield* this.#compress(place, size);
   }
 
   async #readSmall(place: string): Promise<ReadContent> {

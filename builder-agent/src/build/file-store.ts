@@ -26,7 +26,7 @@ export async function writeFileStore(
   { dir, signal }: { dir: string; signal: AbortSignal },
 ): Promise<FileStore> {
   const index = new FileIndexWriter();
-  const contents = new FileContents(signal);
+  const contents = new FileContents(signal, root.ahead);
   const owners = await root.owners();
   const files = await written(dir, "files.zst", storeBytes({ root, owners, contents, index, signal }));
   return { files, index: await written(dir, "files-index.gz", index.end()), entries: index.entries };
@@ -50,7 +50,13 @@ async function* storeBytes({ root, owners, contents, index, signal }: Store): As
   yield* contents.begin();
   for await (const { found, content } of inOrder(root.entries(), readAhead, read)) {
     if (content) yield* contents.bytesOf(content);
-    index.add(entryOf(found, owners, content && { size: content.size, ...contents.frameOf(content) }));
+    index.add(
+      entryOf(
+        found,
+        owners,
+        content && { size: content.size, sha256: hex(content.digest), ...contents.frameOf(content) },
+      ),
+    );
   }
 }
 
@@ -58,7 +64,7 @@ async function* storeBytes({ root, owners, contents, index, signal }: Store): As
 function entryOf(
   { path, type, mode, uid, gid, target }: Found,
   { users, groups }: RootOwners,
-  frame: (Frame & { size: number }) | undefined,
+  frame: (Frame & { size: number; sha256: string }) | undefined,
 ): FileEntry {
   const [owner, group] = [users.get(uid), groups.get(gid)];
   const names = { ...(owner !== undefined && { owner }), ...(group !== undefined && { group }) };
@@ -68,6 +74,8 @@ function entryOf(
   if (!frame) throw new Error(`${path} has no content`);
   return { ...owned, type, ...frame };
 }
+
+const hex = (base64: string): string => Buffer.from(base64, "base64").toString("hex");
 
 /** Works on some items ahead and gives the results in the order of the items. */
 async function* inOrder<T, R>(

@@ -1,10 +1,14 @@
 import type { FrozenInput, Phase } from "../contract.ts";
 import { guestKiwi, type GuestKiwi } from "../guest/guest-kiwi.ts";
+import { checkTrust } from "../packages/check-trust.ts";
+import type { Reach } from "../packages/mirror.ts";
+import type { PackageCache } from "../packages/package-cache.ts";
+import { fetchPackages } from "../packages/package-files.ts";
+import type { RootShare } from "../prepared/share.ts";
 import { bareKiwi } from "./bare-kiwi.ts";
-import { makeKiwiPlace } from "./kiwi.ts";
+import { makeKiwiPlace, type KiwiPlace } from "./kiwi.ts";
 import { machineOf, type Machine } from "./machine.ts";
 import { fetchContents, writeKeys } from "./overlay.ts";
-import { fetchPackages, type Reach } from "./package-files.ts";
 import { readResult, type KiwiResult } from "./result.ts";
 import type { RootTree } from "./root-walk.ts";
 import { writeDescription } from "./source.ts";
@@ -16,7 +20,10 @@ export interface ImageBuild {
   /** Given: KIWI runs in a guest. */
   guest?: GuestKiwi;
   workDir: string;
+  /** Given: the root may be another build's, and this one's may be other builds'. */
+  share?: RootShare;
   reach: Reach;
+  packageCache?: PackageCache | undefined;
   signal: AbortSignal;
   onLine: (line: string) => void;
   onPhase: (phase: Phase) => void;
@@ -29,18 +36,28 @@ export type BuiltImage = KiwiResult & {
   root: RootTree;
   /** What a machine that the image is described for gets. */
   machine: Machine;
+  /** Of its input. */
+  sourceDate?: number | undefined;
 };
 
 /** From the frozen input to KIWI's image on this disk: needs no Worker but for the repositories that it serves. */
 export async function buildImage(input: FrozenInput, build: ImageBuild): Promise<BuiltImage> {
   const runner = build.guest ? guestKiwi(build.guest) : bareKiwi(build.kiwi);
-  refuseVolumes(input);
+  // A guest has a kernel of its own.
+  if (!build.guest) refuseVolumes(input);
   const place = await makeKiwiPlace(build.workDir);
   await writeDescription(input, place.description, runner.repository(place));
   build.onPhase("Preparing the build");
-  await fetchContents({ ...build, input, description: place.description });
   const keys = await writeKeys(input, place.keys);
-  await fetchPackages({ ...build, input, dir: place.packages });
+  if (build.share?.archive === undefined) await fetchAll(input, place, build);
   const root = await runner.run({ ...build, input, place, keys });
-  return { ...(await readResult(place.target, input.imageType)), root, machine: machineOf(input) };
+  const result = await readResult(place.target, input.imageType);
+  return { ...result, root, machine: machineOf(input), sourceDate: input.sourceDate };
+}
+
+/** What a root is prepared with. */
+async function fetchAll(input: FrozenInput, place: KiwiPlace, build: ImageBuild): Promise<void> {
+  await fetchContents({ ...build, input, description: place.description });
+  await fetchPackages({ ...build, input, dir: place.packages });
+  await checkTrust({ ...build, input, dir: place.packages });
 }

@@ -1,4 +1,5 @@
 import type { FrozenInput, Phase } from "../contract.ts";
+import type { RootShare } from "../prepared/share.ts";
 import type { KiwiPlace } from "./kiwi.ts";
 import type { RootTree } from "./root-walk.ts";
 
@@ -9,6 +10,8 @@ export interface KiwiJob {
   workDir: string;
   /** Files of the public keys that the image's rpm shall trust. */
   keys: readonly string[];
+  /** Where the root may come from, and go to; absent: it is prepared, and nobody else wants it. */
+  share?: RootShare;
   signal: AbortSignal;
   onLine: (line: string) => void;
   onPhase: (phase: Phase) => void;

@@ -83,7 +83,8 @@ const globalArguments = (place: KiwiPlace, type: ImageType, verb: keyof KiwiPlac
   `--temp-dir=${place.temp}`,
 ];
 
-const shims = fileURLToPath(new URL("../../shims", import.meta.url));
+/** Programs that stand before the host's own while KIWI runs. */
+export const shims = fileURLToPath(new URL("../../shims", import.meta.url));
 
 // Debian's rpm keeps its database in the home directory and looks for gpg2; an image wants neither.
 const rpmMacros = "%_dbpath /usr/lib/sysimage/rpm\n%__gpg /usr/bin/gpg\n";

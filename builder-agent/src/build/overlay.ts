@@ -4,11 +4,11 @@ import { mkdir, open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stagedContents, type FrozenFile, type FrozenInput } from "../contract.ts";
 import { sentenceOf } from "../log.ts";
+import type { Reach } from "../packages/mirror.ts";
 import { isWorthRetry, RemoteRefusal, shortTries, withRetry } from "../retry.ts";
 import { writeAll } from "../testdrive/write-all.ts";
 import { BuildFailure } from "./build-failure.ts";
 import { quietLimit, type QuietLimit } from "./quiet-limit.ts";
-import type { Reach } from "./package-files.ts";
 
 export interface ContentFetch {
   input: Pick<FrozenInput, "files">;

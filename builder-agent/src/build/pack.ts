@@ -20,7 +20,7 @@ export interface PackedImage extends UploadFile {
   bootable: CacheableImage | undefined;
 }
 
-export type Packable = KiwiResult & Pick<BuiltImage, "machine">;
+export type Packable = KiwiResult & Pick<BuiltImage, "machine" | "sourceDate">;
 
 /** A medium stays as it is; all else becomes `NAME.tar.gz` with a folder NAME inside. */
 export async function packImage(
@@ -33,7 +33,7 @@ export async function packImage(
   await mkdir(join(dir, name), { recursive: true });
   const bootable = await fillFolder(built, { dir: join(dir, name), name, signal });
   const path = join(workDir, `${name}.tar.gz`);
-  const digests = await packFolder({ dir, name }, path, signal);
+  const digests = await packFolder({ dir, name, sourceDate: built.sourceDate }, path, signal);
   return { path, fileName: `${name}.tar.gz`, digests, compressed: true, bootable };
 }
 

@@ -27,10 +27,12 @@ export async function readResult(target: string, imageType: ImageType): Promise<
 /** Lines `name|epoch|version|release|arch|disturl|license` of KIWI's .packages. Exported for the table of its cases. */
 export function parsePackages(text: string): InstalledPackage[] {
   return text.split("\n").flatMap((line) => {
-    const [name = "", epoch = "(none)", version, release, arch] = line.split("|");
+    const [name = "", epoch = "(none)", version, release, arch, , ...rest] = line.split("|");
     // Signing keys are kept in rpm's database as packages of this name.
     if (version === undefined || release === undefined || arch === undefined || name === "gpg-pubkey") return [];
-    return [{ name, ...(epoch === "(none)" ? {} : { epoch }), version, release, arch }];
+    const license = rest.join("|").slice(0, 4096);
+    const said = { ...(epoch !== "(none)" && { epoch }), ...(license !== "" && license !== "(none)" && { license }) };
+    return [{ name, ...said, version, release, arch }];
   });
 }
 

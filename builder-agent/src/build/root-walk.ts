@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { Stats } from "node:fs";
 import { lstat, readdir, readlink } from "node:fs/promises";
+import type { PackedAhead } from "./packed-ahead.ts";
 import { readOwners, type RootOwners } from "./root-owners.ts";
 
 /** One name in a root, and what it is: a regular file, link, directory, character or block device, FIFO or socket. */
@@ -22,12 +23,15 @@ export interface Found {
 export interface RootTree {
   entries(): AsyncIterable<Found>;
   owners(): Promise<RootOwners>;
+  /** Contents that are compressed already. */
+  ahead?: PackedAhead;
 }
 
 /** A tree that lies on this host as it is. */
-export const treeAt = (root: string): RootTree => ({
+export const treeAt = (root: string, ahead?: PackedAhead): RootTree => ({
   entries: () => walkRoot(root),
   owners: () => readOwners(root),
+  ...(ahead && { ahead }),
 });
 
 /** What KIWI keeps in the root for itself and puts into no image (its Defaults.get_exclude_list_for_root_data_sync). */

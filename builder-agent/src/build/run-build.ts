@@ -1,28 +1,35 @@
 import { join } from "node:path";
-import type { ArtifactName, BuildClaim, BuildFailed, Phase } from "../contract.ts";
+import type { BuildClaim, BuildFinished, Phase } from "../contract.ts";
 import type { Config } from "../config.ts";
 import { guestOfBuild } from "../guest/means.ts";
 import { startHeartbeat, type StopReason } from "../heartbeat.ts";
 import type { ImageCache } from "../image-cache.ts";
 import { openLogStream, type LogStream } from "../log-stream.ts";
 import { sentenceOf, type Log } from "../log.ts";
+import type { PackageCache } from "../packages/package-cache.ts";
+import type { Kept } from "../prepared/kept.ts";
+import { beginDisk, joinRoots, takeDisk } from "../prepared/of-build.ts";
+import type { RootShare } from "../prepared/share.ts";
 import { RemoteRefusal } from "../retry.ts";
 import { openWorkDir } from "../work-dir.ts";
 import type { Lease, WorkerApi } from "../worker-api.ts";
-import { makeArtifacts, uploadArtifacts, type Artifacts } from "./artifacts.ts";
-import { BuildFailure } from "./build-failure.ts";
+import { deliverArtifacts, type Artifacts } from "./artifacts.ts";
 import { differenceOf, linesOf, remarkOf } from "./difference.ts";
-import { buildImage } from "./image.ts";
+import { buildImage, type BuiltImage } from "./image.ts";
 import { ownLine } from "./log-line.ts";
 import type { PackedImage } from "./pack.ts";
 import { advance, heartbeatOf, startProgress, stepsOf, type ProgressEvent } from "./progress.ts";
 import type { KiwiResult } from "./result.ts";
 import { withoutSecrets } from "./secrets.ts";
+import { isToldToWorker, Stopped, whyEnded } from "./why-ended.ts";
 
 export interface BuildParts {
   api: WorkerApi;
   config: Config;
   cache: ImageCache;
+  packageCache?: PackageCache | undefined;
+  /** Undefined: nothing is kept for other formats. */
+  kept?: Kept | undefined;
   /** KIWI's version. */
   builder: string;
   log: Log;
@@ -43,15 +50,6 @@ export function startBuild(claim: BuildClaim, parts: BuildParts): RunningBuild {
   return { buildId: claim.buildId, stop: (reason) => work.stop(reason), done };
 }
 
-class Stopped extends Error {
-  readonly reason: StopReason;
-  constructor(reason: StopReason) {
-    super(`stopped: ${reason}`);
-    this.name = "Stopped";
-    this.reason = reason;
-  }
-}
-
 /** At most this long to say why a build ended: a Worker that stays away finds out by the end of the lease. */
 const lastWordsMs = 90_000;
 const releaseMs = 3_000;
@@ -65,6 +63,8 @@ class BuildWork {
   readonly #lease: Lease;
   #stopReason: StopReason | undefined;
   #progress;
+  /** The Worker knows how this attempt ends, or wants to know no more. */
+  #isTold = false;
 
   constructor(claim: BuildClaim, parts: BuildParts) {
     this.#claim = claim;
@@ -76,7 +76,7 @@ class BuildWork {
   stop(reason: StopReason): void {
     if (this.#stopReason !== undefined) return;
     this.#stopReason = reason;
-    if (reason !== "time_limit") this.#logging.abort();
+    if (!isToldToWorker(reason)) this.#logging.abort();
     this.#stopping.abort(new Stopped(reason));
   }
 
@@ -88,6 +88,7 @@ class BuildWork {
       await this.#inWorkDir();
       log("build finished", { ...facts, seconds: Math.round(this.#seconds()) });
     } catch (error) {
+      if (!this.#isTold) await this.#explain(error);
       log("build ended", { ...facts, reason: sentenceOf(error) });
     }
   }
@@ -117,44 +118,67 @@ class BuildWork {
   }
 
   async #make(workDir: string, lines: LogStream, tell: (event: ProgressEvent) => void): Promise<void> {
-    const { config } = this.#parts;
     const { input } = this.#claim;
     const { signal } = this.#stopping;
     const enter = (phase: Phase) => tell({ type: "phase", phase, at: Date.now() });
 
     lines.write(ownLine(`building ${input.imageName} with KIWI ${this.#parts.builder}`, new Date()));
-    const built = await buildImage(input, {
+    enter("Preparing the build");
+    const onNote = (note: string) => lines.write(ownLine(note, new Date()));
+    const place = { workDir, signal, onNote };
+    const kept = await takeDisk(this.#claim, this.#parts, place);
+    using share = kept ? undefined : await joinRoots(this.#claim, this.#parts, place);
+    const built = kept ?? (await this.#build(workDir, share, { lines, tell }));
+    await using slot = await beginDisk(this.#claim, this.#parts, built, place);
+    const difference = differenceOf(input.packages, built.installed);
+    for (const line of difference ? linesOf(difference) : []) lines.write(ownLine(line, new Date()));
+    enter("Compressing the image");
+    const artifacts = await deliverArtifacts(built, input.imageName, {
+      workDir,
+      signal,
+      artifact: (name, until) => this.#parts.api.artifact(this.#lease, name, until),
+      onPacked: () => enter("Uploading the image"),
+      onDone: (fraction) => tell({ type: "done", fraction, at: Date.now() }),
+    });
+    for (const line of linesAbout(artifacts)) lines.write(ownLine(line, new Date()));
+    await slot?.keep(artifacts.store);
+    const prepared = await share?.give();
+    await lines.close();
+    signal.throwIfAborted();
+    const remark = difference && remarkOf(difference);
+    await this.#finish(built, artifacts.image, { ...(remark && { remark }), ...(prepared && { prepared }) });
+  }
+
+  async #build(workDir: string, share: RootShare | undefined, { lines, tell }: Hearers): Promise<BuiltImage> {
+    const { api, config, packageCache } = this.#parts;
+    await using guest = config.isolation === "vm" ? await guestOfBuild(config, this.#claim.buildId) : undefined;
+    return await buildImage(this.#claim.input, {
       kiwi: config.kiwi,
-      ...(config.isolation === "vm" && { guest: await guestOfBuild(config, this.#claim.buildId) }),
+      ...(share && { share }),
+      ...(guest && { guest }),
       workDir,
       reach: {
         url: config.url,
-        credentials: this.#parts.api.credentials(this.#lease),
+        credentials: api.credentials(this.#lease),
         allowHosts: config.allowHosts,
         buildUrl: `${config.url}/agent/builds/${this.#claim.buildId}`,
       },
-      signal,
+      packageCache,
+      signal: this.#stopping.signal,
       onLine: (line) => {
         lines.write(withoutSecrets(line));
         tell({ type: "line", line, at: Date.now() });
       },
-      onPhase: enter,
+      onPhase: (phase) => tell({ type: "phase", phase, at: Date.now() }),
       onProgress: (fraction) => tell({ type: "done", fraction, at: Date.now() }),
     });
-    const difference = differenceOf(input.packages, built.installed);
-    for (const line of difference ? linesOf(difference) : []) lines.write(ownLine(line, new Date()));
-    enter("Compressing the image");
-    const artifacts = await makeArtifacts(built, input.imageName, { workDir, signal });
-    enter("Uploading the image");
-    const artifact = (name: ArtifactName) => this.#parts.api.artifact(this.#lease, name, signal);
-    await uploadArtifacts(artifacts, artifact, (fraction) => tell({ type: "done", fraction, at: Date.now() }));
-    for (const line of linesAbout(artifacts)) lines.write(ownLine(line, new Date()));
-    await lines.close();
-    signal.throwIfAborted();
-    await this.#finish(built, artifacts.image, difference && remarkOf(difference));
   }
 
-  async #finish(built: KiwiResult, packed: PackedImage, remark: string | undefined): Promise<void> {
+  async #finish(
+    built: KiwiResult,
+    packed: PackedImage,
+    more: Pick<BuildFinished, "remark" | "prepared">,
+  ): Promise<void> {
     const { api, cache, builder } = this.#parts;
     // Before the Worker knows: a testdrive may be claimed a moment later, and starts without a download then.
     if (packed.bootable) {
@@ -165,23 +189,25 @@ class BuildWork {
     const { fileName, compressed } = packed;
     const { rawSize, installed } = built;
     const steps = stepsOf(this.#advance({ type: "time", at: Date.now() }));
-    const told = { fileName, compressed, rawSize, installed, steps, builder, ...(remark && { remark }) };
+    const told = { fileName, compressed, rawSize, installed, steps, builder, ...more };
     await api.finish(this.#lease, told, this.#stopping.signal);
+    this.#isTold = true;
   }
 
-  /** Tells the Worker why there will be no image, unless it knows already. */
-  async #explain(why: unknown, lines: LogStream): Promise<void> {
+  /** Tells the Worker why there will be no image, unless it knows already. Without a work directory there is no log either. */
+  async #explain(why: unknown, lines?: LogStream): Promise<void> {
     const { api, log } = this.#parts;
+    this.#isTold = true;
     const stop = this.#stopReason;
     const isLate = why instanceof RemoteRefusal && why.status === 410;
     if (stop === "released") {
       const released = api.release(this.#lease, AbortSignal.timeout(releaseMs));
       await released.catch((lost: unknown) => log("release was not heard", { reason: sentenceOf(lost) }));
     }
-    const isNews = !isLate && (stop === undefined || stop === "time_limit");
-    const failure = failureOfBuild(why, this.#claim.timeLimitMs);
-    if (isNews) lines.write(ownLine(failure.reason, new Date()));
-    await lines.close();
+    const isNews = !isLate && (stop === undefined || isToldToWorker(stop));
+    const failure = await whyEnded(why, { ...this.#claim, ...this.#parts.config });
+    if (isNews) lines?.write(ownLine(failure.reason, new Date()));
+    await lines?.close();
     if (!isNews) return;
     const told = api.fail(this.#lease, failure, AbortSignal.timeout(lastWordsMs));
     await told.catch((lost: unknown) => log("failure was not heard", { reason: sentenceOf(lost) }));
@@ -205,20 +231,13 @@ class BuildWork {
   }
 }
 
+/** Who hears what a build says. */
+interface Hearers {
+  lines: LogStream;
+  tell: (event: ProgressEvent) => void;
+}
+
 const linesAbout = ({ image, store }: Artifacts): string[] => [
   `${image.fileName} has ${image.digests.size} bytes, sha256 ${image.digests.sha256}`,
   `the file store has ${store.entries} entries, ${store.files.digests.size} bytes`,
 ];
-
-/** The sentence for the owner; what is not the description's fault is ours, and tried again on another agent. */
-function failureOfBuild(error: unknown, timeLimitMs: number): BuildFailed {
-  if (error instanceof BuildFailure) return { kind: error.kind, reason: error.message };
-  if (error instanceof Stopped) {
-    return { kind: "failed", reason: `The build took longer than ${Math.round(timeLimitMs / 60_000)} minutes.` };
-  }
-  const text = sentenceOf(error);
-  if (/ENOSPC|No space left on device/.test(text)) return { kind: "error", reason: "The disk of the builder is full." };
-  const missing = /spawn (\S+) ENOENT/.exec(text)?.[1];
-  if (missing !== undefined) return { kind: "error", reason: `The program ${missing} is missing on the builder.` };
-  return { kind: "error", reason: text.slice(0, 500) };
-}

@@ -76,8 +76,8 @@ async function keepVerdict(stateDir: string, kept: z.infer<typeof Kept>): Promis
   await rename(`${file}.new`, file);
 }
 
-/** A verdict holds as long as kernel, QEMU and processor are the same. */
-async function hostKey(): Promise<string> {
+/** Names this kernel, QEMU and processor: as long as it is the same, so are verdicts about them. */
+export async function hostKey(): Promise<string> {
   const qemu = await outputOf(qemuProgram, ["--version"], AbortSignal.timeout(5_000)).catch(() => "none");
   const processor = (await readFile("/proc/cpuinfo", "utf8")).split("\n\n")[0] ?? "";
   const features = processor.split("\n").filter((line) => /^(model name|flags)\b/.test(line));

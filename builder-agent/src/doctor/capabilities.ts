@@ -9,8 +9,9 @@ import { checkLoopDevice, checkStalePartitions } from "./loop-device.ts";
 import { checkMachine } from "./machine.ts";
 import { checkTools } from "./packages.ts";
 import { check32BitPrograms } from "./programs-32.ts";
+import { checkVolumes, checkVolumesInGuests } from "./volumes.ts";
 
-export type DoctorConfig = Pick<Config, "stateDir" | "isolation" | "accel" | "vnc">;
+export type DoctorConfig = Pick<Config, "stateDir" | "isolation" | "accel" | "vnc" | "minFreeGb">;
 
 /**
  * Examines this host: what it can do, in the Worker's words, and every finding in the operator's. Quick enough for each
@@ -23,8 +24,8 @@ export async function findCapabilities(config: DoctorConfig): Promise<{ capabili
     await Promise.all([
       [checkRoot(), checkIsolation(config), checkKiwiVersion(kiwi)],
       checkTools(),
-      config.isolation === "vm" ? checkGuest(config) : checkBareHost(config),
-      Promise.all([checkDisk(config.stateDir), checkMemory()]),
+      config.isolation === "vm" ? checkGuests(config) : checkBareHost(config),
+      Promise.all([checkDisk(config), checkMemory()]),
       checkMachine(config),
       [checkVnc(config)],
     ])
@@ -32,9 +33,21 @@ export async function findCapabilities(config: DoctorConfig): Promise<{ capabili
   return { capabilities: capabilitiesOf(report, config, kiwi), report };
 }
 
+const checkGuests = async (config: DoctorConfig): Promise<Check[]> => [
+  ...(await checkGuest(config)),
+  checkVolumesInGuests(),
+];
+
 /** What KIWI needs of a host's own kernel when it runs there. A guest has another one. */
 async function checkBareHost({ stateDir }: DoctorConfig): Promise<Check[]> {
-  const alone = [checkRpmMacros(stateDir), checkEnclosure(), checkLoopDevice(stateDir), checkStalePartitions()];
+  const volumes = checkVolumes();
+  const alone = [
+    checkRpmMacros(stateDir),
+    checkEnclosure(),
+    checkLoopDevice(stateDir),
+    checkStalePartitions(),
+    volumes,
+  ];
   const [checks, kernel] = await Promise.all([Promise.all([...alone, check32BitPrograms(stateDir)]), checkKernel()]);
   return [...checks, ...kernel];
 }
@@ -44,6 +57,7 @@ function capabilitiesOf(report: Check[], { isolation }: DoctorConfig, kiwi: stri
     arches: Arch.options.filter((arch) => arch === "x86_64" || isPossible(arch, report)),
     imageTypes: imageTypes.filter((type) => isPossible(type, report)),
     lacking: lackingOf(report),
+    ...lackingForLvm(report),
     isolation,
     testdrives: isPossible("testdrives", report),
     builder: kiwi ?? "none",
@@ -51,6 +65,19 @@ function capabilitiesOf(report: Check[], { isolation }: DoctorConfig, kiwi: stri
 }
 
 const maxLackingLength = 300;
+
+/** Volumes are an extra of disks, so what stands in their way only narrows what a host can do. */
+function lackingForLvm(report: Check[]): Pick<Capabilities, "noLvm"> {
+  const names = report.filter(({ state, disables }) => state !== "ok" && disables.includes("LVM disks"));
+  return names.length === 0
+    ? {}
+    : {
+        noLvm: names
+          .map(({ name }) => name)
+          .join(", ")
+          .slice(0, maxLackingLength),
+      };
+}
 
 /** What the Worker tells users whose build no agent takes. */
 function lackingOf(report: Check[]): Capabilities["lacking"] {

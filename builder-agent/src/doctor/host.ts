@@ -1,12 +1,11 @@
-import { readFile, statfs } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import type { Config } from "../config.ts";
+import { freeBytes } from "../disk-room.ts";
 import { outputOf } from "../process.ts";
 import { firstVncPort } from "../testdrive/vnc-port.ts";
 import { degraded, fine, missing, type Ability, type Check } from "./check.ts";
 
 const gib = 1024 ** 3;
-/** Prepared root, raw disk, packed result: at least three times a small image. */
-const leastDiskBytes = 3 * gib;
 const comfortableDiskBytes = 20 * gib;
 const leastMemoryBytes = 0.75 * gib;
 const comfortableMemoryBytes = 2 * gib;
@@ -21,9 +20,15 @@ export function checkIsolation({ isolation }: Pick<Config, "isolation">): Check 
     : fine("isolation", "none: builds run bare on this host, by configuration");
 }
 
-export async function checkDisk(stateDir: string): Promise<Check> {
-  const { bavail, bsize } = await statfs(stateDir);
-  return checkAmount("free disk", bavail * bsize, { least: leastDiskBytes, comfortable: comfortableDiskBytes });
+/** Too little disables nothing for good: the agent asks again before each build. */
+export async function checkDisk({ stateDir, minFreeGb }: Pick<Config, "stateDir" | "minFreeGb">): Promise<Check> {
+  const free = await freeBytes(stateDir);
+  const name = "free disk";
+  const detail = `${(free / gib).toFixed(1)} GiB`;
+  if (free < minFreeGb * 1e9)
+    return degraded(name, `${detail}: builds wait`, [], `free ${minFreeGb} GB, or lower minFreeGb`);
+  if (free >= comfortableDiskBytes) return fine(name, detail);
+  return degraded(name, detail, [], `make it ${comfortableDiskBytes / gib} GiB or more`);
 }
 
 export async function checkMemory(): Promise<Check> {
@@ -43,7 +48,7 @@ export function checkAmount(
   return bytes >= least ? degraded(name, detail, [], mend) : missing(name, detail, ["builds", "testdrives"], mend);
 }
 
-/** For what is not built yet: EFI disks want vfat, and LVM the device mapper. Disks with BIOS and media need neither. */
+/** EFI disks want vfat, which is not built yet, and LVM the device mapper. Plain disks with BIOS and media need neither. */
 export async function checkKernel(): Promise<Check[]> {
   const filesystems = await readFile("/proc/filesystems", "utf8");
   const misc = await readFile("/proc/misc", "utf8").catch(() => "");

@@ -33,7 +33,7 @@ async function findConfig(given: { config?: string; state?: string }): Promise<D
     () => false,
   );
   if (exists) return await readConfig(embedded, process.env);
-  return { stateDir: join(state, "agent"), isolation: "none", accel: "auto", vnc: null };
+  return { stateDir: join(state, "agent"), isolation: "none", accel: "auto", vnc: null, minFreeGb: 2 };
 }
 
 process.exit(await main());

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
-import { accelArguments, qemuProgram, type Accel } from "../testdrive/qemu.ts";
+import { accelArguments } from "../testdrive/machine.ts";
+import { qemuProgram, type Accel } from "../testdrive/qemu.ts";
 import { probeKernel, probeSays } from "./probe-kernel.ts";
 import { scratchDir } from "./scratch-dir.ts";
 

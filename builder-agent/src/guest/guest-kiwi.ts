@@ -1,4 +1,4 @@
-import { rm } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { BuildFailure } from "../build/build-failure.ts";
 import { failureOf, noNotes, note, type Notes } from "../build/failure.ts";
@@ -41,16 +41,20 @@ export const guestKiwi = (guest: GuestKiwi): KiwiRunner => ({
     } finally {
       await Promise.all([scratch, disk].map((path) => rm(path, { force: true })));
     }
+    if (said.wasNotRestored()) await job.share?.distrust();
     said.check();
     return await take(job, guest, result);
   },
 });
 
-async function take({ place, workDir, signal, input }: KiwiJob, guest: GuestKiwi, result: string): Promise<RootTree> {
+async function take(job: KiwiJob, guest: GuestKiwi, result: string): Promise<RootTree> {
+  const { place, workDir, signal, input, share } = job;
   const { user, diskBytes } = guest;
-  const reading = { disk: result, dir: join(workDir, "result"), target: place.target, user, signal };
-  const tree = await readGuestResult({ ...reading, mostBytes: 2 * diskBytes }).catch(blamed);
+  const kept = join(workDir, "kept.tar.zst");
+  const reading = { disk: result, dir: join(workDir, "result"), target: place.target, kept, user, signal };
+  const tree = await readGuestResult({ ...reading, mostBytes: 3 * diskBytes }).catch(blamed);
   await rm(result);
+  if (share?.archive === undefined) await share?.offer((file) => rename(kept, file));
   await checkImages(place.target, input.imageType);
   return tree;
 }
@@ -61,17 +65,19 @@ function blamed(error: unknown): never {
   throw new BuildFailure({ kind: "failed", reason: `${error.message}.` }, { cause: error });
 }
 
+type SaidOf = Pick<KiwiJob, "onLine" | "onPhase" | "share">;
+
 /**
  * What a guest has told, until it can be judged; exported for its test. It may be untrue: a good end is believed only with
  * the files of one.
  */
 export class Said {
-  readonly #job: Pick<KiwiJob, "onLine" | "onPhase">;
+  readonly #job: SaidOf;
   readonly #codes = new Map<string, string>();
   #notes: Notes = noNotes;
   #complaint = "";
 
-  constructor(job: Pick<KiwiJob, "onLine" | "onPhase">) {
+  constructor(job: SaidOf) {
     this.#job = job;
   }
 
@@ -83,7 +89,7 @@ export class Said {
     onStatus: (word: string, rest: string) => {
       if (word === "complaint") this.#complaint = rest;
       else this.#codes.set(word, rest);
-      if (word === "prepare" && rest === "0") {
+      if (this.#beforeCreate.includes(word) && rest === "0") {
         this.#notes = noNotes;
         this.#job.onPhase("Creating the image");
       }
@@ -94,10 +100,8 @@ export class Said {
   check(): void {
     if (!this.#codes.has("job"))
       throw failed("The build's machine ended before the build, perhaps for want of memory.");
-    const index = this.#codes.get("index");
-    if (index !== "0" && !this.#notes.diskFull)
-      throw new Error(`createrepo_c ended with exit code ${index}: ${this.#complaint}`);
-    for (const step of ["prepare", "create"]) {
+    if (!this.#notes.diskFull) this.#checkTools();
+    for (const step of [...this.#beforeCreate, "create"]) {
       const code = this.#codes.get(step);
       if (code === "0") continue;
       if (this.#notes.diskFull) throw failed("The build wrote more than it may.");
@@ -106,6 +110,25 @@ export class Said {
     }
     if (this.#codes.get("result") === "0 0" && this.#codes.get("job") === "0") return;
     throw failed("The image and what it was made from are larger than a build may be.");
+  }
+
+  /** Whether an archive was given that could not be unpacked. */
+  wasNotRestored(): boolean {
+    const code = this.#codes.get("restore");
+    return code !== undefined && code !== "0";
+  }
+
+  /** What is not KIWI's may be tried again. */
+  #checkTools(): void {
+    const index = this.#codes.get("index");
+    if (this.wasNotRestored()) throw new Error(`the prepared root could not be unpacked: ${this.#complaint}`);
+    if (this.#job.share?.archive !== undefined || index === "0") return;
+    throw new Error(`createrepo_c ended with exit code ${index}: ${this.#complaint}`);
+  }
+
+  /** The step after which there is a prepared root. */
+  get #beforeCreate(): string[] {
+    return [this.#job.share?.archive === undefined ? "prepare" : "restore"];
   }
 }
 

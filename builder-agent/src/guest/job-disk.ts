@@ -1,7 +1,9 @@
-import { chmod, copyFile, mkdir, open, rm, writeFile } from "node:fs/promises";
+import { chmod, copyFile, link, mkdir, open, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { asMachine, createArguments, kiwiPlaceAt, prepareArguments, type KiwiPlace } from "../build/kiwi.ts";
 import type { KiwiJob } from "../build/kiwi-runner.ts";
+import { steadyEnvironment } from "../build/steady.ts";
+import { packArguments, unpackArguments } from "../prepared/archive.ts";
 import { outputOf } from "../process.ts";
 import { guestScript, shimsDir } from "./scripts.ts";
 
@@ -20,23 +22,38 @@ const environment = [
   "LANG=C.UTF-8",
 ];
 
+/** Where a prepared root goes in, and comes out. */
+const archiveIn = "/job/prepared.tar.zst";
+const archiveOut = "/build/kept/prepared.tar.zst";
+
 /** The commands that guest/kiwi.sh runs, one after the other. */
-export function jobCommands({ input, keys }: Pick<KiwiJob, "input" | "keys">): Record<JobStep, string[]> {
+export function jobCommands({ input, keys, share }: Pick<KiwiJob, "input" | "keys" | "share">): JobCommands {
   const { imageType, appliance } = input;
   const keysInside = keys.map((path) => join(insideGuest.keys, basename(path)));
-  const kiwi = (args: string[]) => ["env", "-i", ...environment, ...asMachine(appliance.arch, "kiwi-ng", args).flat()];
+  const steady = Object.entries(steadyEnvironment(input, "/job/shims")).map(([name, value]) => `${name}=${value}`);
+  const kiwi = (args: string[]) => [
+    "env",
+    "-i",
+    ...environment,
+    ...steady,
+    ...asMachine(appliance.arch, "kiwi-ng", args).flat(),
+  ];
+  const create = kiwi(createArguments(insideGuest, imageType));
+  if (share?.archive !== undefined) return { restore: unpackArguments(archiveIn, insideGuest.root), create };
   return {
     index: ["createrepo_c", "--quiet", "--no-database", insideGuest.packages],
     prepare: kiwi(prepareArguments(insideGuest, imageType, keysInside)),
-    create: kiwi(createArguments(insideGuest, imageType)),
+    ...(share && { keep: packArguments(insideGuest.root, archiveOut) }),
+    create,
   };
 }
 
-export type JobStep = "index" | "prepare" | "create";
+type JobStep = "index" | "prepare" | "keep" | "restore" | "create";
+export type JobCommands = Partial<Record<JobStep, string[]>> & { create: string[] };
 
 /** Packs all that the guest needs into one read-only disk; the packages are gone from the work directory then. */
 export async function makeJobDisk(job: KiwiJob): Promise<string> {
-  const { place, workDir, signal } = job;
+  const { place, workDir, signal, share } = job;
   const dir = join(workDir, "job");
   await mkdir(dir);
   await copyFile(guestScript("kiwi.sh"), join(dir, "run"));
@@ -44,9 +61,11 @@ export async function makeJobDisk(job: KiwiJob): Promise<string> {
   const commands = Object.entries(jobCommands(job));
   for (const [step, words] of commands) await writeFile(join(dir, step), words.map((word) => `${word}\0`).join(""));
   const parts = [place.description, place.packages, place.keys, place.home, place.config, shimsDir];
+  if (share?.archive !== undefined) await link(share.archive, join(dir, basename(archiveIn)));
+  const archives = share?.archive === undefined ? [] : [join(dir, basename(archiveIn))];
   const own = ["run", ...commands.map(([step]) => step)].map((name) => join(dir, name));
   const disk = join(workDir, "job.squashfs");
-  await packDisk([...parts, ...own], disk, signal);
+  await packDisk([...parts, ...own, ...archives], disk, signal);
   await rm(place.packages, { recursive: true });
   return disk;
 }

@@ -4,6 +4,7 @@ import { endOf, run } from "../process.ts";
 import type { Accel } from "../testdrive/qemu.ts";
 import type { GuestKiwi } from "./guest-kiwi.ts";
 import { guestCommand, type GuestMachine } from "./machine.ts";
+import { reserveUser } from "./reserved-user.ts";
 import { kvmGroups, userOfBuild } from "./user.ts";
 
 /** How guests run on this host. */
@@ -53,10 +54,12 @@ async function whyNotEnclosed(): Promise<string> {
 
 const smallest = { accel: "tcg", memoryMb: 256, cpus: 1, diskBytes: 1024 * 1024 } as const;
 
-/** What the guest of one build may use. */
-export async function guestOfBuild(config: Config, buildId: number): Promise<GuestKiwi> {
+/** What the guest of one build may use, until it is disposed of. */
+export async function guestOfBuild(config: Config, buildId: number): Promise<GuestKiwi & AsyncDisposable> {
   const { accel, groups, enclosed } = await findMeans(config);
   const { stateDir, buildMemoryMb, buildDiskGb } = config;
   const limits = { memoryMb: buildMemoryMb, diskBytes: Math.round(buildDiskGb * 1024 ** 3) };
-  return { stateDir, accel, groups, enclosed, user: userOfBuild(buildId), ...limits };
+  const user = await reserveUser(buildId);
+  const release = () => user[Symbol.asyncDispose]();
+  return { stateDir, accel, groups, enclosed, user: user.uid, ...limits, [Symbol.asyncDispose]: release };
 }

@@ -19,6 +19,8 @@ export interface ResultReading {
   dir: string;
   /** Where KIWI's files go, under their names. */
   target: string;
+  /** Where the archive of the prepared root goes, when there is one. Nobody here looks into it. */
+  kept?: string;
   user: number;
   /** Of all files together, with their holes. */
   mostBytes: number;
@@ -30,13 +32,14 @@ export interface ResultReading {
  * a path here but those of KIWI's files, which have to look like such.
  */
 export async function readGuestResult(reading: ResultReading): Promise<RootTree> {
-  const { dir, target, user } = reading;
+  const { dir, target, kept, user } = reading;
   await mkdir(dir, { mode: 0o700 });
   if (process.getuid?.() === 0) await chown(dir, user, user);
   await unpack(reading);
   if (process.getuid?.() === 0) await chown(dir, 0, 0);
-  const { files, tree } = sorted(await readList(join(dir, "list")));
+  const { files, archive, tree } = sorted(await readList(join(dir, "list")));
   for (const { name, content } of files) await takeOver(join(dir, `${content}`), join(target, name));
+  if (archive !== undefined && kept !== undefined) await takeOver(join(dir, `${archive}`), kept);
   return treeOf(tree, dir);
 }
 
@@ -85,17 +88,22 @@ interface TargetFile {
   content: number;
 }
 
-function sorted(entries: Entry[]): { files: TargetFile[]; tree: Entry[] } {
+/** What the archive of the prepared root is called on the disk. */
+const archiveName = "kept/prepared.tar.zst";
+
+function sorted(entries: Entry[]): { files: TargetFile[]; archive: number | undefined; tree: Entry[] } {
   const files = entries.flatMap(({ name, type, content }) => {
     const found = fileName.exec(name)?.[1];
     return found !== undefined && type === "f" && content !== undefined ? [{ name: found, content }] : [];
   });
-  const taken = new Set(files.map(({ content }) => content));
-  if (taken.size !== files.length) throw new HostileTar("one file under two names");
+  const archive = entries.find(({ name, type }) => name === archiveName && type === "f")?.content;
+  const numbers = [...files.map(({ content }) => content), ...(archive === undefined ? [] : [archive])];
+  const taken = new Set(numbers);
+  if (taken.size !== numbers.length) throw new HostileTar("one file under two names");
   const tree = entries.filter(({ name }) => name === "root" || name.startsWith("root/"));
   if (tree.some(({ content }) => content !== undefined && taken.has(content)))
     throw new HostileTar("a file that is in the image and is the image");
-  return { files, tree };
+  return { files, archive, tree };
 }
 
 async function takeOver(from: string, to: string): Promise<void> {

@@ -3,10 +3,12 @@ import type { Accel } from "../testdrive/qemu.ts";
 import { firstSessionUid, hasManyUsers, nobody } from "../testdrive/rights.ts";
 
 /** Behind the users of testdrives (testdrive/rights.ts). */
-const firstGuestUid = firstSessionUid + 65_536;
+export const firstGuestUid = firstSessionUid + 65_536;
+export const guestUsers = 65_536;
 
-/** The user that runs a build's QEMU and reads its results: it owns nothing, and is no other build's user. */
-export const userOfBuild = (buildId: number): number => (hasManyUsers() ? firstGuestUid + (buildId % 65_536) : nobody);
+/** The user that is to run a build's QEMU and read its results, if no other guest has it (reserved-user.ts). It owns nothing. */
+export const userOfBuild = (buildId: number): number =>
+  hasManyUsers() ? firstGuestUid + (buildId % guestUsers) : nobody;
 
 /** The groups that such a user needs to open /dev/kvm; undefined: no group would let it. */
 export async function kvmGroups(accel: Accel, device = "/dev/kvm"): Promise<number[] | undefined> {

@@ -40,7 +40,8 @@ function disk(below: string | null): string[] {
     cache: { "no-flush": true },
     discard: "unmap",
   };
-  return ["-blockdev", JSON.stringify(node), "-device", "virtio-blk-pci,drive=disk,bootindex=0"];
+  // A refused write ends the session; until that is done its guest must not go on.
+  return ["-blockdev", JSON.stringify(node), "-device", "virtio-blk-pci,drive=disk,bootindex=0,werror=stop"];
 }
 
 function medium(image: string): string[] {

@@ -4,6 +4,7 @@ import type { TestdriveClaim } from "../contract.ts";
 import type { CachedImage, ImageCache } from "../image-cache.ts";
 import type { WorkerApi } from "../worker-api.ts";
 import { download } from "./download.ts";
+import { SharedWork } from "./shared-work.ts";
 import { unpackDisk } from "./unpack.ts";
 
 export interface ImageSource {
@@ -14,10 +15,34 @@ export interface ImageSource {
   onMessage: (message: string) => void;
 }
 
-/** The build's disk or medium, held in the cache: from there, else downloaded, checked and unpacked into it. */
+/**
+ * The build's disk or medium, held in the cache: from there, else downloaded, checked and unpacked into it, once for all
+ * sessions that want it meanwhile.
+ */
 export async function getImage(claim: TestdriveClaim, source: ImageSource): Promise<CachedImage> {
   const { buildId, image } = claim;
-  return (await source.cache.find(buildId, image.sha256)) ?? (await fetchImage(claim, source));
+  const find = () => source.cache.find(buildId, image.sha256);
+  const found = await find();
+  if (found) return found;
+  return await fetchesInto(source.cache).share(
+    `${buildId}/${image.sha256}`,
+    source,
+    async (all) => (await find()) ?? (await fetchImage(claim, { ...source, ...all })),
+    async () => (await find()) ?? unexpected(),
+  );
+}
+
+const fetches = new WeakMap<ImageCache, SharedWork<CachedImage>>();
+
+function fetchesInto(cache: ImageCache): SharedWork<CachedImage> {
+  const known = fetches.get(cache) ?? new SharedWork<CachedImage>();
+  fetches.set(cache, known);
+  return known;
+}
+
+/** It is held until everybody has found it. */
+function unexpected(): never {
+  throw new Error("The image has gone from the builder agent's disk.");
 }
 
 async function fetchImage(claim: TestdriveClaim, source: ImageSource): Promise<CachedImage> {

@@ -1,6 +1,7 @@
 import { readdir, readFile, readlink, rm } from "node:fs/promises";
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { modifiedDir } from "../modified/kept-disks.ts";
 import { qemuProgram } from "./qemu.ts";
 import { sessionsDir } from "./session-dir.ts";
 
@@ -14,6 +15,7 @@ export async function killOrphans(stateDir: string): Promise<void> {
   for (const pid of orphans) kill(pid);
   await Promise.all(orphans.map(untilGone));
   await rm(dir, { recursive: true, force: true });
+  await rm(modifiedDir(stateDir), { recursive: true, force: true });
 }
 
 async function listQemus(dir: string): Promise<number[]> {

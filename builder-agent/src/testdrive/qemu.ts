@@ -3,6 +3,9 @@ import { rm, writeFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { endOf, type Exit } from "../process.ts";
+import { diskFailureOf } from "./disk-failure.ts";
+import { forwardedPort } from "./guest-network.ts";
+import { machineArguments, type Machine } from "./machine.ts";
 import { openQmp, type Qmp, type QmpEvent } from "./qmp.ts";
 import { rightsOfSession } from "./rights.ts";
 import { keepSerialLog } from "./serial-log.ts";
@@ -17,40 +20,59 @@ const passwordFile = "vnc.password";
 
 export type Accel = "kvm" | "tcg";
 
-export interface Machine {
-  testdriveId: number;
-  accel: Accel;
-  memoryMb: number;
-  /** From makeDrives. */
-  drives: string[];
-  /** The second VNC server, for clients outside of the Worker. */
-  vnc: { bindHost: string; port: number; password: string } | null;
-}
-
 /** A running virtual machine; disposing of it ends the process. */
 export interface Qemu extends AsyncDisposable {
   pid: number;
+  /** Leads to the guest's web server, on this host's loopback; null: no network. */
+  webPort: number | null;
   /** Settles when the process is gone, with a sentence for the session's owner. */
   ended: Promise<string>;
+  /** A command of QMP. */
+  execute: Qmp["execute"];
 }
 
-const startTimeoutMs = 20_000;
+export interface QemuStart {
+  onEvent: (event: QmpEvent) => void;
+  signal: AbortSignal;
+  /** What to start from. The machine then stands still until "cont". */
+  saved?: SavedState;
+  /** Takes only the processor time that nobody else wants. */
+  isIdle?: boolean;
+  startTimeoutMs?: number;
+}
+
+export interface SavedState {
+  /** Of the open file that has it. */
+  descriptor: number;
+  /** What the serial console had said by then. */
+  console: Buffer;
+}
+
+const usualStartTimeoutMs = 20_000;
 
 /** Starts QEMU in the session's directory and waits until its VNC servers accept. */
-export async function startQemu(
-  machine: Machine,
-  dir: SessionDir,
-  { onEvent, signal }: { onEvent: (event: QmpEvent) => void; signal: AbortSignal },
-): Promise<Qemu> {
+export async function startQemu(machine: Machine, dir: SessionDir, start: QemuStart): Promise<Qemu> {
+  const { onEvent, signal, saved, startTimeoutMs = usualStartTimeoutMs } = start;
   if (machine.vnc) await writeFile(dir.file(passwordFile), machine.vnc.password, { mode: 0o600 });
-  // setpriv replaces itself by QEMU, so that the process id is QEMU's.
-  const args = ["--no-new-privs", "--", qemuProgram, ...qemuArguments(machine)];
-  const child = spawn("setpriv", args, { cwd: dir.path, stdio: ["ignore", "pipe", "pipe"] });
+  const [program, args] = commandOf(machine, start);
+  const child = spawn(program, args, {
+    cwd: dir.path,
+    stdio: ["ignore", "pipe", "pipe", saved?.descriptor ?? "ignore"],
+  });
   const complaints = lastLines(child);
   const exited = exitOf(child);
-  const logged = keepSerialLog(dir.file(serialLogName), child.stdout).catch(() => void child.kill("SIGKILL"));
+  const logged = keepSerialLog(dir.file(serialLogName), consoleOf(child, saved)).catch(
+    () => void child.kill("SIGKILL"),
+  );
+  let diskFailure: string | undefined;
+  const note = (event: QmpEvent) => {
+    diskFailure ??= diskFailureOf(event, machine.diskBytes);
+    if (diskFailure !== undefined) child.kill("SIGKILL");
+    onEvent(event);
+  };
   const given = new AbortController();
   let qmp: Qmp | undefined;
+  let webPort: number | null = null;
   const kill = async () => {
     await end(child, exited, qmp);
     await logged;
@@ -60,7 +82,8 @@ export async function startQemu(
     const gone = exited.then((exit) => {
       throw new Error(`QEMU did not start: ${complaints.join(" ") || endOf(exit)}`);
     });
-    qmp = await Promise.race([openQmp(dir.socket(qmpSocket), onEvent, inTime), gone]);
+    qmp = await Promise.race([openQmp(dir.socket(qmpSocket), note, inTime), gone]);
+    if (machine.hasNetwork) webPort = await forwardedPort(qmp);
   } catch (error) {
     given.abort();
     await kill();
@@ -70,27 +93,35 @@ export async function startQemu(
   }
   return {
     pid: child.pid ?? 0,
-    ended: exited.then((exit) =>
-      "code" in exit && exit.code === 0
-        ? "The appliance switched itself off."
-        : `The virtual machine ended: ${complaints.join(" ") || endOf(exit)}.`,
-    ),
+    webPort,
+    ended: exited.then((exit) => diskFailure ?? reasonOf(exit, complaints)),
+    execute: qmp.execute,
     [Symbol.asyncDispose]: kill,
   };
+}
+
+function reasonOf(exit: Exit, complaints: string[]): string {
+  if ("code" in exit && exit.code === 0) return "The appliance switched itself off.";
+  return `The virtual machine ended: ${complaints.join(" ") || endOf(exit)}.`;
+}
+
+/** After standard input, output and error. */
+const stateDescriptor = 3;
+
+/** Each of these programs replaces itself by the next one, so that the process id is QEMU's. */
+function commandOf(machine: Machine, { saved, isIdle }: QemuStart): [program: string, args: string[]] {
+  const limits = [`--fsize=${machine.diskBytes}`, "--core=0", "--"];
+  const priority = isIdle ? ["chrt", "--idle", "0"] : [];
+  const incoming = saved ? ["-incoming", `fd:${stateDescriptor}`] : [];
+  const qemu = ["setpriv", "--no-new-privs", "--", qemuProgram, ...qemuArguments(machine), ...incoming];
+  return ["prlimit", [...limits, ...priority, ...qemu]];
 }
 
 /** Exported for its test. */
 export function qemuArguments(machine: Machine): string[] {
   return [
-    ["-nodefaults", "-no-user-config", "-name", `kiln-testdrive-${machine.testdriveId}`],
-    ["-machine", "pc,vmport=off", ...accelArguments(machine.accel), "-smp", "1", "-m", `${machine.memoryMb}M`],
-    ["-nic", "none", "-vga", "std", "-display", "none", "-boot", "menu=off,strict=on"],
-    ["-device", "virtio-rng-pci"],
-    // Absolute positions, as VNC has them. xHCI works without polling, which under TCG costs a guest its time.
-    ["-device", "qemu-xhci", "-device", "usb-tablet"],
-    machine.drives,
-    // Standard output, because what a guest prints before somebody connects to a socket is lost.
-    ["-chardev", "stdio,id=serial,signal=off", "-serial", "chardev:serial"],
+    ["-name", `kiln-testdrive-${machine.testdriveId}`],
+    machineArguments(machine),
     ["-chardev", `socket,id=qmp,path=${qmpSocket},server=on,wait=off`, "-mon", "chardev=qmp,mode=control"],
     // A client that asks to be alone must not throw out the others.
     ["-vnc", `unix:${vncSocket},share=force-shared`],
@@ -99,20 +130,17 @@ export function qemuArguments(machine: Machine): string[] {
   ].flat();
 }
 
-/** Without tb-size TCG's translations take up to 1 GiB of the host's memory whatever the guest's size. */
-export function accelArguments(accel: Accel): string[] {
-  return accel === "kvm"
-    ? ["-accel", "kvm", "-cpu", "host"]
-    : // All that TCG can, because new distributions want x86-64-v2; page tables of five levels only make it slower.
-      ["-accel", "tcg,tb-size=128", "-cpu", "max,la57=off"];
-}
-
 function publicVnc({ bindHost, port }: { bindHost: string; port: number }): string[] {
   const host = bindHost.includes(":") ? `[${bindHost}]` : bindHost;
   return [
     ["-object", `secret,id=vnc-password,file=${passwordFile}`],
     ["-vnc", `${host}:${port - 5900},password-secret=vnc-password,share=force-shared`],
   ].flat();
+}
+
+async function* consoleOf(child: ChildProcess, saved: SavedState | undefined): AsyncIterable<Buffer> {
+  if (saved) yield saved.console;
+  if (child.stdout) yield* child.stdout;
 }
 
 function exitOf(child: ChildProcess): Promise<Exit> {

@@ -12,9 +12,15 @@ const isRoot = () => process.getuid?.() === 0;
  * a guest that breaks out finds neither the host's files nor another session's process.
  */
 export function rightsOfSession(testdriveId: number): string[] {
-  const uid = hasManyUsers() ? firstSessionUid + (testdriveId % 65_536) : nobody;
+  const uid = userOfSession(testdriveId);
   const sandbox = ["-sandbox", "on,obsolete=deny,spawn=deny,resourcecontrol=deny"];
-  return isRoot() ? [...sandbox, "-runas", `${uid}:${uid}`] : sandbox;
+  return uid === undefined ? sandbox : [...sandbox, "-runas", `${uid}:${uid}`];
+}
+
+/** The user, and the group of the same number, that a session's QEMU becomes; undefined: it stays the agent's. */
+export function userOfSession(testdriveId: number): number | undefined {
+  if (!isRoot()) return undefined;
+  return hasManyUsers() ? firstSessionUid + (testdriveId % 65_536) : nobody;
 }
 
 /** A command that reads what strangers made, run as nobody. */

@@ -5,20 +5,28 @@ import type { TestdriveClaim, TestdriveOrder } from "../contract.ts";
 import { chooseAccel } from "../doctor/acceleration.ts";
 import type { ImageCache } from "../image-cache.ts";
 import { sentenceOf, type Log } from "../log.ts";
+import type { VisitApi } from "../visit-api.ts";
+import type { ModifiedApi } from "../modified-api.ts";
+import type { KeptDisks } from "../modified/kept-disks.ts";
+import { SessionFiles } from "../modified/session-files.ts";
 import type { WorkerApi } from "../worker-api.ts";
 import { Control } from "./control.ts";
-import { makeDrives } from "./disk.ts";
+import { makeDrives, overlayName } from "./disk.ts";
+import { answerVisit } from "./guest-web.ts";
 import { getImage } from "./image.ts";
-import { startQemu, vncSocket, type Qemu } from "./qemu.ts";
+import type { Snapshots } from "../snapshot/snapshots.ts";
+import { vncSocket, type Qemu } from "./qemu.ts";
 import { makeSessionDir, type SessionDir } from "./session-dir.ts";
 import { TcpViewers } from "./tcp-viewers.ts";
 import type { ReservedVnc } from "./vnc-port.ts";
 import { joinViewer } from "./vnc-tunnel.ts";
 
 export interface TestdriveParts {
-  api: Pick<WorkerApi, "readImage" | "openControl" | "openViewer">;
-  config: Pick<Config, "stateDir" | "memoryMb" | "accel">;
+  api: Pick<WorkerApi, "readImage" | "openControl" | "openViewer" | keyof VisitApi> & ModifiedApi;
+  config: Pick<Config, "stateDir" | "memoryMb" | "accel" | "testdriveDiskGb">;
   cache: ImageCache;
+  snapshots: Pick<Snapshots, "start">;
+  kept: KeptDisks;
   /** Aborted when the agent stops. */
   signal: AbortSignal;
   log: Log;
@@ -59,12 +67,12 @@ interface Session {
   over: AbortController;
   end: (reason: string) => void;
   /** QEMU's VNC socket accepts. */
-  ready: PromiseWithResolvers<SessionDir>;
+  ready: PromiseWithResolvers<SessionDir & { webPort: number | null }>;
 }
 
 function openSession(claim: TestdriveClaim, reserved: ReservedVnc | null, parts: TestdriveParts): Session {
   const over = new AbortController();
-  const ready = Promise.withResolvers<SessionDir>();
+  const ready = Promise.withResolvers<SessionDir & { webPort: number | null }>();
   const end = (reason: string) => over.abort(new SessionOver(reason));
   const stop = () => end("The builder agent is stopping.");
   if (parts.signal.aborted) stop();
@@ -85,6 +93,7 @@ function obey(order: TestdriveOrder, session: Session): void {
   if (order.type === "stop") return session.end(order.reason);
   const { claim, parts, over, ready } = session;
   const lease = { id: claim.testdriveId, token: claim.token };
+  if (order.type === "visit") return void visitGuest(order, session);
   ready.promise
     .then((dir) =>
       joinViewer({
@@ -95,6 +104,15 @@ function obey(order: TestdriveOrder, session: Session): void {
       }),
     )
     .catch((error: unknown) => parts.log("viewer failed", { viewer: order.viewer, reason: sentenceOf(error) }));
+}
+
+type VisitOrder = Extract<TestdriveOrder, { type: "visit" }>;
+
+/** A visitor who has left meanwhile is no failure worth a line. */
+async function visitGuest({ visit, request }: VisitOrder, { claim, parts, over, ready }: Session): Promise<void> {
+  const { webPort: port } = await ready.promise;
+  const testdrive = { id: claim.testdriveId, token: claim.token };
+  await answerVisit({ visit, request, testdrive, port, api: parts.api, signal: over.signal }).catch(() => {});
 }
 
 /** → why the session ended. */
@@ -115,15 +133,25 @@ async function host(session: Session): Promise<string> {
     testdriveId: claim.testdriveId,
     accel,
     memoryMb: Math.min(claim.memoryMb, parts.config.memoryMb),
+    hasNetwork: claim.hasNetwork ?? false,
     drives: await makeDrives({ image, imageType: claim.imageType }, dir, signal),
+    diskBytes: Math.round(parts.config.testdriveDiskGb * 1e9),
     vnc: reserved && { bindHost: reserved.bindHost, port: reserved.port, password: claim.password },
   };
   const early = (await reserved?.handOver()) ?? [];
-  await using qemu = await startQemu(machine, dir, { onEvent: countTcpViewers(control), signal });
+  await using files = await SessionFiles.open({
+    claim,
+    overlay: dir.file(overlayName),
+    image,
+    ...parts,
+  });
+  const start = { onEvent: countTcpViewers(control), signal };
+  await using qemu = await parts.snapshots.start({ claim, image, machine, dir, start });
   for (const client of early) if (reserved) void joinEarly(client, reserved);
 
+  files.attach(qemu);
   control.report({ type: "ready" });
-  session.ready.resolve(dir);
+  session.ready.resolve({ ...dir, webPort: qemu.webPort });
   parts.log("testdrive ready", { testdriveId: claim.testdriveId, ms: Math.round(performance.now() - startedAt) });
   return await untilOver(qemu, signal);
 }

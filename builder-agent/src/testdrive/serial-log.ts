@@ -1,12 +1,15 @@
 import { open, type FileHandle } from "node:fs/promises";
-import type { Readable } from "node:stream";
 import { writeAll } from "./write-all.ts";
 
 /** What a session's serial console may take on the disk. */
 export const maxSerialLogBytes = 1024 * 1024;
 
 /** Writes a guest's serial console to a file that stays within its bound: when full, the older half goes. */
-export async function keepSerialLog(path: string, console: Readable, maxBytes = maxSerialLogBytes): Promise<void> {
+export async function keepSerialLog(
+  path: string,
+  console: AsyncIterable<Buffer>,
+  maxBytes = maxSerialLogBytes,
+): Promise<void> {
   await using file = await open(path, "w+", 0o600);
   let size = 0;
   for await (const chunk of console) {

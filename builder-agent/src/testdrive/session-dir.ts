@@ -11,8 +11,8 @@ export interface SessionDir extends AsyncDisposable {
 
 export const sessionsDir = (stateDir: string) => join(stateDir, "testdrives");
 
-export async function makeSessionDir(stateDir: string, testdriveId: number): Promise<SessionDir> {
-  const path = join(sessionsDir(stateDir), String(testdriveId));
+export async function makeSessionDir(stateDir: string, name: number | string): Promise<SessionDir> {
+  const path = join(sessionsDir(stateDir), String(name));
   await rm(path, { recursive: true, force: true });
   await mkdir(path, { recursive: true, mode: 0o700 });
   const handle = await open(path);

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import {
   chmodSync,
   chownSync,
@@ -83,7 +84,11 @@ describe("the file store of a root", () => {
     expect(byPath.get("/")).toMatchObject({ type: "d", owner: "root" });
     expect(byPath.get("/srv")).toEqual({ path: "/srv", type: "d", mode: 0o755, uid: 4711, gid: 4712 });
     expect(byPath.get("/srv/page")).toMatchObject({ type: "f", mode: 0o4750, uid: 33, owner: "web", group: "www" });
-    expect(byPath.get("/etc/passwd")).toMatchObject({ owner: "root", size: passwd.length });
+    expect(byPath.get("/etc/passwd")).toMatchObject({
+      owner: "root",
+      size: passwd.length,
+      sha256: createHash("sha256").update(passwd).digest("hex"),
+    });
     expect(byPath.get("/etc/link")).toMatchObject({ type: "l", target: "/srv/page" });
     expect(byPath.get("/srv/pipe")).toMatchObject({ type: "p" });
     expect(byPath.get("/srv/null")).toMatchObject({ type: "c" });

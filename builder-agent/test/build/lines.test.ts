@@ -38,10 +38,10 @@ describe("zypper's lines", () => {
 describe("KIWI's list of packages", () => {
   it("is read without rpm's (none) and without signing keys", () => {
     const text =
-      "a|1|2.0|3|noarch|(none)|MIT\ngpg-pubkey|(none)|3a608c6c|6b004efc|(none)|x\nb|(none)|1|1|x86_64|(none)|MIT\n";
+      "a|1|2.0|3|noarch|(none)|MIT or (x|y)\ngpg-pubkey|(none)|3a608c6c|6b004efc|(none)|x\nb|(none)|1|1|x86_64|(none)|(none)\n";
 
     expect(parsePackages(text)).toEqual([
-      { name: "a", epoch: "1", version: "2.0", release: "3", arch: "noarch" },
+      { name: "a", epoch: "1", version: "2.0", release: "3", arch: "noarch", license: "MIT or (x|y)" },
       { name: "b", version: "1", release: "1", arch: "x86_64" },
     ]);
   });

@@ -58,7 +58,8 @@ describe("a build", () => {
       builder: "9.24.56",
     });
     expect(build.finished?.remark).toBeUndefined();
-    expect(build.finished?.installed).toContainEqual({ name: "hello", version: "1.1", release: "1", arch: "noarch" });
+    const hello = { name: "hello", version: "1.1", release: "1", arch: "noarch", license: "MIT" };
+    expect(build.finished?.installed).toContainEqual(hello);
     expect(build.finished?.installed.map((each) => each.name)).not.toContain("gpg-pubkey");
     expect(build.finished?.steps.map((step) => step.phase)).toEqual([
       "Fetching appliance configuration",

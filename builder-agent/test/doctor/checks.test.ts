@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { degraded, fine, isPossible, missing } from "../../src/doctor/check.ts";
-import { checkAmount, checkIsolation, checkRoot, checkVnc } from "../../src/doctor/host.ts";
+import { checkAmount, checkDisk, checkIsolation, checkRoot, checkVnc } from "../../src/doctor/host.ts";
 import { checkKiwiVersion } from "../../src/doctor/kiwi.ts";
 import { checkStalePartitions } from "../../src/doctor/loop-device.ts";
 import { checkTool, findDistribution, type Distribution } from "../../src/doctor/packages.ts";
@@ -94,6 +94,16 @@ describe("the checks of a host", () => {
     [20, "ok"],
   ])("an amount of %i of at least 10 and better 20 is %s", (bytes, state) => {
     expect(checkAmount("disk", bytes, { least: 10, comfortable: 20 }).state).toBe(state);
+  });
+
+  it("too little free disk lets builds wait and takes nothing away for good", async () => {
+    await using dir = await temporaryDir();
+    expect(await checkDisk({ stateDir: dir.path, minFreeGb: 10_000 })).toMatchObject({
+      state: "degraded",
+      detail: expect.stringContaining("builds wait"),
+      disables: [],
+    });
+    expect((await checkDisk({ stateDir: dir.path, minFreeGb: 0 })).detail).not.toContain("wait");
   });
 
   it("only root builds", () => {

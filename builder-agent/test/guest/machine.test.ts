@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { jobCommands } from "../../src/guest/job-disk.ts";
+import type { RootShare } from "../../src/prepared/share.ts";
 import { guestCommand, qemuArguments, type GuestMachine } from "../../src/guest/machine.ts";
 import { moduleFiles } from "../../src/guest/kernel.ts";
 import { userOfBuild, kvmGroups } from "../../src/guest/user.ts";
@@ -88,16 +89,26 @@ describe("QEMU's arguments", () => {
   });
 });
 
+/** The steps of a job, with a share of that archive of a root, or of none; or without a share. */
+const steps = (share?: { archive: string | undefined }) =>
+  Object.keys(jobCommands({ input: frozenInput(), keys: [], ...(share && { share: share as RootShare }) }));
+
 describe("the parts of a guest", () => {
   it("runs KIWI with its own places, and none of this host's", () => {
     const input = frozenInput();
     const commands = jobCommands({ input, keys: ["/var/lib/kiln-agent/work/build-1-1/keys/0.asc"] });
-    expect(commands.prepare.join(" ")).toContain("--description /job/description --root /build/root");
-    expect(commands.prepare.join(" ")).toContain("/job/keys/0.asc");
+    expect(commands.prepare?.join(" ")).toContain("--description /job/description --root /build/root");
+    expect(commands.prepare?.join(" ")).toContain("/job/keys/0.asc");
     expect(commands.create.join(" ")).toContain("--target-dir /build/target");
     expect(Object.values(commands).flat().join(" ")).not.toContain("/var/lib");
     const small = jobCommands({ input: { ...input, appliance: { ...input.appliance, arch: "i586" } }, keys: [] });
-    expect(small.prepare.join(" ")).toMatch(/setarch i686 kiwi-ng/);
+    expect(small.prepare?.join(" ")).toMatch(/setarch i686 kiwi-ng/);
+  });
+
+  it("begins with a prepared root where there is one, and keeps one where that is wanted", () => {
+    expect(steps()).toEqual(["index", "prepare", "create"]);
+    expect(steps({ archive: undefined })).toEqual(["index", "prepare", "keep", "create"]);
+    expect(steps({ archive: "/here/prepared.tar.zst" })).toEqual(["restore", "create"]);
   });
 
   it("gives each build a user of its own that owns nothing", () => {

@@ -16,7 +16,8 @@ async function read(workDir: string, members: Buffer[]) {
   writeFileSync(disk, Buffer.concat([...members, theEnd, Buffer.alloc(64 * 1024)]), { mode: 0o600 });
   const target = join(workDir, "target");
   await mkdir(target);
-  const reading = { disk, dir: join(workDir, "result"), target, user: userOfBuild(1), mostBytes: 1024 * 1024 };
+  const kept = join(workDir, "kept");
+  const reading = { disk, dir: join(workDir, "result"), target, kept, user: userOfBuild(1), mostBytes: 1024 * 1024 };
   return await readGuestResult({ ...reading, signal: AbortSignal.timeout(30_000) });
 }
 
@@ -52,6 +53,28 @@ describe("readGuestResult", () => {
     expect(readFileSync(at("/twin")?.place ?? "", "utf8")).toBe("2");
     expect(at("/etc/soft")).toMatchObject({ type: "l", target: "../../../etc/shadow" });
     expect((await tree.owners()).users.get(1000)).toBe("guide");
+  });
+
+  it("takes the archive of the root as it is, and from its own place alone", async () => {
+    await using dir = await temporaryDir();
+    const tree = await read(dir.path, [
+      directory("kept/"),
+      member({ name: "kept/prepared.tar.zst" }, "an archive"),
+      member({ name: "kept/other" }, "x"),
+      directory("root/"),
+    ]);
+    expect(readFileSync(join(dir.path, "kept"), "utf8")).toBe("an archive");
+    expect(statSync(join(dir.path, "kept"))).toMatchObject({ uid: 0, gid: 0 });
+    expect((await found(tree)).map(({ path }) => path)).toEqual(["/"]);
+  });
+
+  it.each([
+    ["a link", member({ name: "kept/prepared.tar.zst", flag: "2", target: "/etc/passwd" })],
+    ["a device", member({ name: "kept/prepared.tar.zst", flag: "4" })],
+  ])("takes no archive that is %s", async (_what, archive) => {
+    await using dir = await temporaryDir();
+    await read(dir.path, [directory("root/"), archive]);
+    expect(existsSync(join(dir.path, "kept"))).toBe(false);
   });
 
   it("takes no links, no devices, no directories and no strange names for KIWI's files", async () => {
@@ -109,12 +132,19 @@ describe("checkImages", () => {
     { what: "a disk of another format", name: "a.raw", position: 0, bytes: "514649fb", isGood: false },
     { what: "a medium", name: "a.iso", position: 0x8001, bytes: "4344303031", isGood: true },
     { what: "no medium", name: "a.iso", position: 0, bytes: "4344303031", isGood: false },
-  ])("looks at $what", async ({ name, position, bytes, isGood }) => {
+    { what: "a kernel", name: "a.kernel", position: 0x202, bytes: "48647253", isGood: true, imageType: "net" },
+    { what: "no kernel", name: "a.kernel", position: 0, bytes: "48647253", isGood: false, imageType: "net" },
+    { what: "an archive", name: "a.initrd", position: 0, bytes: "fd377a585a00", isGood: true, imageType: "net" },
+    { what: "no archive", name: "a.initrd", position: 0, bytes: "514649fb", isGood: false, imageType: "net" },
+    { what: "a root", name: "a", position: 0, bytes: "68737173", isGood: true, imageType: "net" },
+    { what: "no root", name: "a", position: 0, bytes: "514649fb", isGood: false, imageType: "net" },
+  ] as const)("looks at $what", async ({ name, position, bytes, isGood, ...more }) => {
     await using dir = await temporaryDir();
     const content = Buffer.alloc(64 * 1024);
     Buffer.from(bytes, "hex").copy(content, position);
     writeFileSync(join(dir.path, name), content);
-    const checked = checkImages(dir.path, "oem");
+    if (name === "a") writeFileSync(join(dir.path, "a.md5"), "");
+    const checked = checkImages(dir.path, "imageType" in more ? more.imageType : "oem");
     await (isGood
       ? expect(checked).resolves.toBeUndefined()
       : expect(checked).rejects.toMatchObject({ kind: "failed" }));

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { Said } from "../../src/guest/guest-kiwi.ts";
+import { RootShare } from "../../src/prepared/share.ts";
 import { silent } from "../support/agent-place.ts";
 
 /** What a build is told after a guest has said these words, and these lines in its log. */
-function reasonAfter(words: Record<string, string>, lines: string[] = []): unknown {
-  const said = new Said({ onLine: silent, onPhase: silent });
+function reasonAfter(words: Record<string, string>, lines: string[] = [], share?: RootShare): unknown {
+  const said = new Said({ onLine: silent, onPhase: silent, ...(share && { share }) });
   for (const line of lines) said.listeners.onLine(line);
   for (const [word, rest] of Object.entries(words)) said.listeners.onStatus(word, rest);
   try {
@@ -13,6 +14,19 @@ function reasonAfter(words: Record<string, string>, lines: string[] = []): unkno
   } catch (error) {
     return error;
   }
+}
+
+/** A share that was given a prepared root, or none. */
+async function shareOf(what: "given" | "none"): Promise<RootShare> {
+  const roots = {
+    turn: () => Promise.resolve(silent),
+    take: () => Promise.resolve(what === "given"),
+    keep: () => Promise.resolve(),
+    forget: () => Promise.resolve(),
+    giveUp: () => Promise.resolve(),
+  };
+  const signal = new AbortController().signal;
+  return await RootShare.join({ roots, key: "k", workDir: "/nowhere", signal, onNote: silent });
 }
 
 const well = { index: "0", prepare: "0", create: "0", result: "0 0", job: "0" };
@@ -36,6 +50,21 @@ describe("what a guest says", () => {
     const error = reasonAfter(words, lines);
     expect(error).toMatchObject({ message: expect.stringMatching(message) });
     if (kind !== undefined) expect(error).toMatchObject({ kind });
+  });
+
+  it("needs no preparation where a prepared root was given", async () => {
+    const share = await shareOf("given");
+    const restored = { restore: "0", create: "0", result: "0 0", job: "0" };
+    expect(reasonAfter(restored, [], share)).toBe("well");
+    expect(reasonAfter({ restore: "2", complaint: "tar: no", job: "1" }, [], share)).toMatchObject({
+      message: "the prepared root could not be unpacked: tar: no",
+    });
+    expect(reasonAfter({ ...restored, create: "1", job: "1" }, [], share)).toMatchObject({
+      message: expect.stringMatching(/exit code 1/),
+    });
+    expect(reasonAfter(restored, [], await shareOf("none"))).toMatchObject({
+      message: expect.stringMatching(/createrepo_c/),
+    });
   });
 
   it("enters the second phase when the tree is prepared", () => {

@@ -48,12 +48,14 @@ export function frozenInput(wish: Wish = {}): FrozenInput {
   };
 }
 
-const typeElements: Partial<Record<ImageType, string>> = {
-  oem: `<type image="oem" filesystem="ext4" firmware="bios" kernelcmdline="console=tty0 console=ttyS0,115200 rw" bootpartition="false">
+const disk = `<type image="oem" filesystem="ext4" firmware="bios" kernelcmdline="console=tty0 console=ttyS0,115200 rw" bootpartition="false">
       <bootloader name="grub2" timeout="1"/>
       <size unit="M">512</size>
       <oemconfig><oem-resize>false</oem-resize></oemconfig>
-    </type>`,
+    </type>`;
+const typeElements: Partial<Record<ImageType, string>> = {
+  oem: disk,
+  vmx: disk,
   iso: `<type image="iso" flags="overlay" firmware="bios" volid="CDROM" squashfscompression="zstd" kernelcmdline="console=tty0 console=ttyS0,115200">
       <bootloader name="grub2" timeout="1"/>
     </type>`,

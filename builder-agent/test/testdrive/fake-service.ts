@@ -58,6 +58,10 @@ class FakeService {
   readonly reports: TestdriveReport[] = [];
   readonly viewers = new Map<string, FakeViewer>();
   controls: WebSocket[] = [];
+  /** Lines for orders of modified files. */
+  modified: WebSocket[] = [];
+  /** What came as answers to them, by their ids. */
+  readonly answers = new Map<string, { type: string; body: Buffer }>();
   /** The file behind every build's image route. */
   image: Buffer = Buffer.alloc(0);
   /** Requested first bytes. */
@@ -100,11 +104,14 @@ class FakeService {
   join(path: string, socket: WebSocket): void {
     const viewer = /^\/agent\/testdrives\/\d+\/viewers\/(.+)$/.exec(path)?.[1];
     if (viewer !== undefined) return void this.viewers.set(viewer, new FakeViewer(socket));
+    if (path.endsWith("/modified")) return void this.modified.push(socket);
     this.controls.push(socket);
     socket.on("message", (data: Buffer) => this.reports.push(TestdriveReport.parse(JSON.parse(data.toString()))));
   }
 
   answer(request: IncomingMessage, response: ServerResponse): void {
+    const asked = /^\/agent\/testdrives\/\d+\/modified\/(.+)$/.exec(request.url ?? "")?.[1];
+    if (asked !== undefined) return void this.#note(asked, request, response);
     const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1] ?? 0);
     this.ranges.push(from);
     const size = this.image.length;
@@ -115,5 +122,12 @@ class FakeService {
     response.write(body.subarray(0, this.cutAfter), () => {
       if (!this.stalls) response.destroy();
     });
+  }
+
+  async #note(asked: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(Buffer.from(chunk));
+    this.answers.set(asked, { type: request.headers["content-type"] ?? "", body: Buffer.concat(chunks) });
+    response.writeHead(204).end();
   }
 }

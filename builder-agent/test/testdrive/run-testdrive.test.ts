@@ -184,6 +184,21 @@ describe("runTestdrive", () => {
     expect(session.reason()).toEqual(["The virtual machine ended: killed by SIGKILL."]);
   });
 
+  it("ends when its guest writes more than a testdrive may", async () => {
+    // Writes 32 KiB at a time, one behind the other: int 0x13, 0x43.
+    const packet = "31c0 8ed8 6631db be007e c7041000 c744024000 c74404007c c744060000";
+    const write = "66895c08 66c7440c00000000 b80043 b280 cd13 6683c340 ebe7";
+    await using session = await startSession({
+      sector: bootSector(`${packet} ${write}`),
+      diskBytes: 16 * 1024 * 1024,
+      testdriveDiskGb: 0.004,
+    });
+    await session.ended;
+    await eventually("the reason", () => session.reason().length > 0);
+    expect(session.reason()).toEqual(["The testdrive wrote more than the 4 MB that it may."]);
+    expect(existsSync(session.path)).toBe(false);
+  });
+
   it("goes on without its control socket and ends when the service knows it no more", async () => {
     await using session = await startSession();
     await session.ready();

@@ -5,9 +5,11 @@ import { join } from "node:path";
 import type { TestdriveClaim } from "../../src/contract.ts";
 import { probeKernel } from "../../src/doctor/probe-kernel.ts";
 import { openImageCache } from "../../src/image-cache.ts";
+import { Snapshots } from "../../src/snapshot/snapshots.ts";
+import { KeptDisks } from "../../src/modified/kept-disks.ts";
 import { runTestdrive } from "../../src/testdrive/run-testdrive.ts";
 import { reserveVnc, type ReservedVnc } from "../../src/testdrive/vnc-port.ts";
-import { eventually, temporaryDir } from "../support/agent-place.ts";
+import { eventually, silent, temporaryDir } from "../support/agent-place.ts";
 import { sessionToken, startFakeService } from "./fake-service.ts";
 
 export const password = "s3cret12";
@@ -22,13 +24,13 @@ export function bootSector(code: string): Buffer {
   return sector;
 }
 
-async function makeDisk(dir: string, sector: Buffer): Promise<{ archive: Buffer; rawSize: number }> {
+async function makeDisk(dir: string, sector: Buffer, size: number): Promise<{ archive: Buffer; rawSize: number }> {
   await mkdir(join(dir, "probe"));
-  const disk = Buffer.alloc(mebi);
+  const disk = Buffer.alloc(size);
   sector.copy(disk);
   await writeFile(join(dir, "probe/probe.raw"), disk);
   execFileSync("tar", ["--sparse", "-czf", "probe.tar.gz", "probe"], { cwd: dir });
-  return { archive: await readFile(join(dir, "probe.tar.gz")), rawSize: mebi };
+  return { archive: await readFile(join(dir, "probe.tar.gz")), rawSize: size };
 }
 
 export interface SessionOptions {
@@ -38,21 +40,28 @@ export interface SessionOptions {
   /** What the service sends in place of the disk. */
   image?: Buffer;
   change?: (claim: TestdriveClaim) => TestdriveClaim;
+  testdriveDiskGb?: number;
+  diskBytes?: number;
   /** Below the test's directory; long ones prove that no socket's path is cut. */
   stateName?: string;
+  /** How long the disk is kept after the end. */
+  keptMinutes?: number;
 }
 
 /** One testdrive on a real QEMU, with the Worker's side of it in this process. */
 export async function startSession(options: SessionOptions = {}) {
-  const { ports, sector = probeKernel(), image, change = (claim) => claim, stateName = "s" } = options;
+  const { ports, sector = probeKernel(), image, change = (claim) => claim, stateName = "s", keptMinutes = 0 } = options;
+  const { testdriveDiskGb = 1, diskBytes = mebi } = options;
   const dir = await temporaryDir();
   const stateDir = join(dir.path, stateName);
   const service = await startFakeService();
-  const { archive, rawSize } = await makeDisk(dir.path, sector);
+  const { archive, rawSize } = await makeDisk(dir.path, sector, diskBytes);
   service.image = image ?? archive;
   const cache = await openImageCache(join(stateDir, "cache"), 1e9);
   const stopping = new AbortController();
-  const config = { stateDir, memoryMb: 512, accel: "tcg" as const };
+  const { signal } = stopping;
+  const snapshots = new Snapshots({ config: { stateDir, snapshots: "off" }, cache, signal, log: silent });
+  const config = { stateDir, memoryMb: 512, accel: "tcg" as const, testdriveDiskGb };
   const reserved: ReservedVnc | null = await reserveVnc({ vnc: ports ? { host: "127.0.0.1", ports } : null });
   const testdriveId = nextId++;
   const claim = change({
@@ -71,7 +80,8 @@ export async function startSession(options: SessionOptions = {}) {
     },
   });
   const { api } = service;
-  const ended = runTestdrive(claim, reserved, { api, config, cache, signal: stopping.signal, log: () => {} });
+  const kept = new KeptDisks({ stateDir, keptMinutes, keptGb: 1 });
+  const ended = runTestdrive(claim, reserved, { api, config, cache, kept, snapshots, signal, log: silent });
   const path = join(stateDir, "testdrives", String(testdriveId));
   return {
     service,

@@ -2,13 +2,15 @@ import type { Context } from "hono";
 import { getPublication } from "#domain/gallery-access";
 import { changeReleaseNotes, publish, publishedVersions, unpublish } from "#domain/gallery-publish";
 import { Refusal } from "#domain/refusal";
+import { draftReleaseNotes } from "#domain/release-notes-draft";
 import type { Publication } from "#storage/publications";
 import { XmlList } from "#xml/write";
 import { factory, type ApiEnv } from "#api/factory";
 import { readRawText } from "#api/gallery/raw-text";
 import { pathId } from "#api/params";
-import { success, xml } from "#api/respond";
-import { publicationFields } from "#api/views/gallery";
+import { success, xml, xmlOrText } from "#api/respond";
+import { releaseNotesText } from "#api/views/difference-text";
+import { publicationFields, releaseNotesDraftFields } from "#api/views/gallery";
 
 const path = "/gallery/appliances/:id/version/:version";
 
@@ -28,6 +30,11 @@ export const galleryVersions = factory
     throw new Refusal("missing_version");
   })
   .get(path, async (c) => show(c, await getPublication(c.var.db, c.var.account.id, versionOf(c))))
+  .get(`${path}/release_notes_draft`, async (c) => {
+    const draft = await draftReleaseNotes({ env: c.env, db: c.var.db }, c.var.account, versionOf(c));
+    const notes = releaseNotesText(draft);
+    return xmlOrText(c, "gallery", { appliance: releaseNotesDraftFields(draft, notes) }, () => notes);
+  })
   .post(path, async (c) => {
     const wanted = versionOf(c);
     const releaseNotes = await readRawText(c.req.raw);

@@ -1,4 +1,5 @@
 import type { GalleryPage } from "#domain/gallery-list";
+import type { ReleaseNotesDraft } from "#domain/release-notes-draft";
 import type { ListedPublication } from "#storage/gallery-list";
 import type { Publication } from "#storage/publications";
 import { marked, XmlList, type XmlFields } from "#xml/write";
@@ -71,3 +72,14 @@ function securityFields({ definition, software: { repositories } }: Publication)
     custom_scripts: [build, boot, autoyast].some(({ enabled }) => enabled),
   };
 }
+
+/** `since`: the version that it was compared with; absent: nothing was published before. */
+export const releaseNotesDraftFields = (
+  { applianceId, version, since }: ReleaseNotesDraft,
+  notes: string,
+): XmlFields => ({
+  id: applianceId,
+  version,
+  since: since?.from.build.version,
+  release_notes: notes,
+});

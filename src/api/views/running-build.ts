@@ -1,7 +1,7 @@
 import type { WatchedBuild } from "#domain/build";
-import type { XmlFields } from "#xml/write";
+import { JsonOnly, type XmlFields } from "#xml/write";
 
-/** The element `running_build` (wire.md §2.11); a command line client reads `version` too. */
+/** The element `running_build` (wire.md §2.11); a command line client reads `version` too. Ours: the place in the queue. */
 export const runningBuildFields = (build: WatchedBuild): XmlFields => ({
   id: build.id,
   state: build.state,
@@ -10,4 +10,5 @@ export const runningBuildFields = (build: WatchedBuild): XmlFields => ({
   message: build.message,
   version: build.version,
   image_type: build.imageType,
+  queue_position: build.queuePosition === undefined ? undefined : new JsonOnly(build.queuePosition),
 });

@@ -1,5 +1,7 @@
 import { ListRequest } from "#api/builds";
-import { both, xml, type Group } from "#openapi/operation";
+import { both, v2, xml, type Group } from "#openapi/operation";
+import { attestations } from "#openapi/shapes/attestation";
+import { compareBuilds } from "#openapi/operations/build-difference";
 import { build, builds as buildsDocument } from "#openapi/shapes/build";
 import { success } from "#openapi/shapes/general";
 
@@ -26,6 +28,7 @@ export const builds: Group = {
       answer: xml(build),
       unknown: ["invalid_build_id"],
     },
+    compareBuilds,
     {
       name: "deleteBuild",
       method: "DELETE",
@@ -35,6 +38,32 @@ export const builds: Group = {
       answer: xml(success),
       unknown: ["invalid_build_id"],
       refusals: ["cannot_delete_published_build"],
+    },
+    {
+      name: "listAttestations",
+      method: "GET",
+      path: "/builds/{build_id}/attestations",
+      versions: v2,
+      summary: "What is in its image and where that comes from, signed",
+      details: "Also of published versions, for everybody. The same files lie beside the image, at its download_url.",
+      answer: xml(attestations),
+      unknown: ["invalid_build_id"],
+      refusals: ["build_not_found", "unknown_error"],
+    },
+    {
+      name: "getAttestation",
+      method: "GET",
+      path: "/builds/{build_id}/attestations/{format}",
+      versions: v2,
+      summary: "One of them: a bill of materials, or the signed provenance",
+      about: { format: "spdx (SPDX 2.3), cyclonedx (CycloneDX 1.6) or provenance (SLSA v1 in a DSSE envelope)." },
+      answer: {
+        kind: "file",
+        types: ["application/spdx+json", "application/vnd.cyclonedx+json", "application/vnd.in-toto.bundle"],
+        what: "The document.",
+      },
+      unknown: ["invalid_build_id"],
+      refusals: ["invalid_value", "build_not_found", "unknown_error"],
     },
   ],
 };

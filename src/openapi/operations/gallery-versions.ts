@@ -1,7 +1,7 @@
 import type { RefusalCode } from "#domain/refusal";
 import { v2, xml, type Body, type Operation } from "#openapi/operation";
 import { success } from "#openapi/shapes/general";
-import { publication, publishedVersions } from "#openapi/shapes/gallery";
+import { publication, publishedVersions, releaseNotesDraft } from "#openapi/shapes/gallery";
 
 const releaseNotes: Body = {
   kind: "text",
@@ -43,6 +43,18 @@ export const galleryVersions: readonly Operation[] = [
     summary: "A published version",
     answer: xml(publication),
     refusals: ["access_denied", "missing_version", "invalid_version"],
+  },
+  {
+    name: "draftReleaseNotes",
+    method: "GET",
+    ...ofVersion,
+    path: `${path}/release_notes_draft`,
+    unknown: ["invalid_appliance_id"],
+    summary:
+      "A draft of release notes for a version of yours: what has changed since the one that was published before",
+    details: "Nothing is stored: publish the version with the draft, or with what you have made of it.",
+    answer: { kind: "document", document: releaseNotesDraft, asText: true },
+    refusals: ["access_denied", "invalid_version", "build_not_found"],
   },
   {
     name: "publishVersion",

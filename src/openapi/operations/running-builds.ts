@@ -67,7 +67,7 @@ export const runningBuilds: Group = {
       summary: "Its log, as text or as events",
       details:
         "With Accept: text/event-stream the answer is a stream of server-sent events: log (lines, with their offset as id), " +
-        "progress (JSON: state, percent, time_elapsed, message) and end. Last-Event-ID resumes it.",
+        "progress (JSON: state, percent, time_elapsed, message, and queue_position while it waits) and end. Last-Event-ID resumes it.",
       answer: { kind: "file", types: ["text/plain", "text/event-stream"], what: "The log so far." },
       unknown: ["invalid_running_build_id"],
     },

@@ -1,4 +1,5 @@
 import { TestdriveRequest } from "#api/testdrives";
+import { modifiedFiles } from "#openapi/operations/modified-files";
 import { both, v2, xml, type Group } from "#openapi/operation";
 import { testdrive, testdrives as testdrivesDocument } from "#openapi/shapes/testdrive";
 
@@ -21,10 +22,12 @@ export const testdrives: Group = {
       versions: both,
       summary: "Boot a build: a page for the browser, and an address for VNC clients",
       details:
-        "Where no builder agent has an address of its own, the host is the service's and the port 0; the page works all the same.",
+        "Where no builder agent has an address of its own, the host is the service's and the port 0; the page works all the same. " +
+        "With network=on the machine has a network card, and its web server is at web_url; it reaches nothing.",
       params: TestdriveRequest,
       answer: xml(testdrive),
-      refusals: ["missing_parameter", "invalid_build_id", "build_not_found", "no_build_slots"],
+      refusals: ["missing_parameter", "invalid_build_id", "invalid_value", "build_not_found", "no_build_slots"],
     },
+    ...modifiedFiles,
   ],
 };

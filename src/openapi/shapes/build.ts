@@ -6,6 +6,7 @@ import {
   fields,
   id,
   imageType,
+  inJson,
   int,
   oneOf,
   only,
@@ -24,6 +25,7 @@ const watched = {
   message: text("Installing software (12/48) busybox"),
   version: version("0.0.3"),
   image_type: imageType("oem"),
+  queue_position: inJson(int(3)),
 };
 
 export const runningBuild = document("RunningBuild", "running_build", fields(watched));

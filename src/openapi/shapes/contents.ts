@@ -9,7 +9,7 @@ const metadata = {
   enabled: bool(true),
 };
 
-const overlayFile = fields({
+export const overlayFile = fields({
   id: id(61),
   ...metadata,
   size: int(1290),

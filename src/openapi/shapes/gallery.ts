@@ -72,6 +72,15 @@ export const publication = gallery("Publication", {
   }),
 });
 
+export const releaseNotesDraft = gallery("ReleaseNotesDraft", {
+  appliance: fields({
+    id: id(1004),
+    version: version("0.0.3"),
+    since: optional(version("0.0.2")),
+    release_notes: text("Changes since version 0.0.2"),
+  }),
+});
+
 export const publishedVersions = gallery("PublishedVersions", {
   appliance: fields({ versions: countedOf("version", version("0.0.2")) }),
 });

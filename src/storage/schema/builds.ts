@@ -18,6 +18,8 @@ export const builds = sqliteTable(
     version: text("version").notNull(),
     imageType: text("image_type").notNull().$type<ImageType>(),
     status: text("status", { enum: buildStatuses }).notNull(),
+    /** Its disk is divided into volumes: not every builder can do that. */
+    needsLvm: integer("needs_lvm", { mode: "boolean" }).notNull().default(false),
     /** The agent whose attempt runs. */
     agentId: integer("agent_id"),
     /** SHA-256 of the frozen input, which is also its key in R2. */
@@ -76,6 +78,8 @@ export const testdrives = sqliteTable(
     pageToken: text("page_token").notNull().unique(),
     createdAt: moment("created_at").notNull(),
     endedAt: moment("ended_at"),
+    /** Part of the address of the guest's web server; null: the machine has no network. */
+    webToken: text("web_token"),
   },
   (table) => [index("testdrives_state").on(table.state, table.accountId)],
 );

@@ -28,6 +28,12 @@ export const overlayFiles = sqliteTable(
   ],
 );
 
+/** Bytes that a picture takes, its thumbnail with it: appliances and published versions name it by its blob. */
+export const pictureSizes = sqliteTable("picture_sizes", {
+  blobId: text("blob_id").primaryKey(),
+  bytes: integer("bytes").notNull(),
+});
+
 /** GPG keys that a build imports into the image's keyring. */
 export const gpgKeys = sqliteTable(
   "gpg_keys",

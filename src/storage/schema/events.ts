@@ -1,5 +1,6 @@
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { EventName } from "#domain/event-names";
+import type { Announcement } from "#domain/events";
 import { id, moment } from "./columns.ts";
 
 /** Addresses that are told of an account's events; what they were sent lies in the account's Events object. */
@@ -19,4 +20,20 @@ export const webhooks = sqliteTable(
     disabledReason: text("disabled_reason"),
   },
   (table) => [index("webhooks_account").on(table.accountId)],
+);
+
+/**
+ * What has happened and may not have been told yet: written in one batch with the thing itself, and gone once the
+ * account's Events object has it.
+ */
+export const eventOutbox = sqliteTable(
+  "event_outbox",
+  {
+    id: id(),
+    accountId: integer("account_id").notNull(),
+    announcement: text("announcement", { mode: "json" }).notNull().$type<Announcement>(),
+    /** When it was tried last, or written: the one that waits longest is next. */
+    triedAt: moment("tried_at").notNull(),
+  },
+  (table) => [index("event_outbox_tried").on(table.triedAt)],
 );

@@ -89,6 +89,27 @@ export const publishedFiles = sqliteTable(
   ],
 );
 
+/**
+ * One row for each appliance in the gallery: what lists are ordered by, without a look at the snapshots and at what
+ * people did. Written anew with every publication, rating and use (storage/gallery-listings.ts).
+ */
+export const galleryListings = sqliteTable(
+  "gallery_listings",
+  {
+    applianceId: integer("appliance_id").primaryKey(),
+    /** The one that was published last. */
+    publicationId: integer("publication_id").notNull(),
+    accountId: integer("account_id").notNull(),
+    publishedAt: moment("published_at").notNull(),
+    /** What others think and do; its age is counted when somebody asks (docs/decisions/0019-gallery.md). */
+    points: integer("points").notNull(),
+  },
+  (table) => [
+    uniqueIndex("gallery_listings_publication").on(table.publicationId),
+    index("gallery_listings_account").on(table.accountId, table.publicationId),
+  ],
+);
+
 /** One rating per account and appliance. */
 export const ratings = sqliteTable(
   "ratings",

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import type { Arch } from "#contract/index";
+import type { Arch, FrozenKey } from "#contract/index";
 import type { BaseSystemFacts } from "#domain/catalogue";
 import type { StoredPackage } from "#domain/stored-package";
 import { accounts } from "./accounts.ts";
@@ -47,6 +47,8 @@ export const repositories = sqliteTable(
     packagesFolder: text("packages_folder").notNull().default(""),
     /** Fingerprint of the key that signed the index; every later import must be signed by it. */
     signer: text("signer"),
+    /** The public keys that lie beside that signature; null: none, or the last good import knew nothing of them. */
+    signingKeys: text("signing_keys", { mode: "json" }).$type<FrozenKey[]>(),
     /** What R2 or the mirror calls the version of the index that was looked at last. */
     indexTag: text("index_tag"),
     /** The import that began last, with or without an end: no other may write what it found; and when. */

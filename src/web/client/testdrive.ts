@@ -67,6 +67,7 @@ function show(): void {
   button("stop").disabled = isOver;
   button("full-screen").disabled = isOver;
   element("vnc").hidden = isOver;
+  document.getElementById("web")?.toggleAttribute("hidden", isOver);
 }
 
 function wireButtons(): void {

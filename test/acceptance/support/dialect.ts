@@ -2,9 +2,10 @@ import { expect } from "vitest";
 import { startService } from "./service.ts";
 import { base64Credentials, exchange, lines, request, type Said, type WireAnswer } from "./wire.ts";
 
-/** A service without an agent, and a client that says with its credentials what a test wants said. */
+/** A service, without an agent unless it is started with one, and a client that says with its credentials what a test wants said. */
 export interface Dialect {
   url: string;
+  stateDir: string;
   /** The header `Authorization`. */
   basic: string;
   /** Name and key as Basic has them. */
@@ -15,8 +16,11 @@ export interface Dialect {
   stop: () => Promise<void>;
 }
 
-export async function startDialect(vars: Record<string, string> = {}): Promise<Dialect> {
-  const service = await startService(["--no-agent"], vars);
+export async function startDialect(
+  vars: Record<string, string> = {},
+  options: string[] = ["--no-agent"],
+): Promise<Dialect> {
+  const service = await startService(options, vars);
   const { url } = service.ready();
   const credentials = base64Credentials(service.ready());
   const basic = `Authorization: Basic ${credentials}`;
@@ -26,7 +30,7 @@ export async function startDialect(vars: Record<string, string> = {}): Promise<D
     const answer = await ask("POST /api/v2/user/appliances?clone_from=1&arch=x86_64");
     return answer.element("id") ?? "";
   };
-  return { url, basic, credentials, ask, cloned, stop: service.stop };
+  return { url, stateDir: service.stateDir, basic, credentials, ask, cloned, stop: service.stop };
 }
 
 /** What every client of the original counts on. */

@@ -1,10 +1,18 @@
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
+import { readKey } from "openpgp";
 import { kiwiDescription } from "#kiwi/description";
 import { openSolver } from "#solver/solver";
 import { frozenInput } from "../../../builder-agent/test/support/frozen-input.ts";
-import { FrozenPackage, type Arch, type FrozenInput, type ImageType } from "../../../builder-agent/src/contract.ts";
+import {
+  FrozenPackage,
+  type Arch,
+  type FrozenInput,
+  type ImageType,
+  type RepositoryTrust,
+} from "../../../builder-agent/src/contract.ts";
 import tiny from "../../../templates/tiny.json" with { type: "json" };
 import { jobOf } from "../../solver/repo-dsl.ts";
 
@@ -41,6 +49,10 @@ export async function resolvedTiny(
     ...frozen,
     appliance: { ...frozen.appliance, arch },
     packages,
+    repositories: await Promise.all(
+      frozen.repositories.map(async (one) => ({ ...one, trust: await trustOf(distribution, one.alias) })),
+    ),
+    sourceDate: 1_767_225_600,
     description: { "config.xml": describe(imageType, packages) },
   };
 }
@@ -65,6 +77,19 @@ const describe = (imageType: ImageType, packages: FrozenPackage[]) =>
     packages,
     bootstrap: null,
   });
+
+/** What an import finds out about a signed repository. */
+async function trustOf(distribution: string, name: string): Promise<RepositoryTrust> {
+  const armour = readFileSync(join(distribution, "keys/tiny.asc"), "utf8");
+  const fingerprint = (await readKey({ armoredKey: armour })).getFingerprint();
+  const index = readFileSync(join(distribution, name, "repodata/repomd.xml"));
+  return {
+    index: "repodata/repomd.xml",
+    indexSha256: createHash("sha256").update(index).digest("hex"),
+    signedBy: fingerprint,
+    keys: [{ name: "Tiny Linux", fingerprint, armour }],
+  };
+}
 
 function primaryOf(repodata: string): Uint8Array {
   const name = readdirSync(repodata).find((file) => file.endsWith("primary.xml.gz"));

@@ -1,4 +1,4 @@
-import { createCipheriv } from "node:crypto";
+import { createCipheriv, createHash } from "node:crypto";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
@@ -16,6 +16,8 @@ export interface Frame {
   height: number;
   /** Different pixel values on the screen; a blank one has a single one. */
   colours: number;
+  /** The same for the same picture. */
+  digest: string;
 }
 
 export interface Viewer {
@@ -94,15 +96,20 @@ async function readFrame(wire: Wire, { width, height }: { width: number; height:
   const [type] = await wire.read(1);
   if (type !== 0) throw new Error(`expected a framebuffer update, got message ${type}`);
   const colours = new Set<number>();
+  const digest = createHash("sha256");
   let resized: { width: number; height: number } | undefined;
   for (let left = (await wire.read(3)).readUInt16BE(1); left > 0; left--) {
     const header = await wire.read(12);
     const size = { width: header.readUInt16BE(4), height: header.readUInt16BE(6) };
     if (header.readInt32BE(8) === desktopSize) resized = size;
-    else countColours(await wire.read(size.width * size.height * 4), colours);
+    else {
+      const raw = await wire.read(size.width * size.height * 4);
+      countColours(raw, colours);
+      digest.update(raw);
+    }
   }
   if (resized) return readFrame(wire, resized);
-  return { width, height, colours: colours.size };
+  return { width, height, colours: colours.size, digest: digest.digest("hex") };
 }
 
 function countColours(raw: Buffer, colours: Set<number>): void {

@@ -26,8 +26,8 @@ export interface Service {
 /** Starts the service and waits until it is ready; host packages and the sample distribution are there already. */
 export async function startService(options: string[] = [], vars: Record<string, string> = {}): Promise<Service> {
   const stateDir = mkdtempSync(join(tmpdir(), "kiln-acceptance-"));
-  const args = ["scripts/start.mjs", "--state", stateDir, "--port", String(await freePort()), ...options];
   const env = { ...process.env, KILN_VARS: JSON.stringify(vars) };
+  const args = ["scripts/start.mjs", "--state", stateDir, "--port", String(await freePort()), ...options];
   const launcher = spawn(process.execPath, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   launcher.stdout.on("data", (chunk) => (output += chunk));

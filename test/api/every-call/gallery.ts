@@ -57,6 +57,16 @@ const versions: readonly Row[] = [
     ],
   },
   {
+    call: "GET /gallery/appliances/{appliance_id}/version/{version}/release_notes_draft",
+    path: `${published}/version/0.0.1/release_notes_draft`,
+    answer: "gallery",
+    nobodys: "invalid_appliance_id",
+    refused: [
+      refused(`${stranger}/version/0.0.1/release_notes_draft`, "access_denied", { status: 403 }),
+      refused(`${published}/version/9.9.9/release_notes_draft`, "invalid_version"),
+    ],
+  },
+  {
     call: "POST /gallery/appliances/{appliance_id}/version/{version}",
     ...publishing,
     refused: [

@@ -8,6 +8,7 @@ import { events } from "./events.ts";
 import { gallery } from "./gallery.ts";
 import { general } from "./general.ts";
 import { images } from "./images.ts";
+import { modifiedFiles } from "./modified-files.ts";
 import { repositories } from "./repositories.ts";
 import { software } from "./software.ts";
 import { testdrives } from "./testdrives.ts";
@@ -23,6 +24,7 @@ export const rows: readonly Row[] = [
   ...builds,
   ...images,
   ...testdrives,
+  ...modifiedFiles,
   ...events,
   ...repositories,
   ...gallery,

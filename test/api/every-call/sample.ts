@@ -7,7 +7,7 @@ import { uploadFile } from "../../support/files.ts";
 import { publishedAppliance } from "../../support/gallery.ts";
 import { rpmOf } from "../../support/packages.ts";
 import { tinyRepository } from "../../support/repositories.ts";
-import { bootableBuild } from "../../support/testdrives.ts";
+import { bootableBuild, endedTestdrive } from "../../support/testdrives.ts";
 import { readXml } from "../../support/xml.ts";
 import { sent } from "./send.ts";
 import type { Sent } from "./row.ts";
@@ -28,14 +28,20 @@ export async function makeSample(): Promise<Sample> {
   const { applianceId: appliance, buildId: build } = await createBuild(tux, undefined, {
     store: fileStoreOf({ "/etc/hostname": "kiosk" }),
   });
+  const { buildId: otherBuild } = await createBuild(tux, undefined, {
+    installed: [{ name: "hello", version: "1.1", release: "1", arch: "noarch", license: "MIT" }],
+    store: fileStoreOf({ "/etc/hostname": "desk", "/etc/a": "a", "/etc/b": { link: "/etc/a" } }),
+  });
   const running = await startBuild(tux, await createAppliance(tux));
   const { applianceId: published } = await publishedAppliance(tux);
   const { id: bootable } = await bootableBuild(tux);
   const ids = {
     appliance,
     build,
+    otherBuild,
     running,
     bootable,
+    testdrive: await endedTestdrive(tux, bootable),
     published,
     file: (await uploadFile(tux, appliance, "hello")).id,
     key: await madeId(tux, "POST", `/appliances/${appliance}/gpg_keys?name=Tiny&target=rpm`, { file: tinyKey }),

@@ -14,6 +14,7 @@ export const testdrives: readonly Row[] = [
       refused("/testdrives", "missing_parameter"),
       refused("/testdrives?build_id=x", "invalid_build_id"),
       refused("/testdrives?build_id=999999999", "invalid_build_id"),
+      refused("/testdrives?build_id={bootable}&network=nat", "invalid_value"),
     ],
     // One account has few sessions.
     fresh: async ({ ids }) => {

@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { fetchPackages, type PackageFetch } from "../../src/build/package-files.ts";
+import { fetchPackages, type PackageFetch } from "../../src/packages/package-files.ts";
 import type { FrozenInput, FrozenPackage } from "../../src/contract.ts";
 import { agentToken, startFakeWorker } from "../fake-worker.ts";
-import { temporaryDir } from "../support/agent-place.ts";
+import { PackageCache } from "../../src/packages/package-cache.ts";
+import { silent, temporaryDir } from "../support/agent-place.ts";
 import { fileAt, frozenPackage } from "../support/frozen-input.ts";
 
 /** A mirror somewhere: answers as it is told, and counts. */
@@ -215,6 +216,27 @@ describe("fetchPackages", () => {
       expect(mirror.paths).toEqual([]);
     },
   );
+
+  it("asks a mirror once for what several builds want", async () => {
+    await using mirror = await startMirror(serve);
+    await using dir = await temporaryDir();
+    const packageCache = await PackageCache.open(join(dir.path, "kept"), 1e6, silent);
+    const packages = Array.from({ length: 8 }, (_, index) => frozenPackage(`p${index}`));
+    const build = (name: string) => {
+      mkdirSync(join(dir.path, name));
+      return fetching(packages, `http://${mirror.host}/tiny`, {
+        dir: join(dir.path, name),
+        reach: reaching(mirror.host),
+        packageCache,
+      });
+    };
+
+    await Promise.all([build("first"), build("second")]);
+    await build("third");
+
+    expect(mirror.paths).toHaveLength(8);
+    for (const name of ["first", "second", "third"]) expect(readdirSync(join(dir.path, name))).toHaveLength(8);
+  });
 
   it("ends when the build is stopped", async () => {
     await using mirror = await startMirror(() => stop.abort(new Error("stopped")));

@@ -1,0 +1,95 @@
+import { statfs } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Config } from "./config.ts";
+import { sentenceOf, type Log } from "./log.ts";
+
+const gb = 1e9;
+/** A build is stopped when less than this part of the reserve is left: others on this disk need some too. */
+const floorPart = 0.2;
+/** The fastest disks fill a gigabyte in about this. */
+const lookEveryMs = 1_000;
+
+/** What of the disk that `dir` lies on may still be written. Holes of sparse files count as free: nothing has filled them yet. */
+export async function freeBytes(dir: string): Promise<number> {
+  const { bavail, bsize } = await statfs(dir);
+  return bavail * bsize;
+}
+
+export interface Stoppable {
+  stop(reason: "no_room"): void;
+  done: Promise<void>;
+}
+
+/** What is kept only to be faster. */
+export interface Spare {
+  /** Frees so many bytes, or what it has. */
+  giveUp(bytes: number): Promise<void>;
+}
+
+interface Means {
+  config: Pick<Config, "stateDir" | "minFreeGb">;
+  /** In the order in which they are given up; undefined: the operator wants none. */
+  spares: readonly (Spare | undefined)[];
+  log: Log;
+}
+
+/** Watches over the disk of the state directory: before work is claimed, and while builds run. */
+export class DiskRoom {
+  readonly #means: Means;
+  #wasEnough = true;
+
+  constructor(means: Means) {
+    this.#means = means;
+  }
+
+  /**
+   * Whether the reserve is free for one more build, and once more for each that runs: it has not written all yet. What is spare
+   * goes first.
+   */
+  async isEnough(running: number): Promise<boolean> {
+    const { config, log } = this.#means;
+    const wanted = config.minFreeGb * gb * (running + 1);
+    const free = await this.#freed(wanted);
+    const isEnough = free >= wanted;
+    if (isEnough !== this.#wasEnough) log(isEnough ? "room for builds again" : "no room for builds", { free, wanted });
+    this.#wasEnough = isEnough;
+    return isEnough;
+  }
+
+  /** Whether there was none when it was last asked for, and is now. */
+  async isBack(running: number): Promise<boolean> {
+    return !this.#wasEnough && (await this.isEnough(running));
+  }
+
+  /** Until `signal`: stops the build that `newest` answers when the floor is reached, and looks again when it is gone. */
+  async keepFloor(newest: () => Stoppable | undefined, signal: AbortSignal): Promise<void> {
+    const { log } = this.#means;
+    while (!signal.aborted) {
+      await this.#stopAtFloor(newest).catch((error: unknown) => log("disk not watched", { reason: sentenceOf(error) }));
+      await sleep(lookEveryMs, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  async #stopAtFloor(newest: () => Stoppable | undefined): Promise<void> {
+    const { config, log } = this.#means;
+    if (newest() === undefined) return;
+    const floor = config.minFreeGb * gb * floorPart;
+    const free = await this.#freed(floor);
+    if (free >= floor) return;
+    const build = newest();
+    log("a build is stopped for want of disk", { free, floor });
+    build?.stop("no_room");
+    await build?.done;
+  }
+
+  async #freed(wanted: number): Promise<number> {
+    const { config, spares } = this.#means;
+    let free = await freeBytes(config.stateDir);
+    for (const spare of spares) {
+      if (free >= wanted) break;
+      await spare?.giveUp(wanted - free);
+      free = await freeBytes(config.stateDir);
+    }
+    return free;
+  }
+}

@@ -1,0 +1,146 @@
+import { mostModifiedFiles, type ModifiedFile, type ModifiedFilter } from "../contract.ts";
+import { UnreadableDisk } from "./disk.ts";
+import type { FileSystem } from "./file-system.ts";
+import { isWanted, mayHoldWanted } from "./filter.ts";
+import type { Inode } from "./ext4-inode.ts";
+
+/** One name that is not in both trees what it was. */
+export interface Change {
+  change: ModifiedFile["change"];
+  path: string;
+  /** Null: it was not, or is not there. */
+  before: Inode | null;
+  after: Inode | null;
+  content: boolean;
+}
+
+/** A path's names as characters of Latin-1 until they are shown. */
+export interface Comparison {
+  changes: Change[];
+  truncated: boolean;
+  unnamed: number;
+}
+
+export interface Sides {
+  before: FileSystem;
+  after: FileSystem;
+}
+
+const mostNames = 2_000_000;
+const longestPath = 4095; // PATH_MAX without its NUL
+
+/** What the later tree has otherwise, in the order of the names: each directory right before what is below it. */
+export async function compare(sides: Sides, filter: ModifiedFilter, signal: AbortSignal): Promise<Comparison> {
+  const walk = new Walk(sides, filter, signal);
+  await walk.directory("", await sides.before.root(), await sides.after.root());
+  return walk.result;
+}
+
+class Walk {
+  readonly result: Comparison = { changes: [], truncated: false, unnamed: 0 };
+  readonly #sides: Sides;
+  readonly #filter: ModifiedFilter;
+  readonly #signal: AbortSignal;
+  /** Directories that were entered: a damaged tree may lead back into itself. */
+  readonly #entered = { before: new Set<number>(), after: new Set<number>() };
+  #names = 0;
+
+  constructor(sides: Sides, filter: ModifiedFilter, signal: AbortSignal) {
+    this.#sides = sides;
+    this.#filter = filter;
+    this.#signal = signal;
+  }
+
+  /** Compares what is in a directory, which one of the trees may not have. */
+  async directory(path: string, before: Inode | null, after: Inode | null): Promise<void> {
+    const [old, now] = [await this.#list("before", before), await this.#list("after", after)];
+    const names = [...new Set([...old.keys(), ...now.keys()])].toSorted();
+    this.#names += names.length;
+    if (this.#names > mostNames) throw new UnreadableDisk("it holds too many files");
+    for (const name of names) {
+      if (this.result.truncated) return;
+      const shown = textOf(name);
+      if (shown === undefined) this.result.unnamed += 1;
+      else await this.#name(`${path}/${shown}`, old.get(name), now.get(name));
+    }
+  }
+
+  async #name(path: string, oldInode: number | undefined, newInode: number | undefined): Promise<void> {
+    this.#signal.throwIfAborted();
+    if (Buffer.byteLength(path) > longestPath || !mayHoldWanted(path, this.#filter)) return;
+    const before = await inodeOf(this.#sides.before, oldInode);
+    const after = await inodeOf(this.#sides.after, newInode);
+    if (isWanted(path, this.#filter)) await this.#note(path, before, after);
+    const [oldDirectory, newDirectory] = [directoryOr(before), directoryOr(after)];
+    if (oldDirectory || newDirectory) await this.directory(path, oldDirectory, newDirectory);
+  }
+
+  async #note(path: string, before: Inode | null, after: Inode | null): Promise<void> {
+    if (!before && !after) return;
+    const content = await this.#contentDiffers(before, after);
+    if (before && after && !content && isAlike(before, after)) return;
+    if (this.result.changes.length === mostModifiedFiles) {
+      this.result.truncated = true;
+      return;
+    }
+    const change = before ? (after ? "changed" : "deleted") : "added";
+    this.result.changes.push({ change, path, before, after, content });
+  }
+
+  async #contentDiffers(before: Inode | null, after: Inode | null): Promise<boolean> {
+    if (!before || !after || before.type !== after.type) return true;
+    if (before.type !== "f" && before.type !== "l") return false;
+    if (before.size !== after.size) return true;
+    // Whoever writes to a file changes these times, and no program can set the second of them.
+    if (before.number === after.number && before.times === after.times) return false;
+    const { before: old, after: now } = this.#sides;
+    if (before.type === "l") return !(await old.target(before)).equals(await now.target(after));
+    return !(await isSame(old.content(before), now.content(after), this.#signal));
+  }
+
+  async #list(side: "before" | "after", directory: Inode | null): Promise<Map<string, number>> {
+    if (!directory) return new Map();
+    if (this.#entered[side].has(directory.number)) throw new UnreadableDisk("a directory of it is damaged");
+    this.#entered[side].add(directory.number);
+    return await this.#sides[side].list(directory);
+  }
+}
+
+const inodeOf = async (files: FileSystem, number: number | undefined): Promise<Inode | null> =>
+  number === undefined ? null : ((await files.inode(number)) ?? null);
+
+const directoryOr = (inode: Inode | null) => (inode?.type === "d" ? inode : null);
+
+const isAlike = (one: Inode, other: Inode) => one.mode === other.mode && one.uid === other.uid && one.gid === other.gid;
+
+/** Of two contents of one size; a file's blocks may be larger on one of the disks. */
+async function isSame(one: AsyncGenerator<Buffer>, other: AsyncGenerator<Buffer>, signal: AbortSignal) {
+  let [left, right] = [Buffer.alloc(0), Buffer.alloc(0)];
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      if (left.length === 0) left = (await one.next()).value ?? left;
+      if (right.length === 0) right = (await other.next()).value ?? right;
+      const length = Math.min(left.length, right.length);
+      if (length === 0) return left.length === right.length;
+      if (!left.subarray(0, length).equals(right.subarray(0, length))) return false;
+      [left, right] = [left.subarray(length), right.subarray(length)];
+    }
+  } finally {
+    await Promise.all([one.return(undefined), other.return(undefined)]);
+  }
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+/** What neither XML nor a path of ours can hold. */
+const unfit = /[\u0000-\u001f\u007f\ufffe\uffff]/;
+
+/** A name as text; undefined where it is none. */
+export function textOf(latin1: string): string | undefined {
+  try {
+    const text = utf8.decode(Buffer.from(latin1, "latin1"));
+    return unfit.test(text) ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}

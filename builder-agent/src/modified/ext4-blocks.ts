@@ -1,0 +1,74 @@
+import { UnreadableDisk, type Disk } from "./disk.ts";
+
+/** What the superblock says, as far as reading needs it. https://docs.kernel.org/filesystems/ext4/globals.html */
+export interface Geometry {
+  blockBytes: number;
+  blocks: number;
+  inodes: number;
+  inodesPerGroup: number;
+  inodeBytes: number;
+  /** First block of the group descriptors, and bytes of each. */
+  groupsAt: number;
+  groupBytes: number;
+  /** Inode of the journal; 0: none. */
+  journal: number;
+  /** It was not unmounted: what the journal holds is newer than what lies in its place. */
+  needsRecovery: boolean;
+}
+
+/** Blocks of a file system by their number. */
+export type ReadBlock = (block: number) => Promise<Buffer>;
+
+const superblockAt = 1024;
+const features = { needsRecovery: 0x4, is64Bit: 0x80 };
+// file types in directories, recovery, extents, 64 bits, multiple mount protection, flexible groups, attributes in inodes,
+// checksum seed, large directories. None of them changes how a file is read but those that are handled.
+const readable = 0x2 | 0x4 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x2000 | 0x4000;
+
+export const isExt = async (disk: Disk): Promise<boolean> =>
+  disk.size > 4096 && (await disk.read(superblockAt, 1024)).readUInt16LE(0x38) === 0xef53;
+
+export function geometryOf(superblock: Buffer): Geometry {
+  const wanted = superblock.readUInt32LE(0x60);
+  if ((wanted & ~readable) !== 0) throw new UnreadableDisk("its file system is not ext4 as builds make it");
+  const is64Bit = (wanted & features.is64Bit) !== 0;
+  const blockBits = superblock.readUInt32LE(0x18) + 10;
+  const inodeBytes = superblock.readUInt16LE(0x58);
+  const groupBytes = is64Bit ? superblock.readUInt16LE(0xfe) : 32;
+  const inodesPerGroup = superblock.readUInt32LE(0x28);
+  const isSane = blockBits <= 16 && inodeBytes >= 128 && inodeBytes <= 4096 && groupBytes >= 32 && groupBytes <= 1024;
+  if (!isSane || inodesPerGroup === 0) throw new UnreadableDisk("the head of its file system is damaged");
+  return {
+    blockBytes: 2 ** blockBits,
+    blocks: superblock.readUInt32LE(0x4) + (is64Bit ? superblock.readUInt32LE(0x150) * 2 ** 32 : 0),
+    inodes: superblock.readUInt32LE(0),
+    inodesPerGroup,
+    inodeBytes,
+    groupsAt: superblock.readUInt32LE(0x14) + 1,
+    groupBytes,
+    journal: superblock.readUInt32LE(0xe0),
+    needsRecovery: (wanted & features.needsRecovery) !== 0,
+  };
+}
+
+/** The superblock as it lies at its place, or as the journal has it. */
+export async function readSuperblock(read: ReadBlock, blockBytes: number): Promise<Buffer> {
+  const at = superblockAt % blockBytes;
+  return (await read(Math.floor(superblockAt / blockBytes))).subarray(at, at + 1024);
+}
+
+export const firstSuperblock = (disk: Disk): Promise<Buffer> => disk.read(superblockAt, 1024);
+
+/** Keeps the last blocks read: inodes and directories lie together. */
+export function cachedBlocks(disk: Disk, blockBytes: number): ReadBlock {
+  const kept = new Map<number, Buffer>();
+  const most = Math.ceil((8 * 1024 * 1024) / blockBytes);
+  return async (block) => {
+    const known = kept.get(block);
+    if (known) return known;
+    const read = await disk.read(block * blockBytes, blockBytes);
+    if (kept.size >= most) kept.clear();
+    kept.set(block, read);
+    return read;
+  };
+}

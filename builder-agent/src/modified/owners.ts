@@ -1,0 +1,29 @@
+import { bytesOf, type FileSystem } from "./file-system.ts";
+
+/** The names of users or groups by their numbers. */
+export type Names = ReadonlyMap<number, string>;
+
+export interface Owners {
+  users: Names;
+  groups: Names;
+}
+
+const mostBytes = 1024 * 1024;
+/** As an overlay file's owner may be called. */
+const isName = /^[a-z_][a-z0-9_.-]{0,30}[$a-z0-9_.-]?$/i;
+
+/** By the file system's own /etc/passwd and /etc/group; a file that cannot be used names nobody. */
+export async function ownersOf(files: FileSystem): Promise<Owners> {
+  return { users: await namesIn(files, "/etc/passwd"), groups: await namesIn(files, "/etc/group") };
+}
+
+async function namesIn(files: FileSystem, path: string): Promise<Names> {
+  const inode = await files.at(path);
+  if (inode?.type !== "f" || inode.size > mostBytes) return new Map();
+  const lines = (await bytesOf(files.content(inode))).toString("latin1").split("\n");
+  const entries = lines.flatMap((line): [number, string][] => {
+    const [name = "", , number = ""] = line.split(":");
+    return isName.test(name) && /^\d{1,10}$/.test(number) ? [[Number(number), name]] : [];
+  });
+  return new Map(entries.toReversed()); // the first line of a number counts
+}

@@ -1,0 +1,36 @@
+import { partOf, type Disk } from "./disk.ts";
+
+const sectorBytes = 512;
+const mostEntries = 256;
+
+/** The partitions of a disk by GPT or MBR, in the order of the table; the whole disk where it has none. */
+export async function partitionsOf(disk: Disk): Promise<Disk[]> {
+  const first = await disk.read(0, 2 * sectorBytes);
+  if (first.toString("latin1", sectorBytes, sectorBytes + 8) === "EFI PART") {
+    return await gptPartitions(disk, first.subarray(sectorBytes));
+  }
+  if (first.readUInt16LE(510) !== 0xaa55) return [disk];
+  const found = [0, 1, 2, 3].flatMap((at) => {
+    const entry = first.subarray(446 + at * 16);
+    return sliceOf(disk, entry.readUInt32LE(8), entry.readUInt32LE(12));
+  });
+  return found.length === 0 ? [disk] : found;
+}
+
+async function gptPartitions(disk: Disk, head: Buffer): Promise<Disk[]> {
+  const entryBytes = head.readUInt32LE(84);
+  const count = Math.min(head.readUInt32LE(80), mostEntries);
+  if (entryBytes < 128 || entryBytes > 4096) return [];
+  const table = await disk.read(Number(head.readBigUInt64LE(72)) * sectorBytes, count * entryBytes);
+  return Array.from({ length: count }, (_, at) => {
+    const entry = table.subarray(at * entryBytes);
+    const [from, to] = [entry.readBigUInt64LE(32), entry.readBigUInt64LE(40)];
+    return sliceOf(disk, Number(from), Number(to - from) + 1);
+  }).flat();
+}
+
+/** Nothing for an empty entry, and for one that goes beyond the disk. */
+function sliceOf(disk: Disk, startSector: number, sectors: number): Disk[] {
+  const [start, size] = [startSector * sectorBytes, sectors * sectorBytes];
+  return startSector > 0 && sectors > 0 && start + size <= disk.size ? [partOf(disk, start, size)] : [];
+}

@@ -1,0 +1,168 @@
+import { constants, copyFile, open, rm, stat, statfs, type FileHandle } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { ModifiedOrder, TestdriveClaim } from "../contract.ts";
+import type { CachedImage } from "../image-cache.ts";
+import { sentenceOf, type Log } from "../log.ts";
+import type { ModifiedApi } from "../modified-api.ts";
+import type { Qmp } from "../testdrive/qmp.ts";
+import { answerFrom, refused, type Answered } from "./answers.ts";
+import { UnreadableDisk } from "./disk.ts";
+import type { KeptDisk, KeptDisks } from "./kept-disks.ts";
+import { holdLine } from "./line.ts";
+import { whilePaused } from "./pause.ts";
+import { openReading, type Reading } from "./reading.ts";
+import { Readings } from "./readings.ts";
+
+export interface SessionFilesParts {
+  claim: Pick<TestdriveClaim, "testdriveId" | "token" | "imageType">;
+  /** The session's qcow2. */
+  overlay: string;
+  image: Pick<CachedImage, "path" | "format">;
+  api: ModifiedApi;
+  kept: KeptDisks;
+  /** Aborted when the agent stops. */
+  signal: AbortSignal;
+  log: Log;
+}
+
+type Machine = Pick<Qmp, "execute">;
+
+/** A machine stands still while its overlay is copied: about a second for each gigabyte. */
+const mostCopyBytes = 4e9;
+/** An answer that nobody takes ends after this. */
+const answerMs = 10 * 60_000;
+
+/**
+ * Answers what the session of a testdrive has changed in its image: while the machine runs, from copies of its overlay; when
+ * it is over, from the overlay itself, as long as that is kept. Orders are answered one after the other.
+ */
+export class SessionFiles implements AsyncDisposable {
+  readonly #parts: SessionFilesParts;
+  /** Open from the start: it may leave the cache before the session's disk is given up. */
+  readonly #image: FileHandle;
+  readonly #over = new AbortController();
+  #overlay: { path: string; machine: Machine | null };
+  readonly #readings = new Readings();
+  #queue: Promise<void> = Promise.resolve();
+  #copies = 0;
+
+  private constructor(parts: SessionFilesParts, image: FileHandle) {
+    this.#parts = parts;
+    this.#image = image;
+    this.#overlay = { path: parts.overlay, machine: null };
+  }
+
+  /** Before the machine starts; `attach` when it runs. */
+  static async open(parts: SessionFilesParts): Promise<SessionFiles> {
+    return new SessionFiles(parts, await open(parts.image.path));
+  }
+
+  /** The machine runs: from now on there are answers. */
+  attach(machine: Machine): void {
+    this.#overlay = { ...this.#overlay, machine };
+    const { api, claim } = this.#parts;
+    const lease = { id: claim.testdriveId, token: claim.token };
+    const signal = AbortSignal.any([this.#parts.signal, this.#over.signal]);
+    const onOrder = (order: ModifiedOrder) => void this.#inTurn(() => this.#answer(order, signal));
+    void holdLine({ dial: () => api.openModified(lease), onOrder, signal }).finally(() => this.#end());
+  }
+
+  /** The machine is gone: keeps its disk for a while, and answers from it. Settles without waiting for that. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const hasRun = this.#overlay.machine !== null;
+    this.#overlay = { ...this.#overlay, machine: null };
+    const { claim, log, signal } = this.#parts;
+    const isOver = !hasRun || signal.aborted || this.#over.signal.aborted || this.#whyNot() !== undefined;
+    const disk = isOver ? undefined : await this.#keep().catch(complaining(log, claim.testdriveId));
+    if (!disk) return this.#end();
+    this.#overlay = { path: disk.path, machine: null };
+    const over = AbortSignal.any([disk.over, signal, this.#over.signal]);
+    const release = () => void this.#end().then(() => disk.release());
+    if (over.aborted) release();
+    else over.addEventListener("abort", release, { once: true });
+  }
+
+  async #keep(): Promise<KeptDisk | undefined> {
+    const { claim, kept, overlay } = this.#parts;
+    return await kept.keep(overlay, `${claim.testdriveId}.qcow2`);
+  }
+
+  /** No more answers; closes all files. */
+  #end(): Promise<void> {
+    this.#over.abort();
+    return this.#inTurn(async () => {
+      await this.#readings.dropAll();
+      await this.#image.close();
+    });
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const { log, claim } = this.#parts;
+    this.#queue = this.#queue.then(work).catch(complaining(log, claim.testdriveId));
+    return this.#queue;
+  }
+
+  async #answer(order: ModifiedOrder, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    const { api, claim } = this.#parts;
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
+    await using stack = new AsyncDisposableStack();
+    const answer = await this.#answerTo(order, inTime, stack);
+    const lease = { id: claim.testdriveId, token: claim.token, request: order.request };
+    await api.answerModified(lease, answer, inTime);
+  }
+
+  /** @param used what has to stay until the answer has gone out */
+  async #answerTo(order: ModifiedOrder, signal: AbortSignal, used: AsyncDisposableStack): Promise<Answered> {
+    const { log, claim } = this.#parts;
+    try {
+      const reading = await this.#readingFor(order, used);
+      return reading ? await answerFrom(reading, order, signal) : refused("gone", "The session has changed since.");
+    } catch (error) {
+      log("modified files failed", { testdriveId: claim.testdriveId, reason: sentenceOf(error) });
+      const isOurs = error instanceof UnreadableDisk;
+      return refused("unreadable", isOurs ? error.message : new UnreadableDisk("it is damaged").message);
+    }
+  }
+
+  /** A new moment, but for who goes on with that of a list; undefined when that is over. */
+  async #readingFor({ wanted }: ModifiedOrder, used: AsyncDisposableStack): Promise<Reading | undefined> {
+    if (wanted.kind === "data" && wanted.reading !== undefined) return this.#readings.find(wanted.reading);
+    const whyNot = this.#whyNot();
+    if (whyNot !== undefined) throw new UnreadableDisk(whyNot);
+    const { path, machine } = this.#overlay;
+    const overlay = machine ? await this.#copy(path, machine) : path;
+    const reading = await openReading({ image: this.#image, overlay, isCopy: machine !== null });
+    if (wanted.kind === "list") await this.#readings.hold(reading);
+    else used.use(reading);
+    return reading;
+  }
+
+  async #copy(overlay: string, machine: Machine): Promise<string> {
+    const { kept, claim } = this.#parts;
+    const bytes = (await stat(overlay)).blocks * 512;
+    const copy = await kept.place(`${claim.testdriveId}-${++this.#copies}.qcow2`);
+    const { bavail, bsize } = await statfs(dirname(copy));
+    if (bytes > mostCopyBytes || bytes * 2 > bavail * bsize) {
+      throw new UnreadableDisk("it has changed too much to be read while it runs. Read it when the session is over");
+    }
+    try {
+      await whilePaused(machine, () => copyFile(overlay, copy, constants.COPYFILE_FICLONE));
+    } catch (error) {
+      await rm(copy, { force: true });
+      throw error;
+    }
+    return copy;
+  }
+
+  /** Sessions without a disk that can be compared. */
+  #whyNot(): string | undefined {
+    const { claim, image } = this.#parts;
+    if (claim.imageType === "oemiso") return "the disk that a medium installs to has no image to compare it with";
+    if (image.format !== "raw") return "a live medium keeps its changes in memory";
+    return undefined;
+  }
+}
+
+const complaining = (log: Log, testdriveId: number) => (error: unknown) =>
+  void log("modified files failed", { testdriveId, reason: sentenceOf(error) });

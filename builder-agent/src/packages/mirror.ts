@@ -1,0 +1,58 @@
+/** Reading files of a build's repositories: those of mirrors, and those that the Worker itself has. */
+import { BuildFailure } from "../build/build-failure.ts";
+import { checkOutside, OutsideRefused } from "../outside.ts";
+import { RemoteRefusal } from "../retry.ts";
+
+/** How this agent reaches the repositories of a build. */
+export interface Reach {
+  /** Base of the Worker, which serves `service:/…`. */
+  url: string;
+  /** What the Worker's door for agents wants to see: it serves the user repositories, `service:/user/ID`. */
+  credentials: Record<string, string>;
+  /** Where the Worker has the calls about this build, and with them the appliance's own files. */
+  buildUrl?: string;
+  allowHosts: readonly string[];
+}
+
+export interface Address {
+  /** Of the repository, without a slash at its end. */
+  base: string;
+  /** Below that, as `insideOnly` answers it. */
+  path: string;
+}
+
+const maxRedirects = 5;
+
+/** Mirrors send their clients on; every address on the way is looked at like the first. An answer that is no success is thrown. */
+export async function askRepository({ base, path }: Address, reach: Reach, signal: AbortSignal): Promise<Response> {
+  const [, own, userRepository] = /^service:(\/user\/(\d+)$|\/.*)/.exec(base) ?? [];
+  if (userRepository !== undefined) {
+    const url = `${reach.url}/agent/user-repositories/${userRepository}/${path}`;
+    return succeeded(await fetch(url, { headers: reach.credentials, redirect: "error", signal }));
+  }
+  if (own !== undefined) return succeeded(await fetch(`${reach.url}${own}/${path}`, { redirect: "error", signal }));
+  let url = await checkOutside(`${base}/${path}`, reach);
+  for (let redirects = 0; redirects <= maxRedirects; redirects++) {
+    const answer = await fetch(url, { redirect: "manual", signal });
+    const next = answer.status >= 300 && answer.status < 400 ? answer.headers.get("location") : null;
+    if (next === null) return succeeded(answer);
+    await answer.body?.cancel();
+    url = await checkOutside(URL.parse(next, url)?.href ?? next, reach);
+  }
+  throw new OutsideRefused(`${base} redirects without end.`);
+}
+
+function succeeded(answer: Response): Response {
+  if (answer.ok) return answer;
+  void answer.body?.cancel();
+  throw new RemoteRefusal("GET", answer.status, "");
+}
+
+/** Locations come from a mirror's metadata; zypper too knows no others. `+` and `~` stay as they are. */
+export function insideOnly(location: string): string {
+  const steps = location.split("/");
+  if (steps.some((step) => step === "" || step === "." || step === "..")) {
+    throw new BuildFailure({ kind: "failed", reason: `A repository names a file outside of itself: ${location}` });
+  }
+  return steps.map((step) => encodeURIComponent(step).replaceAll("%2B", "+")).join("/");
+}

@@ -1,0 +1,89 @@
+/** Fetches the frozen packages, each compared with its frozen checksum: nothing else gets into the image. */
+import { createHash } from "node:crypto";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { quietLimit } from "../build/quiet-limit.ts";
+import type { FrozenInput, FrozenPackage } from "../contract.ts";
+import { shortTries, withRetry } from "../retry.ts";
+import { writeAll } from "../testdrive/write-all.ts";
+import { askRepository, insideOnly, type Address, type Reach } from "./mirror.ts";
+import type { PackageCache } from "./package-cache.ts";
+import { nevra, packageFailure, WrongPackage } from "./package-failure.ts";
+
+export interface PackageFetch {
+  input: Pick<FrozenInput, "packages" | "repositories">;
+  dir: string;
+  reach: Reach;
+  /** Packages that earlier builds have fetched. */
+  packageCache?: PackageCache | undefined;
+  signal: AbortSignal;
+  onProgress: (fraction: number) => void;
+}
+
+/** A package's file in the directory of a build, by its checksum: no name of a mirror's making comes near a path. */
+export const packageFile = ({ checksum }: Pick<FrozenPackage, "checksum">) => `${checksum.value}.rpm`;
+
+/** More would gain nothing at one mirror, and would be rude. */
+const atOnce = 6;
+const maxPackageBytes = 4 * 1024 ** 3;
+
+/** Puts every package of the input into `dir`. */
+export async function fetchPackages(fetching: PackageFetch): Promise<void> {
+  const { packages, repositories } = fetching.input;
+  const urls = new Map(repositories.map(({ alias, url }) => [alias, url]));
+  const failed = new AbortController();
+  const signal = AbortSignal.any([fetching.signal, failed.signal]);
+  const waiting = packages.values();
+  let done = 0;
+  const work = async () => {
+    for (const one of waiting) {
+      await fetchOne(one, { ...fetching, signal, base: urls.get(one.repository) });
+      fetching.onProgress(++done / packages.length);
+    }
+  };
+  // The first failure is the one to tell; the others would only say that they were stopped.
+  const workers = Array.from({ length: atOnce }, work);
+  await Promise.all(workers).catch(async (error: unknown) => {
+    failed.abort(error);
+    await Promise.allSettled(workers);
+    throw error;
+  });
+}
+
+interface OneFetch extends PackageFetch {
+  /** Address of the package's repository. */
+  base: string | undefined;
+}
+
+async function fetchOne(one: FrozenPackage, job: OneFetch): Promise<void> {
+  if (job.base === undefined) throw new Error(`${nevra(one)} is of a repository that the build does not have`);
+  const address = { base: job.base.replace(/\/+$/, ""), path: insideOnly(one.location) };
+  const download = () => withRetry(() => receive(one, address, job), shortTries(job.signal));
+  const wanted = { repository: address.base, checksum: one.checksum, into: join(job.dir, packageFile(one)) };
+  try {
+    await (job.packageCache ? job.packageCache.take(wanted, download, job.signal) : download());
+  } catch (error) {
+    job.signal.throwIfAborted();
+    throw packageFailure(error, one, job.base);
+  }
+}
+
+async function receive(one: FrozenPackage, address: Address, job: OneFetch): Promise<void> {
+  const quiet = quietLimit(job.signal);
+  try {
+    const answer = await askRepository(address, job.reach, quiet.signal);
+    await using file = await open(join(job.dir, packageFile(one)), "w", 0o644);
+    const digest = createHash(one.checksum.type);
+    let size = 0;
+    for await (const bytes of answer.body ?? []) {
+      quiet.heard();
+      if (size + bytes.length > (one.size || maxPackageBytes)) throw new WrongPackage();
+      await writeAll(file, bytes, size);
+      digest.update(bytes);
+      size += bytes.length;
+    }
+    if (digest.digest("hex") !== one.checksum.value) throw new WrongPackage();
+  } finally {
+    quiet.end();
+  }
+}

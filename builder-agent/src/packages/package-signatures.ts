@@ -1,0 +1,86 @@
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { BuildFailure } from "../build/build-failure.ts";
+import type { FrozenInput, FrozenKey, FrozenPackage } from "../contract.ts";
+import { run } from "../process.ts";
+import { asNobody } from "../testdrive/rights.ts";
+import { gpgEnvironment } from "./index-signature.ts";
+import { nevra } from "./package-failure.ts";
+import { packageFile } from "./package-files.ts";
+
+export interface SignedPackages {
+  /** All of one repository, which is signed. */
+  packages: FrozenPackage[];
+  repository: FrozenInput["repositories"][number];
+  /** Those of the repository, and the appliance's own: no other is known to rpm. */
+  keys: FrozenKey[];
+  /** Where the packages are; the directory of their keys is there for the time of the check. */
+  dir: string;
+  signal: AbortSignal;
+}
+
+/** Looks at every package with rpmkeys, as nobody: each must be signed by one of the keys. Refuses the first that is not. */
+export async function checkPackageSignatures(check: SignedPackages): Promise<void> {
+  const { packages, keys, dir } = check;
+  const keyring = join(dir, keyringName);
+  await mkdir(keyring, { mode: 0o755 });
+  try {
+    for (const { fingerprint, armour } of keys) {
+      await writeFile(join(keyring, `${fingerprint}.key`), armour, { mode: 0o644 });
+    }
+    for (let first = 0; first < packages.length; first += atOnce) {
+      await checkSome(packages.slice(first, first + atOnce), check);
+    }
+  } finally {
+    await rm(keyring, { recursive: true, force: true });
+  }
+}
+
+/** So many names fit on a command line. */
+const atOnce = 1000;
+const keyringName = ".keys";
+
+async function checkSome(packages: FrozenPackage[], check: SignedPackages): Promise<void> {
+  const lines = await rpmkeys(packages.map(packageFile), check);
+  const good = new Set(lines.map((line) => /^([0-9a-f]+\.rpm): digests signatures OK$/.exec(line)?.[1]));
+  const wrong = packages.find((one) => !good.has(packageFile(one)));
+  if (wrong === undefined) return;
+  const why = reasonOf(await rpmkeys(["-v", packageFile(wrong)], check));
+  const reason = `${nevra(wrong)} of the repository ${check.repository.name} ${why}.`;
+  throw new BuildFailure({ kind: "failed", reason: `${reason.slice(0, 1000)} ${mend}` });
+}
+
+const mend =
+  "Add its signer's key to the appliance's GPG keys if you trust it, or refresh the repository and build again.";
+
+/** rpm's own keyring of files, instead of a database: it finds the directory by the process's working directory alone. */
+const settings = {
+  _keyring: "fs",
+  _keyringpath: `/proc/self/cwd/${keyringName}`,
+  _dbpath: "/proc/self/cwd/.none",
+  _pkgverify_level: "signature",
+  _pkgverify_flags: "0",
+};
+
+async function rpmkeys(words: string[], { dir, signal }: SignedPackages): Promise<string[]> {
+  const lines: string[] = [];
+  const defined = Object.entries(settings).flatMap(([name, value]) => ["--define", `${name} ${value}`]);
+  const [command, args] = asNobody("rpmkeys", [...defined, "--checksig", ...words]);
+  await run(command, args, { cwd: dir, env: gpgEnvironment, signal, onLine: (line) => void lines.push(line) });
+  return lines;
+}
+
+/** From rpmkeys -v: a line for each signature and digest, with OK, NOKEY, NOTTRUSTED, BAD or NOTFOUND at its end. */
+function reasonOf(lines: readonly string[]): string {
+  const signatures = lines.flatMap((line) => {
+    const [, keyId, verdict] = /key ID ([0-9a-f]+): ([A-Z]+)/i.exec(line) ?? [];
+    return keyId && verdict ? [{ keyId, verdict }] : [];
+  });
+  const bad = signatures.find(({ verdict }) => verdict === "BAD");
+  if (bad) return `has a wrong signature by the key ${bad.keyId}`;
+  if (lines.some((line) => /: BAD\b/.test(line))) return "is not what was signed";
+  const stranger = signatures.find(({ verdict }) => verdict !== "OK");
+  if (stranger) return `is signed by the key ${stranger.keyId}, which is neither the repository's nor the appliance's`;
+  if (signatures.length > 0) return "is signed in a way that rpm does not accept";
+  return "is not signed";
+}

@@ -1,0 +1,59 @@
+import { copyFile, lstat, mkdir, rm } from "node:fs/promises";
+import { constants } from "node:fs";
+import { join } from "node:path";
+import { outputOf } from "../process.ts";
+
+/** How a root is written: with owners by number, hard links, capabilities and access lists; nothing that is mounted there. */
+export const packArguments = (root: string, file: string): string[] => [
+  "tar",
+  "--create",
+  `--file=${file}`,
+  "--use-compress-program=zstd -1 -T0 --quiet",
+  "--format=posix",
+  ...attributes,
+  "--numeric-owner",
+  "--one-file-system",
+  `--directory=${root}`,
+  ".",
+];
+
+/** `root` is there, and empty. */
+export const unpackArguments = (file: string, root: string): string[] => [
+  "tar",
+  "--extract",
+  `--file=${file}`,
+  "--use-compress-program=zstd --quiet",
+  ...attributes,
+  "--xattrs-include=*",
+  "--numeric-owner",
+  "--same-owner",
+  "--same-permissions",
+  "--delay-directory-restore",
+  `--directory=${root}`,
+];
+
+const attributes = ["--xattrs", "--acls"];
+
+/** Writes a root that nobody changes any more into an archive. */
+export async function packRoot(root: string, file: string, signal: AbortSignal): Promise<void> {
+  await runTar(packArguments(root, file), signal);
+}
+
+/** Makes the root that an archive holds, described by another type's config.xml: what `system create` goes by. */
+export async function unpackRoot(
+  file: string,
+  { root, description }: { root: string; description: string },
+  signal: AbortSignal,
+): Promise<void> {
+  await mkdir(root);
+  await runTar(unpackArguments(file, root), signal);
+  // What a build's scripts have left there is not followed: it may be a link to a directory of this host.
+  const kept = join(root, "image");
+  if (!(await lstat(kept)).isDirectory()) throw new Error("the prepared root has no folder for its description");
+  await rm(join(kept, "config.xml"), { force: true, recursive: true });
+  await copyFile(join(description, "config.xml"), join(kept, "config.xml"), constants.COPYFILE_EXCL);
+}
+
+async function runTar([command = "", ...args]: string[], signal: AbortSignal): Promise<void> {
+  await outputOf(command, args, signal);
+}

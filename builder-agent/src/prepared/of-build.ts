@@ -1,0 +1,88 @@
+import { mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Deliverable } from "../build/artifacts.ts";
+import { machineOf } from "../build/machine.ts";
+import { readResult } from "../build/result.ts";
+import type { Config } from "../config.ts";
+import { kiwiTypes, type BuildClaim } from "../contract.ts";
+import { sentenceOf } from "../log.ts";
+import type { WorkerApi } from "../worker-api.ts";
+import { farRoots } from "./far-roots.ts";
+import type { DiskSlot } from "./disks.ts";
+import type { Kept } from "./kept.ts";
+import { diskKey, preparedKey } from "./key.ts";
+import { RootShare } from "./share.ts";
+
+export interface ShareParts {
+  /** Undefined: this agent keeps nothing. */
+  kept?: Kept | undefined;
+  api: Pick<WorkerApi, "readPrepared" | "artifact">;
+  config: Pick<Config, "isolation">;
+  /** KIWI's version. */
+  builder: string;
+}
+
+export interface ShareOfBuild {
+  workDir: string;
+  signal: AbortSignal;
+  onNote: (note: string) => void;
+}
+
+/**
+ * The part of a claimed build in prepared roots. Only a first attempt deals with other agents, so that an archive that cannot be
+ * used costs no build more than that attempt.
+ */
+export async function joinRoots(
+  claim: BuildClaim,
+  { kept, api, config, builder }: ShareParts,
+  build: ShareOfBuild,
+): Promise<RootShare | undefined> {
+  if (!kept) return undefined;
+  const key = preparedKey(claim.input, { builder, isolation: config.isolation });
+  const isShared = claim.sharesRoot === true && claim.attempt === 1;
+  const far = farRoots(api, { id: claim.buildId, token: claim.token });
+  return await RootShare.join({ ...build, roots: kept.roots, key, ...(isShared && { far }) });
+}
+
+/** Whether an image type is a disk, in whatever container. */
+const isDisk = ({ imageType }: BuildClaim["input"]): boolean =>
+  kiwiTypes[imageType] === "oem" && imageType !== "oemiso";
+
+/** The very disk that this build would make, when another type was made from it here; else KIWI makes it. */
+export async function takeDisk(
+  { input }: BuildClaim,
+  { kept, config, builder }: ShareParts,
+  { workDir, onNote }: ShareOfBuild,
+): Promise<Deliverable | undefined> {
+  if (!kept || !isDisk(input)) return undefined;
+  const target = join(workDir, "kept-disk");
+  await mkdir(target);
+  const key = diskKey(input, { builder, isolation: config.isolation });
+  const store = await kept.disks.take(key, { target, workDir });
+  if (!store) return undefined;
+  onNote("the disk is the one of an earlier format of this version");
+  const result = await readResult(target, input.imageType);
+  return { ...result, store, machine: machineOf(input), sourceDate: input.sourceDate };
+}
+
+/** Holds on to the disk that KIWI has made, for other types of the same. No build fails for want of that. */
+export async function beginDisk(
+  { input }: BuildClaim,
+  { kept, config, builder }: ShareParts,
+  built: Deliverable,
+  { workDir, onNote }: ShareOfBuild,
+): Promise<DiskSlot | undefined> {
+  if (!kept || "store" in built || !isDisk(input)) return undefined;
+  const note = (error: unknown) => onNote(`the disk is not kept for other formats: ${sentenceOf(error)}`);
+  try {
+    const target = join(workDir, "target");
+    const packages = (await readdir(target)).find((name) => name.endsWith(".packages"));
+    if (packages === undefined) return undefined;
+    const key = diskKey(input, { builder, isolation: config.isolation });
+    const slot = await kept.disks.begin(key, { image: built.image, packages: join(target, packages) });
+    return { keep: (store) => slot.keep(store).catch(note), [Symbol.asyncDispose]: () => slot[Symbol.asyncDispose]() };
+  } catch (error) {
+    note(error);
+    return undefined;
+  }
+}

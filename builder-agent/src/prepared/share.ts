@@ -1,0 +1,124 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { sentenceOf } from "../log.ts";
+import type { PreparedRoots } from "./store.ts";
+
+/** Where other agents put the roots that they have prepared: the Worker. */
+export interface FarRoots {
+  /** Writes the archive of that key to `into`; false: there is none. */
+  fetch(key: string, into: string, signal: AbortSignal): Promise<boolean>;
+  has(key: string, signal: AbortSignal): Promise<boolean>;
+  /** Puts the archive there. */
+  give(file: string, signal: AbortSignal): Promise<void>;
+}
+
+export interface SharePlace {
+  roots: PreparedRoots;
+  /** The root's name (key.ts). */
+  key: string;
+  workDir: string;
+  /** Absent: nobody else wants this root, or has one. */
+  far?: FarRoots;
+  signal: AbortSignal;
+  /** A sentence for the build's log. */
+  onNote: (note: string) => void;
+}
+
+/** One build's part in a root: it finds it prepared, or prepares it for those that come after. Dispose of it at the end. */
+export class RootShare {
+  readonly #place: SharePlace;
+  readonly #endTurn: () => void;
+  readonly #file: string;
+  readonly #source: Source;
+  /** Whether this build has written the archive. */
+  #isMade = false;
+
+  private constructor(place: SharePlace, found: { file: string; source: Source; endTurn: () => void }) {
+    this.#place = place;
+    this.#file = found.file;
+    this.#source = found.source;
+    this.#endTurn = found.endTurn;
+  }
+
+  /** Waits while another build prepares the same root. */
+  static async join(place: SharePlace): Promise<RootShare> {
+    const { roots, key, signal, onNote } = place;
+    const file = join(place.workDir, "prepared.tar.zst");
+    const endTurn = await roots.turn(key, signal);
+    try {
+      const source = (await roots.take(key, file)) ? "here" : (await fetched(place, file)) ? "far" : "none";
+      if (source !== "none") {
+        onNote("the image is made from a root that was prepared before");
+        endTurn();
+      }
+      return new RootShare(place, { file, source, endTurn });
+    } catch (error) {
+      endTurn();
+      throw error;
+    }
+  }
+
+  /** An archive of the root, prepared already: `system create` is all that is left to do. */
+  get archive(): string | undefined {
+    return this.#source === "none" ? undefined : this.#file;
+  }
+
+  /** Lets `pack` write an archive of the root that was prepared. A build does not fail for want of one. */
+  async offer(pack: (file: string) => Promise<void>): Promise<void> {
+    const { roots, key, signal, onNote } = this.#place;
+    try {
+      await pack(this.#file);
+      await roots.keep(key, this.#file);
+      this.#isMade = true;
+    } catch (error) {
+      await rm(this.#file, { force: true });
+      signal.throwIfAborted();
+      onNote(`the root is not kept for other formats: ${sentenceOf(error)}`);
+    } finally {
+      this.#endTurn();
+    }
+  }
+
+  /** Gives the root to other agents that lack it. → its key; undefined: not given, with which no build fails. */
+  async give(): Promise<{ key: string } | undefined> {
+    const { far, key, signal, onNote } = this.#place;
+    if (!far) return undefined;
+    try {
+      const isWanted = this.#isMade || (this.#source === "here" && !(await far.has(key, signal)));
+      if (!isWanted) return undefined;
+      await far.give(this.#file, signal);
+      return { key };
+    } catch (error) {
+      signal.throwIfAborted();
+      onNote(`the root is not kept for other builders: ${sentenceOf(error)}`);
+      return undefined;
+    }
+  }
+
+  /** The archive could not be used: the next build prepares the root anew. */
+  async distrust(): Promise<void> {
+    await this.#place.roots.forget(this.#place.key);
+  }
+
+  [Symbol.dispose](): void {
+    this.#endTurn();
+  }
+}
+
+/** Where the archive is from. */
+type Source = "here" | "far" | "none";
+
+/** What cannot be fetched is prepared here. */
+async function fetched({ far, roots, key, signal, onNote }: SharePlace, file: string): Promise<boolean> {
+  if (!far) return false;
+  try {
+    if (!(await far.fetch(key, file, signal))) return false;
+    await roots.keep(key, file);
+    return true;
+  } catch (error) {
+    await rm(file, { force: true });
+    signal.throwIfAborted();
+    onNote(`the root of an earlier format could not be fetched: ${sentenceOf(error)}`);
+    return false;
+  }
+}

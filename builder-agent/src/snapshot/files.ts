@@ -1,0 +1,62 @@
+import { constants, copyFile, open, readFile, rename, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { overlayName } from "../testdrive/disk.ts";
+import { serialLogName, type SavedState } from "../testdrive/qemu.ts";
+import type { SessionDir } from "../testdrive/session-dir.ts";
+
+/*
+ * A snapshot is a directory: `state`, what QEMU needs to go on; `overlay.qcow2`, what the boot has written to the disk
+ * (a medium has none); `serial.log`, what it has said.
+ */
+
+export const stateName = "state";
+
+/** A guest whose clock stands further back than this is booted anew. */
+const maxAgeMs = 24 * 60 * 60 * 1000;
+
+export async function isFresh(snapshot: string): Promise<boolean> {
+  const { mtimeMs } = await stat(join(snapshot, stateName));
+  return Date.now() - mtimeMs < maxAgeMs;
+}
+
+/**
+ * Moves the disk of a boot into the snapshot; a medium has none. Sessions will open it with the agent's rights, so a QEMU that
+ * its guest has taken over must not have made a qcow2 of it that names another file: with plain features it can name one
+ * only as what lies below, which our command line says (docs/interop/qcow2 of QEMU: bytes 32, 60 and 72).
+ */
+export async function takeOverlay(from: string, to: string): Promise<void> {
+  const head = Buffer.alloc(80);
+  try {
+    await using file = await open(from, constants.O_RDONLY | constants.O_NOFOLLOW);
+    await file.read(head, 0, head.length, 0);
+    await file.sync();
+  } catch (error) {
+    return ignoreMissing(error);
+  }
+  const isPlain = head.readUInt32BE(32) === 0 && head.readUInt32BE(60) === 0 && head.readBigUInt64BE(72) === 0n;
+  if (head.toString("latin1", 0, 4) !== "QFI\xfb" || head.readUInt32BE(4) !== 3 || !isPlain)
+    throw new Error("the disk after the boot is not as QEMU leaves it");
+  await rename(from, to);
+}
+
+/** A snapshot, opened for one session: its disk lies in the session's directory, as its own. */
+export interface OpenSnapshot extends SavedState, AsyncDisposable {}
+
+export async function openSnapshot(snapshot: string, dir: SessionDir): Promise<OpenSnapshot> {
+  const overlay = copyFile(join(snapshot, overlayName), dir.file(overlayName), constants.COPYFILE_FICLONE);
+  const [console] = await Promise.all([readFile(join(snapshot, serialLogName)), overlay.catch(ignoreMissing)]);
+  const file = await open(join(snapshot, stateName));
+  return { descriptor: file.fd, console, [Symbol.asyncDispose]: () => file.close() };
+}
+
+/** What a crash of the host must not lose by half. */
+export async function flush(paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    await using file = await open(path);
+    await file.sync();
+  }
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+}

@@ -1,0 +1,85 @@
+import { mkdir, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ImageType } from "../contract.ts";
+import type { CachedImage, ImageCache } from "../image-cache.ts";
+import { makeDrives, overlayName } from "../testdrive/disk.ts";
+import type { Machine } from "../testdrive/machine.ts";
+import { serialLogName, startQemu, type Qemu } from "../testdrive/qemu.ts";
+import { makeSessionDir, type SessionDir } from "../testdrive/session-dir.ts";
+import { flush, stateName, takeOverlay } from "./files.ts";
+import { saveState } from "./save-state.ts";
+
+export interface SnapshotJob {
+  key: string;
+  image: CachedImage;
+  imageType: ImageType;
+  /** The machine of a session that shall start from it. */
+  machine: Machine;
+  stateDir: string;
+  cache: ImageCache;
+  signal: AbortSignal;
+  /** Shorter in tests. */
+  limits?: Partial<Limits>;
+}
+
+interface Limits {
+  /** With the time that is left over on a busy host. */
+  bootMs: number;
+  /** The console has said nothing for so long: what starts beside the prompt is there too. */
+  quietMs: number;
+}
+
+const usualLimits: Limits = { bootMs: 15 * 60_000, quietMs: 2_000 };
+const startTimeoutMs = 120_000;
+/** The screen's memory, firmware, and the state of devices. */
+const mostDeviceBytes = 64 * 1024 ** 2;
+/** No session's: those count from 1. */
+const testdriveId = 0;
+
+/**
+ * Boots the image as it was built, in a machine that no viewer and no network reaches, until its serial console asks for a
+ * login; keeps its state and its disk at that moment. So nothing that a session's user has typed can be in it.
+ */
+export async function makeSnapshot(job: SnapshotJob): Promise<void> {
+  const { image, imageType, cache, signal } = job;
+  const folder = cache.incoming(`${job.key}.snapshot`);
+  await using dir = await makeSessionDir(job.stateDir, `snapshot-${job.key}`);
+  try {
+    await mkdir(folder, { mode: 0o700 });
+    const drives = await makeDrives({ image, imageType }, dir, signal);
+    await boot({ ...job, machine: { ...job.machine, drives, testdriveId, vnc: null } }, { dir, folder });
+    await takeOverlay(dir.file(overlayName), join(folder, overlayName));
+    await rename(dir.file(serialLogName), join(folder, serialLogName));
+    await flush([join(folder, stateName), folder]);
+    await cache.putSnapshot(image, job.key, folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** QEMU is gone when it settles, and with it the lock on its disk. */
+async function boot(job: SnapshotJob, { dir, folder }: { dir: SessionDir; folder: string }): Promise<void> {
+  const { bootMs, quietMs } = { ...usualLimits, ...job.limits };
+  const signal = AbortSignal.any([job.signal, AbortSignal.timeout(bootMs)]);
+  await using qemu = await startQemu(job.machine, dir, { onEvent: () => {}, signal, isIdle: true, startTimeoutMs });
+  await Promise.race([untilLogin(dir.file(serialLogName), quietMs, signal), failedBy(qemu)]);
+  const maxBytes = job.machine.memoryMb * 1024 ** 2 + mostDeviceBytes;
+  await saveState(qemu, join(folder, stateName), { dir, testdriveId, maxBytes, signal });
+}
+
+async function untilLogin(serialLog: string, quietMs: number, signal: AbortSignal): Promise<void> {
+  let before = "";
+  let quietSince = performance.now();
+  for (;;) {
+    const said = await readFile(serialLog, "latin1");
+    if (said !== before) quietSince = performance.now();
+    before = said;
+    if (/login: ?$/.test(said) && performance.now() - quietSince >= quietMs) return;
+    await sleep(250, undefined, { signal });
+  }
+}
+
+async function failedBy(qemu: Qemu): Promise<never> {
+  throw new Error(await qemu.ended);
+}

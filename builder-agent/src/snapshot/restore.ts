@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+import type { Machine } from "../testdrive/machine.ts";
+import { startQemu, type Qemu, type QemuStart } from "../testdrive/qemu.ts";
+import type { SessionDir } from "../testdrive/session-dir.ts";
+import { openSnapshot } from "./files.ts";
+
+const Status = z.object({ status: z.string() });
+/** A state of some hundred megabytes takes a tenth of a second. */
+const loadTimeoutMs = 20_000;
+
+/** Starts the machine where the snapshot has left off, on a copy of its disk. Nothing runs if it rejects. */
+export async function restore(
+  snapshot: string,
+  { machine, dir, start }: { machine: Machine; dir: SessionDir; start: QemuStart },
+): Promise<Qemu> {
+  await using saved = await openSnapshot(snapshot, dir);
+  const qemu = await startQemu(machine, dir, { ...start, saved });
+  try {
+    await untilLoaded(qemu, AbortSignal.any([start.signal, AbortSignal.timeout(loadTimeoutMs)]));
+    await qemu.execute("cont");
+    return qemu;
+  } catch (error) {
+    await qemu[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** It was saved standing still, and so it comes back. */
+async function untilLoaded(qemu: Qemu, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const { status } = Status.parse(await qemu.execute("query-status"));
+    if (status === "paused") return;
+    if (status !== "inmigrate") throw new Error(`QEMU did not load the saved state: it is "${status}"`);
+    await sleep(5, undefined, { signal });
+  }
+}

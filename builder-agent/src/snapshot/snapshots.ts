@@ -1,0 +1,125 @@
+import { readFile } from "node:fs/promises";
+import type { Config } from "../config.ts";
+import type { TestdriveClaim } from "../contract.ts";
+import { freeBytes } from "../disk-room.ts";
+import type { CachedImage, ImageCache } from "../image-cache.ts";
+import { sentenceOf, type Log } from "../log.ts";
+import { makeDrives } from "../testdrive/disk.ts";
+import type { Machine } from "../testdrive/machine.ts";
+import { startQemu, type Qemu, type QemuStart } from "../testdrive/qemu.ts";
+import type { SessionDir } from "../testdrive/session-dir.ts";
+import { isFresh } from "./files.ts";
+import { snapshotKey } from "./key.ts";
+import { makeSnapshot, type SnapshotJob } from "./make-snapshot.ts";
+import { restore } from "./restore.ts";
+
+export interface SnapshotMeans {
+  config: Pick<Config, "stateDir" | "snapshots">;
+  cache: ImageCache;
+  log: Log;
+  /** Aborted when the agent stops. */
+  signal: AbortSignal;
+  /** Shorter in tests. */
+  limits?: SnapshotJob["limits"];
+}
+
+/** A machine to start, and what its drives were made of. */
+export interface Boot {
+  claim: Pick<TestdriveClaim, "buildId" | "imageType" | "image">;
+  image: CachedImage;
+  machine: Machine;
+  dir: SessionDir;
+  start: QemuStart;
+}
+
+/** An image that does not come to its prompt, or not on from there, is not asked for ever. */
+const maxTries = 3;
+/** QEMU's own, and something for everybody else. */
+const spareMemoryMb = 512;
+
+/** Starts sessions from booted guests where it can, and has those made that are missing: one at a time, in the background. */
+export class Snapshots {
+  readonly #means: SnapshotMeans;
+  /** Snapshots begun, by key, since a session has last started from one. */
+  readonly #tries = new Map<string, number>();
+  readonly #wanted = new Set<string>();
+  #making: Promise<void> = Promise.resolve();
+
+  constructor(means: SnapshotMeans) {
+    this.#means = means;
+  }
+
+  /** The machine, running: from a snapshot of the booted guest if there is one, else from its power button on. */
+  async start(boot: Boot): Promise<Qemu> {
+    const { machine, dir, start } = boot;
+    if (!this.#isFor(boot)) return await startQemu(machine, dir, start);
+    const key = await snapshotKey(machine);
+    const restored = await this.#restore(key, boot);
+    if (restored) return restored;
+    const qemu = await startQemu(machine, dir, start);
+    this.#want(key, boot);
+    return qemu;
+  }
+
+  /** Settles when nothing is being made. */
+  async settled(): Promise<void> {
+    await this.#making;
+  }
+
+  /** A medium that installs has no prompt to wait for; on a network a guest shall have keys of its own. */
+  #isFor({ claim: { imageType }, machine }: Boot): boolean {
+    return this.#means.config.snapshots === "on" && imageType !== "oemiso" && !machine.hasNetwork;
+  }
+
+  async #restore(key: string, { claim, image, machine, dir, start }: Boot): Promise<Qemu | undefined> {
+    const { cache, log } = this.#means;
+    const { buildId, imageType } = claim;
+    const snapshot = await cache.findSnapshot(image, key);
+    if (snapshot === undefined) return undefined;
+    const startedAt = performance.now();
+    try {
+      if (!(await isFresh(snapshot))) throw new Error("it is more than a day old");
+      const qemu = await restore(snapshot, { machine, dir, start });
+      this.#tries.delete(key);
+      log("started from a snapshot", { buildId, ms: Math.round(performance.now() - startedAt) });
+      return qemu;
+    } catch (error) {
+      start.signal.throwIfAborted();
+      log("snapshot not used", { buildId, reason: sentenceOf(error) });
+      await cache.dropSnapshot(image, key);
+      await makeDrives({ image, imageType }, dir, start.signal); // without what the failed start has written
+      return undefined;
+    }
+  }
+
+  #want(key: string, boot: Boot): void {
+    if (this.#wanted.has(key) || (this.#tries.get(key) ?? 0) >= maxTries) return;
+    this.#wanted.add(key);
+    this.#making = this.#making.then(() => this.#make(key, boot)).finally(() => this.#wanted.delete(key));
+  }
+
+  async #make(key: string, { claim, machine }: Boot): Promise<void> {
+    const { config, cache, log, signal, limits } = this.#means;
+    const { buildId, imageType, image } = claim;
+    if (signal.aborted) return;
+    const startedAt = performance.now();
+    try {
+      await checkMeans(machine, config.stateDir);
+      using held = await cache.find(buildId, image.sha256);
+      if (held === undefined) return;
+      this.#tries.set(key, (this.#tries.get(key) ?? 0) + 1);
+      const job = { key, image: held, imageType, machine, stateDir: config.stateDir, cache, signal };
+      await makeSnapshot({ ...job, ...(limits && { limits }) });
+      log("snapshot made", { buildId, seconds: Math.round((performance.now() - startedAt) / 1000) });
+    } catch (error) {
+      if (!signal.aborted) log("no snapshot", { buildId, reason: sentenceOf(error) });
+    }
+  }
+}
+
+async function checkMeans({ memoryMb }: Machine, stateDir: string): Promise<void> {
+  const available = Number(/^MemAvailable: +(\d+) kB$/m.exec(await readFile("/proc/meminfo", "utf8"))?.[1] ?? 0) / 1024;
+  if (available < memoryMb + spareMemoryMb) throw new Error(`only ${Math.round(available)} MB of memory are free`);
+  const free = (await freeBytes(stateDir)) / 1024 ** 2;
+  if (free < 2 * memoryMb + spareMemoryMb) throw new Error(`only ${Math.round(free)} MB of disk are free`);
+}

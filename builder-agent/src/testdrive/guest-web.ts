@@ -1,0 +1,110 @@
+import { once } from "node:events";
+import { IncomingMessage, request as askHttp, type ClientRequest } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import {
+  GuestAnswer,
+  guestAddress,
+  guestHead,
+  maxGuestHeadBytes,
+  shownGuestHeaders,
+  type GuestRequest,
+} from "../contract.ts";
+import type { VisitApi } from "../visit-api.ts";
+import type { Lease } from "../worker-api.ts";
+
+/** One request of a visitor for the guest's web server. */
+export interface Visit {
+  visit: string;
+  request: GuestRequest;
+  testdrive: Lease;
+  /** On this host's loopback; null: this machine has no network. */
+  port: number | null;
+  api: VisitApi;
+  signal: AbortSignal;
+  /** A guest, or a visitor, that lets a connection rest for longer loses it. */
+  silenceMs?: number;
+}
+
+interface Reply {
+  head: GuestAnswer;
+  body: Readable;
+}
+
+/** Asks the guest and passes on what it says; a guest that says nothing useful is excused in its place. */
+export async function answerVisit(visit: Visit): Promise<void> {
+  const { testdrive, api, signal } = visit;
+  const { head, body } = await askGuest(visit).catch(excuse);
+  try {
+    await api.answerVisit({ ...testdrive, visit: visit.visit }, { head, body }, signal);
+  } finally {
+    body.destroy();
+  }
+}
+
+async function askGuest(visit: Visit): Promise<Reply> {
+  if (visit.port === null) throw new Excuse(502, "This machine has no network.");
+  const asked = openRequest(visit, visit.port);
+  const answered = once(asked, "response", { signal: visit.signal });
+  // The body may break, or be refused, after the guest has answered: what counts then is the answer.
+  asked.on("error", () => {});
+  sendBody(visit, asked).catch((error: Error) => asked.destroy(error));
+  const [answer]: unknown[] = await answered;
+  if (!(answer instanceof IncomingMessage)) throw new Excuse(502, noHttp);
+  const head = { status: answer.statusCode ?? 0, headers: shownOf(answer) };
+  if (!GuestAnswer.safeParse(head).success || guestHead(head).length > maxGuestHeadBytes) {
+    answer.destroy();
+    throw new Excuse(502, noHttp);
+  }
+  return { head, body: answer };
+}
+
+function openRequest({ request, signal, silenceMs = 30_000 }: Visit, port: number): ClientRequest {
+  const asked = askHttp({
+    host: "127.0.0.1",
+    port,
+    method: request.method,
+    path: request.target,
+    headers: { ...request.headers, host: guestAddress, connection: "close" },
+    agent: false,
+    // CGI programs end their lines as they like; a connection that is used once has no second answer to confuse.
+    insecureHTTPParser: true,
+    signal,
+  });
+  const silent = new Excuse(504, `The machine's web server has said nothing for ${silenceMs / 1000} seconds.`);
+  return asked.setTimeout(silenceMs, () => void asked.destroy(silent));
+}
+
+async function sendBody({ request, testdrive, visit, api, signal }: Visit, asked: ClientRequest): Promise<void> {
+  if (!request.hasBody) return void asked.end();
+  const body = await api.readVisit({ ...testdrive, visit }, signal);
+  await pipeline(body, asked);
+}
+
+function shownOf({ headers }: IncomingMessage): Record<string, string> {
+  const shown = shownGuestHeaders.flatMap((name) => {
+    const value = headers[name];
+    return typeof value === "string" ? [[name, value] as const] : [];
+  });
+  return Object.fromEntries(shown);
+}
+
+/** What the visitor is told in the guest's place. */
+class Excuse extends Error {
+  readonly status: number;
+
+  constructor(status: number, sentence: string) {
+    super(sentence);
+    this.status = status;
+  }
+}
+
+const noHttp = "What the machine's web server says cannot be passed on.";
+const noServer = "No web server answers on port 80 of the machine. It may still be starting.";
+
+function excuse(error: unknown): Reply {
+  const isParserError = error instanceof Error && "code" in error && String(error.code).startsWith("HPE_");
+  const { status, message } = error instanceof Excuse ? error : new Excuse(502, isParserError ? noHttp : noServer);
+  const headers = { "content-type": "text/plain; charset=utf-8" };
+  return { head: { status, headers }, body: Readable.from([Buffer.from(`${message}\n`)]) };
+}

@@ -1,0 +1,40 @@
+import { networkArguments } from "./guest-network.ts";
+import type { Accel } from "./qemu.ts";
+
+export interface Machine {
+  testdriveId: number;
+  accel: Accel;
+  memoryMb: number;
+  /** From makeDrives. */
+  drives: string[];
+  hasNetwork: boolean;
+  /** How large a file of this machine may become: its overlay. QEMU ends when its guest wants more. */
+  diskBytes: number;
+  /** The second VNC server, for clients outside of the Worker. */
+  vnc: { bindHost: string; port: number; password: string } | null;
+}
+
+/** All that the guest can see of its machine. A saved state fits only a machine of the very same ones. */
+export function machineArguments(machine: Machine): string[] {
+  return [
+    ["-nodefaults", "-no-user-config"],
+    ["-machine", "pc,vmport=off", ...accelArguments(machine.accel), "-smp", "1", "-m", `${machine.memoryMb}M`],
+    networkArguments(machine.hasNetwork),
+    ["-vga", "std", "-display", "none", "-boot", "menu=off,strict=on"],
+    // The second one tells a guest that it is a copy, upon which Linux seeds its random numbers anew.
+    ["-device", "virtio-rng-pci", "-device", "vmgenid,guid=auto"],
+    // Absolute positions, as VNC has them. xHCI works without polling, which under TCG costs a guest its time.
+    ["-device", "qemu-xhci", "-device", "usb-tablet"],
+    machine.drives,
+    // Standard output, because what a guest prints before somebody connects to a socket is lost.
+    ["-chardev", "stdio,id=serial,signal=off", "-serial", "chardev:serial"],
+  ].flat();
+}
+
+/** Without tb-size TCG's translations take up to 1 GiB of the host's memory whatever the guest's size. */
+export function accelArguments(accel: Accel): string[] {
+  return accel === "kvm"
+    ? ["-accel", "kvm", "-cpu", "host"]
+    : // All that TCG can, because new distributions want x86-64-v2; page tables of five levels only make it slower.
+      ["-accel", "tcg,tb-size=128", "-cpu", "max,la57=off"];
+}

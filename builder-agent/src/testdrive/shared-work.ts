@@ -1,0 +1,62 @@
+/** What waits for a piece of shared work, and hears its messages. */
+export interface Waiter {
+  signal: AbortSignal;
+  onMessage: (message: string) => void;
+}
+
+interface Work<T> {
+  result: Promise<T>;
+  waiters: Set<Waiter>;
+  stop: AbortController;
+}
+
+/** Work of one name is done once for all that ask for it meanwhile; it is given up when the last of them has gone. */
+export class SharedWork<T extends Disposable> {
+  readonly #underWay = new Map<string, Work<T>>();
+
+  /** @param use Gets the work's result, which is disposed of when all waiters have used it. */
+  async share<U>(name: string, waiter: Waiter, begin: Begin<T>, use: (result: T) => Promise<U>): Promise<U> {
+    waiter.signal.throwIfAborted();
+    const work = this.#underWay.get(name) ?? this.#begin(name, begin);
+    work.waiters.add(waiter);
+    try {
+      return await use(await orAborted(work.result, waiter.signal));
+    } finally {
+      work.waiters.delete(waiter);
+      if (work.waiters.size === 0) this.#end(name, work);
+    }
+  }
+
+  #begin(name: string, begin: Begin<T>): Work<T> {
+    const stop = new AbortController();
+    const waiters = new Set<Waiter>();
+    const tell = (message: string) => {
+      for (const { onMessage } of waiters) onMessage(message);
+    };
+    const work = { result: begin({ signal: stop.signal, onMessage: tell }), waiters, stop };
+    this.#underWay.set(name, work);
+    return work;
+  }
+
+  #end(name: string, work: Work<T>): void {
+    if (this.#underWay.get(name) === work) this.#underWay.delete(name);
+    work.stop.abort(new Error("Nobody waits for the image any more."));
+    work.result.then(
+      (result) => result[Symbol.dispose](),
+      () => {},
+    );
+  }
+}
+
+export type Begin<T> = (waiter: Waiter) => Promise<T>;
+
+async function orAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = () => aborted.reject(signal.reason);
+  signal.addEventListener("abort", onAbort);
+  try {
+    return await Promise.race([result, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}

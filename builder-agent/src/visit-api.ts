@@ -1,0 +1,62 @@
+import { Readable } from "node:stream";
+import { guestHead, guestHeadHeader, type GuestAnswer } from "./contract.ts";
+import { RemoteRefusal } from "./retry.ts";
+import type { Lease } from "./worker-api.ts";
+
+/** What the agent tells the Worker about one visitor of a guest's web server. Never repeated: both bodies are streams. */
+export interface VisitApi {
+  /** The body of the visitor's request. */
+  readVisit(visit: VisitLease, signal: AbortSignal): Promise<Readable>;
+  /** Settles when the visitor has all of it; rejects when he has left. */
+  answerVisit(visit: VisitLease, answer: VisitAnswer, signal: AbortSignal): Promise<void>;
+}
+
+export interface VisitLease extends Lease {
+  visit: string;
+}
+
+export interface VisitAnswer {
+  head: GuestAnswer;
+  body: Readable;
+}
+
+/** `headersOf` makes the credentials of a call about claimed work. */
+export function visitCalls(url: string, headersOf: (lease: Lease) => Record<string, string>): VisitApi {
+  const call = async (lease: VisitLease, verb: string, init: RequestInit & { duplex?: "half" }) => {
+    const path = `/agent/testdrives/${lease.id}/visits/${encodeURIComponent(lease.visit)}/${verb}`;
+    const headers = { ...headersOf(lease), ...init.headers };
+    const answer = await fetch(url + path, { ...init, headers, redirect: "error" });
+    if (answer.ok) return answer;
+    throw new RemoteRefusal(path, answer.status, (await answer.text().catch(() => "")).slice(0, 300));
+  };
+  return {
+    readVisit: async (lease, signal) => {
+      const { body } = await call(lease, "body", { signal });
+      return Readable.from(body ?? [], { objectMode: false });
+    },
+    answerVisit: async (lease, { head, body }, signal) => {
+      const headers = { [guestHeadHeader]: guestHead(head), "content-type": "application/octet-stream" };
+      const answer = await call(lease, "answer", {
+        method: "POST",
+        headers,
+        body: webStream(body),
+        duplex: "half",
+        signal,
+      });
+      await answer.body?.cancel();
+    },
+  };
+}
+
+/** Read as fast as the other side takes it; what is never read to its end is destroyed. */
+function webStream(source: Readable): ReadableStream<Uint8Array> {
+  const chunks: AsyncIterator<Uint8Array> = source[Symbol.asyncIterator]();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await chunks.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: () => void source.destroy(),
+  });
+}

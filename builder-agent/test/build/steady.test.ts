@@ -1,0 +1,116 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import type { FrozenInput } from "../../src/contract.ts";
+import { shims } from "../../src/build/kiwi.ts";
+import { steadyEnvironment } from "../../src/build/steady.ts";
+import { jobCommands } from "../../src/guest/job-disk.ts";
+import { temporaryDir } from "../support/agent-place.ts";
+import { frozenInput } from "../support/frozen-input.ts";
+
+const dated: FrozenInput = { ...frozenInput(), sourceDate: 1_767_225_600 };
+const other: FrozenInput = { ...dated, appliance: { ...dated.appliance, id: 1001 } };
+const environment = (input = dated): Record<string, string> => ({
+  PATH: "/usr/bin:/bin",
+  ...steadyEnvironment(input, shims),
+});
+
+let disk: string;
+beforeEach(async () => {
+  const temporary = await temporaryDir();
+  onTestFinished(() => temporary[Symbol.asyncDispose]());
+  disk = join(temporary.path, "disk");
+});
+
+/** An ext4 made as KIWI calls for it; → a digest of all its bytes, and its UUID. */
+function made(env: Record<string, string>, ...words: string[]) {
+  rmSync(disk, { force: true });
+  writeFileSync(disk, "");
+  truncateSync(disk, 16 * 1024 * 1024);
+  execFileSync(join(shims, "mkfs.ext4"), ["-q", "-F", ...words, disk], { env });
+  const bytes = readFileSync(disk);
+  // The superblock begins at 1024, its UUID at 0x68.
+  return { digest: createHash("sha256").update(bytes).digest("hex"), uuid: bytes.toString("hex", 1128, 1144) };
+}
+
+describe("a file system of the same input", () => {
+  it("does not depend on the container that its disk gets", () => {
+    const inAnother: FrozenInput = { ...dated, imageType: "vmx", imageName: "Kiosk.x86_64-0.0.1.vmx" };
+    expect(made(environment(inAnother)).uuid).toBe(made(environment()).uuid);
+  });
+
+  it("is the same, byte for byte", () => {
+    expect(made(environment(), "-L", "ROOT")).toEqual(made(environment(), "-L", "ROOT"));
+  });
+
+  it.each([
+    ["under another label", environment(), "BOOT"],
+    ["of another input", environment(other), "ROOT"],
+  ])("is another one %s", (_, env, label) => {
+    expect(made(env, "-L", label).uuid).not.toBe(made(environment(), "-L", "ROOT").uuid);
+  });
+
+  it("keeps a UUID that KIWI names", () => {
+    const uuid = "12345678-1234-4234-8234-123456789abc";
+    expect(made(environment(), "-U", uuid).uuid).toBe(uuid.replaceAll("-", ""));
+  });
+
+  it("has a UUID of chance in inputs from before", () => {
+    const before = environment({ ...dated, sourceDate: undefined });
+    expect(made(before, "-L", "ROOT").uuid).not.toBe(made(before, "-L", "ROOT").uuid);
+  });
+});
+
+describe("a partition table of the same input", () => {
+  const commands = "n\np\n1\n2048\n+4M\nw\nq\n";
+  const madeTable = (env: Record<string, string>) => {
+    rmSync(disk, { force: true });
+    writeFileSync(disk, "");
+    truncateSync(disk, 16 * 1024 * 1024);
+    execFileSync(join(shims, "fdisk"), [disk], { env, input: commands });
+    const head = readFileSync(disk).subarray(0, 512);
+    return { id: head.readUInt32LE(440), start: head.readUInt32LE(454), magic: head.readUInt16BE(510) };
+  };
+
+  it("has the same identifier, and its partition", () => {
+    const table = madeTable(environment());
+    expect(table).toEqual({ id: expect.any(Number), start: 2048, magic: 0x55aa });
+    expect(madeTable(environment())).toEqual(table);
+    expect(madeTable(environment(other)).id).not.toBe(table.id);
+  });
+
+  it("has one of chance in inputs from before", () => {
+    const before = environment({ ...dated, sourceDate: undefined });
+    expect(madeTable(before).id).not.toBe(madeTable(before).id);
+  });
+});
+
+const python = (env: Record<string, string>, code: string) =>
+  execFileSync("python3", ["-c", code], { env, encoding: "utf8" });
+
+describe("Python as KIWI runs it", () => {
+  const diskId = "import random; print([random.randrange(1, 0xfe) for _ in range(4)])";
+
+  it("draws the same disk id for the same input, and another one for another", () => {
+    expect(python(environment(), diskId)).toBe(python(environment(), diskId));
+    expect(python(environment(other), diskId)).not.toBe(python(environment(), diskId));
+  });
+
+  it("still has secrets", () => {
+    const secret = "import secrets, uuid; print(secrets.token_hex(8), uuid.uuid4())";
+    expect(python(environment(), secret)).not.toBe(python(environment(), secret));
+  });
+});
+
+it("reaches KIWI in a guest too, by the names that files have there", () => {
+  const { create } = jobCommands({ input: dated, keys: [] });
+  expect(create.slice(0, create.indexOf("kiwi-ng"))).toEqual(
+    expect.arrayContaining(["SOURCE_DATE_EPOCH=1767225600", "PYTHONPATH=/job/shims/python"]),
+  );
+});
+
+it("leaves inputs from before alone", () => {
+  expect(steadyEnvironment(frozenInput(), shims)).toEqual({});
+});

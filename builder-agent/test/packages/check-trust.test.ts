@@ -1,0 +1,190 @@
+import { createHash } from "node:crypto";
+import { chmodSync, mkdirSync, readdirSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import type { FrozenInput, FrozenKey } from "../../src/contract.ts";
+import { checkTrust } from "../../src/packages/check-trust.ts";
+import { temporaryDir } from "../support/agent-place.ts";
+import { layPackage, openSigning, type Signing } from "./signing.ts";
+
+let signing: Signing;
+let owner: FrozenKey;
+let stranger: FrozenKey;
+let good: Buffer;
+beforeAll(() => {
+  signing = openSigning();
+  [owner, stranger] = [signing.makeKey("owner"), signing.makeKey("stranger")];
+  good = signing.makePackage("hello", owner);
+}, 60_000);
+afterAll(() => signing.close());
+
+let workDir: string;
+beforeEach(async () => {
+  const temporary = await temporaryDir();
+  onTestFinished(() => temporary[Symbol.asyncDispose]());
+  workDir = temporary.path;
+  chmodSync(workDir, 0o700); // like that of a build: nobody can go through it
+  mkdirSync(join(workDir, "packages"));
+});
+
+const index = "<repomd/>";
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+
+/** Serves these files; anything else is not there. */
+async function serve(files: Record<string, string | undefined>, otherwise = 404): Promise<string> {
+  const server = createServer((request, response) => {
+    const body = files[(request.url ?? "").replace("/linux/", "")];
+    response.writeHead(body === undefined ? otherwise : 200).end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+interface Wish {
+  files?: Record<string, string | undefined>;
+  packages?: Buffer[];
+  /** Of the repository. */
+  keys?: FrozenKey[];
+  trust?: FrozenInput["repositories"][number]["trust"];
+  /** The appliance's own. */
+  own?: FrozenKey[];
+  /** Status of what is not among the files. */
+  otherwise?: number;
+}
+
+/** → what the log says. */
+async function check(wish: Wish = {}): Promise<string> {
+  const { packages = [good], keys = [owner] } = wish;
+  const signed = { "repodata/repomd.xml": index, "repodata/repomd.xml.asc": signing.sign(index, owner) };
+  const host = await serve(wish.files ?? signed, wish.otherwise);
+  const trust = {
+    index: "repodata/repomd.xml" as const,
+    indexSha256: sha256(index),
+    signedBy: owner.fingerprint,
+    keys,
+  };
+  const dir = join(workDir, "packages");
+  const lines: string[] = [];
+  await checkTrust({
+    input: {
+      packages: packages.map((bytes) => layPackage(dir, bytes, "hello")),
+      repositories: [
+        {
+          alias: "main",
+          id: 7,
+          name: "Main",
+          url: `http://${host}/linux`,
+          trust: "trust" in wish ? wish.trust : trust,
+        },
+      ],
+      keys: wish.own,
+    },
+    dir,
+    workDir,
+    reach: { url: "http://127.0.0.1:1", credentials: {}, allowHosts: [host] },
+    signal: new AbortController().signal,
+    onLine: (line) => void lines.push(line.replace(/^.*Kiln: the repository /, "")),
+  });
+  expect(readdirSync(workDir)).toEqual(["packages"]);
+  expect(readdirSync(dir).every((name) => /^[0-9a-f]{64}\.rpm$/.test(name))).toBe(true);
+  return lines.join("\n");
+}
+
+const keyId = (key: FrozenKey) => key.fingerprint.slice(-8);
+const failed = (message: RegExp) => ({ kind: "failed", message: expect.stringMatching(message) });
+
+describe("packages of a signed repository", () => {
+  it("are taken when its key has signed them", async () => {
+    expect(await check()).toBe(
+      `Main has an index signed by the key ${owner.fingerprint}\nMain has signed packages: 1 of 1`,
+    );
+  });
+
+  it("are refused unsigned", async () => {
+    const refused = check({ packages: [good, signing.makePackage("hello")] });
+    await expect(refused).rejects.toMatchObject(failed(/^hello-1\.0-1\.noarch of the repository Main is not signed\./));
+  });
+
+  it("are refused when a stranger signed them, whose key is named", async () => {
+    const refused = check({ packages: [good, signing.makePackage("hello", stranger)] });
+    const message = new RegExp(
+      `^hello-1.0-1.noarch of the repository Main is signed by the key ${keyId(stranger)}, which`,
+    );
+    await expect(refused).rejects.toMatchObject(failed(message));
+  });
+
+  it("are taken when the appliance's own keys know the signer", async () => {
+    const said = await check({ packages: [good, signing.makePackage("hello", stranger)], own: [stranger] });
+    expect(said).toContain("signed packages: 2 of 2");
+  });
+
+  it("are refused when they are not what was signed", async () => {
+    const changed = Buffer.from(good);
+    changed.writeUInt8(changed.readUInt8(changed.length - 3) ^ 1, changed.length - 3);
+    await expect(check({ packages: [changed] })).rejects.toMatchObject(failed(/Main is not what was signed/));
+  });
+
+  it("are refused when they are no packages at all", async () => {
+    await expect(check({ packages: [Buffer.from("rubbish")] })).rejects.toMatchObject(failed(/Main is not signed/));
+  });
+});
+
+describe("the index of a signed repository", () => {
+  it("may be signed by any of its keys", async () => {
+    expect(await check({ keys: [stranger, owner] })).toContain("has an index signed by");
+  });
+
+  it.each([
+    ["a stranger's signature", () => signing.sign(index, stranger)],
+    ["its key's signature of something else", () => signing.sign("<else/>", owner)],
+    ["rubbish", () => "rubbish"],
+    ["none any more", () => undefined],
+  ])("is refused with %s", async (_, signature) => {
+    const files = { "repodata/repomd.xml": index, "repodata/repomd.xml.asc": signature() };
+    await expect(check({ files })).rejects.toMatchObject(
+      failed(new RegExp(`index of the repository Main is not signed by its key ${owner.fingerprint} any more`)),
+    );
+  });
+
+  it("may have changed since the packages were chosen: they are held to their signatures", async () => {
+    const files = { "repodata/repomd.xml": "<newer/>" };
+    expect(await check({ files })).toContain("another index than when the packages were chosen");
+    await expect(check({ files, packages: [signing.makePackage("hello")] })).rejects.toMatchObject(
+      failed(/not signed/),
+    );
+  });
+
+  it("may be out of reach, and the packages still have to be signed", async () => {
+    expect(await check({ files: {}, otherwise: 403 })).toContain("could not be asked for its index: GET: HTTP 403");
+  });
+});
+
+describe("a key that has expired", () => {
+  it("still proves what it signed in its time", async () => {
+    const then = openSigning({ time: "20200102T000000" });
+    try {
+      const old = then.makeKey("old", "1y");
+      const files = { "repodata/repomd.xml": index, "repodata/repomd.xml.asc": then.sign(index, old) };
+      expect(await check({ files, keys: [old], packages: [then.makePackage("hello", old)] })).toMatch(
+        /has an index signed by the key .*\n.* signed packages: 1 of 1$/,
+      );
+    } finally {
+      then.close();
+    }
+  });
+});
+
+describe("other repositories", () => {
+  it("are said to be unsigned", async () => {
+    expect(await check({ trust: null, packages: [signing.makePackage("hello")] })).toBe(
+      "Main is not signed: its packages are compared with their checksums only",
+    );
+  });
+
+  it("are left alone in inputs from before", async () => {
+    expect(await check({ trust: undefined, packages: [signing.makePackage("hello")] })).toBe("");
+  });
+});

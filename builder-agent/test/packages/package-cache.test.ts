@@ -1,0 +1,200 @@
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import type { Log } from "../../src/log.ts";
+import { openConfiguredPackageCache, PackageCache } from "../../src/packages/package-cache.ts";
+import { silent, temporaryDir } from "../support/agent-place.ts";
+
+const never = new AbortController().signal;
+const mirror = "http://mirror.example.org/linux";
+
+let dir: string;
+beforeEach(async () => {
+  const temporary = await temporaryDir();
+  onTestFinished(() => temporary[Symbol.asyncDispose]());
+  dir = temporary.path;
+});
+
+const open = (maxBytes = 1e6, log: Log = silent) => PackageCache.open(join(dir, "packages"), maxBytes, log);
+
+const checksumOf = (text: string) => ({
+  type: "sha256" as const,
+  value: createHash("sha256").update(text).digest("hex"),
+});
+
+let copies = 0;
+/** Takes a package of that content; → whether it was downloaded. */
+async function take(cache: PackageCache, text: string, more: { repository?: string; signal?: AbortSignal } = {}) {
+  const into = join(dir, `build-${++copies}.rpm`);
+  let downloaded = false;
+  const download = async () => {
+    downloaded = true;
+    await writeFile(into, text);
+  };
+  const { repository = mirror, signal = never } = more;
+  await cache.take({ repository, checksum: checksumOf(text), into }, download, signal);
+  expect(readFileSync(into, "utf8")).toBe(text);
+  return { downloaded, into };
+}
+
+const keptFiles = () =>
+  readdirSync(join(dir, "packages"), { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name));
+
+const only = () => keptFiles()[0] ?? expect.fail("nothing is kept");
+
+describe("the package cache", () => {
+  it("gives a package to the next build, and to the next agent", async () => {
+    const cache = await open();
+    expect((await take(cache, "one")).downloaded).toBe(true);
+    expect((await take(cache, "one")).downloaded).toBe(false);
+    expect((await take(await open(), "one")).downloaded).toBe(false);
+    expect(only()).toMatch(new RegExp(`/[0-9a-f]{32}/sha256/${checksumOf("one").value.slice(0, 2)}/[0-9a-f]{64}$`));
+  });
+
+  it("gives a copy: what a build writes into its own changes nothing", async () => {
+    const cache = await open();
+    const { into } = await take(cache, "one");
+    const second = await take(cache, "one");
+    writeFileSync(into, "two");
+    writeFileSync(second.into, "two");
+    expect((await take(cache, "one")).downloaded).toBe(false);
+    expect(statSync(only()).nlink).toBe(1);
+  });
+
+  it("gives what one repository delivered to no other that names its checksum", async () => {
+    const cache = await open();
+    await take(cache, "private", { repository: "service:/user/7" });
+    expect((await take(cache, "private", { repository: "http://evil.example.org" })).downloaded).toBe(true);
+  });
+
+  it.each([
+    ["changed", (path: string) => writeFileSync(path, "two")],
+    ["cut short", (path: string) => writeFileSync(path, "")],
+    ["gone", (path: string) => unlinkSync(path)],
+    [
+      "a link to the very thing",
+      (path: string) => {
+        writeFileSync(join(dir, "elsewhere"), "one");
+        unlinkSync(path);
+        symlinkSync(join(dir, "elsewhere"), path);
+      },
+    ],
+  ])("fetches again what is %s", async (_, change) => {
+    const cache = await open();
+    await take(cache, "one");
+    change(only());
+    expect((await take(cache, "one")).downloaded).toBe(true);
+    expect(readFileSync(only(), "utf8")).toBe("one");
+    expect((await take(cache, "one")).downloaded).toBe(false);
+  });
+
+  it("lets builds that want the same at once share one download", async () => {
+    const cache = await open();
+    let downloads = 0;
+    const takes = Array.from({ length: 5 }, async (_, index) => {
+      const into = join(dir, `at-once-${index}`);
+      const download = async () => {
+        downloads++;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        await writeFile(into, "one");
+      };
+      await cache.take({ repository: mirror, checksum: checksumOf("one"), into }, download, never);
+      return readFileSync(into, "utf8");
+    });
+    expect(await Promise.all(takes)).toEqual(Array.from({ length: 5 }, () => "one"));
+    expect(downloads).toBe(1);
+  });
+
+  it("lets a build go on by itself when the other's download fails", async () => {
+    const cache = await open();
+    const failing = Promise.withResolvers<void>();
+    const wanted = { repository: mirror, checksum: checksumOf("one"), into: join(dir, "failing") };
+    const first = cache.take(wanted, () => failing.promise, never);
+    const second = take(cache, "one");
+    setTimeout(() => failing.reject(new Error("the other was cancelled")), 20);
+    await expect(first).rejects.toThrow("the other was cancelled");
+    expect((await second).downloaded).toBe(true);
+  });
+
+  it("does not let a cancelled build wait for another's download", async () => {
+    const cache = await open();
+    const slow = Promise.withResolvers<void>();
+    const cancelled = new AbortController();
+    const wanted = { repository: mirror, checksum: checksumOf("one"), into: join(dir, "slow") };
+    const first = cache.take(wanted, () => slow.promise, never);
+    const second = take(cache, "one", { signal: cancelled.signal });
+    setTimeout(() => cancelled.abort(new Error("cancelled")), 20);
+    await expect(second).rejects.toThrow("cancelled");
+    await writeFile(wanted.into, "one");
+    slow.resolve();
+    await first;
+  });
+
+  it("keeps to its limit, and what was used last", async () => {
+    const cache = await open(10);
+    for (const text of ["aaaa", "bbbb"]) await take(cache, text);
+    expect((await take(cache, "aaaa")).downloaded).toBe(false);
+    await take(cache, "cccc");
+    expect((await take(cache, "aaaa")).downloaded).toBe(false);
+    expect((await take(cache, "bbbb")).downloaded).toBe(true);
+    await take(cache, "longer than ten bytes");
+    expect(keptFiles()).toHaveLength(2);
+  });
+
+  it("knows after a restart what was used last, and keeps to a smaller limit", async () => {
+    const cache = await open();
+    for (const text of ["aaaa", "bbbb", "cccc"]) await take(cache, text);
+    for (const path of keptFiles()) {
+      const isFirst = readFileSync(path, "utf8") === "aaaa";
+      utimesSync(path, 0, isFirst ? 2000 : 1000);
+    }
+    const smaller = await open(4);
+    expect(keptFiles()).toHaveLength(1);
+    expect((await take(smaller, "aaaa")).downloaded).toBe(false);
+  });
+
+  it("gives up what the disk needs", async () => {
+    const cache = await open();
+    for (const text of ["aaaa", "bbbb", "cccc"]) await take(cache, text);
+    await cache.giveUp(5);
+    expect(keptFiles().map((path) => readFileSync(path, "utf8"))).toEqual(["cccc"]);
+    await cache.giveUp(1e12);
+    expect(keptFiles()).toEqual([]);
+  });
+
+  it("removes what a killed agent was about to keep", async () => {
+    await open();
+    writeFileSync(join(dir, "packages/incoming", "1-half"), "ha");
+    await open();
+    expect(readdirSync(join(dir, "packages/incoming"))).toEqual([]);
+  });
+
+  it("fails no build whose package cannot be kept", async () => {
+    const said: string[] = [];
+    const cache = await open(1e6, (event) => void said.push(event));
+    const { repository, checksum } = { repository: mirror, checksum: checksumOf("one") };
+    await cache.take({ repository, checksum, into: join(dir, "nowhere") }, async () => {}, never);
+    expect(said).toEqual(["a package was not kept"]);
+    expect(keptFiles()).toEqual([]);
+  });
+
+  it("is none when the operator gives it no room, and leaves nothing", async () => {
+    await take(await open(), "one");
+    expect(await openConfiguredPackageCache({ stateDir: dir, packageCacheGb: 0 }, silent)).toBeUndefined();
+    expect(existsSync(join(dir, "packages"))).toBe(false);
+    expect(await openConfiguredPackageCache({ stateDir: dir, packageCacheGb: 1 }, silent)).toBeDefined();
+  });
+});

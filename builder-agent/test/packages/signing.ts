@@ -1,0 +1,67 @@
+/** Real keys, packages and indexes, made with gpg and rpm in a directory of one test. */
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { FrozenKey, FrozenPackage } from "../../src/contract.ts";
+
+/** A place to sign in, at that time; gpg's agent wants a short path. Ends with `close`. */
+export function openSigning({ time }: { time?: string } = {}) {
+  const home = mkdtempSync("/tmp/kiln-gpg-");
+  const work = mkdtempSync(join(tmpdir(), "kiln-signing-"));
+  const env = { PATH: "/usr/bin:/bin", HOME: work, GNUPGHOME: home, GPG_TTY: "none", LC_ALL: "C" };
+  const tool = (command: string, args: string[], input?: string) =>
+    execFileSync(command, args, { env, input, cwd: work, encoding: "utf8", stdio: ["pipe", "pipe", "ignore"] });
+  const clock = time === undefined ? [] : ["--faked-system-time", time];
+  const gpg = (...args: string[]) =>
+    tool("gpg", ["--batch", ...clock, "--pinentry-mode", "loopback", "--passphrase", "", ...args]);
+
+  return {
+    makeKey(name: string, expires = "never"): FrozenKey {
+      const owner = `${name} <${name}@example.invalid>`;
+      gpg("--quick-gen-key", owner, "rsa2048", "sign", expires);
+      const listed = gpg("--with-colons", "--list-keys", owner);
+      const fingerprint = /^fpr:+([0-9A-F]{40}):/m.exec(listed)?.[1]?.toLowerCase() ?? "";
+      return { name, fingerprint, armour: gpg("--armor", "--export", fingerprint) };
+    },
+    /** A package without files, as it lies in a repository; unsigned without a key. */
+    makePackage(name: string, key?: FrozenKey): Buffer {
+      const spec = join(work, `${name}.spec`);
+      const head = `Name: ${name}\nVersion: 1.0\nRelease: 1\nSummary: A test\nLicense: MIT\nBuildArch: noarch`;
+      writeFileSync(spec, `${head}\n%description\nA test.\n%files\n`);
+      tool("rpmbuild", ["-bb", "--define", `_topdir ${work}/build`, "--define", `_rpmdir ${work}/rpms`, spec]);
+      const path = join(work, "rpms/noarch", `${name}-1.0-1.noarch.rpm`);
+      const settings = {
+        __gpg: "/usr/bin/gpg",
+        _gpg_name: key?.fingerprint,
+        _gpg_sign_cmd_extra_args: clock.join(" "),
+      };
+      const defined = Object.entries(settings).flatMap(([macro, value]) => [
+        "--define",
+        `${macro} ${value || "%{nil}"}`,
+      ]);
+      if (key) tool("rpmsign", [...defined, "--addsign", path]);
+      return readFileSync(path);
+    },
+    /** A detached signature, in armour. */
+    sign(bytes: string, key: FrozenKey): string {
+      return tool("gpg", ["--batch", ...clock, "--local-user", key.fingerprint, "--armor", "--detach-sign"], bytes);
+    },
+    close() {
+      execFileSync("gpgconf", ["--homedir", home, "--kill", "all"]);
+      for (const dir of [home, work]) rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+export type Signing = ReturnType<typeof openSigning>;
+
+/** Lays a package where `fetchPackages` would, and answers how it is frozen. */
+export function layPackage(dir: string, bytes: Buffer, name: string): FrozenPackage {
+  const value = createHash("sha256").update(bytes).digest("hex");
+  mkdirSync(dir, { recursive: true, mode: 0o755 });
+  writeFileSync(join(dir, `${value}.rpm`), bytes, { mode: 0o644 });
+  const nevra = { name, epoch: 0, version: "1.0", release: "1", arch: "noarch" };
+  const location = `noarch/${name}-1.0-1.noarch.rpm`;
+  return { ...nevra, repository: "main", location, size: bytes.length, checksum: { type: "sha256", value } };
+}

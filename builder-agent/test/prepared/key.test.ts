@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+import type { FrozenInput } from "../../src/contract.ts";
+import { diskKey, preparedKey, type Preparer } from "../../src/prepared/key.ts";
+import { frozenInput, frozenPackage } from "../support/frozen-input.ts";
+
+const preparer: Preparer = { builder: "9.24.56", isolation: "vm" };
+const configuration = {
+  baseSystem: "tiny",
+  estimatedRawMb: 100,
+  locale: { language: "en_US.UTF-8", keyboardLayout: "english-us", timezone: "UTC" },
+  runlevel: 3,
+  network: { type: "dhcp", hostname: "", ip: "", netmask: "", route: "", nameservers: [] },
+  firewall: { enabled: false, openPorts: [] },
+  webyast: false,
+};
+const plain: FrozenInput = {
+  ...frozenInput(),
+  configuration,
+  files: [
+    {
+      path: "/etc/motd",
+      mode: 0o644,
+      owner: "root",
+      group: "root",
+      size: 5,
+      sha256: "a".repeat(64),
+      blobId: crypto.randomUUID(),
+    },
+  ],
+};
+const elsewhere = { ...plain, repositories: plain.repositories.map((one) => ({ ...one, url: "http://mirror/" })) };
+const withScript = (input: FrozenInput): FrozenInput => ({
+  ...input,
+  configuration: { ...configuration, buildScript: "echo $kiwi_type" },
+});
+const described = (input: FrozenInput) => ({ ...input, description: { ...input.description, "config.sh": "" } });
+const as = (imageType: "oem" | "iso" | "vmx", input = plain): FrozenInput => ({
+  ...input,
+  imageType,
+  imageName: `Kiosk.${imageType}`,
+  description: { ...input.description, "config.xml": frozenInput({ imageType }).description["config.xml"] ?? "" },
+});
+
+describe("the key of a prepared root", () => {
+  it.each<[string, FrozenInput, FrozenInput]>([
+    ["for types of one KIWI type", plain, as("vmx")],
+    ["for types of two KIWI types", plain, as("iso")],
+    ["with a build script, for types of one KIWI type", withScript(plain), withScript(as("vmx"))],
+    ["wherever the packages came from", plain, elsewhere],
+    ["in whatever order the packages stand", plain, { ...plain, packages: plain.packages.toReversed() }],
+  ])("is the same %s", (_what, one, other) => {
+    expect(preparedKey(other, preparer)).toBe(preparedKey(one, preparer));
+  });
+
+  it.each<[string, FrozenInput, Preparer?]>([
+    ["appliance", { ...plain, appliance: { ...plain.appliance, id: 1001 } }],
+    ["architecture", { ...plain, appliance: { ...plain.appliance, arch: "i586" } }],
+    ["package", { ...plain, packages: [...plain.packages, frozenPackage("more")] }],
+    ["text of the description", { ...plain, description: { ...plain.description, "root/etc/issue": "x" } }],
+    ["content of a file", { ...plain, files: plain.files?.map((file) => ({ ...file, sha256: "b".repeat(64) })) }],
+    ["mode of a file", { ...plain, files: plain.files?.map((file) => ({ ...file, mode: 0o600 })) }],
+    ["key of rpm", { ...plain, keys: [{ name: "k", fingerprint: "c".repeat(40), armour: "key" }] }],
+    ["KIWI", plain, { ...preparer, builder: "9.25.0" }],
+    ["isolation", plain, { ...preparer, isolation: "none" }],
+  ])("is another for another %s", (_what, other, by = preparer) => {
+    expect(preparedKey(other, by)).not.toBe(preparedKey(plain, preparer));
+  });
+
+  it("is another for another KIWI type where a build script may ask for it, or may be there", () => {
+    expect(preparedKey(withScript(as("iso")), preparer)).not.toBe(preparedKey(withScript(plain), preparer));
+    const { configuration: _, ...early } = plain;
+    expect(preparedKey(described(as("iso", early)), preparer)).not.toBe(preparedKey(described(early), preparer));
+  });
+});
+
+describe("the key of a disk", () => {
+  it("is the same for types that differ in the container alone, and for no others", () => {
+    expect(diskKey(as("vmx"), preparer)).toBe(diskKey(plain, preparer));
+    expect(diskKey(as("iso"), preparer)).not.toBe(diskKey(plain, preparer));
+    expect(diskKey(plain, { ...preparer, isolation: "none" })).not.toBe(diskKey(plain, preparer));
+    expect(diskKey(plain, preparer)).not.toBe(preparedKey(plain, preparer));
+  });
+});

@@ -1,0 +1,82 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { openImageCache } from "../../src/image-cache.ts";
+import { Snapshots } from "../../src/snapshot/snapshots.ts";
+import { makeDrives } from "../../src/testdrive/disk.ts";
+import type { Machine } from "../../src/testdrive/machine.ts";
+import { makeSessionDir } from "../../src/testdrive/session-dir.ts";
+import { eventually, temporaryDir } from "../support/agent-place.ts";
+import { writeRememberingDisk } from "./remembering-guest.ts";
+
+const buildId = 7;
+const image = { fileName: "a.tar.gz", size: 1, sha256: "a".repeat(64), rawSize: 1024 * 1024, compressed: true };
+let nextId = 500;
+
+export interface PlaceOptions {
+  snapshots?: "on" | "off";
+  says?: string;
+  bootMs?: number;
+  cacheBytes?: number;
+}
+
+/** An agent's state directory with one image in the cache, and sessions started from it on real QEMUs. */
+export async function makePlace({ snapshots = "on", says, bootMs, cacheBytes = 1e9 }: PlaceOptions = {}) {
+  const state = await temporaryDir();
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const logged: string[] = [];
+  const cacheDir = join(state.path, "cache");
+  const cache = await openImageCache(cacheDir, cacheBytes);
+  await writeRememberingDisk(join(state.path, "disk"), says);
+  (await cache.put(buildId, image.sha256, join(state.path, "disk"), "raw")).release();
+  const limits = { quietMs: 300, ...(bootMs && { bootMs }) };
+  const config = { stateDir: state.path, snapshots };
+  const log = (event: string) => void logged.push(event);
+  const made = new Snapshots({ config, cache, log, signal, limits });
+
+  /** A session of the build, as runTestdrive starts one. */
+  async function startSession(change: Partial<Machine> = {}) {
+    const testdriveId = nextId++;
+    const dir = await makeSessionDir(state.path, testdriveId);
+    const held = await cache.find(buildId, image.sha256);
+    if (!held) throw new Error("the image is gone");
+    const drives = await makeDrives({ image: held, imageType: "oem" }, dir, signal);
+    const usual = { accel: "tcg", memoryMb: 64, hasNetwork: false, diskBytes: 1e9, vnc: null } as const;
+    const machine = { ...usual, testdriveId, drives, ...change };
+    const claim = { buildId, imageType: "oem", image } as const;
+    const qemu = await made.start({ claim, image: held, machine, dir, start: { onEvent: () => {}, signal } });
+    const console = () => readFile(dir.file("serial.log"), "latin1");
+    return {
+      qemu,
+      console,
+      strike: (key: string) => qemu.execute("send-key", { keys: [{ type: "qcode", data: key }] }),
+      async says(words: string) {
+        let said = "";
+        await eventually(`the guest says ${JSON.stringify(words)}`, () => {
+          void console().then((text) => (said = text));
+          return said.includes(words);
+        });
+      },
+      async [Symbol.asyncDispose]() {
+        await qemu[Symbol.asyncDispose]();
+        held.release();
+        await dir[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  return {
+    path: state.path,
+    cacheDir,
+    logged,
+    stopping,
+    snapshots: made,
+    startSession,
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await made.settled();
+      await cache.idle();
+      await state[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,0 +1,146 @@
+import { globSync, readdirSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { processesIn } from "../support/agent-place.ts";
+import { makePlace } from "./place.ts";
+
+const yesterday = Date.now() / 1000 - 90_000;
+
+type Place = Awaited<ReturnType<typeof makePlace>>;
+
+/** One session, whose snapshot is there when this settles. */
+async function afterFirstSession(place: Place): Promise<string> {
+  await using session = await place.startSession();
+  await session.says("login: ");
+  await place.snapshots.settled();
+  const [snapshot] = globSync(join(place.cacheDir, "7", "*.snapshot"));
+  if (snapshot === undefined) throw new Error(`no snapshot: ${place.logged.join(", ")}`);
+  return snapshot;
+}
+
+describe("a snapshot of the booted guest", () => {
+  it("is made after the first session, and the next one goes on from it", async () => {
+    await using place = await makePlace();
+    const snapshot = await afterFirstSession(place);
+    expect(readdirSync(snapshot).toSorted()).toEqual(["overlay.qcow2", "serial.log", "state"]);
+    expect(readdirSync(join(place.cacheDir, "incoming"))).toEqual([]);
+
+    await using second = await place.startSession();
+
+    expect(place.logged).toEqual(["snapshot made", "started from a snapshot"]);
+    // It has not booted: the console has what the snapshot's had, and the guest answers at once.
+    expect(await second.console()).toBe("login: ");
+    await second.strike("a");
+    await second.says("login: a1\0\n");
+  });
+
+  it("holds nothing of a session: neither what its user has typed nor what it has written", async () => {
+    await using place = await makePlace();
+    await using first = await place.startSession();
+    await first.says("login: ");
+    await first.strike("x");
+    await first.says("login: x1\0\n");
+    await place.snapshots.settled();
+
+    await using second = await place.startSession();
+    await second.strike("a");
+    await second.strike("b");
+    await second.says("login: a1\0\nb2a\n");
+    await using third = await place.startSession();
+    await third.strike("c");
+
+    await third.says("login: c1\0\n");
+    expect(place.logged.filter((event) => event === "started from a snapshot")).toHaveLength(2);
+  });
+
+  it("serves two sessions at the same time", async () => {
+    await using place = await makePlace();
+    await afterFirstSession(place);
+
+    const [one, other] = await Promise.all([place.startSession(), place.startSession()]);
+
+    await using both = new AsyncDisposableStack();
+    both.use(one);
+    both.use(other);
+    await one.strike("a");
+    await other.strike("b");
+    await one.says("login: a1\0\n");
+    await other.says("login: b1\0\n");
+  });
+
+  it.each<[string, (snapshot: string) => void]>([
+    ["cut short", (snapshot) => truncateSync(join(snapshot, "state"), 5000)],
+    ["of another content", (snapshot) => writeFileSync(join(snapshot, "state"), "no state at all")],
+    ["without its disk's head", (snapshot) => writeFileSync(join(snapshot, "overlay.qcow2"), Buffer.alloc(512))],
+    ["older than a day", (snapshot) => utimesSync(join(snapshot, "state"), yesterday, yesterday)],
+  ])("that is %s is thrown away, and the guest boots", async (_, spoil) => {
+    await using place = await makePlace();
+    const snapshot = await afterFirstSession(place);
+    spoil(snapshot);
+    const spoiltAt = statSync(join(snapshot, "state")).ino;
+
+    await using second = await place.startSession();
+
+    expect(place.logged).toEqual(["snapshot made", "snapshot not used"]);
+    await second.says("login: ");
+    await second.strike("a");
+    await second.says("login: a1\0\n");
+    await place.snapshots.settled();
+    expect(statSync(join(snapshot, "state")).ino).not.toBe(spoiltAt);
+  });
+
+  it.each([
+    ["another memory", { memoryMb: 96 }],
+    ["a network", { hasNetwork: true }],
+  ])("is not for a machine with %s", async (_, change) => {
+    await using place = await makePlace();
+    await afterFirstSession(place);
+
+    await using session = await place.startSession(change);
+
+    await session.says("login: ");
+    expect(place.logged).toEqual(["snapshot made"]);
+  });
+
+  it("is not made of a guest that never asks for a login", async () => {
+    await using place = await makePlace({ says: "hello ", bootMs: 3_000 });
+    await using session = await place.startSession();
+    await session.says("hello ");
+    await place.snapshots.settled();
+    expect(place.logged).toEqual(["no snapshot"]);
+    expect(readdirSync(join(place.cacheDir, "incoming"))).toEqual([]);
+  });
+
+  it("is not tried a fourth time for a guest that does not get there", async () => {
+    await using place = await makePlace({ says: "hello ", bootMs: 500 });
+    for (let round = 0; round < 5; round++) {
+      await using session = await place.startSession();
+      await place.snapshots.settled();
+      expect(session.qemu.pid).toBeGreaterThan(0);
+    }
+    expect(place.logged).toEqual(["no snapshot", "no snapshot", "no snapshot"]);
+  });
+
+  it("is not made where the operator wants none", async () => {
+    await using place = await makePlace({ snapshots: "off" });
+    await using session = await place.startSession();
+    await session.says("login: ");
+    await place.snapshots.settled();
+    expect(place.logged).toEqual([]);
+  });
+
+  it("leaves no process and no directory when the agent stops in the middle", async () => {
+    await using place = await makePlace({ says: "wait " });
+    await using session = await place.startSession();
+    await session.says("wait ");
+    const own = () =>
+      [...processesIn(join(place.path, "testdrives")).values()].filter((line) => line.includes("-testdrive-0 "));
+    expect(own()).toHaveLength(1);
+
+    place.stopping.abort();
+    await place.snapshots.settled();
+
+    expect(own()).toEqual([]);
+    expect(readdirSync(join(place.path, "testdrives")).filter((name) => name.startsWith("snapshot-"))).toEqual([]);
+  });
+});

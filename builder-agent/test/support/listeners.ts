@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+
+/** The TCP addresses on which the process listens that works in this directory, as /proc tells. */
+export function listenersIn(dir: string): string[] {
+  const isNumber = /^\d+$/;
+  const pids = readdirSync("/proc").filter((name) => isNumber.test(name) && linkOf(`/proc/${name}/cwd`) === dir);
+  return pids.flatMap(listenersOf);
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return "";
+  }
+}
+
+function listenersOf(pid: string): string[] {
+  const sockets = new Set(readdirSync(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`)));
+  return ["tcp", "tcp6"].flatMap((table) =>
+    readFileSync(`/proc/net/${table}`, "utf8")
+      .split("\n")
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, , , state, , , , , , inode]) => state === "0A" && sockets.has(`socket:[${inode}]`))
+      .map(([, local = ""]) => addressOf(local)),
+  );
+}
+
+/** `0100007F:1F90` → 127.0.0.1:8080; addresses of version 6 as they are. */
+function addressOf(hex: string): string {
+  const [address = "", port = ""] = hex.split(":");
+  const bytes = Buffer.from(address, "hex").toReversed();
+  return `${bytes.length === 4 ? [...bytes].join(".") : address}:${Number.parseInt(port, 16)}`;
+}

@@ -1,0 +1,100 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { openImageCache } from "../../src/image-cache.ts";
+import { getImage } from "../../src/testdrive/image.ts";
+import { eventually, temporaryDir } from "../support/agent-place.ts";
+import { startFakeService } from "./fake-service.ts";
+
+const medium = Buffer.alloc(100_000, 7);
+
+async function makePlace() {
+  const dir = await temporaryDir();
+  const service = await startFakeService();
+  service.image = medium;
+  const path = join(dir.path, "cache");
+  const cache = await openImageCache(path, 1e9);
+  const image = {
+    fileName: "a.iso",
+    size: medium.length,
+    rawSize: medium.length,
+    compressed: false,
+    sha256: createHash("sha256").update(medium).digest("hex"),
+  };
+  const claim = {
+    testdriveId: 1,
+    token: "t",
+    password: "p",
+    buildId: 7,
+    imageType: "iso",
+    memoryMb: 64,
+    image,
+  } as const;
+  const ask = (signal = new AbortController().signal) => {
+    const messages: string[] = [];
+    const onMessage = (message: string) => void messages.push(message);
+    return { messages, image: getImage(claim, { api: service.api, cache, signal, onMessage }) };
+  };
+  return {
+    service,
+    ask,
+    incoming: () => readdirSync(join(path, "incoming")),
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]();
+      await dir[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe("sessions that want one image at the same time", () => {
+  it("share one download, and each hears how far it is", async () => {
+    await using place = await makePlace();
+
+    const asked = [place.ask(), place.ask(), place.ask()];
+    const [first, ...others] = await Promise.all(asked.map(({ image }) => image));
+
+    expect(place.service.ranges).toEqual([0]);
+    expect(new Set(others.map(({ path }) => path))).toEqual(new Set([first?.path]));
+    for (const { messages } of asked) expect(messages).toContain("Fetching the image (100 %)");
+  });
+
+  it("go on when one of them ends", async () => {
+    await using place = await makePlace();
+    place.service.cutAfter = 40_000;
+    const leaving = new AbortController();
+    const asked = [place.ask(leaving.signal), place.ask()] as const;
+    await eventually("the first part", () => place.service.ranges.length > 0);
+
+    leaving.abort(new Error("The session is over."));
+
+    await expect(asked[0].image).rejects.toThrow("The session is over.");
+    expect(existsSync((await asked[1].image).path)).toBe(true);
+  });
+
+  it("leave nothing when all of them end", async () => {
+    await using place = await makePlace();
+    Object.assign(place.service, { cutAfter: 40_000, stalls: true });
+    const leaving = new AbortController();
+    const asked = [place.ask(leaving.signal), place.ask(leaving.signal)];
+    await eventually("the first part", () => place.incoming().length === 1);
+
+    leaving.abort(new Error("The session is over."));
+
+    const ends = await Promise.allSettled(asked.map(({ image }) => image));
+    expect(ends.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    await eventually("nothing is left", () => place.incoming().length === 0);
+    Object.assign(place.service, { cutAfter: Infinity, stalls: false });
+    expect(existsSync((await place.ask().image).path)).toBe(true);
+  });
+
+  it("all hear why it cannot be had, and the next one tries it anew", async () => {
+    await using place = await makePlace();
+    place.service.image = Buffer.alloc(medium.length);
+    const ends = await Promise.allSettled([place.ask().image, place.ask().image]);
+    for (const end of ends) expect(end).toMatchObject({ reason: { message: expect.stringContaining("SHA-256") } });
+    place.service.image = medium;
+
+    expect(existsSync((await place.ask().image).path)).toBe(true);
+  });
+});

@@ -1,0 +1,27 @@
+import type { Context } from "hono";
+import { z } from "zod";
+import { attemptHeader } from "#contract/index";
+import { testdriveObject } from "#domain/testdrive";
+import { factory, type AgentEnv } from "#agent-api/factory";
+import { AgentRefusal } from "#agent-api/refusal";
+
+/** Visitors of a guest's web server: the body of one's request, and what the guest answers. Both are streams. */
+export const visits = factory
+  .createApp()
+  .get("/:id/visits/:visit/body", (c) => passOn(c))
+  .post("/:id/visits/:visit/answer", (c) => passOn(c));
+
+const Visit = z.object({
+  id: z.coerce.number().int().positive(),
+  visit: z.string().regex(/^[\w-]{1,64}$/),
+});
+
+/** The session's object joins the streams; it knows the attempt's token. */
+async function passOn(c: Context<AgentEnv>): Promise<Response> {
+  const { id, visit } = Visit.parse(c.req.param());
+  if (!c.req.header(attemptHeader)) throw new AgentRefusal("invalid", `The header ${attemptHeader} is missing.`);
+  const url = `https://testdrive/visits/${visit}?agent=${c.var.agent.id}`;
+  const answer = await testdriveObject(c.env, id).fetch(new Request(url, c.req.raw));
+  if (answer.status === 410) throw new AgentRefusal("late", await answer.text());
+  return answer;
+}

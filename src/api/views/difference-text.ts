@@ -1,0 +1,123 @@
+import type { BuildDifference, ComparedBuild, ComparedFiles } from "#domain/build-difference";
+import type { ComparedFile, FileChange } from "#domain/file-difference";
+import type { Change, ComparedPackage, LicenseDifference, PackageChange } from "#domain/package-difference";
+import type { ReleaseNotesDraft } from "#domain/release-notes-draft";
+import type { SettingChange } from "#domain/setting-difference";
+import { typeNames } from "#api/views/build-difference";
+
+/** The same as the element `difference`, for people. */
+export const differenceText = (
+  difference: BuildDifference,
+  files: ComparedFiles,
+  nextUrl: string | undefined,
+): string => {
+  const title = `${titleOf(difference.to)}, compared with ${titleOf(difference.from)}\n`;
+  const more = nextUrl === undefined ? [] : [`  There may be more: ${nextUrl}`];
+  const listed = files.state === "gone" ? ["  The files of one of the images are gone."] : files.changes.map(fileLine);
+  return [title, ...partsOf(difference), section("Files", [...listed, ...more])].filter(Boolean).join("\n");
+};
+
+const titleOf = ({ build, input }: ComparedBuild): string =>
+  `${printable(input.appliance.name)} ${build.version} (${build.imageType}, build ${build.id})`;
+
+/** Release notes have 64 KiB at most: so many lines of each part, and signs, each of which is three bytes at most. */
+const mostNoteLines = 150;
+const mostNoteSigns = 20_000;
+const mostNames = 20;
+
+/** Release notes that their author goes on from. */
+export function releaseNotesText({ image, since }: ReleaseNotesDraft): string {
+  if (since) {
+    const parts = partsOf(since, mostNoteLines).filter(Boolean);
+    const title = `Changes since version ${since.from.build.version}\n`;
+    return cut([title, ...(parts.length > 0 ? parts : ["Nothing but the files.\n"])].join("\n"));
+  }
+  const names = image.input.selection.packages.slice(0, mostNames).map(({ name }) => name);
+  const among = names.length === 0 ? "" : `, among them ${names.join(", ")}`;
+  return `The first version, with ${image.packages.length} packages${among}.\n`;
+}
+
+/** Whole lines. */
+const cut = (text: string): string =>
+  text.length <= mostNoteSigns ? text : `${text.slice(0, text.lastIndexOf("\n", mostNoteSigns))}\n…\n`;
+
+const partsOf = (
+  { from, to, packages, licenses, settings }: BuildDifference,
+  mostLines = Number.POSITIVE_INFINITY,
+): string[] => [
+  section("Packages", packages.map(packageLine), mostLines),
+  section("Settings", settings.map(settingLine), mostLines),
+  section("Licences", licenseLines(licenses), mostLines),
+  section("Size", sizeLines(from, to)),
+];
+
+const licenseLines = ({ added, removed }: LicenseDifference): string[] => [
+  ...added.map((name) => printable(`  + ${name}`)),
+  ...removed.map((name) => printable(`  - ${name}`)),
+];
+
+/** Nothing where there is nothing to say. */
+function section(title: string, lines: readonly string[], mostLines = Number.POSITIVE_INFINITY): string {
+  if (lines.length === 0) return "";
+  const more = lines.length > mostLines ? [`  and ${lines.length - mostLines} more`] : [];
+  return `${title}\n${[...lines.slice(0, mostLines), ...more].join("\n")}\n`;
+}
+
+const signs: Record<Change<unknown>["change"], string> = { added: "+", removed: "-", changed: "*" };
+
+function packageLine({ change, name, from, to }: PackageChange): string {
+  const versions = [from, to].filter((one) => one !== undefined).map(versionOf);
+  const [was, is] = versions;
+  const told = was === is && change === "changed" ? `${is}, another file` : versions.join(" -> ");
+  return printable(`  ${signs[change]} ${name} ${told}`);
+}
+
+const versionOf = ({ version, arch }: ComparedPackage): string => `${version}.${arch}`;
+
+function settingLine({ name, item, from, to }: SettingChange): string {
+  const title = name.replaceAll("_", " ");
+  const sign = from === undefined ? "+" : to === undefined ? "-" : "*";
+  const values = [from, to].filter((value) => value !== undefined).join(" -> ");
+  return printable(`  ${sign} ${title}${item === undefined ? "" : ` ${item}`}: ${values}`);
+}
+
+function sizeLines(from: ComparedBuild, to: ComparedBuild): string[] {
+  const sizes = [
+    ["disk or medium", from.build.rawSize, to.build.rawSize],
+    ["download", from.build.fileSize, to.build.fileSize],
+  ] as const;
+  return sizes
+    .filter(([, was, is]) => was !== is)
+    .map(([what, was, is]) => `  ${what}: ${was ?? 0} -> ${is ?? 0} bytes`);
+}
+
+function fileLine({ change, path, from, to }: FileChange): string {
+  const told = from && to ? changesIn(from, to).join(", ") : factsOf(to ?? from);
+  return printable(`  ${signs[change]} ${path} (${told})`);
+}
+
+function factsOf(file: ComparedFile | undefined): string {
+  if (!file) return "";
+  const { type, mode, owner, group, size, target } = file;
+  const more = size === undefined ? target && ` to ${target}` : `, ${size} bytes`;
+  return `${typeNames[type]} ${mode.toString(8)} ${owner}:${group}${more ?? ""}`;
+}
+
+function changesIn(from: ComparedFile, to: ComparedFile): string[] {
+  const facts = [
+    ["", typeNames[from.type], typeNames[to.type]],
+    ["mode ", from.mode.toString(8), to.mode.toString(8)],
+    ["owner ", `${from.owner}:${from.group}`, `${to.owner}:${to.group}`],
+    ["size ", from.size, to.size],
+    ["target ", from.target, to.target],
+  ] as const;
+  const changed = facts
+    .filter(([, was, is]) => was !== is)
+    .map(([name, was, is]) => `${name}${was ?? "none"} -> ${is ?? "none"}`);
+  const hasOtherContent = from.sha256 !== undefined && to.sha256 !== undefined && from.sha256 !== to.sha256;
+  return hasOtherContent ? [...changed, "content"] : changed;
+}
+
+/** Names in images may hold anything; a line stays one line. */
+const printable = (text: string): string =>
+  text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (sign) => `\\x${sign.charCodeAt(0).toString(16).padStart(2, "0")}`);

@@ -1,0 +1,22 @@
+import { Buffer } from "node:buffer";
+import type { SigningKey } from "./signing-key.ts";
+
+/**
+ * A signed statement as a line of JSON: a DSSE envelope, v1. What is signed is not the statement alone, but its type and
+ * length before it, so that it can be taken for nothing else.
+ */
+export async function signedEnvelope(payloadType: string, payload: Uint8Array, key: SigningKey): Promise<string> {
+  const signature = await key.sign(preAuthEncoding(payloadType, payload));
+  const envelope = {
+    payload: Buffer.from(payload).toString("base64"),
+    payloadType,
+    signatures: [{ keyid: key.id, sig: Buffer.from(signature).toString("base64") }],
+  };
+  return `${JSON.stringify(envelope)}\n`;
+}
+
+/** PAE of the DSSE protocol: `DSSEv1 LENGTH TYPE LENGTH PAYLOAD`, lengths in bytes. */
+export function preAuthEncoding(payloadType: string, payload: Uint8Array): Uint8Array<ArrayBuffer> {
+  const head = `DSSEv1 ${Buffer.byteLength(payloadType)} ${payloadType} ${payload.byteLength} `;
+  return Uint8Array.from(Buffer.concat([Buffer.from(head), payload]));
+}

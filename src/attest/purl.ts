@@ -1,0 +1,30 @@
+import type { InstalledPackage } from "#contract/index";
+
+/**
+ * The package URL of an RPM: pkg:rpm/NAME@VERSION-RELEASE?arch=…&distro=…&epoch=…&repository_url=…, with qualifiers in the
+ * order of their names and percent-encoded (the purl specification, "rpm" among its types). Without a namespace: nobody told
+ * who the vendor is.
+ */
+export function purlOf(
+  { name, epoch, version, release, arch }: Omit<InstalledPackage, "epoch"> & { epoch?: string | number | undefined },
+  { distro, repositoryUrl }: { distro?: string | undefined; repositoryUrl?: string | undefined } = {},
+): string {
+  const qualifiers = [
+    ["arch", arch],
+    ["distro", distro],
+    ["epoch", hasEpoch(epoch) ? String(epoch) : undefined],
+    ["repository_url", repositoryUrl],
+  ] as const;
+  const written = qualifiers.flatMap(([key, value]) => (value ? [`${key}=${encoded(value)}`] : []));
+  const query = written.length === 0 ? "" : `?${written.join("&")}`;
+  return `pkg:rpm/${encoded(name)}@${encoded(`${version}-${release}`)}${query}`;
+}
+
+/** rpm says "0" or nothing where there is none. */
+export const hasEpoch = (epoch: string | number | undefined): boolean => Number(epoch ?? 0) > 0;
+
+/** Everything but letters, digits and `.-_~:`; a text from an image may hold half a character. */
+const encoded = (text: string): string =>
+  encodeURIComponent(text.toWellFormed())
+    .replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
+    .replaceAll("%3A", ":");

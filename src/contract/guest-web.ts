@@ -1,0 +1,63 @@
+import { z } from "zod";
+
+/** One request for the web server of a testdrive's guest, as the visitor's door has filtered it. */
+export const GuestRequest = z.object({
+  method: z.enum(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]),
+  /** Path and query, as they came. */
+  target: z.string().startsWith("/").max(4096),
+  /** Lower-case names. */
+  headers: z.record(z.string(), z.string()),
+  hasBody: z.boolean(),
+});
+export type GuestRequest = z.infer<typeof GuestRequest>;
+
+/** What a header may hold (RFC 9110 §5.5). */
+const HeaderValue = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/);
+
+/** The head of the guest's answer; its body is that of POST /agent/testdrives/:id/visits/:visit/answer. */
+export const GuestAnswer = z.object({
+  status: z.int().min(200).max(599),
+  headers: z.record(z.string(), HeaderValue),
+});
+export type GuestAnswer = z.infer<typeof GuestAnswer>;
+
+/** Statuses whose answers have no body (RFC 9110 §15). */
+export const isBodyless = (status: number): boolean => [204, 205, 304].includes(status);
+
+/** Carries the head of a request or of an answer: percent-encoded JSON, since a guest's headers are any bytes. */
+export const guestHeadHeader = "x-kiln-guest-head";
+export const maxGuestHeadBytes = 16 * 1024;
+export const maxGuestRequestBytes = 16 * 1024 * 1024;
+export const maxGuestAnswerBytes = 64 * 1024 * 1024;
+
+export const guestHead = (head: GuestRequest | GuestAnswer): string => encodeURIComponent(JSON.stringify(head));
+
+/** Undefined where it is missing, damaged, or no such head. */
+export function readGuestHead<T>(schema: z.ZodType<T>, header: string | null): T | undefined {
+  if (header === null || header.length > maxGuestHeadBytes) return undefined;
+  try {
+    return schema.safeParse(JSON.parse(decodeURIComponent(header))).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** All that a visitor hears of a guest's headers. Cookies, redirects to elsewhere and policies of its own are not among them. */
+export const shownGuestHeaders = [
+  "accept-ranges",
+  "allow",
+  "content-disposition",
+  "content-encoding",
+  "content-language",
+  "content-length",
+  "content-range",
+  "content-type",
+  "etag",
+  "last-modified",
+  "location",
+  "retry-after",
+  "vary",
+] as const;
+
+/** The guest's own address, the only one that its redirects may name: QEMU's user network gives it by DHCP. */
+export const guestAddress = "10.0.2.15";

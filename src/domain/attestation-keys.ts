@@ -1,0 +1,22 @@
+import { openSigningKey, readPublicKey, type PublicKey, type SigningKey } from "#attest/signing-key";
+import { Refusal } from "#domain/refusal";
+
+export type AttestationEnv = Pick<Env, "ATTESTATION_KEY" | "ATTESTATION_RETIRED_KEYS" | "BASE_URL">;
+
+/** The key that signs now. Refused: the operator gave the service none. */
+export async function signingKey({ ATTESTATION_KEY: key }: Partial<AttestationEnv>): Promise<SigningKey> {
+  if (!key) throw new Refusal("unknown_error", { message: withoutKey });
+  return await openSigningKey(key);
+}
+
+const withoutKey = "This service has no key to sign with. Its operator gives it one as ATTESTATION_KEY.";
+
+/** All public keys that the service signs or has signed with; the one that signs now comes first, where there is one. */
+export async function listPublicKeys(env: Partial<AttestationEnv>): Promise<(PublicKey & { isCurrent: boolean })[]> {
+  const current = env.ATTESTATION_KEY ? [await openSigningKey(env.ATTESTATION_KEY)] : [];
+  const retired = (env.ATTESTATION_RETIRED_KEYS ?? "").split(/[\s,]+/).flatMap((spki) => readPublicKey(spki) ?? []);
+  return [
+    ...current.map(({ id, x, pem }) => ({ id, x, pem, isCurrent: true })),
+    ...retired.filter(({ id }) => id !== current[0]?.id).map((key) => ({ ...key, isCurrent: false })),
+  ];
+}

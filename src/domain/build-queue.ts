@@ -1,0 +1,21 @@
+import { waiting, whyWaiting } from "#objects/build-machine";
+import type { Progress } from "#objects/build-progress";
+import { countQueuedBefore } from "#storage/build-queue";
+import type { Database } from "#storage/db";
+
+/**
+ * What is seen of a build, with its place while it waits. Agents take the oldest build that they can do, so its place is
+ * counted among all that wait; one that no agent here can do may stand before it for long, and is passed by.
+ */
+export async function withPlaceInQueue<T extends Progress>(db: Database, buildId: number, seen: T): Promise<T> {
+  if (seen.state !== "queued") return seen;
+  const before = await countQueuedBefore(db, buildId);
+  return { ...seen, queuePosition: before + 1, message: before === 0 ? seen.message : withPlace(seen.message, before) };
+}
+
+/** The other reasons to wait have nothing to do with those before. */
+function withPlace(message: string, before: number): string {
+  const builds = before === 1 ? "1 build" : `${before} builds`;
+  if (message === waiting) return `Waiting in the queue: ${builds} before this one.`;
+  return message === whyWaiting.busy ? `${message}; ${builds} before this one` : message;
+}

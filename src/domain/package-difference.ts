@@ -1,0 +1,81 @@
+/** A package of an image. */
+export interface ComparedPackage {
+  name: string;
+  /** With its release, and its epoch where it has one. */
+  version: string;
+  arch: string;
+  /** Name of the repository that it came from; absent: none of the build's. */
+  repository?: string | undefined;
+  license?: string | undefined;
+  /** Of its file. */
+  checksum?: string | undefined;
+}
+
+/** What one image has and the other one has not, or has in another way. */
+export interface Change<T> {
+  change: "added" | "removed" | "changed";
+  from?: T;
+  to?: T;
+}
+
+export interface PackageChange extends Change<ComparedPackage> {
+  name: string;
+}
+
+/**
+ * By name, in the order of names. One for one is a change, also of the file alone under the same version; where a name has
+ * several packages, as kernels have, each is there or not.
+ */
+export function packageDifference(from: readonly ComparedPackage[], to: readonly ComparedPackage[]): PackageChange[] {
+  const [before, after] = [byName(from), byName(to)];
+  const names = [...new Set([...before.keys(), ...after.keys()])].toSorted();
+  return names.flatMap((name) => changesOf(name, before.get(name) ?? [], after.get(name) ?? []));
+}
+
+const byName = (packages: readonly ComparedPackage[]) => Map.groupBy(packages, ({ name }) => name);
+
+function changesOf(
+  name: string,
+  before: readonly ComparedPackage[],
+  after: readonly ComparedPackage[],
+): PackageChange[] {
+  const removed = without(before, after);
+  const added = without(after, before);
+  const [from, ...moreRemoved] = removed;
+  const [to, ...moreAdded] = added;
+  if (from && to && moreRemoved.length === 0 && moreAdded.length === 0) return [{ change: "changed", name, from, to }];
+  return [
+    ...removed.map((one) => ({ change: "removed", name, from: one }) as const),
+    ...added.map((one) => ({ change: "added", name, to: one }) as const),
+  ];
+}
+
+const without = (packages: readonly ComparedPackage[], others: readonly ComparedPackage[]): ComparedPackage[] =>
+  packages.filter((one) => !others.some((other) => isSame(one, other)));
+
+/** A checksum that nobody knows says nothing. */
+const isSame = (one: ComparedPackage, other: ComparedPackage): boolean =>
+  one.version === other.version &&
+  one.arch === other.arch &&
+  (one.checksum ?? other.checksum) === (other.checksum ?? one.checksum);
+
+/** Licences that only one of the images has. */
+export interface LicenseDifference {
+  /** False: one of the builds is from before licences were reported. */
+  known: boolean;
+  added: string[];
+  removed: string[];
+}
+
+export function licenseDifference(from: readonly ComparedPackage[], to: readonly ComparedPackage[]): LicenseDifference {
+  const [before, after] = [licensesOf(from), licensesOf(to)];
+  if (before.size === 0 || after.size === 0) return { known: false, added: [], removed: [] };
+  return {
+    known: true,
+    added: [...after.difference(before)].toSorted(),
+    removed: [...before.difference(after)].toSorted(),
+  };
+}
+
+const licensesOf = (packages: readonly ComparedPackage[]): Set<string> =>
+  new Set(packages.flatMap(({ license }) => license ?? []));

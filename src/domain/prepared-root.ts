@@ -1,0 +1,60 @@
+import { listAgents, type Agent } from "#storage/agents";
+import { isUnfinished, listBuildsOfAppliance, type Build } from "#storage/builds";
+import type { Database } from "#storage/db";
+import { deletePreparedBefore, findPreparedRoot, savePreparedRoot } from "#storage/prepared-roots";
+
+const hourMs = 60 * 60_000;
+/** An agent that is alive was heard more often than this. */
+const silentMs = 10 * 60_000;
+
+type Place = { env: Pick<Env, "KEEP_PREPARED_HOURS" | "BLOBS">; db: Database };
+
+/** 0, nothing and nonsense: none is kept. */
+const hoursKept = ({ KEEP_PREPARED_HOURS: hours }: Pick<Env, "KEEP_PREPARED_HOURS">): number =>
+  Math.max(0, Number(hours) || 0);
+
+/**
+ * Whether agents shall give each other the root of this build: other formats of the version are there or under way, and there are
+ * agents to give it to. Where there is but one, it keeps its roots itself.
+ */
+export async function isRootShared({ env, db }: Place, build: Build): Promise<boolean> {
+  if (hoursKept(env) === 0) return false;
+  const [agents, builds] = await Promise.all([listAgents(db), listBuildsOfAppliance(db, build.applianceId)]);
+  if (agents.filter(isBuilder).length < 2) return false;
+  return builds.some(
+    (other) =>
+      other.version === build.version &&
+      other.imageType !== build.imageType &&
+      (other.status === "finished" || isUnfinished(other)),
+  );
+}
+
+const isBuilder = ({ capabilities, lastSeenAt }: Agent): boolean =>
+  (capabilities?.imageTypes.length ?? 0) > 0 && (lastSeenAt?.getTime() ?? 0) > Date.now() - silentMs;
+
+/** A root that a build has given away. Its build may be gone meanwhile, and with it the appliance: then so is the root. */
+export async function keepPreparedRoot(
+  db: Database,
+  build: Pick<Build, "id" | "applianceId">,
+  root: { key: string; blobKey: string; sha256: string; at: Date },
+): Promise<void> {
+  const { at: createdAt, ...named } = root;
+  await savePreparedRoot(db, { ...named, createdAt, applianceId: build.applianceId, buildId: build.id });
+}
+
+/** The archive of a root of that very appliance, and its SHA-256; undefined: there is none, or no longer. */
+export async function findPrepared(
+  { env, db }: Place,
+  { applianceId }: Pick<Build, "applianceId">,
+  key: string,
+): Promise<{ blob: R2ObjectBody; sha256: string } | undefined> {
+  const root = await findPreparedRoot(db, applianceId, key);
+  const blob = root && (await env.BLOBS.get(root.blobKey));
+  return blob ? { blob, sha256: root.sha256 } : undefined;
+}
+
+/** Removes roots that are older than KEEP_PREPARED_HOURS: the row first, so that nothing names what is gone. */
+export async function expirePreparedRoots(env: Env, db: Database, now: number): Promise<void> {
+  const keys = await deletePreparedBefore(db, new Date(now - hoursKept(env) * hourMs));
+  for (let from = 0; from < keys.length; from += 1000) await env.BLOBS.delete(keys.slice(from, from + 1000));
+}

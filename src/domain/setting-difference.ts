@@ -1,0 +1,87 @@
+import type { FrozenInput } from "#contract/index";
+
+/** A setting that differs; `item`: of what there may be several. Absent on a side: it is not there. */
+export interface SettingChange {
+  name: string;
+  item?: string;
+  from?: string;
+  to?: string;
+}
+
+/** What two builds were made from, beside the packages that came of it. No passwords, and no texts of scripts. */
+export function settingDifference(from: FrozenInput, to: FrozenInput): SettingChange[] {
+  const [before, after] = [settingsOf(from, to), settingsOf(to, from)];
+  const changes = [...new Set([...before.keys(), ...after.keys()])].flatMap((key) => {
+    const [was, is] = [before.get(key), after.get(key)];
+    return was === is ? [] : [changeOf(key, was, is)];
+  });
+  return [...changes, ...scriptChanges(from, to)];
+}
+
+/** Between a setting's name and its item; neither can hold it. */
+const separator = "\n";
+
+function changeOf(key: string, from: string | undefined, to: string | undefined): SettingChange {
+  const [name = "", item] = key.split(separator);
+  return {
+    name,
+    ...(item !== undefined && { item }),
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+  };
+}
+
+type Setting = readonly [key: string, value: string];
+
+/** Without what the other one does not tell, since it is from before inputs told it. */
+function settingsOf(input: FrozenInput, other: FrozenInput): Map<string, string> {
+  const { appliance, imageType, selection, repositories, keys = [], files = [] } = input;
+  return new Map<string, string>([
+    ["name", appliance.name],
+    ["arch", appliance.arch],
+    ["image_type", imageType],
+    ...configured(input.configuration, other.configuration),
+    ...repositories.map(({ name }): Setting => [itemOf("repository", name), "used"]),
+    ...selection.patterns.map((name): Setting => [itemOf("selected_pattern", name), "selected"]),
+    ...selection.packages.map(({ name, version }): Setting => [itemOf("selected_package", name), version ?? "newest"]),
+    ...keys.map(({ name, fingerprint }): Setting => [itemOf("gpg_key", name), fingerprint]),
+    ...files.map(({ path, mode, owner, group, size, sha256 }): Setting => [
+      itemOf("overlay_file", path),
+      `${mode.toString(8)} ${owner}:${group}, ${size} bytes, sha256 ${sha256}`,
+    ]),
+  ]);
+}
+
+const itemOf = (name: string, item: string): string => `${name}${separator}${item.replaceAll(separator, " ")}`;
+
+function configured(configuration: FrozenInput["configuration"], other: FrozenInput["configuration"]): Setting[] {
+  if (!configuration || !other) return [];
+  const { locale, network, firewall, memoryMb } = configuration;
+  const settings: Setting[] = [
+    ["base_system", configuration.baseSystem],
+    ["language", locale.language],
+    ["keyboard_layout", locale.keyboardLayout],
+    ["timezone", locale.timezone],
+    ["runlevel", String(configuration.runlevel)],
+    ["memory_mb", other.memoryMb === undefined ? "" : String(memoryMb ?? "")],
+    ["network_type", network.type],
+    ["hostname", network.hostname],
+    ["ip", network.ip],
+    ["netmask", network.netmask],
+    ["route", network.route],
+    ["nameservers", network.nameservers.join(", ")],
+    ["firewall", firewall.enabled ? "on" : "off"],
+    ...firewall.openPorts.map((port): Setting => [itemOf("open_port", port), "open"]),
+    ["webyast", configuration.webyast ? "on" : "off"],
+  ];
+  return settings.filter(([, value]) => value !== "");
+}
+
+/** Scripts may hold what their author keeps to himself, and a published build is compared by everybody. */
+function scriptChanges(before: FrozenInput, after: FrozenInput): SettingChange[] {
+  const [from, to] = [before.configuration?.buildScript, after.configuration?.buildScript];
+  if (!before.configuration || !after.configuration || from === to) return [];
+  const name = "build_script";
+  if (from === undefined) return [{ name, to: "a script" }];
+  return [to === undefined ? { name, from: "a script" } : { name, from: "a script", to: "another script" }];
+}

@@ -1,0 +1,170 @@
+import {
+  GuestAnswer,
+  GuestRequest,
+  guestHead,
+  guestHeadHeader,
+  isBodyless,
+  maxGuestAnswerBytes,
+  maxGuestRequestBytes,
+  readGuestHead,
+  type TestdriveOrder,
+} from "#contract/index";
+import { newToken } from "#domain/secrets";
+
+const maxVisits = 32;
+/** Longer than the agent's own patience, so that its sentence arrives. */
+const answerWithinMs = 40_000;
+const maxVisitMs = 5 * 60_000;
+
+interface Visit {
+  isHead: boolean;
+  /** Null once the agent has taken it, or where there is none. */
+  body: ReadableStream<Uint8Array> | null;
+  /** An answer is under way; there is one. */
+  isAnswered: boolean;
+  answered: PromiseWithResolvers<Response>;
+  /** Aborted when the session ends, or the visit's time is over. */
+  over: AbortController;
+}
+
+/**
+ * Visitors of the guest's web server. The agent is told of each over its control socket, fetches the body, and brings the
+ * guest's answer as the body of a request of its own; both bodies are joined stream to stream, so that whoever reads slowly
+ * holds back whoever writes. All of it is in memory: a visit does not outlive its object, as it does not outlive its
+ * visitor's connection.
+ */
+export class GuestWeb {
+  readonly #visits = new Map<string, Visit>();
+  readonly #onChange: () => Promise<unknown>;
+
+  /** `onChange`: a visitor has come or gone. */
+  constructor(onChange: () => Promise<unknown>) {
+    this.#onChange = onChange;
+  }
+
+  get visitors(): number {
+    return this.#visits.size;
+  }
+
+  /** A visitor's request, its head in `guestHeadHeader`. `order` says whether there is an agent to hear it. */
+  async visit(request: Request, order: (order: TestdriveOrder) => boolean): Promise<Response> {
+    const asked = readGuestHead(GuestRequest, request.headers.get(guestHeadHeader));
+    if (!asked) return refused(400, "This cannot be asked of a machine.");
+    if (this.#visits.size >= maxVisits) return refused(503, "This machine has as many visitors as it can take.");
+    const visit = newToken();
+    const { answered } = this.#open(visit, asked, request.body);
+    await this.#onChange();
+    if (order({ type: "visit", visit, request: asked })) return await answered.promise;
+    await this.#close(visit);
+    return refused(503, "The machine's host is out of reach for the moment.");
+  }
+
+  /** The agent asks for the body of a visitor's request, or brings the guest's answer. */
+  ofAgent(visit: string, request: Request): Response | Promise<Response> {
+    return request.method === "GET" ? this.#body(visit) : this.#answer(visit, request);
+  }
+
+  #body(visit: string): Response {
+    const found = this.#visits.get(visit);
+    if (!found?.body) return left();
+    const tooMuch = refused(413, `At most ${maxGuestRequestBytes} bytes may be sent to a machine.`);
+    const size = atMost(maxGuestRequestBytes, () => this.#excuse(visit, tooMuch));
+    const body = found.body.pipeThrough(size, { signal: found.over.signal });
+    found.body = null;
+    return new Response(body);
+  }
+
+  /** Settles when the visitor has it, or has left. */
+  async #answer(visit: string, request: Request): Promise<Response> {
+    const found = this.#visits.get(visit);
+    const head = readGuestHead(GuestAnswer, request.headers.get(guestHeadHeader));
+    if (!found || found.isAnswered) return left();
+    if (!head) return refused(400, "This is no head of an answer.");
+    found.isAnswered = true;
+    try {
+      await passOn(head, request.body, found);
+      return new Response(null, { status: 204 });
+    } catch {
+      return left();
+    } finally {
+      await this.#close(visit);
+    }
+  }
+
+  closeAll(): void {
+    for (const { answered, over } of this.#visits.values()) {
+      answered.resolve(refused(410, "This testdrive has ended."));
+      over.abort();
+    }
+    this.#visits.clear();
+  }
+
+  #open(id: string, { method, hasBody }: GuestRequest, body: Visit["body"]): Visit {
+    const isHead = method === "HEAD";
+    const visit: Visit = {
+      isHead,
+      body: hasBody ? body : null,
+      isAnswered: false,
+      answered: Promise.withResolvers(),
+      over: new AbortController(),
+    };
+    const silent = refused(504, "The machine's host has not answered in time.");
+    const late = setTimeout(() => this.#excuse(id, silent), answerWithinMs);
+    const tooLong = setTimeout(() => visit.over.abort(), maxVisitMs);
+    void visit.answered.promise.then(() => clearTimeout(late));
+    visit.over.signal.addEventListener("abort", () => {
+      clearTimeout(late);
+      clearTimeout(tooLong);
+    });
+    this.#visits.set(id, visit);
+    return visit;
+  }
+
+  /** Answers in the guest's place; what the agent brings later finds nobody. */
+  #excuse(id: string, answer: Response): void {
+    this.#visits.get(id)?.answered.resolve(answer);
+    void this.#close(id);
+  }
+
+  async #close(id: string): Promise<void> {
+    this.#visits.get(id)?.over.abort();
+    if (this.#visits.delete(id)) await this.#onChange();
+  }
+}
+
+/** Gives the visitor's door the answer, its head in a header, and waits until the body has gone through. */
+async function passOn(
+  head: GuestAnswer,
+  body: ReadableStream<Uint8Array> | null,
+  { isHead, answered, over }: Visit,
+): Promise<void> {
+  const init = { headers: { [guestHeadHeader]: guestHead(head) } };
+  if (body === null || isHead || isBodyless(head.status)) {
+    return answered.resolve(new Response(null, init));
+  }
+  const { readable, writable } = joint(head);
+  answered.resolve(new Response(readable, init));
+  await body.pipeThrough(atMost(maxGuestAnswerBytes)).pipeTo(writable, { signal: over.signal });
+}
+
+/** Of the length that the guest has promised, if it has. */
+function joint({ headers }: GuestAnswer): IdentityTransformStream {
+  const length = headers["content-length"] ?? "";
+  return /^\d{1,15}$/.test(length) ? new FixedLengthStream(Number(length)) : new IdentityTransformStream();
+}
+
+/** Breaks a stream that is longer. */
+function atMost(maxBytes: number, onMore = () => {}): TransformStream<Uint8Array, Uint8Array> {
+  let bytes = 0;
+  return new TransformStream({
+    transform(chunk, controller) {
+      bytes += chunk.byteLength;
+      if (bytes <= maxBytes) return controller.enqueue(chunk);
+      onMore();
+      controller.error(new Error(`longer than ${maxBytes} bytes`));
+    },
+  });
+}
+
+const left = () => refused(410, "This visitor has left.");
+const refused = (status: number, sentence: string) => new Response(`${sentence}\n`, { status });

@@ -1,0 +1,46 @@
+import { and, eq, isNull, sql } from "drizzle-orm";
+import { z } from "zod";
+import { attestationsKey } from "./blobs.ts";
+import type { Build } from "./builds.ts";
+import type { Database } from "./db.ts";
+import { builds } from "./schema.ts";
+
+/** The documents about an image, byte by byte as they were signed. */
+export const Attestations = z.object({
+  spdx: z.string(),
+  cyclonedx: z.string(),
+  /** DSSE envelopes, one per line. */
+  provenance: z.string(),
+});
+export type Attestations = z.infer<typeof Attestations>;
+
+/** Undefined: none have been made yet. */
+export async function findAttestations(blobs: R2Bucket, buildId: number): Promise<Attestations | undefined> {
+  const blob = await blobs.get(attestationsKey(buildId));
+  return blob ? Attestations.parse(await blob.json()) : undefined;
+}
+
+/** Keeps them unless others were faster; answers those that are kept now. */
+export async function keepAttestations(
+  blobs: R2Bucket,
+  buildId: number,
+  attestations: Attestations,
+): Promise<Attestations> {
+  const kept = await blobs.put(attestationsKey(buildId), JSON.stringify(attestations), {
+    httpMetadata: { contentType: "application/json" },
+    onlyIf: { etagDoesNotMatch: "*" },
+  });
+  return kept ? attestations : ((await findAttestations(blobs, buildId)) ?? attestations);
+}
+
+/** A build of a version that is in the gallery. */
+export const findPublishedBuild = (db: Database, id: number): Promise<Build | undefined> =>
+  db.query.builds.findFirst({
+    where: and(
+      eq(builds.id, id),
+      eq(builds.status, "finished"),
+      isNull(builds.retiredAt),
+      sql`EXISTS (SELECT 1 FROM publications
+        WHERE publications.appliance_id = ${builds.applianceId} AND publications.version = ${builds.version})`,
+    ),
+  });

@@ -1,0 +1,31 @@
+import { and, desc, eq, isNull, sql } from "drizzle-orm";
+import type { PublishedFormat } from "#domain/published";
+import type { Build } from "./builds.ts";
+import type { Database } from "./db.ts";
+import { builds, publications } from "./schema.ts";
+
+/** A build of this account, of an appliance that is shared with it, or of a version in the gallery. */
+export const findComparableBuild = (db: Database, accountId: number, id: number): Promise<Build | undefined> =>
+  db.query.builds.findFirst({
+    where: and(
+      eq(builds.id, id),
+      isNull(builds.retiredAt),
+      sql`(${builds.accountId} = ${accountId}
+        OR EXISTS (SELECT 1 FROM shares WHERE shares.appliance_id = ${builds.applianceId} AND shares.account_id = ${accountId})
+        OR EXISTS (
+          SELECT 1 FROM publications, json_each(publications.formats) AS format
+          WHERE publications.appliance_id = ${builds.applianceId} AND publications.version = ${builds.version}
+            AND format.value ->> 'buildId' = ${builds.id}))`,
+    ),
+  });
+
+/** The published versions of an appliance with their images, the last published first. */
+export const listPublishedImages = (
+  db: Database,
+  applianceId: number,
+): Promise<{ version: string; formats: PublishedFormat[] }[]> =>
+  db
+    .select({ version: publications.version, formats: publications.formats })
+    .from(publications)
+    .where(eq(publications.applianceId, applianceId))
+    .orderBy(desc(publications.id));

@@ -1,0 +1,40 @@
+import { and, eq, sql } from "drizzle-orm";
+import type { Database } from "./db.ts";
+import { galleryListings } from "./schema.ts";
+
+/**
+ * Writes an appliance's listing anew from its publications, ratings and uses: two statements for the end of the batch
+ * that has changed one of them.
+ */
+export const relisted = (db: Database, applianceId: number) =>
+  [
+    db
+      .delete(galleryListings)
+      .where(
+        and(
+          eq(galleryListings.applianceId, applianceId),
+          sql`NOT EXISTS (SELECT 1 FROM publications WHERE appliance_id = ${applianceId})`,
+        ),
+      ),
+    db
+      .insert(galleryListings)
+      // Beside max(), SQLite takes the other columns from the row that has it.
+      .select(
+        sql`SELECT p.appliance_id, max(p.id), p.account_id, p.published_at, ${points}
+            FROM publications AS p WHERE p.appliance_id = ${applianceId} GROUP BY p.appliance_id`,
+      )
+      .onConflictDoUpdate({
+        target: galleryListings.applianceId,
+        set: {
+          publicationId: sql`excluded.publication_id`,
+          accountId: sql`excluded.account_id`,
+          publishedAt: sql`excluded.published_at`,
+          points: sql`excluded.points`,
+        },
+      }),
+  ] as const;
+
+/** docs/decisions/0019-gallery.md: ratings above 2 lift, below lower, a clone counts as a rating of 5; never below 1. */
+const points = sql`1 + max(0,
+  coalesce((SELECT sum(rating - 2) FROM ratings WHERE appliance_id = p.appliance_id AND account_id <> p.account_id), 0)
+  + coalesce((SELECT sum(CASE kind WHEN 'clone' THEN 3 ELSE 1 END) FROM gallery_uses WHERE appliance_id = p.appliance_id), 0))`;

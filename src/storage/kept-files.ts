@@ -1,0 +1,58 @@
+import { asc, eq, sql, type SQL } from "drizzle-orm";
+import { usedBytesOf } from "./accounts.ts";
+import type { Database } from "./db.ts";
+import { released, type NewOverlayFile, type OverlayFile, type Writer } from "./overlay-files.ts";
+import { appliances, overlayFiles } from "./schema.ts";
+
+export type KeptFile = Omit<NewOverlayFile, "applianceId" | "createdAt">;
+
+/**
+ * Adds files to an appliance in place of those that it has at the same places: all of them, or none. Undefined: the quota is
+ * exceeded, or the appliance is gone.
+ */
+export async function keepOverlayFiles(
+  db: Database,
+  applianceId: number,
+  files: readonly KeptFile[],
+  { accountId, quotaBytes }: Writer,
+): Promise<OverlayFile[] | undefined> {
+  const rows = JSON.stringify(files);
+  const addedBytes = files.reduce((sum, { size }) => sum + size, 0);
+  const owned = sql`EXISTS (SELECT 1 FROM appliances WHERE id = ${applianceId} AND account_id = ${accountId})`;
+  const replaced = replacedBy(rows, applianceId);
+  const [, , , , kept] = await db.batch([
+    db.insert(overlayFiles).select(
+      // Every column in its order, as the statement wants it.
+      sql`SELECT NULL, ${applianceId}, value ->> 'fileName', value ->> 'path', value ->> 'owner', value ->> 'group',
+          value ->> 'permissions', value ->> 'enabled', value ->> 'size', value ->> 'md5', value ->> 'sha256',
+          value ->> 'blobId', ${Date.now()}
+          FROM json_each(${rows})
+          WHERE ${owned} AND ${usedBytesOf(accountId)} + ${addedBytes} <= ${quotaBytes} ORDER BY key`,
+    ),
+    released(db, replaced),
+    db.delete(overlayFiles).where(replaced),
+    db
+      .update(appliances)
+      .set({ lastEditedAt: new Date() })
+      .where(sql`${eq(appliances.id, applianceId)} AND ${isThere(rows, applianceId)}`),
+    db.select().from(overlayFiles).where(isOneOf(rows, applianceId)).orderBy(asc(overlayFiles.id)),
+  ]);
+  return kept.length === files.length ? kept : undefined;
+}
+
+const isOneOf = (rows: string, applianceId: number): SQL =>
+  sql`${eq(overlayFiles.applianceId, applianceId)}
+      AND overlay_files.blob_id IN (SELECT value ->> 'blobId' FROM json_each(${rows}))`;
+
+/** What was at these places before; nothing, when the new ones were refused. */
+const replacedBy = (rows: string, applianceId: number): SQL =>
+  sql`overlay_files.appliance_id = ${applianceId}
+      AND overlay_files.blob_id NOT IN (SELECT value ->> 'blobId' FROM json_each(${rows}))
+      AND EXISTS (SELECT 1 FROM json_each(${rows}) WHERE value ->> 'path' = overlay_files.path
+                    AND value ->> 'fileName' = overlay_files.file_name)
+      AND ${isThere(rows, applianceId)}`;
+
+/** Whether the new rows were let in. */
+const isThere = (rows: string, applianceId: number): SQL =>
+  sql`EXISTS (SELECT 1 FROM overlay_files AS fresh WHERE fresh.appliance_id = ${applianceId}
+              AND fresh.blob_id IN (SELECT value ->> 'blobId' FROM json_each(${rows})))`;

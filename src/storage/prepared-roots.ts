@@ -1,0 +1,38 @@
+import { and, eq, inArray, sql } from "drizzle-orm";
+import type { Database } from "./db.ts";
+import { preparedRoots } from "./schema.ts";
+
+export type PreparedRoot = typeof preparedRoots.$inferSelect;
+
+/** The latest one stands; what the row named before, no row names any more. */
+export async function savePreparedRoot(db: Database, root: PreparedRoot): Promise<void> {
+  const { applianceId: _, key: __, ...set } = root;
+  const target = [preparedRoots.applianceId, preparedRoots.key];
+  await db.insert(preparedRoots).values(root).onConflictDoUpdate({ target, set });
+}
+
+export const findPreparedRoot = (db: Database, applianceId: number, key: string): Promise<PreparedRoot | undefined> =>
+  db.query.preparedRoots.findFirst({
+    where: and(eq(preparedRoots.applianceId, applianceId), eq(preparedRoots.key, key)),
+  });
+
+/** The blobs of prepared roots among those of some builds. */
+export async function findPreparedBlobs(db: Database, buildIds: number[]): Promise<Set<string>> {
+  const rows = await db
+    .select({ blobKey: preparedRoots.blobKey })
+    .from(preparedRoots)
+    .where(inArray(preparedRoots.buildId, sql`(SELECT value FROM json_each(${JSON.stringify(buildIds)}))`));
+  return new Set(rows.map(({ blobKey }) => blobKey));
+}
+
+/** Forgets the roots from before that moment, and those whose build is gone; answers where their blobs were. */
+export async function deletePreparedBefore(db: Database, before: Date): Promise<string[]> {
+  const gone = await db
+    .delete(preparedRoots)
+    .where(
+      sql`${preparedRoots.createdAt} < ${before.getTime()}
+        OR NOT EXISTS (SELECT 1 FROM builds WHERE builds.id = ${preparedRoots.buildId})`,
+    )
+    .returning({ blobKey: preparedRoots.blobKey });
+  return gone.map(({ blobKey }) => blobKey);
+}

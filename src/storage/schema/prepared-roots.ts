@@ -1,0 +1,23 @@
+import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { moment } from "./columns.ts";
+
+/** Roots that agents prepared and gave away, so that others need not prepare them for another format of an appliance. */
+export const preparedRoots = sqliteTable(
+  "prepared_roots",
+  {
+    applianceId: integer("appliance_id").notNull(),
+    /** What decides about the root, hashed by the agent. */
+    key: text("key").notNull(),
+    /** The build that it was prepared for; its blob goes with that build's. */
+    buildId: integer("build_id").notNull(),
+    /** Where the archive lies in R2. */
+    blobKey: text("blob_key").notNull(),
+    sha256: text("sha256").notNull(),
+    createdAt: moment("created_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.applianceId, table.key] }),
+    index("prepared_roots_build").on(table.buildId),
+    index("prepared_roots_created").on(table.createdAt),
+  ],
+);

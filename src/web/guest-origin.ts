@@ -1,0 +1,12 @@
+import { createMiddleware } from "hono/factory";
+import { nothingHere } from "#api/respond";
+import type { ApiEnv } from "#api/factory";
+
+/** With TESTDRIVE_ORIGIN guests are visited there and nowhere else, and nothing else is there. */
+export const keepGuestsApart = createMiddleware<ApiEnv>(async (c, next) => {
+  const { TESTDRIVE_ORIGIN: origin } = c.env;
+  if (origin === "") return await next();
+  const { host, pathname } = new URL(c.req.url);
+  const isGuest = pathname.startsWith("/testdrives/");
+  return isGuest === (host === new URL(origin).host) ? await next() : nothingHere(c);
+});

@@ -1,0 +1,155 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { readSecrets } from "../../scripts/launch/secrets.ts";
+import type { Phase } from "../../builder-agent/src/contract.ts";
+import { OwnAgent } from "./support/own-agent.ts";
+import { restClient, type RestClient } from "./support/rest.ts";
+import { startService, until, type Service } from "./support/service.ts";
+import { openTcpProxy, type TcpProxy } from "./support/tcp-proxy.ts";
+
+// What can break while a build runs, breaks; the build ends with an image or with a reason, and the host is as before.
+
+const folder = mkdtempSync(join(tmpdir(), "kiln-faults-"));
+let service: Service;
+let tux: RestClient;
+let proxy: TcpProxy;
+let agent: OwnAgent;
+let applianceId: string;
+
+beforeAll(async () => {
+  service = await startService(["--no-agent"]);
+  tux = restClient(service.ready());
+  proxy = await openTcpProxy(service.ready().url);
+  const token = readSecrets(service.stateDir).AGENT_TOKEN ?? "";
+  // Without a reserve, and without packages and roots of earlier builds: each build is to come through each stage.
+  const bare = { isolation: "none", minFreeGb: 0, packageCacheGb: 0, preparedGb: 0 };
+  agent = new OwnAgent(folder, { url: proxy.url, token, ...bare }, 1200);
+  await agent.start();
+  const { appliance } = await tux.call("POST", "/appliances", { clone_from: 1, arch: "x86_64" });
+  applianceId = appliance.id;
+});
+afterAll(async () => {
+  await agent[Symbol.asyncDispose]();
+  proxy[Symbol.dispose]();
+  await service.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+afterEach(async () => {
+  proxy.pass();
+  agent.emptyDisk();
+  const isClean = async () => (await agent.leftovers()).length === 0;
+  await until("nothing is left on the host", 20, isClean).catch(async () =>
+    expect(await agent.leftovers()).toEqual([]),
+  );
+});
+
+async function startBuild(): Promise<string> {
+  const asked = { appliance_id: applianceId, image_type: "oem", force: 1 };
+  return (await tux.call("POST", "/running_builds", asked)).build.id;
+}
+
+/** Waits for the line with which the first attempt enters the phase. */
+const entered = (buildId: string, phase: Phase) =>
+  until(`the build comes to: ${phase}`, 120, () => agent.logOf(buildId).includes(`Kiln: ${phase}`)).catch((error) => {
+    throw new Error(`${error}; the agent said:\n${agent.said.slice(-2000)}`);
+  });
+
+const endOf = async (buildId: string) => (await tux.watchBuild(buildId, 200)).at(-1);
+const attemptsOf = (buildId: string) => agent.said.split(`build starts buildId=${buildId} `).length - 1;
+
+describe("a build whose agent is killed", () => {
+  it.each<Phase>(["Preparing the build", "Creating the image", "Uploading the image"])(
+    "while it is at %j is made by the next one",
+    async (phase) => {
+      const buildId = await startBuild();
+      await entered(buildId, phase);
+
+      await agent.kill();
+      await agent.start();
+
+      expect(await endOf(buildId)).toMatchObject({ state: "finished" });
+      expect(attemptsOf(buildId)).toBe(2);
+    },
+  );
+});
+
+describe("a build whose KIWI is killed", () => {
+  it("is tried again", async () => {
+    const buildId = await startBuild();
+    await entered(buildId, "Installing software");
+
+    const [kiwi] = [...agent.processes()].find(([, words]) => /python\S* \S*kiwi-ng /.test(words)) ?? [];
+    process.kill(kiwi ?? 0, "SIGKILL");
+
+    expect(await endOf(buildId)).toMatchObject({ state: "finished" });
+    expect(attemptsOf(buildId)).toBe(2);
+    expect(agent.said).toContain("KIWI was killed on the builder");
+  });
+});
+
+describe("a build whose disk is full", () => {
+  it.each<Phase>(["Installing software", "Compressing the image"])(
+    "from %j on ends with that reason when it stays so",
+    async (phase) => {
+      const buildId = await startBuild();
+      await entered(buildId, phase);
+
+      agent.fillDisk();
+
+      expect(await endOf(buildId)).toMatchObject({ state: "error", message: "The disk of the builder is full." });
+      expect(attemptsOf(buildId)).toBe(3);
+    },
+  );
+
+  it("almost is stopped by an agent with a reserve, and made when there is room again", async () => {
+    await agent.kill("SIGTERM");
+    await agent.start({ KILN_AGENT_MIN_FREE_GB: "0.75" });
+    const buildId = await startBuild();
+    await entered(buildId, "Installing software");
+
+    // Less than a fifth of that, and more than it takes in the second between two looks.
+    agent.fillDisk(130);
+    await until("the build is stopped", 60, () => agent.said.includes("a build is stopped for want of disk"));
+    await until("the agent has no room", 60, () => agent.said.includes("no room for builds"));
+    agent.emptyDisk();
+
+    expect(await endOf(buildId)).toMatchObject({ state: "finished" });
+    expect(attemptsOf(buildId)).toBe(2);
+  });
+});
+
+describe("a build whose line breaks", () => {
+  it("goes on when an upload is cut in the middle of a part", async () => {
+    const before = proxy.cuts();
+    const buildId = await startBuild();
+    proxy.cutAt({ pattern: /PUT \/agent\/builds\/\d+\/artifacts\/\w+\/parts/, afterBytes: 5_000_000, times: 3 });
+
+    expect(await endOf(buildId)).toMatchObject({ state: "finished" });
+    expect(proxy.cuts() - before).toBe(3);
+    expect(attemptsOf(buildId)).toBe(1);
+  });
+
+  it("says that a repository is gone", async () => {
+    proxy.cutAt({ pattern: /GET \/repositories\//, afterBytes: 0, times: Infinity });
+    const buildId = await startBuild();
+
+    const message = expect.stringMatching(/could not be downloaded of its repository/);
+    expect(await endOf(buildId)).toMatchObject({ state: "error", message });
+    expect(attemptsOf(buildId)).toBe(3);
+  });
+
+  it("is made again when the service was out of reach for a minute", async () => {
+    const buildId = await startBuild();
+    await entered(buildId, "Creating the image");
+
+    proxy.refuse();
+    await sleep(60_000);
+    proxy.pass();
+
+    expect(await endOf(buildId)).toMatchObject({ state: "finished" });
+    expect(attemptsOf(buildId)).toBe(2);
+  });
+});

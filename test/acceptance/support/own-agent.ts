@@ -1,0 +1,106 @@
+import { execFileSync, spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { mountsBelow } from "../../../builder-agent/src/leftovers.ts";
+import { until } from "./service.ts";
+
+const main = fileURLToPath(new URL("../../../builder-agent/src/main.ts", import.meta.url));
+
+/** A real agent that a test starts, kills and starts again, on a small disk of its own: a file system in memory. */
+export class OwnAgent implements AsyncDisposable {
+  readonly stateDir: string;
+  readonly #configFile: string;
+  #process: ChildProcess | undefined;
+  #said = "";
+
+  constructor(folder: string, configuration: { url: string; token: string } & Record<string, unknown>, diskMb: number) {
+    this.stateDir = join(folder, "agent");
+    this.#configFile = join(folder, "agent.json");
+    mkdirSync(this.stateDir);
+    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${diskMb}m,mode=700`, "none", this.stateDir]);
+    const own = { stateDir: this.stateDir, testdriveSlots: 0, cacheGb: 0 };
+    writeFileSync(this.#configFile, JSON.stringify({ ...own, ...configuration }), { mode: 0o600 });
+  }
+
+  /** Starts it, with variables over its configuration, and waits until it has said hello. */
+  async start(env: Record<string, string> = {}): Promise<void> {
+    const before = this.#said.length;
+    const child = spawn(process.execPath, [main, "--config", this.#configFile], {
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    child.stderr.on("data", (bytes) => (this.#said += bytes));
+    this.#process = child;
+    await until("the agent is ready", 60, () => this.#said.includes("agent ready", before));
+  }
+
+  /** What it has printed in all its lives. */
+  get said(): string {
+    return this.#said;
+  }
+
+  async kill(signal: "SIGKILL" | "SIGTERM" = "SIGKILL"): Promise<void> {
+    const child = this.#process;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = new Promise((resolve) => child.once("exit", resolve));
+    child.kill(signal);
+    await gone;
+  }
+
+  /** What the agent has written to the log of a build's first attempt, before anybody else can know. */
+  logOf(buildId: string): string {
+    try {
+      return readFileSync(join(this.stateDir, "work", `build-${buildId}-1`, "build.log"), "utf8");
+    } catch {
+      return ""; // not there yet, or gone
+    }
+  }
+
+  /** Processes that work in the state directory, with their command lines. */
+  processes(): Map<number, string> {
+    const found = new Map<number, string>();
+    for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+      try {
+        const places = ["cwd", "root"].map((link) => readlinkSync(`/proc/${pid}/${link}`));
+        if (!places.some((place) => `${place}/`.startsWith(`${this.stateDir}/`))) continue;
+        found.set(Number(pid), readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " "));
+      } catch {
+        // Gone while we looked.
+      }
+    }
+    return found;
+  }
+
+  /** All that builds have left on this host: nothing, in the end. */
+  async leftovers(): Promise<string[]> {
+    const loops = execFileSync("losetup", ["--list", "--noheadings", "--output", "BACK-FILE"], { encoding: "utf8" });
+    return [
+      ...[...this.processes().values()].map((words) => `process ${words}`),
+      ...(await mountsBelow(join(this.stateDir, "work"))).map((point) => `mount ${point}`),
+      ...loops.split("\n").filter((file) => file.includes(this.stateDir)),
+      ...readdirSync(join(this.stateDir, "work")).map((name) => `work directory ${name}`),
+    ];
+  }
+
+  /** Takes all that is free of its disk, but for so many MB. */
+  fillDisk(leftMb = 0): void {
+    const { bavail, bsize } = statfsSync(this.stateDir);
+    const bytes = Math.max(0, bavail * bsize - leftMb * 1e6);
+    // The build writes at the same time: the disk may be full before that.
+    spawnSync("dd", ["if=/dev/zero", `of=${this.#ballast}`, "bs=1M", "iflag=count_bytes", `count=${bytes}`]);
+  }
+
+  emptyDisk(): void {
+    rmSync(this.#ballast, { force: true });
+  }
+
+  get #ballast(): string {
+    return join(this.stateDir, "ballast");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill("SIGTERM");
+    execFileSync("umount", ["--recursive", this.stateDir]);
+  }
+}

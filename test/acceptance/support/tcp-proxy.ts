@@ -1,0 +1,73 @@
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+
+/** A line between an agent and its service that can be cut. */
+export interface TcpProxy extends Disposable {
+  url: string;
+  /** Breaks every connection and takes no more until `pass`. */
+  refuse: () => void;
+  /** Undoes `refuse` and `cutAt`. */
+  pass: () => void;
+  /** Breaks each of the next connections on which `pattern` was sent, as soon as that many bytes went on after it. */
+  cutAt: (cut: Cut) => void;
+  /** How often `cutAt` has broken one. */
+  cuts: () => number;
+}
+
+interface Cut {
+  pattern: RegExp;
+  afterBytes: number;
+  times: number;
+}
+
+const noCut: Cut = { pattern: /(?!)/, afterBytes: 0, times: 0 };
+
+export async function openTcpProxy(target: string): Promise<TcpProxy> {
+  const { hostname, port } = new URL(target);
+  const open = new Set<Socket>();
+  let isRefusing = false;
+  let cut = noCut;
+  let cuts = 0;
+  const server = createServer((client) => {
+    if (isRefusing) return void client.resetAndDestroy();
+    const service = connect(Number(port), hostname);
+    const end = () => [client, service].forEach((socket) => socket.destroy());
+    let left: number | undefined;
+    client.on("data", (bytes) => {
+      if (left === undefined && cut.times > 0 && cut.pattern.test(bytes.toString("latin1"))) left = cut.afterBytes;
+      if (left === undefined) return;
+      left -= bytes.length;
+      if (left > 0 || cut.times === 0) return;
+      cut = { ...cut, times: cut.times - 1 };
+      cuts += 1;
+      end();
+    });
+    for (const socket of [client, service]) {
+      open.add(socket);
+      socket.on("error", end).on("close", () => {
+        open.delete(socket);
+        end();
+      });
+    }
+    client.pipe(service).pipe(client);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address() as AddressInfo;
+  const breakAll = () => open.forEach((socket) => socket.destroy());
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    refuse: () => {
+      isRefusing = true;
+      breakAll();
+    },
+    pass: () => {
+      isRefusing = false;
+      cut = noCut;
+    },
+    cutAt: (next) => void (cut = next),
+    cuts: () => cuts,
+    [Symbol.dispose]: () => {
+      breakAll();
+      server.close();
+    },
+  };
+}

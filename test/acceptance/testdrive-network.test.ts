@@ -1,0 +1,170 @@
+import { existsSync, readFileSync } from "node:fs";
+import { createServer, type AddressInfo, type Server } from "node:net";
+import { networkInterfaces } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { listenersIn } from "../../builder-agent/test/support/listeners.ts";
+import { inBrowser } from "./support/page.ts";
+import { restClient, type RestClient } from "./support/rest.ts";
+import { openViewer, relayWire, type Viewer } from "./support/rfb.ts";
+import { startService, until, type Service } from "./support/service.ts";
+
+// A machine with a web server and a network: what comes in by the relay, and that nothing gets out.
+
+const supportFile = (name: string) => readFileSync(new URL(`support/${name}`, import.meta.url));
+let service: Service;
+let tux: RestClient;
+let session: { id: string; url: string; web_url: string; server: { vnc: { port: string } } };
+let viewer: Viewer;
+
+beforeAll(async () => {
+  service = await startService();
+  tux = restClient(service.ready());
+  const buildId = await buildWithWebServer();
+  session = (await tux.call("POST", "/testdrives", { build_id: buildId, network: "on" })).testdrive;
+  viewer = await until("the relay is open", 60, () => watch());
+}, 300_000);
+
+afterAll(async () => {
+  viewer?.close();
+  await service.stop();
+});
+
+async function buildWithWebServer(): Promise<string> {
+  const { appliance } = await tux.call("POST", "/appliances", { clone_from: 1, arch: "x86_64" });
+  await tux.call("POST", `/appliances/${appliance.id}/cmd/add_package`, { name: "webdemo" });
+  await addFile(appliance.id, "/srv/www/cgi-bin/probe", supportFile("network-probe.sh"));
+  await addFile(
+    appliance.id,
+    "/srv/www/cgi-bin/echo",
+    "#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n'\nexec cat\n",
+  );
+  await addFile(appliance.id, "/srv/www/curious.html", supportFile("curious-page.html"));
+  const { build } = await tux.call("POST", "/running_builds", { appliance_id: appliance.id, image_type: "oem" });
+  expect((await tux.watchBuild(build.id, 250)).at(-1)).toMatchObject({ state: "finished" });
+  return build.id;
+}
+
+async function addFile(applianceId: string, place: string, content: string | Buffer): Promise<void> {
+  const { url, username, api_key: apiKey } = service.ready();
+  const [filename = "", path] = [place.split("/").at(-1), place.slice(0, place.lastIndexOf("/"))];
+  const form = new FormData();
+  form.set("file", new Blob([Buffer.from(content)]), filename);
+  const params = new URLSearchParams({ appliance_id: applianceId, filename, path, permissions: "0755" });
+  const authorization = `Basic ${Buffer.from(`${username}:${apiKey}`).toString("base64")}`;
+  const answer = await fetch(`${url}/api/v2/user/files?${params}`, {
+    method: "POST",
+    headers: { authorization },
+    body: form,
+  });
+  expect(answer.status, await answer.clone().text()).toBe(200);
+}
+
+const watch = () =>
+  relayWire(`${session.url.replace(/^http/, "ws")}/socket`)
+    .then((wire) => openViewer(wire))
+    .catch(() => undefined);
+
+const fromGuest = (path: string, init?: RequestInit) => fetch(session.web_url + path, init);
+const sessionDir = () => join(service.stateDir, "agent", "testdrives", session.id);
+
+describe("a testdrive with network=on", { timeout: 90_000 }, () => {
+  it("shows the machine's web page to whoever knows its address", async () => {
+    const page = await until("the guest's web server answers", 80, async () => {
+      const answer = await fromGuest("");
+      return answer.status === 200 ? answer : undefined;
+    });
+
+    expect(await page.text()).toBe("<h1>webdemo</h1>\n");
+    expect(page.headers.get("content-security-policy")).toMatch(/^sandbox /);
+    expect((await fromGuest("not-there")).status).toBe(404);
+    expect((await fetch(session.web_url.replace("/http/", "x/http/"))).status).toBe(404);
+  });
+
+  it("carries megabytes to the machine and back", async () => {
+    const body = Buffer.alloc(3 * 1024 * 1024, "0123456789abcdef\n");
+
+    const answer = await fromGuest("cgi-bin/echo", { method: "POST", body });
+
+    expect(answer.status).toBe(200);
+    expect(Buffer.compare(Buffer.from(await answer.arrayBuffer()), body)).toBe(0);
+  });
+
+  it("reaches neither this host, nor the service, nor another session, nor the internet", async () => {
+    let connections = 0;
+    const open = createServer((socket) => {
+      connections += 1;
+      socket.end("hello");
+    });
+    const port = await listen(open);
+    const own = listenersIn(sessionDir());
+    const hosts = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+    const addresses = hosts.filter(({ family }) => family === "IPv4").map(({ address }) => address);
+    const ports = [
+      port,
+      new URL(service.ready().url).port,
+      session.server.vnc.port,
+      ...own.map((each) => each.split(":")[1]),
+    ];
+    const targets = ["10.0.2.2", "10.0.2.3", ...addresses.filter((address) => !address.startsWith("127."))].flatMap(
+      (address) => ports.map((each) => `${address}:${each}`),
+    );
+
+    const told = await (await fromGuest(`cgi-bin/probe?${[...targets, "1.1.1.1:80"].join(",")}`)).text();
+    open.close();
+
+    expect(own.length).toBe(2); // VNC and the forward
+    expect(told).toContain("127.0.0.1:80 reached"); // the probe can tell
+    expect(told).toContain("default via 10.0.2.2");
+    for (const target of [...targets, "1.1.1.1:80", "names", "ping"]) expect(told).toContain(`${target} not reached`);
+    expect(connections).toBe(0);
+  });
+
+  it("is linked by its page, and a page of the machine's gets nothing of the service", async () => {
+    const { href, title } = await inBrowser(session.url, async (page) => {
+      const link = page.getByRole("link", { name: "Open the machine's web page" });
+      const href = await link.getAttribute("href");
+      await page.goto(`${session.web_url}curious.html`);
+      await page.waitForFunction(() => document.title !== "asking");
+      return { href, title: await page.title() };
+    });
+
+    expect(href).toBe(session.web_url);
+    const [origin, storage, cookie, account, stop, ownFile] = title.split(" | ");
+    expect([origin, storage, cookie]).toEqual(["null", "SecurityError", "SecurityError"]);
+    expect([account, stop]).toEqual(["TypeError", "TypeError"]);
+    expect(ownFile).toBe("<h1>webdemo</h1>");
+  });
+
+  it("has one screen for all of its viewers", async () => {
+    const another = await until("a second viewer is in", 20, () => watch());
+    const before = (await another.frame()).digest;
+
+    await viewer.type("hello");
+
+    await until("both see what one has typed", 30, async () => {
+      const [one, two] = await Promise.all([viewer.frame(), another.frame()]);
+      return one.digest === two.digest && two.digest !== before;
+    });
+    another.close();
+  });
+
+  it("ends with its agent, and says so to those who watch", async () => {
+    const first = service.ready().agent_pid;
+    if (first === null) throw new Error("there is no agent");
+    const wire = await relayWire(`${session.url.replace(/^http/, "ws")}/socket`);
+
+    process.kill(first, "SIGKILL");
+    await wire.closed;
+
+    const status = async () =>
+      (await (await fetch(`${session.url}/state`)).json()) as { state: string; message: string };
+    await until("the session has ended", 60, async () => (await status()).state === "ended");
+    expect((await status()).message).toMatch(/^The builder agent that ran it /);
+    expect((await fromGuest("")).status).toBe(410);
+    await until("its machine is gone", 30, () => !existsSync(sessionDir()));
+  });
+});
+
+const listen = (server: Server) =>
+  new Promise<number>((resolve) => server.listen(0, "0.0.0.0", () => resolve((server.address() as AddressInfo).port)));

@@ -1,0 +1,164 @@
+/** Roots that builds give each other, for other formats of one version. */
+import { env } from "cloudflare:workers";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { attemptHeader, partDigestHeader } from "#contract/index";
+import { isRootShared } from "#domain/prepared-root";
+import { sweep } from "#queues/sweep";
+import { buildPrefix } from "#storage/blobs";
+import { findAnyBuild } from "#storage/builds";
+import { openDatabase } from "#storage/db";
+import { loadTemplates } from "../support/catalogue.ts";
+import { signedIn, visit, type Client } from "../support/client.ts";
+import { createAppliance, startBuild } from "../support/factories.ts";
+import { bytesOf, fakeAgent, sha256, type Attempt, type FakeAgent } from "../support/fake-agent.ts";
+import { expectError } from "../support/xml.ts";
+
+beforeAll(loadTemplates);
+
+const db = openDatabase(env.DB);
+const hourMs = 60 * 60_000;
+const key = "a".repeat(64);
+const archive = bytesOf("a root, prepared");
+
+let tux: Client;
+let one: FakeAgent;
+let other: FakeAgent;
+beforeEach(async () => {
+  tux = await signedIn();
+  one = await fakeAgent();
+  other = await fakeAgent();
+});
+
+const another = (applianceId: number, imageType: string): Promise<number> =>
+  startBuild(tux, applianceId, { image_type: imageType, multi: "true" });
+
+const askFor = (agent: FakeAgent, { claim }: Attempt, wanted = key, token = claim.token) =>
+  agent.call("GET", `/builds/${claim.buildId}/prepared/${wanted}`, { headers: { [attemptHeader]: token } });
+
+/** An appliance whose first format has given its root away. */
+async function given() {
+  const applianceId = await createAppliance(tux);
+  const buildId = await startBuild(tux, applianceId);
+  const attempt = await one.claimsBuild(buildId);
+  await attempt.uploads(bytesOf("an image"));
+  await attempt.uploadsArtifact("prepared", archive);
+  expect((await attempt.finishes({ prepared: { key } })).status).toBe(200);
+  return { applianceId, buildId };
+}
+
+const sweepIn = (hours: number, keep = "24") =>
+  sweep(
+    { scheduledTime: Date.now() + hours * hourMs, cron: "* * * * *", noRetry() {} },
+    { ...env, KEEP_PREPARED_HOURS: keep },
+  );
+
+const preparedBlobs = async (buildId: number) => {
+  const { objects } = await env.BLOBS.list({ prefix: `${buildPrefix(buildId)}prepared` });
+  return objects.length;
+};
+
+describe("a prepared root", () => {
+  it("is got by another format of the appliance, with its digest", async () => {
+    const { applianceId } = await given();
+    const attempt = await other.claimsBuild(await another(applianceId, "iso"));
+
+    const answer = await askFor(other, attempt);
+
+    expect([answer.status, answer.headers.get(partDigestHeader)]).toEqual([200, sha256(archive)]);
+    expect(answer.headers.get("content-length")).toBe(String(archive.byteLength));
+    expect(new Uint8Array(await answer.arrayBuffer())).toEqual(archive);
+  });
+
+  it("is for builds of that appliance, while they run, and no one else", async () => {
+    const { applianceId } = await given();
+    const attempt = await other.claimsBuild(await another(applianceId, "iso"));
+    const theirs = await other.claimsBuild(await startBuild(tux, await createAppliance(tux)));
+
+    const answers = [
+      askFor(other, theirs),
+      askFor(other, attempt, "b".repeat(64)),
+      askFor(other, attempt, "..%2f..%2finputs"),
+      askFor(other, attempt, key, "another-token"),
+      other.call("GET", `/builds/${attempt.claim.buildId}/prepared/${key}`),
+      visit(`/agent/builds/${attempt.claim.buildId}/prepared/${key}`),
+    ];
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([404, 404, 400, 410, 400, 401]);
+    await attempt.call("fail", { kind: "failed", reason: "no" });
+    expect((await askFor(other, attempt)).status).toBe(410);
+  });
+
+  it("is the latest one that was given under its key", async () => {
+    const { applianceId } = await given();
+    const second = await other.claimsBuild(await another(applianceId, "iso"));
+    await second.uploads(bytesOf("a medium"));
+    await second.uploadsArtifact("prepared", bytesOf("the same, elsewhere"));
+    await second.finishes({ prepared: { key } });
+
+    const third = await other.claimsBuild(
+      await startBuild(tux, applianceId, { image_type: "iso", multi: "true", force: "true" }),
+    );
+    const got = new Uint8Array(await (await askFor(other, third)).arrayBuffer());
+    expect(got).toEqual(bytesOf("the same, elsewhere"));
+  });
+
+  it("is nothing without its key, or without its upload, and no build fails for that", async () => {
+    const applianceId = await createAppliance(tux);
+    const attempt = await one.claimsBuild(await startBuild(tux, applianceId));
+    await attempt.uploads(bytesOf("an image"));
+    expect((await attempt.finishes({ prepared: { key } })).status).toBe(200);
+    const second = await other.claimsBuild(await another(applianceId, "iso"));
+    expect((await askFor(other, second)).status).toBe(404);
+  });
+
+  it("stays for KEEP_PREPARED_HOURS and goes then, its blob too", async () => {
+    const { buildId } = await given();
+    await sweepIn(23);
+    expect(await preparedBlobs(buildId)).toBe(1);
+    await sweepIn(25);
+    expect(await preparedBlobs(buildId)).toBe(0);
+    expect((await findAnyBuild(db, buildId))?.status).toBe("finished");
+  });
+
+  it("goes with the build that it was made for", async () => {
+    const { applianceId, buildId } = await given();
+    const attempt = await other.claimsBuild(await another(applianceId, "iso"));
+    expect((await tux.delete(`/builds/${buildId}`)).status).toBe(200);
+    expect((await askFor(other, attempt)).status).toBe(404);
+    await sweepIn(0);
+    expect((await askFor(other, attempt)).status).toBe(404);
+  });
+});
+
+describe("a claim", () => {
+  it("says that the root is worth sharing when other formats are there, and agents to share it with", async () => {
+    const applianceId = await createAppliance(tux);
+    const first = await one.claimsBuild(await startBuild(tux, applianceId));
+    await first.uploads(bytesOf("an image"));
+    await first.finishes();
+    const second = await one.claimsBuild(await another(applianceId, "iso"));
+
+    expect([first.claim.sharesRoot, second.claim.sharesRoot]).toEqual([undefined, true]);
+    const row = await findAnyBuild(db, second.claim.buildId);
+    if (!row) throw new Error("the build is gone");
+    for (const keep of ["0", "", "some"]) {
+      expect(await isRootShared({ env: { ...env, KEEP_PREPARED_HOURS: keep }, db }, row)).toBe(false);
+    }
+    await env.DB.prepare("UPDATE agents SET last_seen_at = 0 WHERE id <> ?").bind(one.id).run();
+    expect(await isRootShared({ env, db }, row)).toBe(false);
+  });
+});
+
+describe("multi=true", () => {
+  it("waits for the first format of the version that was begun last", async () => {
+    const { applianceId } = await given(); // 0.0.1
+    const next = await startBuild(tux, applianceId); // 0.0.2
+    const answer = await tux.post("/running_builds", { appliance_id: applianceId, image_type: "iso", multi: "true" });
+    await expectError(answer, 400, "initial_build_pending");
+
+    const attempt = await one.claimsBuild(next);
+    await attempt.uploads(bytesOf("an image"));
+    await attempt.finishes();
+    const iso = await findAnyBuild(db, await another(applianceId, "iso"));
+    expect(iso).toMatchObject({ version: "0.0.2", imageType: "iso" });
+  });
+});

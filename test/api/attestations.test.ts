@@ -1,0 +1,274 @@
+import { createHash, createPublicKey, verify } from "node:crypto";
+import { Buffer } from "node:buffer";
+import { env } from "cloudflare:workers";
+import { runDurableObjectAlarm } from "cloudflare:test";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { z } from "zod";
+import { preAuthEncoding } from "#attest/dsse";
+import { buildObject } from "#domain/build";
+import { attestBuild, getAttestations } from "#domain/attestation";
+import { listPublicKeys } from "#domain/attestation-keys";
+import { sweep } from "#queues/sweep";
+import { keepAttestations } from "#storage/attestations";
+import { attestationsKey, installedKey } from "#storage/blobs";
+import { findAnyBuild } from "#storage/builds";
+import { openDatabase } from "#storage/db";
+import { CycloneDx, Provenance, Spdx } from "../attest/shapes.ts";
+import { signedIn, visit, type Client } from "../support/client.ts";
+import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
+import { bytesOf, sha256 } from "../support/fake-agent.ts";
+import { publishedAppliance } from "../support/gallery.ts";
+import { expectError, readXml } from "../support/xml.ts";
+
+const db = openDatabase(env.DB);
+const image = bytesOf("an image");
+
+let tux: Client;
+beforeEach(async () => {
+  tux = await signedIn();
+});
+
+const Envelope = z.object({
+  payload: z.base64(),
+  payloadType: z.literal("application/vnd.in-toto+json"),
+  signatures: z.array(z.object({ keyid: z.string(), sig: z.base64() })).length(1),
+});
+
+const get = (buildId: number, format: string, who = tux) => who.get(`/builds/${buildId}/attestations/${format}`);
+const textOf = async (buildId: number, format: string, who = tux) => await read(await get(buildId, format, who));
+const read = async (answer: Response) => new TextDecoder().decode(await answer.bytes());
+
+const exported = async (format: "pkcs8" | "spki", key: CryptoKey) =>
+  Buffer.from((await crypto.subtle.exportKey(format, key)) as ArrayBuffer).toString("base64");
+
+/** Some other key, as an operator would set it. */
+const otherKey = async () => {
+  const { privateKey, publicKey } = (await crypto.subtle.generateKey("Ed25519", true, ["sign"])) as CryptoKeyPair;
+  return { pkcs8: await exported("pkcs8", privateKey), spki: await exported("spki", publicKey) };
+};
+
+/** The statement of an envelope, when a key of the service has signed it. */
+function verified(jsonLines: string, pem: string) {
+  const { payload, payloadType, signatures } = Envelope.parse(JSON.parse(jsonLines));
+  const bytes = Buffer.from(payload, "base64");
+  const signature = Buffer.from(signatures[0]?.sig ?? "", "base64");
+  expect(verify(null, preAuthEncoding(payloadType, bytes), createPublicKey(pem), signature)).toBe(true);
+  return Provenance.parse(JSON.parse(bytes.toString()));
+}
+
+describe("GET builds/:id/attestations", () => {
+  it("lists what there is about an image", async () => {
+    const { buildId } = await createBuild(tux, image);
+
+    const { attestations } = await readXml(await tux.get(`/builds/${buildId}/attestations`));
+
+    expect(attestations["@type"]).toBe("array");
+    const name = "Kiosk.x86_64-0.0.1.oem.tar.gz";
+    expect(attestations.attestation.map(({ file_name }: { file_name: string }) => file_name)).toEqual([
+      `${name}.spdx.json`,
+      `${name}.cdx.json`,
+      `${name}.intoto.jsonl`,
+    ]);
+    for (const { url, sha256, content_type } of attestations.attestation) {
+      const answer = await tux.get(new URL(url).pathname.replace("/api/v2/user", ""));
+      expect(answer.headers.get("content-type")).toBe(content_type);
+      expect(
+        createHash("sha256")
+          .update(await read(answer))
+          .digest("hex"),
+      ).toBe(sha256);
+    }
+  });
+
+  it("tells what is in the image and whether that was resolved", async () => {
+    const installed = [
+      { name: "busybox", version: "0", release: "0", arch: "x86_64" },
+      { name: "stray", version: "1", release: "1", arch: "noarch" },
+    ];
+    const { buildId } = await createBuild(tux, image, { installed });
+
+    const spdx = Spdx.parse(JSON.parse(await textOf(buildId, "spdx")));
+    const cyclonedx = CycloneDx.parse(JSON.parse(await textOf(buildId, "cyclonedx")));
+
+    expect(spdx.packages.map(({ name }) => name)).toEqual(["Kiosk", "busybox", "stray"]);
+    expect(spdx.packages[0]?.checksums?.[0]).toEqual({ algorithm: "SHA256", checksumValue: sha256(image) });
+    expect(cyclonedx.components.map(({ name }) => name)).toEqual(["busybox", "stray"]);
+  });
+
+  it("signs where the image comes from, and with it both bills", async () => {
+    const { applianceId, buildId } = await createBuild(tux, image);
+    const pem = await read(await visit("/.well-known/kiln-attestation.pem"));
+
+    const { subject, predicate } = verified(await textOf(buildId, "provenance"), pem);
+
+    const name = "Kiosk.x86_64-0.0.1.oem.tar.gz";
+    expect(subject.map(({ name, digest }) => [name, digest.sha256])).toEqual([
+      [name, sha256(image)],
+      [`${name}.spdx.json`, sha256(bytesOf(await textOf(buildId, "spdx")))],
+      [`${name}.cdx.json`, sha256(bytesOf(await textOf(buildId, "cyclonedx")))],
+    ]);
+    expect(predicate.buildDefinition.externalParameters).toMatchObject({ appliance: { id: applianceId } });
+    expect(predicate.buildDefinition.resolvedDependencies.length).toBeGreaterThan(0);
+    expect(predicate.runDetails.metadata.invocationId).toBe(String(buildId));
+  });
+
+  it("is made when the build ends, and outlives the key that signed it", async () => {
+    const { buildId } = await createBuild(tux, image);
+    await runDurableObjectAlarm(buildObject(env, buildId));
+    await vi.waitUntil(() => env.BLOBS.head(attestationsKey(buildId)));
+    const before = await textOf(buildId, "provenance");
+    const build = await findAnyBuild(db, buildId);
+    if (!build) throw new Error("the build is gone");
+
+    const { provenance } = await getAttestations(
+      { env: { ...env, ATTESTATION_KEY: (await otherKey()).pkcs8 }, db },
+      build,
+    );
+
+    expect(provenance).toBe(before);
+  });
+
+  it("is made at the first request for a build from before", async () => {
+    const { buildId } = await createBuild(tux, image);
+    const before = await textOf(buildId, "provenance");
+    await env.BLOBS.delete(attestationsKey(buildId));
+
+    const all = await Promise.all([1, 2, 3].map(() => textOf(buildId, "provenance")));
+
+    expect(all).toEqual([before, before, before]);
+    expect(await env.BLOBS.head(attestationsKey(buildId))).not.toBeNull();
+  });
+
+  it("stays the first that was made, when two are made at once", async () => {
+    const { buildId } = await createBuild(tux, image);
+    const first = await textOf(buildId, "provenance");
+    const other = { spdx: "{}", cyclonedx: "{}", provenance: "{}" };
+
+    expect(await keepAttestations(env.BLOBS, buildId, other)).toMatchObject({ provenance: first });
+    expect(await textOf(buildId, "provenance")).toBe(first);
+  });
+
+  it("can be read by those with whom the appliance is shared, and of a published version by everybody", async () => {
+    const friend = await signedIn();
+    const { applianceId, buildId } = await createBuild(tux, image);
+    await tux.post(`/appliances/${applianceId}/sharing/${friend.username}`);
+    const published = await publishedAppliance(tux);
+
+    expect((await get(buildId, "spdx", friend)).status).toBe(200);
+    expect((await get(published.buildId, "spdx", await signedIn())).status).toBe(200);
+    await expectError(await get(buildId, "spdx", await signedIn()), 404, "invalid_build_id");
+  });
+
+  it("is refused for what has no image", async () => {
+    const { applianceId, buildId, agent } = await createBuild(tux, image);
+    const failed = await startBuild(tux, applianceId);
+    await (await agent.claimsBuild(failed)).call("fail", { kind: "failed", reason: "Problem: no" });
+    const queued = await startBuild(tux, await createAppliance(tux));
+
+    await expectError(await get(failed, "spdx"), 400, "build_not_found");
+    await expectError(await get(queued, "spdx"), 404, "invalid_build_id");
+    await expectError(await get(buildId, "spdx.json"), 400, "invalid_value");
+  });
+
+  it("is refused when what it is made of is gone", async () => {
+    const { buildId } = await createBuild(tux, image);
+    await runDurableObjectAlarm(buildObject(env, buildId));
+    await env.BLOBS.delete([installedKey(buildId), attestationsKey(buildId)]);
+
+    await expectError(await get(buildId, "spdx"), 400, "build_not_found");
+  });
+
+  it("goes with the image when that expires", async () => {
+    const { buildId } = await createBuild(tux, image);
+    await textOf(buildId, "spdx");
+
+    const inAMonth = { scheduledTime: Date.now() + 31 * 24 * 60 * 60_000, cron: "* * * * *", noRetry() {} };
+    await sweep(inAMonth, { ...env, KEEP_IMAGES_DAYS: "30" });
+
+    await expectError(await get(buildId, "spdx"), 400, "build_not_found");
+    expect(await env.BLOBS.head(attestationsKey(buildId))).toBeNull();
+  });
+
+  it("stays as long as the image", async () => {
+    const { buildId } = await createBuild(tux, image);
+    const before = await textOf(buildId, "spdx");
+
+    await sweep({ scheduledTime: Date.now() + 24 * 60 * 60_000, cron: "* * * * *", noRetry() {} }, env);
+
+    expect(await env.BLOBS.head(attestationsKey(buildId))).not.toBeNull();
+    expect(await textOf(buildId, "spdx")).toBe(before);
+  });
+});
+
+describe("beside the image", () => {
+  it("lies each document, for whoever has the address", async () => {
+    const { buildId } = await createBuild(tux, image);
+    const { build } = await readXml(await tux.get(`/builds/${buildId}`));
+    const path = new URL(build.download_url).pathname;
+
+    for (const [suffix, format] of [
+      [".spdx.json", "spdx"],
+      [".cdx.json", "cyclonedx"],
+      [".intoto.jsonl", "provenance"],
+    ] as const) {
+      const answer = await visit(path + suffix);
+      expect(answer.headers.get("content-disposition")).toContain(suffix);
+      expect(await read(answer)).toBe(await textOf(buildId, format));
+      const part = await visit(path + suffix, { headers: { range: "bytes=0-0" } });
+      expect([part.status, await read(part)]).toEqual([206, "{"]);
+    }
+    expect((await visit(`${path}.sig`)).status).toBe(404);
+    expect((await visit(path)).headers.get("link")).toContain('.spdx.json>; rel="describedby"');
+  });
+});
+
+describe("the keys", () => {
+  const keys = z.object({
+    keys: z.array(
+      z.object({ kid: z.string(), kty: z.literal("OKP"), x: z.string(), pem: z.string(), state: z.string() }),
+    ),
+  });
+
+  it("are public, with the id that signatures name", async () => {
+    const { buildId } = await createBuild(tux, image);
+    const { signatures } = Envelope.parse(JSON.parse(await textOf(buildId, "provenance")));
+
+    const listed = keys.parse(await (await visit("/.well-known/kiln-attestation-keys.json")).json());
+
+    expect(listed.keys.map(({ kid, state }) => [kid, state])).toEqual([[signatures[0]?.keyid, "current"]]);
+    const spki = createPublicKey(listed.keys[0]?.pem ?? "").export({ type: "spki", format: "der" });
+    expect(createHash("sha256").update(spki).digest("hex")).toBe(listed.keys[0]?.kid);
+    expect(createPublicKey(listed.keys[0]?.pem ?? "").export({ format: "jwk" }).x).toBe(listed.keys[0]?.x);
+  });
+
+  it("stay listed when they have retired; what is no key is passed over", async () => {
+    const { spki } = await otherKey();
+    const [own] = await listPublicKeys(env);
+    const ownSpki = own?.pem.split("\n")[1] ?? "";
+
+    const listed = await listPublicKeys({
+      ...env,
+      ATTESTATION_RETIRED_KEYS: ` ${spki}\n${ownSpki} nonsense ${"A".repeat(60)}`,
+    });
+
+    expect(listed.map(({ pem, isCurrent }) => [pem.split("\n")[1], isCurrent])).toEqual([
+      [ownSpki, true],
+      [spki, false],
+    ]);
+  });
+
+  it("of a service without one: it says so, and makes nothing", async () => {
+    const { buildId } = await createBuild(tux, image);
+    await runDurableObjectAlarm(buildObject(env, buildId));
+    await env.BLOBS.delete(attestationsKey(buildId));
+    const without = { ...env, ATTESTATION_KEY: "" };
+    const build = await findAnyBuild(db, buildId);
+    if (!build) throw new Error("the build is gone");
+
+    await attestBuild({ env: without, db }, buildId);
+    await expect(getAttestations({ env: without, db }, build)).rejects.toThrow(/has no key to sign with/);
+
+    expect(await env.BLOBS.head(attestationsKey(buildId))).toBeNull();
+    expect(await listPublicKeys(without)).toEqual([]);
+  });
+});

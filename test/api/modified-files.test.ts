@@ -1,0 +1,165 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { signedIn } from "../support/client.ts";
+import { bring, listOf, modifiedDrive, modifiedFile, type Told } from "../support/modified.ts";
+import { runningDrive } from "../support/testdrives.ts";
+import { expectError, readXml } from "../support/xml.ts";
+
+const gone: Told = { kind: "refused", why: "gone", message: "The disk is gone." };
+
+describe("GET modified_files", () => {
+  it("shows what the agent found, with whose it is and how its text differs", async () => {
+    const tux = await signedIn();
+    const difference = "--- a/etc/motd\n+++ b/etc/motd\n@@ -1 +1 @@\n-<a>\n+b & c\n";
+    const drive = await modifiedDrive(tux, () =>
+      listOf(
+        [
+          modifiedFile({ change: "changed", difference, mode: 0o4755 }),
+          modifiedFile({
+            change: "added",
+            path: "/srv/l",
+            type: "l",
+            target: "../x",
+            size: 0,
+            owner: undefined,
+            uid: 77,
+          }),
+          modifiedFile({ change: "deleted", path: "/srv/old", type: "d", mode: 0, size: 0 }),
+        ],
+        { unnamed: 2 },
+      ),
+    );
+    const { modified_files: shown } = await readXml(await tux.get(`/testdrives/${drive.id}/modified_files`));
+    expect(shown.truncated).toBe("false");
+    expect(shown.unnamed).toBe("2");
+    const [motd, link, old] = shown.files.file;
+    expect(motd).toEqual({
+      change: "changed",
+      path: "/etc/motd",
+      type: "file",
+      permissions: "4755",
+      owner: "root",
+      group: "users",
+      size: "6",
+      content_changed: "true",
+      difference: difference.trim(), // by the tests' reader
+    });
+    expect(link).toMatchObject({ type: "link", target: "../x", owner: "77" });
+    expect(old).toMatchObject({ change: "deleted", type: "directory", permissions: "000" });
+    const json = await tux.get(`/testdrives/${drive.id}/modified_files`, { headers: { accept: "application/json" } });
+    expect(await json.json()).toMatchObject({
+      modified_files: { unnamed: 2, files: [{ difference, size: 6 }, {}, {}] },
+    });
+  });
+
+  it("asks the agent for the paths of the request alone", async () => {
+    const tux = await signedIn();
+    const drive = await modifiedDrive(tux, () => listOf([]));
+    const query = "path=/etc/&path[]=//srv/./x&except=/etc/ssh&difference=false";
+    expect((await tux.get(`/testdrives/${drive.id}/modified_files?${query}`)).status).toBe(200);
+    expect(drive.orders[0]).toMatchObject({
+      filter: { paths: ["/etc", "/srv/x"], except: ["/etc/ssh"] },
+      wanted: { kind: "list", withDifferences: false },
+    });
+  });
+
+  it.each([
+    "path=etc",
+    "path=/a/../b",
+    `path=/${"x".repeat(5000)}`,
+    "except=x",
+    "difference=perhaps",
+    "path=/a%00",
+    "path=/a%1b",
+  ])("refuses %s", async (query) => {
+    const tux = await signedIn();
+    const drive = await modifiedDrive(tux, () => listOf([]));
+    const answer = await tux.get(`/testdrives/${drive.id}/modified_files?${query}`);
+    await expectError(answer, 400, "invalid_value");
+    expect(drive.orders).toEqual([]);
+  });
+
+  it("is not there for another account, on version 1, and for no id", async () => {
+    const [tux, stranger] = [await signedIn(), await signedIn()];
+    const drive = await modifiedDrive(tux, () => listOf([]));
+    const path = `/testdrives/${drive.id}/modified_files`;
+    await expectError(await stranger.get(path), 404, "unknown_error");
+    await expectError(await stranger.get(`${path}/data?path=/etc/motd`), 404, "unknown_error");
+    await expectError(await stranger.get(`${path}/archive`), 404, "unknown_error");
+    await expectError(await stranger.post(`${path}/keep`, { path: "/" }), 404, "unknown_error");
+    await expectError(await tux.get("/testdrives/999999/modified_files"), 404, "unknown_error");
+    await expectError(await tux.get("/testdrives/x/modified_files"), 404, "unknown_error");
+    await expectError(await tux.on("v1").get(path), 404, "unknown_error");
+    expect(drive.orders).toEqual([]);
+  });
+
+  it.each<[string, Told]>([
+    ["a refusal", gone],
+    ["what is no JSON", { raw: "{" }],
+    ["what is no answer", { raw: '{"kind":"list"}' }],
+    ["bytes", { bytes: "bytes" }],
+  ])("answers that there are no files where the agent brings %s", async (_, told) => {
+    const tux = await signedIn();
+    const drive = await modifiedDrive(tux, () => told);
+    await expectError(await tux.get(`/testdrives/${drive.id}/modified_files`), 400, "raw_image_unavailable");
+  });
+
+  it("says so where no agent holds the session's disk, and when it leaves in the middle", async () => {
+    const tux = await signedIn();
+    const without = await runningDrive(tux);
+    await expectError(await tux.get(`/testdrives/${without.id}/modified_files`), 400, "raw_image_unavailable");
+    const drive = await modifiedDrive(tux, () => listOf([]));
+    drive.line.socket.close(1000);
+    await expectError(await tux.get(`/testdrives/${drive.id}/modified_files`), 400, "raw_image_unavailable");
+  });
+
+  it("works when the session is over", async () => {
+    const tux = await signedIn();
+    const drive = await modifiedDrive(tux, () => listOf([modifiedFile()]));
+    await env.TESTDRIVES.getByName(String(drive.id)).stop();
+    const { modified_files: shown } = await readXml(await tux.get(`/testdrives/${drive.id}/modified_files`));
+    expect(shown.files.file.path).toBe("/etc/motd");
+  });
+
+  it("takes no answer of another attempt, and none twice", async () => {
+    const tux = await signedIn();
+    const drive = await modifiedDrive(tux, () => listOf([]));
+    await tux.get(`/testdrives/${drive.id}/modified_files`);
+    const [order] = drive.orders;
+    expect((await bring(drive, order?.request ?? "", listOf([]))).status).toBe(410);
+    const other = { ...drive, claim: { ...drive.claim, token: "x".repeat(32) } };
+    expect((await bring(other, order?.request ?? "", listOf([]))).status).toBe(410);
+  });
+});
+
+describe("GET modified_files/data and /archive", () => {
+  it("gives the bytes of a file, with their number, as a download", async () => {
+    const tux = await signedIn();
+    const drive = await modifiedDrive(tux, () => ({ bytes: "<script>\n", size: 9 }));
+    const answer = await tux.get(`/testdrives/${drive.id}/modified_files/data?path=/srv/index.html`);
+    expect(await answer.text()).toBe("<script>\n");
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      "content-type": "application/octet-stream",
+      "content-disposition": "attachment",
+      "content-length": "9",
+    });
+    expect(drive.orders[0]?.wanted).toEqual({ kind: "data", path: "/srv/index.html" });
+  });
+
+  it("gives an archive of all that was asked for", async () => {
+    const tux = await signedIn();
+    const drive = await modifiedDrive(tux, () => ({ bytes: "packed" }));
+    const answer = await tux.get(`/testdrives/${drive.id}/modified_files/archive?path=/etc`);
+    expect(answer.headers.get("content-type")).toBe("application/gzip");
+    expect(await answer.text()).toBe("packed");
+    expect(drive.orders[0]).toMatchObject({ filter: { paths: ["/etc"] }, wanted: { kind: "archive" } });
+  });
+
+  it("refuses what is no file of the session, and a request without a path", async () => {
+    const tux = await signedIn();
+    const drive = await modifiedDrive(tux, () => ({ kind: "refused", why: "no_file", message: "No such file." }));
+    const data = `/testdrives/${drive.id}/modified_files/data`;
+    await expectError(await tux.get(`${data}?path=/none`), 400, "invalid_path");
+    await expectError(await tux.get(data), 400, "missing_parameter");
+  });
+});

@@ -1,0 +1,62 @@
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, it } from "vitest";
+import { BuildClaimAnswer } from "#contract/index";
+import { signedIn, type Client } from "../support/client.ts";
+import { putPortion } from "../support/configurations.ts";
+import { createAppliance, startBuild } from "../support/factories.ts";
+import { capabilities, fakeAgent } from "../support/fake-agent.ts";
+import { expectError, readXml } from "../support/xml.ts";
+
+let tux: Client;
+beforeEach(async () => {
+  tux = await signedIn();
+  await env.DB.prepare("UPDATE agents SET capabilities = NULL").run();
+});
+
+const volumes = "<lvm><enabled>true</enabled><volume_group>kioskVG</volume_group></lvm>";
+
+async function applianceWithVolumes(): Promise<number> {
+  const id = await createAppliance(tux);
+  expect((await putPortion(tux, id, volumes)).status).toBe(200);
+  return id;
+}
+
+const claimWith = async (more: object) => {
+  const agent = await fakeAgent();
+  const json = { capabilities: { ...capabilities, ...more } };
+  return BuildClaimAnswer.parse(await (await agent.call("POST", "/builds/claim", { json })).json()).build?.buildId;
+};
+
+describe("a disk with volumes", () => {
+  it("is refused at once where no builder can make one, and the status says what is missing", async () => {
+    const id = await applianceWithVolumes();
+    const agent = await fakeAgent();
+    await agent.hello({ noLvm: "kernel: dm_mod" });
+
+    const { status } = await readXml(await tux.get(`/appliances/${id}/status`));
+    const message = await expectError(
+      await tux.post("/running_builds", { appliance_id: id }),
+      400,
+      "configuration_error",
+    );
+
+    expect(message).toContain("Missing there: kernel: dm_mod.");
+    expect([status.state, [status.issues.issue].flat().map(({ text }) => text)]).toEqual([
+      "error",
+      [expect.stringContaining("lvm2 is not selected"), message],
+    ]);
+    const { running_builds: builds } = await readXml(await tux.get(`/running_builds?appliance_id=${id}`));
+    expect(builds.running_build).toBeUndefined();
+    expect((await tux.post("/running_builds", { appliance_id: id, image_type: "iso" })).status).toBe(200);
+  });
+
+  it("goes to a builder that can make it, past one that cannot", async () => {
+    while ((await claimWith({})) !== undefined);
+    const buildId = await startBuild(tux, await applianceWithVolumes());
+    const plain = await startBuild(tux, await createAppliance(tux));
+
+    expect(await claimWith({ noLvm: "lvm2" })).toBe(plain);
+    expect(await claimWith({ noLvm: "lvm2" })).toBeUndefined();
+    expect(await claimWith({})).toBe(buildId);
+  });
+});

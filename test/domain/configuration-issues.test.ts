@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import { Configuration } from "#domain/configuration";
+import { configurationIssues, needsVolumes } from "#domain/configuration-issues";
+import { whyNoVolumes } from "#domain/builder-abilities";
+import type { Agent } from "#storage/agents";
+import { capabilities } from "../support/fake-agent.ts";
+
+const image = (...names: string[]) => ({
+  imageType: "oem" as const,
+  packages: names.map((name) => ({ name, arch: name.endsWith("32") ? "i586" : "x86_64" })),
+});
+/** What every row says; the rest are defaults. */
+const least = {
+  locale: { keyboardLayout: "english-us", language: "en_US.UTF-8", timezone: "UTC" },
+  users: [],
+  settings: { memorySizeMb: 512, diskSizeMb: 1024 },
+};
+const configured = (change: object) => Configuration.parse({ ...least, ...change });
+const settings = (change: object) => configured({ settings: { ...configured({}).settings, ...change } });
+const textsOf = (configuration: Configuration, planned: Parameters<typeof configurationIssues>[1]) =>
+  configurationIssues(configuration, planned).map(({ type, text }) => `${type}: ${text}`);
+
+const lvm = configured({ lvm: { enabled: true, volumeGroup: "kioskVG", volumes: [] } });
+const firewall = configured({ firewall: { enabled: true, openPorts: ["ssh", "http"] } });
+const database = configured({ databases: [{ type: "pgsql", users: [] }] });
+
+describe("configurationIssues", () => {
+  it.each([
+    ["LVM", lvm, "lvm2"],
+    ["the firewall", firewall, "firewalld"],
+    ["the firewall", firewall, "SuSEfirewall2"],
+    ["the firewall", firewall, "nftables"],
+    ["PAE", settings({ paeEnabled: true }), "kernel-pae32"],
+    ["Xen", settings({ xenHostModeEnabled: true }), "xen"],
+    ["PostgreSQL", database, "postgresql15-server"],
+    ["MySQL", configured({ databases: [{ type: "mysql", users: [] }] }), "mariadb"],
+  ])("warns of %s without its program, and not with %#", (_what, configuration, program) => {
+    expect(textsOf(configuration, image("busybox"))).toEqual([expect.stringMatching(/^warning: /)]);
+    expect(textsOf(configuration, image("busybox", program))).toEqual([]);
+  });
+
+  it("tells a 32-bit image apart, which could have PAE", () => {
+    const pae = settings({ paeEnabled: true });
+    expect(textsOf(pae, image("busybox"))[0]).toContain("changes nothing");
+    expect(textsOf(pae, image("busybox32"))[0]).toContain("no kernel with it");
+  });
+
+  it("offers lvm2", () => {
+    expect(configurationIssues(lvm, image())[0]?.solution).toEqual({ type: "install", package: "lvm2" });
+  });
+
+  it("has nothing to say of what every new appliance asks for", () => {
+    expect(textsOf(configured({}), image("busybox"))).toEqual([]);
+  });
+
+  it("asks for volumes only where there is a disk", () => {
+    const types = ["oem", "vmx", "xen", "ec2", "oemiso", "iso", "net"] as const;
+    expect(types.filter((type) => needsVolumes(lvm, type))).toEqual(["oem", "vmx", "xen", "ec2", "oemiso"]);
+  });
+});
+
+const agent = (change: object = {}) => ({ capabilities: { ...capabilities, ...change } }) as Agent;
+
+describe("whyNoVolumes", () => {
+  const wanted = { imageType: "oem", arch: "x86_64" } as const;
+
+  it.each([
+    ["nobody has said anything", [{ capabilities: null } as Agent], undefined],
+    ["one can", [agent({ noLvm: "lvm2" }), agent()], undefined],
+    ["none makes such images anyway", [agent({ noLvm: "lvm2", imageTypes: ["iso"] })], undefined],
+    [
+      "none can",
+      [agent({ noLvm: "lvm2" }), agent({ noLvm: "kernel: dm_mod" }), agent({ noLvm: "lvm2" })],
+      /lvm2; kernel: dm_mod\.$/,
+    ],
+    ["those that can make no such images", [agent({ noLvm: "lvm2" }), agent({ arches: ["i586"] })], /there: lvm2\.$/],
+  ])("where %s", (_what, agents, expected) => {
+    const why = whyNoVolumes(agents, wanted);
+    if (expected === undefined) expect(why).toBeUndefined();
+    else expect(why).toMatch(expected);
+  });
+});

@@ -1,0 +1,124 @@
+import { describe, expect, it } from "vitest";
+import type { FrozenConfiguration, FrozenInput } from "#contract/index";
+import { settingDifference } from "#domain/setting-difference";
+
+const configuration: FrozenConfiguration = {
+  baseSystem: "tiny-1.0",
+  estimatedRawMb: 70,
+  locale: { language: "en_US.UTF-8", keyboardLayout: "english-us", timezone: "UTC" },
+  runlevel: 3,
+  network: { type: "dhcp", hostname: "kiosk", ip: "", netmask: "", route: "", nameservers: [] },
+  firewall: { enabled: true, openPorts: ["ssh"] },
+  webyast: false,
+  memoryMb: 512,
+};
+
+const input: FrozenInput = {
+  formatVersion: 1,
+  appliance: { id: 1, name: "Kiosk", version: "0.0.1", arch: "x86_64" },
+  imageType: "oem",
+  imageName: "Kiosk.x86_64-0.0.1.oem",
+  repositories: [{ alias: "r1", id: 1, name: "Main", url: "https://secret:word@mirror.example.org" }],
+  packages: [],
+  selection: { packages: [{ name: "hello" }], patterns: ["base"] },
+  description: {},
+  files: [],
+  keys: [],
+  configuration,
+  writtenBy: "kiln",
+};
+
+const configured = (change: Partial<FrozenConfiguration>): FrozenInput => ({
+  ...input,
+  configuration: { ...configuration, ...change },
+});
+
+const file = (mode: number, sha256: string) => ({
+  path: "/etc/motd",
+  mode,
+  owner: "root",
+  group: "root",
+  size: 5,
+  sha256,
+  blobId: crypto.randomUUID(),
+});
+
+describe("the settings of two builds", () => {
+  it.each<[string, FrozenInput, FrozenInput, ReturnType<typeof settingDifference>]>([
+    ["the same", input, structuredClone(input), []],
+    ["another version alone", input, { ...input, appliance: { ...input.appliance, version: "0.0.2" } }, []],
+    ["another image type", input, { ...input, imageType: "iso" }, [{ name: "image_type", from: "oem", to: "iso" }]],
+    [
+      "another hostname",
+      input,
+      configured({ network: { ...configuration.network, hostname: "desk" } }),
+      [{ name: "hostname", from: "kiosk", to: "desk" }],
+    ],
+    [
+      "an address that was set",
+      input,
+      configured({ network: { ...configuration.network, ip: "10.0.0.2" } }),
+      [{ name: "ip", to: "10.0.0.2" }],
+    ],
+    [
+      "ports",
+      input,
+      configured({ firewall: { enabled: false, openPorts: ["http"] } }),
+      [
+        { name: "firewall", from: "on", to: "off" },
+        { name: "open_port", item: "ssh", from: "open" },
+        { name: "open_port", item: "http", to: "open" },
+      ],
+    ],
+    [
+      "the selection",
+      input,
+      { ...input, selection: { packages: [{ name: "hello", version: "1.0" }, { name: "nano" }], patterns: [] } },
+      [
+        { name: "selected_pattern", item: "base", from: "selected" },
+        { name: "selected_package", item: "hello", from: "newest", to: "1.0" },
+        { name: "selected_package", item: "nano", to: "newest" },
+      ],
+    ],
+    [
+      "an overlay file's mode",
+      { ...input, files: [file(0o644, "a")] },
+      { ...input, files: [file(0o600, "a")] },
+      [
+        {
+          name: "overlay_file",
+          item: "/etc/motd",
+          from: "644 root:root, 5 bytes, sha256 a",
+          to: "600 root:root, 5 bytes, sha256 a",
+        },
+      ],
+    ],
+    [
+      "a key",
+      input,
+      { ...input, keys: [{ name: "Tiny", fingerprint: "ab", armour: "…" }] },
+      [{ name: "gpg_key", item: "Tiny", to: "ab" }],
+    ],
+    [
+      "a repository by its name alone",
+      input,
+      { ...input, repositories: [] },
+      [{ name: "repository", item: "Main", from: "used" }],
+    ],
+    ["a configuration that one of them does not tell", input, { ...input, configuration: undefined }, []],
+    ["a memory size that one of them does not tell", input, configured({ memoryMb: undefined }), []],
+  ])("%s", (_what, from, to, expected) => {
+    expect(settingDifference(from, to)).toEqual(expected);
+  });
+
+  it("tell that a script is another one, and nothing of its text", () => {
+    const [first, second] = ["token=one", "token=two"].map((buildScript) => configured({ buildScript }));
+    if (!first || !second) throw new Error("two inputs were made");
+    expect(settingDifference(input, first)).toEqual([{ name: "build_script", to: "a script" }]);
+    expect(settingDifference(first, second)).toEqual([
+      { name: "build_script", from: "a script", to: "another script" },
+    ]);
+    expect(settingDifference(first, input)).toEqual([{ name: "build_script", from: "a script" }]);
+    expect(settingDifference(first, first)).toEqual([]);
+  });
+});

@@ -1,0 +1,138 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { FrozenPackage } from "#contract/index";
+import { Configuration } from "#domain/configuration";
+import { sealed } from "#domain/configuration-secrets";
+import { imageFacts } from "#domain/image-facts";
+import { descriptionFiles } from "#kiwi/description-files";
+import { findAnyAppliance, type Appliance } from "#storage/appliances";
+import { openDatabase } from "#storage/db";
+import { signedIn } from "../support/client.ts";
+import { createAppliance } from "../support/factories.ts";
+
+// Each field of a configuration, changed alone, changes what KIWI is told; what a field then does in an image is told, and
+// checked, where docs/api/configuration.md says.
+
+const script = { enabled: true, script: "true" };
+/** Something in every field. */
+const full: Configuration = {
+  description: "Sells tickets",
+  website: "http://kiosk.example/",
+  tags: ["kiosk"],
+  locale: { keyboardLayout: "german", language: "de_DE.UTF-8", timezone: "Europe/Vienna" },
+  network: {
+    type: "manual",
+    hostname: "kiosk7",
+    ip: "192.0.2.7",
+    netmask: "255.255.255.0",
+    route: "192.0.2.1",
+    nameservers: ["192.0.2.2"],
+  },
+  firewall: { enabled: true, openPorts: ["ssh"] },
+  users: [{ uid: 0, name: "root", password: "linux", group: "root", shell: "/bin/bash", homedir: "/root" }],
+  eulas: ["Do not feed the kiosk."],
+  databases: [{ type: "pgsql", users: [{ username: "tickets", password: "s3same", databases: ["prod"] }] }],
+  autostarts: [{ command: "/bin/true", description: "Counter", enabled: true, user: "root" }],
+  settings: {
+    memorySizeMb: 256,
+    diskSizeMb: 700,
+    swapSizeMb: 64,
+    paeEnabled: true,
+    xenHostModeEnabled: true,
+    cdromEnabled: true,
+    webyastEnabled: true,
+    liveInstallerEnabled: true,
+    publicClonable: true,
+    runlevel: 3,
+    automaticLogin: "root",
+  },
+  lvm: { enabled: true, volumeGroup: "systemVG", volumes: [{ sizeMb: 100, path: "/srv" }] },
+  scripts: { build: script, boot: script, autoyast: script },
+};
+
+/** Of the gallery, of the machine that a testdrive makes, and of the virtual machines beside an image. */
+const notTold = new Set(["tags.0", "settings.memorySizeMb", "settings.cdromEnabled", "settings.publicClonable"]);
+
+/** Values that are not free to choose. */
+const others: Record<string, unknown> = {
+  "locale.keyboardLayout": "english-us",
+  "locale.language": "fr_FR.UTF-8",
+  "network.type": "dhcp",
+  "network.netmask": "255.255.0.0",
+  "databases.0.type": "mysql",
+};
+
+type Value = string | number | boolean | Value[] | { [name: string]: Value };
+
+/** `users.0.name` and so on, with what is there. */
+function leavesOf(value: Value, path = ""): [path: string, value: Value][] {
+  if (typeof value !== "object") return [[path, value]];
+  return Object.entries(value).flatMap(([name, below]) => leavesOf(below, path === "" ? name : `${path}.${name}`));
+}
+
+/** Another value of its kind. */
+function other(path: string, value: Value): unknown {
+  if (path in others) return others[path];
+  if (typeof value === "boolean") return !value;
+  return typeof value === "number" ? value + 1 : `${value}9`;
+}
+
+function changed(path: string): Configuration {
+  const copy = structuredClone(full);
+  const names = path.split(".");
+  const last = names.pop() ?? "";
+  let at: unknown = copy;
+  for (const name of names) at = Object(at)[name];
+  Object(at)[last] = other(path, Object(at)[last]);
+  return Configuration.parse(copy);
+}
+
+const named = (value: object): string[] => Object.keys(value).toSorted();
+
+let appliance: Appliance;
+beforeAll(async () => {
+  const found = await findAnyAppliance(openDatabase(env.DB), await createAppliance(await signedIn()));
+  if (!found) throw new Error("there is no appliance");
+  appliance = found;
+});
+
+/** Of a 32-bit image, for which PAE says something. */
+const kernel: FrozenPackage = {
+  name: "kernel-default",
+  epoch: 0,
+  version: "6.1",
+  release: "1",
+  arch: "i586",
+  repository: "main",
+  location: "i586/kernel-default.rpm",
+  size: 1,
+  checksum: { type: "sha256", value: "0".repeat(64) },
+};
+
+async function told(configuration: Configuration): Promise<Record<string, string>> {
+  const asked = { version: "0.0.1", imageType: "oem", name: "Kiosk", bootstrap: null } as const;
+  const place = { env, db: openDatabase(env.DB) };
+  const row = { ...appliance, configuration: await sealed(env, configuration) };
+  return descriptionFiles((await imageFacts(place, row, { ...asked, packages: [kernel] })).facts);
+}
+
+describe("a configuration", () => {
+  it("has something in each of its fields here", () => {
+    expect(named(full)).toEqual(named(Configuration.shape));
+    expect(named(full.settings)).toEqual(named(Configuration.shape.settings.shape));
+    expect(
+      leavesOf(full)
+        .filter(([, value]) => value === "" || value === 0)
+        .map(([path]) => path),
+    ).toEqual(["users.0.uid"]);
+  });
+
+  it.each(leavesOf(full).map(([path]) => [path, notTold.has(path) ? "does not reach" : "reaches"]))(
+    "with another %s %s the description",
+    async (path, reaches) => {
+      const [before, after] = [await told(full), await told(changed(path))];
+
+      expect(JSON.stringify(before) === JSON.stringify(after)).toBe(reaches !== "reaches");
+    },
+  );
+});

@@ -1,0 +1,199 @@
+import { runInDurableObject } from "cloudflare:test";
+import { describe, expect, it } from "vitest";
+import { maxGuestAnswerBytes } from "#contract/index";
+import { signedIn, visit } from "../support/client.ts";
+import { answerVisit, bodyOfVisit, webDrive } from "../support/guest-web.ts";
+import { objectOf, openControl, passTime, report, startDrive, statusOf, until } from "../support/testdrives.ts";
+
+const viewersAre = (drive: Parameters<typeof statusOf>[0], count: number) =>
+  until(async () => ((await statusOf(drive)).viewers === count ? true : undefined));
+
+describe("visitors of a guest's web server", () => {
+  it("count as connected while they are served: the 60 seconds begin when the last has gone", async () => {
+    const drive = await webDrive(await signedIn());
+    await passTime(drive, 29_000);
+    report(drive.control, { type: "alive" });
+    await passTime(drive, 29_000);
+    report(drive.control, { type: "alive" });
+
+    const page = visit(drive.web);
+    const order = await drive.nextVisit();
+    await viewersAre(drive, 1);
+    await passTime(drive, 29_000);
+    report(drive.control, { type: "alive" });
+    await answerVisit(drive, order.visit, { status: 200, headers: {} }, "late");
+    expect(await (await page).text()).toBe("late");
+    await viewersAre(drive, 0);
+
+    await passTime(drive, 29_000);
+    report(drive.control, { type: "alive" });
+    await passTime(drive, 29_000);
+    expect((await statusOf(drive)).state).toBe("running");
+    report(drive.control, { type: "alive" });
+    await passTime(drive, 2_100);
+    expect(await statusOf(drive)).toMatchObject({ state: "ended", message: "Nobody was connected for 60 seconds." });
+  });
+
+  it("are told that the machine starts, or that its host is away", async () => {
+    const tux = await signedIn();
+    const starting = await startDrive(tux, null, { network: "on" });
+    const early = await visit(starting.web ?? "");
+
+    const drive = await webDrive(tux);
+    drive.control.socket.close(1000);
+    await drive.control.closed;
+    const alone = await visit(drive.web);
+
+    expect([early.status, await early.text()]).toEqual([503, "This machine is still starting.\n"]);
+    expect([alone.status, await alone.text()]).toEqual([503, expect.stringContaining("out of reach")]);
+    expect((await statusOf(drive)).viewers).toBe(0);
+  });
+
+  it("are served 32 at a time", async () => {
+    const drive = await webDrive(await signedIn());
+
+    const pages = Array.from({ length: 32 }, () => visit(drive.web));
+    await viewersAre(drive, 32);
+    expect((await visit(drive.web)).status).toBe(503);
+    await objectOf(drive).stop();
+
+    expect(new Set((await Promise.all(pages)).map(({ status }) => status))).toEqual(new Set([410]));
+  });
+
+  it("hold the guest back when they read slowly", async () => {
+    const drive = await webDrive(await signedIn());
+    const page = visit(drive.web);
+    const { visit: id } = await drive.nextVisit();
+    let sent = 0;
+    const chunk = new Uint8Array(64 * 1024);
+    const much = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (sent === 512 * chunk.length) return controller.close();
+        sent += chunk.length;
+        controller.enqueue(chunk);
+      },
+    });
+
+    const answered = answerVisit(drive, id, { status: 200, headers: {} }, much);
+    const answer = await page;
+    await scheduler.wait(300);
+    const sentUnread = sent;
+    const body = await answer.arrayBuffer();
+
+    expect(sentUnread).toBeLessThan(4 * 1024 * 1024);
+    expect([body.byteLength, (await answered).status]).toEqual([512 * chunk.length, 204]);
+  });
+
+  it("get no more than a guest may send, and the rest is cut off", async () => {
+    const drive = await webDrive(await signedIn());
+    const page = visit(drive.web);
+    const { visit: id } = await drive.nextVisit();
+    const chunk = new Uint8Array(1024 * 1024);
+    const endless = new ReadableStream<Uint8Array>({ pull: (controller) => controller.enqueue(chunk) });
+
+    const answered = answerVisit(drive, id, { status: 200, headers: {} }, endless);
+    let received = 0;
+    const reading = (async () => {
+      for await (const bytes of (await page).body ?? []) received += bytes.byteLength;
+    })();
+
+    await expect(reading).rejects.toThrow();
+    expect((await answered).status).toBe(410);
+    expect(received).toBeLessThanOrEqual(maxGuestAnswerBytes);
+    expect(received).toBeGreaterThan(maxGuestAnswerBytes / 2);
+  });
+
+  it("are answered once", async () => {
+    const drive = await webDrive(await signedIn());
+    const page = visit(drive.web);
+    const { visit: id } = await drive.nextVisit();
+    const first = new TransformStream<Uint8Array, Uint8Array>();
+
+    const answered = answerVisit(drive, id, { status: 200, headers: {} }, first.readable);
+    const body = (await page).text();
+    expect((await answerVisit(drive, id, { status: 200, headers: {} }, "second")).status).toBe(410);
+    const writer = first.writable.getWriter();
+    await writer.write(new TextEncoder().encode("first"));
+    await writer.close();
+
+    expect([await body, (await answered).status]).toEqual(["first", 204]);
+  });
+
+  it("may send no more than a machine takes, whatever length they say", async () => {
+    const drive = await webDrive(await signedIn());
+    const chunk = new Uint8Array(1024 * 1024);
+    const endless = new ReadableStream<Uint8Array>({ pull: (controller) => controller.enqueue(chunk) });
+
+    const page = visit(drive.web, { method: "POST", body: endless });
+    const { visit: id, request } = await drive.nextVisit();
+    const taken = (await bodyOfVisit(drive, id)).arrayBuffer();
+
+    expect(request.hasBody).toBe(true);
+    await expect(taken).rejects.toThrow();
+    expect((await page).status).toBe(413);
+    expect((await answerVisit(drive, id, { status: 200, headers: {} }, "late")).status).toBe(410);
+  });
+
+  it("who leave let the agent know, and make room", async () => {
+    const drive = await webDrive(await signedIn());
+    const page = visit(drive.web);
+    const { visit: id } = await drive.nextVisit();
+    const endless = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new Uint8Array(65_536)),
+    });
+
+    const answered = answerVisit(drive, id, { status: 200, headers: {} }, endless);
+    await (await page).body?.cancel();
+
+    expect((await answered).status).toBe(410);
+    await viewersAre(drive, 0);
+  });
+
+  it.each([
+    ["by an id that is none", "x.y", { status: 200, headers: {} }, 400],
+    ["when nobody has come", "unknown", { status: 200, headers: {} }, 410],
+    ["with what is no status", undefined, { status: 700, headers: {} }, 400],
+  ])("are not answered %s", async (_what, id, head, status) => {
+    const drive = await webDrive(await signedIn());
+    const page = visit(drive.web);
+    const order = await drive.nextVisit();
+
+    expect((await answerVisit(drive, id ?? order.visit, head)).status).toBe(status);
+
+    await answerVisit(drive, order.visit, { status: 200, headers: {} }, "good");
+    expect(await (await page).text()).toBe("good");
+  });
+
+  it("are another session's agent's affair never", async () => {
+    const tux = await signedIn();
+    const [drive, other] = [await webDrive(tux), await webDrive(tux)];
+    const page = visit(drive.web);
+    const { visit: id } = await drive.nextVisit();
+
+    const strange = { ...drive, claim: other.claim };
+    const answers = [
+      await answerVisit(strange, id, { status: 200, headers: {} }, "evil"),
+      await bodyOfVisit(strange, id),
+    ];
+    await answerVisit(drive, id, { status: 200, headers: {} }, "good");
+
+    expect(answers.map(({ status }) => status)).toEqual([410, 410]);
+    expect(await (await page).text()).toBe("good");
+  });
+
+  it("are forgotten by a service that starts again, which serves the next", async () => {
+    const drive = await webDrive(await signedIn());
+    const lost = visit(drive.web);
+    const { visit: id } = await drive.nextVisit();
+    await runInDurableObject(objectOf(drive), (_, state) => state.abort("a new version")).catch(() => {});
+    expect((await lost).status).toBe(503);
+
+    const control = await openControl(drive);
+    expect((await answerVisit(drive, id, { status: 200, headers: {} }, "late")).status).toBe(410);
+    const again = visit(drive.web);
+    const order = JSON.parse(String(await control.next())) as { visit: string };
+    await answerVisit(drive, order.visit, { status: 200, headers: {} }, "again");
+
+    expect(await (await again).text()).toBe("again");
+  });
+});

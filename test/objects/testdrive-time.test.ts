@@ -1,0 +1,111 @@
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { signedIn, visit } from "../support/client.ts";
+import { capabilities } from "../support/fake-agent.ts";
+import {
+  joinedPair,
+  objectOf,
+  passTime,
+  report,
+  rowSays,
+  runningDrive,
+  statusOf,
+  until,
+} from "../support/testdrives.ts";
+
+interface StoredSession {
+  state: object;
+  attempt: object;
+}
+
+/** Changes what the object has stored, as if it had come so. */
+const restore = (drive: { id: number }, change: (session: StoredSession) => StoredSession) =>
+  runInDurableObject(objectOf(drive), (_, { storage }) => {
+    const session = storage.kv.get<StoredSession>("session");
+    if (!session) throw new Error("there is no session");
+    storage.kv.put("session", change(session));
+  });
+
+const endsAfter = (drive: { id: number }, ms: number) =>
+  restore(drive, (session) => ({ ...session, state: { ...session.state, endsAt: Date.now() + ms } }));
+
+const ofAgent = (drive: { id: number }, agentId: number) =>
+  restore(drive, (session) => ({ ...session, attempt: { ...session.attempt, agentId } }));
+
+describe("limits of a testdrive's time", () => {
+  it("hold for a service that starts again in the middle: 60 seconds without a viewer", async () => {
+    const drive = await runningDrive(await signedIn());
+    await passTime(drive, 29_000);
+    report(drive.control, { type: "alive" });
+    await until(async () => ((await statusOf(drive)).state === "running" ? true : undefined));
+
+    await evictDurableObject(objectOf(drive), { webSockets: "hibernate" });
+    await passTime(drive, 29_000);
+    expect((await statusOf(drive)).state).toBe("running");
+    report(drive.control, { type: "alive" });
+    await evictDurableObject(objectOf(drive), { webSockets: "hibernate" });
+    await passTime(drive, 2_100);
+
+    expect((await statusOf(drive)).message).toBe("Nobody was connected for 60 seconds.");
+  });
+
+  it("hold for it likewise: the longest session, counted from ready", async () => {
+    const drive = await runningDrive(await signedIn());
+    const { browser, agent } = await joinedPair(drive);
+    const seconds = Number(env.TESTDRIVE_MINUTES) * 60;
+
+    await evictDurableObject(objectOf(drive), { webSockets: "hibernate" });
+    expect((await statusOf(drive)).secondsLeft).toBeGreaterThan(seconds - 60);
+    await passTime(drive, 29_000);
+    report(drive.control, { type: "alive" });
+    await until(async () => ((await statusOf(drive)).secondsLeft ?? 0) < seconds - 28 || undefined);
+    await endsAfter(drive, 20_000);
+    await evictDurableObject(objectOf(drive), { webSockets: "hibernate" });
+    expect((await statusOf(drive)).state).toBe("running");
+    await passTime(drive, 20_000);
+
+    expect((await statusOf(drive)).message).toBe("The time of the session is over.");
+    expect([(await browser.closed).code, (await agent.closed).code]).toEqual([1000, 1000]);
+  });
+
+  it("end a session whose agent starts anew, with a word to its page, and no other agent's", async () => {
+    const tux = await signedIn();
+    const drive = await runningDrive(tux);
+    const { browser } = await joinedPair(drive);
+    const other = await runningDrive(tux);
+    await ofAgent(other, 999_999);
+
+    const hello = await visit("/agent/hello", {
+      method: "POST",
+      headers: { authorization: `Bearer ${env.AGENT_TOKEN}`, "content-type": "application/json" },
+      body: JSON.stringify({ capabilities }),
+    });
+
+    expect(hello.status).toBe(200);
+    expect((await browser.closed).code).toBe(1000);
+    expect((await statusOf(drive)).message).toBe("The builder agent that ran it has started anew.");
+    expect((await statusOf(other)).state).toBe("running");
+    await rowSays(drive, "ended");
+  });
+
+  it("let a page that is loaded again in the middle go on with its session", async () => {
+    const drive = await runningDrive(await signedIn());
+    const first = await joinedPair(drive);
+    first.browser.socket.close(1001);
+    await first.agent.closed;
+    await passTime(drive, 29_000);
+    report(drive.control, { type: "alive" });
+
+    const second = await joinedPair(drive);
+    await passTime(drive, 29_000);
+    report(drive.control, { type: "alive" });
+    await passTime(drive, 10_000);
+    second.agent.socket.send(new Uint8Array([7]));
+
+    expect(new Uint8Array((await second.browser.next()) as ArrayBuffer)).toEqual(new Uint8Array([7]));
+    expect(await statusOf(drive)).toMatchObject({ state: "running", viewers: 1 });
+    second.browser.socket.close();
+    await second.agent.closed;
+  });
+});

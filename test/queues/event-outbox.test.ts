@@ -1,0 +1,53 @@
+import { env } from "cloudflare:workers";
+import { expect, it, vi } from "vitest";
+import { sweep } from "#queues/sweep";
+import { signedIn } from "../support/client.ts";
+import { listen } from "../support/events.ts";
+import { createBuild } from "../support/factories.ts";
+import { publish } from "../support/gallery.ts";
+
+const runSweep = () => sweep({ scheduledTime: Date.now(), cron: "* * * * *", noRetry() {} }, env);
+const waiting = () => env.DB.prepare("SELECT count(*) AS rows FROM event_outbox").first<number>("rows");
+const renameWebhooks = (from: string, to: string) => env.DB.prepare(`ALTER TABLE ${from} RENAME TO ${to}`).run();
+
+it("keeps a publication's event while nobody takes it, and the sweep tells it once", async () => {
+  const tux = await signedIn();
+  const { applianceId } = await createBuild(tux);
+  // So that the account's object cannot take anything.
+  await renameWebhooks("webhooks", "webhooks_away");
+  const complaint = vi.spyOn(console, "error").mockImplementation(() => {});
+  expect((await publish(tux, applianceId)).status).toBe(200);
+  await runSweep();
+  await renameWebhooks("webhooks_away", "webhooks");
+  expect(complaint).toHaveBeenCalledWith(
+    expect.stringMatching(/version\.published was not announced/),
+    expect.anything(),
+  );
+  complaint.mockRestore();
+  expect(await waiting()).toBe(1);
+  const listener = await listen(tux);
+
+  await runSweep();
+  await runSweep();
+
+  expect(await waiting()).toBe(0);
+  expect(await listener.next()).toMatchObject({
+    event: "version.published",
+    data: { version: { appliance_id: applianceId, version: "0.0.1" } },
+  });
+  await listener.close();
+});
+
+it("is empty after a publication that was told at once, and after one that was refused", async () => {
+  const tux = await signedIn();
+  const { applianceId } = await createBuild(tux);
+
+  await Promise.all([publish(tux, applianceId), publish(tux, applianceId), publish(tux, applianceId)]);
+
+  expect(await waiting()).toBe(0);
+  const listener = await listen(tux, "0");
+  const seen = [];
+  for (let nth = 0; nth < 4; nth += 1) seen.push((await listener.next()).event);
+  expect(seen.filter((event) => event === "version.published")).toHaveLength(1);
+  await listener.close();
+});

@@ -1,0 +1,187 @@
+import { describe, expect, it } from "vitest";
+import { maxGuestRequestBytes } from "#contract/index";
+import { signedIn, visit } from "../support/client.ts";
+import { bodyOfVisit, webDrive } from "../support/guest-web.ts";
+import { objectOf, runningDrive, startDrive } from "../support/testdrives.ts";
+
+const text = { "content-type": "text/plain" };
+
+describe("the web server of a testdrive's guest", () => {
+  it("is asked by the agent, and answers in a sandbox", async () => {
+    const drive = await webDrive(await signedIn());
+
+    const page = visit(`${drive.web}a/b?c=d%20e`);
+    const { order, answered } = await drive.guestSays(
+      { headers: { "content-type": "text/html", etag: '"1"' } },
+      "<h1>hi</h1>",
+    );
+    const answer = await page;
+
+    expect(order.request).toEqual({
+      method: "GET",
+      target: "/a/b?c=d%20e",
+      headers: { "accept-encoding": "identity" },
+      hasBody: false,
+    });
+    expect([answer.status, await answer.text(), answered.status]).toEqual([200, "<h1>hi</h1>", 204]);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      "content-type": "text/html",
+      etag: '"1"',
+      "content-security-policy": expect.stringMatching(/^sandbox (?!.*allow-same-origin)/),
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "no-referrer",
+      "cache-control": "no-store",
+    });
+  });
+
+  it("hears of no cookie, no credentials and no origin, and its own cookies and policies go nowhere", async () => {
+    const drive = await webDrive(await signedIn());
+
+    const headers = { cookie: "a=b", authorization: "Basic eDp5", referer: "https://kiln.test/x", accept: "text/css" };
+    const page = visit(drive.web, { headers: { ...headers, "x-forwarded-for": "192.0.2.1" } });
+    const secrets = { "set-cookie": "a=b", "www-authenticate": "Basic realm=Kiln", "clear-site-data": '"*"' };
+    const policies = { "content-security-policy": "default-src *", "access-control-allow-origin": "https://evil.test" };
+    const { order } = await drive.guestSays({ headers: { ...text, ...secrets, ...policies, refresh: "0" } }, "x");
+    const answer = await page;
+
+    expect(order.request.headers).toEqual({ accept: "text/css", "accept-encoding": "identity" });
+    for (const name of [...Object.keys(secrets), "refresh"]) expect(answer.headers.has(name), name).toBe(false);
+    expect(answer.headers.get("content-security-policy")).toMatch(/^sandbox /);
+    expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+  });
+
+  it("gets what a form of its sandboxed page sends, as it is", async () => {
+    const drive = await webDrive(await signedIn());
+
+    const headers = { "content-type": "application/x-www-form-urlencoded", origin: "null" };
+    const page = visit(`${drive.web}form`, { method: "POST", headers, body: "a=1&b=2" });
+    const order = await drive.nextVisit();
+    const body = await (await bodyOfVisit(drive, order.visit)).text();
+    const again = await bodyOfVisit(drive, order.visit);
+    await objectOf(drive).stop();
+
+    expect(order.request).toMatchObject({ method: "POST", target: "/form", hasBody: true });
+    expect(order.request.headers).toMatchObject({ "content-length": "7", "content-type": headers["content-type"] });
+    expect([body, again.status, (await page).status]).toEqual(["a=1&b=2", 410, 410]);
+  });
+
+  it("shows what a guest has coded as it is", async () => {
+    const drive = await webDrive(await signedIn());
+    const coded = await new Response(new Blob(["plain"]).stream().pipeThrough(new CompressionStream("gzip"))).bytes();
+
+    const page = visit(drive.web);
+    await drive.guestSays({ headers: { "content-encoding": "gzip", "content-length": String(coded.length) } }, coded);
+
+    // The client decodes it, once.
+    expect(await (await page).text()).toBe("plain");
+  });
+
+  it.each([
+    ["/elsewhere?x#y", "elsewhere?x#y"],
+    ["next", "a/next"],
+    ["http://10.0.2.15/there", "there"],
+    ["..//up", "/up"],
+  ])("keeps a redirect to %s inside", async (location, inside) => {
+    const drive = await webDrive(await signedIn());
+
+    const page = visit(`${drive.web}a/b`, { redirect: "manual" });
+    await drive.guestSays({ status: 302, headers: { location } });
+
+    expect((await page).headers.get("location")).toBe(drive.web + inside);
+  });
+
+  it.each(["https://evil.test/", "//evil.test/", "http://10.0.2.2/", "javascript:alert(1)"])(
+    "does not send visitors to %s",
+    async (location) => {
+      const drive = await webDrive(await signedIn());
+
+      const page = visit(drive.web, { redirect: "manual" });
+      await drive.guestSays({ status: 302, headers: { location } });
+      const answer = await page;
+
+      expect([answer.status, answer.headers.has("location")]).toEqual([502, false]);
+    },
+  );
+
+  it("answers HEAD and 304 without a body, and with the guest's length", async () => {
+    const drive = await webDrive(await signedIn());
+
+    const head = visit(drive.web, { method: "HEAD" });
+    await drive.guestSays({ headers: { ...text, "content-length": "1234" } });
+    const unchanged = visit(drive.web, { headers: { "if-none-match": '"1"' } });
+    await drive.guestSays({ status: 304, headers: { etag: '"1"' } });
+
+    expect([(await head).status, (await head).headers.get("content-length")]).toEqual([200, "1234"]);
+    expect([(await unchanged).status, await (await unchanged).text()]).toEqual([304, ""]);
+  });
+
+  it("lets a page without an origin ask its own server", async () => {
+    const drive = await webDrive(await signedIn());
+
+    const headers = { origin: "null", "access-control-request-method": "PUT" };
+    const answer = await visit(`${drive.web}data`, { method: "OPTIONS", headers });
+
+    expect([answer.status, answer.headers.get("access-control-allow-methods")]).toEqual([
+      204,
+      expect.stringContaining("PUT"),
+    ]);
+  });
+
+  it("leads to its root, so that relative links are right", async () => {
+    const drive = await webDrive(await signedIn());
+
+    const answer = await visit(drive.web.slice(0, -1) + "?q", { redirect: "manual" });
+
+    expect([answer.status, answer.headers.get("location")]).toEqual([308, `${drive.web}?q`]);
+  });
+
+  it("refuses what it cannot pass on", async () => {
+    const drive = await webDrive(await signedIn());
+
+    const answers = await Promise.all([
+      visit(drive.web, { headers: { upgrade: "websocket" } }),
+      visit(drive.web, { method: "POST", headers: { "content-length": String(maxGuestRequestBytes + 1) }, body: "" }),
+      visit(`${drive.web}${"x".repeat(4096)}`),
+      visit(drive.web, { headers: { "user-agent": "x".repeat(17_000) } }),
+    ]);
+
+    expect(answers.map(({ status }) => status)).toEqual([400, 413, 400, 400]);
+  });
+
+  it("is not there without a network, for a wrong token or id, and by the page's token", async () => {
+    const tux = await signedIn();
+    const [drive, plain] = [await webDrive(tux), await startDrive(tux)];
+    const pageToken = drive.page.split("/").at(-1);
+    const token = drive.web.split("/").at(-3);
+
+    const paths = [
+      `/testdrives/${drive.id}/${pageToken}/http/`,
+      `/testdrives/${plain.id}/${plain.page.split("/").at(-1)}/http/`,
+      `/testdrives/${plain.id}/${token}/http/`,
+      `/testdrives/${plain.id}/null/http/`,
+      `/testdrives/${drive.id}x/${token}/http/`,
+      `/testdrives/999999/${token}/http/`,
+    ];
+
+    for (const path of paths) expect((await visit(path)).status, path).toBe(404);
+    expect((await visit(`/testdrive/${drive.id}/${token}`)).status).toBe(404);
+  });
+
+  it("is gone with its session", async () => {
+    const drive = await webDrive(await signedIn());
+    await objectOf(drive).stop();
+
+    const answer = await visit(drive.web);
+
+    expect([answer.status, await answer.text()]).toEqual([410, "This testdrive has ended."]);
+    expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+  });
+
+  it("has a link on the testdrive's page, where there is a network", async () => {
+    const tux = await signedIn();
+    const [drive, plain] = [await webDrive(tux), await runningDrive(tux)];
+
+    expect(await (await visit(drive.page)).text()).toContain(`href="https://kiln.test${drive.web}"`);
+    expect(await (await visit(plain.page)).text()).not.toContain('id="web"');
+  });
+});
