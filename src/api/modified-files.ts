@@ -69,7 +69,7 @@ export const modifiedFiles = factory
 const mostPaths = 200;
 
 async function read(c: Context<ApiEnv>) {
-  const testdriveId = pathId(c, "id", "invalid_value");
+  const testdriveId = pathId(c, "id", "unknown_error");
   const testdrive = await getOwnTestdrive(c.var.db, c.var.account.id, testdriveId);
   const { first, all } = await readRepeated(c);
   const filter: ModifiedFilter = { paths: all("path").map(normalised), except: all("except").map(normalised) };
