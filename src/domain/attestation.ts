@@ -10,11 +10,12 @@ import { signingKey, type AttestationEnv } from "#domain/attestation-keys";
 import { Refusal } from "#domain/refusal";
 import { uuidOf } from "#domain/uuid";
 import { findAnyAppliance, type Appliance } from "#storage/appliances";
-import { findAttestations, findPublishedBuild, keepAttestations, type Attestations } from "#storage/attestations";
+import { findAttestations, keepAttestations, type Attestations } from "#storage/attestations";
 import { installedKey } from "#storage/blobs";
 import { findInput } from "#storage/build-blobs";
-import { findAnyBuild, findReadableBuild, isUnfinished, type Build } from "#storage/builds";
+import { findAnyBuild, isUnfinished, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
+import { findVisibleBuild } from "#storage/visible-builds";
 
 interface Place {
   env: Pick<Env, "BLOBS"> & AttestationEnv;
@@ -32,7 +33,7 @@ export const formats: readonly AttestationFormat[] = ["spdx", "cyclonedx", "prov
 
 /** A build with an image that the account may read: its own, one shared with it, or one of a published version. */
 export async function getAttestedBuild(db: Database, accountId: number, id: number): Promise<Build> {
-  const build = (await findReadableBuild(db, accountId, id)) ?? (await findPublishedBuild(db, id));
+  const build = await findVisibleBuild(db, accountId, id);
   if (!build || isUnfinished(build)) throw new Refusal("invalid_build_id", { in: "path" });
   if (!hasImage(build)) throw new Refusal("build_not_found");
   return build;

@@ -15,7 +15,7 @@ import { settingDifference, type SettingChange } from "#domain/setting-differenc
 import { installedKey } from "#storage/blobs";
 import { findInput } from "#storage/build-blobs";
 import type { Build } from "#storage/builds";
-import { findComparableBuild } from "#storage/compared-builds";
+import { findVisibleBuild } from "#storage/visible-builds";
 import type { Database } from "#storage/db";
 
 /** A finished build with all that is kept of it beside its image. */
@@ -49,8 +49,8 @@ export async function findCompared(
   ids: { from: number; to: number },
 ): Promise<Record<"from" | "to", ComparedBuild>> {
   const [from, to] = await Promise.all([
-    findComparableBuild(db, accountId, ids.from),
-    findComparableBuild(db, accountId, ids.to),
+    findVisibleBuild(db, accountId, ids.from),
+    findVisibleBuild(db, accountId, ids.to),
   ]);
   if (!from) throw new Refusal("invalid_build_id", { in: "path" });
   if (!to) throw new Refusal("invalid_build_id");

@@ -3,7 +3,7 @@ import { getOwnForGallery } from "#domain/gallery-access";
 import { Refusal } from "#domain/refusal";
 import type { Account } from "#storage/accounts";
 import { findAnyBuild, listBuildsOfAppliance, type Build } from "#storage/builds";
-import { listPublishedImages } from "#storage/compared-builds";
+import { listPublishedImages } from "#storage/visible-builds";
 import type { Database } from "#storage/db";
 
 /** What release notes of a version can say. */

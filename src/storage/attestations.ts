@@ -1,9 +1,5 @@
-import { and, eq, isNull, sql } from "drizzle-orm";
 import { z } from "zod";
 import { attestationsKey } from "./blobs.ts";
-import type { Build } from "./builds.ts";
-import type { Database } from "./db.ts";
-import { builds } from "./schema.ts";
 
 /** The documents about an image, byte by byte as they were signed. */
 export const Attestations = z.object({
@@ -32,15 +28,3 @@ export async function keepAttestations(
   });
   return kept ? attestations : ((await findAttestations(blobs, buildId)) ?? attestations);
 }
-
-/** A build of a version that is in the gallery. */
-export const findPublishedBuild = (db: Database, id: number): Promise<Build | undefined> =>
-  db.query.builds.findFirst({
-    where: and(
-      eq(builds.id, id),
-      eq(builds.status, "finished"),
-      isNull(builds.retiredAt),
-      sql`EXISTS (SELECT 1 FROM publications
-        WHERE publications.appliance_id = ${builds.applianceId} AND publications.version = ${builds.version})`,
-    ),
-  });

@@ -22,7 +22,7 @@ const Front = ({ baseUrl }: { baseUrl: string }) => (
       </a>
     </p>
     <h2>From a shell</h2>
-    <p>Everything is done through one REST API, in XML. Sign in with your account name and your API key.</p>
+    <p>Everything is done through one REST API, in XML or JSON. Sign in with your account name and your API key.</p>
     <pre tabindex={0}>
       <code>{shellExample(`${baseUrl}/api/v2/user`)}</code>
     </pre>

@@ -5,7 +5,7 @@ import type { Database } from "./db.ts";
 import { builds, publications } from "./schema.ts";
 
 /** A build of this account, of an appliance that is shared with it, or of a version in the gallery. */
-export const findComparableBuild = (db: Database, accountId: number, id: number): Promise<Build | undefined> =>
+export const findVisibleBuild = (db: Database, accountId: number, id: number): Promise<Build | undefined> =>
   db.query.builds.findFirst({
     where: and(
       eq(builds.id, id),
