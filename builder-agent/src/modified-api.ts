@@ -1,7 +1,7 @@
 import type { WebSocket } from "ws";
 import { contentSizeHeader, type ModifiedAnswer } from "./contract.ts";
 import { RemoteRefusal } from "./retry.ts";
-import type { Lease } from "./worker-api.ts";
+import type { Lease } from "./lease.ts";
 
 /** What the agent tells the Worker about the files of a session. An answer is never repeated: nobody waits for a late one. */
 export interface ModifiedApi {

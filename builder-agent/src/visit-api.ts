@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { guestHead, guestHeadHeader, type GuestAnswer } from "./contract.ts";
 import { RemoteRefusal } from "./retry.ts";
-import type { Lease } from "./worker-api.ts";
+import type { Lease } from "./lease.ts";
 
 /** What the agent tells the Worker about one visitor of a guest's web server. Never repeated: both bodies are streams. */
 export interface VisitApi {

@@ -21,15 +21,10 @@ import {
   type TestdriveClaim,
   type TestdriveClaimRequest,
 } from "./contract.ts";
+import type { Lease } from "./lease.ts";
 import { modifiedCalls, type ModifiedApi } from "./modified-api.ts";
 import { longTries, RemoteRefusal, shortTries, withRetry, type Tries } from "./retry.ts";
 import { visitCalls, type VisitApi } from "./visit-api.ts";
-
-/** What a call about claimed work is made with. */
-export interface Lease {
-  id: number;
-  token: string;
-}
 
 export interface Part {
   number: number;

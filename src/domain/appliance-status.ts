@@ -2,6 +2,7 @@ import type { ImageType } from "#contract/index";
 import { missingAgreement } from "#domain/agreement";
 import type { BaseSystemFacts } from "#domain/catalogue";
 import { configurationOf } from "#domain/configuration";
+import type { Issue } from "#domain/appliance-issue";
 import { configurationIssues, needsVolumes } from "#domain/configuration-issues";
 import { estimateOf } from "#domain/estimate";
 import { resolve, type SoftwareProblem, type SoftwareResolution } from "#domain/resolution";
@@ -11,13 +12,6 @@ import { readOnlyMessage, readOnlyMode } from "#domain/service-settings";
 import { listAgents } from "#storage/agents";
 import type { Appliance, Repository } from "#storage/appliances";
 import type { Database } from "#storage/db";
-
-/** What stands in the way of a build, or might surprise its user (wire.md §2.3). */
-export interface Issue {
-  type: "error" | "warning";
-  text: string;
-  solution?: { type: "install"; package: string };
-}
 
 export interface ApplianceStatus {
   state: "ok" | "error";

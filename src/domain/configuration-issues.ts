@@ -1,5 +1,5 @@
 import type { ImageType } from "#contract/index";
-import type { Issue } from "#domain/appliance-status";
+import type { Issue } from "#domain/appliance-issue";
 import type { Configuration } from "#domain/configuration";
 
 /** What a configuration is held against: the image that would be built now. */

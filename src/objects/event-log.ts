@@ -1,5 +1,5 @@
 import type { EventName } from "#domain/event-names";
-import type { Announcement } from "#domain/events";
+import type { Announcement } from "#domain/announcement";
 
 /** An event as it is kept and told. */
 export interface KeptEvent {

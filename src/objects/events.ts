@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import type { Announcement } from "#domain/events";
+import type { Announcement } from "#domain/announcement";
 import { postLetter } from "#domain/webhook-post";
 import { openDatabase } from "#storage/db";
 import { listWebhooks, saveWebhookHealth, type Webhook, type WebhookHealth } from "#storage/webhooks";

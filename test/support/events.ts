@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import type { EventName } from "#domain/event-names";
-import { eventsObject, type Announcement } from "#domain/events";
+import type { Announcement } from "#domain/announcement";
+import { eventsObject } from "#domain/events";
 import type { Client } from "./client.ts";
 import { readXml } from "./xml.ts";
 

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { Config } from "../config.ts";
 import { outputOf } from "../process.ts";
-import { qemuProgram, type Accel } from "../testdrive/qemu.ts";
+import type { Accel } from "../testdrive/accel.ts";
+import { qemuProgram } from "../testdrive/qemu.ts";
 import { bootProbe, type ProbeResult } from "./probe-boot.ts";
 import { doctorDir } from "./scratch-dir.ts";
 

@@ -4,7 +4,7 @@ import { BuildFailure } from "../build/build-failure.ts";
 import { failureOf, noNotes, note, type Notes } from "../build/failure.ts";
 import type { KiwiJob, KiwiRunner } from "../build/kiwi-runner.ts";
 import type { RootTree } from "../build/root-walk.ts";
-import type { Accel } from "../testdrive/qemu.ts";
+import type { Accel } from "../testdrive/accel.ts";
 import { checkImages } from "./image-types.ts";
 import { insideGuest, makeBlankDisk, makeJobDisk } from "./job-disk.ts";
 import type { GuestMachine } from "./machine.ts";

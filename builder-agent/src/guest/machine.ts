@@ -1,4 +1,5 @@
-import { qemuProgram, type Accel } from "../testdrive/qemu.ts";
+import type { Accel } from "../testdrive/accel.ts";
+import { qemuProgram } from "../testdrive/qemu.ts";
 
 /** One guest's means. All that it gets from this host are open files: QEMU's own user could open none of them. */
 export interface GuestMachine {

@@ -1,7 +1,7 @@
 import type { Config } from "../config.ts";
 import { judgeAccel } from "../doctor/acceleration.ts";
 import { endOf, run } from "../process.ts";
-import type { Accel } from "../testdrive/qemu.ts";
+import type { Accel } from "../testdrive/accel.ts";
 import type { GuestKiwi } from "./guest-kiwi.ts";
 import { guestCommand, type GuestMachine } from "./machine.ts";
 import { reserveUser } from "./reserved-user.ts";

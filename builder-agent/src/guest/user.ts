@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import type { Accel } from "../testdrive/qemu.ts";
+import type { Accel } from "../testdrive/accel.ts";
 import { firstSessionUid, hasManyUsers, nobody } from "../testdrive/rights.ts";
 
 /** Behind the users of testdrives (testdrive/rights.ts). */

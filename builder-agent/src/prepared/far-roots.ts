@@ -8,7 +8,8 @@ import { RemoteRefusal } from "../retry.ts";
 import { writeAll } from "../testdrive/write-all.ts";
 import { openDigests } from "../upload/checksum.ts";
 import { upload } from "../upload/upload.ts";
-import type { Lease, WorkerApi } from "../worker-api.ts";
+import type { Lease } from "../lease.ts";
+import type { WorkerApi } from "../worker-api.ts";
 import type { FarRoots } from "./share.ts";
 
 /** Roots that agents give each other through the Worker, which keeps them for this build's appliance. */

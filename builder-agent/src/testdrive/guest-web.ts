@@ -11,7 +11,7 @@ import {
   type GuestRequest,
 } from "../contract.ts";
 import type { VisitApi } from "../visit-api.ts";
-import type { Lease } from "../worker-api.ts";
+import type { Lease } from "../lease.ts";
 
 /** One request of a visitor for the guest's web server. */
 export interface Visit {

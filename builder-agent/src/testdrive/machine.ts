@@ -1,5 +1,5 @@
 import { networkArguments } from "./guest-network.ts";
-import type { Accel } from "./qemu.ts";
+import type { Accel } from "./accel.ts";
 
 export interface Machine {
   testdriveId: number;

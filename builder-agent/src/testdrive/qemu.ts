@@ -18,8 +18,6 @@ export const serialLogName = "serial.log";
 const qmpSocket = "qmp.sock";
 const passwordFile = "vnc.password";
 
-export type Accel = "kvm" | "tcg";
-
 /** A running virtual machine; disposing of it ends the process. */
 export interface Qemu extends AsyncDisposable {
   pid: number;

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { cloneAppliance, getAppliance, getOwnAppliance, parseArch } from "#domain/appliance";
 import { deleteAppliance } from "#domain/appliance-deletion";
-import { shownStatus, type Issue } from "#domain/appliance-status";
+import type { Issue } from "#domain/appliance-issue";
+import { shownStatus } from "#domain/appliance-status";
 import { withEstimate } from "#domain/estimate";
 import { listAppliancesWithBuilds, withBuilds } from "#storage/appliance-builds";
 import { arrayOf, plainListOf } from "#xml/write";

@@ -1,0 +1,6 @@
+/** What stands in the way of a build, or might surprise its user (wire.md §2.3). */
+export interface Issue {
+  type: "error" | "warning";
+  text: string;
+  solution?: { type: "install"; package: string };
+}
