@@ -106,8 +106,9 @@ export function released(db: Database, which: SQL) {
     .onConflictDoUpdate({ target: releasedBlobs.blobId, set: { releasedAt } });
 }
 
+/** The appliance was edited, if the statement before this one in the batch has changed something. */
 const edited = (db: Database, applianceId: number, accountId: number) =>
   db
     .update(appliances)
     .set({ lastEditedAt: new Date() })
-    .where(and(eq(appliances.id, applianceId), eq(appliances.accountId, accountId)));
+    .where(and(eq(appliances.id, applianceId), eq(appliances.accountId, accountId), sql`changes() > 0`));

@@ -181,4 +181,14 @@ describe("the disk quota", () => {
     await expectError(await replace(3001), 400, "unknown_error");
     expect((await readXml(await tux.get(`/files/${file.id}`))).file.size).toBe("2950");
   });
+
+  it("leaves the appliance as it was edited last when it refuses", async () => {
+    const longAgo = Date.UTC(2012, 2, 1);
+    const lastEdited = async () => (await readXml(await tux.get(`/appliances/${applianceId}`))).appliance.last_edited;
+    await env.DB.prepare("UPDATE appliances SET last_edited_at = ? WHERE id = ?").bind(longAgo, applianceId).run();
+    await expectError(await upload(3001), 400, "unknown_error");
+    expect(await lastEdited()).toBe("2012-03-01 00:00:00 UTC");
+    await upload(10);
+    expect(await lastEdited()).not.toBe("2012-03-01 00:00:00 UTC");
+  });
 });
