@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { createAccount, renewApiKey, showApiKey } from "#domain/account";
+import { createAccount, renewApiKey, showApiKey } from "#domain/accounts/account";
 import { Refusal } from "#domain/refusal";
 import { findAccount, listAccounts } from "#storage/accounts";
 import type { Database } from "#storage/db";

@@ -1,4 +1,4 @@
-import { listAcceptances } from "#domain/agreement";
+import { listAcceptances } from "#domain/accounts/agreement";
 import { factory } from "#admin-api/factory";
 
 /** Who accepted which legal agreement, and when. */

@@ -1,5 +1,5 @@
-import { Catalogue } from "#domain/catalogue";
-import { loadCatalogue } from "#domain/template-set";
+import { Catalogue } from "#domain/appliances/catalogue";
+import { loadCatalogue } from "#domain/appliances/template-set";
 import { Refusal } from "#domain/refusal";
 import { factory } from "#admin-api/factory";
 

@@ -1,6 +1,6 @@
 import { Hello, type HelloAnswer } from "#contract/index";
-import { endLeases } from "#domain/build-claim";
-import { endTestdrivesOf } from "#domain/testdrive";
+import { endLeases } from "#domain/builds/claim";
+import { endTestdrivesOf } from "#domain/testdrives/testdrive";
 import { switchboard } from "#queues/jobs";
 import { saveCapabilities } from "#storage/agents";
 import { factory } from "#agent-api/factory";

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { attemptHeader } from "#contract/index";
-import { buildObject } from "#domain/build";
+import { buildObject } from "#domain/builds/build";
 import type { AgentEnv } from "#agent-api/factory";
 import { AgentRefusal } from "#agent-api/refusal";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { BuildClaimRequest, BuildFailed, BuildFinished, Heartbeat, maxLogChunkBytes } from "#contract/index";
-import { claimBuild } from "#domain/build-claim";
+import { claimBuild } from "#domain/builds/claim";
 import { answerImage } from "#http/image";
 import { findAnyBuild } from "#storage/builds";
 import { attemptOf, buildIdOf } from "#agent-api/attempt";

@@ -1,4 +1,4 @@
-import { findFrozenContent } from "#domain/frozen-content";
+import { findFrozenContent } from "#domain/builds/frozen-content";
 import { attemptOf, buildIdOf } from "#agent-api/attempt";
 import { factory } from "#agent-api/factory";
 import { accepted, AgentRefusal } from "#agent-api/refusal";

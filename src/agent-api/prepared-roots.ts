@@ -1,5 +1,5 @@
 import { PreparedKey, partDigestHeader } from "#contract/index";
-import { findPrepared } from "#domain/prepared-root";
+import { findPrepared } from "#domain/builds/prepared-root";
 import { findAnyBuild } from "#storage/builds";
 import { attemptOf, buildIdOf } from "#agent-api/attempt";
 import { factory } from "#agent-api/factory";

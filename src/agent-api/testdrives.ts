@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { attemptHeader, TestdriveClaimRequest, type TestdriveClaimAnswer } from "#contract/index";
-import { claimTestdrive, testdriveObject } from "#domain/testdrive";
+import { claimTestdrive, testdriveObject } from "#domain/testdrives/testdrive";
 import { factory, type AgentEnv } from "#agent-api/factory";
 import { AgentRefusal } from "#agent-api/refusal";
 

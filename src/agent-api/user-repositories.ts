@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { userRepositoryFile } from "#domain/user-repository";
+import { userRepositoryFile } from "#domain/repositories/user-repository";
 import { answerBlob } from "#http/blob";
 import { factory } from "#agent-api/factory";
 import { AgentRefusal } from "#agent-api/refusal";

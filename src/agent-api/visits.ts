@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { attemptHeader } from "#contract/index";
-import { testdriveObject } from "#domain/testdrive";
+import { testdriveObject } from "#domain/testdrives/testdrive";
 import { factory, type AgentEnv } from "#agent-api/factory";
 import { AgentRefusal } from "#agent-api/refusal";
 

@@ -1,4 +1,4 @@
-import { diskQuota } from "#domain/quota";
+import { diskQuota } from "#domain/accounts/quota";
 import { factory } from "#api/factory";
 import { xml } from "#api/respond";
 import { plainListOf } from "#xml/write";

@@ -1,4 +1,4 @@
-import { formats, getAttestations, getAttestedBuild } from "#domain/attestation";
+import { formats, getAttestations, getAttestedBuild } from "#domain/builds/attestation";
 import { Refusal } from "#domain/refusal";
 import { answerAttestation } from "#http/attestation";
 import { factory } from "#api/factory";

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { Buffer } from "node:buffer";
-import { checkApiKey } from "#domain/account";
+import { checkApiKey } from "#domain/accounts/account";
 import { factory } from "#api/factory";
 import { xml } from "#api/respond";
 

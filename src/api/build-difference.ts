@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { buildDifference, compareFiles, findCompared, type ComparedFiles } from "#domain/build-difference";
+import { buildDifference, compareFiles, findCompared, type ComparedFiles } from "#domain/difference/builds";
 import { factory, type ApiEnv } from "#api/factory";
 import { id, parseParams, pathId, readParams } from "#api/params";
 import { xmlOrText } from "#api/respond";

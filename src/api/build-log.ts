@@ -1,5 +1,5 @@
-import { getRunningBuild } from "#domain/build";
-import { followBuild, openLog, type BuildNews } from "#domain/build-log";
+import { getRunningBuild } from "#domain/builds/build";
+import { followBuild, openLog, type BuildNews } from "#domain/builds/log";
 import { eventStreamHeaders } from "#http/event-stream";
 import { factory } from "#api/factory";
 import { pathId } from "#api/params";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { deleteBuild, getBuild, listBuilds } from "#domain/build";
-import { readTexts } from "#domain/build-log";
+import { deleteBuild, getBuild, listBuilds } from "#domain/builds/build";
+import { readTexts } from "#domain/builds/log";
 import { arrayOf } from "#xml/write";
 import { factory } from "#api/factory";
 import { id, parseParams, pathId, readParams } from "#api/params";

@@ -1,4 +1,4 @@
-import { followEvents } from "#domain/events";
+import { followEvents } from "#domain/events/events";
 import { Refusal } from "#domain/refusal";
 import { eventStreamHeaders } from "#http/event-stream";
 import { factory } from "#api/factory";

@@ -1,4 +1,4 @@
-import { metadataNames, type GivenMetadata } from "#domain/overlay-file-metadata";
+import { metadataNames, type GivenMetadata } from "#domain/contents/overlay-file-metadata";
 import { Refusal } from "#domain/refusal";
 import type { XmlNode } from "#xml/read";
 

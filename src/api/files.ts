@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { getOwnAppliance } from "#domain/appliance";
-import { changeFile, deleteFile, getFile, getOwnFile, listFiles } from "#domain/overlay-file";
+import { getOwnAppliance } from "#domain/appliances/appliance";
+import { changeFile, deleteFile, getFile, getOwnFile, listFiles } from "#domain/contents/overlay-file";
 import {
   addFile,
   addWebFile,
@@ -12,10 +12,10 @@ import {
   uploadTooLarge,
   type Place,
   type StagedFile,
-} from "#domain/overlay-file-content";
-import { metadataNames, parseChanges, parseMetadata } from "#domain/overlay-file-metadata";
+} from "#domain/contents/overlay-file-content";
+import { metadataNames, parseChanges, parseMetadata } from "#domain/contents/overlay-file-metadata";
 import { Refusal } from "#domain/refusal";
-import { fileNameOf, parseWebAddress } from "#domain/web-upload";
+import { fileNameOf, parseWebAddress } from "#domain/contents/web-upload";
 import { answerBlob } from "#http/blob";
 import { contentKey } from "#storage/blobs";
 import type { OverlayFile } from "#storage/overlay-files";

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { Context } from "hono";
-import { claimKey, holdKey, type Answer } from "#domain/idempotency";
+import { claimKey, holdKey, type Answer } from "#domain/accounts/idempotency";
 import { Refusal } from "#domain/refusal";
 import { startOfBody } from "#http/body-start";
 import { boundaryOf } from "#http/multipart";

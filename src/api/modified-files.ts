@@ -7,8 +7,8 @@ import {
   openModified,
   openModifiedArchive,
   type ModifiedContent,
-} from "#domain/modified-files";
-import { keepModified } from "#domain/modified-files-keep";
+} from "#domain/testdrives/modified-files";
+import { keepModified } from "#domain/testdrives/keep-modified-files";
 import { Refusal } from "#domain/refusal";
 import { factory, type ApiEnv } from "#api/factory";
 import { flag, id, parseParams, pathId, readRepeated } from "#api/params";

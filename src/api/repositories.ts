@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { filterRepositories, getRepository, importForAccount, listRepositories } from "#domain/repository";
+import { filterRepositories, getRepository, importForAccount, listRepositories } from "#domain/repositories/repository";
 import { factory } from "#api/factory";
 import { parseParams, pathId, readParams, text } from "#api/params";
 import { xml } from "#api/respond";

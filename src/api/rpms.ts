@@ -1,9 +1,9 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { Refusal } from "#domain/refusal";
-import { checkBaseSystem, getUpload, listUploads } from "#domain/rpm";
-import { discardUpload, stageUpload, tooLarge, type StagedUpload } from "#domain/rpm-staging";
-import { addUpload, deleteUpload, replaceUpload } from "#domain/rpm-upload";
+import { checkBaseSystem, getUpload, listUploads } from "#domain/rpms/rpm";
+import { discardUpload, stageUpload, tooLarge, type StagedUpload } from "#domain/rpms/staging";
+import { addUpload, deleteUpload, replaceUpload } from "#domain/rpms/upload";
 import { answerBlob } from "#http/blob";
 import { receiveUpload, type Received } from "#http/upload";
 import { uploadKey } from "#storage/blobs";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { cancelBuild, startBuild, watchBuild, watchBuilds } from "#domain/build";
+import { cancelBuild, startBuild, watchBuild, watchBuilds } from "#domain/builds/build";
 import { arrayOf } from "#xml/write";
 import { factory } from "#api/factory";
 import { flag, id, parseParams, pathId, readParams } from "#api/params";

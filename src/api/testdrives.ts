@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { guestWebUrl } from "#domain/guest-web";
-import { startTestdrive } from "#domain/testdrive";
+import { guestWebUrl } from "#domain/testdrives/guest-web";
+import { startTestdrive } from "#domain/testdrives/testdrive";
 import { listLiveTestdrives } from "#storage/testdrives";
 import { arrayOf } from "#xml/write";
 import { factory } from "#api/factory";

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { createWebhook, getWebhook, listDeliveries, removeWebhook, replayDelivery } from "#domain/webhook";
+import { createWebhook, getWebhook, listDeliveries, removeWebhook, replayDelivery } from "#domain/events/webhook";
 import { listWebhooks } from "#storage/webhooks";
 import { arrayOf } from "#xml/write";
 import { factory, type ApiEnv } from "#api/factory";

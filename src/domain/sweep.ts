@@ -1,4 +1,4 @@
-import { buildObject, forgetBuild } from "#domain/build";
+import { buildObject, forgetBuild } from "#domain/builds/build";
 import {
   attestationsKey,
   buildIdOfKey,

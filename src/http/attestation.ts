@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { attestationFormats, sha256Of, type AttestationFormat } from "#domain/attestation";
+import { attestationFormats, sha256Of, type AttestationFormat } from "#domain/builds/attestation";
 import type { Attestations } from "#storage/attestations";
 import { answerBlob } from "./blob.ts";
 

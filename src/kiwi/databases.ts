@@ -3,7 +3,7 @@ import { linesOf, type Part } from "#kiwi/part";
 
 /**
  * Databases and their users, made at the first boot by the server that is installed. Names are plain SQL names and verifiers
- * have no quote in them (domain/configuration-rules, domain/password-hashes).
+ * have no quote in them (domain/configuration/rules, domain/accounts/password-hashes).
  */
 export function databasePart({ databases }: Pick<ImageFacts, "databases">): Part {
   const wanted = databases.filter(({ users }) => users.length > 0);

@@ -1,5 +1,5 @@
 import type { FrozenFile } from "#contract/index";
-import type { Configuration } from "#domain/configuration";
+import type { Configuration } from "#domain/configuration/configuration";
 import type { DescriptionFacts } from "#kiwi/description";
 
 /** People of a database server; `verifier` is what the server keeps in place of a password. */

@@ -1,4 +1,4 @@
-import type { Configuration } from "#domain/configuration";
+import type { Configuration } from "#domain/configuration/configuration";
 import { marked, type XmlMarked } from "#xml/write";
 
 export type LvmFacts = Configuration["lvm"];

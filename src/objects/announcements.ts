@@ -1,5 +1,5 @@
-import type { EventName } from "#domain/event-names";
-import type { Moment } from "#domain/events";
+import type { EventName } from "#domain/events/names";
+import type { Moment } from "#domain/events/events";
 
 /**
  * What an object has still to announce. It is noted together with the state that it tells of, so that no crash loses it,

@@ -1,8 +1,8 @@
 import type { BuildFinished } from "#contract/index";
-import { attestBuild } from "#domain/attestation";
-import type { EventName } from "#domain/event-names";
-import type { Moment } from "#domain/events";
-import { keepPreparedRoot } from "#domain/prepared-root";
+import { attestBuild } from "#domain/builds/attestation";
+import type { EventName } from "#domain/events/names";
+import type { Moment } from "#domain/events/events";
+import { keepPreparedRoot } from "#domain/builds/prepared-root";
 import { raiseRelease } from "#domain/version";
 import { switchboard } from "#queues/jobs";
 import { listAgents } from "#storage/agents";

@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type { ArtifactName, BuildFailed, BuildFinished, CompleteUpload, Heartbeat, UploadState } from "#contract/index";
-import { announceBuild } from "#domain/events";
+import { announceBuild } from "#domain/events/events";
 import { newToken } from "#domain/secrets";
 import { sendJob, switchboard } from "#queues/jobs";
 import { installedKey, logKey } from "#storage/blobs";

@@ -1,5 +1,5 @@
-import type { EventName } from "#domain/event-names";
-import type { Announcement } from "#domain/announcement";
+import type { EventName } from "#domain/events/names";
+import type { Announcement } from "#domain/events/announcement";
 
 /** An event as it is kept and told. */
 export interface KeptEvent {

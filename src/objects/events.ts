@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
-import type { Announcement } from "#domain/announcement";
-import { postLetter } from "#domain/webhook-post";
+import type { Announcement } from "#domain/events/announcement";
+import { postLetter } from "#domain/events/webhook-post";
 import { openDatabase } from "#storage/db";
 import { listWebhooks, saveWebhookHealth, type Webhook, type WebhookHealth } from "#storage/webhooks";
 import { EventListeners } from "./event-listeners.ts";

@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { attemptHeader, TestdriveReport, type TestdriveClaim, type TestdriveOrder } from "#contract/index";
-import { announceTestdrive } from "#domain/events";
+import { announceTestdrive } from "#domain/events/events";
 import { newPassword, newToken, sameSecret } from "#domain/secrets";
 import { sendJob } from "#queues/jobs";
 import { openDatabase } from "#storage/db";

@@ -1,4 +1,4 @@
-import type { Outcome } from "#domain/webhook-post";
+import type { Outcome } from "#domain/events/webhook-post";
 import type { KeptEvent } from "./event-log.ts";
 import type { Attempted, DeliveryState } from "./webhook-machine.ts";
 

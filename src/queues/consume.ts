@@ -1,4 +1,4 @@
-import { importRepository, giveUpImport } from "#domain/repository-import";
+import { importRepository, giveUpImport } from "#domain/repositories/import";
 import { openDatabase } from "#storage/db";
 import { ImportRequest, importsQueue } from "./imports.ts";
 import { takeJobs } from "./jobs.ts";

@@ -1,12 +1,12 @@
-import { sendOutbox } from "#domain/events";
-import { forgetIdempotentAnswers } from "#domain/idempotency";
-import { removeReleasedContents, removeStrayContents } from "#domain/content-sweep";
-import { refreshRepositories, removeStrayPackages, removeStraySolvs } from "#domain/repository-refresh";
-import { mendUserRepositories, removeReleasedUploads, removeStrayUploads, thawOverBuilds } from "#domain/rpm-sweep";
-import { expirePreparedRoots } from "#domain/prepared-root";
-import { expireOldImages } from "#domain/retention";
+import { sendOutbox } from "#domain/events/events";
+import { forgetIdempotentAnswers } from "#domain/accounts/idempotency";
+import { removeReleasedContents, removeStrayContents } from "#domain/contents/content-sweep";
+import { refreshRepositories, removeStrayPackages, removeStraySolvs } from "#domain/repositories/refresh";
+import { mendUserRepositories, removeReleasedUploads, removeStrayUploads, thawOverBuilds } from "#domain/rpms/sweep";
+import { expirePreparedRoots } from "#domain/builds/prepared-root";
+import { expireOldImages } from "#domain/builds/retention";
 import { forgetRetiredBuilds, removeStrayBuildBlobs, removeStrayInputs, wakeLostBuilds } from "#domain/sweep";
-import { wakeTestdrives } from "#domain/testdrive";
+import { wakeTestdrives } from "#domain/testdrives/testdrive";
 import { openDatabase } from "#storage/db";
 
 /** Every minute: what has changed is looked at, and what a crash left lying is picked up. One chore that fails does not keep the others from being done. */

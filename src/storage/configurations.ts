@@ -1,5 +1,5 @@
 import { and, eq, sql } from "drizzle-orm";
-import type { Configuration } from "#domain/configuration";
+import type { Configuration } from "#domain/configuration/configuration";
 import type { Appliance } from "./appliances.ts";
 import type { Database } from "./db.ts";
 import { appliances } from "./schema.ts";

@@ -1,5 +1,5 @@
 import { readParams } from "#api/params";
-import { acceptAgreement, acceptedAt, agreementPath, getAgreement, type Agreement } from "#domain/agreement";
+import { acceptAgreement, acceptedAt, agreementPath, getAgreement, type Agreement } from "#domain/accounts/agreement";
 import { Refusal } from "#domain/refusal";
 import { keyedHash, sameSecret } from "#domain/secrets";
 import { refuseInReadOnlyMode } from "#domain/service-settings";

@@ -1,5 +1,5 @@
 import { readParams } from "#api/params";
-import { renewApiKey, showApiKey } from "#domain/account";
+import { renewApiKey, showApiKey } from "#domain/accounts/account";
 import { Refusal } from "#domain/refusal";
 import { keyedHash, sameSecret } from "#domain/secrets";
 import { refuseInReadOnlyMode } from "#domain/service-settings";

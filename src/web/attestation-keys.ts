@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { listPublicKeys } from "#domain/attestation-keys";
+import { listPublicKeys } from "#domain/builds/attestation-keys";
 
 /** The keys that attestations are verified with: all of them as a JSON Web Key Set with PEM, and the current one as PEM. */
 export const attestationKeys = new Hono<{ Bindings: Env }>()

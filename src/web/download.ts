@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { xml } from "#api/respond";
-import { attestationFormats, formats, getAttestations, type AttestationFormat } from "#domain/attestation";
+import { attestationFormats, formats, getAttestations, type AttestationFormat } from "#domain/builds/attestation";
 import { answerAttestation } from "#http/attestation";
 import { answerImage } from "#http/image";
 import { findDownload } from "#storage/builds";

@@ -9,7 +9,7 @@ import {
   maxGuestRequestBytes,
   readGuestHead,
 } from "#contract/index";
-import { findTestdriveByWeb, testdriveObject } from "#domain/testdrive";
+import { findTestdriveByWeb, testdriveObject } from "#domain/testdrives/testdrive";
 import type { Testdrive } from "#storage/testdrives";
 import { factory, type WebEnv } from "./factory.ts";
 import { allowPreflight, askedHeaders, shownHeaders } from "./guest-headers.ts";

@@ -1,5 +1,5 @@
 import { basicCredentials } from "#api/authenticate";
-import { checkPasswordOrKey } from "#domain/account";
+import { checkPasswordOrKey } from "#domain/accounts/account";
 import { factory } from "./factory.ts";
 import { ErrorPage } from "./layout.tsx";
 import { page } from "./page.tsx";

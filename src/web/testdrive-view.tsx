@@ -1,4 +1,4 @@
-import type { TestdriveLook } from "#domain/testdrive";
+import type { TestdriveLook } from "#domain/testdrives/testdrive";
 import type { Testdrive } from "#storage/testdrives";
 import { Brand } from "./layout.tsx";
 import type { TestdriveStatus } from "./testdrive-status.ts";

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { guestWebUrl } from "#domain/guest-web";
+import { guestWebUrl } from "#domain/testdrives/guest-web";
 import { Refusal } from "#domain/refusal";
 import {
   findTestdriveByPage,
@@ -7,7 +7,7 @@ import {
   stopTestdrive,
   testdriveObject,
   type TestdriveLook,
-} from "#domain/testdrive";
+} from "#domain/testdrives/testdrive";
 import type { Testdrive } from "#storage/testdrives";
 import { factory, type WebEnv } from "./factory.ts";
 import { page } from "./page.tsx";

@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { artifactNames, partBytes } from "#contract/index";
-import { buildObject } from "#domain/build";
+import { buildObject } from "#domain/builds/build";
 import { inputKey, installedKey } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";

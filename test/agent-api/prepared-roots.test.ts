@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { attemptHeader, partDigestHeader } from "#contract/index";
-import { isRootShared } from "#domain/prepared-root";
+import { isRootShared } from "#domain/builds/prepared-root";
 import { sweep } from "#queues/sweep";
 import { buildPrefix } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { expireOldImages } from "#domain/retention";
+import { expireOldImages } from "#domain/builds/retention";
 import { openDatabase } from "#storage/db";
 import { signedIn, type Client } from "../support/client.ts";
 import { createBuild, startBuild } from "../support/factories.ts";

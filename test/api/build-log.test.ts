@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
-import { buildObject } from "#domain/build";
+import { buildObject } from "#domain/builds/build";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
 import { bytesOf, fakeAgent, type Attempt } from "../support/fake-agent.ts";

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
-import { cloneAppliance } from "#domain/appliance";
+import { cloneAppliance } from "#domain/appliances/appliance";
 import { findAccount } from "#storage/accounts";
 import { deleteApplianceRows, findAppliance, saveClone } from "#storage/appliances";
 import { openDatabase } from "#storage/db";

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { changeConfiguration, shownConfiguration } from "#domain/appliance-configuration";
+import { changeConfiguration, shownConfiguration } from "#domain/configuration/of-appliance";
 import type { Appliance } from "#storage/appliances";
 import { signedIn } from "../support/client.ts";
 import {

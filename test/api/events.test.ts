@@ -1,8 +1,8 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { renewApiKey } from "#domain/account";
-import { buildObject } from "#domain/build";
+import { renewApiKey } from "#domain/accounts/account";
+import { buildObject } from "#domain/builds/build";
 import { heartbeatEveryMs, listensForMs, mostListeners } from "#objects/event-listeners";
 import { mostKept } from "#objects/event-log";
 import { findAccount } from "#storage/accounts";

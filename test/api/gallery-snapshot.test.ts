@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { versionPublished } from "#domain/events";
+import { versionPublished } from "#domain/events/events";
 import { sweep } from "#queues/sweep";
 import { deleteApplianceRows } from "#storage/appliances";
 import { contentKey } from "#storage/blobs";

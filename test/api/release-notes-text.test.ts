@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { ComparedBuild } from "#domain/build-difference";
-import { buildDifference } from "#domain/build-difference";
+import type { ComparedBuild } from "#domain/difference/builds";
+import { buildDifference } from "#domain/difference/builds";
 import { releaseNotesText } from "#api/views/difference-text";
 
 const compared = (version: string, packages: ComparedBuild["packages"]): ComparedBuild => ({

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { packTar } from "modern-tar";
 import { beforeAll, describe, expect, it } from "vitest";
-import { removeReleasedUploads } from "#domain/rpm-sweep";
+import { removeReleasedUploads } from "#domain/rpms/sweep";
 import { openDatabase } from "#storage/db";
 import { listRpms } from "#storage/rpms";
 import { app } from "../../src/app.ts";

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { buildObject } from "#domain/build";
+import { buildObject } from "#domain/builds/build";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
 import { app } from "../../src/app.ts";

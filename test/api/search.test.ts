@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { importRepository } from "#domain/repository-import";
+import { importRepository } from "#domain/repositories/import";
 import { openDatabase } from "#storage/db";
 import { addRepository } from "#storage/repositories";
 import { loadTemplates } from "../support/catalogue.ts";

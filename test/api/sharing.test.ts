@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createAccount } from "#domain/account";
+import { createAccount } from "#domain/accounts/account";
 import { openDatabase } from "#storage/db";
 import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";

@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { signatureOf } from "#domain/webhook-post";
+import { signatureOf } from "#domain/events/webhook-post";
 import { mostListed } from "#objects/webhook-deliveries";
 import { disabledAfterMs, firstWaitMs, givenUpAfterMs } from "#objects/webhook-machine";
 import { signedIn } from "../support/client.ts";

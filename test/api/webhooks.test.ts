@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { mostWebhooks } from "#domain/webhook";
+import { mostWebhooks } from "#domain/events/webhook";
 import { signedIn, visit } from "../support/client.ts";
 import { announceOne } from "../support/events.ts";
 import { alarmOf, deliveriesOf, hookOf, made, newAddress, receiver, ring } from "../support/webhooks.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { mostAlike } from "#domain/build-duration";
+import { mostAlike } from "#domain/builds/duration";
 import type { TimedBuild } from "#storage/estimates";
 
 const took = (imageType: TimedBuild["imageType"], seconds: number): TimedBuild => ({

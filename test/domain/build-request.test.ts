@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Arch, Capabilities, ImageType } from "#contract/index";
-import { chooseImageType, chooseVersion, obstacleTo, type BuildRequest } from "#domain/build-request";
+import { chooseImageType, chooseVersion, obstacleTo, type BuildRequest } from "#domain/builds/request";
 import { Refusal } from "#domain/refusal";
 import { raiseRelease } from "#domain/version";
 import type { Agent } from "#storage/agents";

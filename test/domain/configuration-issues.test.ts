@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { Configuration } from "#domain/configuration";
-import { configurationIssues, needsVolumes } from "#domain/configuration-issues";
-import { whyNoVolumes } from "#domain/builder-abilities";
+import { Configuration } from "#domain/configuration/configuration";
+import { configurationIssues, needsVolumes } from "#domain/configuration/issues";
+import { whyNoVolumes } from "#domain/builds/builder-abilities";
 import type { Agent } from "#storage/agents";
 import { capabilities } from "../support/fake-agent.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import * as rules from "#domain/configuration-rules";
+import * as rules from "#domain/configuration/rules";
 
 /** What each rule takes and what it does not. */
 const table: [string, (text: string) => unknown, string[], string[]][] = [

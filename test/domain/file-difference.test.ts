@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { orderOf, type FileEntry } from "#contract/index";
-import { fileDifference, type FileRange } from "#domain/file-difference";
+import { fileDifference, type FileRange } from "#domain/difference/files";
 
 type Made = Partial<FileEntry> & { content?: string };
 

@@ -4,7 +4,7 @@ import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { FileIndexWriter } from "../../builder-agent/src/build/file-index.ts";
 import { orderOf, pointerText, type FileEntry } from "#contract/index";
-import { FileIndex } from "#domain/file-store";
+import { FileIndex } from "#domain/images/file-store";
 import { Refusal } from "#domain/refusal";
 
 const names = Array.from({ length: 9000 }, (_, nth) => `/usr/share/folder-${nth % 90}/file-${nth}`);

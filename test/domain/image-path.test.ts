@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { orderOf, type FileEntry } from "#contract/index";
-import { fileAt } from "#domain/image-path";
+import { fileAt } from "#domain/images/path";
 
 const owned = { mode: 0o644, uid: 0, gid: 0 };
 const file = (path: string): FileEntry => ({ ...owned, path, type: "f", size: 1, offset: 0, length: 21 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { isReachable, parseRepositoryUrl } from "#domain/repository-address";
-import { baseSystemByIndex, type KnownBaseSystem } from "#domain/repository-base-system";
+import { isReachable, parseRepositoryUrl } from "#domain/repositories/address";
+import { baseSystemByIndex, type KnownBaseSystem } from "#domain/repositories/base-system";
 
 const reachable = (url: string, ALLOW_HOSTS?: string) =>
   isReachable({ BASE_URL: "https://kiln.example.org/", ...(ALLOW_HOSTS ? { ALLOW_HOSTS } : {}) }, new URL(url));

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
-import { importRepository } from "#domain/repository-import";
+import { importRepository } from "#domain/repositories/import";
 import { openDatabase } from "#storage/db";
 import { addRepository, findRepository } from "#storage/repositories";
 import { signedIn } from "../support/client.ts";

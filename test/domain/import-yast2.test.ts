@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { importRepository } from "#domain/repository-import";
+import { importRepository } from "#domain/repositories/import";
 import { openDatabase } from "#storage/db";
 import { searchPackages } from "#storage/packages";
 import { addRepository, findRepository } from "#storage/repositories";

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
-import { importRepository } from "#domain/repository-import";
-import type { Fetch } from "#domain/repository-download";
+import { importRepository } from "#domain/repositories/import";
+import type { Fetch } from "#domain/repositories/download";
 import { openDatabase } from "#storage/db";
 import { searchPackages } from "#storage/packages";
 import { addRepository, findRepository } from "#storage/repositories";

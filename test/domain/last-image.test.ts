@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, it } from "vitest";
-import { imageBefore, keepImage } from "#domain/last-image";
-import { resolve, type SoftwareResolution } from "#domain/resolution";
-import { loadSoftware, type ApplianceSoftware } from "#domain/resolution-request";
+import { imageBefore, keepImage } from "#domain/builds/last-image";
+import { resolve, type SoftwareResolution } from "#domain/software/resolution";
+import { loadSoftware, type ApplianceSoftware } from "#domain/software/resolution-request";
 import { findAppliance } from "#storage/appliances";
 import { openDatabase } from "#storage/db";
 import { signedIn, type Client } from "../support/client.ts";

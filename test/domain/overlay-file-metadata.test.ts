@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { parseChanges, parseMetadata, shownPermissions, type GivenMetadata } from "#domain/overlay-file-metadata";
+import {
+  parseChanges,
+  parseMetadata,
+  shownPermissions,
+  type GivenMetadata,
+} from "#domain/contents/overlay-file-metadata";
 import { Refusal } from "#domain/refusal";
 
 const refused = (given: GivenMetadata) => expect(() => parseChanges(given)).toThrow(Refusal);

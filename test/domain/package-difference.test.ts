@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { licenseDifference, packageDifference, type ComparedPackage } from "#domain/package-difference";
+import { licenseDifference, packageDifference, type ComparedPackage } from "#domain/difference/packages";
 
 const one = (name: string, version: string, more: Partial<ComparedPackage> = {}): ComparedPackage => ({
   name,

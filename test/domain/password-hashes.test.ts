@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createHash, createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { databaseVerifier, saltingOf, scramVerifier, shadowHash } from "#domain/password-hashes";
+import { databaseVerifier, saltingOf, scramVerifier, shadowHash } from "#domain/accounts/password-hashes";
 
 // The example of RFC 7677 §3.
 const salt = "W22ZaJ0SNY7soEsUEjb6gQ==";

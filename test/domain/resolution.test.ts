@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { countChanges, imageOf, resolve } from "#domain/resolution";
-import { ResolutionCache } from "#domain/resolution-cache";
-import { jobsOf, type ApplianceSoftware, type Choice } from "#domain/resolution-request";
-import { estimateOf } from "#domain/estimate";
+import { countChanges, imageOf, resolve } from "#domain/software/resolution";
+import { ResolutionCache } from "#domain/software/resolution-cache";
+import { jobsOf, type ApplianceSoftware, type Choice } from "#domain/software/resolution-request";
+import { estimateOf } from "#domain/appliances/estimate";
 import { solverModule } from "#solver/module";
 import { openSolver } from "#solver/solver";
 import type { Repository } from "#storage/appliances";

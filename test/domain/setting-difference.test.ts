@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FrozenConfiguration, FrozenInput } from "#contract/index";
-import { settingDifference } from "#domain/setting-difference";
+import { settingDifference } from "#domain/difference/settings";
 
 const configuration: FrozenConfiguration = {
   baseSystem: "tiny-1.0",

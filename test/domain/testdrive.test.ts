@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { wakeTestdrives } from "#domain/testdrive";
+import { wakeTestdrives } from "#domain/testdrives/testdrive";
 import { testdrives } from "#storage/schema";
 import { addTestdrive, findTestdrive } from "#storage/testdrives";
 import { eq } from "drizzle-orm";

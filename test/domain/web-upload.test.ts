@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { DownloadFailed, type OutsideEnv } from "#domain/outside";
-import { fileNameOf, openWebFile, parseWebAddress } from "#domain/web-upload";
+import { fileNameOf, openWebFile, parseWebAddress } from "#domain/contents/web-upload";
 import { expectRefusal } from "../support/refusal.ts";
 import { fakeFtp } from "../support/ftp.ts";
 

@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { FrozenPackage } from "#contract/index";
-import { Configuration } from "#domain/configuration";
-import { sealed } from "#domain/configuration-secrets";
-import { imageFacts } from "#domain/image-facts";
+import { Configuration } from "#domain/configuration/configuration";
+import { sealed } from "#domain/configuration/secrets";
+import { imageFacts } from "#domain/images/facts";
 import { descriptionFiles } from "#kiwi/description-files";
 import { findAnyAppliance, type Appliance } from "#storage/appliances";
 import { openDatabase } from "#storage/db";

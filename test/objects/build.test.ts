@@ -2,7 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { artifactNames, leaseMs } from "#contract/index";
-import { buildObject } from "#domain/build";
+import { buildObject } from "#domain/builds/build";
 import { maxLogBytes } from "#objects/build-log";
 import { longQueueMs, timeLimitMs, wakeUpEveryMs } from "#objects/build-machine";
 import { mailbox } from "#queues/jobs";

@@ -1,7 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, it } from "vitest";
-import { buildObject } from "#domain/build";
+import { buildObject } from "#domain/builds/build";
 import { sweep } from "#queues/sweep";
 import { buildPrefix, inputKey } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";

@@ -1,5 +1,5 @@
 import { env, exports } from "cloudflare:workers";
-import { createAccount } from "#domain/account";
+import { createAccount } from "#domain/accounts/account";
 
 /** A REST client with credentials: its calls go through the whole Worker. */
 export interface Client {

@@ -1,4 +1,4 @@
-import { Configuration } from "#domain/configuration";
+import { Configuration } from "#domain/configuration/configuration";
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { attemptHeader, type TestdriveClaim, type TestdriveReport } from "#contract/index";

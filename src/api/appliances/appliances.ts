@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { cloneAppliance, getAppliance, getOwnAppliance, parseArch } from "#domain/appliance";
-import { deleteAppliance } from "#domain/appliance-deletion";
-import type { Issue } from "#domain/appliance-issue";
-import { shownStatus } from "#domain/appliance-status";
-import { withEstimate } from "#domain/estimate";
+import { cloneAppliance, getAppliance, getOwnAppliance, parseArch } from "#domain/appliances/appliance";
+import { deleteAppliance } from "#domain/appliances/deletion";
+import type { Issue } from "#domain/appliances/issue";
+import { shownStatus } from "#domain/appliances/status";
+import { withEstimate } from "#domain/appliances/estimate";
 import { listAppliancesWithBuilds, withBuilds } from "#storage/appliance-builds";
 import { arrayOf, plainListOf } from "#xml/write";
 import { factory } from "#api/factory";

@@ -1,5 +1,5 @@
-import { databaseTypes, networkTypes } from "#domain/configuration";
-import type { ConfigurationChange } from "#domain/configuration-change";
+import { databaseTypes, networkTypes } from "#domain/configuration/configuration";
+import type { ConfigurationChange } from "#domain/configuration/change";
 import type { XmlNode } from "#xml/read";
 import {
   complete,

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
-import { getAppliance, getOwnAppliance } from "#domain/appliance";
-import { changeConfiguration, shownConfiguration, type ShownConfiguration } from "#domain/appliance-configuration";
+import { getAppliance, getOwnAppliance } from "#domain/appliances/appliance";
+import { changeConfiguration, shownConfiguration, type ShownConfiguration } from "#domain/configuration/of-appliance";
 import { configurationChangeOf } from "#api/appliances/configuration-document";
 import { factory, type ApiEnv } from "#api/factory";
 import { pathId } from "#api/params";

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { gpgKeyTooLarge } from "#domain/gpg-key";
+import { gpgKeyTooLarge } from "#domain/contents/gpg-key";
 import { Refusal } from "#domain/refusal";
 import { readWhole } from "#http/whole-body";
 import { readQuery } from "#api/params";

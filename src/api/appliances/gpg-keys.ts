@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { getAppliance, getOwnAppliance } from "#domain/appliance";
-import { getGpgKey, importGpgKey, removeGpgKey } from "#domain/gpg-key";
+import { getAppliance, getOwnAppliance } from "#domain/appliances/appliance";
+import { getGpgKey, importGpgKey, removeGpgKey } from "#domain/contents/gpg-key";
 import { listGpgKeys } from "#storage/gpg-keys";
 import { arrayOf } from "#xml/write";
 import { readKeyRequest } from "#api/appliances/gpg-key-request";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { getAppliance } from "#domain/appliance";
-import { findImageFile } from "#domain/image-files";
+import { getAppliance } from "#domain/appliances/appliance";
+import { findImageFile } from "#domain/images/files";
 import { answerBlob } from "#http/blob";
 import { cutOut } from "#http/cut";
 import { factory } from "#api/factory";

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { z } from "zod";
-import { getAppliance } from "#domain/appliance";
-import { findManifest } from "#domain/manifest";
+import { getAppliance } from "#domain/appliances/appliance";
+import { findManifest } from "#domain/builds/manifest";
 import { factory } from "#api/factory";
 import { parseParams, pathId, readParams } from "#api/params";
 import { v2Only } from "#api/v2-only";

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
-import { getAppliance, getOwnAppliance } from "#domain/appliance";
-import { getPicture, pictureLimits, pictureTooLarge, replacePicture } from "#domain/picture";
+import { getAppliance, getOwnAppliance } from "#domain/appliances/appliance";
+import { getPicture, pictureLimits, pictureTooLarge, replacePicture } from "#domain/contents/picture";
 import { Refusal } from "#domain/refusal";
 import { answerBlob } from "#http/blob";
 import { receiveUpload } from "#http/upload";

@@ -1,8 +1,8 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { getAppliance, getOwnAppliance } from "#domain/appliance";
+import { getAppliance, getOwnAppliance } from "#domain/appliances/appliance";
 import { Refusal } from "#domain/refusal";
-import { dropRepository, setRepositories, useRepository, useUserRepository } from "#domain/repository-appliance";
+import { dropRepository, setRepositories, useRepository, useUserRepository } from "#domain/repositories/of-appliance";
 import { listApplianceRepositories } from "#storage/appliances";
 import type { XmlNode } from "#xml/read";
 import { factory, type ApiEnv } from "#api/factory";

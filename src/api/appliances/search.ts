@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { getAppliance } from "#domain/appliance";
-import { searchSoftware } from "#domain/repository-search";
+import { getAppliance } from "#domain/appliances/appliance";
+import { searchSoftware } from "#domain/repositories/search";
 import { factory } from "#api/factory";
 import { flag, parseParams, pathId, readParams, text } from "#api/params";
 import { xml } from "#api/respond";

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { Refusal } from "#domain/refusal";
-import { getSharing, share, unshare, type Sharing } from "#domain/sharing";
+import { getSharing, share, unshare, type Sharing } from "#domain/appliances/sharing";
 import { XmlList } from "#xml/write";
 import { factory, type ApiEnv } from "#api/factory";
 import { pathId } from "#api/params";

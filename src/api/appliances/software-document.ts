@@ -1,5 +1,5 @@
 import { Refusal } from "#domain/refusal";
-import type { SelectionRequest } from "#domain/software";
+import type { SelectionRequest } from "#domain/software/software";
 import type { XmlNode } from "#xml/read";
 
 type Wanted = Pick<SelectionRequest, "kind" | "name" | "version">;

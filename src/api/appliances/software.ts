@@ -1,8 +1,8 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { getAppliance, getOwnAppliance } from "#domain/appliance";
-import { softwareOfBuild, softwareOfNextBuild } from "#domain/installed-software";
-import { deselect, replaceSelection, select, type SoftwareKind } from "#domain/software";
+import { getAppliance, getOwnAppliance } from "#domain/appliances/appliance";
+import { softwareOfBuild, softwareOfNextBuild } from "#domain/images/installed-software";
+import { deselect, replaceSelection, select, type SoftwareKind } from "#domain/software/software";
 import { listSelection, type Appliance } from "#storage/appliances";
 import { selectionOf } from "#api/appliances/software-document";
 import { factory, type ApiEnv } from "#api/factory";

@@ -1,8 +1,8 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { getPublication } from "#domain/gallery-access";
-import { tryPublication } from "#domain/gallery-testdrive";
-import { getPicture } from "#domain/picture";
+import { getPublication } from "#domain/gallery/access";
+import { tryPublication } from "#domain/gallery/testdrive";
+import { getPicture } from "#domain/contents/picture";
 import { answerBlob } from "#http/blob";
 import type { PictureKind } from "#storage/pictures";
 import { factory, type ApiEnv } from "#api/factory";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { listGallery, type GalleryQuery } from "#domain/gallery-list";
+import { listGallery, type GalleryQuery } from "#domain/gallery/list";
 import { Refusal } from "#domain/refusal";
 import { factory } from "#api/factory";
 import { parseParams, readQuery } from "#api/params";

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { comment, getComments, getRating, rate } from "#domain/gallery-opinions";
+import { comment, getComments, getRating, rate } from "#domain/gallery/opinions";
 import { factory, type ApiEnv } from "#api/factory";
 import { readRawText } from "#api/gallery/raw-text";
 import { id, parseParams, pathId, readParams, readQuery } from "#api/params";

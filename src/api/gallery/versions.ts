@@ -1,8 +1,8 @@
 import type { Context } from "hono";
-import { getPublication } from "#domain/gallery-access";
-import { changeReleaseNotes, publish, publishedVersions, unpublish } from "#domain/gallery-publish";
+import { getPublication } from "#domain/gallery/access";
+import { changeReleaseNotes, publish, publishedVersions, unpublish } from "#domain/gallery/publish";
 import { Refusal } from "#domain/refusal";
-import { draftReleaseNotes } from "#domain/release-notes-draft";
+import { draftReleaseNotes } from "#domain/difference/release-notes-draft";
 import type { Publication } from "#storage/publications";
 import { XmlList } from "#xml/write";
 import { factory, type ApiEnv } from "#api/factory";

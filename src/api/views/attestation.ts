@@ -1,4 +1,4 @@
-import { attestationFormats, sha256Of, type AttestationFormat } from "#domain/attestation";
+import { attestationFormats, sha256Of, type AttestationFormat } from "#domain/builds/attestation";
 import type { Build } from "#storage/builds";
 import type { XmlFields } from "#xml/write";
 

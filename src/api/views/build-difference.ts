@@ -1,7 +1,7 @@
-import type { BuildDifference, ComparedBuild, ComparedFiles } from "#domain/build-difference";
-import type { ComparedFile, FileChange } from "#domain/file-difference";
-import type { ComparedPackage, LicenseDifference, PackageChange } from "#domain/package-difference";
-import type { SettingChange } from "#domain/setting-difference";
+import type { BuildDifference, ComparedBuild, ComparedFiles } from "#domain/difference/builds";
+import type { ComparedFile, FileChange } from "#domain/difference/files";
+import type { ComparedPackage, LicenseDifference, PackageChange } from "#domain/difference/packages";
+import type { SettingChange } from "#domain/difference/settings";
 import { arrayOf, type XmlFields } from "#xml/write";
 
 /** The element `difference` (docs/api/difference.md); `nextUrl`: where the files go on. */

@@ -1,5 +1,5 @@
 import { megabytes, type Viewer } from "#api/views/appliance";
-import type { BuildTexts } from "#domain/build-log";
+import type { BuildTexts } from "#domain/builds/log";
 import type { Build } from "#storage/builds";
 import { arrayOf, type XmlFields } from "#xml/write";
 

@@ -1,6 +1,6 @@
-import type { ShownConfiguration } from "#domain/appliance-configuration";
-import type { Configuration } from "#domain/configuration";
-import { gigabytes } from "#domain/configuration-change";
+import type { ShownConfiguration } from "#domain/configuration/of-appliance";
+import type { Configuration } from "#domain/configuration/configuration";
+import { gigabytes } from "#domain/configuration/change";
 import { XmlList, type XmlFields, type XmlValue } from "#xml/write";
 
 /** The element `configuration` (wire.md §2.4): what is there in which case, and the order, are the original's. */

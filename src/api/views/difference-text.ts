@@ -1,8 +1,8 @@
-import type { BuildDifference, ComparedBuild, ComparedFiles } from "#domain/build-difference";
-import type { ComparedFile, FileChange } from "#domain/file-difference";
-import type { Change, ComparedPackage, LicenseDifference, PackageChange } from "#domain/package-difference";
-import type { ReleaseNotesDraft } from "#domain/release-notes-draft";
-import type { SettingChange } from "#domain/setting-difference";
+import type { BuildDifference, ComparedBuild, ComparedFiles } from "#domain/difference/builds";
+import type { ComparedFile, FileChange } from "#domain/difference/files";
+import type { Change, ComparedPackage, LicenseDifference, PackageChange } from "#domain/difference/packages";
+import type { ReleaseNotesDraft } from "#domain/difference/release-notes-draft";
+import type { SettingChange } from "#domain/difference/settings";
 import { typeNames } from "#api/views/build-difference";
 
 /** The same as the element `difference`, for people. */

@@ -1,4 +1,4 @@
-import { shownPermissions } from "#domain/overlay-file-metadata";
+import { shownPermissions } from "#domain/contents/overlay-file-metadata";
 import type { OverlayFile } from "#storage/overlay-files";
 import { arrayOf, marked, type XmlFields, type XmlList } from "#xml/write";
 import type { ApiVersion } from "#api/versions";

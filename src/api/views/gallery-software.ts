@@ -1,4 +1,4 @@
-import type { PublishedItem, PublishedSoftware } from "#domain/published";
+import type { PublishedItem, PublishedSoftware } from "#domain/gallery/published";
 import { marked, XmlList, type XmlFields, type XmlMarked } from "#xml/write";
 
 /** What a published version holds, with where it came from (wire.md §2.16). */

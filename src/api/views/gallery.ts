@@ -1,5 +1,5 @@
-import type { GalleryPage } from "#domain/gallery-list";
-import type { ReleaseNotesDraft } from "#domain/release-notes-draft";
+import type { GalleryPage } from "#domain/gallery/list";
+import type { ReleaseNotesDraft } from "#domain/difference/release-notes-draft";
 import type { ListedPublication } from "#storage/gallery-list";
 import type { Publication } from "#storage/publications";
 import { marked, XmlList, type XmlFields } from "#xml/write";

@@ -1,6 +1,6 @@
 import type { FrozenConfiguration, FrozenInput } from "#contract/index";
-import type { Manifest } from "#domain/manifest";
-import { shownPermissions } from "#domain/overlay-file-metadata";
+import type { Manifest } from "#domain/builds/manifest";
+import { shownPermissions } from "#domain/contents/overlay-file-metadata";
 import { keytables } from "#kiwi/keytables";
 import { baseUrlOf } from "#api/views/software";
 import { copyOf } from "#xml/copy";

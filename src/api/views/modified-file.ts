@@ -1,6 +1,6 @@
 import type { ModifiedFile, ModifiedList } from "#contract/index";
-import type { Kept } from "#domain/modified-files-keep";
-import { shownPermissions } from "#domain/overlay-file-metadata";
+import type { Kept } from "#domain/testdrives/keep-modified-files";
+import { shownPermissions } from "#domain/contents/overlay-file-metadata";
 import { arrayOf, type XmlFields } from "#xml/write";
 import { filesFields } from "#api/views/file";
 import type { ApiVersion } from "#api/versions";

@@ -1,4 +1,4 @@
-import { publicUrl, type RepositoryMatches } from "#domain/repository";
+import { publicUrl, type RepositoryMatches } from "#domain/repositories/repository";
 import type { Repository } from "#storage/repositories";
 import { arrayOf, type XmlFields, type XmlList } from "#xml/write";
 

@@ -1,4 +1,4 @@
-import type { WatchedBuild } from "#domain/build";
+import type { WatchedBuild } from "#domain/builds/build";
 import { JsonOnly, type XmlFields } from "#xml/write";
 
 /** The element `running_build` (wire.md §2.11); a command line client reads `version` too. Ours: the place in the queue. */

@@ -1,5 +1,5 @@
-import type { RepositorySoftware, ShownPackage } from "#domain/installed-software";
-import type { SelectionChange } from "#domain/software";
+import type { RepositorySoftware, ShownPackage } from "#domain/images/installed-software";
+import type { SelectionChange } from "#domain/software/software";
 import type { Selection } from "#storage/appliances";
 import { marked, XmlList, type XmlMarked, type XmlFields } from "#xml/write";
 

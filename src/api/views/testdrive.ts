@@ -1,4 +1,4 @@
-import type { StartedTestdrive } from "#domain/testdrive";
+import type { StartedTestdrive } from "#domain/testdrives/testdrive";
 import type { Testdrive } from "#storage/testdrives";
 import type { XmlFields } from "#xml/write";
 

@@ -1,4 +1,4 @@
-import type { Delivery } from "#domain/webhook";
+import type { Delivery } from "#domain/events/webhook";
 import type { Webhook } from "#storage/webhooks";
 import { arrayOf, type XmlFields } from "#xml/write";
 

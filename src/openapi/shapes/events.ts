@@ -1,4 +1,4 @@
-import { eventNames } from "#domain/event-names";
+import { eventNames } from "#domain/events/names";
 import { arrayOf, document, fields, id, int, oneOf, optional, text, time, url } from "#openapi/shape";
 
 const [firstEvent, ...otherEvents] = eventNames;

@@ -1,6 +1,6 @@
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { Arch, ImageType } from "#contract/index";
-import type { Configuration } from "#domain/configuration";
+import type { Configuration } from "#domain/configuration/configuration";
 import { accounts } from "./accounts.ts";
 import { id, moment } from "./columns.ts";
 

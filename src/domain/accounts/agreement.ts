@@ -1,0 +1,69 @@
+import { createHash } from "node:crypto";
+import type { AgreementText } from "#domain/appliances/catalogue";
+import { Refusal } from "#domain/refusal";
+import { addAcceptance, findAcceptance, listAllAcceptances } from "#storage/agreements";
+import { findBaseSystem, listBaseSystems } from "#storage/appliances";
+import type { Database } from "#storage/db";
+
+/** The legal agreement of a base system, as its catalogue has it now. A new text has to be accepted anew. */
+export interface Agreement extends AgreementText {
+  baseSystem: string;
+  /** Of the text, as hex. */
+  sha256: string;
+}
+
+/** Whose building or publishing is asked about. `baseUrl`: of the service, for the address of the page. */
+export interface AgreementQuestion {
+  accountId: number;
+  baseSystem: string;
+  baseUrl: string;
+}
+
+/** The agreement that a page is asked for; most base systems have none. */
+export async function getAgreement(db: Database, baseSystem: string): Promise<Agreement> {
+  const agreement = await findAgreement(db, baseSystem);
+  if (agreement) return agreement;
+  throw new Refusal("invalid_base_system", { in: "path", message: "There is no agreement for such a base system." });
+}
+
+/** When the account accepted this very text. */
+export async function acceptedAt(db: Database, accountId: number, agreement: Agreement): Promise<Date | undefined> {
+  const { baseSystem, sha256: textSha256 } = agreement;
+  return (await findAcceptance(db, { accountId, baseSystem, textSha256 }))?.acceptedAt;
+}
+
+/** Records that the account accepts the text; twice is fine, and the first time stands. */
+export async function acceptAgreement(db: Database, accountId: number, agreement: Agreement): Promise<void> {
+  const { baseSystem, sha256: textSha256 } = agreement;
+  await addAcceptance(db, { accountId, baseSystem, textSha256, acceptedAt: new Date() });
+}
+
+/** What to tell who has not accepted the agreement of this base system; undefined: nothing is missing. */
+export async function missingAgreement(db: Database, asked: AgreementQuestion): Promise<string | undefined> {
+  const agreement = await findAgreement(db, asked.baseSystem);
+  if (!agreement || (await acceptedAt(db, asked.accountId, agreement))) return undefined;
+  const page = `${asked.baseUrl}${agreementPath(asked.baseSystem)}`;
+  return `The agreement "${agreement.title}" has not been accepted yet. Read and accept it at ${page}`;
+}
+
+/** Nobody builds or publishes what they have not agreed to (api.md, `sle_agreement_missing`). */
+export async function refuseWithoutAgreement(db: Database, asked: AgreementQuestion): Promise<void> {
+  const message = await missingAgreement(db, asked);
+  if (message !== undefined) throw new Refusal("sle_agreement_missing", { message });
+}
+
+export const agreementPath = (baseSystem: string): string => `/agreements/${encodeURIComponent(baseSystem)}`;
+
+/** Every acceptance, oldest first; `current`: of the text that counts now. */
+export async function listAcceptances(db: Database) {
+  const [all, baseSystems] = await Promise.all([listAllAcceptances(db), listBaseSystems(db)]);
+  const current = new Map(baseSystems.map(({ name, facts }) => [name, facts.agreement && sha256Of(facts.agreement)]));
+  return all.map((one) => ({ ...one, current: current.get(one.baseSystem) === one.textSha256 }));
+}
+
+async function findAgreement(db: Database, baseSystem: string): Promise<Agreement | undefined> {
+  const agreement = (await findBaseSystem(db, baseSystem))?.facts.agreement;
+  return agreement && { ...agreement, baseSystem, sha256: sha256Of(agreement) };
+}
+
+const sha256Of = ({ text }: AgreementText): string => createHash("sha256").update(text).digest("hex");

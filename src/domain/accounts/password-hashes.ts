@@ -1,0 +1,60 @@
+import { Buffer } from "node:buffer";
+import { createHash, createHmac, pbkdf2Sync } from "node:crypto";
+import { encrypt as hashForShadow } from "unixcrypt";
+import type { Configuration } from "#domain/configuration/configuration";
+import type { ConfigurationKey } from "#domain/configuration/secrets";
+
+/** What servers and systems keep in place of passwords: frozen inputs have nothing else of them. */
+
+/** The salt of one password of a user: 16 bytes. */
+export type Salting = (user: string, password: string) => Buffer;
+
+/**
+ * Salts of an appliance's passwords. The same password of the same user gets the same one each time, so that another format of a
+ * version is frozen as the first was; without the service's key nobody knows it before, and no two appliances share one.
+ */
+export const saltingOf =
+  ({ API_KEY_ENCRYPTION_KEY: key }: ConfigurationKey, applianceId: number): Salting =>
+  (user, password) =>
+    createHmac("sha256", Buffer.from(key, "base64"))
+      .update(JSON.stringify(["salt of a password in an image", applianceId, user, password]))
+      .digest()
+      .subarray(0, 16);
+
+/** SHA-512 crypt, for /etc/shadow. KIWI would hash plain passwords itself, with MD5 and a fixed salt. */
+export const shadowHash = (password: string, salt: Buffer): string => hashForShadow(password, `$6$${cryptText(salt)}`);
+
+/** The 16 signs that crypt takes at most, of those that it knows. */
+const cryptText = (salt: Buffer): string => salt.toString("base64").slice(0, 16).replaceAll("+", ".");
+
+const verifiers: Record<Configuration["databases"][number]["type"], (password: string, salt: Buffer) => string> = {
+  pgsql: scramVerifier,
+  mysql: mysqlHash,
+};
+
+/** As `CREATE ROLE … PASSWORD` and `IDENTIFIED WITH mysql_native_password AS` take it. */
+export const databaseVerifier = (
+  type: Configuration["databases"][number]["type"],
+  password: string,
+  salt: Buffer,
+): string => verifiers[type](password, salt);
+
+const iterations = 4096; // as PostgreSQL itself does
+
+/** RFC 5803, in PostgreSQL's words: `SCRAM-SHA-256$iterations:salt$StoredKey:ServerKey`. Exported for RFC 7677's example. */
+export function scramVerifier(password: string, salt: Buffer): string {
+  const salted = pbkdf2Sync(password.normalize("NFKC"), salt, iterations, 32, "sha256");
+  const keyOf = (whose: string) => createHmac("sha256", salted).update(whose).digest();
+  const stored = createHash("sha256").update(keyOf("Client Key")).digest("base64");
+  const server = keyOf("Server Key").toString("base64");
+  return `SCRAM-SHA-256$${iterations}:${salt.toString("base64")}$${stored}:${server}`;
+}
+
+/** The hash of mysql_native_password, which MySQL to 8.3 and MariaDB know: twice SHA-1. */
+function mysqlHash(password: string): string {
+  return `*${sha1(sha1(password)).toString("hex").toUpperCase()}`;
+}
+
+function sha1(data: string | Buffer): Buffer {
+  return createHash("sha1").update(data).digest();
+}

@@ -1,0 +1,123 @@
+import type { Arch } from "#contract/index";
+import { configurationOf, type Configuration } from "#domain/configuration/configuration";
+import { forStranger, sealedAnew, type ConfigurationKey } from "#domain/configuration/secrets";
+import { configurationForClone, noteUse } from "#domain/gallery/clone";
+import { Refusal } from "#domain/refusal";
+import type { Account } from "#storage/accounts";
+import { findAppliance, findReadableAppliance, saveClone, type Appliance } from "#storage/appliances";
+import { firstVersion } from "#storage/catalogues";
+import { findTemplateConfiguration } from "#storage/configurations";
+import type { Database } from "#storage/db";
+import { savePublishedClone } from "#storage/gallery-clones";
+import { findPublication } from "#storage/publications";
+
+type Place = "path" | "parameter";
+
+interface CloneRequest {
+  cloneFrom: number;
+  name?: string | undefined;
+  arch: Arch;
+}
+
+/** An appliance that this account may read: its own, one shared with it, or a template. A stranger's does not exist. */
+export async function getAppliance(db: Database, accountId: number, id: number, place: Place): Promise<Appliance> {
+  const appliance = await findReadableAppliance(db, accountId, id);
+  if (!appliance) throw new Refusal("invalid_appliance_id", { in: place });
+  return appliance;
+}
+
+/** One that this account may change; templates, and what others share, are read and cloned alone. */
+export async function getOwnAppliance(db: Database, accountId: number, id: number, place: Place): Promise<Appliance> {
+  const own = await findAppliance(db, accountId, id);
+  if (own) return own;
+  const { accountId: owner } = await getAppliance(db, accountId, id, place);
+  const what = owner === null ? "A template" : "An appliance that is shared with you";
+  throw new Refusal("access_denied", { message: `${what} cannot be changed. Clone it first.` });
+}
+
+/**
+ * Copies a template, an appliance or, of a stranger's, what is published of it, under a name of its own; it starts at the
+ * first version, without builds.
+ */
+export async function cloneAppliance(
+  { env, db }: { env: ConfigurationKey; db: Database },
+  account: Account,
+  request: CloneRequest,
+): Promise<Appliance> {
+  const source = await findReadableAppliance(db, account.id, request.cloneFrom);
+  if (!source) return await clonePublished({ env, db }, account, request);
+  const { id, parentId: _parentId, ...copied } = source;
+  const configuration = await clonedConfiguration({ env, db }, account, source);
+  const clone = { ...copied, configuration, ...ownTraits(account, source, request) };
+  const saved = await saveClone(db, clone, id);
+  // It was deleted in between.
+  if (!saved) throw new Refusal("invalid_appliance_id");
+  return saved;
+}
+
+/** The version that was published last, as it was then. */
+async function clonePublished(
+  { env, db }: { env: ConfigurationKey; db: Database },
+  account: Account,
+  request: CloneRequest,
+): Promise<Appliance> {
+  const publication = await findPublication(db, request.cloneFrom);
+  if (!publication) throw new Refusal("invalid_appliance_id");
+  if (!publication.publicClonable)
+    throw new Refusal("access_denied", { message: "Its publisher lets nobody clone it." });
+  const { baseSystem, imageType, logoBlob, backgroundBlob, definition, applianceId: id, name } = publication;
+  const { estimatedRawMb, estimatedCompressedMb } = definition;
+  const configuration = await configurationForClone({ env, db }, publication);
+  const copied = { baseSystem, imageType, logoBlob, backgroundBlob, estimatedRawMb, estimatedCompressedMb };
+  const clone = { ...copied, configuration, ...ownTraits(account, { id, name }, request) };
+  const saved = await savePublishedClone(db, clone, publication.id);
+  if (!saved) throw new Refusal("invalid_appliance_id");
+  await noteUse(db, account, publication, "clone");
+  return saved;
+}
+
+/** What every clone has for itself. */
+function ownTraits(account: Account, source: Pick<Appliance, "id" | "name">, { name, arch }: CloneRequest) {
+  const now = new Date();
+  return {
+    accountId: account.id,
+    name: name ?? generatedName(account, source),
+    arch,
+    uuid: crypto.randomUUID(),
+    parentId: source.id,
+    parentName: source.name,
+    version: firstVersion,
+    createdAt: now,
+    lastEditedAt: now,
+  };
+}
+
+/** Its owner's passwords are nobody else's; a template's are everybody's. */
+async function clonedConfiguration(
+  { env, db }: { env: ConfigurationKey; db: Database },
+  { id: accountId }: Account,
+  source: Appliance,
+): Promise<Configuration> {
+  const stored = configurationOf(source);
+  if (source.accountId === null || source.accountId === accountId) return await sealedAnew(env, stored);
+  return await forStranger(env, stored, await findTemplateConfiguration(db, source.id));
+}
+
+/** As long as a name may be that is given (api/params, `text`). */
+const maxNameLength = 255;
+
+/** `<user>'s <source>`, like the captured appliances (wire.md §2.3). A clone of one's own clone says it once. */
+function generatedName({ displayName }: Account, source: Pick<Appliance, "name">): string {
+  const owner = `${displayName}'s `;
+  const name = source.name.startsWith(owner) ? source.name : `${owner}${source.name}`;
+  // Half of a character at the cut goes, too.
+  return name.slice(0, maxNameLength).replace(/[\uD800-\uDBFF]$/, "");
+}
+
+/** The architecture of a clone: `i686` of the request is `i586` in all answers (wire.md §1.3). */
+export function parseArch(requested = "i686"): Arch {
+  if (requested === "x86_64") return "x86_64";
+  if (requested === "i686" || requested === "i586") return "i586";
+  if (/^(arm|aarch64)/i.test(requested)) throw new Refusal("invalid_architecture");
+  throw new Refusal("invalid_value", { message: "arch is x86_64 or i686." });
+}

@@ -1,0 +1,84 @@
+import { z } from "zod";
+import { Arch, ImageType } from "#contract/index";
+import { Configuration } from "#domain/configuration/configuration";
+
+/** Ids below are templates; the first migration starts the ids of people's appliances above. */
+export const highestTemplateId = 999;
+
+/** A legal text that an account must accept before it builds appliances of a base system. */
+export const AgreementText = z.object({
+  title: z.string().trim().min(1).max(200),
+  text: z.string().min(1).max(100_000),
+});
+export type AgreementText = z.infer<typeof AgreementText>;
+
+/** What must be known of a distribution to check an appliance and to write its KIWI description. */
+export const BaseSystemFacts = z.object({
+  title: z.string().min(1),
+  /** Packages of which an image needs one. */
+  kernels: z.array(z.string()).min(1),
+  bootLoaders: z.array(z.string()).min(1),
+  /** What each pattern brings, as far as `status` must know it: kernels and boot loaders. */
+  patterns: z.record(z.string(), z.array(z.string())),
+  /** Packages that an image type needs beside the selection, e.g. dracut-kiwi-live for iso. */
+  needs: z.partialRecord(ImageType, z.array(z.string())),
+  /** What KIWI installs from outside before the image's own package manager exists; null: everything. */
+  bootstrap: z.array(z.string()).nullable(),
+  /** How a repository that a person imports is known to be for it; the first that fits decides. */
+  detection: z
+    .object({
+      /** Addresses, with `*` for anything. */
+      urls: z.array(z.string()).default([]),
+      /** Names of the distribution in the repository's index. */
+      cpeIds: z.array(z.string()).default([]),
+      /** What its release package provides. */
+      releaseCapabilities: z.array(z.string()).default([]),
+    })
+    .default({ urls: [], cpeIds: [], releaseCapabilities: [] }),
+  agreement: AgreementText.optional(),
+});
+export type BaseSystemFacts = z.infer<typeof BaseSystemFacts>;
+
+const key = z.string().regex(/^[a-z0-9][a-z0-9._-]*$/);
+
+/** A template catalogue: a distribution, its repositories and the templates made of them, as data (templates/*.json). */
+export const Catalogue = z.object({
+  name: key,
+  baseSystem: BaseSystemFacts.extend({ name: z.string().regex(/^\S+$/) }),
+  repositories: z
+    .array(
+      z.object({
+        key,
+        name: z.string().min(1),
+        url: z.string().regex(/^(https?:\/\/|service:\/)\S+$/),
+        type: z.enum(["rpm-md", "yast2"]),
+        arches: z.array(Arch).min(1),
+        priority: z.int().min(1).max(99).default(99),
+      }),
+    )
+    .min(1),
+  sets: z
+    .array(
+      z.object({
+        name: key,
+        description: z.string(),
+        templates: z.array(
+          z.object({
+            applianceId: z.int().min(1).max(highestTemplateId),
+            name: z.string().min(1),
+            description: z.string().min(1),
+            arch: Arch,
+            imageType: ImageType,
+            repositories: z.array(key).min(1),
+            packages: z.array(z.string()),
+            patterns: z.array(z.string()),
+            estimatedRawMb: z.int().positive(),
+            estimatedCompressedMb: z.int().positive(),
+            configuration: Configuration,
+          }),
+        ),
+      }),
+    )
+    .min(1),
+});
+export type Catalogue = z.infer<typeof Catalogue>;

@@ -1,0 +1,34 @@
+import { buildObject, cancelBuildsOf } from "#domain/builds/build";
+import { Refusal } from "#domain/refusal";
+import { deleteApplianceRows, type Appliance } from "#storage/appliances";
+import { isUnfinished } from "#storage/builds";
+import type { Database } from "#storage/db";
+import { isPublished } from "#storage/publications";
+
+/**
+ * Deletes an appliance with its builds; not one that is in the gallery. Agents stop first; then all rows go in one batch, which also releases the blobs
+ * that they named. The blobs are the sweeper's, which finds them without rows, also when this ends early.
+ */
+export async function deleteAppliance(env: Env, db: Database, appliance: Appliance): Promise<void> {
+  await refuseIfPublished(db, appliance);
+  await cancelBuildsOf(env, db, appliance.id);
+  const gone = await deleteApplianceRows(db, appliance.id).catch(async (error: unknown) => {
+    // Published in between: the database keeps all of it.
+    await refuseIfPublished(db, appliance);
+    throw error;
+  });
+  // Began in between; should its object not hear of it, it builds for nobody, and the sweeper removes the image.
+  const late = gone.filter(isUnfinished).map(({ id }) =>
+    buildObject(env, id)
+      .cancel()
+      .catch((error: unknown) => console.error(`build ${id} was not cancelled:`, error)),
+  );
+  await Promise.all(late);
+}
+
+async function refuseIfPublished(db: Database, { id }: Appliance): Promise<void> {
+  if (!(await isPublished(db, id))) return;
+  throw new Refusal("cannot_delete_published_build", {
+    message: "The appliance is published in the gallery. Unpublish all its versions first.",
+  });
+}

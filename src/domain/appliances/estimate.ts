@@ -1,0 +1,45 @@
+import { resolve, type SoftwareResolution } from "#domain/software/resolution";
+import { loadSoftware } from "#domain/software/resolution-request";
+import type { Appliance } from "#storage/appliances";
+import type { Database } from "#storage/db";
+import { saveEstimate } from "#storage/estimates";
+
+export type Estimate = Pick<Appliance, "estimatedRawMb" | "estimatedCompressedMb">;
+
+/**
+ * How large an image will be. Unpacked: what the packages install. Compressed: what their files weigh, because an rpm is
+ * the same content compressed by a like method. Undefined while there is nothing to go by.
+ */
+export function estimateOf(resolution: SoftwareResolution): Estimate | undefined {
+  if (resolution.state !== "solved") return undefined;
+  return {
+    estimatedRawMb: megabytes(resolution.packages.map(({ installSizeBytes }) => installSizeBytes)),
+    estimatedCompressedMb: megabytes(resolution.packages.map(({ downloadSizeBytes }) => downloadSizeBytes)),
+  };
+}
+
+/** The appliance with what its software is estimated at now; what was known before where it does not resolve. */
+export async function withEstimate(
+  { env, db }: { env: Pick<Env, "BLOBS">; db: Database },
+  appliance: Appliance,
+): Promise<Appliance> {
+  const resolution = await resolve({ env, db }, await loadSoftware(db, appliance));
+  return await keepEstimate(db, appliance, resolution);
+}
+
+/** Writes down what a resolution says of the size, for lists, which do not resolve. */
+export async function keepEstimate(
+  db: Database,
+  appliance: Appliance,
+  resolution: SoftwareResolution,
+): Promise<Appliance> {
+  const estimate = estimateOf(resolution);
+  if (!estimate || isSame(estimate, appliance)) return appliance;
+  await saveEstimate(db, appliance.id, estimate);
+  return { ...appliance, ...estimate };
+}
+
+const isSame = (left: Estimate, right: Estimate): boolean =>
+  left.estimatedRawMb === right.estimatedRawMb && left.estimatedCompressedMb === right.estimatedCompressedMb;
+
+const megabytes = (sizes: number[]): number => Math.ceil(sizes.reduce((total, bytes) => total + bytes, 0) / 1024 ** 2);

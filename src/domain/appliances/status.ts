@@ -1,0 +1,141 @@
+import type { ImageType } from "#contract/index";
+import { missingAgreement } from "#domain/accounts/agreement";
+import type { BaseSystemFacts } from "#domain/appliances/catalogue";
+import { configurationOf } from "#domain/configuration/configuration";
+import type { Issue } from "#domain/appliances/issue";
+import { configurationIssues, needsVolumes } from "#domain/configuration/issues";
+import { estimateOf } from "#domain/appliances/estimate";
+import { resolve, type SoftwareProblem, type SoftwareResolution } from "#domain/software/resolution";
+import { loadSoftware, type ApplianceSoftware } from "#domain/software/resolution-request";
+import { whyNoVolumes } from "#domain/builds/builder-abilities";
+import { readOnlyMessage, readOnlyMode } from "#domain/service-settings";
+import { listAgents } from "#storage/agents";
+import type { Appliance, Repository } from "#storage/appliances";
+import type { Database } from "#storage/db";
+
+export interface ApplianceStatus {
+  state: "ok" | "error";
+  issues: Issue[];
+}
+
+/** The status as its reader sees it: also what keeps this very account, or anybody at the moment, from building. */
+export async function shownStatus(
+  env: Pick<Env, "BLOBS">,
+  db: Database,
+  { appliance, accountId, baseUrl }: { appliance: Appliance; accountId: number; baseUrl: string },
+): Promise<ApplianceStatus> {
+  const [readOnly, agreement] = await Promise.all([
+    readOnlyMode(db),
+    missingAgreement(db, { accountId, baseSystem: appliance.baseSystem, baseUrl }),
+  ]);
+  // This one issue alone (wire.md §2.3): nothing else could be mended now.
+  if (readOnly.on) return { state: "error", issues: [error(readOnlyMessage)] };
+  const { state, issues } = await applianceStatus(env, db, appliance);
+  return agreement === undefined ? { state, issues } : { state: "error", issues: [error(agreement), ...issues] };
+}
+
+/** Resolves the software for an image type, the appliance's own unless said, and tells what is wrong with it. */
+export async function applianceStatus(
+  env: Pick<Env, "BLOBS">,
+  db: Database,
+  appliance: Appliance,
+  imageType: ImageType = appliance.imageType,
+): Promise<ApplianceStatus> {
+  const software = await loadSoftware(db, appliance, imageType);
+  const issues = [
+    ...repositoryIssues(software),
+    ...(await softwareIssues({ env, db }, appliance, software)),
+    ...(await builderIssues(db, appliance, imageType)),
+  ];
+  return { state: issues.some(({ type }) => type === "error") ? "error" : "ok", issues };
+}
+
+const error = (text: string): Issue => ({ type: "error", text });
+
+/** What would be refused by every builder of the service. */
+async function builderIssues(db: Database, appliance: Appliance, imageType: ImageType): Promise<Issue[]> {
+  if (!needsVolumes(configurationOf(appliance), imageType)) return [];
+  const why = whyNoVolumes(await listAgents(db), { imageType, arch: appliance.arch });
+  return why === undefined ? [] : [error(why)];
+}
+
+function repositoryIssues({ arch, repositories }: ApplianceSoftware): Issue[] {
+  if (repositories.length === 0) return [error("The appliance has no repository.")];
+  const stale = repositories.filter(({ revision, problem }) => revision !== null && problem !== null).map(staleIssue);
+  if (!servesArch({ arch, repositories })) {
+    return [error(`None of the appliance's repositories has packages for ${arch}.`), ...stale];
+  }
+  return stale;
+}
+
+const servesArch = ({ arch, repositories }: Pick<ApplianceSoftware, "arch" | "repositories">): boolean =>
+  repositories.some(({ arches, revision }) => revision === null || arches.includes(arch));
+
+const staleIssue = ({ name, problem }: Repository): Issue => ({
+  type: "warning",
+  text: `The repository ${name} could not be refreshed, so what it last had is used: ${problem}`,
+});
+
+async function softwareIssues(
+  place: { env: Pick<Env, "BLOBS">; db: Database },
+  appliance: Appliance,
+  software: ApplianceSoftware,
+): Promise<Issue[]> {
+  if (!software.baseSystem) return [error("The base system of the appliance is gone.")];
+  // Nothing could be solved, and saying that of every package would hide why.
+  if (!servesArch(software)) return [];
+  const resolution = await resolve(place, software);
+  switch (resolution.state) {
+    case "unimported":
+      return resolution.repositories.map(unimportedIssue);
+    case "unsolvable":
+      return resolution.problems.map(problemIssue);
+    case "solved":
+      return [
+        ...bootIssues(software.baseSystem, resolution),
+        ...diskIssues(appliance, software, resolution),
+        ...configurationIssues(configurationOf(appliance), { ...software, packages: resolution.packages }),
+      ];
+    default:
+      return resolution satisfies never;
+  }
+}
+
+const unimportedIssue = ({ name, problem, revision }: Repository): Issue => {
+  if (revision !== null) return error(`What the repository ${name} holds cannot be read at the moment.`);
+  return error(
+    problem === null
+      ? `The repository ${name} is still being imported.`
+      : `The repository ${name} could not be imported: ${problem}`,
+  );
+};
+
+function problemIssue({ text, proposals, install }: SoftwareProblem): Issue {
+  const advice = proposals.length === 0 ? "" : ` (possible: ${proposals.join("; or ")})`;
+  const issue = error(`${text}${advice}`);
+  return install === undefined ? issue : { ...issue, solution: { type: "install", package: install } };
+}
+
+type Solved = Extract<SoftwareResolution, { state: "solved" }>;
+
+function bootIssues(facts: BaseSystemFacts, { packages }: Solved): Issue[] {
+  const names = new Set(packages.map(({ name }) => name));
+  return [
+    ...missing(names, facts.kernels, "No kernel package is selected."),
+    ...missing(names, facts.bootLoaders, "No boot loader is selected."),
+  ];
+}
+
+function missing(names: ReadonlySet<string>, wanted: string[], text: string): Issue[] {
+  const [first = ""] = wanted;
+  if (wanted.some((name) => names.has(name))) return [];
+  return [{ ...error(text), solution: { type: "install", package: first } }];
+}
+
+/** Media, and what starts from a network, are as large as what is on them; everything else has a disk of the size that the user chose. */
+function diskIssues(appliance: Appliance, { imageType }: ApplianceSoftware, resolution: Solved): Issue[] {
+  const needed = estimateOf(resolution)?.estimatedRawMb ?? 0;
+  const { diskSizeMb } = configurationOf(appliance).settings;
+  if (imageType === "iso" || imageType === "net" || needed <= diskSizeMb) return [];
+  return [error(`The software needs ${needed} MB, but the disk has only ${diskSizeMb} MB.`)];
+}

@@ -1,0 +1,66 @@
+import type { Catalogue } from "#domain/appliances/catalogue";
+import { sealed } from "#domain/configuration/secrets";
+import { validate } from "#domain/configuration/validation";
+import { Refusal } from "#domain/refusal";
+import { waitForImport } from "#domain/repositories/repository";
+import { requestImportsAnew } from "#domain/repositories/import";
+import { findForeignTemplates, firstVersion, saveCatalogue } from "#storage/catalogues";
+import type { Database } from "#storage/db";
+import { listByCatalogue } from "#storage/repositories";
+
+type Template = Catalogue["sets"][number]["templates"][number];
+
+/** How long the operator waits for the repositories of a catalogue. */
+const importsWaitMs = 60_000;
+
+/**
+ * Loads a catalogue, has its repositories imported, and answers its number of templates. Refuses what would take over
+ * another catalogue's ids. A repository that cannot be imported yet does not keep the catalogue out: its row says why.
+ */
+export async function loadCatalogue(env: Env, db: Database, catalogue: Catalogue): Promise<number> {
+  const templates = catalogue.sets.flatMap(({ templates }) => templates);
+  const ids = templates.map(({ applianceId }) => applianceId);
+  refuseTwice(ids, "template id");
+  const keys = new Set(catalogue.repositories.map(({ key }) => key));
+  const unknown = templates.flatMap(({ repositories }) => repositories).find((key) => !keys.has(key));
+  if (unknown) throw new Refusal("invalid_value", { message: `A template names the unknown repository ${unknown}.` });
+  const foreign = await findForeignTemplates(db, catalogue.name, ids);
+  if (foreign.length > 0) {
+    throw new Refusal("invalid_value", { message: `Template id ${foreign.join(", ")} belongs to another catalogue.` });
+  }
+  await saveCatalogue(db, await withSealedPasswords(env, catalogue));
+  await importCatalogue(env, db, catalogue.name);
+  return templates.length;
+}
+
+/** A template that an image could not carry would be everybody's trouble later, so it is refused here. */
+async function withSealedPasswords(env: Env, catalogue: Catalogue): Promise<Catalogue> {
+  const sealedSets = catalogue.sets.map(async (set) => ({
+    ...set,
+    templates: await Promise.all(set.templates.map(async (template) => await sealedTemplate(env, template))),
+  }));
+  return { ...catalogue, sets: await Promise.all(sealedSets) };
+}
+
+async function sealedTemplate(env: Env, template: Template): Promise<Template> {
+  const { applianceId, name, imageType, configuration } = template;
+  try {
+    validate({ name, version: firstVersion, imageType, configuration });
+  } catch (error) {
+    if (error instanceof Refusal)
+      throw new Refusal(error.code, { message: `Template ${applianceId}: ${error.message}` });
+    throw error;
+  }
+  return { ...template, configuration: await sealed(env, configuration) };
+}
+
+async function importCatalogue(env: Env, db: Database, name: string): Promise<void> {
+  const ids = (await listByCatalogue(db, name)).map(({ id }) => id);
+  await requestImportsAnew(env, db, ids);
+  await Promise.all(ids.map((id) => waitForImport(db, id, importsWaitMs)));
+}
+
+function refuseTwice(values: number[], what: string): void {
+  const twice = values.find((value, index) => values.indexOf(value) !== index);
+  if (twice !== undefined) throw new Refusal("invalid_value", { message: `The ${what} ${twice} stands there twice.` });
+}

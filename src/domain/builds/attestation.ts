@@ -1,0 +1,123 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { billOf, type Bill, type BillFacts } from "#attest/bill";
+import { cycloneDxOf } from "#attest/cyclonedx";
+import { signedEnvelope } from "#attest/dsse";
+import { provenanceOf, statementType } from "#attest/provenance";
+import { spdxOf } from "#attest/spdx";
+import { InstalledPackage, type FrozenInput } from "#contract/index";
+import { signingKey, type AttestationEnv } from "#domain/builds/attestation-keys";
+import { Refusal } from "#domain/refusal";
+import { uuidOf } from "#domain/uuid";
+import { findAnyAppliance, type Appliance } from "#storage/appliances";
+import { findAttestations, keepAttestations, type Attestations } from "#storage/attestations";
+import { installedKey } from "#storage/blobs";
+import { findInput } from "#storage/build-blobs";
+import { findAnyBuild, isUnfinished, type Build } from "#storage/builds";
+import type { Database } from "#storage/db";
+import { findVisibleBuild } from "#storage/visible-builds";
+
+interface Place {
+  env: Pick<Env, "BLOBS"> & AttestationEnv;
+  db: Database;
+}
+
+/** What can be downloaded about an image, and how its file is called: the image's name and this behind it. */
+export const attestationFormats = {
+  spdx: { suffix: ".spdx.json", contentType: "application/spdx+json" },
+  cyclonedx: { suffix: ".cdx.json", contentType: "application/vnd.cyclonedx+json; version=1.6" },
+  provenance: { suffix: ".intoto.jsonl", contentType: "application/vnd.in-toto.bundle" },
+} as const;
+export type AttestationFormat = keyof typeof attestationFormats;
+export const formats: readonly AttestationFormat[] = ["spdx", "cyclonedx", "provenance"];
+
+/** A build with an image that the account may read: its own, one shared with it, or one of a published version. */
+export async function getAttestedBuild(db: Database, accountId: number, id: number): Promise<Build> {
+  const build = await findVisibleBuild(db, accountId, id);
+  if (!build || isUnfinished(build)) throw new Refusal("invalid_build_id", { in: "path" });
+  if (!hasImage(build)) throw new Refusal("build_not_found");
+  return build;
+}
+
+/**
+ * The documents about the image of a finished build. They are made once and kept: for builds from before there were any, or
+ * where making them failed at the end of the build, at the first request.
+ */
+export async function getAttestations({ env, db }: Place, build: Build): Promise<Attestations> {
+  const kept = await findAttestations(env.BLOBS, build.id);
+  if (kept) return kept;
+  const made = hasImage(build) ? await makeAttestations({ env, db }, build) : undefined;
+  if (!made) throw new Refusal("build_not_found");
+  return await keepAttestations(env.BLOBS, build.id, made);
+}
+
+/** Makes them when the build is finished; without a key there will be none. */
+export async function attestBuild({ env, db }: Place, buildId: number): Promise<void> {
+  const build = env.ATTESTATION_KEY ? await findAnyBuild(db, buildId) : undefined;
+  if (build && hasImage(build)) await getAttestations({ env, db }, build);
+}
+
+type BuildWithImage = Build & Record<"fileName" | "sha256" | "sha1" | "md5", string> & { fileSize: number };
+
+const hasImage = (build: Build): build is BuildWithImage =>
+  build.status === "finished" &&
+  build.imageKey !== null &&
+  [build.fileName, build.fileSize, build.sha256, build.sha1, build.md5].every((fact) => fact !== null);
+
+/** Undefined: something that they are made of is gone. */
+async function makeAttestations({ env, db }: Place, build: BuildWithImage): Promise<Attestations | undefined> {
+  const [appliance, input, report] = await Promise.all([
+    findAnyAppliance(db, build.applianceId),
+    findInput(env.BLOBS, build.inputSha256),
+    env.BLOBS.get(installedKey(build.id)),
+  ]);
+  if (!appliance || !input || !report) return undefined;
+  const installed = z.array(InstalledPackage).parse(await report.json());
+  const facts = await billFacts(build, appliance, input);
+  const bill = billOf(facts, { input, installed, baseUrl: env.BASE_URL.replace(/\/+$/, "") });
+  return await signed(env, bill, { input, build });
+}
+
+async function billFacts(build: BuildWithImage, appliance: Appliance, input: FrozenInput): Promise<BillFacts> {
+  const { fileName, fileSize: size, sha256, sha1, md5, imageType: type } = build;
+  const { name, version, arch } = input.appliance;
+  const finishedAt = build.completedAt ?? build.createdAt;
+  return {
+    uuid: await uuidOf(appliance.uuid, `attestations of build ${build.id}`),
+    image: { fileName, size, sha256, sha1, md5, type },
+    appliance: { uuid: appliance.uuid, name, version, arch, baseSystem: input.configuration?.baseSystem },
+    startedAt: build.startedAt ?? build.createdAt,
+    finishedAt,
+    builder: build.builder ?? "unknown",
+  };
+}
+
+/** The provenance speaks for the image and for both bills, so that one signature covers all. */
+async function signed(
+  env: AttestationEnv,
+  bill: Bill,
+  { input, build }: { input: FrozenInput; build: BuildWithImage },
+): Promise<Attestations> {
+  const key = await signingKey(env);
+  const baseUrl = env.BASE_URL.replace(/\/+$/, "");
+  const spdx = written(spdxOf(bill));
+  const cyclonedx = written(cycloneDxOf(bill));
+  const named = (format: AttestationFormat, text: string) => ({
+    name: build.fileName + attestationFormats[format].suffix,
+    sha256: sha256Of(text),
+  });
+  const statement = provenanceOf(bill, {
+    input,
+    inputSha256: build.inputSha256,
+    buildId: build.id,
+    builderId: baseUrl === "" ? `urn:kiln:service:${key.id}` : baseUrl,
+    baseUrl,
+    documents: [named("spdx", spdx), named("cyclonedx", cyclonedx)],
+  });
+  const payload = new TextEncoder().encode(JSON.stringify(statement));
+  return { spdx, cyclonedx, provenance: await signedEnvelope(statementType, payload, key) };
+}
+
+const written = (document: object): string => `${JSON.stringify(document)}\n`;
+
+export const sha256Of = (text: string): string => createHash("sha256").update(text).digest("hex");

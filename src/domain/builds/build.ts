@@ -1,0 +1,222 @@
+import type { ImageType } from "#contract/index";
+import { refuseWithoutAgreement } from "#domain/accounts/agreement";
+import { getAppliance, getOwnAppliance } from "#domain/appliances/appliance";
+import { applianceStatus } from "#domain/appliances/status";
+import { withPlaceInQueue } from "#domain/builds/queue";
+import { chooseImageType, chooseVersion, obstacleTo, type BuildRequest } from "#domain/builds/request";
+import { configurationOf } from "#domain/configuration/configuration";
+import { needsVolumes } from "#domain/configuration/issues";
+import { contentsIn } from "#domain/builds/frozen-content";
+import { freezeInput } from "#domain/builds/frozen-input";
+import { leftBytes } from "#domain/accounts/quota";
+import { Refusal } from "#domain/refusal";
+import { newToken } from "#domain/secrets";
+import { uploadsIn } from "#domain/repositories/user-repository";
+import { waiting } from "#objects/build-machine";
+import { secondsBetween, type Progress } from "#objects/build-progress";
+import { listAgents } from "#storage/agents";
+import type { Appliance } from "#storage/appliances";
+import { buildPrefix } from "#storage/blobs";
+import { deleteBlobsBelow, putInput } from "#storage/build-blobs";
+import {
+  addBuild,
+  deleteBuildRow,
+  findBuild,
+  findReadableBuild,
+  isUnfinished,
+  listBuildsOfAppliance,
+  listOverBuilds,
+  listRunningBuilds,
+  type Build,
+} from "#storage/builds";
+import type { Database } from "#storage/db";
+import { freezeBlobs } from "#storage/frozen-blobs";
+import { isPublished } from "#storage/publications";
+
+/** A running build as a user sees it, also after it is over. */
+export interface WatchedBuild extends Progress {
+  id: number;
+  version: string;
+  imageType: string;
+}
+
+/**
+ * Freezes what decides the build's content, takes a slot for it and wakes its object. The row is written by one
+ * conditional statement, which alone decides between requests that come at once; the checks before it save work.
+ */
+export async function startBuild(
+  env: Env,
+  db: Database,
+  account: { id: number },
+  request: BuildRequest,
+): Promise<WatchedBuild> {
+  const appliance = await getOwnAppliance(db, account.id, request.applianceId, "parameter");
+  const [built, agents] = await Promise.all([listBuildsOfAppliance(db, appliance.id), listAgents(db)]);
+  const version = chooseVersion(appliance, built, request);
+  const imageType = chooseImageType(appliance, agents, request);
+  const obstacle =
+    (await lockOn(db, { applianceId: appliance.id, version })) ?? obstacleTo({ version, imageType }, built, request);
+  if (obstacle) throw obstacle;
+  if ((await leftBytes(db, Number(env.ACCOUNT_QUOTA_GB), account.id)) === 0) throw noRoomForBuild();
+  const { baseUrl } = request;
+  await refuseWithoutAgreement(db, { accountId: account.id, baseSystem: appliance.baseSystem, baseUrl });
+  await refuseUnlessOk(env, db, appliance, imageType);
+  const input = await freezeInput({ env, db }, appliance, { version, imageType });
+  const inputSha256 = await putInput(env.BLOBS, input);
+
+  if (request.force) await cancelSame(env, built, { version, imageType });
+  const row = { accountId: account.id, applianceId: appliance.id, version, imageType, inputSha256 };
+  const build = await addBuild(
+    db,
+    {
+      ...row,
+      needsLvm: needsVolumes(configurationOf(appliance), imageType),
+      downloadToken: newToken(),
+      createdAt: new Date(),
+    },
+    { force: request.force, slots: slotsOf(env) },
+  );
+  if (!build) throw await whyNot(db, row);
+  await freezeBlobs(db, build.id, [...uploadsIn(input), ...contentsIn(input)]);
+  // The row is the promise: should its object not hear of it now, the sweeper tells it within a minute.
+  await buildObject(env, build.id)
+    .wake()
+    .catch((error: unknown) => console.error(`build ${build.id} was not told to begin:`, error));
+  return await withPlaceInQueue(db, build.id, watched(build));
+}
+
+/** A build that is running or was; the id of its finished build is the same. */
+export async function watchBuild(env: Env, db: Database, accountId: number, id: number): Promise<WatchedBuild> {
+  const build = await getRunningBuild(db, accountId, id);
+  return await withProgress(env, db, build);
+}
+
+export async function watchBuilds(
+  env: Env,
+  db: Database,
+  accountId: number,
+  applianceId: number,
+): Promise<WatchedBuild[]> {
+  const appliance = await getAppliance(db, accountId, applianceId, "parameter");
+  if (appliance.accountId === null) return [];
+  const running = await listRunningBuilds(db, appliance.accountId, appliance.id);
+  const all = await Promise.all(running.map((build) => withProgress(env, db, build)));
+  return all.filter(({ state }) => state === "queued" || state === "running");
+}
+
+/** Ends a build that is not over. Twice is fine; a build with another end keeps it. */
+export async function cancelBuild(env: Env, db: Database, accountId: number, id: number): Promise<void> {
+  const build = await getRunningBuild(db, accountId, id);
+  if (build.accountId !== accountId) throw new Refusal("access_denied");
+  if (isUnfinished(build)) await buildObject(env, id).cancel();
+}
+
+/** Ends all that still runs for an appliance, before it is deleted. */
+export async function cancelBuildsOf(env: Env, db: Database, applianceId: number): Promise<void> {
+  const builds = await listBuildsOfAppliance(db, applianceId);
+  await Promise.all(builds.filter(isUnfinished).map(({ id }) => buildObject(env, id).cancel()));
+}
+
+export async function listBuilds(db: Database, accountId: number, applianceId: number): Promise<Build[]> {
+  const appliance = await getAppliance(db, accountId, applianceId, "parameter");
+  return appliance.accountId === null ? [] : await listOverBuilds(db, appliance.accountId, appliance.id);
+}
+
+/** A build that is over, of an appliance that this account may read. */
+export async function getBuild(db: Database, accountId: number, id: number): Promise<Build> {
+  const build = await findReadableBuild(db, accountId, id);
+  if (!build || isUnfinished(build)) throw new Refusal("invalid_build_id", { in: "path" });
+  return build;
+}
+
+/** Removes a build that is over: first the row, so that nothing points at what is gone; the sweeper finds leftovers. */
+export async function deleteBuild(env: Env, db: Database, accountId: number, id: number): Promise<void> {
+  const gone = await deleteBuildRow(db, accountId, id);
+  if (!gone) throw await whyNotDeleted(db, accountId, id);
+  await forgetBuild(env, id).catch((error: unknown) => console.error(`leftovers of build ${id}:`, error));
+}
+
+async function whyNotDeleted(db: Database, accountId: number, id: number): Promise<Refusal> {
+  const build = await findReadableBuild(db, accountId, id);
+  if (!build || isUnfinished(build)) return new Refusal("invalid_build_id", { in: "path" });
+  return new Refusal(build.accountId === accountId ? "cannot_delete_published_build" : "access_denied");
+}
+
+/** Removes what is kept of a build beside its row. */
+export async function forgetBuild(env: Env, id: number): Promise<void> {
+  await buildObject(env, id).forget();
+  await deleteBlobsBelow(env.BLOBS, buildPrefix(id));
+}
+
+/** A build, running or over, of an appliance that this account may read; its id stands in the path. */
+export async function getRunningBuild(db: Database, accountId: number, id: number): Promise<Build> {
+  const build = await findReadableBuild(db, accountId, id);
+  if (!build) throw new Refusal("invalid_running_build_id", { in: "path" });
+  return build;
+}
+
+export type { Progress };
+
+export const buildObject = (env: Pick<Env, "BUILDS">, id: number) => env.BUILDS.getByName(String(id));
+
+async function refuseUnlessOk(env: Env, db: Database, appliance: Appliance, imageType: ImageType): Promise<void> {
+  const { state, issues } = await applianceStatus(env, db, appliance, imageType);
+  if (state === "ok") return;
+  const first = issues.find(({ type }) => type === "error");
+  throw new Refusal("configuration_error", first ? { message: first.text } : {});
+}
+
+/** The specification has no code for it. */
+const noRoomForBuild = () =>
+  new Refusal("unknown_error", {
+    message: "Your disk quota is used up. Delete builds or uploads that you no longer need, and start the build again.",
+  });
+
+/** What came in between, or else that there is no slot. */
+async function whyNot(db: Database, row: Pick<Build, "applianceId" | "version" | "imageType">): Promise<Refusal> {
+  const built = await listBuildsOfAppliance(db, row.applianceId);
+  return (await lockOn(db, row)) ?? obstacleTo(row, built, { force: false }) ?? new Refusal("no_build_slots");
+}
+
+/** A version in the gallery stays as it is. */
+async function lockOn(
+  db: Database,
+  { applianceId, version }: Pick<Build, "applianceId" | "version">,
+): Promise<Refusal | undefined> {
+  return (await isPublished(db, applianceId, version)) ? new Refusal("image_is_locked") : undefined;
+}
+
+/** A forced build replaces one that is still running. */
+async function cancelSame(
+  env: Env,
+  built: Build[],
+  { version, imageType }: Pick<Build, "version" | "imageType">,
+): Promise<void> {
+  const same = built.filter((build) => build.version === version && build.imageType === imageType);
+  await Promise.all(same.filter(isUnfinished).map(({ id }) => buildObject(env, id).cancel()));
+}
+
+const slotsOf = (env: Env) => ({ all: Number(env.MAX_BUILDS), perAccount: Number(env.MAX_BUILDS_PER_ACCOUNT) });
+
+async function withProgress(env: Env, db: Database, build: Build): Promise<WatchedBuild> {
+  if (!isUnfinished(build)) return watched(build);
+  const progress = await buildObject(env, build.id).progress();
+  if (progress && isUnfinished({ status: progress.state })) {
+    return await withPlaceInQueue(db, build.id, { ...watched(build), ...progress });
+  }
+  // It ended in between, and its object has told D1 before it answered.
+  return watched((await findBuild(db, build.accountId, build.id)) ?? build);
+}
+
+const watched = (build: Build): WatchedBuild => ({
+  id: build.id,
+  version: build.version,
+  imageType: build.imageType,
+  state: build.status,
+  percent: build.status === "finished" ? 100 : 0,
+  secondsElapsed: secondsOf(build),
+  message: build.message || waiting,
+});
+
+const secondsOf = ({ startedAt, completedAt }: Build): number =>
+  completedAt ? secondsBetween(startedAt?.getTime() ?? null, completedAt.getTime()) : 0;

@@ -1,0 +1,58 @@
+import type { BuildClaim, Capabilities } from "#contract/index";
+import { buildObject } from "#domain/builds/build";
+import { mostAlike } from "#domain/builds/duration";
+import { saveCapabilities, type Agent } from "#storage/agents";
+import { isRootShared } from "#domain/builds/prepared-root";
+import { getInput } from "#storage/build-blobs";
+import { listHeldBy, listQueued, type Build } from "#storage/builds";
+import type { Database } from "#storage/db";
+import { listEarlierSteps } from "#storage/estimates";
+
+/** So many candidates are asked for; agents that claim at once take one after the other. */
+const maxCandidates = 10;
+
+/** The oldest build that the agent can do, now its own; null when there is none, or no room for it. */
+export async function claimBuild(
+  env: Env,
+  db: Database,
+  agent: Agent,
+  capabilities: Capabilities,
+): Promise<BuildClaim | null> {
+  const isFull = capabilities.hasRoom === false;
+  if (isFull !== (agent.capabilities?.hasRoom === false)) await saveCapabilities(db, agent.id, capabilities);
+  if (isFull) return null;
+  for (const build of await listQueued(db, capabilities, maxCandidates)) {
+    const claim = await claimOne(env, db, agent, build);
+    if (claim) return claim;
+  }
+  return null;
+}
+
+async function claimOne(env: Env, db: Database, agent: Agent, build: Build): Promise<BuildClaim | undefined> {
+  const object = buildObject(env, build.id);
+  const claimed = await object.claim(agent.id);
+  // Another agent was faster, or the build was cancelled.
+  if ("refused" in claimed) return undefined;
+  const { attempt, token, timeLimitMs } = claimed;
+  try {
+    const [input, earlier, sharesRoot] = await Promise.all([
+      getInput(env.BLOBS, build.inputSha256),
+      listEarlierSteps(db, build),
+      isRootShared({ env, db }, build),
+    ]);
+    const earlierPhases = mostAlike(earlier, build.imageType);
+    return { buildId: build.id, attempt, token, timeLimitMs, input, earlierPhases, ...(sharesRoot && { sharesRoot }) };
+  } catch (error) {
+    // Costs this build an attempt, so that it cannot stand in the way of all others for ever.
+    console.error(`build ${build.id} cannot be handed out:`, error);
+    await object.fail(token, { kind: "error", reason: "The service could not read what to build." });
+    return undefined;
+  }
+}
+
+/** Ends what an agent held before it started anew; answers how many builds that were. */
+export async function endLeases(env: Env, db: Database, agent: Agent): Promise<number> {
+  const held = await listHeldBy(db, agent.id);
+  const ended = await Promise.all(held.map(({ id }) => buildObject(env, id).endLease(agent.id)));
+  return ended.filter(Boolean).length;
+}

@@ -1,0 +1,19 @@
+import type { FrozenConfiguration } from "#contract/index";
+import { configurationOf } from "#domain/configuration/configuration";
+import type { Appliance } from "#storage/appliances";
+
+/** What a manifest tells of an appliance beside its KIWI description. */
+export function frozenConfiguration(appliance: Appliance): FrozenConfiguration {
+  const { locale, network, firewall, settings, scripts } = configurationOf(appliance);
+  return {
+    baseSystem: appliance.baseSystem,
+    estimatedRawMb: appliance.estimatedRawMb,
+    locale,
+    runlevel: settings.runlevel,
+    memoryMb: settings.memorySizeMb,
+    network,
+    firewall,
+    webyast: settings.webyastEnabled,
+    ...(scripts.build.enabled && { buildScript: scripts.build.script }),
+  };
+}

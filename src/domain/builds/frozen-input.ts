@@ -1,0 +1,104 @@
+import { FrozenPackage, type FrozenInput, type FrozenRepository, type ImageType } from "#contract/index";
+import type { ConfigurationKey } from "#domain/configuration/secrets";
+import { frozenConfiguration } from "#domain/builds/frozen-configuration";
+import { imageFacts } from "#domain/images/facts";
+import { Refusal } from "#domain/refusal";
+import { trustOf } from "#domain/repositories/trust";
+import { resolve } from "#domain/software/resolution";
+import { loadSoftware, type ApplianceSoftware } from "#domain/software/resolution-request";
+import { descriptionFiles } from "#kiwi/description-files";
+import { nevra } from "#solver/package";
+import type { ResolvedPackage } from "#solver/resolution";
+import type { Appliance, Repository } from "#storage/appliances";
+import type { Database } from "#storage/db";
+import { aliasOf } from "#storage/repositories";
+
+/** Kiln's own version, as frozen inputs and the operator's health page tell it. */
+export const kilnVersion = "0.1.0";
+
+/**
+ * Collects all that decides what a build contains, so that later changes of the appliance, and of its repositories,
+ * cannot touch it. Refused while the software does not resolve.
+ */
+export async function freezeInput(
+  { env, db }: { env: Pick<Env, "BLOBS"> & ConfigurationKey; db: Database },
+  appliance: Appliance,
+  request: { version: string; imageType: ImageType },
+): Promise<FrozenInput> {
+  const software = await loadSoftware(db, appliance, request.imageType);
+  const resolution = await resolve({ env, db }, software);
+  if (!software.baseSystem || resolution.state !== "solved") throw new Refusal("configuration_error");
+  const folders = new Map(software.repositories.map(({ id, packagesFolder }) => [aliasOf(id), packagesFolder]));
+  const packages = resolution.packages.map((one) => frozenPackage(one, folders.get(one.repository) ?? ""));
+  const { facts, keys } = await imageFacts({ env, db }, appliance, {
+    ...request,
+    name: fileNameOf(appliance.name),
+    packages,
+    bootstrap: software.baseSystem.bootstrap,
+  });
+  return {
+    formatVersion: 1,
+    appliance: { id: appliance.id, name: appliance.name, version: request.version, arch: appliance.arch },
+    imageType: request.imageType,
+    imageName: imageName(appliance, request),
+    repositories: software.repositories.map(frozenRepository),
+    packages,
+    selection: frozenSelection(software),
+    patterns: resolution.patterns.map(({ name, by: { version, release, repository } }) => ({
+      name,
+      version,
+      release,
+      repository,
+    })),
+    description: descriptionFiles(facts),
+    files: facts.overlay,
+    keys,
+    configuration: frozenConfiguration(appliance),
+    sourceDate: sourceDateOf(appliance, software.repositories),
+    writtenBy: `kiln ${kilnVersion}`,
+  };
+}
+
+/** `Ticket_counter_kiosk.x86_64-0.0.1.oem`: what the file to download is called, without its extension. */
+const imageName = (appliance: Appliance, { version, imageType }: { version: string; imageType: ImageType }) =>
+  `${fileNameOf(appliance.name)}.${appliance.arch}-${version}.${imageType}`;
+
+function fileNameOf(name: string): string {
+  const plain = name.normalize("NFKD").replace(/[^A-Za-z0-9]+/g, "_");
+  return plain.replace(/^_+|_+$/g, "").slice(0, 100) || "appliance";
+}
+
+function frozenRepository(repository: Repository): FrozenRepository {
+  const { id, name, url } = repository;
+  const trust = trustOf(repository);
+  return { alias: aliasOf(id), id, name, url, ...(trust !== undefined && { trust }) };
+}
+
+/** Of the last change to what the image is made of, in seconds: starting the same build later does not change it. */
+function sourceDateOf({ lastEditedAt }: Appliance, repositories: readonly Repository[]): number {
+  const changes = [lastEditedAt, ...repositories.map(({ importedAt }) => importedAt)];
+  return Math.floor(Math.max(...changes.map((at) => at?.getTime() ?? 0)) / 1000);
+}
+
+/** The agent can fetch only what the metadata says where to find and how to know again. */
+function frozenPackage(resolved: ResolvedPackage, folder: string): FrozenPackage {
+  const { name, epoch, version, release, arch, repository, downloadSizeBytes: size } = resolved;
+  const location = resolved.location && [folder, resolved.location].filter(Boolean).join("/");
+  const frozen = { name, epoch, version, release, arch, repository, location, size, checksum: resolved.checksum };
+  const parsed = FrozenPackage.safeParse(frozen);
+  if (parsed.success) return parsed.data;
+  const message = `The repository of ${nevra(resolved)} does not say where its file is, or gives no checksum that is known.`;
+  throw new Refusal("configuration_error", { message });
+}
+
+function frozenSelection({ selection, repositories }: ApplianceSoftware): FrozenInput["selection"] {
+  const present = new Set(repositories.map(({ id }) => id));
+  const packages = selection
+    .filter(({ kind }) => kind === "package")
+    .map(({ name, version, repositoryId }) => ({
+      name,
+      ...(version === null ? {} : { version }),
+      ...(repositoryId !== null && present.has(repositoryId) ? { repository: aliasOf(repositoryId) } : {}),
+    }));
+  return { packages, patterns: selection.filter(({ kind }) => kind === "pattern").map(({ name }) => name) };
+}

@@ -1,0 +1,43 @@
+import { createHash } from "node:crypto";
+import {
+  imageOf,
+  questionOf,
+  remembered,
+  resolve,
+  type Image,
+  type SoftwareResolution,
+} from "#domain/software/resolution";
+import type { ApplianceSoftware } from "#domain/software/resolution-request";
+import type { Database } from "#storage/db";
+import { findLastImage, saveLastImage } from "#storage/last-images";
+
+interface Place {
+  env: Pick<Env, "BLOBS">;
+  db: Database;
+}
+
+/**
+ * What the image was before a change. Mostly that is what the change before this one led to, which was written down: an
+ * isolate that begins then solves once, as zypper does, and not twice.
+ */
+export async function imageBefore(place: Place, applianceId: number, software: ApplianceSoftware): Promise<Image> {
+  const known = remembered(software);
+  if (known) return imageOf(known);
+  const kept = await findLastImage(place.db, applianceId, digestOf(software));
+  if (kept) return kept.packages === null ? undefined : new Set(kept.packages);
+  return imageOf(await resolve(place, software));
+}
+
+/** Writes down what a change led to. */
+export async function keepImage(
+  db: Database,
+  applianceId: number,
+  { software, resolution }: { software: ApplianceSoftware; resolution: SoftwareResolution },
+): Promise<void> {
+  if (resolution.state === "unimported") return;
+  const image = imageOf(resolution);
+  await saveLastImage(db, applianceId, { question: digestOf(software), packages: image ? [...image] : null });
+}
+
+const digestOf = (software: ApplianceSoftware): string =>
+  createHash("sha256").update(questionOf(software)).digest("hex");

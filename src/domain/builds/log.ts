@@ -1,0 +1,125 @@
+import type { LogQuestion, LogSlice } from "#objects/build-log";
+import { buildObject, watchBuild, type Progress } from "#domain/builds/build";
+import { withPlaceInQueue } from "#domain/builds/queue";
+import type { Build } from "#storage/builds";
+import type { Database } from "#storage/db";
+
+/** Both logs as the XML of a finished build carries them. */
+export interface BuildTexts {
+  /** What Kiln's agent says. */
+  own: string;
+  /** What KIWI says, and all that it runs. */
+  kiwi: string;
+}
+
+const maxTextBytes = 256 * 1024;
+
+/** The end of a build's log, parted into what Kiln and what KIWI wrote, without control characters. */
+export async function readTexts(env: Env, build: Build): Promise<BuildTexts> {
+  const { bytes, from } = await readLog(env, build, { from: { last: maxTextBytes }, maxBytes: maxTextBytes });
+  const text = stripControls(new TextDecoder().decode(bytes));
+  // The first line of a cut log is half a line.
+  const lines = (from === 0 ? text : text.slice(text.indexOf("\n") + 1)).split("\n");
+  return { own: lines.filter(isOwn).join("\n"), kiwi: lines.filter((line) => !isOwn(line)).join("\n") };
+}
+
+/** The agent marks its own lines among KIWI's. */
+const isOwn = (line: string) => /^\[ [A-Z]+ *\]: [\d:]+ \| Kiln: /.test(line);
+
+const stripControls = (text: string) => text.replace(/\r\n?/g, "\n").replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, "");
+
+const pageBytes = 1024 * 1024;
+
+/** The whole log so far and its length. */
+export async function openLog(env: Env, build: Build): Promise<{ length: number; pages: AsyncGenerator<Uint8Array> }> {
+  const first = await readLog(env, build, { from: 0, maxBytes: pageBytes });
+  async function* pages() {
+    let { bytes } = first;
+    for (let offset = 0; offset < first.length;) {
+      const page = bytes.subarray(0, first.length - offset);
+      if (page.byteLength === 0) throw new Error(`the log of build ${build.id} ends at ${offset} of ${first.length}`);
+      yield page;
+      offset += page.byteLength;
+      if (offset < first.length) ({ bytes } = await readLog(env, build, { from: offset, maxBytes: pageBytes }));
+    }
+  }
+  return { length: first.length, pages: pages() };
+}
+
+/** What a follower of a build is told. */
+export type BuildNews =
+  /** Whole lines; `offset` is where the next ones begin. */
+  | { type: "log"; text: string; offset: number }
+  | { type: "progress"; progress: Progress }
+  | { type: "silence" }
+  | { type: "end" };
+
+const tailBytes = 16 * 1024;
+const sliceBytes = 64 * 1024;
+/** Proxies close what says nothing for long. */
+const silenceMs = 15_000;
+
+/** Tells of a build until it is over: the end of its log or all from `from` on, then every line and all progress. */
+export async function* followBuild(
+  env: Env,
+  db: Database,
+  build: Build,
+  from: number | undefined,
+): AsyncGenerator<BuildNews> {
+  let place = from ?? (await startOfTail(env, build));
+  let seen: number | undefined;
+  let said = "";
+  for (;;) {
+    const question = { from: place, maxBytes: sliceBytes, waitMs: silenceMs, ...(seen === undefined ? {} : { seen }) };
+    const slice = await readLog(env, build, question);
+    const progress = await outsideView(env, db, build, slice.progress);
+    const isAtEnd = slice.from + slice.bytes.byteLength >= slice.length;
+    const isLast = isAtEnd && progress.state !== "queued" && progress.state !== "running";
+    const lines = wholeLines(slice.bytes, isLast);
+    const words = JSON.stringify([progress.state, progress.percent, progress.message, progress.queuePosition]);
+
+    place += lines.byteLength;
+    if (lines.byteLength > 0) yield { type: "log", text: new TextDecoder().decode(lines), offset: place };
+    if (words !== said) yield { type: "progress", progress };
+    else if (lines.byteLength === 0 && !isLast) yield { type: "silence" };
+    if (isLast) return yield { type: "end" };
+    said = words;
+    seen = isAtEnd ? slice.revision : undefined;
+  }
+}
+
+/** An object may know of an end before D1 does; users hear of it when both do. */
+const outsideView = (env: Env, db: Database, build: Build, progress: Progress | undefined): Promise<Progress> =>
+  progress?.state === "queued" || progress?.state === "running"
+    ? withPlaceInQueue(db, build.id, progress)
+    : watchBuild(env, db, build.accountId, build.id);
+
+/** Where a log is asked for that its object does not know, there is none. */
+async function readLog(
+  env: Env,
+  build: Build,
+  question: LogQuestion,
+): Promise<Omit<LogSlice, "progress"> & { progress?: Progress }> {
+  const slice = await buildObject(env, build.id).readLog(question);
+  return slice ?? { from: 0, bytes: new Uint8Array(), length: 0, revision: 0 };
+}
+
+/** Where the last lines begin. */
+async function startOfTail(env: Env, build: Build): Promise<number> {
+  const { from, bytes } = await readLog(env, build, { from: { last: tailBytes }, maxBytes: tailBytes });
+  return from === 0 ? 0 : from + bytes.indexOf(newline) + 1;
+}
+
+const newline = 10;
+
+/** Up to the last end of a line, so that no character is cut; a line longer than a slice is cut between characters. */
+function wholeLines(bytes: Uint8Array, isLast: boolean): Uint8Array {
+  if (isLast) return bytes;
+  const end = bytes.lastIndexOf(newline) + 1;
+  if (end > 0 || bytes.byteLength < sliceBytes) return bytes.subarray(0, end);
+  let cut = bytes.byteLength;
+  while (cut > 0 && isContinuation(bytes[cut - 1])) cut -= 1;
+  return bytes.subarray(0, Math.max(1, cut - 1));
+}
+
+const isContinuation = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80;

@@ -1,0 +1,70 @@
+import { ImageType } from "#contract/index";
+import { Configuration, configurationOf } from "#domain/configuration/configuration";
+import { withChange, type ConfigurationChange, type Configured } from "#domain/configuration/change";
+import { opened, sealed, withoutPasswords, type ConfigurationKey } from "#domain/configuration/secrets";
+import { validate } from "#domain/configuration/validation";
+import { Refusal } from "#domain/refusal";
+import { findAppliance, type Appliance } from "#storage/appliances";
+import { saveConfiguration } from "#storage/configurations";
+import type { Database } from "#storage/db";
+
+interface Place {
+  env: ConfigurationKey;
+  db: Database;
+}
+
+/** An appliance's configuration and what the call shows with it. */
+export interface ShownConfiguration extends Configured {
+  id: number;
+}
+
+/** As this account may see it: passwords are its owner's, and a template's everybody's. */
+export async function shownConfiguration(
+  env: ConfigurationKey,
+  accountId: number,
+  appliance: Appliance,
+): Promise<ShownConfiguration> {
+  const { id, name, version, imageType } = appliance;
+  const stored = configurationOf(appliance);
+  const mayOpen = appliance.accountId === null || appliance.accountId === accountId;
+  const configuration = await (mayOpen ? opened(env, stored) : withoutPasswords(stored));
+  return { id, name, version, imageType, configuration };
+}
+
+/** Somebody may be faster a few times, but not for ever. */
+const attempts = 5;
+
+/**
+ * Changes any portion of the configuration of one's own appliance and answers all of it. `precondition` sees what it is
+ * before, and refuses by throwing. Written only over what was read: who was slower begins anew, so that nobody's change
+ * is lost.
+ */
+export async function changeConfiguration(
+  { env, db }: Place,
+  { accountId, appliance }: { accountId: number; appliance: Appliance },
+  {
+    change,
+    precondition,
+  }: { change: ConfigurationChange; precondition: (before: ShownConfiguration) => void | Promise<void> },
+): Promise<ShownConfiguration> {
+  let read = appliance;
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const before = await shownConfiguration(env, accountId, read);
+    await precondition(before);
+    const after = withChange(before, change);
+    validate(after);
+    const { name, version } = after;
+    const imageType = ImageType.parse(after.imageType);
+    const configuration = Configuration.parse(await sealed(env, after.configuration, configurationOf(read)));
+    const saved = await saveConfiguration(db, { read, columns: { name, version, imageType, configuration } });
+    if (saved) return { ...after, id: appliance.id };
+    read = await readAgain(db, accountId, appliance.id);
+  }
+  throw new Refusal("unknown_error", { message: "Others are changing this appliance. Please try again." });
+}
+
+async function readAgain(db: Database, accountId: number, id: number): Promise<Appliance> {
+  const appliance = await findAppliance(db, accountId, id);
+  if (!appliance) throw new Refusal("invalid_appliance_id", { in: "path" });
+  return appliance;
+}

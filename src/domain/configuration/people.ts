@@ -1,0 +1,63 @@
+import { check } from "#domain/configuration/check";
+import type { Configuration } from "#domain/configuration/configuration";
+import { isLine, isPassword, isPath, isSqlName, isUserName } from "#domain/configuration/rules";
+
+const highestUid = 60_000;
+const password = "must be one line of 1 to 128 characters";
+
+/** The people of an image, and what begins in their names. */
+export function validateUsers({ users, autostarts, settings }: Configuration): void {
+  check(users.length <= 100, "users", "must not be more than 100");
+  for (const user of users) validateUser(user);
+  const names = users.map(({ name }) => name);
+  check(new Set(names).size === names.length, "users/user/name", "two users have the same");
+  check(new Set(users.map(({ uid }) => uid)).size === users.length, "users/user/uid", "two users have the same");
+  check(names.includes("root"), "users", "root must be one of them");
+  const login = settings.automaticLogin;
+  check(login === "" || names.includes(login), "settings/automatic_login", "must be the name of one of the users");
+  check(autostarts.length <= 100, "autostarts", "must not be more than 100");
+  for (const autostart of autostarts) validateAutostart(autostart, names);
+}
+
+function validateUser(user: Configuration["users"][number]): void {
+  const { name, uid, group } = user;
+  const wanted = "must be 1 to 32 of a-z, 0-9, _ and -, and begin with a letter or _";
+  check(isUserName(name), "users/user/name", wanted);
+  check(uid >= 0 && uid <= highestUid, "users/user/uid", `must be 0 to ${highestUid}`);
+  check((uid === 0) === (name === "root"), "users/user/uid", "0 is root's, and root's alone");
+  check(isPassword(user.password), "users/user/password", `${password}; ${name} has none such`);
+  check(isUserName(group), "users/user/group", wanted);
+  check(isPath(user.shell), "users/user/shell", "must be an absolute path");
+  check(isPath(user.homedir), "users/user/homedir", "must be an absolute path");
+}
+
+function validateAutostart(autostart: Configuration["autostarts"][number], names: string[]): void {
+  const { command, description, user } = autostart;
+  const isCommand = command !== "" && isLine(command, 1024);
+  check(isCommand, "autostarts/autostart/command", "must be one line of 1 to 1024 characters");
+  check(isLine(description, 255), "autostarts/autostart/description", "must be one line of at most 255 characters");
+  check(names.includes(user), "autostarts/autostart/user", "must be the name of one of the users");
+}
+
+export function validateDatabases(databases: Configuration["databases"]): void {
+  const types = databases.map(({ type }) => type);
+  check(new Set(types).size === types.length, "databases/database/type", "two databases have the same");
+  for (const { users } of databases) {
+    const names = users.map(({ username }) => username);
+    const path = "databases/database/users";
+    check(names.length <= 50, path, "must not be more than 50");
+    check(new Set(names).size === names.length, `${path}/user/username`, "two users have the same");
+    for (const user of users) validateDatabaseUser(user, `${path}/user`);
+  }
+}
+
+type DatabaseUser = Configuration["databases"][number]["users"][number];
+
+function validateDatabaseUser(user: DatabaseUser, path: string): void {
+  const { username, databases } = user;
+  const wanted = "must be 1 to 32 of a-z, A-Z, 0-9 and _, and not begin with a number";
+  check(isSqlName(username), `${path}/username`, wanted);
+  check(isPassword(user.password), `${path}/password`, `${password}; ${username} has none such`);
+  check(databases.length <= 50, `${path}/database_list`, "must not be more than 50");
+  check(databases.every(isSqlName), `${path}/database_list`, `every name ${wanted}`);
+}

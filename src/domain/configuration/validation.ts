@@ -1,0 +1,119 @@
+import { imageTypes } from "#contract/index";
+import { check } from "#domain/configuration/check";
+import type { Configuration } from "#domain/configuration/configuration";
+import type { Configured } from "#domain/configuration/change";
+import { validateDatabases, validateUsers } from "#domain/configuration/people";
+import * as rules from "#domain/configuration/rules";
+import { keyboardLayouts } from "#kiwi/keytables";
+
+const maxTextBytes = 64 * 1024;
+/** As JSON: a row of D1 has 2 MB, and the document that shows it must fit into the body that sends it back. */
+const maxConfigurationBytes = 512 * 1024;
+
+/** Refuses what an image cannot carry. Checked as a whole, since a change may break what it does not name. */
+export function validate(configured: Configured): void {
+  const { configuration } = configured;
+  validateIdentity(configured);
+  validateTexts(configuration);
+  validateLocale(configuration.locale);
+  validateNetwork(configuration.network);
+  validateFirewall(configuration.firewall);
+  validateUsers(configuration);
+  validateDatabases(configuration.databases);
+  validateSettings(configuration.settings);
+  validateLvm(configuration);
+  validateScripts(configuration.scripts);
+  const { byteLength } = new TextEncoder().encode(JSON.stringify(configuration));
+  check(byteLength <= maxConfigurationBytes, "configuration", "all of it together is too large");
+}
+
+function validateIdentity({ name, version, imageType }: Configured): void {
+  check(name !== "" && rules.isLine(name, 255), "name", "must be one line of 1 to 255 characters");
+  check(rules.isVersion(version), "version", "must be like 0.0.1, with numbers up to 9999");
+  const known = imageTypes.some((type) => type === imageType);
+  check(known, "type", `must be one of ${imageTypes.join(", ")}`);
+}
+
+function validateTexts({ description, website, tags, eulas }: Configuration): void {
+  checkText(description, "description");
+  check(website === "" || rules.isWebsite(website), "website", "must be an address of the web");
+  check(tags.length <= 50, "tags", "must not be more than 50");
+  for (const tag of tags) {
+    check(tag !== "" && rules.isLine(tag, 50), "tags/tag", "must be one line of 1 to 50 characters");
+  }
+  check(eulas.length <= 20, "eulas", "must not be more than 20");
+  for (const eula of eulas) {
+    check(eula.trim() !== "", "eulas/eula", "must not be empty");
+    checkText(eula, "eulas/eula");
+  }
+}
+
+function validateLocale({ keyboardLayout, language, timezone }: Configuration["locale"]): void {
+  const layouts = `must be one of ${keyboardLayouts.join(", ")}`;
+  check(keyboardLayouts.includes(keyboardLayout), "locale/keyboard_layout", layouts);
+  check(rules.isLocale(language), "locale/language", "must be like de_DE.UTF-8");
+  check(rules.isTimezone(timezone), "locale/timezone/location", "must be a time zone such as Europe/Vienna");
+}
+
+function validateNetwork({ type, hostname, ip, netmask, route, nameservers }: Configuration["network"]): void {
+  const family = rules.addressFamily(ip);
+  check(hostname === "" || rules.isHostname(hostname), "network/hostname", "must be the name of a host (RFC 1123)");
+  check(ip === "" || family !== undefined, "network/ip", "must be an IPv4 or IPv6 address");
+  const mask = family === 6 ? "the length of a prefix, 1 to 128" : "like 255.255.255.0, or the length of a prefix";
+  check(netmask === "" || rules.isNetmask(netmask, family ?? 4), "network/netmask", `must be ${mask}`);
+  const isRoute = rules.addressFamily(route) === (family ?? rules.addressFamily(route) ?? 4);
+  check(route === "" || isRoute, "network/route", "must be an address of the same kind as ip");
+  check(nameservers.length <= 8, "network/nameservers", "must not be more than 8");
+  const isList = nameservers.every((one) => rules.addressFamily(one) !== undefined);
+  check(isList, "network/nameservers", "must be addresses with commas between them");
+  if (type !== "manual") return;
+  check(ip !== "", "network/ip", "is needed when the type is manual");
+  check(netmask !== "", "network/netmask", "is needed when the type is manual");
+}
+
+function validateFirewall({ openPorts }: Configuration["firewall"]): void {
+  check(openPorts.length <= 200, "firewall/open_port", "must not be more than 200");
+  for (const port of openPorts) {
+    const wanted = "must be the name of a service or a number, such as ssh, 8080 or 53/udp";
+    check(rules.isPort(port), "firewall/open_port", wanted);
+  }
+}
+
+function validateSettings(settings: Configuration["settings"]): void {
+  const { memorySizeMb, diskSizeMb, swapSizeMb, runlevel } = settings;
+  check(memorySizeMb >= 64 && memorySizeMb <= 65_536, "settings/memory_size", "must be 64 to 65536 MB");
+  check(diskSizeMb >= 64 && diskSizeMb <= 1024 * 1024, "settings/disk_size", "must be 1 to 1024 GB, or at least 64M");
+  check(swapSizeMb <= 65_536, "settings/swap_size", "must be 0 to 65536 MB");
+  check(runlevel >= 1 && runlevel <= 5, "settings/runlevel", "must be 1 to 5");
+}
+
+function validateLvm({ lvm, settings }: Configuration): void {
+  const { enabled, volumeGroup, volumes } = lvm;
+  const name = "must be 1 to 63 of a-z, A-Z, 0-9, _ + . -, and not begin with -";
+  check(volumeGroup === "" || rules.isVolumeGroup(volumeGroup), "lvm/volume_group", name);
+  check(volumes.length <= 50, "lvm/volumes", "must not be more than 50");
+  for (const { path, sizeMb } of volumes) {
+    const isMountable = path === "/" || (rules.isPath(path) && !unmountable.test(path));
+    check(isMountable, "lvm/volumes/volume/path", "must be an absolute path that can be a volume of its own");
+    check(sizeMb >= 1 && sizeMb <= 1024 * 1024, "lvm/volumes/volume/size", "must be 1 MB to 1024 GB");
+  }
+  const paths = volumes.map(({ path }) => path);
+  check(new Set(paths).size === paths.length, "lvm/volumes/volume/path", "two volumes have the same");
+  if (!enabled) return;
+  check(volumeGroup !== "", "lvm/volume_group", "is needed when LVM is enabled");
+  const needed = volumes.reduce((sum, { sizeMb }) => sum + sizeMb, 0);
+  const room = `need ${needed} MB, but the disk has ${settings.diskSizeMb} MB`;
+  check(needed <= settings.diskSizeMb, "lvm/volumes", room);
+}
+
+// Made by the kernel at run time, or needed before the volumes are there.
+const unmountable = /^\/(proc|sys|dev|run|boot|etc|bin|sbin|lib|lib64)(\/|$)/;
+
+function validateScripts(scripts: Configuration["scripts"]): void {
+  for (const [name, { script }] of Object.entries(scripts)) checkText(script, `scripts/${name}/script`);
+}
+
+function checkText(text: string, path: string): void {
+  check(rules.isText(text), path, "must not have control characters");
+  check(new TextEncoder().encode(text).byteLength <= maxTextBytes, path, "must not be longer than 64 KiB");
+}

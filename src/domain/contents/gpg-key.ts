@@ -1,0 +1,89 @@
+import { readKeys, type Key } from "openpgp";
+import { getOwnAppliance } from "#domain/appliances/appliance";
+import { Refusal } from "#domain/refusal";
+import { longestKey, weakAllowed } from "#repodata/signature";
+import type { Database } from "#storage/db";
+import { addGpgKey, deleteGpgKey, findGpgKey, type GpgKey, type GpgKeyLimits } from "#storage/gpg-keys";
+
+export interface GpgKeyRequest {
+  name: string;
+  target: GpgKey["target"];
+  /** ASCII armour or binary. */
+  key: Uint8Array;
+}
+
+export async function getGpgKey(db: Database, applianceId: number, id: number): Promise<GpgKey> {
+  const key = await findGpgKey(db, applianceId, id);
+  if (!key) throw new Refusal("invalid_gpg_key_id", { in: "path" });
+  return key;
+}
+
+/** Adds a public key to the appliance, once; builds import it into the image's keyring. */
+export async function importGpgKey(
+  db: Database,
+  appliance: { id: number; accountId: number },
+  request: GpgKeyRequest,
+): Promise<GpgKey> {
+  const { name, target } = request;
+  checkName(name);
+  const { fingerprint, key } = await readPublicKey(request.key);
+  const row = { applianceId: appliance.id, name, target, fingerprint, key, createdAt: new Date() };
+  const added = await addGpgKey(db, row, limits);
+  if (added === "known") throw new Refusal("key_already_exists");
+  if (added) return added;
+  await getOwnAppliance(db, appliance.accountId, appliance.id, "path"); // it may be gone
+  throw new Refusal("unknown_error", { message: "The appliance has too many GPG keys: at most 100, and 4 MiB." });
+}
+
+export async function removeGpgKey(db: Database, applianceId: number, id: number): Promise<void> {
+  if (!(await deleteGpgKey(db, applianceId, id))) throw new Refusal("invalid_gpg_key_id", { in: "path" });
+}
+
+export const gpgKeyTooLarge = () => invalidKey(`It is larger than ${longestKey / 1024} KiB`);
+
+const limits: GpgKeyLimits = { maxCount: 100, maxCharacters: 4 * 2 ** 20 };
+
+function checkName(name: string): void {
+  if (/^(?=.*\S)[^\u0000-\u001f\u007f]{1,255}$/.test(name)) return;
+  throw new Refusal("invalid_name", { message: "The name of a GPG key is one line of at most 255 characters." });
+}
+
+/**
+ * Checks that there is one public key which rpm can use, and answers it in our own armour. An expired one is taken, since old
+ * repositories are signed by such keys and rpm does not mind; a revoked one is not, since its owner says so.
+ */
+async function readPublicKey(bytes: Uint8Array): Promise<{ fingerprint: string; key: string }> {
+  if (bytes.byteLength > longestKey) throw gpgKeyTooLarge();
+  const keys = await parseKeys(bytes);
+  const [key] = keys;
+  if (!key) throw invalidKey("There is no key in it");
+  if (keys.length > 1) throw invalidKey(`There are ${keys.length} keys in it: send one at a time`);
+  if (key.isPrivate()) throw privateKey();
+  if (await isRevoked(key)) throw invalidKey("Its owner has revoked it");
+  // Null, of a key that is not revoked: no user id with a valid signature by the key itself.
+  if ((await key.getExpirationTime(undefined, weakAllowed)) === null) {
+    throw invalidKey("It has no valid signature by itself: a part of it was changed, or is missing");
+  }
+  return { fingerprint: key.getFingerprint(), key: key.armor() };
+}
+
+async function parseKeys(bytes: Uint8Array): Promise<Key[]> {
+  const text = new TextDecoder().decode(bytes);
+  const blocks = text.match(/-----BEGIN PGP [A-Z ]+-----/g) ?? [];
+  if (blocks.some((block) => block.includes("PRIVATE"))) throw privateKey();
+  if (blocks.length > 1) throw invalidKey(`There are ${blocks.length} blocks in it: send one key at a time`);
+  try {
+    return await (blocks.length === 1
+      ? readKeys({ armoredKeys: text, config: weakAllowed })
+      : readKeys({ binaryKeys: bytes, config: weakAllowed }));
+  } catch {
+    throw invalidKey("It is not an OpenPGP key, or it is damaged");
+  }
+}
+
+const isRevoked = (key: Key): Promise<boolean> => key.isRevoked(undefined, undefined, new Date(), weakAllowed);
+
+const invalidKey = (why: string) => new Refusal("invalid_key", { message: `This GPG key cannot be used. ${why}.` });
+
+const privateKey = () =>
+  invalidKey("It is a private key, which nobody but its owner should have: send the public one (gpg --export --armor)");

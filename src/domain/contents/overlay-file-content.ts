@@ -1,0 +1,117 @@
+import { getOwnAppliance } from "#domain/appliances/appliance";
+import { DownloadFailed, type OutsideEnv } from "#domain/outside";
+import { getOwnFile } from "#domain/contents/overlay-file";
+import type { FileMetadata } from "#domain/contents/overlay-file-metadata";
+import { leftBytes, quotaBytes, quotaExceeded } from "#domain/accounts/quota";
+import { Refusal } from "#domain/refusal";
+import { capAt } from "#domain/contents/upload-limit";
+import { openWebFile } from "#domain/contents/web-upload";
+import { putBlob } from "#storage/blob-writer";
+import { contentKey } from "#storage/blobs";
+import type { Database } from "#storage/db";
+import { addOverlayFile, replaceContent, type FileContent, type OverlayFile } from "#storage/overlay-files";
+
+/** Whose files these are, and where. */
+export interface Place {
+  env: Env & OutsideEnv;
+  db: Database;
+  accountId: number;
+}
+
+/** A file that would not fit: of a direct upload, for which the specification has no code, or of a download. */
+type TooLarge = (largestMb: number) => Refusal;
+
+export const uploadTooLarge: TooLarge = (largestMb) => new Refusal("unknown_error", { message: limitOf(largestMb) });
+const downloadTooLarge: TooLarge = (largestMb) => new Refusal("download_error", { message: limitOf(largestMb) });
+const limitOf = (largestMb: number) => `The file is too large: this service takes files of up to ${largestMb} MB.`;
+
+/** A content whose blob is there, and which no row names yet. */
+export interface StagedFile extends FileContent {
+  /** What the client calls it. */
+  sentName: string | undefined;
+}
+
+/**
+ * Stores a content while it arrives; one that is refused, or cut off, leaves nothing behind.
+ *
+ * @param replaced what gives way to it
+ */
+export async function stageContent(
+  { env, db, accountId }: Place,
+  { body, fileName }: { body: ReadableStream<Uint8Array>; fileName: string | undefined },
+  { replaced, tooLarge = uploadTooLarge }: { replaced?: OverlayFile | undefined; tooLarge?: TooLarge } = {},
+): Promise<StagedFile> {
+  const roomBytes = (replaced?.size ?? 0) + (await leftBytes(db, Number(env.ACCOUNT_QUOTA_GB), accountId));
+  const blobId = crypto.randomUUID();
+  const stored = await putBlob(env.BLOBS, contentKey(blobId), body.pipeThrough(capAt(env, { roomBytes, tooLarge })));
+  return { blobId, ...stored, sentName: fileName };
+}
+
+/** Takes back what nobody will name. */
+export const discardContent = ({ env }: Place, { blobId }: FileContent): Promise<void> =>
+  env.BLOBS.delete(contentKey(blobId));
+
+/** Works with what is staged; when that is refused, the content goes again. */
+export async function orDiscard<T>(place: Place, staged: StagedFile | undefined, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Refusal && staged) await discardContent(place, staged);
+    throw error;
+  }
+}
+
+/** Adds a staged content to an appliance. */
+export async function addFile(
+  { env, db, accountId }: Place,
+  applianceId: number,
+  metadata: FileMetadata,
+  staged: StagedFile,
+): Promise<OverlayFile> {
+  const row = { ...metadata, ...contentOf(staged), applianceId, createdAt: new Date() };
+  const added = await addOverlayFile(db, row, { accountId, quotaBytes: quotaBytes(Number(env.ACCOUNT_QUOTA_GB)) });
+  if (added) return added;
+  await getOwnAppliance(db, accountId, applianceId, "parameter"); // or it was deleted meanwhile
+  throw quotaExceeded();
+}
+
+/** Downloads a file and adds it; the row is there when the whole file is. */
+export async function addWebFile(
+  place: Place,
+  applianceId: number,
+  metadata: FileMetadata,
+  url: URL,
+): Promise<OverlayFile> {
+  const staged = await stageDownload(place, url);
+  return await orDiscard(place, staged, () => addFile(place, applianceId, metadata, staged));
+}
+
+async function stageDownload(place: Place, url: URL): Promise<StagedFile> {
+  try {
+    const largestMb = Number(place.env.MAX_UPLOAD_MB);
+    const { body, announcedBytes } = await openWebFile(place.env, url);
+    if (announcedBytes > largestMb * 2 ** 20) {
+      await body.cancel();
+      throw downloadTooLarge(largestMb);
+    }
+    return await stageContent(place, { body, fileName: undefined }, { tooLarge: downloadTooLarge });
+  } catch (error) {
+    if (error instanceof DownloadFailed) throw new Refusal("download_error", { message: error.message });
+    throw error;
+  }
+}
+
+/** Gives a file a staged content in place of its own. */
+export async function replaceFile(
+  { env, db, accountId }: Place,
+  file: OverlayFile,
+  staged: StagedFile,
+): Promise<OverlayFile> {
+  const writer = { accountId, quotaBytes: quotaBytes(Number(env.ACCOUNT_QUOTA_GB)) };
+  const replaced = await replaceContent(db, file, contentOf(staged), writer);
+  if (replaced) return replaced;
+  await getOwnFile(db, accountId, file.id); // or it was deleted meanwhile
+  throw quotaExceeded();
+}
+
+const contentOf = ({ blobId, size, md5, sha256 }: FileContent): FileContent => ({ blobId, size, md5, sha256 });

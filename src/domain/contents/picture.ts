@@ -1,0 +1,113 @@
+import { createHash } from "node:crypto";
+import { quotaBytes, quotaExceeded } from "#domain/accounts/quota";
+import { Refusal } from "#domain/refusal";
+import type { ByteRange } from "#http/range";
+import { decodePng, encodePng, type Picture } from "#picture/codec";
+import { drawBackground, drawLogo } from "#picture/drawing";
+import { PictureFault } from "#picture/fault";
+import { outlinePng } from "#picture/png";
+import { thumbnail } from "#picture/thumbnail";
+import { findAppliance, type Appliance } from "#storage/appliances";
+import type { Database } from "#storage/db";
+import { putPicture, removePicture, savePicture, shownKey, type PictureKind } from "#storage/pictures";
+
+/** A PNG as it is handed out. */
+export interface ShownPicture {
+  size: number;
+  etag: string;
+  read: (range: ByteRange) => Promise<Pick<R2ObjectBody, "body"> | null>;
+}
+
+interface PictureLimits {
+  maxBytes: number;
+  /** Of each side. */
+  maxSide: number;
+  maxPixels: number;
+  /** The same in words. */
+  words: string;
+}
+
+/**
+ * An isolate has 128 MB, and the solver wants much of it: decoding takes up to nine bytes a pixel, so that these limits keep
+ * a picture and all that is made of it below 65 MiB for a moment (docs/decisions/0014-pictures.md).
+ */
+export const pictureLimits: Record<PictureKind, PictureLimits> = {
+  logo: { maxBytes: 2 ** 20, maxSide: 1024, maxPixels: 1024 * 1024, words: "1 MiB and 1024 x 1024 pixels" },
+  background: {
+    maxBytes: 5 * 2 ** 20,
+    maxSide: 4096,
+    maxPixels: 2560 * 1600,
+    words: "5 MiB and 2560 x 1600 pixels (or as many in another shape, none of its sides above 4096)",
+  },
+};
+
+const logoSide = 128;
+/** GET …/background answers a thumbnail of this size, always (wire.md §2.4). */
+const thumbnailSide = 100;
+
+/** An appliance's own logo, or the thumbnail of its own background; else the service's. */
+export async function getPicture(
+  env: Pick<Env, "BLOBS">,
+  appliance: Pick<Appliance, "logoBlob" | "backgroundBlob">,
+  kind: PictureKind,
+): Promise<ShownPicture> {
+  const blobId = kind === "logo" ? appliance.logoBlob : appliance.backgroundBlob;
+  if (blobId === null) return (defaults[kind] ??= shownFromMemory(encodePng(drawDefault[kind]())));
+  const key = shownKey(kind, blobId);
+  const found = await env.BLOBS.head(key);
+  if (!found) throw new Error(`the picture ${key} is gone`);
+  return { size: found.size, etag: found.httpEtag, read: (range) => env.BLOBS.get(key, { range }) };
+}
+
+/** Takes a PNG as the appliance's logo or background, when it really is one. */
+export async function replacePicture(
+  { env, db }: { env: Pick<Env, "BLOBS" | "ACCOUNT_QUOTA_GB">; db: Database },
+  appliance: { id: number; accountId: number },
+  { kind, png }: { kind: PictureKind; png: Uint8Array },
+): Promise<void> {
+  const picture = checkPicture(kind, png);
+  const files = { original: png, thumbnail: kind === "background" ? thumbnailOf(picture) : undefined };
+  const blobId = crypto.randomUUID();
+  const bytes = files.original.byteLength + (files.thumbnail?.byteLength ?? 0);
+  const quotaGb = Number(env.ACCOUNT_QUOTA_GB);
+  await putPicture(env.BLOBS, blobId, files);
+  if (await savePicture(db, { ...appliance, quotaBytes: quotaBytes(quotaGb) }, { kind, blobId, bytes })) return;
+  await removePicture(env.BLOBS, blobId);
+  if (await findAppliance(db, appliance.accountId, appliance.id)) throw quotaExceeded();
+  throw new Refusal("invalid_appliance_id", { in: "path" });
+}
+
+export const pictureTooLarge = (kind: PictureKind) =>
+  new Refusal("invalid_value", {
+    message: `The ${kind} is too large: at most ${pictureLimits[kind].words} are taken.`,
+  });
+
+/** Unpacks a picture; its size is checked before, so that one of a few bytes and a thousand million pixels costs nothing. */
+function checkPicture(kind: PictureKind, png: Uint8Array): Picture {
+  const { maxBytes, maxSide, maxPixels } = pictureLimits[kind];
+  if (png.byteLength > maxBytes) throw pictureTooLarge(kind);
+  try {
+    const { width, height, essence } = outlinePng(png);
+    if (Math.max(width, height) > maxSide || width * height > maxPixels) throw pictureTooLarge(kind);
+    return decodePng(essence);
+  } catch (error) {
+    if (!(error instanceof PictureFault)) throw error;
+    throw new Refusal("invalid_value", { message: `The ${kind} ${error.message}. Send a PNG.` });
+  }
+}
+
+const thumbnailOf = (picture: Picture): Uint8Array => encodePng(thumbnail(picture, thumbnailSide));
+
+const drawDefault: Record<PictureKind, () => Picture> = {
+  logo: () => drawLogo(logoSide),
+  background: () => drawBackground(thumbnailSide),
+};
+
+/** Drawn once in the life of an isolate. */
+const defaults: Partial<Record<PictureKind, ShownPicture>> = {};
+
+const shownFromMemory = (png: Uint8Array): ShownPicture => ({
+  size: png.byteLength,
+  etag: `"${createHash("md5").update(png).digest("hex")}"`,
+  read: async ({ offset, length }) => ({ body: new Blob([png.slice(offset, offset + length)]).stream() }),
+});

@@ -1,0 +1,108 @@
+import { z } from "zod";
+import { InstalledPackage, type FrozenInput } from "#contract/index";
+import { fileDifference, type FileDifference, type FileRange } from "#domain/difference/files";
+import { FileIndex, type StoredBlob } from "#domain/images/file-store";
+import { nameWithoutEpoch } from "#domain/images/installed-software";
+import {
+  licenseDifference,
+  packageDifference,
+  type ComparedPackage,
+  type LicenseDifference,
+  type PackageChange,
+} from "#domain/difference/packages";
+import { Refusal } from "#domain/refusal";
+import { settingDifference, type SettingChange } from "#domain/difference/settings";
+import { installedKey } from "#storage/blobs";
+import { findInput } from "#storage/build-blobs";
+import type { Build } from "#storage/builds";
+import { findVisibleBuild } from "#storage/visible-builds";
+import type { Database } from "#storage/db";
+
+/** A finished build with all that is kept of it beside its image. */
+export interface ComparedBuild {
+  build: Build;
+  input: FrozenInput;
+  packages: ComparedPackage[];
+}
+
+/** In what the second of two builds differs from the first. */
+export interface BuildDifference {
+  from: ComparedBuild;
+  to: ComparedBuild;
+  packages: PackageChange[];
+  licenses: LicenseDifference;
+  settings: SettingChange[];
+}
+
+/** `gone`: one of the images has expired, or is from before files were kept. */
+export type ComparedFiles = ({ state: "compared" } & FileDifference) | { state: "gone" };
+
+interface Place {
+  env: Pick<Env, "BLOBS">;
+  db: Database;
+}
+
+/** Two builds that this account may compare: its own, those that are shared with it, and published ones. */
+export async function findCompared(
+  { env, db }: Place,
+  accountId: number,
+  ids: { from: number; to: number },
+): Promise<Record<"from" | "to", ComparedBuild>> {
+  const [from, to] = await Promise.all([
+    findVisibleBuild(db, accountId, ids.from),
+    findVisibleBuild(db, accountId, ids.to),
+  ]);
+  if (!from) throw new Refusal("invalid_build_id", { in: "path" });
+  if (!to) throw new Refusal("invalid_build_id");
+  return { from: await comparedBuild(env, from), to: await comparedBuild(env, to) };
+}
+
+/** Refused for a build that is not finished, since nobody knows what is in it. */
+export async function comparedBuild(env: Pick<Env, "BLOBS">, build: Build): Promise<ComparedBuild> {
+  const report = build.status === "finished" ? await env.BLOBS.get(installedKey(build.id)) : null;
+  const input = report && (await findInput(env.BLOBS, build.inputSha256));
+  if (!report || !input) throw new Refusal("build_not_found", { message: `Build ${build.id} has no image.` });
+  const installed = z.array(InstalledPackage).parse(await report.json());
+  return { build, input, packages: packagesOf(installed, input) };
+}
+
+/** Everything but the files, which are looked at page by page. */
+export const buildDifference = (from: ComparedBuild, to: ComparedBuild): BuildDifference => ({
+  from,
+  to,
+  packages: packageDifference(from.packages, to.packages),
+  licenses: licenseDifference(from.packages, to.packages),
+  settings: settingDifference(from.input, to.input),
+});
+
+/** A page of what differs between the files of two images. */
+export async function compareFiles(
+  env: Pick<Env, "BLOBS">,
+  { from, to }: Record<"from" | "to", ComparedBuild>,
+  range: FileRange,
+): Promise<ComparedFiles> {
+  const [before, after] = [indexOf(from.build), indexOf(to.build)];
+  if (!before || !after) return { state: "gone" };
+  const [one, other] = await Promise.all([FileIndex.open(env.BLOBS, before), FileIndex.open(env.BLOBS, after)]);
+  return { state: "compared", ...(await fileDifference(one, other, range)) };
+}
+
+const indexOf = ({ filesIndexKey: key, filesIndexSize: size }: Build): StoredBlob | undefined =>
+  key === null || size === null ? undefined : { key, size };
+
+/** What rpm reported in the image, with what the frozen packages add to it. */
+function packagesOf(installed: readonly InstalledPackage[], input: FrozenInput): ComparedPackage[] {
+  const names = new Map(input.repositories.map(({ alias, name }) => [alias, name]));
+  const frozen = new Map(input.packages.map((one) => [nameWithoutEpoch(one), one]));
+  return installed.map((one) => {
+    const source = frozen.get(nameWithoutEpoch(one));
+    return {
+      name: one.name,
+      version: `${one.epoch === undefined ? "" : `${one.epoch}:`}${one.version}-${one.release}`,
+      arch: one.arch,
+      repository: source && names.get(source.repository),
+      license: one.license,
+      checksum: source && `${source.checksum.type}:${source.checksum.value}`,
+    };
+  });
+}

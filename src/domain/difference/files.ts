@@ -1,0 +1,127 @@
+import { orderOf, type FileEntry } from "#contract/index";
+import type { FileIndex } from "#domain/images/file-store";
+import type { Change } from "#domain/difference/packages";
+
+/** What stands at a path of an image. */
+export interface ComparedFile {
+  type: FileEntry["type"];
+  mode: number;
+  /** Names, or numbers as text where the image has no name for them. */
+  owner: string;
+  group: string;
+  size?: number;
+  /** Absent: not a regular file, or of a build from before there were checksums. */
+  sha256?: string;
+  /** Of a symbolic link. */
+  target?: string;
+}
+
+export interface FileChange extends Change<ComparedFile> {
+  path: string;
+}
+
+/** Which part of the images is asked for: at and below a directory, behind a path, and at most so many changes. */
+export interface FileRange {
+  path: string;
+  after?: string | undefined;
+  limit: number;
+}
+
+/** A page of changes in the order of paths; `next`: it goes on behind this one. */
+export interface FileDifference {
+  changes: FileChange[];
+  next?: string;
+}
+
+/** Paths that one page looks at, so that two large images that are alike do not take all of a request's time: half a second. */
+const mostPaths = 50_000;
+
+/** Merges two indexes, of which only the blocks at hand are in memory. */
+export async function fileDifference(
+  from: Pick<FileIndex, "entriesFrom">,
+  to: Pick<FileIndex, "entriesFrom">,
+  { path, after, limit }: FileRange,
+  lookAt = mostPaths,
+): Promise<FileDifference> {
+  const changes: FileChange[] = [];
+  let left = lookAt;
+  for await (const pair of pairs(entriesIn(from, path, after), entriesIn(to, path, after))) {
+    const change = changeOf(pair);
+    if (change) changes.push(change);
+    left -= 1;
+    if (changes.length === limit || left <= 0) return { changes, next: pair.path };
+  }
+  return { changes };
+}
+
+/** Everything at and below `path`, behind `after`. */
+async function* entriesIn(index: Pick<FileIndex, "entriesFrom">, path: string, after: string | undefined) {
+  const order = orderOf(path);
+  const below = path === "/" ? order : `${order}\0`;
+  // Nothing can stand between an order and the same with a NUL behind it.
+  const start = after === undefined ? order : `${orderOf(after)}\0`;
+  for await (const entry of index.entriesFrom(start > order ? start : order)) {
+    const at = orderOf(entry.path);
+    if (at !== order && !at.startsWith(below)) return;
+    yield entry;
+  }
+}
+
+interface Pair {
+  path: string;
+  from: FileEntry | undefined;
+  to: FileEntry | undefined;
+}
+
+/** What both have under a path, or the one that has something. */
+async function* pairs(
+  fromEntries: AsyncGenerator<FileEntry>,
+  toEntries: AsyncGenerator<FileEntry>,
+): AsyncGenerator<Pair> {
+  let [from, to] = await Promise.all([nextOf(fromEntries), nextOf(toEntries)]);
+  for (;;) {
+    const path = firstOf(from, to);
+    if (path === undefined) return;
+    const pair = { path, from: entryAt(from, path), to: entryAt(to, path) };
+    yield pair;
+    [from, to] = await Promise.all([pair.from ? nextOf(fromEntries) : from, pair.to ? nextOf(toEntries) : to]);
+  }
+}
+
+const nextOf = async (entries: AsyncGenerator<FileEntry>): Promise<FileEntry | undefined> => {
+  const { done, value } = await entries.next();
+  return done ? undefined : value;
+};
+
+function firstOf(from: FileEntry | undefined, to: FileEntry | undefined): string | undefined {
+  if (!from || !to) return (from ?? to)?.path;
+  return orderOf(from.path) <= orderOf(to.path) ? from.path : to.path;
+}
+
+const entryAt = (entry: FileEntry | undefined, path: string): FileEntry | undefined =>
+  entry?.path === path ? entry : undefined;
+
+function changeOf({ path, from, to }: Pair): FileChange | undefined {
+  if (!from) return to && { change: "added", path, to: comparedFile(to) };
+  if (!to) return { change: "removed", path, from: comparedFile(from) };
+  const [was, is] = [comparedFile(from), comparedFile(to)];
+  return isSame(was, is) ? undefined : { change: "changed", path, from: was, to: is };
+}
+
+function comparedFile(entry: FileEntry): ComparedFile {
+  const { type, mode, owner = String(entry.uid), group = String(entry.gid) } = entry;
+  const facts = { type, mode, owner, group };
+  if (entry.type === "l") return { ...facts, target: entry.target };
+  if (entry.type !== "f") return facts;
+  return { ...facts, size: entry.size, ...(entry.sha256 !== undefined && { sha256: entry.sha256 }) };
+}
+
+/** A checksum that one of the builds does not have says nothing. */
+const isSame = (was: ComparedFile, is: ComparedFile): boolean =>
+  was.type === is.type &&
+  was.mode === is.mode &&
+  was.owner === is.owner &&
+  was.group === is.group &&
+  was.target === is.target &&
+  was.size === is.size &&
+  (was.sha256 ?? is.sha256) === (is.sha256 ?? was.sha256);

@@ -1,0 +1,27 @@
+import type { EventName } from "#domain/events/names";
+
+/** What has happened to one thing, as receivers read it. */
+export type EventSubject =
+  | {
+      build: {
+        id: number;
+        appliance_id: number;
+        name: string;
+        version: string;
+        image_type: string;
+        state: string;
+        message: string;
+      };
+    }
+  | { testdrive: { id: number; build_id: number; state: string; message: string } }
+  | { version: { appliance_id: number; name: string; version: string } };
+
+/** Something that happened at `at` (milliseconds since 1970). The key is made of the thing and its state: it is announced once. */
+export interface Announcement {
+  key: string;
+  event: EventName;
+  at: number;
+  /** Name of the account. */
+  account: string;
+  subject: EventSubject;
+}

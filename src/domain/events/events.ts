@@ -1,0 +1,108 @@
+import type { Announcement } from "#domain/events/announcement";
+import type { EventName } from "#domain/events/names";
+import { Refusal } from "#domain/refusal";
+import { openDatabase, type Database } from "#storage/db";
+import {
+  findBuildOfEvent,
+  findTestdriveOfEvent,
+  forgetOutboxEvent,
+  listOutbox,
+  noteOutboxTry,
+  type OutboxEvent,
+} from "#storage/events";
+import type { NewPublication } from "#storage/publications";
+
+/** What an object says of the moment in which its state changed. */
+export interface Moment {
+  event: EventName;
+  at: number;
+  state: string;
+  message: string;
+}
+
+type EventsEnv = Pick<Env, "EVENTS" | "DB">;
+
+/** The object that keeps an account's events, tells its listeners and calls its webhooks. */
+export const eventsObject = (env: Pick<Env, "EVENTS">, accountId: number) => env.EVENTS.getByName(String(accountId));
+
+/** Tells the account; a second time changes nothing. */
+export async function announce(env: Pick<Env, "EVENTS">, accountId: number, announcement: Announcement): Promise<void> {
+  await eventsObject(env, accountId).announce(announcement);
+}
+
+/** Nobody is told of a build whose row is gone. */
+export async function announceBuild(env: EventsEnv, id: number, { event, at, state, message }: Moment): Promise<void> {
+  const row = await findBuildOfEvent(openDatabase(env.DB), id);
+  if (!row) return;
+  const { accountId, account, applianceId, name, version, imageType } = row;
+  const build = { id, appliance_id: applianceId, name, version, image_type: imageType, state, message };
+  await announce(env, accountId, { key: `build ${id} ${event}`, event, at, account, subject: { build } });
+}
+
+export async function announceTestdrive(
+  env: EventsEnv,
+  id: number,
+  { event, at, state, message }: Moment,
+): Promise<void> {
+  const row = await findTestdriveOfEvent(openDatabase(env.DB), id);
+  if (!row) return;
+  const { accountId, account, buildId } = row;
+  const testdrive = { id, build_id: buildId, state, message };
+  await announce(env, accountId, { key: `testdrive ${id} ${event}`, event, at, account, subject: { testdrive } });
+}
+
+/** That a version is in the gallery. */
+export function versionPublished({
+  uuid,
+  applianceId,
+  name,
+  version,
+  username: account,
+  publishedAt,
+}: Omit<NewPublication, "releaseNotes">): Announcement {
+  const event = "version.published";
+  const subject = { version: { appliance_id: applianceId, name, version } };
+  return { key: `publication ${uuid} ${event}`, event, at: publishedAt.getTime(), account, subject };
+}
+
+/** Tells what waits in the outbox; where that does not succeed it waits on, and the sweep tries again. */
+export async function sendOutboxEvent(
+  env: Pick<Env, "EVENTS">,
+  db: Database,
+  { id, accountId, announcement }: OutboxEvent,
+): Promise<void> {
+  try {
+    await announce(env, accountId, announcement);
+    await forgetOutboxEvent(db, id);
+  } catch (error) {
+    console.error(`${announcement.key} was not announced:`, error);
+    await noteOutboxTry(db, id, new Date());
+  }
+}
+
+/** Events that one run of the sweeper tells. */
+const outboxAtOnce = 100;
+
+/** Tells what the request that wrote it could not. */
+export async function sendOutbox(env: Pick<Env, "EVENTS">, db: Database): Promise<void> {
+  for (const event of await listOutbox(db, outboxAtOnce)) await sendOutboxEvent(env, db, event);
+}
+
+/** Whoever listens has to come again with the key that counts now; should that fail, the streams end within an hour. */
+export async function endStreams(env: Pick<Env, "EVENTS">, accountId: number): Promise<void> {
+  await eventsObject(env, accountId)
+    .hangUp()
+    .catch((error: unknown) => console.error(`streams of account ${accountId}:`, error));
+}
+
+/** The account's events from now on, or from the one behind `after` on, as text/event-stream that does not end by itself. */
+export async function followEvents(
+  env: Pick<Env, "EVENTS">,
+  accountId: number,
+  after: number | undefined,
+): Promise<ReadableStream<Uint8Array>> {
+  const query = after === undefined ? "" : `?after=${after}`;
+  const { ok, body } = await eventsObject(env, accountId).fetch(`https://events/${query}`);
+  if (ok && body) return body;
+  throw new Refusal("unknown_error", { message: "Too many streams of this account are open. Close one of them." });
+}

@@ -1,0 +1,52 @@
+import { outsideFetch, type OutsideEnv } from "#domain/outside";
+import { isReachable } from "#domain/repositories/address";
+import { decrypt, keyedHash } from "#domain/secrets";
+import type { Webhook } from "#storage/webhooks";
+
+/** How one attempt went: the receiver's status, or why there was none. A 2xx alone is a success. */
+export type Outcome = { status: number } | { problem: string };
+
+/** One POST to a webhook. */
+export interface Letter {
+  deliveryId: number;
+  event: string;
+  /** JSON. */
+  body: string;
+}
+
+export const postWithinMs = 10_000;
+
+/**
+ * Posts a signed letter. The address is looked at each time, since the rules may have changed; a redirect is not followed,
+ * because it could lead elsewhere than where the owner sent it, and counts as a failure.
+ */
+export async function postLetter(
+  env: OutsideEnv & Pick<Env, "API_KEY_ENCRYPTION_KEY">,
+  webhook: Pick<Webhook, "url" | "secretCipher">,
+  { deliveryId, event, body }: Letter,
+): Promise<Outcome> {
+  const url = new URL(webhook.url);
+  if (!isReachable(env, url)) return { problem: "The address leads into a private network." };
+  const secret = await decrypt(env.API_KEY_ENCRYPTION_KEY, webhook.secretCipher).catch(() => undefined);
+  if (secret === undefined) return { problem: "The secret of this webhook was lost. Delete it and make another." };
+  const headers = {
+    "Content-Type": "application/json; charset=utf-8",
+    "User-Agent": "Kiln-Webhooks",
+    "Kiln-Event": event,
+    "Kiln-Delivery": String(deliveryId),
+    "Kiln-Signature": await signatureOf(secret, body, Math.floor(Date.now() / 1000)),
+  };
+  const signal = AbortSignal.timeout(postWithinMs);
+  try {
+    const answer = await outsideFetch(env)(url.href, { method: "POST", redirect: "manual", signal, headers, body });
+    await answer.body?.cancel();
+    return { status: answer.status };
+  } catch {
+    const silent = `The receiver did not answer within ${postWithinMs / 1000} seconds.`;
+    return { problem: signal.aborted ? silent : "The receiver cannot be reached." };
+  }
+}
+
+/** `t=<unix seconds>,v1=<hex>`: HMAC-SHA-256 with the webhook's secret over `<t>.<body>`, so that an old letter has an old time. */
+export const signatureOf = async (secret: string, body: string, seconds: number): Promise<string> =>
+  `t=${seconds},v1=${await keyedHash(secret, `${seconds}.${body}`)}`;

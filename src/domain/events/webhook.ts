@@ -1,0 +1,105 @@
+import { eventNames, type EventName } from "#domain/events/names";
+import { eventsObject } from "#domain/events/events";
+import type { OutsideRules } from "#domain/outside-address";
+import { Refusal } from "#domain/refusal";
+import { isReachable } from "#domain/repositories/address";
+import { encrypt, newToken } from "#domain/secrets";
+import type { Delivery } from "#objects/webhook-deliveries";
+import type { Database } from "#storage/db";
+import { addWebhook, deleteWebhook, findWebhook, type Webhook } from "#storage/webhooks";
+
+export type { Delivery } from "#objects/webhook-deliveries";
+
+/** workerd has at most six connections under way from one object: with more, the slowest would hold up the others. */
+export const mostWebhooks = 6;
+
+type WebhookEnv = OutsideRules & Pick<Env, "API_KEY_ENCRYPTION_KEY" | "EVENTS">;
+
+/** A new webhook with the secret that signs its deliveries, which nobody is shown again. */
+export async function createWebhook(
+  env: WebhookEnv,
+  db: Database,
+  accountId: number,
+  request: { url: string; events?: string | undefined },
+): Promise<{ webhook: Webhook; secret: string }> {
+  const url = parseWebhookUrl(env, request.url);
+  const events = parseEvents(request.events);
+  const secret = newToken();
+  const secretCipher = await encrypt(env.API_KEY_ENCRYPTION_KEY, secret);
+  const webhook = await addWebhook(db, { accountId, url, events, secretCipher, createdAt: new Date() }, mostWebhooks);
+  if (webhook) return { webhook, secret };
+  throw new Refusal("unknown_error", {
+    message: `An account has at most ${mostWebhooks} webhooks. Delete one of them.`,
+  });
+}
+
+export async function getWebhook(db: Database, accountId: number, id: number): Promise<Webhook> {
+  const webhook = await findWebhook(db, accountId, id);
+  if (!webhook) throw noSuchWebhook();
+  return webhook;
+}
+
+/** Takes what it still was to be sent along. */
+export async function removeWebhook(
+  env: Pick<Env, "EVENTS">,
+  db: Database,
+  accountId: number,
+  id: number,
+): Promise<void> {
+  if (!(await deleteWebhook(db, accountId, id))) throw noSuchWebhook();
+  // Should it not hear of it now, it finds no row the next time it has something to send.
+  await eventsObject(env, accountId)
+    .forgetWebhook(id)
+    .catch((error: unknown) => console.error(`deliveries of webhook ${id}:`, error));
+}
+
+/** The last 100, newest first. */
+export async function listDeliveries(
+  env: Pick<Env, "EVENTS">,
+  db: Database,
+  accountId: number,
+  webhookId: number,
+): Promise<Delivery[]> {
+  await getWebhook(db, accountId, webhookId);
+  return await eventsObject(env, accountId).listDeliveries(webhookId);
+}
+
+/** Sends the same body once more, as a delivery of its own; answers that. A disabled webhook that takes it is enabled again. */
+export async function replayDelivery(
+  env: Pick<Env, "EVENTS">,
+  db: Database,
+  accountId: number,
+  { webhookId, deliveryId }: { webhookId: number; deliveryId: number },
+): Promise<Delivery> {
+  await getWebhook(db, accountId, webhookId);
+  const replayed = await eventsObject(env, accountId).replay(webhookId, deliveryId);
+  if ("delivery" in replayed) return replayed.delivery;
+  if (replayed.refused === "unknown") {
+    throw new Refusal("unknown_error", { in: "path", message: "This webhook has no such delivery." });
+  }
+  throw new Refusal("unknown_error", { message: "Too many deliveries of this webhook wait already." });
+}
+
+/** Also for an id that is none. */
+export const noSuchWebhook = () => new Refusal("unknown_error", { in: "path", message: "You have no such webhook." });
+
+function parseWebhookUrl(rules: OutsideRules, text: string): string {
+  const url = URL.parse(text.trim());
+  if (!url || !/^https?:$/.test(url.protocol)) throw refused("The url is no http address.");
+  if (url.username !== "" || url.password !== "") throw refused("The url must not hold credentials.");
+  if (!isReachable(rules, url)) throw refused("The url leads into a private network.");
+  url.hash = "";
+  return url.href;
+}
+
+/** Names by commas; all events when left out. */
+function parseEvents(text: string | undefined): EventName[] {
+  if (text === undefined) return [...eventNames];
+  const asked = text.split(",").map((name) => name.trim());
+  const unknown = asked.find((name) => !eventNames.some((known) => known === name));
+  if (unknown !== undefined)
+    throw refused(`There is no event ${JSON.stringify(unknown)}: use ${eventNames.join(", ")}.`);
+  return eventNames.filter((name) => asked.includes(name));
+}
+
+const refused = (message: string) => new Refusal("invalid_value", { message });

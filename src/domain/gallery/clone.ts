@@ -1,0 +1,26 @@
+import { configurationOf, type Configuration } from "#domain/configuration/configuration";
+import { forStranger, type ConfigurationKey } from "#domain/configuration/secrets";
+import type { Account } from "#storage/accounts";
+import { findTemplateConfiguration } from "#storage/configurations";
+import type { Database } from "#storage/db";
+import { addUse } from "#storage/gallery-opinions";
+import type { Publication } from "#storage/publications";
+
+/** For popularity: what owners do themselves says nothing. */
+export async function noteUse(
+  db: Database,
+  account: Pick<Account, "id">,
+  { applianceId, accountId }: Pick<Publication, "applianceId" | "accountId">,
+  kind: "clone" | "testdrive",
+): Promise<void> {
+  if (account.id !== accountId) await addUse(db, { applianceId, accountId: account.id, kind });
+}
+
+/** What a clone starts with: the configuration as it was published, with passwords that are not its publisher's. */
+export async function configurationForClone(
+  { env, db }: { env: ConfigurationKey; db: Database },
+  { applianceId, definition }: Publication,
+): Promise<Configuration> {
+  const stored = configurationOf(definition);
+  return await forStranger(env, stored, await findTemplateConfiguration(db, applianceId));
+}

@@ -1,0 +1,39 @@
+import { refuseUnlessPublished } from "#domain/gallery/access";
+import { Refusal } from "#domain/refusal";
+import type { Account } from "#storage/accounts";
+import type { Database } from "#storage/db";
+import { addComment, findRating, listComments, saveRating, type Comment, type Rating } from "#storage/gallery-opinions";
+
+export async function getRating(db: Database, accountId: number, applianceId: number): Promise<Rating> {
+  await refuseUnlessPublished(db, accountId, applianceId);
+  return await findRating(db, applianceId);
+}
+
+/** A whole number from 0 to 5; it replaces what the account said before. */
+export async function rate(
+  db: Database,
+  { id: accountId }: Account,
+  { applianceId, rating }: { applianceId: number; rating: number },
+): Promise<Rating> {
+  await refuseUnlessPublished(db, accountId, applianceId);
+  await saveRating(db, { applianceId, accountId }, rating);
+  return await findRating(db, applianceId);
+}
+
+export async function getComments(db: Database, accountId: number, applianceId: number): Promise<Comment[]> {
+  await refuseUnlessPublished(db, accountId, applianceId);
+  return await listComments(db, applianceId);
+}
+
+/** Answers all comments with the new one. */
+export async function comment(
+  db: Database,
+  { id: accountId }: Account,
+  { applianceId, text, parentId }: { applianceId: number; text: string; parentId: number | undefined },
+): Promise<Comment[]> {
+  await refuseUnlessPublished(db, accountId, applianceId);
+  if (text.trim() === "") throw new Refusal("missing_parameter", { message: "The comment is empty." });
+  const added = await addComment(db, { applianceId, accountId, text, parentId: parentId ?? null });
+  if (!added) throw new Refusal("invalid_parent");
+  return await listComments(db, applianceId);
+}

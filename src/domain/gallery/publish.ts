@@ -1,0 +1,120 @@
+import { refuseWithoutAgreement } from "#domain/accounts/agreement";
+import type { ConfigurationKey } from "#domain/configuration/secrets";
+import { sendOutboxEvent, versionPublished } from "#domain/events/events";
+import { getOwnForGallery, getPublication, notPublished, refuseUnlessPublished } from "#domain/gallery/access";
+import { definitionOf, softwareIn } from "#domain/gallery/snapshot";
+import { Refusal } from "#domain/refusal";
+import type { Account } from "#storage/accounts";
+import type { Appliance } from "#storage/appliances";
+import { isUnfinished, listBuildsOfAppliance, type Build } from "#storage/builds";
+import type { Database } from "#storage/db";
+import {
+  addPublication,
+  deletePublication,
+  isPublished,
+  listPublishedVersions,
+  saveReleaseNotes,
+  type NewPublication,
+  type Publication,
+} from "#storage/publications";
+
+interface Place {
+  env: Pick<Env, "BLOBS" | "EVENTS"> & ConfigurationKey;
+  db: Database;
+}
+
+interface VersionOf {
+  applianceId: number;
+  version: string;
+}
+
+/**
+ * Puts a version that has been built into the gallery: a snapshot of the appliance and of what its images hold. One
+ * conditional statement decides between requests that come at once; the checks before it say what is wrong.
+ */
+export async function publish(
+  place: Place,
+  account: Account,
+  { applianceId, version, releaseNotes, baseUrl }: VersionOf & { releaseNotes: string; baseUrl: string },
+): Promise<Publication> {
+  const { db } = place;
+  const appliance = await getOwnForGallery(db, account.id, applianceId);
+  const build = await buildToPublish(db, { applianceId, version });
+  await refuseWithoutAgreement(db, { accountId: account.id, baseSystem: appliance.baseSystem, baseUrl });
+  const row = await snapshotOf(place, { account, appliance, build });
+  const added = await addPublication(db, { ...row, releaseNotes }, versionPublished(row));
+  if (added) {
+    await sendOutboxEvent(place.env, db, added.event);
+    return added.publication;
+  }
+  // What has changed in between.
+  await buildToPublish(db, { applianceId, version });
+  throw new Refusal("unknown_error", { message: "The appliance has just changed. Please try again." });
+}
+
+export async function changeReleaseNotes(
+  db: Database,
+  account: Account,
+  { applianceId, version, releaseNotes }: VersionOf & { releaseNotes: string },
+): Promise<Publication> {
+  await getOwnForGallery(db, account.id, applianceId);
+  const changed = await saveReleaseNotes(db, { applianceId, version }, releaseNotes);
+  return changed ?? (await getPublication(db, account.id, { applianceId, version }));
+}
+
+/** Takes a version out of the gallery; comments and ratings wait for the next one. */
+export async function unpublish(db: Database, account: Account, { applianceId, version }: VersionOf): Promise<void> {
+  await getOwnForGallery(db, account.id, applianceId);
+  if (await deletePublication(db, applianceId, version)) return;
+  await getPublication(db, account.id, { applianceId, version });
+  throw notPublished("path");
+}
+
+/** Ascending: 0.0.10 comes after 0.0.9. */
+export async function publishedVersions(db: Database, accountId: number, applianceId: number): Promise<string[]> {
+  const versions = await listPublishedVersions(db, applianceId);
+  if (versions.length === 0) await refuseUnlessPublished(db, accountId, applianceId);
+  return versions.toSorted((one, other) => one.localeCompare(other, "en", { numeric: true }));
+}
+
+/** The first image of a version that may be published. */
+async function buildToPublish(db: Database, { applianceId, version }: VersionOf): Promise<Build> {
+  if (await isPublished(db, applianceId, version)) throw new Refusal("version_published");
+  const built = await listBuildsOfAppliance(db, applianceId);
+  const ofVersion = built.filter((build) => build.version === version);
+  const image = ofVersion.findLast(({ status, expiredAt }) => status === "finished" && expiredAt === null);
+  if (!image) throw new Refusal("invalid_version", { message: `The appliance has no image of version ${version}.` });
+  if (!ofVersion.some(isUnfinished)) return image;
+  // The specification has no code for it.
+  throw new Refusal("unknown_error", { message: `Version ${version} is being built. Publish it when that is over.` });
+}
+
+async function snapshotOf(
+  place: Place,
+  { account, appliance, build }: { account: Account; appliance: Appliance; build: Build },
+): Promise<Omit<NewPublication, "releaseNotes">> {
+  const [definition, software] = await Promise.all([definitionOf(place, appliance), softwareIn(place, build)]);
+  const { description, website, tags, settings } = definition.configuration;
+  return {
+    uuid: crypto.randomUUID(),
+    applianceId: appliance.id,
+    accountId: account.id,
+    version: build.version,
+    name: appliance.name,
+    description,
+    homepage: website,
+    tags,
+    publisher: account.displayName,
+    username: account.username,
+    baseSystem: appliance.baseSystem,
+    arch: appliance.arch,
+    imageType: appliance.imageType,
+    publicClonable: settings.publicClonable,
+    logoBlob: appliance.logoBlob,
+    backgroundBlob: appliance.backgroundBlob,
+    publishedAt: new Date(),
+    definition,
+    software,
+    packages: software.installed.map(({ name }) => name).join(" "),
+  };
+}

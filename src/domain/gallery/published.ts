@@ -1,0 +1,52 @@
+import type { ImageType } from "#contract/index";
+import type { Configuration } from "#domain/configuration/configuration";
+
+/** An image of a published version. */
+export interface PublishedFormat {
+  buildId: number;
+  imageType: ImageType;
+  md5: string;
+}
+
+/** What a published version was made from: what its page shows, and what a clone of it starts with. No secrets. */
+export interface PublishedDefinition {
+  /** Every password empty. */
+  configuration: Configuration;
+  /** Who can log in; a password only where it is the template's, which everybody knows. */
+  accounts: { user: string; password: string }[];
+  /** Ids of the appliance's repositories in their order. */
+  repositoryIds: number[];
+  selection: {
+    kind: "package" | "pattern" | "ban";
+    name: string;
+    version: string | null;
+    repositoryId: number | null;
+  }[];
+  gpgKeys: { name: string; target: "rpm"; fingerprint: string; key: string }[];
+  hasOverlayFiles: boolean;
+  estimatedRawMb: number;
+  estimatedCompressedMb: number;
+}
+
+export interface PublishedRepository {
+  name: string;
+  /** Brought by a catalogue of the service, not by a person. */
+  trusted: boolean;
+  /** Made of somebody's own uploads. */
+  uploads: boolean;
+}
+
+export interface PublishedItem {
+  kind: "package" | "pattern";
+  name: string;
+  version: string;
+  /** Place in `repositories`; -1: from none of them. */
+  repository: number;
+}
+
+/** What is in the images of a version. */
+export interface PublishedSoftware {
+  repositories: PublishedRepository[];
+  selected: PublishedItem[];
+  installed: PublishedItem[];
+}

@@ -1,0 +1,106 @@
+import { z } from "zod";
+import { InstalledPackage, type FrozenInput } from "#contract/index";
+import { configurationOf, type Configuration } from "#domain/configuration/configuration";
+import { opened, withoutPasswords, type ConfigurationKey } from "#domain/configuration/secrets";
+import { nameWithoutEpoch } from "#domain/images/installed-software";
+import type {
+  PublishedDefinition,
+  PublishedItem,
+  PublishedRepository,
+  PublishedSoftware,
+} from "#domain/gallery/published";
+import { Refusal } from "#domain/refusal";
+import { listApplianceRepositories, listSelection, type Appliance } from "#storage/appliances";
+import { installedKey } from "#storage/blobs";
+import { findInput } from "#storage/build-blobs";
+import type { Build } from "#storage/builds";
+import { findTemplateConfiguration } from "#storage/configurations";
+import type { Database } from "#storage/db";
+import { listGpgKeys } from "#storage/gpg-keys";
+import { listOverlayFiles } from "#storage/overlay-files";
+import { rereadRepositories } from "#storage/repositories";
+
+interface Place {
+  env: Pick<Env, "BLOBS"> & ConfigurationKey;
+  db: Database;
+}
+
+/** What the appliance is now. */
+export async function definitionOf({ env, db }: Place, appliance: Appliance): Promise<PublishedDefinition> {
+  const [template, repositories, selection, keys, files] = await Promise.all([
+    findTemplateConfiguration(db, appliance.id),
+    listApplianceRepositories(db, appliance.id),
+    listSelection(db, appliance.id),
+    listGpgKeys(db, appliance.id),
+    listOverlayFiles(db, appliance.id),
+  ]);
+  const stored = configurationOf(appliance);
+  return {
+    configuration: await withoutPasswords(stored),
+    accounts: await publicAccounts(env, stored, template),
+    repositoryIds: repositories.map(({ id }) => id),
+    selection: selection.map(({ kind, name, version, repositoryId }) => ({ kind, name, version, repositoryId })),
+    gpgKeys: keys.map(({ name, target, fingerprint, key }) => ({ name, target, fingerprint, key })),
+    hasOverlayFiles: files.some(({ enabled }) => enabled),
+    estimatedRawMb: appliance.estimatedRawMb,
+    estimatedCompressedMb: appliance.estimatedCompressedMb,
+  };
+}
+
+async function publicAccounts(env: ConfigurationKey, stored: Configuration, template: Configuration | undefined) {
+  const [clear, known] = await Promise.all([opened(env, stored), template && opened(env, template)]);
+  const passwords = new Map(known?.users.map(({ name, password }) => [name, password]));
+  return clear.users.map(({ name, password }) => ({
+    user: name,
+    password: passwords.get(name) === password ? password : "",
+  }));
+}
+
+/** What a finished build has installed, and what of that was asked for. */
+export async function softwareIn({ env, db }: Place, build: Build): Promise<PublishedSoftware> {
+  const [input, report] = await Promise.all([
+    findInput(env.BLOBS, build.inputSha256),
+    env.BLOBS.get(installedKey(build.id)),
+  ]);
+  if (!input || !report) throw new Refusal("build_not_found");
+  const packages = packagesIn(z.array(InstalledPackage).parse(await report.json()), input);
+  const patterns = patternsIn(input);
+  const byName = new Map(packages.map((item) => [item.name, item]));
+  const chosen = input.selection.packages.flatMap(({ name }) => byName.get(name) ?? []);
+  return {
+    repositories: await repositoriesIn(db, input),
+    selected: [...chosen, ...patterns],
+    installed: [...packages, ...patterns],
+  };
+}
+
+function packagesIn(installed: InstalledPackage[], input: FrozenInput): PublishedItem[] {
+  const from = new Map(input.packages.map((one) => [nameWithoutEpoch(one), placeOf(input, one)]));
+  return installed.map((one) => ({
+    kind: "package",
+    name: one.name,
+    version: `${one.version}-${one.release}`,
+    repository: from.get(nameWithoutEpoch(one)) ?? -1,
+  }));
+}
+
+function patternsIn(input: FrozenInput): PublishedItem[] {
+  return (input.patterns ?? []).map((one) => ({
+    kind: "pattern",
+    name: one.name,
+    version: `${one.version}-${one.release}`,
+    repository: placeOf(input, one),
+  }));
+}
+
+const placeOf = ({ repositories }: FrozenInput, { repository }: { repository: string }): number =>
+  repositories.findIndex(({ alias }) => alias === repository);
+
+async function repositoriesIn(db: Database, { repositories }: FrozenInput): Promise<PublishedRepository[]> {
+  const rows = new Map((await rereadRepositories(db, repositories)).map((row) => [row.id, row]));
+  return repositories.map(({ id, name }) => ({
+    name,
+    trusted: rows.get(id)?.accountId === null,
+    uploads: rows.get(id)?.isUserRepository ?? false,
+  }));
+}

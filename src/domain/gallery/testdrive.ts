@@ -1,0 +1,34 @@
+import type { ImageType } from "#contract/index";
+import { getPublication } from "#domain/gallery/access";
+import { noteUse } from "#domain/gallery/clone";
+import type { PublishedFormat } from "#domain/gallery/published";
+import { Refusal } from "#domain/refusal";
+import { startTestdriveOf, type StartedTestdrive, type TestdriveEnv } from "#domain/testdrives/testdrive";
+import type { Account } from "#storage/accounts";
+import { findAnyBuild } from "#storage/builds";
+import type { Database } from "#storage/db";
+import type { Publication } from "#storage/publications";
+
+/** Boots a published version for anybody, in a slot of whoever asks. */
+export async function tryPublication(
+  { env, db }: { env: TestdriveEnv; db: Database },
+  account: Account,
+  { applianceId, version }: { applianceId: number; version?: string | undefined },
+): Promise<StartedTestdrive> {
+  const publication = await getPublication(db, account.id, { applianceId, version, place: "parameter" });
+  const build = await findAnyBuild(db, formatToTry(publication).buildId);
+  if (!build) throw new Refusal("build_not_found");
+  const started = await startTestdriveOf(env, db, account, { build, hasNetwork: false });
+  await noteUse(db, account, publication, "testdrive");
+  return started;
+}
+
+/** Disks start fastest. */
+const triedFirst: readonly ImageType[] = ["oem", "vmx", "iso"];
+
+function formatToTry({ formats }: Publication): PublishedFormat {
+  const [first] = triedFirst.flatMap((type) => formats.filter(({ imageType }) => imageType === type));
+  const format = first ?? formats[0];
+  if (!format) throw new Refusal("build_not_found");
+  return format;
+}

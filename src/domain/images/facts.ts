@@ -1,0 +1,100 @@
+import { createHash } from "node:crypto";
+import { frozenLimits, type FrozenFile, type FrozenKey, type FrozenPackage, type ImageType } from "#contract/index";
+import { configurationOf } from "#domain/configuration/configuration";
+import { opened, type ConfigurationKey } from "#domain/configuration/secrets";
+import { placeOf } from "#domain/contents/overlay-file-metadata";
+import { databaseVerifier, saltingOf, shadowHash } from "#domain/accounts/password-hashes";
+import { Refusal } from "#domain/refusal";
+import type { ImageFacts } from "#kiwi/facts";
+import type { Appliance } from "#storage/appliances";
+import { contentKey } from "#storage/blobs";
+import type { Database } from "#storage/db";
+import { listGpgKeys } from "#storage/gpg-keys";
+import { listOverlayFiles, type OverlayFile } from "#storage/overlay-files";
+
+interface Place {
+  env: Pick<Env, "BLOBS"> & ConfigurationKey;
+  db: Database;
+}
+
+/** What is known before the configuration is looked at. */
+interface Asked {
+  version: string;
+  imageType: ImageType;
+  /** KIWI's name of the image. */
+  name: string;
+  packages: FrozenPackage[];
+  bootstrap: string[] | null;
+}
+
+/** Everything of an appliance that a description of its image is made of; passwords are hashed here. */
+export async function imageFacts(
+  { env, db }: Place,
+  appliance: Appliance,
+  asked: Asked,
+): Promise<{ facts: ImageFacts; keys: FrozenKey[] }> {
+  const [configuration, overlay, keys] = await Promise.all([
+    opened(env, configurationOf(appliance)),
+    frozenFiles({ env, db }, appliance),
+    listGpgKeys(db, appliance.id),
+  ]);
+  const { users, databases, settings, tags: _, ...rest } = configuration;
+  const salt = saltingOf(env, appliance.id);
+  const facts = {
+    ...rest,
+    ...asked,
+    title: appliance.name,
+    diskSizeMb: settings.diskSizeMb,
+    settings,
+    users: users.map(({ password, ...user }) => ({
+      ...user,
+      passwordHash: shadowHash(password, salt(user.name, password)),
+    })),
+    databases: databases.map(({ type, users }) => ({
+      type,
+      users: users.map(({ password, ...user }) => ({
+        ...user,
+        verifier: databaseVerifier(type, password, salt(`${type} ${user.username}`, password)),
+      })),
+    })),
+    overlay,
+  };
+  return { facts, keys: keys.map(({ name, fingerprint, key }) => ({ name, fingerprint, armour: key })) };
+}
+
+/** The pictures first, so that a file of the appliance's own in their place stays. */
+async function frozenFiles({ env, db }: Place, appliance: Appliance): Promise<FrozenFile[]> {
+  const [logo, background, files] = await Promise.all([
+    frozenPicture(env, "logo", appliance.logoBlob),
+    frozenPicture(env, "background", appliance.backgroundBlob),
+    listOverlayFiles(db, appliance.id),
+  ]);
+  const enabled = files.filter((file) => file.enabled);
+  if (enabled.length > frozenLimits.files - 2) throw tooManyFiles();
+  return [logo ?? [], background ?? [], enabled.map(frozenFile)].flat();
+}
+
+function frozenFile(file: OverlayFile): FrozenFile {
+  const { permissions: mode, owner, group, size, sha256, blobId } = file;
+  return { path: placeOf(file), mode, owner, group, size, sha256, blobId };
+}
+
+/** A picture of the appliance's own: the service's default ones are no part of an image. */
+async function frozenPicture(
+  env: Pick<Env, "BLOBS">,
+  kind: "logo" | "background",
+  blobId: string | null,
+): Promise<FrozenFile | undefined> {
+  if (blobId === null) return undefined;
+  const picture = await env.BLOBS.get(contentKey(blobId));
+  if (!picture) throw new Error(`the ${kind} ${blobId} is gone`);
+  const bytes = new Uint8Array(await picture.arrayBuffer());
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  const whose = { mode: 0o644, owner: "root", group: "root" };
+  return { path: `/usr/share/kiln/${kind}.png`, ...whose, size: bytes.byteLength, sha256, blobId };
+}
+
+const tooManyFiles = () =>
+  new Refusal("configuration_error", {
+    message: "The appliance has too many overlay files: at most 9998 are built in.",
+  });

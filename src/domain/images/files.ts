@@ -1,0 +1,54 @@
+import { FileIndex, unreadable, type StoredBlob } from "#domain/images/file-store";
+import { fileAt } from "#domain/images/path";
+import { Refusal } from "#domain/refusal";
+import { decompressed } from "#repodata/decompress";
+import { RepodataFault } from "#repodata/fault";
+import type { Appliance } from "#storage/appliances";
+import { findBuild, type Build } from "#storage/builds";
+import type { Database } from "#storage/db";
+
+/** A file inside an image. */
+export interface ImageFile {
+  size: number;
+  /** Differs for every content of every build. */
+  tag: string;
+  /** Its bytes from the first one on; as many as the store has, which came from an agent. */
+  open: () => Promise<ReadableStream<Uint8Array>>;
+}
+
+/** What stands in the image of a build at a path: links are followed inside the image, and only a regular file is one. */
+export async function findImageFile(
+  { env, db }: { env: Pick<Env, "BLOBS">; db: Database },
+  appliance: Appliance,
+  { buildId, path }: { buildId: number; path: string },
+): Promise<ImageFile> {
+  const build = appliance.accountId === null ? undefined : await findBuild(db, appliance.accountId, buildId);
+  if (build?.applianceId !== appliance.id) throw new Refusal("invalid_build_id");
+  const { files, index } = storeOf(build);
+  const entries = await FileIndex.open(env.BLOBS, index);
+  const file = await fileAt(path, (wanted) => entries.entryBefore(wanted));
+  if (!file) throw new Refusal("invalid_path");
+  const { offset, length, size } = file;
+  if (offset + length > files.size) throw unreadable(files, "a file behind its end");
+  return { size, tag: `${build.id}-${offset}`, open: () => openFrame(env.BLOBS, files, { offset, length }) };
+}
+
+/** There is none of a build that is not finished, has expired, or is from before there were any. */
+function storeOf({ filesKey, filesSize, filesIndexKey, filesIndexSize }: Build): Record<"files" | "index", StoredBlob> {
+  if (filesKey === null || filesSize === null || filesIndexKey === null || filesIndexSize === null) {
+    throw new Refusal("raw_image_unavailable");
+  }
+  return { files: { key: filesKey, size: filesSize }, index: { key: filesIndexKey, size: filesIndexSize } };
+}
+
+async function openFrame(
+  blobs: R2Bucket,
+  files: StoredBlob,
+  range: { offset: number; length: number },
+): Promise<ReadableStream<Uint8Array>> {
+  const frame = await blobs.get(files.key, { range });
+  if (!frame) throw unreadable(files, "it is gone");
+  return await decompressed(frame.body, (kind) => {
+    throw new RepodataFault("unsupported_format", `${files.key} holds ${kind} instead of zstd`);
+  });
+}

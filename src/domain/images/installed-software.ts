@@ -1,0 +1,90 @@
+import { z } from "zod";
+import { InstalledPackage, type FrozenInput, type FrozenPackage } from "#contract/index";
+import { Refusal } from "#domain/refusal";
+import { resolve } from "#domain/software/resolution";
+import { loadSoftware } from "#domain/software/resolution-request";
+import type { Appliance } from "#storage/appliances";
+import { installedKey } from "#storage/blobs";
+import { getInput } from "#storage/build-blobs";
+import { findBuild } from "#storage/builds";
+import type { Database } from "#storage/db";
+import { aliasOf } from "#storage/repositories";
+
+/** What an image holds, by the repository that it came from. */
+export interface RepositorySoftware {
+  id: number;
+  name: string;
+  /** http(s), or `service:/…` for one that this service keeps. */
+  url: string | undefined;
+  packages: ShownPackage[];
+  patterns: { name: string; version: string; arch: string }[];
+}
+
+export interface ShownPackage {
+  name: string;
+  version: string;
+  release: string;
+  arch: string;
+  checksum?: { type: string; value: string } | undefined;
+}
+
+interface Place {
+  env: Pick<Env, "BLOBS">;
+  db: Database;
+}
+
+/** What the next build will install; nothing while its software does not resolve, and the status says why. */
+export async function softwareOfNextBuild({ env, db }: Place, appliance: Appliance): Promise<RepositorySoftware[]> {
+  const software = await loadSoftware(db, appliance);
+  const resolution = await resolve({ env, db }, software);
+  if (resolution.state !== "solved") return [];
+  const { packages, patterns } = resolution;
+  const groups = software.repositories.map(({ id, name, url }) => {
+    const isHere = ({ repository }: { repository: string }) => repository === aliasOf(id);
+    const shown = patterns
+      .filter(({ by }) => isHere(by))
+      .map(({ name, by: { version, release, arch } }) => ({ name, version: `${version}-${release}`, arch }));
+    return { id, name, url, packages: packages.filter(isHere), patterns: shown };
+  });
+  return groups.filter(hasSomething);
+}
+
+/** What rpm reported in the image of a finished build; repository and checksum are those of the frozen packages. */
+export async function softwareOfBuild(
+  { env, db }: Place,
+  appliance: Appliance,
+  buildId: number,
+): Promise<RepositorySoftware[]> {
+  const build = appliance.accountId === null ? undefined : await findBuild(db, appliance.accountId, buildId);
+  if (build?.applianceId !== appliance.id) throw new Refusal("invalid_build_id");
+  const report = build.status === "finished" ? await env.BLOBS.get(installedKey(build.id)) : null;
+  if (!report) throw new Refusal("build_not_found");
+  const installed = z.array(InstalledPackage).parse(await report.json());
+  return grouped(installed, await getInput(env.BLOBS, build.inputSha256));
+}
+
+function grouped(installed: InstalledPackage[], input: FrozenInput): RepositorySoftware[] {
+  const frozen = new Map(input.packages.map((one) => [nameWithoutEpoch(one), one]));
+  const byAlias = Map.groupBy(installed, (one) => frozen.get(nameWithoutEpoch(one))?.repository);
+  const shown = (alias: string | undefined) =>
+    (byAlias.get(alias) ?? []).map((one) => ({ ...one, checksum: frozen.get(nameWithoutEpoch(one))?.checksum }));
+  const groups = input.repositories.map(({ alias, id, name, url }) => ({
+    id,
+    name,
+    url,
+    packages: shown(alias),
+    patterns: [],
+  }));
+  const strays = { id: 0, name: "none of the repositories", url: undefined, packages: shown(undefined), patterns: [] };
+  return [...groups, strays].filter(hasSomething);
+}
+
+/** By what a package of an image is found among the frozen ones: rpm leaves the epoch of most packages out. */
+export const nameWithoutEpoch = ({
+  name,
+  version,
+  release,
+  arch,
+}: Pick<FrozenPackage, "name" | "version" | "release" | "arch">): string => `${name}-${version}-${release}.${arch}`;
+
+const hasSomething = ({ packages }: RepositorySoftware): boolean => packages.length > 0;

@@ -1,0 +1,41 @@
+import type { BaseSystemFacts } from "#domain/appliances/catalogue";
+
+/** What a repository that is for none of our base systems is listed under. */
+export const otherBaseSystem = "other";
+
+export interface KnownBaseSystem {
+  name: string;
+  facts: BaseSystemFacts;
+}
+
+/** By its address, or by what its index says; undefined: its packages must tell. */
+export function baseSystemByIndex(
+  known: readonly KnownBaseSystem[],
+  { url, distributions }: { url: string; distributions: readonly { cpeId?: string }[] },
+): string | undefined {
+  const byUrl = known.find(({ facts }) => facts.detection.urls.some((pattern) => fits(pattern, `${url}/`)));
+  const cpeIds = distributions.map(({ cpeId }) => cpeId?.toLowerCase());
+  const byCpe = () =>
+    known.find(({ facts }) => facts.detection.cpeIds.some((cpeId) => cpeIds.includes(cpeId.toLowerCase())));
+  return (byUrl ?? byCpe())?.name;
+}
+
+/** By a package that provides a base system's release capability. */
+export const baseSystemByPackages = (
+  known: readonly KnownBaseSystem[],
+  isProvided: (capability: string) => boolean,
+): string | undefined => known.find(({ facts }) => facts.detection.releaseCapabilities.some(isProvided))?.name;
+
+/** `*` stands for anything; the rest is text. */
+function fits(pattern: string, url: string): boolean {
+  const [first = "", ...rest] = pattern.split("*");
+  if (!url.startsWith(first)) return false;
+  let at = first.length;
+  for (const piece of rest.slice(0, -1)) {
+    const found = url.indexOf(piece, at);
+    if (found < 0) return false;
+    at = found + piece.length;
+  }
+  const last = rest.at(-1);
+  return last === undefined ? url.length === at : url.length - last.length >= at && url.endsWith(last);
+}

@@ -1,0 +1,143 @@
+import { baseSystemByIndex, otherBaseSystem } from "#domain/repositories/base-system";
+import { DownloadFailed, downloadFrom, type Fetch, outsideFetch, ownIndexTag } from "#domain/repositories/download";
+import { importPackages, type PackageSource } from "#domain/repositories/packages";
+import { requestImports } from "#queues/imports";
+import { RepodataFault } from "#repodata/fault";
+import { type OpenedRepository, openRepository } from "#repodata/repository";
+import { isSameSigner } from "#repodata/signature";
+import { DecompressionRefused } from "#solver/decoder";
+import { UnreadableMetadata } from "#solver/repository";
+import { listBaseSystems } from "#storage/appliances";
+import { solvPrefixOf } from "#storage/blobs";
+import type { Database } from "#storage/db";
+import { deleteImport } from "#storage/packages";
+import {
+  beginImport,
+  confirmRevision,
+  failImport,
+  findRepository,
+  markImporting,
+  switchRevision,
+  type Repository,
+} from "#storage/repositories";
+
+interface Import {
+  env: Env;
+  db: Database;
+  /** As it was when the import began. */
+  repository: Repository;
+  importId: string;
+  /** What R2 called the index when the import began. */
+  indexTag: string | null;
+  fetchOutside: Fetch;
+}
+
+/**
+ * Looks at a repository and imports it if it has changed. What is wrong with it goes into its row, and the last good
+ * revision stays; an error that is thrown is ours.
+ *
+ * Blobs and rows of packages come first, under the import's own name; then one UPDATE shows them. Two imports at once do
+ * not touch each other: the one that began last is shown, the other's leavings are removed.
+ */
+export async function importRepository(
+  env: Env,
+  db: Database,
+  repositoryId: number,
+  { fetchOutside = outsideFetch(env) }: { fetchOutside?: Fetch } = {},
+): Promise<void> {
+  const importId = crypto.randomUUID();
+  const repository = await beginImport(db, repositoryId, { checkId: importId, startedAt: new Date() });
+  if (!repository) return;
+  const indexTag = (await ownIndexTag(env, repository)) ?? null;
+  const work: Import = { env, db, repository, importId, indexTag, fetchOutside };
+  try {
+    await lookAndImport(work);
+  } catch (error) {
+    const problem = problemOf(error);
+    if (problem === undefined) throw error;
+    await failImport(db, repositoryId, { checkId: importId, problem, indexTag });
+  }
+}
+
+/** Asks for imports whose end the caller waits for: from now on the rows say that one is under way. */
+export async function requestImportsAnew(env: Env, db: Database, repositoryIds: number[]): Promise<void> {
+  await markImporting(db, repositoryIds);
+  await requestImports(env, repositoryIds);
+}
+
+/** Says that the service itself could not do it, after the last try. */
+export async function giveUpImport(db: Database, repositoryId: number): Promise<void> {
+  const repository = await findRepository(db, repositoryId);
+  if (!repository?.checkId || repository.importState !== "importing") return;
+  const problem = "The service could not read it.";
+  await failImport(db, repositoryId, { checkId: repository.checkId, problem, indexTag: repository.indexTag });
+}
+
+async function lookAndImport(work: Import): Promise<void> {
+  const { env, db, repository, importId, indexTag, fetchOutside } = work;
+  const download = downloadFrom(env, repository, fetchOutside);
+  const opened = await openRepository(download);
+  if (!isSameSigner(repository.signer ?? undefined, opened.signer)) {
+    throw new RepodataFault("bad_signature", "the repository is not signed by the key that signed it before");
+  }
+  if (opened.revision === repository.revision) {
+    await confirmRevision(db, repository.id, { checkId: importId, indexTag, ...signature(opened) });
+    return;
+  }
+  const known = repository.catalogue === null && !repository.isUserRepository ? await listBaseSystems(db) : [];
+  const byIndex = baseSystemByIndex(known, { url: repository.url, distributions: opened.distributions });
+  const candidates = byIndex === undefined ? known : [];
+  const source = { repositoryId: repository.id, importId, opened, download, candidates };
+  try {
+    if (!(await importAs(work, source, byIndex))) return await removeImport(work);
+  } catch (error) {
+    await removeImport(work);
+    throw error;
+  }
+  // What it showed before can be found no more; only its .solv files may still be in somebody's hands.
+  if (repository.importId !== null) await deleteImport(db, repository.importId);
+}
+
+async function importAs(work: Import, source: PackageSource, byIndex: string | undefined): Promise<boolean> {
+  const { env, db, repository, importId, indexTag } = work;
+  const { opened } = source;
+  const { parts, packageCount, arches, baseSystem } = await importPackages(env, db, source);
+  // A catalogue, or the owner of the uploads, has said what its repository is for.
+  const isGiven = repository.catalogue !== null || repository.isUserRepository;
+  return switchRevision(db, repository.id, importId, {
+    ...facts(opened),
+    indexTag,
+    importId,
+    parts,
+    packageCount,
+    arches: isGiven ? repository.arches : arches,
+    baseSystem: isGiven ? repository.baseSystem : (byIndex ?? baseSystem ?? otherBaseSystem),
+  });
+}
+
+const facts = ({ type, revision, packagesFolder, ...opened }: OpenedRepository) => ({
+  type,
+  revision,
+  ...signature(opened),
+  packagesFolder,
+});
+
+const signature = ({ signer, keys }: Pick<OpenedRepository, "signer" | "keys">) => ({
+  signer: signer?.fingerprint ?? null,
+  signingKeys: signer ? keys : null,
+});
+
+/** Nobody sees it yet; what a crash leaves behind is the sweeper's. */
+async function removeImport({ env, db, repository, importId }: Import): Promise<void> {
+  await deleteImport(db, importId);
+  const { objects } = await env.BLOBS.list({ prefix: solvPrefixOf(repository.id, importId) });
+  if (objects.length > 0) await env.BLOBS.delete(objects.map(({ key }) => key));
+}
+
+/** What may be shown of a fault of the repository; undefined: the fault is ours. */
+function problemOf(error: unknown): string | undefined {
+  const isTheirs = [RepodataFault, UnreadableMetadata, DecompressionRefused, DownloadFailed].some(
+    (kind) => error instanceof kind,
+  );
+  return isTheirs && error instanceof Error ? error.message.slice(0, 500) : undefined;
+}

@@ -1,0 +1,164 @@
+import type { Arch } from "#contract/index";
+import { baseSystemByPackages, type KnownBaseSystem } from "#domain/repositories/base-system";
+import { PartWriter } from "#domain/repositories/parts";
+import type { OtherDecompressor } from "#repodata/decompress";
+import { type InflationLimits, metadataInflation } from "#repodata/limits";
+import { type Download, type OpenedRepository, type RepositoryPart, openPart } from "#repodata/repository";
+import { type ListedPackage, type SearchRow, patternRow, searchRow } from "#repodata/search-rows";
+import { slices } from "#repodata/slices";
+import { streamOf } from "#repodata/streams";
+import { decompressed } from "#solver/decoder";
+import { importedParts } from "#solver/import";
+import type { Repository as SolverRepository } from "#solver/repository";
+import { solverRoom } from "#solver/shared";
+import type { Solver } from "#solver/solver";
+import type { Database } from "#storage/db";
+import { savePackages } from "#storage/packages";
+
+/** What is read where, and under which name it is kept. */
+export interface PackageSource {
+  repositoryId: number;
+  importId: string;
+  opened: OpenedRepository;
+  download: Download;
+  /** Asked when the index did not say what the repository is for. */
+  candidates: readonly KnownBaseSystem[];
+}
+
+export interface ImportedPackages {
+  /** Keys of the .solv files. */
+  parts: string[];
+  packageCount: number;
+  arches: Arch[];
+  baseSystem: string | undefined;
+}
+
+/** One import at work. */
+interface Work {
+  env: Env;
+  db: Database;
+  solver: Solver;
+  source: PackageSource;
+  parts: PartWriter;
+}
+
+/**
+ * Streams the packages through libsolv: .solv parts into R2 and rows into D1 for every few thousand; then the patterns that
+ * are files of their own, and the advisories. Nothing of it is seen before the repository shows the import; when this throws,
+ * what is there already is garbage.
+ */
+export function importPackages(env: Env, db: Database, source: PackageSource): Promise<ImportedPackages> {
+  return solverRoom.withEmptySolver(async (solver) => {
+    const work: Work = { env, db, solver, source, parts: new PartWriter(solver, env.BLOBS, source) };
+    const found = await addPackages(work);
+    await addPatterns(work);
+    await addAdvisories(work);
+    return { ...found, parts: work.parts.keys };
+  });
+}
+
+async function addPackages(work: Work): Promise<Omit<ImportedPackages, "parts">> {
+  const { solver, source, parts } = work;
+  const { opened } = source;
+  const arches = new Set<string>();
+  let packageCount = 0;
+  let baseSystem: string | undefined;
+  const layout = opened.type === "yast2" ? "susetags" : "primary";
+  for await (const part of importedParts(solver, await opening(work, opened.packages), layout)) {
+    await addTexts(part, work);
+    parts.add(part);
+    for (const page of part.pages()) {
+      for (const { arch } of page) arches.add(arch);
+      packageCount += page.length;
+      await savePackages(
+        work.db,
+        source,
+        page.map((listed) => rowOf(listed, opened.packagesFolder)),
+      );
+    }
+    baseSystem ??= findBaseSystem(solver, source);
+    if (parts.isFull) await parts.flush();
+  }
+  await parts.flush();
+  return { packageCount, arches: buildableArches(arches), baseSystem };
+}
+
+/** The older layout keeps summaries and descriptions in a file of their own; it is read again for each part. */
+async function addTexts(part: SolverRepository, work: Work): Promise<void> {
+  const { descriptions } = work.source.opened;
+  if (!descriptions) return;
+  for await (const { bytes } of slices(await opening(work, descriptions), "susetags")) {
+    part.readSusetagsTexts(bytes, "en");
+  }
+  part.finish();
+}
+
+/** Patterns of the older layout: one file or hundreds, all of them one part. */
+async function addPatterns(work: Work): Promise<void> {
+  const { solver, source, parts } = work;
+  if (source.opened.patterns.length === 0) return;
+  solver.reset();
+  const part = solver.addRepository("part");
+  let leftBytes = mostPatternBytes;
+  for (const file of source.opened.patterns) {
+    const limits = { ...metadataInflation, maxBytes: leftBytes };
+    for await (const { bytes } of slices(await opening(work, file, limits), "patterns")) {
+      leftBytes -= bytes.byteLength;
+      part.readSusetags(bytes);
+    }
+  }
+  part.finish();
+  parts.add(part);
+  for (const page of part.pages()) {
+    const patterns = page.flatMap(({ pattern, ...listed }) => (pattern === undefined ? [] : { ...listed, pattern }));
+    await savePackages(work.db, source, patterns.map(patternRow));
+  }
+  await parts.flush();
+}
+
+/** All files of patterns together; those of the largest distributions have 10 MB, most of it translations. */
+const mostPatternBytes = 32 * 2 ** 20;
+
+/** What updateinfo.xml says of updates: no packages, so that a resolution is the same with and without it. */
+async function addAdvisories(work: Work): Promise<void> {
+  const { solver, source, parts } = work;
+  const { updateinfo } = source.opened;
+  if (!updateinfo) return;
+  for await (const part of importedParts(solver, await opening(work, updateinfo), "updateinfo")) {
+    parts.add(part);
+    if (parts.isFull) await parts.flush();
+  }
+  await parts.flush();
+}
+
+const opening = ({ solver, source }: Work, part: RepositoryPart, limits?: InflationLimits) =>
+  openPart(part, source.download, decoders(solver), limits);
+
+function rowOf(listed: ListedPackage, folder: string): SearchRow {
+  const row = searchRow(listed);
+  return folder === "" ? row : { ...row, location: `${folder}/${row.location}` };
+}
+
+function findBaseSystem(solver: Solver, { candidates }: PackageSource): string | undefined {
+  if (candidates.length === 0) return undefined;
+  solver.ready();
+  return baseSystemByPackages(candidates, (capability) => solver.providers(capability).length > 0);
+}
+
+/** What images its packages can go into; noarch ones go into all. */
+function buildableArches(arches: ReadonlySet<string>): Arch[] {
+  const found: Arch[] = [];
+  if (arches.has("x86_64")) found.push("x86_64");
+  if (["i386", "i486", "i586", "i686"].some((arch) => arches.has(arch))) found.push("i586");
+  return found.length === 0 && arches.has("noarch") ? ["x86_64", "i586"] : found;
+}
+
+/** xz and bzip2 are decoded by the solver's own instance, whose memory the limits below count into. */
+function decoders(solver: Solver): OtherDecompressor {
+  return (kind, compressed) => {
+    const { maxBytes, maxRatio } = metadataInflation;
+    const reader = compressed.values();
+    const opened = decompressed(solver.decoder(kind, { maxBytes, maxRatio }), reader);
+    return streamOf(opened, async () => void (await reader.return?.()));
+  };
+}

@@ -1,0 +1,122 @@
+import { requestImports } from "#queues/imports";
+import { findBaseSystem } from "#storage/appliances";
+import type { Database } from "#storage/db";
+import { searchNames } from "#storage/packages";
+import {
+  addRepository,
+  findRepository,
+  findVisibleRepository,
+  findVisibleRepositoryByUrl,
+  listVisibleRepositories,
+  removeUnimported,
+  type Repository,
+} from "#storage/repositories";
+import { Refusal } from "#domain/refusal";
+import { otherBaseSystem } from "#domain/repositories/base-system";
+import { parseRepositoryUrl } from "#domain/repositories/address";
+
+/** How long a client waits for an import; after that it goes on without being watched. */
+const importWaitMs = 30_000;
+const lookEveryMs = 200;
+/** Names of packages shown of each repository that a filter finds. */
+const mostNames = 100;
+
+/** What of a repository fits a filter, in lower case (wire.md §2.14). */
+export interface RepositoryMatches {
+  name?: string;
+  url?: string;
+  packages: string[];
+}
+
+/** One that this account may see; a stranger's does not exist. */
+export async function getRepository(
+  db: Database,
+  accountId: number,
+  id: number,
+  place: "path" | "parameter",
+): Promise<Repository> {
+  const repository = await findVisibleRepository(db, accountId, id);
+  if (!repository) throw new Refusal("invalid_repository_id", { in: place });
+  return repository;
+}
+
+/** Those that can be used: of those whose first import failed, the catalogues' alone are shown. */
+export async function listRepositories(
+  db: Database,
+  accountId: number,
+  { baseSystem }: { baseSystem?: string | undefined },
+): Promise<Repository[]> {
+  if (baseSystem !== undefined && baseSystem !== otherBaseSystem && !(await findBaseSystem(db, baseSystem))) {
+    throw new Refusal("invalid_base_system");
+  }
+  const all = await listVisibleRepositories(db, accountId, { baseSystem });
+  return all.filter((one) => one.accountId === null || one.importState !== "failed");
+}
+
+/** Those whose name, address or packages hold the text, with what of them does. */
+export async function filterRepositories(
+  db: Database,
+  repositories: readonly Repository[],
+  { filter, baseUrl }: { filter: string; baseUrl: string },
+): Promise<{ repository: Repository; matches: RepositoryMatches }[]> {
+  const q = filter.toLowerCase();
+  const repositoryIds = repositories.map(({ id }) => id);
+  const names = await searchNames(db, { repositoryIds, q, limit: mostNames });
+  return repositories.flatMap((repository) => {
+    const name = repository.name.toLowerCase();
+    const url = publicUrl(repository, baseUrl)?.toLowerCase();
+    const packages = names.get(repository.id) ?? [];
+    const matches = { ...(name.includes(q) && { name }), ...(url?.includes(q) && { url }), packages };
+    return (matches.name ?? matches.url ?? packages[0]) ? [{ repository, matches }] : [];
+  });
+}
+
+/** Where clients find it: one of the service itself lies below the service's own address, a user repository nowhere. */
+export const publicUrl = ({ url, isUserRepository }: Repository, baseUrl: string): string | undefined =>
+  isUserRepository ? undefined : url.replace(/^service:/, baseUrl);
+
+/**
+ * Takes a repository in for this account alone, and waits a while for its import. Where it cannot be imported nothing is
+ * left of it; where it takes long it goes on, and the repository is answered as it is.
+ */
+export async function importForAccount(
+  env: Env,
+  db: Database,
+  accountId: number,
+  request: { url: string; name: string },
+): Promise<Repository> {
+  const url = parseRepositoryUrl(env, request.url);
+  const { id } = await takeIn(db, accountId, { url, name: request.name });
+  await requestImports(env, [id]);
+  const repository = await waitForImport(db, id, importWaitMs);
+  if (repository?.importState === "failed" || !repository) {
+    await removeUnimported(db, id);
+    const { problem } = repository ?? {};
+    throw new Refusal("download_error", { message: `The repository could not be imported: ${problem ?? "unknown"}` });
+  }
+  return repository;
+}
+
+/** Waits until its import has ended well or badly, or the time is over; answers the repository as it then is. */
+export async function waitForImport(db: Database, id: number, timeoutMs: number): Promise<Repository | undefined> {
+  for (const deadline = Date.now() + timeoutMs; ;) {
+    const repository = await findRepository(db, id);
+    if (repository?.importState !== "importing" || Date.now() >= deadline) return repository;
+    await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+  }
+}
+
+/** A row of its own; one whose first import failed earlier is tried again. */
+async function takeIn(
+  db: Database,
+  accountId: number,
+  { url, name }: { url: string; name: string },
+): Promise<Repository> {
+  const known = await findVisibleRepositoryByUrl(db, accountId, url);
+  if (known?.accountId === accountId && known.importState === "failed") await removeUnimported(db, known.id);
+  else if (known) throw new Refusal("repository_already_exists");
+  const row = { accountId, name, url, type: "rpm-md" as const, baseSystem: otherBaseSystem, arches: [] };
+  const added = await addRepository(db, row);
+  if (!added) throw new Refusal("repository_already_exists");
+  return added;
+}

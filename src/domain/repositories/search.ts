@@ -1,0 +1,50 @@
+import type { Arch } from "#contract/index";
+import type { RepositorySoftware } from "#domain/images/installed-software";
+import { listApplianceRepositories, type Appliance } from "#storage/appliances";
+import type { Database } from "#storage/db";
+import { searchPackages, type FoundPackage } from "#storage/packages";
+import { listVisibleRepositories, type Repository } from "#storage/repositories";
+
+/** A client that looks for one letter gets the best of it. */
+const mostHits = 1000;
+
+/** What a system of an architecture can install; packages of others may lie in the same repository. */
+const installable: Record<Arch, readonly string[]> = {
+  i586: ["noarch", "i386", "i486", "i586", "i686"],
+  x86_64: ["noarch", "i386", "i486", "i586", "i686", "x86_64"],
+};
+
+/** Packages and patterns that fit, by repository; the repository with the best hit first, in each the best hit first. */
+export async function searchSoftware(
+  db: Database,
+  appliance: Appliance,
+  request: { accountId: number; q: string; allFields: boolean; allRepositories: boolean },
+): Promise<RepositorySoftware[]> {
+  const { accountId, q, allFields, allRepositories } = request;
+  const repositories = await (allRepositories
+    ? listVisibleRepositories(db, accountId)
+    : listApplianceRepositories(db, appliance.id));
+  const repositoryIds = repositories.map(({ id }) => id);
+  const arches = installable[appliance.arch];
+  const found = await searchPackages(db, { repositoryIds, arches, q, allFields, limit: mostHits });
+  const known = new Map(repositories.map((repository) => [repository.id, repository]));
+  return [...Map.groupBy(found, ({ repositoryId }) => repositoryId)].flatMap(([id, hits]) => {
+    const repository = known.get(id);
+    return repository ? [shown(repository, hits)] : [];
+  });
+}
+
+/** A package that stands for a pattern is shown as the pattern. */
+function shown({ id, name, url }: Repository, hits: FoundPackage[]): RepositorySoftware {
+  return {
+    id,
+    name,
+    url,
+    packages: hits
+      .filter(({ pattern }) => pattern === null)
+      .map(({ checksum, checksumType, ...hit }) => ({ ...hit, checksum: { type: checksumType, value: checksum } })),
+    patterns: hits.flatMap(({ pattern, version, release, arch }) =>
+      pattern === null ? [] : [{ name: pattern, version: `${version}-${release}`, arch }],
+    ),
+  };
+}

@@ -1,0 +1,158 @@
+import { createHash } from "node:crypto";
+import type { FrozenInput } from "#contract/index";
+import { requestImportsAnew } from "#domain/repositories/import";
+import { readHeaders } from "#domain/rpms/headers";
+import { findBaseSystem } from "#storage/appliances";
+import { archivedPackageKey, uploadKey, userRepositoryFileKey } from "#storage/blobs";
+import type { Database } from "#storage/db";
+import { isFrozen } from "#storage/frozen-blobs";
+import { findRpmByBlob, listRpms, type Rpm } from "#storage/rpms";
+import {
+  findPublished,
+  findUserRepositoryById,
+  putIndexFile,
+  removeOldIndexFiles,
+  saveUserRepository,
+  type UserRepository,
+} from "#storage/user-repositories";
+import { hexDigest } from "#repodata/checksum";
+import { type RepositoryPackage, writeRpmMd } from "#repodata/rpm-md";
+
+/** Whoever began to read an index must find its lists for so long. */
+const readersMs = 60 * 60_000;
+
+/** How long an upload waits for its import; after that it goes on without being watched. */
+const importWaitMs = 30_000;
+const lookEveryMs = 100;
+
+/**
+ * Makes the account's user repository for a base system say what its uploads are, and waits until it is imported: from then
+ * on they can be resolved.
+ */
+export async function publishUploads(
+  env: Env,
+  db: Database,
+  { account, baseSystem }: { account: { id: number; username: string }; baseSystem: string },
+): Promise<void> {
+  const facts = (await findBaseSystem(db, baseSystem))?.facts;
+  const repository = await saveUserRepository(db, {
+    accountId: account.id,
+    baseSystem,
+    name: `${account.username} ${facts?.title ?? baseSystem}`,
+    arches: ["i586", "x86_64"],
+  });
+  await publishUserRepository(env, db, repository);
+  await waitUntilImported(env, db, repository.id);
+}
+
+/** Until the import shows what is published, by whomever. An earlier import may end first, and says nothing of that. */
+async function waitUntilImported(env: Env, db: Database, id: number): Promise<void> {
+  for (const deadline = Date.now() + importWaitMs; Date.now() < deadline;) {
+    const repository = await findUserRepositoryById(db, id);
+    if (!repository) return;
+    const { revision, importState, problem } = repository;
+    if (importState !== "importing" && problem !== null) return;
+    if (importState === "ready" && revision === (await findPublished(env.BLOBS, id))?.sha256) return;
+    await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+  }
+}
+
+/**
+ * Writes the index from the headers of the uploads, repomd.xml last. Two may do that at once, and the one that knows less may
+ * come last: whoever has written looks again, and goes on until what is written is what there is.
+ */
+export async function publishUserRepository(env: Env, db: Database, repository: UserRepository): Promise<void> {
+  const list = () => listRpms(db, repository.accountId, repository.baseSystem);
+  for (let uploads = await list(); ;) {
+    const failure = await writeIndex(env, repository.id, uploads).then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
+    const now = await list();
+    if (stateOf(now) === stateOf(uploads)) {
+      if (failure) throw failure.error;
+      break;
+    }
+    uploads = now;
+  }
+  await requestImportsAnew(env, db, [repository.id]);
+}
+
+/** Which uploads an index is made of, in one word. */
+export const stateOf = (uploads: readonly Rpm[]): string =>
+  createHash("sha256")
+    .update(JSON.stringify(uploads.map(({ id, blobId }) => [id, blobId])))
+    .digest("hex");
+
+async function writeIndex(env: Env, repositoryId: number, uploads: Rpm[]): Promise<void> {
+  const winners = newest(uploads);
+  const now = new Date();
+  const files = await writeRpmMd(packagesOf(env, uploads, winners), winners.size, Math.floor(now.getTime() / 1000));
+  const state = stateOf(uploads);
+  for (const { path, bytes } of files) {
+    await putIndexFile(env.BLOBS, repositoryId, { path, bytes, state, sha256: hexDigest("sha256", bytes) });
+  }
+  const before = new Date(now.getTime() - readersMs);
+  await removeOldIndexFiles(env.BLOBS, repositoryId, { keep: files.map(({ path }) => path), before });
+}
+
+/** Of packages that came more than once the latest, as "upload/number". */
+function newest(uploads: readonly Rpm[]): Set<string> {
+  const byAge = uploads.toSorted((a, b) => a.uploadedAt.getTime() - b.uploadedAt.getTime() || a.id - b.id);
+  const latest = new Map<string, string>();
+  for (const { blobId, packages } of byAge) {
+    for (const [number, { nevra }] of packages.entries()) latest.set(nevra, `${blobId}/${number}`);
+  }
+  return new Set(latest.values());
+}
+
+async function* packagesOf(env: Env, uploads: Rpm[], winners: Set<string>): AsyncGenerator<RepositoryPackage> {
+  for (const { blobId, packages, uploadedAt } of uploads) {
+    let number = 0;
+    for await (const facts of readHeaders(env.BLOBS, blobId)) {
+      const fileName = packages[number]?.fileName ?? "";
+      const location = `packages/${blobId}/${number}/${fileName}`;
+      if (winners.has(`${blobId}/${number}`)) {
+        yield { ...facts, location, fileTime: Math.floor(uploadedAt.getTime() / 1000) };
+      }
+      number += 1;
+    }
+  }
+}
+
+const packageLocation = /^packages\/([0-9a-f-]{36})\/(\d{1,6})\/[^/]+$/;
+
+/** The blobs that a build needs of uploads; the locations of their packages name them. */
+export function uploadsIn({ repositories, packages }: Pick<FrozenInput, "repositories" | "packages">): string[] {
+  const own = new Set(repositories.filter(({ url }) => url.startsWith("service:/user/")).map(({ alias }) => alias));
+  const theirs = packages.filter(({ repository }) => own.has(repository));
+  return [...new Set(theirs.flatMap(({ location }) => packageLocation.exec(location)?.[1] ?? []))];
+}
+
+/**
+ * The key in R2 of a file of a user repository, named as its index names it; undefined when there is no such file. A package
+ * that was deleted or replaced is still there for the builds that were frozen with it.
+ */
+export async function userRepositoryFile(
+  { env, db }: { env: Pick<Env, "BLOBS">; db: Database },
+  repositoryId: number,
+  path: string,
+): Promise<string | undefined> {
+  const repository = await findUserRepositoryById(db, repositoryId);
+  if (!repository) return undefined;
+  if (/^repodata\/[a-z0-9.-]+$/.test(path)) return userRepositoryFileKey(repositoryId, path);
+  const [, blobId, number] = packageLocation.exec(path) ?? [];
+  if (blobId === undefined) return undefined;
+  const rpm = await findRpmByBlob(db, blobId);
+  if (!rpm && (await isFrozen(db, repository.accountId, blobId))) return await frozenKey(env, blobId, Number(number));
+  if (rpm?.accountId !== repository.accountId || rpm.baseSystem !== repository.baseSystem) return undefined;
+  if (Number(number) >= rpm.packages.length) return undefined;
+  return rpm.isArchive ? archivedPackageKey(blobId, Number(number)) : uploadKey(blobId);
+}
+
+/** Nothing but R2 tells any more whether the upload was an archive. */
+async function frozenKey(env: Pick<Env, "BLOBS">, blobId: string, number: number): Promise<string | undefined> {
+  const archived = archivedPackageKey(blobId, number);
+  if (await env.BLOBS.head(archived)) return archived;
+  return number === 0 ? uploadKey(blobId) : undefined;
+}

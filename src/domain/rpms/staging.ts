@@ -1,0 +1,145 @@
+import { leftBytes } from "#domain/accounts/quota";
+import { unpackArchive } from "#domain/rpms/archive";
+import { Refusal } from "#domain/refusal";
+import type { StoredPackage } from "#domain/repositories/stored-package";
+import { packageNames, writeHeaders } from "#domain/rpms/headers";
+import { capAt } from "#domain/contents/upload-limit";
+import type { Account } from "#storage/accounts";
+import { uploadKey } from "#storage/blobs";
+import { putBlob } from "#storage/blob-writer";
+import type { Database } from "#storage/db";
+import { removeUploadBlobs } from "#storage/upload-blobs";
+import { compressionOf, type Compression } from "#repodata/decompress";
+import { RepodataFault } from "#repodata/fault";
+import { tapRpmHeader } from "#repodata/rpm-header-tap";
+import { peek } from "#repodata/streams";
+import { DecompressionRefused } from "#solver/decoder";
+
+/** An upload whose blobs are all there, and which no row names yet. */
+export interface StagedUpload {
+  blobId: string;
+  fileName: string;
+  size: number;
+  md5: string;
+  sha256: string;
+  storedBytes: number;
+  isArchive: boolean;
+  nevra: string | null;
+  packages: StoredPackage[];
+}
+
+/** A file on its way in. */
+export interface IncomingFile {
+  body: ReadableStream<Uint8Array>;
+  /** What the client calls it. */
+  fileName: string | undefined;
+}
+
+const tarBlockBytes = 512;
+
+/**
+ * Stores an RPM or a tarball of RPMs while it arrives; one that is refused, or cut off, leaves nothing behind.
+ *
+ * @param replacedBytes what the account gets back when this takes the place of another upload
+ */
+export async function stageUpload(
+  env: Env,
+  db: Database,
+  { account, replacedBytes = 0 }: { account: Account; replacedBytes?: number },
+  file: IncomingFile,
+): Promise<StagedUpload> {
+  const roomBytes = replacedBytes + (await leftBytes(db, Number(env.ACCOUNT_QUOTA_GB), account.id));
+  const blobId = crypto.randomUUID();
+  try {
+    const capped = file.body.pipeThrough(capAt(env, { roomBytes, tooLarge }));
+    const { start, stream } = await peek(capped, tarBlockBytes);
+    const incoming = { body: stream, fileName: plainName(file.fileName) };
+    return isRpm(start)
+      ? await stageRpm(env, blobId, incoming)
+      : await stageArchive(env, blobId, { ...incoming, compression: tarCompression(start), roomBytes });
+  } catch (error) {
+    await removeUploadBlobs(env.BLOBS, blobId);
+    throw asRefusal(error);
+  }
+}
+
+/** Takes back what nobody will name. */
+export const discardUpload = (env: Env, { blobId }: StagedUpload): Promise<void> =>
+  removeUploadBlobs(env.BLOBS, blobId);
+
+async function stageRpm(env: Env, blobId: string, file: IncomingFile): Promise<StagedUpload> {
+  const { stream, header } = tapRpmHeader(file.body);
+  const stored = await putBlob(env.BLOBS, uploadKey(blobId), stream);
+  const found = await header;
+  if (found.isSource) {
+    throw new Refusal("invalid_file", { message: "This is a source package. Upload the RPM that was built from it." });
+  }
+  const { nevra, fileName } = packageNames(found);
+  await writeHeaders(env.BLOBS, blobId, [{ header: found, sha256: stored.sha256, fileBytes: stored.size }]);
+  return {
+    ...stored,
+    blobId,
+    fileName: file.fileName ?? fileName,
+    storedBytes: stored.size,
+    isArchive: false,
+    nevra,
+    packages: [{ nevra, fileName }],
+  };
+}
+
+async function stageArchive(
+  env: Env,
+  blobId: string,
+  file: IncomingFile & { compression: Compression; roomBytes: number },
+): Promise<StagedUpload> {
+  const stored = await putBlob(env.BLOBS, uploadKey(blobId), file.body);
+  const { packages, storedBytes } = await unpackArchive(env, blobId, {
+    compression: file.compression,
+    roomBytes: file.roomBytes - stored.size,
+  });
+  if (packages.length === 0) {
+    throw new Refusal("invalid_file", { message: "There is no RPM to install in this archive." });
+  }
+  return {
+    ...stored,
+    blobId,
+    fileName: file.fileName ?? `packages.tar${extensions[file.compression]}`,
+    storedBytes: stored.size + storedBytes,
+    isArchive: true,
+    nevra: null,
+    packages,
+  };
+}
+
+const extensions: Record<Compression, string> = { none: "", gzip: ".gz", bzip2: ".bz2", xz: ".xz", zstd: ".zst" };
+
+const isRpm = (start: Uint8Array): boolean => [0xed, 0xab, 0xee, 0xdb].every((byte, index) => start[index] === byte);
+
+/** Refuses what is neither a tarball nor compressed before the rest of it is stored. */
+function tarCompression(start: Uint8Array): Compression {
+  const compression = compressionOf(start);
+  const isTar = new TextDecoder("latin1").decode(start.subarray(257, 262)) === "ustar";
+  if (compression === "none" && !isTar) throw new Refusal("invalid_file");
+  return compression;
+}
+
+/** The last segment of the client's name, fit for a header and a shell; undefined when nothing of it is. */
+function plainName(fileName: string | undefined): string | undefined {
+  const last = (fileName ?? "").replace(/^.*[/\\]/s, "").replace(/[^A-Za-z0-9._+~^@-]+/g, "_");
+  const plain = last.replace(/^[.~_-]+/, "").slice(-255);
+  return plain === "" ? undefined : plain;
+}
+
+export const tooLarge = (largestMb: number) =>
+  new Refusal("invalid_file", {
+    message: `The file is too large: this service takes uploads of up to ${largestMb} MB.`,
+  });
+
+function asRefusal(error: unknown): unknown {
+  if (error instanceof RepodataFault || error instanceof DecompressionRefused) {
+    return new Refusal("invalid_file", {
+      message: `Only RPMs and tarballs of RPMs may be uploaded: ${error.message}.`,
+    });
+  }
+  return error;
+}

@@ -1,0 +1,61 @@
+import { requestImports } from "#queues/imports";
+import { publishUserRepository, stateOf } from "#domain/repositories/user-repository";
+import { blobIdOfKey, uploadsPrefix } from "#storage/blobs";
+import type { Database } from "#storage/db";
+import { findReleased, listReleasedBefore } from "#storage/contents";
+import { thawBlobs } from "#storage/frozen-blobs";
+import { findUsedBlobIds, listRpms } from "#storage/rpms";
+import { removeUploadBlobs } from "#storage/upload-blobs";
+import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
+import { findPublished, listUserRepositoriesAfter, type UserRepository } from "#storage/user-repositories";
+
+/** Blobs come before their rows, and an upload of 2 GiB may take its time. */
+const graceMs = 24 * 60 * 60_000;
+/** Who has just read the index of a user repository may still want a package of it. */
+const readersMs = 60 * 60_000;
+const pageSize = 500;
+const repositoriesPerRun = 20;
+const repositoriesPosition = "user-repositories/";
+
+/** Lets go of what builds needed that are over by now. */
+export const thawOverBuilds = (_env: Env, db: Database, now: number): Promise<void> => thawBlobs(db, new Date(now));
+
+/** Removes uploads that were deleted or replaced over an hour ago and that no build waits for. */
+export async function removeReleasedUploads(env: Env, db: Database, now: number): Promise<void> {
+  const released = await listReleasedBefore(db, new Date(now - readersMs), pageSize);
+  const used = await findUsedBlobIds(db, released);
+  // Most of them are other contents, of which nothing lies there; the rows are forgotten when those are looked after.
+  for (const blobId of released) if (!used.has(blobId)) await removeUploadBlobs(env.BLOBS, blobId);
+}
+
+/** Removes blobs of uploads that no row names: the client went away, or the service was killed in between. */
+export async function removeStrayUploads(env: Env, db: Database, now: number): Promise<void> {
+  const cursor = await findSweepPosition(db, uploadsPrefix);
+  const page = await env.BLOBS.list({
+    prefix: uploadsPrefix,
+    limit: pageSize,
+    ...(cursor === undefined ? {} : { cursor }),
+  });
+  await saveSweepPosition(db, uploadsPrefix, page.truncated ? page.cursor : undefined);
+  const old = page.objects.filter(({ uploaded }) => uploaded.getTime() < now - graceMs).map(({ key }) => key);
+  const blobIds = [...new Set(old.map(blobIdOfKey))];
+  const [used, released] = [await findUsedBlobIds(db, blobIds), await findReleased(db, blobIds)];
+  const stray = old.filter((key) => !used.has(blobIdOfKey(key)) && !released.has(blobIdOfKey(key)));
+  if (stray.length > 0) await env.BLOBS.delete(stray);
+}
+
+/** Publishes user repositories whose index is older than their uploads, a few in each run. */
+export async function mendUserRepositories(env: Env, db: Database): Promise<void> {
+  const lastId = Number((await findSweepPosition(db, repositoriesPosition)) ?? 0);
+  const some = await listUserRepositoriesAfter(db, lastId, repositoriesPerRun);
+  const next = some.length === repositoriesPerRun ? some.at(-1)?.id.toString() : undefined;
+  await saveSweepPosition(db, repositoriesPosition, next);
+  for (const repository of some) await mend(env, db, repository);
+}
+
+async function mend(env: Env, db: Database, repository: UserRepository): Promise<void> {
+  const published = await findPublished(env.BLOBS, repository.id);
+  const state = stateOf(await listRpms(db, repository.accountId, repository.baseSystem));
+  if (published?.state !== state) await publishUserRepository(env, db, repository);
+  else if (published.sha256 !== repository.revision) await requestImports(env, [repository.id]);
+}

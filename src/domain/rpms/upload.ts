@@ -1,0 +1,58 @@
+import { quotaBytes, quotaExceeded } from "#domain/accounts/quota";
+import { Refusal } from "#domain/refusal";
+import { getUpload } from "#domain/rpms/rpm";
+import type { StagedUpload } from "#domain/rpms/staging";
+import { publishUploads } from "#domain/repositories/user-repository";
+import type { Account } from "#storage/accounts";
+import type { Database } from "#storage/db";
+import { addRpm, deleteRpm, replaceRpm, type NewRpm, type Rpm } from "#storage/rpms";
+
+interface Owner {
+  account: Account;
+  baseSystem: string;
+}
+
+/**
+ * Adds a staged upload to the account's user repository. An RPM of the same name, version and architecture as an earlier one
+ * takes its place and its id: who builds a package again and uploads it means the new one. The blobs of the old one stay for
+ * an hour, and as long as a build needs them.
+ */
+export async function addUpload(env: Env, db: Database, owner: Owner, staged: StagedUpload): Promise<Rpm> {
+  const quota = quotaBytes(Number(env.ACCOUNT_QUOTA_GB));
+  const rpm = await addRpm(db, rowOf(owner, staged), quota);
+  if (!rpm) throw quotaExceeded();
+  await publishUploads(env, db, owner);
+  return rpm;
+}
+
+/** Gives an upload of the account new content. */
+export async function replaceUpload(
+  env: Env,
+  db: Database,
+  { account, id, baseSystem }: Owner & { id: number },
+  staged: StagedUpload,
+): Promise<Rpm> {
+  const owner = { account, baseSystem };
+  const quota = quotaBytes(Number(env.ACCOUNT_QUOTA_GB));
+  const rpm = await replaceRpm(db, id, rowOf(owner, staged), quota);
+  if (!rpm) {
+    await getUpload(db, account.id, id); // or it was deleted meanwhile
+    throw quotaExceeded();
+  }
+  await publishUploads(env, db, owner);
+  return rpm;
+}
+
+/** Removes an upload, and its packages from the user repository, which stays even when it is empty. */
+export async function deleteUpload(env: Env, db: Database, account: Account, id: number): Promise<void> {
+  const gone = await deleteRpm(db, account.id, id);
+  if (!gone) throw new Refusal("invalid_rpm_id", { in: "path" });
+  await publishUploads(env, db, { account, baseSystem: gone.baseSystem });
+}
+
+const rowOf = ({ account, baseSystem }: Owner, staged: StagedUpload): NewRpm => ({
+  ...staged,
+  accountId: account.id,
+  baseSystem,
+  uploadedAt: new Date(),
+});

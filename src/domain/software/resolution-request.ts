@@ -1,0 +1,74 @@
+import type { Arch, ImageType } from "#contract/index";
+import type { BaseSystemFacts } from "#domain/appliances/catalogue";
+import type { Job } from "#solver/job";
+import type { PackageSet } from "#solver/room";
+import {
+  findBaseSystem,
+  listApplianceRepositories,
+  listSelection,
+  type Appliance,
+  type Repository,
+  type Selection,
+} from "#storage/appliances";
+import type { Database } from "#storage/db";
+import { aliasOf } from "#storage/repositories";
+
+/** All that decides which packages an image gets. */
+export interface ApplianceSoftware {
+  arch: Arch;
+  imageType: ImageType;
+  /** Undefined: no catalogue knows the base system any more. */
+  baseSystem: BaseSystemFacts | undefined;
+  repositories: Repository[];
+  selection: Choice[];
+}
+
+/** One entry of the selection. */
+export type Choice = Pick<Selection, "kind" | "name" | "version" | "repositoryId">;
+
+/** `imageType`: of the image to be built; the appliance's own unless said. */
+export async function loadSoftware(
+  db: Database,
+  appliance: Appliance,
+  imageType: ImageType = appliance.imageType,
+): Promise<ApplianceSoftware> {
+  const [baseSystem, repositories, selection] = await Promise.all([
+    findBaseSystem(db, appliance.baseSystem),
+    listApplianceRepositories(db, appliance.id),
+    listSelection(db, appliance.id),
+  ]);
+  return { arch: appliance.arch, imageType, baseSystem: baseSystem?.facts, repositories, selection };
+}
+
+/** The repositories that no import has brought in yet: what is inside them is unknown. */
+export const unimported = ({ repositories }: ApplianceSoftware): Repository[] =>
+  repositories.filter(({ revision }) => revision === null);
+
+/** What the solver has to hold; the same key is the same packages. */
+export const packageSetOf = ({ arch, repositories }: ApplianceSoftware): PackageSet => ({
+  key: repositories.map(({ id, revision, priority }) => `${id}@${revision}/${priority}`).join(" "),
+  arch: arch === "i586" ? "i686" : arch,
+});
+
+/** The requests in an order of their own, so that the order of a user's clicks changes nothing. */
+export function jobsOf({ selection, repositories, baseSystem, imageType }: ApplianceSoftware): Job[] {
+  const present = new Set(repositories.map(({ id }) => id));
+  const chosen = selection.toSorted(byKindAndName).map((choice): Job => jobOf(choice, present));
+  const named = new Set(selection.filter(({ kind }) => kind === "package").map(({ name }) => name));
+  const needed = [...(baseSystem?.bootstrap ?? []), ...(baseSystem?.needs[imageType] ?? [])];
+  const missing = new Set(needed.filter((name) => !named.has(name)));
+  return [...chosen, ...[...missing].map((name): Job => ({ kind: "install", name }))];
+}
+
+function jobOf({ kind, name, version, repositoryId }: Choice, present: ReadonlySet<number>): Job {
+  if (kind === "ban") return { kind: "ban", name };
+  if (kind === "pattern") return { kind: "installPattern", name };
+  // A pin to a repository that has left the appliance no longer binds.
+  const repository = repositoryId !== null && present.has(repositoryId) ? aliasOf(repositoryId) : undefined;
+  return { kind: "install", name, version: version ?? undefined, repository };
+}
+
+const byKindAndName = (left: Choice, right: Choice): number =>
+  compare(left.kind, right.kind) || compare(left.name, right.name);
+
+const compare = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);

@@ -1,0 +1,157 @@
+/**
+ * What an image will contain, decided by libsolv in this isolate as zypper decides it in a build.
+ *
+ * Recommended packages stay out: KIWI takes a `<packages>` section without `patternType` as `onlyRequired` and gives
+ * zypper `--no-recommends`.
+ */
+import { ResolutionCache } from "#domain/software/resolution-cache";
+import { jobsOf, packageSetOf, unimported, type ApplianceSoftware } from "#domain/software/resolution-request";
+import type { Job } from "#solver/job";
+import { nevra } from "#solver/package";
+import type { Problem, ResolvedPackage } from "#solver/resolution";
+import { solverRoom } from "#solver/shared";
+import type { Solver } from "#solver/solver";
+import type { Repository } from "#storage/appliances";
+import type { Database } from "#storage/db";
+import { aliasOf, rereadRepositories } from "#storage/repositories";
+
+export type SoftwareResolution =
+  | { state: "solved"; packages: ResolvedPackage[]; patterns: ResolvedPattern[] }
+  | { state: "unsolvable"; problems: SoftwareProblem[] }
+  /** Nobody knows what is inside these repositories. */
+  | { state: "unimported"; repositories: Repository[] };
+
+/** A pattern that was asked for, and the package, or in yast2 the record, that stands for it. */
+export interface ResolvedPattern {
+  name: string;
+  by: ResolvedPackage;
+}
+
+export interface SoftwareProblem {
+  /** libsolv's words, which are zypper's. */
+  text: string;
+  /** What libsolv proposes, each in one line. */
+  proposals: string[];
+  /** Asking for this package without its pin would do. */
+  install?: string;
+}
+
+type Answer = Exclude<SoftwareResolution, { state: "unimported" }>;
+
+// A package is about 400 bytes here: 16 MB of the isolate's 128.
+const cache = new ResolutionCache<{ weight: number; answer: Answer }>(40_000);
+
+/**
+ * Answers for the revisions that the software names. An import that came in between may have replaced one for so long that its
+ * parts are gone: then what the repositories have now is the answer. Where parts are missing still, nobody knows what is
+ * inside, as before a first import.
+ */
+export async function resolve(
+  { env, db }: { env: Pick<Env, "BLOBS">; db: Database },
+  software: ApplianceSoftware,
+): Promise<SoftwareResolution> {
+  try {
+    return await resolveOnce(env, software);
+  } catch (error) {
+    if (!(error instanceof PartGone)) throw error;
+  }
+  const repositories = await rereadRepositories(db, software.repositories);
+  try {
+    return await resolveOnce(env, { ...software, repositories });
+  } catch (error) {
+    if (!(error instanceof PartGone)) throw error;
+    console.error(error.message);
+    return { state: "unimported", repositories: repositories.filter(({ id }) => id === error.repositoryId) };
+  }
+}
+
+async function resolveOnce(env: Pick<Env, "BLOBS">, software: ApplianceSoftware): Promise<SoftwareResolution> {
+  const waiting = unimported(software);
+  if (waiting.length > 0) return { state: "unimported", repositories: waiting };
+  const set = packageSetOf(software);
+  const jobs = jobsOf(software);
+  const key = questionOf(software);
+  const known = cache.get(key);
+  if (known) return known.answer;
+  const answer = await solverRoom.withSolver(
+    set,
+    (solver) => load(env.BLOBS, solver, software.repositories),
+    (solver) => cache.get(key)?.answer ?? solve(solver, jobs),
+  );
+  cache.set(key, { weight: answer.state === "solved" ? answer.packages.length + 1 : 1, answer });
+  return answer;
+}
+
+/** All that an answer depends on, in one text. */
+export const questionOf = (software: ApplianceSoftware): string =>
+  JSON.stringify([packageSetOf(software), jobsOf(software)]);
+
+/** The answer, if this isolate has it at hand. */
+export const remembered = (software: ApplianceSoftware): SoftwareResolution | undefined =>
+  unimported(software).length > 0 ? undefined : cache.get(questionOf(software))?.answer;
+
+/** name-version-release.arch of what an image holds; undefined: there is none, since it does not resolve. */
+export type Image = ReadonlySet<string> | undefined;
+
+export const imageOf = (resolution: SoftwareResolution): Image =>
+  resolution.state === "solved" ? new Set(resolution.packages.map(nevra)) : undefined;
+
+/** How many packages only one of two images has; another version counts on both sides. */
+export function countChanges(before: Image, after: Image): { added: number; removed: number } | undefined {
+  return before && after && { added: after.difference(before).size, removed: before.difference(after).size };
+}
+
+async function load(blobs: R2Bucket, solver: Solver, repositories: Repository[]): Promise<void> {
+  // All at once: the solver keeps every part's bytes anyway, as long as it is loaded.
+  const read = await Promise.all(
+    repositories.map(({ id, parts }) => Promise.all(parts.map((key) => readPart(blobs, id, key)))),
+  );
+  for (const [nth, { id, priority }] of repositories.entries()) {
+    const repository = solver.addRepository(aliasOf(id), { priority });
+    for (const part of read[nth] ?? []) repository.loadPart(part);
+  }
+}
+
+async function readPart(blobs: R2Bucket, repositoryId: number, key: string): Promise<Uint8Array> {
+  const blob = await blobs.get(key);
+  if (!blob) throw new PartGone(repositoryId, key);
+  return new Uint8Array(await blob.arrayBuffer());
+}
+
+/** The sweep removes the parts of a replaced import after an hour. */
+class PartGone extends Error {
+  readonly repositoryId: number;
+
+  constructor(repositoryId: number, key: string) {
+    super(`the part ${key} of repository ${repositoryId} is gone`);
+    this.repositoryId = repositoryId;
+  }
+}
+
+function solve(solver: Solver, jobs: Job[]): Answer {
+  const resolution = solver.solve(jobs, { recommended: false });
+  if (resolution.state === "unsolvable") {
+    return { state: "unsolvable", problems: resolution.problems.map((problem) => shown(solver, jobs, problem)) };
+  }
+  const { packages, kinds } = resolution;
+  const patterns = jobs.flatMap((job) => patternsOf(solver, job, [...packages, ...kinds]));
+  return { state: "solved", packages, patterns };
+}
+
+function patternsOf(solver: Solver, job: Job, packages: ResolvedPackage[]): ResolvedPattern[] {
+  if (job.kind !== "installPattern") return [];
+  const providing = [...solver.providers("pattern()", job.name), ...solver.providers(`pattern:${job.name}`)];
+  const providers = new Set(providing.map(nevra));
+  const by = packages.find((one) => providers.has(nevra(one)));
+  return by ? [{ name: job.name, by }] : [];
+}
+
+function shown(solver: Solver, jobs: Job[], { text, solutions }: Problem): SoftwareProblem {
+  const proposals = solutions.map((steps) => steps.map((step) => step.text).join(", "));
+  const pinned = solutions.flatMap(([step, ...more]) => {
+    const job = more.length === 0 && step?.dropsJob !== undefined ? jobs[step.dropsJob] : undefined;
+    return job?.kind === "install" && (job.version ?? job.repository) !== undefined ? [job.name] : [];
+  });
+  const install = pinned.find((name) => solver.info(name) !== undefined);
+  return { text, proposals, ...(install === undefined ? {} : { install }) };
+}

@@ -1,0 +1,128 @@
+import { keepEstimate } from "#domain/appliances/estimate";
+import { imageBefore, keepImage } from "#domain/builds/last-image";
+import { changedMeanwhile, Refusal } from "#domain/refusal";
+import { countChanges, imageOf, resolve } from "#domain/software/resolution";
+import { loadSoftware, type Choice } from "#domain/software/resolution-request";
+import { listApplianceRepositories, listSelection, type Appliance, type Selection } from "#storage/appliances";
+import type { Database } from "#storage/db";
+import { removeSelection, replaceSelections, saveSelection } from "#storage/selections";
+
+export type SoftwareKind = Selection["kind"];
+
+/**
+ * What a change of the selection did to the image (wire.md §2.7). `broken`: changed, but now it does not resolve. The
+ * counts are the difference of two images, so they are 0 when there is none on one side.
+ */
+export interface SelectionChange {
+  state: "changed" | "equal" | "broken";
+  packagesAdded: number;
+  packagesRemoved: number;
+}
+
+export interface SelectionRequest {
+  kind: SoftwareKind;
+  name: string;
+  version?: string | undefined;
+  repositoryId?: number | undefined;
+}
+
+interface Place {
+  env: Pick<Env, "BLOBS">;
+  db: Database;
+}
+
+/** Puts a package, a pattern or a ban into the selection, or pins it anew. */
+export async function select(place: Place, appliance: Appliance, request: SelectionRequest): Promise<SelectionChange> {
+  checkName(request.name);
+  checkVersion(request.version, "invalid_version");
+  await checkRepository(place.db, appliance, request.repositoryId);
+  const { kind, name, version = null, repositoryId = null } = request;
+  const choice = { kind, name, version, repositoryId };
+  const before = await saveSelection(place.db, { ...choice, applianceId: appliance.id });
+  if (before && before.version === version && before.repositoryId === repositoryId) return equal;
+  return await compare(place, appliance, { before, after: choice });
+}
+
+/** Takes an entry out of the selection; one that is not there leaves it equal. */
+export async function deselect(
+  place: Place,
+  appliance: Appliance,
+  { kind, name }: Pick<SelectionRequest, "kind" | "name">,
+): Promise<SelectionChange> {
+  const before = await removeSelection(place.db, { applianceId: appliance.id, kind, name });
+  return before ? await compare(place, appliance, { before, after: undefined }) : equal;
+}
+
+/**
+ * Replaces all packages and patterns at once; bans stay, and so do pins to repositories, which no list shows.
+ * `onlyUnchanged`: refused when the appliance is not as it was read any more.
+ */
+export async function replaceSelection(
+  place: Place,
+  appliance: Appliance,
+  { wanted, onlyUnchanged }: { wanted: Pick<SelectionRequest, "kind" | "name" | "version">[]; onlyUnchanged: boolean },
+): Promise<void> {
+  for (const { name, version } of wanted) {
+    checkName(name);
+    checkVersion(version, "invalid_value");
+  }
+  const present = new Map((await listSelection(place.db, appliance.id)).map((entry) => [keyOf(entry), entry]));
+  const rows = wanted.map(({ kind, name, version = null }) => {
+    const before = present.get(keyOf({ kind, name }));
+    return { kind, name, version, repositoryId: before?.version === version ? before.repositoryId : null };
+  });
+  const target = { applianceId: appliance.id, unchangedSince: onlyUnchanged ? appliance.lastEditedAt : undefined };
+  const replaced = await replaceSelections(place.db, target, [
+    ...new Map(rows.map((row) => [keyOf(row), row])).values(),
+  ]);
+  if (!replaced) throw onlyUnchanged ? changedMeanwhile() : new Refusal("invalid_appliance_id", { in: "path" });
+  const resolution = await resolve(place, await loadSoftware(place.db, appliance));
+  await keepEstimate(place.db, appliance, resolution);
+}
+
+const equal: SelectionChange = { state: "equal", packagesAdded: 0, packagesRemoved: 0 };
+
+/** Both images with all that others have changed meanwhile, so that the difference is this change's alone. */
+async function compare(
+  place: Place,
+  appliance: Appliance,
+  { before, after }: { before: Choice | undefined; after: Choice | undefined },
+): Promise<SelectionChange> {
+  const software = await loadSoftware(place.db, appliance);
+  const changed = keyOf(after ?? before ?? { kind: "package", name: "" });
+  const others = software.selection.filter((entry) => keyOf(entry) !== changed);
+  const now = { ...software, selection: after ? [...others, after] : others };
+  const is = await resolve(place, now);
+  const was = await imageBefore(place, appliance.id, {
+    ...software,
+    selection: before ? [...others, before] : others,
+  });
+  await keepEstimate(place.db, appliance, is);
+  await keepImage(place.db, appliance.id, { software: now, resolution: is });
+  const { added, removed } = countChanges(was, imageOf(is)) ?? { added: 0, removed: 0 };
+  return { state: is.state === "solved" ? "changed" : "broken", packagesAdded: added, packagesRemoved: removed };
+}
+
+const keyOf = ({ kind, name }: Pick<Choice, "kind" | "name">): string => `${kind} ${name}`;
+
+// The names rpm builds packages under; zypper would read others as globs, removals or repository aliases.
+const packageName = /^[A-Za-z0-9_][A-Za-z0-9._+-]{0,199}$/;
+
+function checkName(name: string): void {
+  if (!packageName.test(name)) throw new Refusal("invalid_value", { message: `${name} is no name of a package.` });
+}
+
+// [epoch:]version[-release] as rpm writes them.
+const packageVersion = /^(\d{1,9}:)?[A-Za-z0-9][A-Za-z0-9._+~^]{0,127}(-[A-Za-z0-9._+~^]{1,127})?$/;
+
+function checkVersion(version: string | undefined, code: "invalid_version" | "invalid_value"): void {
+  if (version === undefined || packageVersion.test(version)) return;
+  throw new Refusal(code, { message: `${version} is no version of a package.` });
+}
+
+async function checkRepository(db: Database, appliance: Appliance, repositoryId: number | undefined): Promise<void> {
+  if (repositoryId === undefined) return;
+  const repositories = await listApplianceRepositories(db, appliance.id);
+  if (repositories.some(({ id }) => id === repositoryId)) return;
+  throw new Refusal("invalid_repository_id", { message: "The appliance has no such repository." });
+}

@@ -1,0 +1,154 @@
+import type { ModifiedFile, ModifiedFilter } from "#contract/index";
+import { getOwnAppliance } from "#domain/appliances/appliance";
+import {
+  listModified,
+  openModified,
+  openModifiedArchive,
+  unreadable,
+  type ModifiedContent,
+} from "#domain/testdrives/modified-files";
+import { discardContent, stageContent, type Place, type StagedFile } from "#domain/contents/overlay-file-content";
+import { parseMetadata, type FileMetadata } from "#domain/contents/overlay-file-metadata";
+import { leftBytes, quotaBytes, quotaExceeded } from "#domain/accounts/quota";
+import { Refusal } from "#domain/refusal";
+import { findAppliance, type Appliance } from "#storage/appliances";
+import { findAnyBuild } from "#storage/builds";
+import { keepOverlayFiles } from "#storage/kept-files";
+import type { OverlayFile } from "#storage/overlay-files";
+import type { Testdrive } from "#storage/testdrives";
+
+export interface KeepRequest {
+  filter: ModifiedFilter;
+  /** All of it as one tar.gz, instead of file by file. */
+  asArchive: boolean;
+  /** Undefined: the one whose build runs. */
+  applianceId: number | undefined;
+}
+
+export interface Kept {
+  applianceId: number;
+  files: OverlayFile[];
+  /** What an overlay file cannot be. */
+  leftOut: { path: string; reason: string }[];
+}
+
+/** Each is an upload of its own. */
+const mostFiles = 200;
+
+/**
+ * Makes overlay files of what a session has added and changed, with owner, group and mode; in place of what the appliance has
+ * at the same places. All of them, or none.
+ */
+export async function keepModified(place: Place, testdrive: Testdrive, request: KeepRequest): Promise<Kept> {
+  const appliance = await applianceOf(place, testdrive, request.applianceId);
+  const { filter, asArchive } = request;
+  const { kept, leftOut } = asArchive
+    ? { kept: [archiveOf(place, testdrive, filter)], leftOut: [] }
+    : await choose(place, testdrive, filter);
+  const staged = await stageAll(place, kept);
+  const rows = staged.map(({ metadata, content: { sentName: _sentName, ...content } }) => ({
+    ...metadata,
+    ...content,
+  }));
+  const writer = { accountId: place.accountId, quotaBytes: quotaBytes(Number(place.env.ACCOUNT_QUOTA_GB)) };
+  const files = await keepOverlayFiles(place.db, appliance.id, rows, writer);
+  if (files) return { applianceId: appliance.id, files, leftOut };
+  await discard(place, staged);
+  await getOwnAppliance(place.db, place.accountId, appliance.id, "parameter"); // or it was deleted meanwhile
+  throw quotaExceeded();
+}
+
+async function applianceOf(
+  { db, accountId }: Place,
+  { buildId }: Testdrive,
+  given: number | undefined,
+): Promise<Appliance> {
+  if (given !== undefined) return await getOwnAppliance(db, accountId, given, "parameter");
+  const build = await findAnyBuild(db, buildId);
+  const own = build && (await findAppliance(db, accountId, build.applianceId));
+  if (own) return own;
+  const message =
+    "This testdrive is of somebody else's appliance: say in which of yours to keep the files (appliance_id).";
+  throw new Refusal("missing_appliance_id", { message });
+}
+
+/** A file to be stored. */
+interface Wanted {
+  metadata: FileMetadata;
+  open: () => Promise<ModifiedContent>;
+}
+
+async function choose({ env, db, accountId }: Place, testdrive: Testdrive, filter: ModifiedFilter) {
+  const { files, truncated, reading } = await listModified(env, testdrive, { filter, withDifferences: false });
+  const keepable = files.filter(({ change, type }) => change !== "deleted" && type === "f");
+  if (keepable.length === 0) throw new Refusal("invalid_path", { message: "No file of these paths has changed." });
+  if (truncated || keepable.length > mostFiles) {
+    throw new Refusal("invalid_value", {
+      message: `At most ${mostFiles} files are kept at once: name fewer paths, or keep them as an archive.`,
+    });
+  }
+  const bytes = keepable.reduce((sum, { size }) => sum + size, 0);
+  if (bytes > (await leftBytes(db, Number(env.ACCOUNT_QUOTA_GB), accountId))) throw quotaExceeded();
+  const leftOut = files
+    .filter((file) => !keepable.includes(file))
+    .map(({ path, ...file }) => ({ path, reason: reasonOf(file) }));
+  const kept = keepable.map((file): Wanted => ({
+    metadata: metadataOf(file),
+    open: () => openModified(env, testdrive, { path: file.path, reading }),
+  }));
+  return { kept, leftOut };
+}
+
+const reasonOf = ({ change, type }: Pick<ModifiedFile, "change" | "type">): string => {
+  if (change === "deleted") return "It was deleted, and overlay files only add.";
+  return type === "d" ? "Directories are made for the files in them." : "Only regular files are overlay files.";
+};
+
+/** A name that came with the session would be unknown to the next build: then the numbers count. */
+function metadataOf({ path, mode, uid, gid, owner, group, isNewName }: ModifiedFile): FileMetadata {
+  const at = path.lastIndexOf("/");
+  const named = isNewName === true ? {} : { owner, group };
+  return parseMetadata(
+    {
+      filename: path.slice(at + 1),
+      path: path.slice(0, at) || "/",
+      permissions: mode.toString(8).padStart(3, "0"),
+      owner: named.owner ?? String(uid),
+      group: named.group ?? String(gid),
+    },
+    undefined,
+  );
+}
+
+const archiveOf = ({ env }: Place, testdrive: Testdrive, filter: ModifiedFilter): Wanted => ({
+  metadata: parseMetadata(
+    { filename: `modified-files-${testdrive.id}.tar.gz`, path: "/", permissions: "600", owner: "0", group: "0" },
+    undefined,
+  ),
+  open: () => openModifiedArchive(env, testdrive, filter),
+});
+
+interface Staged {
+  metadata: FileMetadata;
+  content: StagedFile;
+}
+
+/** Stores all of the contents; when one is refused, the others go again. */
+async function stageAll(place: Place, wanted: readonly Wanted[]): Promise<Staged[]> {
+  const staged: Staged[] = [];
+  try {
+    for (const { metadata, open } of wanted) {
+      const { body } = await open();
+      staged.push({ metadata, content: await stageContent(place, { body, fileName: undefined }) });
+    }
+    return staged;
+  } catch (error) {
+    await discard(place, staged);
+    if (error instanceof Refusal) throw error;
+    console.error(`testdrive files were not kept:`, error);
+    throw unreadable(); // most likely the agent, or its machine, has gone in the middle
+  }
+}
+
+const discard = async (place: Place, staged: readonly Staged[]): Promise<void> =>
+  void (await Promise.all(staged.map(({ content }) => discardContent(place, content))));

@@ -1,0 +1,139 @@
+import type { TestdriveClaim } from "#contract/index";
+import { configurationOf } from "#domain/configuration/configuration";
+import { Refusal } from "#domain/refusal";
+import { newToken, sameSecret } from "#domain/secrets";
+import type { TestdriveFacts, TestdriveLook, VncAddress } from "#objects/testdrive";
+import { claimWithinMs } from "#objects/testdrive-machine";
+import type { Account } from "#storage/accounts";
+import type { Agent } from "#storage/agents";
+import { findAppliance } from "#storage/appliances";
+import { findBuild, type Build } from "#storage/builds";
+import type { Database } from "#storage/db";
+import {
+  addTestdrive,
+  findTestdrive,
+  listNewTestdrives,
+  listTestdrivesToWake,
+  saveTestdriveState,
+  type Testdrive,
+} from "#storage/testdrives";
+
+export type { TestdriveLook } from "#objects/testdrive";
+
+/** What of the Worker's environment testdrives stand on. */
+export type TestdriveEnv = Pick<Env, "TESTDRIVES" | "MAX_TESTDRIVES" | "MAX_TESTDRIVES_PER_ACCOUNT">;
+
+/** The object of a testdrive: the truth about it, and the end of its sockets. */
+export const testdriveObject = (env: Pick<Env, "TESTDRIVES">, id: number) => env.TESTDRIVES.getByName(String(id));
+
+export interface StartedTestdrive {
+  testdrive: Testdrive;
+  /** Null when the agent has no address for VNC clients: the page works all the same. */
+  vnc: VncAddress;
+  password: string;
+}
+
+/** Takes a slot and answers as soon as an agent has claimed the session, at most 10 s later. */
+export async function startTestdrive(
+  env: TestdriveEnv,
+  db: Database,
+  account: Pick<Account, "id">,
+  { buildId, hasNetwork }: { buildId: number; hasNetwork: boolean },
+): Promise<StartedTestdrive> {
+  const build = await findBuild(db, account.id, buildId);
+  if (!build) throw new Refusal("invalid_build_id");
+  return await startTestdriveOf(env, db, account, { build, hasNetwork });
+}
+
+const noDiskToBoot =
+  "A net build has neither disk nor medium: it starts from your own PXE and web server, and testdrives reach none.";
+
+/** The same of a build that the account may boot, whoever's it is. */
+export async function startTestdriveOf(
+  env: TestdriveEnv,
+  db: Database,
+  account: Pick<Account, "id">,
+  { build, hasNetwork }: { build: Build; hasNetwork: boolean },
+): Promise<StartedTestdrive> {
+  if (build.imageType === "net") throw new Refusal("build_not_found", { message: noDiskToBoot });
+  const facts = await bootFacts(db, build);
+  if (!facts) throw new Refusal("build_not_found");
+  const limits = { all: Number(env.MAX_TESTDRIVES), perAccount: Number(env.MAX_TESTDRIVES_PER_ACCOUNT) };
+  const tokens = { pageToken: newToken(), webToken: hasNetwork ? newToken() : undefined };
+  const testdrive = await addTestdrive(db, { accountId: account.id, buildId: build.id, ...tokens }, limits);
+  if (!testdrive) throw new Refusal("no_build_slots");
+
+  const started = await testdriveObject(env, testdrive.id).start({ ...facts, testdriveId: testdrive.id, hasNetwork });
+  if ("refused" in started) {
+    throw new Refusal("no_build_slots", {
+      message: "No builder agent is free to run a testdrive. Please try again later.",
+    });
+  }
+  return { testdrive, vnc: started.claimed.vnc, password: started.claimed.password };
+}
+
+/** Gives the oldest waiting testdrive to an agent; where two agents ask for one, its object decides. */
+export async function claimTestdrive(
+  env: Pick<Env, "TESTDRIVES">,
+  db: Database,
+  agent: Pick<Agent, "id">,
+  vnc: VncAddress,
+): Promise<TestdriveClaim | undefined> {
+  const waiting = await listNewTestdrives(db, new Date(Date.now() - claimWithinMs));
+  for (const { id } of waiting) {
+    const answer = await testdriveObject(env, id).claim(agent.id, vnc);
+    if ("claimed" in answer) return answer.claimed;
+  }
+  return undefined;
+}
+
+/** Ends what an agent ran before it started anew. */
+export async function endTestdrivesOf(env: Pick<Env, "TESTDRIVES">, db: Database, agent: Pick<Agent, "id">) {
+  const live = await listTestdrivesToWake(db, new Date());
+  await Promise.all(live.map(({ id }) => testdriveObject(env, id).endOfAgent(agent.id)));
+}
+
+/** The testdrive of a page's address; a wrong token is as good as a wrong id. */
+export async function findTestdriveByPage(db: Database, id: number, pageToken: string): Promise<Testdrive | undefined> {
+  const testdrive = await findTestdrive(db, id);
+  return testdrive && sameSecret(testdrive.pageToken, pageToken) ? testdrive : undefined;
+}
+
+/** The same of the address of the guest's web server. */
+export async function findTestdriveByWeb(db: Database, id: number, webToken: string): Promise<Testdrive | undefined> {
+  const testdrive = await findTestdrive(db, id);
+  return testdrive?.webToken && sameSecret(testdrive.webToken, webToken) ? testdrive : undefined;
+}
+
+/** Undefined once the end lies so far back that nobody remembers why. */
+export const lookAtTestdrive = (env: Pick<Env, "TESTDRIVES">, id: number): Promise<TestdriveLook | undefined> =>
+  testdriveObject(env, id).look();
+
+export const stopTestdrive = (env: Pick<Env, "TESTDRIVES">, id: number): Promise<TestdriveLook | undefined> =>
+  testdriveObject(env, id).stop();
+
+// A POST inserts the row and starts its object within seconds.
+const startedWithinMs = 60_000;
+
+/** For the sweep: frees the slots of rows whose object was never started, and wakes all others. */
+export async function wakeTestdrives(env: Pick<Env, "TESTDRIVES">, db: Database): Promise<void> {
+  for (const { id } of await listTestdrivesToWake(db, new Date(Date.now() - startedWithinMs))) {
+    const isKnown = await testdriveObject(env, id).wake();
+    if (!isKnown) await saveTestdriveState(db, id, "ended");
+  }
+}
+
+/** What the machine is made from; undefined where there is no image to boot. */
+async function bootFacts(db: Database, build: Build): Promise<Omit<TestdriveFacts, "testdriveId"> | undefined> {
+  const { fileName, fileSize: size, rawSize, sha256, imageKey } = build;
+  const appliance = await findAppliance(db, build.accountId, build.applianceId);
+  if (build.status !== "finished" || !appliance || !imageKey || !fileName || !size || !rawSize || !sha256) {
+    return undefined;
+  }
+  return {
+    buildId: build.id,
+    imageType: build.imageType,
+    memoryMb: configurationOf(appliance).settings.memorySizeMb,
+    image: { fileName, size, sha256, rawSize, compressed: build.compressed ?? false },
+  };
+}
