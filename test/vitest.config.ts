@@ -16,9 +16,6 @@ const secrets = {
 export default defineConfig({
   root,
   test: {
-    // Else a line that a Durable Object writes in the moment in which its file ends waits for an answer that never comes, and
-    // the run with it: https://github.com/cloudflare/workers-sdk/issues/15719.
-    disableConsoleIntercept: true,
     projects: [
       {
         root,
@@ -41,6 +38,8 @@ export default defineConfig({
         ],
         test: {
           name: "worker",
+          // Else a line that a Durable Object writes in the moment in which its file ends waits for an answer that never comes, and
+          // the run with it: https://github.com/cloudflare/workers-sdk/issues/15719.
           disableConsoleIntercept: true,
           include: ["test/**/*.test.ts"],
           exclude: ["test/acceptance/**", "test/scripts/**"],
