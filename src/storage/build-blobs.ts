@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
-import { FrozenInput } from "#contract/index";
-import { inputKey } from "./blobs.ts";
+import { z } from "zod";
+import { FrozenInput, InstalledPackage } from "#contract/index";
+import { inputKey, installedKey } from "./blobs.ts";
 
 /** Keeps a frozen input under its own SHA-256, which it answers. */
 export async function putInput(blobs: R2Bucket, input: FrozenInput): Promise<string> {
@@ -20,6 +21,12 @@ export async function getInput(blobs: R2Bucket, sha256: string): Promise<FrozenI
   const input = await findInput(blobs, sha256);
   if (!input) throw new Error(`the frozen input ${sha256} is gone`);
   return input;
+}
+
+/** What rpm reported in the image of a build. Undefined: it is gone, or there never was one. */
+export async function findInstalled(blobs: R2Bucket, buildId: number): Promise<InstalledPackage[] | undefined> {
+  const blob = await blobs.get(installedKey(buildId));
+  return blob ? z.array(InstalledPackage).parse(await blob.json()) : undefined;
 }
 
 /** Removes every blob below a prefix. */

@@ -1,18 +1,16 @@
 import { createHash } from "node:crypto";
-import { z } from "zod";
 import { billOf, type Bill, type BillFacts } from "#attest/bill";
 import { cycloneDxOf } from "#attest/cyclonedx";
 import { signedEnvelope } from "#attest/dsse";
 import { provenanceOf, statementType } from "#attest/provenance";
 import { spdxOf } from "#attest/spdx";
-import { InstalledPackage, type FrozenInput } from "#contract/index";
+import type { FrozenInput } from "#contract/index";
 import { signingKey, type AttestationEnv } from "#domain/builds/attestation-keys";
 import { Refusal } from "#domain/refusal";
 import { uuidOf } from "#domain/uuid";
 import { findAnyAppliance, type Appliance } from "#storage/appliances";
 import { findAttestations, keepAttestations, type Attestations } from "#storage/attestations";
-import { installedKey } from "#storage/blobs";
-import { findInput } from "#storage/build-blobs";
+import { findInput, findInstalled } from "#storage/build-blobs";
 import { findAnyBuild, isUnfinished, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { findVisibleBuild } from "#storage/visible-builds";
@@ -66,13 +64,12 @@ const hasImage = (build: Build): build is BuildWithImage =>
 
 /** Undefined: something that they are made of is gone. */
 async function makeAttestations({ env, db }: Place, build: BuildWithImage): Promise<Attestations | undefined> {
-  const [appliance, input, report] = await Promise.all([
+  const [appliance, input, installed] = await Promise.all([
     findAnyAppliance(db, build.applianceId),
     findInput(env.BLOBS, build.inputSha256),
-    env.BLOBS.get(installedKey(build.id)),
+    findInstalled(env.BLOBS, build.id),
   ]);
-  if (!appliance || !input || !report) return undefined;
-  const installed = z.array(InstalledPackage).parse(await report.json());
+  if (!appliance || !input || !installed) return undefined;
   const facts = await billFacts(build, appliance, input);
   const bill = billOf(facts, { input, installed, baseUrl: env.BASE_URL.replace(/\/+$/, "") });
   return await signed(env, bill, { input, build });

@@ -1,5 +1,4 @@
-import { z } from "zod";
-import { InstalledPackage, type FrozenInput } from "#contract/index";
+import type { FrozenInput, InstalledPackage } from "#contract/index";
 import { fileDifference, type FileDifference, type FileRange } from "#domain/difference/files";
 import { FileIndex, type StoredBlob } from "#domain/images/file-store";
 import { nameWithoutEpoch } from "#domain/images/installed-software";
@@ -12,8 +11,7 @@ import {
 } from "#domain/difference/packages";
 import { Refusal } from "#domain/refusal";
 import { settingDifference, type SettingChange } from "#domain/difference/settings";
-import { installedKey } from "#storage/blobs";
-import { findInput } from "#storage/build-blobs";
+import { findInput, findInstalled } from "#storage/build-blobs";
 import type { Build } from "#storage/builds";
 import { findVisibleBuild } from "#storage/visible-builds";
 import type { Database } from "#storage/db";
@@ -59,10 +57,9 @@ export async function findCompared(
 
 /** Refused for a build that is not finished, since nobody knows what is in it. */
 export async function comparedBuild(env: Pick<Env, "BLOBS">, build: Build): Promise<ComparedBuild> {
-  const report = build.status === "finished" ? await env.BLOBS.get(installedKey(build.id)) : null;
-  const input = report && (await findInput(env.BLOBS, build.inputSha256));
-  if (!report || !input) throw new Refusal("build_not_found", { message: `Build ${build.id} has no image.` });
-  const installed = z.array(InstalledPackage).parse(await report.json());
+  const installed = build.status === "finished" ? await findInstalled(env.BLOBS, build.id) : undefined;
+  const input = installed && (await findInput(env.BLOBS, build.inputSha256));
+  if (!installed || !input) throw new Refusal("build_not_found", { message: `Build ${build.id} has no image.` });
   return { build, input, packages: packagesOf(installed, input) };
 }
 

@@ -1,5 +1,4 @@
-import { z } from "zod";
-import { InstalledPackage, type FrozenInput } from "#contract/index";
+import type { FrozenInput, InstalledPackage } from "#contract/index";
 import { configurationOf, type Configuration } from "#domain/configuration/configuration";
 import { opened, withoutPasswords, type ConfigurationKey } from "#domain/configuration/secrets";
 import { nameWithoutEpoch } from "#domain/images/installed-software";
@@ -11,8 +10,7 @@ import type {
 } from "#domain/gallery/published";
 import { Refusal } from "#domain/refusal";
 import { listApplianceRepositories, listSelection, type Appliance } from "#storage/appliances";
-import { installedKey } from "#storage/blobs";
-import { findInput } from "#storage/build-blobs";
+import { findInput, findInstalled } from "#storage/build-blobs";
 import type { Build } from "#storage/builds";
 import { findTemplateConfiguration } from "#storage/configurations";
 import type { Database } from "#storage/db";
@@ -58,12 +56,12 @@ async function publicAccounts(env: ConfigurationKey, stored: Configuration, temp
 
 /** What a finished build has installed, and what of that was asked for. */
 export async function softwareIn({ env, db }: Place, build: Build): Promise<PublishedSoftware> {
-  const [input, report] = await Promise.all([
+  const [input, found] = await Promise.all([
     findInput(env.BLOBS, build.inputSha256),
-    env.BLOBS.get(installedKey(build.id)),
+    findInstalled(env.BLOBS, build.id),
   ]);
-  if (!input || !report) throw new Refusal("build_not_found");
-  const packages = packagesIn(z.array(InstalledPackage).parse(await report.json()), input);
+  if (!input || !found) throw new Refusal("build_not_found");
+  const packages = packagesIn(found, input);
   const patterns = patternsIn(input);
   const byName = new Map(packages.map((item) => [item.name, item]));
   const chosen = input.selection.packages.flatMap(({ name }) => byName.get(name) ?? []);

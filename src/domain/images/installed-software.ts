@@ -1,11 +1,9 @@
-import { z } from "zod";
-import { InstalledPackage, type FrozenInput, type FrozenPackage } from "#contract/index";
+import type { FrozenInput, FrozenPackage, InstalledPackage } from "#contract/index";
 import { Refusal } from "#domain/refusal";
 import { resolve } from "#domain/software/resolution";
 import { loadSoftware } from "#domain/software/resolution-request";
 import type { Appliance } from "#storage/appliances";
-import { installedKey } from "#storage/blobs";
-import { getInput } from "#storage/build-blobs";
+import { findInstalled, getInput } from "#storage/build-blobs";
 import { findBuild } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { aliasOf } from "#storage/repositories";
@@ -57,9 +55,8 @@ export async function softwareOfBuild(
 ): Promise<RepositorySoftware[]> {
   const build = appliance.accountId === null ? undefined : await findBuild(db, appliance.accountId, buildId);
   if (build?.applianceId !== appliance.id) throw new Refusal("invalid_build_id");
-  const report = build.status === "finished" ? await env.BLOBS.get(installedKey(build.id)) : null;
-  if (!report) throw new Refusal("build_not_found");
-  const installed = z.array(InstalledPackage).parse(await report.json());
+  const installed = build.status === "finished" ? await findInstalled(env.BLOBS, build.id) : undefined;
+  if (!installed) throw new Refusal("build_not_found");
   return grouped(installed, await getInput(env.BLOBS, build.inputSha256));
 }
 
