@@ -1,11 +1,10 @@
 /** `npm run bench [-- NAME…]`: measures what README.md of this folder says, and prints one table. */
 import { availableParallelism, cpus, loadavg, release, totalmem } from "node:os";
-import { measureBuild } from "./build.ts";
+import { measureBuild, measureMulti } from "./build.ts";
 import { table, type Figure, type Measurement } from "./figure.ts";
 import { measureKilledAgent } from "./killed-agent.ts";
 import { measureList } from "./list.ts";
 import { Place } from "./place.ts";
-import { measureMulti } from "./multi.ts";
 import { measureRelay } from "./relay.ts";
 import { measureSoftware } from "./software/software.ts";
 import { measureTestdrive } from "./testdrive.ts";

@@ -94,9 +94,12 @@ export async function jeosTemplate(client: RestClient): Promise<string> {
   return sets.template_set[0].template.find(({ name }: { name: string }) => name.includes("JeOS")).appliance_id;
 }
 
-export async function postBuild(client: RestClient, applianceId: string): Promise<string> {
-  const asked = { appliance_id: applianceId, image_type: "oem", force: 1 };
-  return (await client.call("POST", "/running_builds", asked)).build.id;
+export async function postBuild(
+  client: RestClient,
+  applianceId: string,
+  asked: Record<string, string> = { image_type: "oem" },
+): Promise<string> {
+  return (await client.call("POST", "/running_builds", { appliance_id: applianceId, ...asked, force: 1 })).build.id;
 }
 
 /** Waits for the end of a build, which has to be a good one. */
