@@ -3,6 +3,9 @@ import { defineConfig } from "vitest/config";
 
 const root = new URL("..", import.meta.url).pathname;
 
+// Builds in throw-away guests: minutes each, and on no clock, so scripts/test.ts runs them beside the fast tests.
+const guests = "test/acceptance/guest-*.test.ts";
+
 // Values that the launcher makes for a real service; here they may be known.
 const secrets = {
   ADMIN_SECRET: "test-admin-secret",
@@ -61,9 +64,21 @@ export default defineConfig({
         test: {
           name: "acceptance",
           include: ["test/acceptance/**/*.test.ts"],
+          exclude: [guests],
           // Real builds on real time: one file at a time.
           fileParallelism: false,
           testTimeout: 600_000,
+          hookTimeout: 600_000,
+        },
+      },
+      {
+        root,
+        test: {
+          name: "guests",
+          include: [guests],
+          // Whole builds in emulated machines; each takes a processor.
+          fileParallelism: false,
+          testTimeout: 1_500_000,
           hookTimeout: 600_000,
         },
       },
