@@ -1,5 +1,13 @@
-import type { FrozenFile, FrozenInput, FrozenKey, FrozenPackage, ImageType, InstalledPackage } from "#contract/index";
-import { hasEpoch, purlOf } from "./purl.ts";
+import {
+  nvra,
+  type FrozenFile,
+  type FrozenInput,
+  type FrozenKey,
+  type FrozenPackage,
+  type ImageType,
+  type InstalledPackage,
+} from "#contract/index";
+import { purlOf } from "./purl.ts";
 
 /** All that the documents about one image are made of (docs/api/attestations.md). */
 export interface Bill {
@@ -41,9 +49,9 @@ export function billOf(
   facts: BillFacts,
   { input, installed, baseUrl }: { input: FrozenInput; installed: InstalledPackage[]; baseUrl: string },
 ): Bill {
-  const frozen = new Map(input.packages.map((one) => [nameOf(one), one]));
+  const frozen = new Map(input.packages.map((one) => [nvra(one), one]));
   const sources = sourcesOf(input, baseUrl);
-  const billed = [...new Map(installed.map((one) => [nameOf(one), one]))]
+  const billed = [...new Map(installed.map((one) => [nvra(one), one]))]
     .toSorted(([left], [right]) => (left < right ? -1 : 1))
     .map(([name, one]) => billedPackage(one, { frozen: frozen.get(name), sources, facts }));
   return {
@@ -92,14 +100,6 @@ function billedPackage(installed: InstalledPackage, { frozen, sources, facts }: 
   const repository = source?.name ?? frozen.repository;
   return { ...installed, purl, frozen: { repository, checksum: frozen.checksum, url: fileUrl(frozen, sources) } };
 }
-
-/** rpm leaves the epoch of most packages out, so it is no part of how they are found. */
-export const nameOf = ({ name, version, release, arch }: Omit<InstalledPackage, "epoch">): string =>
-  `${name}-${version}-${release}.${arch}`;
-
-/** `1:2.0-3`: the version as rpm compares it. */
-export const evrOf = ({ epoch, version, release }: Pick<InstalledPackage, "epoch" | "version" | "release">): string =>
-  `${hasEpoch(epoch) ? `${epoch}:` : ""}${version}-${release}`;
 
 /** `2026-11-21T14:20:00Z`: SPDX takes no fractions of a second. */
 export const moment = (at: Date): string => `${at.toISOString().slice(0, 19)}Z`;

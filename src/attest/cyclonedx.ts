@@ -1,4 +1,5 @@
-import { evrOf, moment, type Bill, type BilledPackage } from "./bill.ts";
+import { evr } from "#contract/index";
+import { moment, type Bill, type BilledPackage } from "./bill.ts";
 
 /** A CycloneDX 1.6 document of an image: its packages, the files of the appliance's own, and the keys that its rpm trusts. */
 export function cycloneDxOf(bill: Bill): object {
@@ -63,7 +64,7 @@ const imageComponent = ({ image, appliance }: Bill) => ({
 function rpmComponent(one: BilledPackage) {
   const { name, purl, frozen, license } = one;
   const licenses = license === undefined ? {} : { licenses: [{ license: { name: license } }] };
-  const shared = { "bom-ref": purl, type: "library", name, version: evrOf(one), ...licenses, purl };
+  const shared = { "bom-ref": purl, type: "library", name, version: evr(one), ...licenses, purl };
   if (!frozen) return { ...shared, properties: [{ name: "kiln:resolved", value: "false" }] };
   const { checksum, repository, url } = frozen;
   const alg = algorithms[checksum.type];

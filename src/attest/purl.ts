@@ -1,4 +1,4 @@
-import type { InstalledPackage } from "#contract/index";
+import { hasEpoch, type InstalledPackage } from "#contract/index";
 
 /**
  * The package URL of an RPM: pkg:rpm/NAME@VERSION-RELEASE?arch=…&distro=…&epoch=…&repository_url=…, with qualifiers in the
@@ -19,9 +19,6 @@ export function purlOf(
   const query = written.length === 0 ? "" : `?${written.join("&")}`;
   return `pkg:rpm/${encoded(name)}@${encoded(`${version}-${release}`)}${query}`;
 }
-
-/** rpm says "0" or nothing where there is none. */
-export const hasEpoch = (epoch: string | number | undefined): boolean => Number(epoch ?? 0) > 0;
 
 /** Everything but letters, digits and `.-_~:`; a text from an image may hold half a character. */
 const encoded = (text: string): string =>

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { evrOf, moment, type Bill, type BilledPackage } from "./bill.ts";
+import { evr } from "#contract/index";
+import { moment, type Bill, type BilledPackage } from "./bill.ts";
 
 type Package = Record<string, unknown> & { SPDXID: string };
 
@@ -89,7 +90,7 @@ function rpmPackage(one: BilledPackage, n: number, licences: ReadonlyMap<string,
   const { name, purl, frozen, license = "" } = one;
   const shared = {
     ...plain(`SPDXRef-Package-${n}`, name, "LIBRARY"),
-    versionInfo: evrOf(one),
+    versionInfo: evr(one),
     licenseDeclared: licences.get(license) ?? "NOASSERTION",
     externalRefs: [{ referenceCategory: "PACKAGE-MANAGER", referenceType: "purl", referenceLocator: purl }],
   };

@@ -6,6 +6,7 @@ export * from "./guest-web.ts";
 export * from "./image-type.ts";
 export * from "./job.ts";
 export * from "./modified-files.ts";
+export * from "./package-name.ts";
 export * from "./testdrive.ts";
 export * from "./trust.ts";
 export * from "./upload.ts";

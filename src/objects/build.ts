@@ -1,12 +1,11 @@
 import { DurableObject } from "cloudflare:workers";
 import type { ArtifactName, BuildFailed, BuildFinished, CompleteUpload, Heartbeat, UploadState } from "#contract/index";
-import { announceBuild } from "#domain/events/events";
 import { newToken } from "#domain/secrets";
-import { sendJob, switchboard } from "#queues/jobs";
-import { installedKey, logKey } from "#storage/blobs";
+import { switchboard } from "#queues/jobs";
+import { installedKey } from "#storage/blobs";
 import { findAnyBuild, isUnfinished, type Build as Row } from "#storage/builds";
 import { openDatabase } from "#storage/db";
-import { Announcements } from "./announcements.ts";
+import { BuildChores, retryMs } from "./build-chores.ts";
 import { BuildLog, type LogQuestion, type LogSlice } from "./build-log.ts";
 import {
   advance,
@@ -22,7 +21,7 @@ import {
   type RunningState,
 } from "./build-machine.ts";
 import { progressOf, type Progress } from "./build-progress.ts";
-import { agentsSeen, attestFinished, momentOf, tellDatabase, type Outcome } from "./build-record.ts";
+import { agentsSeen } from "./build-record.ts";
 import { BuildUploads, type RecordedPart, type UploadRefused } from "./build-uploads.ts";
 
 export interface Claimed {
@@ -30,9 +29,6 @@ export interface Claimed {
   token: string;
   timeLimitMs: number;
 }
-
-/** Chores that failed are tried again after this. */
-const retryMs = 5_000;
 
 /**
  * One build: the machine's shell. It loads, advances and saves the state; D1, the queue and R2 are told of it by chores
@@ -42,17 +38,17 @@ export class Build extends DurableObject<Env> {
   readonly #kv: SyncKvStorage;
   readonly #log: BuildLog;
   readonly #uploads: BuildUploads;
-  readonly #announcements: Announcements;
-  #chores: Promise<void> = Promise.resolve();
+  readonly #chores: BuildChores;
+  #settled: Promise<void> = Promise.resolve();
   #news = Promise.withResolvers<void>();
   #revision = 0;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#kv = ctx.storage.kv;
-    this.#announcements = new Announcements(ctx.storage.kv);
     this.#log = new BuildLog(ctx.storage, env.BLOBS);
     this.#uploads = new BuildUploads(ctx.storage.sql, env.BLOBS);
+    this.#chores = new BuildChores({ env, kv: this.#kv, buildId: this.#id, log: this.#log, uploads: this.#uploads });
   }
 
   /** Begins with the row, or goes on with what a crash interrupted. */
@@ -90,7 +86,7 @@ export class Build extends DurableObject<Env> {
 
   /** Its row is gone; what is under way would write after that. */
   async forget(): Promise<void> {
-    await this.#chores.then(() => this.#uploads.discardAllBut(null));
+    await this.#settled.then(() => this.#uploads.discardAllBut(null));
     await this.ctx.storage.deleteAll();
   }
 
@@ -128,7 +124,7 @@ export class Build extends DurableObject<Env> {
       if (!artifacts) return { refused: "incomplete" };
       const { installed, ...facts } = result;
       await this.env.BLOBS.put(installedKey(this.#id), JSON.stringify(installed));
-      this.#kv.put<Outcome>("outcome", { ...facts, artifacts });
+      this.#chores.keepOutcome({ ...facts, artifacts });
     }
     return done(await this.#apply({ type: "finished", at: Date.now(), token }));
   }
@@ -141,7 +137,7 @@ export class Build extends DurableObject<Env> {
     return { nextOffset };
   }
 
-  async openUpload(token: string, name: ArtifactName, size: number): Promise<UploadState | Refused | UploadRefused> {
+  async openUpload(token: string, name: ArtifactName, size?: number): Promise<UploadState | Refused | UploadRefused> {
     const running = await this.#running(token);
     if (!running) return { refused: "late" };
     return await this.#uploads.open(this.#id, { attempt: running.attempt, name }, size);
@@ -204,7 +200,7 @@ export class Build extends DurableObject<Env> {
 
   #begin(row: Pick<Row, "status">): BuildState {
     const state = queued(Date.now());
-    if (row.status === "queued") this.#kv.put("told", wordFor(state));
+    if (row.status === "queued") this.#chores.rowSays(state);
     return this.#save(state);
   }
 
@@ -225,7 +221,7 @@ export class Build extends DurableObject<Env> {
 
   #save(state: BuildState): BuildState {
     this.#kv.put("state", state);
-    this.#announcements.note(momentOf(state, Date.now()));
+    this.#chores.note(state);
     // In the same write as the state: a crash right after it leaves the chores to the alarm.
     void this.ctx.storage.setAlarm(Math.min(Date.now() + retryMs, nextWakeUp(state) ?? Infinity));
     this.#tellWatchers();
@@ -235,40 +231,21 @@ export class Build extends DurableObject<Env> {
   /** Runs the chores one after the other, and sets the alarm for what remains. */
   #settle(which: { slowOnes: boolean } = { slowOnes: false }): Promise<void> {
     const run = () => this.#doChores(which);
-    this.#chores = this.#chores.then(run, run);
-    return this.#chores;
+    this.#settled = this.#settled.then(run, run);
+    return this.#settled;
   }
 
   async #doChores({ slowOnes }: { slowOnes: boolean }): Promise<void> {
     const state = this.#state;
     if (!state) return;
     try {
-      await this.#tell(state);
-      if (slowOnes && isOver(state)) await this.#tidyUp(state);
-      await this.#setAlarm(isOver(state) && this.#log.archive === undefined ? Date.now() : nextWakeUp(state));
+      await this.#chores.tell(state);
+      if (slowOnes && isOver(state)) await this.#chores.tidyUp(state);
+      await this.#setAlarm(this.#chores.isTidy(state) ? nextWakeUp(state) : Date.now());
     } catch (error) {
       this.#complain("chores")(error);
       await this.#setAlarm(Math.min(Date.now() + retryMs, nextWakeUp(state) ?? Infinity));
     }
-  }
-
-  async #tell(state: BuildState): Promise<void> {
-    if (this.#kv.get("told") !== wordFor(state)) {
-      await tellDatabase(openDatabase(this.env.DB), this.#id, state, this.#kv.get<Outcome>("outcome"));
-      this.#kv.put("told", wordFor(state));
-    }
-    if (state.status === "queued" && this.#kv.get("wokenFor") !== state.wakeAgainAt) {
-      await sendJob(this.env, { kind: "build", buildId: this.#id });
-      this.#kv.put("wokenFor", state.wakeAgainAt);
-    }
-    await this.#announcements.send((moment) => announceBuild(this.env, this.#id, moment));
-  }
-
-  /** What is left of a build that is over: its log as one blob, and in R2 the artifacts of the attempt that won alone. */
-  async #tidyUp(state: BuildState): Promise<void> {
-    await this.#uploads.discardAllBut(state.status === "finished" ? state.attempt : null);
-    await attestFinished(this.env, this.#id, state).catch(this.#complain("attestations"));
-    await this.#log.moveTo(logKey(this.#id));
   }
 
   #tellWatchers(): void {
@@ -290,9 +267,6 @@ export class Build extends DurableObject<Env> {
 export interface Done {
   done: true;
 }
-
-/** What D1 knows a state by. */
-const wordFor = ({ status, attempt }: BuildState) => `${status} ${attempt}`;
 
 const done = <T extends object>(result: T): Done | Extract<T, { refused: string }> =>
   isRefused(result) ? result : { done: true };

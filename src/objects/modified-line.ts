@@ -1,6 +1,6 @@
 import { contentSizeHeader, type ModifiedAnswer, type ModifiedOrder } from "#contract/index";
+import { AgentLine } from "./agent-line.ts";
 
-const tag = "modified";
 /** A comparison of large disks takes seconds; orders of one session wait for each other. */
 const answerWithinMs = 120_000;
 const mostOrders = 8;
@@ -10,12 +10,11 @@ const mostOrders = 8;
  * as the body of a request of its own; it is joined to the asking one stream to stream, so that nothing is held here. Orders
  * are in memory: none outlives its asker's connection.
  */
-export class ModifiedLine {
-  readonly #ctx: DurableObjectState;
+export class ModifiedLine extends AgentLine {
   readonly #orders = new Map<string, PromiseWithResolvers<Response>>();
 
   constructor(ctx: DurableObjectState) {
-    this.#ctx = ctx;
+    super(ctx, "modified");
   }
 
   /** `/modified`: the agent's socket; `/modified/answers/ID`: its answer; `/modified/orders`: an order of the domain. */
@@ -23,20 +22,13 @@ export class ModifiedLine {
     const [, , verb, id = ""] = new URL(request.url).pathname.split("/");
     if (verb === "orders") return await this.#ask(await request.json<Omit<ModifiedOrder, "request">>());
     if (!isAttempt) return new Response("This testdrive is another agent's.", { status: 410 });
-    return verb === "answers" ? await this.#answer(id, request) : this.#accept();
+    return verb === "answers" ? await this.#answer(id, request) : this.accept();
   }
 
-  isLine(socket: WebSocket): boolean {
-    return this.#ctx.getTags(socket)[0] === tag;
-  }
-
-  /** A new socket takes the place of the old, whose orders nobody answers any more. */
-  #accept(): Response {
-    for (const old of this.#sockets) old.close(1000, "Another connection took its place.");
+  /** Nobody answers the orders that went to the old line any more. */
+  override accept(): Response {
     this.giveUp();
-    const { 0: theirs, 1: ours } = new WebSocketPair();
-    this.#ctx.acceptWebSocket(ours, [tag]);
-    return new Response(null, { status: 101, webSocket: theirs });
+    return super.accept();
   }
 
   /** The agent is out of reach: who waits is told so. */
@@ -45,8 +37,6 @@ export class ModifiedLine {
   }
 
   async #ask(order: Omit<ModifiedOrder, "request">): Promise<Response> {
-    const [line] = this.#sockets;
-    if (!line) return gone();
     if (this.#orders.size >= mostOrders) return refused("unreadable", "Too much is asked of this session at once.");
     const request = crypto.randomUUID();
     const answered = Promise.withResolvers<Response>();
@@ -55,8 +45,8 @@ export class ModifiedLine {
       () => answered.resolve(refused("unreadable", "The session's host has not answered in time.")),
       answerWithinMs,
     );
-    line.send(JSON.stringify({ ...order, request } satisfies ModifiedOrder));
     try {
+      if (!this.send({ ...order, request } satisfies ModifiedOrder)) return gone();
       return await answered.promise;
     } finally {
       clearTimeout(late);
@@ -76,10 +66,6 @@ export class ModifiedLine {
       () => false,
     );
     return isTaken ? new Response(null, { status: 204 }) : new Response("Nobody waits for this.", { status: 410 });
-  }
-
-  get #sockets(): WebSocket[] {
-    return this.#ctx.getWebSockets(tag).filter(({ readyState }) => readyState === WebSocket.OPEN);
   }
 }
 

@@ -1,11 +1,8 @@
 import { DurableObject } from "cloudflare:workers";
-import { attemptHeader, TestdriveReport, type TestdriveClaim, type TestdriveOrder } from "#contract/index";
-import { announceTestdrive } from "#domain/events/events";
+import { attemptHeader, type TestdriveClaim, type TestdriveReport } from "#contract/index";
 import { newPassword, newToken, sameSecret } from "#domain/secrets";
 import { sendJob } from "#queues/jobs";
-import { openDatabase } from "#storage/db";
-import { saveTestdriveState } from "#storage/testdrives";
-import { Announcements } from "./announcements.ts";
+import { ControlLine, reportIn } from "./control-line.ts";
 import { GuestWeb } from "./guest-web.ts";
 import { ModifiedLine } from "./modified-line.ts";
 import {
@@ -16,6 +13,7 @@ import {
   type TestdriveEvent,
   type TestdriveState,
 } from "./testdrive-machine.ts";
+import { TestdriveRecord } from "./testdrive-record.ts";
 import { VncRelay } from "./vnc-relay.ts";
 
 /** All that a claim tells the agent, but for what is made here. */
@@ -34,7 +32,8 @@ export class Testdrive extends DurableObject<Env> {
   readonly #relay = new VncRelay(this.ctx);
   readonly #guestWeb = new GuestWeb(() => this.#countViewers());
   readonly #modified = new ModifiedLine(this.ctx);
-  readonly #announcements = new Announcements(this.ctx.storage.kv);
+  readonly #control = new ControlLine(this.ctx);
+  readonly #record = new TestdriveRecord(this.env, this.ctx.storage.kv);
   /** Told when a claim has come, or can come no more. Callers of start() hold the object in memory. */
   readonly #decided = Promise.withResolvers<void>();
 
@@ -42,7 +41,7 @@ export class Testdrive extends DurableObject<Env> {
   async start(facts: TestdriveFacts): Promise<{ claimed: TestdriveLook } | { refused: "unclaimed" }> {
     if (!this.#session) {
       const state = startWaiting(Date.now());
-      this.ctx.storage.kv.put("told", "new"); // by the insert that took the slot
+      this.#record.rowIsNew();
       await this.#save({ facts, password: newPassword(8), state });
       this.ctx.waitUntil(this.#callAgents(facts.testdriveId));
     }
@@ -112,7 +111,7 @@ export class Testdrive extends DurableObject<Env> {
 
   override async webSocketMessage(socket: WebSocket, frame: string | ArrayBuffer): Promise<void> {
     if (this.#modified.isLine(socket)) return; // the agent answers by requests
-    if (!this.#isControl(socket)) return this.#relay.pass(socket, frame);
+    if (!this.#control.isLine(socket)) return this.#relay.pass(socket, frame);
     const report = reportIn(frame);
     if (!report) return socket.close(1008, "Not a report.");
     await this.#advance(this.#eventOf(report));
@@ -120,7 +119,7 @@ export class Testdrive extends DurableObject<Env> {
 
   override async webSocketClose(socket: WebSocket, code: number, reason: string): Promise<void> {
     if (this.#modified.isLine(socket)) return this.#modified.giveUp();
-    if (this.#isControl(socket)) return;
+    if (this.#control.isLine(socket)) return;
     this.#relay.part(socket, code, reason);
     await this.#countViewers();
   }
@@ -141,31 +140,22 @@ export class Testdrive extends DurableObject<Env> {
     if (state.status === "waiting") return refused(409, "This testdrive has no machine yet.");
     const admitted = this.#relay.admit(request);
     if (!admitted) return refused(503, "This testdrive has as many viewers as it can take.");
-    this.#order({ type: "viewer", viewer: admitted.viewer });
+    this.#control.order({ type: "viewer", viewer: admitted.viewer });
     await this.#countViewers();
     return admitted.response;
   }
 
   async #visitGuest(request: Request, state: TestdriveState): Promise<Response> {
     if (state.status !== "running") return refused(503, "This machine is still starting.\n");
-    return await this.#guestWeb.visit(request, (order) => this.#order(order));
+    return await this.#guestWeb.visit(request, (order) => this.#control.order(order));
   }
 
-  /** The agent's line. A new one takes the place of the old, and hears of the viewers that nobody dialled for. */
+  /** The agent's line. A new one hears of the viewers that nobody dialled for. */
   async #acceptControl(): Promise<Response> {
-    for (const old of this.ctx.getWebSockets("control")) old.close(1000, "Another connection took its place.");
-    const { 0: theirs, 1: ours } = new WebSocketPair();
-    this.ctx.acceptWebSocket(ours, ["control"]);
-    for (const viewer of this.#relay.waiting) this.#order({ type: "viewer", viewer });
+    const response = this.#control.accept();
+    for (const viewer of this.#relay.waiting) this.#control.order({ type: "viewer", viewer });
     await this.#advance({ type: "heard" });
-    return new Response(null, { status: 101, webSocket: theirs });
-  }
-
-  /** → whether there is a line to an agent. */
-  #order(order: TestdriveOrder): boolean {
-    const lines = this.ctx.getWebSockets("control").filter(({ readyState }) => readyState === WebSocket.OPEN);
-    for (const control of lines) control.send(JSON.stringify(order));
-    return lines.length > 0;
+    return response;
   }
 
   #eventOf(report: TestdriveReport): Moment {
@@ -198,49 +188,31 @@ export class Testdrive extends DurableObject<Env> {
   /** Storage first, then everything that follows from it: alarm, sockets, the row in D1. */
   async #save(session: Session): Promise<void> {
     this.ctx.storage.kv.put("session", session);
-    this.#noteMoment(session);
+    this.#record.note(known(session));
     await this.#setAlarm();
     if (session.state.status !== "waiting") this.#decided.resolve();
     if (session.state.status === "ended") this.#hangUp(session.state.reason);
-    await this.#tellRow(session).catch((error: unknown) => {
+    await this.#tell(session).catch((error: unknown) => {
       console.error(`testdrive ${session.facts.testdriveId}: its row is told later`, error);
     });
   }
 
-  /** A session that nobody claimed was refused, and has neither start nor end. */
-  #noteMoment({ state, attempt }: Session): void {
-    const at = Date.now();
-    if (state.status === "running") {
-      this.#announcements.note({ event: "testdrive.started", at, state: "running", message: "" });
-    } else if (state.status === "ended" && attempt) {
-      this.#announcements.note({ event: "testdrive.ended", at, state: "ended", message: state.reason });
-    }
-  }
-
-  /** Writes D1 when the row's word has changed, and tells the account; the alarm comes back until that has worked. */
-  async #tellRow({ state, facts: { testdriveId } }: Session): Promise<void> {
-    const row = rowState(state);
-    if (this.#told === row && this.#announcements.isEmpty) return;
-    if (this.#told !== row) await saveTestdriveState(openDatabase(this.env.DB), testdriveId, row);
-    this.ctx.storage.kv.put("told", row);
-    await this.#announcements.send((moment) => announceTestdrive(this.env, testdriveId, moment));
+  /** The alarm comes back until that has worked. */
+  async #tell(session: Session): Promise<void> {
+    if (this.#record.isTold(session.state)) return;
+    await this.#record.tell(known(session));
     await this.#setAlarm();
   }
 
   async #setAlarm(): Promise<void> {
     const state = this.#session?.state;
     if (!state) return;
-    const isTold = this.#told === rowState(state) && this.#announcements.isEmpty;
-    await this.ctx.storage.setAlarm(Math.min(nextWakeUp(state), isTold ? Infinity : Date.now() + tellAgainMs));
-  }
-
-  get #told(): string | undefined {
-    return this.ctx.storage.kv.get<string>("told");
+    const again = this.#record.isTold(state) ? Infinity : Date.now() + tellAgainMs;
+    await this.ctx.storage.setAlarm(Math.min(nextWakeUp(state), again));
   }
 
   #hangUp(reason: string): void {
-    this.#order({ type: "stop", reason });
-    for (const control of this.ctx.getWebSockets("control")) control.close(1000, "The testdrive has ended.");
+    this.#control.hangUp(reason);
     this.#relay.closeAll(1000, "The testdrive has ended.");
     this.#guestWeb.closeAll();
   }
@@ -255,10 +227,6 @@ export class Testdrive extends DurableObject<Env> {
   #isAttempt(agentId: number, token: string): boolean {
     const attempt = this.#session?.attempt;
     return attempt !== undefined && attempt.agentId === agentId && sameSecret(attempt.token, token);
-  }
-
-  #isControl(socket: WebSocket): boolean {
-    return this.ctx.getTags(socket)[0] === "control";
   }
 
   get #session(): Session | undefined {
@@ -279,17 +247,6 @@ type WithoutAt<T> = T extends unknown ? Omit<T, "at"> : never;
 const tellAgainMs = 5_000;
 const agentAnew = "The builder agent that ran it has started anew.";
 
-function rowState(state: TestdriveState): "new" | "running" | "ended" {
-  if (state.status === "running" || state.status === "ended") return state.status;
-  return "new";
-}
-
-function reportIn(frame: string | ArrayBuffer): TestdriveReport | undefined {
-  try {
-    return TestdriveReport.parse(typeof frame === "string" ? JSON.parse(frame) : undefined);
-  } catch {
-    return undefined;
-  }
-}
+const known = ({ state, attempt, facts: { testdriveId } }: Session) => ({ testdriveId, state, isClaimed: !!attempt });
 
 const refused = (status: number, sentence: string) => new Response(sentence, { status });

@@ -1,3 +1,4 @@
+import { nvra } from "#contract/index";
 import { hexDigest } from "./checksum.ts";
 import { type RpmFile, readFiles } from "./rpm-files.ts";
 import { type Relation, type RelationKind, readRelations } from "./rpm-relations.ts";
@@ -66,9 +67,7 @@ export function readRpmHeader(bytes: Uint8Array): RpmReading {
   return { header: describe(signature, new RpmSection(main), { headerStart, headerEnd }) };
 }
 
-/** `name-version-release.arch`, how rpm, zypper and people call a package; and its file. */
-export const nevra = ({ name, version, release, arch }: RpmHeader) => `${name}-${version}-${release}.${arch}`;
-export const rpmFileName = (header: RpmHeader) => `${nevra(header)}.rpm`;
+export const rpmFileName = (header: RpmHeader) => `${nvra(header)}.rpm`;
 
 const tags = {
   signatureSha256: 273,

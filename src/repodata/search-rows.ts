@@ -1,10 +1,10 @@
+import { nvra } from "#contract/index";
 import type { Checksum } from "./checksum.ts";
 import { parseChecksum } from "./checksum.ts";
 import { RepodataFault } from "./fault.ts";
 import { insideRepository } from "./location.ts";
 
-/** A package as the search and the lists of installed software show it: one row per package and repository revision. */
-export interface SearchRow {
+interface Described {
   name: string;
   epoch: number;
   version: string;
@@ -14,6 +14,10 @@ export interface SearchRow {
   pattern?: string;
   summary: string;
   description: string;
+}
+
+/** A package as the search and the lists of installed software show it: one row per package and repository revision. */
+export interface SearchRow extends Described {
   /** Of the file to download. */
   sizeBytes: number;
   installedBytes: number;
@@ -24,15 +28,7 @@ export interface SearchRow {
 }
 
 /** A package as the solver's pool lists it after it has read a slice. */
-export interface ListedPackage {
-  name: string;
-  epoch: number;
-  version: string;
-  release: string;
-  arch: string;
-  pattern?: string;
-  summary: string;
-  description: string;
+export interface ListedPackage extends Described {
   downloadSizeBytes: number;
   installSizeBytes: number;
   checksum?: { type: string; value: string };
@@ -44,12 +40,9 @@ export interface ListedPackage {
  * can never show what the solver does not know. Without a checksum or a location nothing could be downloaded and checked.
  */
 export function searchRow(listed: ListedPackage): SearchRow {
-  const { name, version, release, arch, checksum, location } = listed;
+  const { checksum, location } = listed;
   if (checksum === undefined || location === undefined) {
-    throw new RepodataFault(
-      "malformed_metadata",
-      `${name}-${version}-${release}.${arch} has no checksum or no location`,
-    );
+    throw new RepodataFault("malformed_metadata", `${nvra(listed)} has no checksum or no location`);
   }
   return {
     ...described(listed),

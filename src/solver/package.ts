@@ -68,9 +68,3 @@ export function splitEvr(evr: string): { epoch: number; version: string; release
   const [, epoch = "0", version = "", release = ""] = /^(?:(\d+):)?(.*?)(?:-([^-]*))?$/.exec(evr) ?? [];
   return { epoch: Number(epoch), version, release };
 }
-
-/** name-[epoch:]version-release.arch, the epoch only if there is one. */
-export function nevra({ name, epoch, version, release, arch }: Omit<Package, "repository">): string {
-  const evr = `${epoch > 0 ? `${epoch}:` : ""}${version}${release && `-${release}`}`;
-  return `${name}-${evr}.${arch}`;
-}

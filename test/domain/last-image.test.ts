@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, it } from "vitest";
-import { imageBefore, keepImage } from "#domain/builds/last-image";
+import { imageBefore, keepImage } from "#domain/software/last-image";
 import { resolve, type SoftwareResolution } from "#domain/software/resolution";
 import { loadSoftware, type ApplianceSoftware } from "#domain/software/resolution-request";
 import { findAppliance } from "#storage/appliances";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Job } from "#solver/job";
-import { nevra } from "#solver/package";
+import { nevra } from "#contract/index";
 import type { Resolution } from "#solver/resolution";
 import { openSolver, type Solver } from "#solver/solver";
 import { buildSampleDistribution, findSampleDistribution } from "../../scripts/launch/sample-distribution.ts";

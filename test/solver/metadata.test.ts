@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { RepodataFault } from "#repodata/fault";
 import { importedParts } from "#solver/import";
 import { solverModule } from "#solver/module";
-import { nevra } from "#solver/package";
+import { nevra } from "#contract/index";
 import { UnreadableMetadata } from "#solver/repository";
 import { openSolver, type Solver } from "#solver/solver";
 import { inChunks } from "../repodata/support.ts";

@@ -1,4 +1,4 @@
-import type { FrozenPackage, InstalledPackage } from "../contract.ts";
+import { nevra, type FrozenPackage, type InstalledPackage } from "../contract.ts";
 
 /** What rpm reports in the image beside what was frozen. */
 export interface Difference {
@@ -33,7 +33,3 @@ function listed(names: string[], what: string): string[] {
   const shown = names.slice(0, shownNames).map((name) => name.slice(0, 60));
   return [`${names.length} ${what} (${shown.join(", ")}${names.length > shownNames ? ", …" : ""})`];
 }
-
-/** rpm says "(none)" or "0" where there is no epoch, which is the same to it. */
-const nevra = ({ name, epoch = 0, version, release, arch }: InstalledPackage | FrozenPackage) =>
-  `${name}-${Number(epoch) > 0 ? `${epoch}:` : ""}${version}-${release}.${arch}`;

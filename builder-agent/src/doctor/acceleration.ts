@@ -1,12 +1,9 @@
-import { createHash } from "node:crypto";
 import { access, constants, mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { release } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Config } from "../config.ts";
-import { outputOf } from "../process.ts";
+import { hostKey } from "../host-key.ts";
 import type { Accel } from "../testdrive/accel.ts";
-import { qemuProgram } from "../testdrive/qemu.ts";
 import { bootProbe, type ProbeResult } from "./probe-boot.ts";
 import { doctorDir } from "./scratch-dir.ts";
 
@@ -75,14 +72,4 @@ async function keepVerdict(stateDir: string, kept: z.infer<typeof Kept>): Promis
   const file = keptFile(stateDir);
   await writeFile(`${file}.new`, JSON.stringify(kept));
   await rename(`${file}.new`, file);
-}
-
-/** Names this kernel, QEMU and processor: as long as it is the same, so are verdicts about them. */
-export async function hostKey(): Promise<string> {
-  const qemu = await outputOf(qemuProgram, ["--version"], AbortSignal.timeout(5_000)).catch(() => "none");
-  const processor = (await readFile("/proc/cpuinfo", "utf8")).split("\n\n")[0] ?? "";
-  const features = processor.split("\n").filter((line) => /^(model name|flags)\b/.test(line));
-  return createHash("sha256")
-    .update([release(), qemu, ...features].join("\n"))
-    .digest("hex");
 }

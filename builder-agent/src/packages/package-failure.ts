@@ -1,5 +1,5 @@
 import { BuildFailure } from "../build/build-failure.ts";
-import type { FrozenPackage } from "../contract.ts";
+import { nvra, type FrozenPackage } from "../contract.ts";
 import { sentenceOf } from "../log.ts";
 import { OutsideRefused } from "../outside.ts";
 import { RemoteRefusal, isWorthRetry } from "../retry.ts";
@@ -16,15 +16,13 @@ export function packageFailure(error: unknown, one: FrozenPackage, base: string)
     return new BuildFailure({ kind, reason: `A repository cannot be used: ${error.message}` }, { cause: error });
   }
   if (error instanceof WrongPackage) {
-    const reason = `${nevra(one)} ${from} is not the file that was chosen: its ${one.checksum.type} or size is another. ${refresh}`;
+    const reason = `${nvra(one)} ${from} is not the file that was chosen: its ${one.checksum.type} or size is another. ${refresh}`;
     return new BuildFailure({ kind, reason });
   }
   if (error instanceof RemoteRefusal && [403, 404, 410].includes(error.status)) {
-    return new BuildFailure({ kind, reason: `${nevra(one)} is gone: HTTP ${error.status} ${from}. ${refresh}` });
+    return new BuildFailure({ kind, reason: `${nvra(one)} is gone: HTTP ${error.status} ${from}. ${refresh}` });
   }
   if (!isWorthRetry(error) && !(error instanceof RemoteRefusal)) return error;
-  const reason = `${nevra(one)} could not be downloaded ${from}: ${sentenceOf(error)}`.slice(0, 500);
+  const reason = `${nvra(one)} could not be downloaded ${from}: ${sentenceOf(error)}`.slice(0, 500);
   return new BuildFailure({ kind, reason }, { cause: error });
 }
-
-export const nevra = ({ name, version, release, arch }: FrozenPackage) => `${name}-${version}-${release}.${arch}`;

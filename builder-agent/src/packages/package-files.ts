@@ -3,12 +3,12 @@ import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { quietLimit } from "../build/quiet-limit.ts";
-import type { FrozenInput, FrozenPackage } from "../contract.ts";
+import { nvra, type FrozenInput, type FrozenPackage } from "../contract.ts";
 import { shortTries, withRetry } from "../retry.ts";
 import { writeAll } from "../testdrive/write-all.ts";
 import { askRepository, insideOnly, type Address, type Reach } from "./mirror.ts";
 import type { PackageCache } from "./package-cache.ts";
-import { nevra, packageFailure, WrongPackage } from "./package-failure.ts";
+import { packageFailure, WrongPackage } from "./package-failure.ts";
 
 export interface PackageFetch {
   input: Pick<FrozenInput, "packages" | "repositories">;
@@ -56,7 +56,7 @@ interface OneFetch extends PackageFetch {
 }
 
 async function fetchOne(one: FrozenPackage, job: OneFetch): Promise<void> {
-  if (job.base === undefined) throw new Error(`${nevra(one)} is of a repository that the build does not have`);
+  if (job.base === undefined) throw new Error(`${nvra(one)} is of a repository that the build does not have`);
   const address = { base: job.base.replace(/\/+$/, ""), path: insideOnly(one.location) };
   const download = () => withRetry(() => receive(one, address, job), shortTries(job.signal));
   const wanted = { repository: address.base, checksum: one.checksum, into: join(job.dir, packageFile(one)) };

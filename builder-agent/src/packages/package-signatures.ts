@@ -1,11 +1,10 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BuildFailure } from "../build/build-failure.ts";
-import type { FrozenInput, FrozenKey, FrozenPackage } from "../contract.ts";
+import { nvra, type FrozenInput, type FrozenKey, type FrozenPackage } from "../contract.ts";
 import { run } from "../process.ts";
 import { asNobody } from "../testdrive/rights.ts";
 import { gpgEnvironment } from "./index-signature.ts";
-import { nevra } from "./package-failure.ts";
 import { packageFile } from "./package-files.ts";
 
 export interface SignedPackages {
@@ -46,7 +45,7 @@ async function checkSome(packages: FrozenPackage[], check: SignedPackages): Prom
   const wrong = packages.find((one) => !good.has(packageFile(one)));
   if (wrong === undefined) return;
   const why = reasonOf(await rpmkeys(["-v", packageFile(wrong)], check));
-  const reason = `${nevra(wrong)} of the repository ${check.repository.name} ${why}.`;
+  const reason = `${nvra(wrong)} of the repository ${check.repository.name} ${why}.`;
   throw new BuildFailure({ kind: "failed", reason: `${reason.slice(0, 1000)} ${mend}` });
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { hostKey } from "../doctor/acceleration.ts";
+import { hostKey } from "../host-key.ts";
 import { machineArguments, type Machine } from "../testdrive/machine.ts";
 
 /**

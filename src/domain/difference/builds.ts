@@ -1,7 +1,6 @@
-import type { FrozenInput, InstalledPackage } from "#contract/index";
+import { nvra, type FrozenInput, type InstalledPackage } from "#contract/index";
 import { fileDifference, type FileDifference, type FileRange } from "#domain/difference/files";
 import { FileIndex, type StoredBlob } from "#domain/images/file-store";
-import { nameWithoutEpoch } from "#domain/images/installed-software";
 import {
   licenseDifference,
   packageDifference,
@@ -90,9 +89,9 @@ const indexOf = ({ filesIndexKey: key, filesIndexSize: size }: Build): StoredBlo
 /** What rpm reported in the image, with what the frozen packages add to it. */
 function packagesOf(installed: readonly InstalledPackage[], input: FrozenInput): ComparedPackage[] {
   const names = new Map(input.repositories.map(({ alias, name }) => [alias, name]));
-  const frozen = new Map(input.packages.map((one) => [nameWithoutEpoch(one), one]));
+  const frozen = new Map(input.packages.map((one) => [nvra(one), one]));
   return installed.map((one) => {
-    const source = frozen.get(nameWithoutEpoch(one));
+    const source = frozen.get(nvra(one));
     return {
       name: one.name,
       version: `${one.epoch === undefined ? "" : `${one.epoch}:`}${one.version}-${one.release}`,

@@ -1,7 +1,6 @@
-import type { FrozenInput, InstalledPackage } from "#contract/index";
+import { nvra, type FrozenInput, type InstalledPackage } from "#contract/index";
 import { configurationOf, type Configuration } from "#domain/configuration/configuration";
 import { opened, withoutPasswords, type ConfigurationKey } from "#domain/configuration/secrets";
-import { nameWithoutEpoch } from "#domain/images/installed-software";
 import type {
   PublishedDefinition,
   PublishedItem,
@@ -73,12 +72,12 @@ export async function softwareIn({ env, db }: Place, build: Build): Promise<Publ
 }
 
 function packagesIn(installed: InstalledPackage[], input: FrozenInput): PublishedItem[] {
-  const from = new Map(input.packages.map((one) => [nameWithoutEpoch(one), placeOf(input, one)]));
+  const from = new Map(input.packages.map((one) => [nvra(one), placeOf(input, one)]));
   return installed.map((one) => ({
     kind: "package",
     name: one.name,
     version: `${one.version}-${one.release}`,
-    repository: from.get(nameWithoutEpoch(one)) ?? -1,
+    repository: from.get(nvra(one)) ?? -1,
   }));
 }
 

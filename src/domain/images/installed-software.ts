@@ -1,4 +1,4 @@
-import type { FrozenInput, FrozenPackage, InstalledPackage } from "#contract/index";
+import { nvra, type FrozenInput, type InstalledPackage } from "#contract/index";
 import { Refusal } from "#domain/refusal";
 import { resolve } from "#domain/software/resolution";
 import { loadSoftware } from "#domain/software/resolution-request";
@@ -61,10 +61,10 @@ export async function softwareOfBuild(
 }
 
 function grouped(installed: InstalledPackage[], input: FrozenInput): RepositorySoftware[] {
-  const frozen = new Map(input.packages.map((one) => [nameWithoutEpoch(one), one]));
-  const byAlias = Map.groupBy(installed, (one) => frozen.get(nameWithoutEpoch(one))?.repository);
+  const frozen = new Map(input.packages.map((one) => [nvra(one), one]));
+  const byAlias = Map.groupBy(installed, (one) => frozen.get(nvra(one))?.repository);
   const shown = (alias: string | undefined) =>
-    (byAlias.get(alias) ?? []).map((one) => ({ ...one, checksum: frozen.get(nameWithoutEpoch(one))?.checksum }));
+    (byAlias.get(alias) ?? []).map((one) => ({ ...one, checksum: frozen.get(nvra(one))?.checksum }));
   const groups = input.repositories.map(({ alias, id, name, url }) => ({
     id,
     name,
@@ -75,13 +75,5 @@ function grouped(installed: InstalledPackage[], input: FrozenInput): RepositoryS
   const strays = { id: 0, name: "none of the repositories", url: undefined, packages: shown(undefined), patterns: [] };
   return [...groups, strays].filter(hasSomething);
 }
-
-/** By what a package of an image is found among the frozen ones: rpm leaves the epoch of most packages out. */
-export const nameWithoutEpoch = ({
-  name,
-  version,
-  release,
-  arch,
-}: Pick<FrozenPackage, "name" | "version" | "release" | "arch">): string => `${name}-${version}-${release}.${arch}`;
 
 const hasSomething = ({ packages }: RepositorySoftware): boolean => packages.length > 0;

@@ -4,10 +4,10 @@
  * Recommended packages stay out: KIWI takes a `<packages>` section without `patternType` as `onlyRequired` and gives
  * zypper `--no-recommends`.
  */
+import { nevra } from "#contract/index";
 import { ResolutionCache } from "#domain/software/resolution-cache";
 import { jobsOf, packageSetOf, unimported, type ApplianceSoftware } from "#domain/software/resolution-request";
 import type { Job } from "#solver/job";
-import { nevra } from "#solver/package";
 import type { Problem, ResolvedPackage } from "#solver/resolution";
 import { solverRoom } from "#solver/shared";
 import type { Solver } from "#solver/solver";

@@ -1,5 +1,5 @@
 import { keepEstimate } from "#domain/appliances/estimate";
-import { imageBefore, keepImage } from "#domain/builds/last-image";
+import { imageBefore, keepImage } from "#domain/software/last-image";
 import { changedMeanwhile, Refusal } from "#domain/refusal";
 import { countChanges, imageOf, resolve } from "#domain/software/resolution";
 import { loadSoftware, type Choice } from "#domain/software/resolution-request";

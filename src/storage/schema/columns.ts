@@ -1,7 +1,25 @@
-import { integer } from "drizzle-orm/sqlite-core";
+import { integer, text } from "drizzle-orm/sqlite-core";
 
 /** Moments are milliseconds since 1970, read as Date. */
 export const moment = (name: string) => integer(name, { mode: "timestamp_ms" });
 
 /** An id that is never given twice, also not after its row is gone. */
 export const id = () => integer("id").primaryKey({ autoIncrement: true });
+
+/** An overlay file: what it is called, where it goes and whose it is there, and its content. */
+export const fileColumns = () => ({
+  /** Without a directory. */
+  fileName: text("file_name").notNull(),
+  /** The directory in the image, absolute and normalised: `/etc`. */
+  path: text("path").notNull(),
+  owner: text("owner").notNull(),
+  group: text("group_name").notNull(),
+  /** The mode's bits, e.g. 0o644. */
+  permissions: integer("permissions").notNull(),
+  enabled: integer("enabled", { mode: "boolean" }).notNull(),
+  size: integer("size").notNull(),
+  md5: text("md5").notNull(),
+  sha256: text("sha256").notNull(),
+  blobId: text("blob_id").notNull(),
+  createdAt: moment("created_at").notNull(),
+});

@@ -1,5 +1,5 @@
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import { id, moment } from "./columns.ts";
+import { fileColumns, id, moment } from "./columns.ts";
 
 /** Overlay files: what a build copies into the image. A clone's rows name the same blobs as its source's. */
 export const overlayFiles = sqliteTable(
@@ -7,20 +7,7 @@ export const overlayFiles = sqliteTable(
   {
     id: id(),
     applianceId: integer("appliance_id").notNull(),
-    /** Without a directory. */
-    fileName: text("file_name").notNull(),
-    /** The directory in the image, absolute and normalised: `/etc`. */
-    path: text("path").notNull(),
-    owner: text("owner").notNull(),
-    group: text("group_name").notNull(),
-    /** The mode's bits, e.g. 0o644. */
-    permissions: integer("permissions").notNull(),
-    enabled: integer("enabled", { mode: "boolean" }).notNull(),
-    size: integer("size").notNull(),
-    md5: text("md5").notNull(),
-    sha256: text("sha256").notNull(),
-    blobId: text("blob_id").notNull(),
-    createdAt: moment("created_at").notNull(),
+    ...fileColumns(),
   },
   (table) => [
     index("overlay_files_appliance").on(table.applianceId, table.id),

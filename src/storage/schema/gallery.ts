@@ -3,7 +3,7 @@ import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } fro
 import type { Arch, ImageType } from "#contract/index";
 import type { PublishedDefinition, PublishedFormat, PublishedSoftware } from "#domain/gallery/published";
 import { appliances } from "./appliances.ts";
-import { id, moment } from "./columns.ts";
+import { fileColumns, id, moment } from "./columns.ts";
 
 /** Who may read and clone an appliance beside its owner. */
 export const shares = sqliteTable(
@@ -71,17 +71,7 @@ export const publishedFiles = sqliteTable(
   {
     publicationId: integer("publication_id").notNull(),
     position: integer("position").notNull(),
-    fileName: text("file_name").notNull(),
-    path: text("path").notNull(),
-    owner: text("owner").notNull(),
-    group: text("group_name").notNull(),
-    permissions: integer("permissions").notNull(),
-    enabled: integer("enabled", { mode: "boolean" }).notNull(),
-    size: integer("size").notNull(),
-    md5: text("md5").notNull(),
-    sha256: text("sha256").notNull(),
-    blobId: text("blob_id").notNull(),
-    createdAt: moment("created_at").notNull(),
+    ...fileColumns(),
   },
   (table) => [
     primaryKey({ columns: [table.publicationId, table.position] }),

@@ -1,0 +1,79 @@
+import { announceBuild } from "#domain/events/events";
+import { sendJob } from "#queues/jobs";
+import { logKey } from "#storage/blobs";
+import { openDatabase } from "#storage/db";
+import { Announcements } from "./announcements.ts";
+import type { BuildLog } from "./build-log.ts";
+import { isOver, type BuildState } from "./build-machine.ts";
+import { attestFinished, momentOf, tellDatabase, type Outcome } from "./build-record.ts";
+import type { BuildUploads } from "./build-uploads.ts";
+
+/** Chores that failed are tried again after this. */
+export const retryMs = 5_000;
+
+interface Surroundings {
+  env: Env;
+  kv: SyncKvStorage;
+  buildId: number;
+  log: BuildLog;
+  uploads: BuildUploads;
+}
+
+/**
+ * What follows from a build's state: D1, the queue and the account are told of it, and R2 is tidied after its end. Each chore may
+ * run twice; what was done is remembered, so that a repetition does the rest alone.
+ */
+export class BuildChores {
+  readonly #around: Surroundings;
+  readonly #announcements: Announcements;
+
+  constructor(around: Surroundings) {
+    this.#around = around;
+    this.#announcements = new Announcements(around.kv);
+  }
+
+  /** To be called in the same write as the state: a crash right after it must not lose the chores. */
+  note(state: BuildState): void {
+    this.#announcements.note(momentOf(state, Date.now()));
+  }
+
+  /** Of a finished build, before its state says so. */
+  keepOutcome(outcome: Outcome): void {
+    this.#around.kv.put("outcome", outcome);
+  }
+
+  /** The row says this already. */
+  rowSays(state: BuildState): void {
+    this.#around.kv.put("told", wordFor(state));
+  }
+
+  async tell(state: BuildState): Promise<void> {
+    const { env, kv, buildId } = this.#around;
+    if (kv.get("told") !== wordFor(state)) {
+      await tellDatabase(openDatabase(env.DB), buildId, state, kv.get<Outcome>("outcome"));
+      this.rowSays(state);
+    }
+    if (state.status === "queued" && kv.get("wokenFor") !== state.wakeAgainAt) {
+      await sendJob(env, { kind: "build", buildId });
+      kv.put("wokenFor", state.wakeAgainAt);
+    }
+    await this.#announcements.send((moment) => announceBuild(env, buildId, moment));
+  }
+
+  /** What is left of a build that is over: its log as one blob, and in R2 the artifacts of the attempt that won alone. */
+  async tidyUp(state: BuildState): Promise<void> {
+    const { env, buildId, log, uploads } = this.#around;
+    await uploads.discardAllBut(state.status === "finished" ? state.attempt : null);
+    await attestFinished(env, buildId, state).catch((error: unknown) => {
+      console.error(`build ${buildId}: attestations:`, error);
+    });
+    await log.moveTo(logKey(buildId));
+  }
+
+  isTidy(state: BuildState): boolean {
+    return !isOver(state) || this.#around.log.archive !== undefined;
+  }
+}
+
+/** What D1 knows a state by. */
+const wordFor = ({ status, attempt }: BuildState) => `${status} ${attempt}`;

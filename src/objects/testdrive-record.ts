@@ -1,0 +1,63 @@
+import { announceTestdrive } from "#domain/events/events";
+import { openDatabase } from "#storage/db";
+import { saveTestdriveState } from "#storage/testdrives";
+import { Announcements } from "./announcements.ts";
+import type { TestdriveState } from "./testdrive-machine.ts";
+
+interface Known {
+  testdriveId: number;
+  state: TestdriveState;
+  /** An agent has claimed it. */
+  isClaimed: boolean;
+}
+
+/** What the row in D1 and the account have been told of a session, and what they have still to be told. */
+export class TestdriveRecord {
+  readonly #env: Env;
+  readonly #kv: SyncKvStorage;
+  readonly #announcements: Announcements;
+
+  constructor(env: Env, kv: SyncKvStorage) {
+    this.#env = env;
+    this.#kv = kv;
+    this.#announcements = new Announcements(kv);
+  }
+
+  /** By the insert that took the slot. */
+  rowIsNew(): void {
+    this.#kv.put("told", "new");
+  }
+
+  /** In the same write as the state. A session that nobody claimed was refused, and has neither start nor end. */
+  note({ state, isClaimed }: Known): void {
+    const at = Date.now();
+    if (state.status === "running") {
+      this.#announcements.note({ event: "testdrive.started", at, state: "running", message: "" });
+    } else if (state.status === "ended" && isClaimed) {
+      this.#announcements.note({ event: "testdrive.ended", at, state: "ended", message: state.reason });
+    }
+  }
+
+  isTold(state: TestdriveState): boolean {
+    return this.#told === rowState(state) && this.#announcements.isEmpty;
+  }
+
+  /** Writes D1 when the row's word has changed, and tells the account. May be called again until that has worked. */
+  async tell({ state, testdriveId }: Known): Promise<void> {
+    const row = rowState(state);
+    if (this.#told !== row) {
+      await saveTestdriveState(openDatabase(this.#env.DB), testdriveId, row);
+      this.#kv.put("told", row);
+    }
+    await this.#announcements.send((moment) => announceTestdrive(this.#env, testdriveId, moment));
+  }
+
+  get #told(): string | undefined {
+    return this.#kv.get<string>("told");
+  }
+}
+
+function rowState(state: TestdriveState): "new" | "running" | "ended" {
+  if (state.status === "running" || state.status === "ended") return state.status;
+  return "new";
+}

@@ -1,0 +1,210 @@
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { app } from "../../src/app.ts";
+import { askForBuild, listedBuilds, seenRunning } from "../support/builds.ts";
+import { signedIn, visit, type Client } from "../support/client.ts";
+import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
+import { fakeAgent } from "../support/fake-agent.ts";
+import { expectError, readXml } from "../support/xml.ts";
+
+let tux: Client;
+beforeEach(async () => {
+  tux = await signedIn();
+});
+
+/** Keeps a failing answer's reason in sight. */
+const idOf = async (answer: Response): Promise<number> => {
+  const document = await readXml(answer);
+  expect(document).toHaveProperty("build.id");
+  return Number(document.build.id);
+};
+
+describe("POST running_builds", () => {
+  it("starts a build of the configuration's version and type", async () => {
+    const applianceId = await createAppliance(tux);
+
+    const answer = await askForBuild(tux, applianceId);
+
+    const { build } = await readXml(answer);
+    expect(answer.status).toBe(200);
+    expect(Object.keys(build)).toEqual(["id", "state", "percent", "time_elapsed", "message", "version", "image_type"]);
+    expect(build).toMatchObject({
+      state: "queued",
+      percent: "0",
+      time_elapsed: "0",
+      version: "0.0.1",
+      image_type: "oem",
+    });
+  });
+
+  it("takes its parameters from a form body, and an empty one as absent", async () => {
+    const applianceId = await createAppliance(tux);
+    const authorization = `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}`;
+
+    const answer = await visit("/api/v1/user/running_builds/", {
+      method: "POST",
+      headers: { authorization, "content-type": "application/x-www-form-urlencoded" },
+      body: `appliance_id=${applianceId}&force=true&version=&image_type=`,
+    });
+
+    expect(await idOf(answer)).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ["no appliance", {}, 400, "missing_appliance_id"],
+    ["appliance 0", { appliance_id: "0" }, 400, "invalid_appliance_id"],
+    ["nonsense", { appliance_id: "<built-in function id>" }, 400, "invalid_appliance_id"],
+    ["an unknown appliance", { appliance_id: "999999" }, 400, "invalid_appliance_id"],
+  ])("refuses %s", async (_what, params, status, code) => {
+    await expectError(await tux.post("/running_builds", params), status, code);
+  });
+
+  it.each([
+    ["a version it never had", { version: "7.7.7" }, "invalid_version"],
+    ["an unknown type", { image_type: "floppy" }, "invalid_image_type"],
+    ["force=perhaps", { force: "perhaps" }, "invalid_value"],
+  ])("refuses %s", async (_what, params, code) => {
+    const applianceId = await createAppliance(tux);
+
+    await expectError(await askForBuild(tux, applianceId, params), 400, code);
+
+    expect(await listedBuilds(tux, applianceId)).toEqual([]);
+  });
+
+  it("does not know v2's image types on v1", async () => {
+    const applianceId = await createAppliance(tux);
+
+    const answer = await tux.on("v1").post("/running_builds", { appliance_id: applianceId, image_type: "oemiso" });
+
+    expect(await expectError(answer, 400, "invalid_image_type")).toBe("Pick one of xen, oem, vmx, iso.");
+  });
+
+  it("refuses at once what no builder makes, and says what is missing", async () => {
+    const agent = await fakeAgent();
+    await agent.hello({ arches: ["x86_64", "i586"], imageTypes: ["oem", "iso"], lacking: { ec2: "sfdisk" } });
+    const applianceId = await createAppliance(tux);
+
+    const message = await expectError(
+      await askForBuild(tux, applianceId, { image_type: "ec2" }),
+      400,
+      "configuration_error",
+    );
+
+    expect(message).toMatch(/no builder .* ec2 images for x86_64\. Missing there: sfdisk\./i);
+    expect(await listedBuilds(tux, applianceId)).toEqual([]);
+  });
+
+  it("refuses a stranger's appliance and a template", async () => {
+    const theirs = await createAppliance(await signedIn());
+
+    await expectError(await askForBuild(tux, theirs), 400, "invalid_appliance_id");
+    await expectError(await askForBuild(tux, 1), 403, "access_denied");
+  });
+
+  it("refuses who is not signed in", async () => {
+    await expectError(
+      await visit("/api/v2/user/running_builds?appliance_id=1", { method: "POST" }),
+      401,
+      "access_denied",
+    );
+  });
+
+  it("refuses an appliance whose status is not ok, with the reason", async () => {
+    const applianceId = await createAppliance(tux, { arch: "i686" });
+    const { status } = await readXml(await tux.get(`/appliances/${applianceId}/status`));
+
+    const message = await expectError(await askForBuild(tux, applianceId), 400, "configuration_error");
+
+    expect([status.issues.issue].flat()[0].text).toBe(message);
+  });
+
+  it("leaves exactly one running when two forced starts come at once", async () => {
+    const applianceId = await createAppliance(tux);
+
+    await Promise.all([askForBuild(tux, applianceId, { force: "1" }), askForBuild(tux, applianceId, { force: "1" })]);
+
+    const { running_builds: running } = await readXml(await tux.get(`/running_builds?appliance_id=${applianceId}`));
+    expect([running.running_build].flat()).toHaveLength(1);
+  });
+
+  it("lets exactly one of two starts at once win", async () => {
+    const applianceId = await createAppliance(tux);
+
+    const answers = await Promise.all([askForBuild(tux, applianceId), askForBuild(tux, applianceId)]);
+
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400]);
+    const refused = answers.find(({ status }) => status === 400);
+    await expectError(refused ?? new Response(), 400, "image_already_exists");
+  });
+
+  it("refuses what is already built, until it is forced", async () => {
+    const { applianceId } = await createBuild(tux);
+
+    const message = await expectError(
+      await askForBuild(tux, applianceId, { version: "0.0.1" }),
+      400,
+      "image_already_exists",
+    );
+
+    expect(message).toContain("Version 0.0.1 is already built as oem");
+    expect(await idOf(await askForBuild(tux, applianceId, { version: "0.0.1", force: "true" }))).toBeGreaterThan(0);
+  });
+
+  it("refuses another type of a version whose first build is not finished, with and without multi", async () => {
+    const applianceId = await createAppliance(tux);
+    await startBuild(tux, applianceId);
+
+    await expectError(await askForBuild(tux, applianceId, { image_type: "iso" }), 400, "initial_build_pending");
+    await expectError(
+      await askForBuild(tux, applianceId, { image_type: "iso", multi: "true" }),
+      400,
+      "initial_build_pending",
+    );
+  });
+
+  it("builds another type of the version that was built last with multi=true", async () => {
+    const { applianceId } = await createBuild(tux);
+
+    const { build } = await readXml(await askForBuild(tux, applianceId, { image_type: "iso", multi: "true" }));
+
+    expect(build).toMatchObject({ version: "0.0.1", image_type: "iso" });
+  });
+
+  it("refuses more builds than an account has slots", async () => {
+    for (let slot = 0; slot < 4; slot += 1) await startBuild(tux, await createAppliance(tux));
+    const fifth = await createAppliance(tux);
+
+    await expectError(await askForBuild(tux, fifth), 400, "no_build_slots");
+
+    const [first] = await env.DB.prepare("SELECT id FROM builds WHERE account_id = ? LIMIT 1")
+      .bind(tux.accountId)
+      .all<{ id: number }>()
+      .then(({ results }) => results);
+    await tux.delete(`/running_builds/${first?.id}`);
+    expect(await idOf(await askForBuild(tux, fifth))).toBeGreaterThan(0);
+  });
+
+  it("refuses more builds than the service has slots", async () => {
+    const applianceId = await createAppliance(tux);
+    const authorization = `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}`;
+
+    const answer = await app.request(
+      `/api/v2/user/running_builds?appliance_id=${applianceId}`,
+      { method: "POST", headers: { authorization } },
+      { ...env, MAX_BUILDS: "0" },
+    );
+
+    await expectError(answer, 400, "no_build_slots");
+  });
+
+  it("starts all the same when its object cannot be told", async () => {
+    const applianceId = await createAppliance(tux);
+    const complaint = vi.spyOn(console, "error").mockImplementation(() => {});
+    vi.spyOn(env.BUILDS, "getByName").mockReturnValue({ wake: () => Promise.reject(new Error("gone")) } as never);
+
+    const answer = await askForBuild(tux, applianceId).finally(() => vi.restoreAllMocks());
+
+    expect(complaint).toHaveBeenCalled();
+    expect(await seenRunning(tux, await idOf(answer))).toMatchObject({ state: "queued" });
+  });
+});
