@@ -1,6 +1,8 @@
 import { buildObject, forgetBuild } from "#domain/builds/build";
+import { abortNoted } from "#storage/begun-uploads";
 import {
   attestationsKey,
+  begunUploadsPrefix,
   buildIdOfKey,
   buildsPrefix,
   inputsPrefix,
@@ -24,6 +26,8 @@ import {
 const silentMs = 60_000;
 /** Blobs come before their rows: a young one without a row may just be waiting for it. */
 const graceMs = 60 * 60_000;
+/** An upload of 2 GiB may take its time. */
+const longestUploadMs = 24 * 60 * 60_000;
 /** Blobs looked at per prefix and run. */
 const pageSize = 500;
 
@@ -66,6 +70,14 @@ export async function removeStrayInputs(env: Env, db: Database, now: number): Pr
   );
 }
 
+/** Aborts multipart uploads of clients that a crash has left unfinished. */
+export async function abortLostUploads(env: Env, db: Database, now: number): Promise<void> {
+  const notes = await nextOldKeys(env, db, { prefix: begunUploadsPrefix, now, youngMs: longestUploadMs });
+  for (const note of notes) {
+    await abortNoted(env.BLOBS, note).catch((error: unknown) => console.error(`${note} is looked at again:`, error));
+  }
+}
+
 function belongs(key: string, build: KeptBuild | undefined): boolean {
   if (!build) return false;
   // While it runs, its attempts' uploads come and go by its object's word alone.
@@ -80,12 +92,12 @@ function belongs(key: string, build: KeptBuild | undefined): boolean {
 export async function nextOldKeys(
   env: Env,
   db: Database,
-  { prefix, now }: { prefix: string; now: number },
+  { prefix, now, youngMs = graceMs }: { prefix: string; now: number; youngMs?: number },
 ): Promise<string[]> {
   const cursor = await findSweepPosition(db, prefix);
   const page = await env.BLOBS.list({ prefix, limit: pageSize, ...(cursor === undefined ? {} : { cursor }) });
   await saveSweepPosition(db, prefix, page.truncated ? page.cursor : undefined);
-  return page.objects.filter(({ uploaded }) => uploaded.getTime() < now - graceMs).map(({ key }) => key);
+  return page.objects.filter(({ uploaded }) => uploaded.getTime() < now - youngMs).map(({ key }) => key);
 }
 
 export async function removeBlobs(env: Env, keys: string[]): Promise<void> {

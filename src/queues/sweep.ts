@@ -5,7 +5,13 @@ import { refreshRepositories, removeStrayPackages, removeStraySolvs } from "#dom
 import { mendUserRepositories, removeReleasedUploads, removeStrayUploads, thawOverBuilds } from "#domain/rpms/sweep";
 import { expirePreparedRoots } from "#domain/builds/prepared-root";
 import { expireOldImages } from "#domain/builds/retention";
-import { forgetRetiredBuilds, removeStrayBuildBlobs, removeStrayInputs, wakeLostBuilds } from "#domain/sweep";
+import {
+  abortLostUploads,
+  forgetRetiredBuilds,
+  removeStrayBuildBlobs,
+  removeStrayInputs,
+  wakeLostBuilds,
+} from "#domain/sweep";
 import { wakeTestdrives } from "#domain/testdrives/testdrive";
 import { openDatabase } from "#storage/db";
 
@@ -30,6 +36,7 @@ export async function sweep(event: ScheduledController, env: Env): Promise<void>
     removeReleasedUploads, // before the next one, which forgets when they were released
     removeReleasedContents,
     removeStrayContents,
+    abortLostUploads,
     forgetIdempotentAnswers,
   ];
   for (const chore of chores) {

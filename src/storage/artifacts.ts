@@ -41,8 +41,14 @@ export async function completeUpload(
   if (size !== expected) throw new Error(`${key} has ${size} bytes in R2, its parts had ${expected}`);
 }
 
-/** Forgets an upload and what it made; one that is gone is gone. */
-export async function abortUpload(blobs: R2Bucket, { key, uploadId }: UploadAddress): Promise<void> {
+/** Forgets an upload and what it made. */
+export async function abortUpload(blobs: R2Bucket, upload: UploadAddress): Promise<void> {
+  await abortMultipart(blobs, upload);
+  await blobs.delete(upload.key);
+}
+
+/** Forgets the parts of an upload; one that is gone or complete is that. */
+export async function abortMultipart(blobs: R2Bucket, { key, uploadId }: UploadAddress): Promise<void> {
   await blobs
     .resumeMultipartUpload(key, uploadId)
     .abort()
@@ -50,7 +56,6 @@ export async function abortUpload(blobs: R2Bucket, { key, uploadId }: UploadAddr
       // 10024: R2's "The specified multipart upload does not exist."
       if (!/10024|does not exist/.test(String(error))) throw error;
     });
-  await blobs.delete(key);
 }
 
 /** SHA-256 over the parts' hex digests, joined by newlines (contract/upload.ts). */

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { beginUpload, type BegunUpload } from "./begun-uploads.ts";
 
 /** R2 wants all parts but the last of one size, and at least 5 MiB each. */
 const partBytes = 8 * 2 ** 20;
@@ -32,7 +33,7 @@ export class BlobWriter {
   readonly #blobs: R2Bucket;
   readonly #key: string;
   readonly #parts: R2UploadedPart[] = [];
-  #upload: R2MultipartUpload | undefined;
+  #upload: BegunUpload | undefined;
   // One buffer for all parts: a new one for each would lie around until the garbage collector comes.
   #buffer = new Uint8Array(1 << 16);
   #heldBytes = 0;
@@ -84,7 +85,7 @@ export class BlobWriter {
   }
 
   async #sendPart(): Promise<void> {
-    this.#upload ??= await this.#blobs.createMultipartUpload(this.#key);
+    this.#upload ??= await beginUpload(this.#blobs, this.#key);
     this.#parts.push(await this.#upload.uploadPart(this.#parts.length + 1, this.#held()));
     this.#sentBytes += this.#heldBytes;
     this.#heldBytes = 0;

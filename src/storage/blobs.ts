@@ -34,6 +34,9 @@ export const uploadHeadersKey = (blobId: string) => `uploads/${blobId}/headers.j
 export const userRepositoryFileKey = (repositoryId: number, path: string) =>
   `user-repositories/${repositoryId}/${path}`;
 
+/** Names a multipart upload that has begun and may not have ended. */
+export const begunUploadKey = (noteId: string) => `begun-uploads/${noteId}.json`;
+
 /** Something that an appliance holds: an overlay file, a logo, a background. Clones name the same. */
 export const contentKey = (blobId: string) => `contents/${blobId}`;
 /** What is shown of a background, beside the background itself. */
@@ -47,5 +50,6 @@ export const buildIdOfKey = (key: string): number => Number(key.split("/")[1]);
 export const sha256OfKey = (key: string): string => key.slice(inputsPrefix.length).replace(/\.json$/, "");
 export const importIdOfKey = (key: string): string => key.split("/")[2] ?? "";
 export const uploadsPrefix = "uploads/";
+export const begunUploadsPrefix = "begun-uploads/";
 export const contentsPrefix = "contents/";
 export const blobIdOfKey = (key: string): string => key.split("/")[1] ?? "";

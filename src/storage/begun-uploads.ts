@@ -1,0 +1,40 @@
+import { z } from "zod";
+import { abortMultipart } from "./artifacts.ts";
+import { begunUploadKey } from "./blobs.ts";
+
+/** What a writer does with a multipart upload. */
+export type BegunUpload = Pick<R2MultipartUpload, "uploadPart" | "complete" | "abort">;
+
+const Note = z.object({ key: z.string(), uploadId: z.string() });
+
+/**
+ * Begins a multipart upload, and notes it until it is over: R2 does not list those that have begun, and keeps their parts. A
+ * crash before the note leaves an upload without parts.
+ */
+export async function beginUpload(blobs: R2Bucket, key: string): Promise<BegunUpload> {
+  const upload = await blobs.createMultipartUpload(key);
+  const noteKey = begunUploadKey(crypto.randomUUID());
+  await blobs.put(noteKey, JSON.stringify({ key, uploadId: upload.uploadId } satisfies z.infer<typeof Note>));
+  // A note that stays is looked at by the sweep; what it names is not in doubt.
+  const over = () =>
+    blobs.delete(noteKey).catch((error: unknown) => console.error(`the note of an upload to ${key} stays:`, error));
+  return {
+    uploadPart: (number, bytes) => upload.uploadPart(number, bytes),
+    async complete(parts) {
+      const object = await upload.complete(parts);
+      await over();
+      return object;
+    },
+    async abort() {
+      await upload.abort();
+      await over();
+    },
+  };
+}
+
+/** Aborts what a note names. One that is over is left as it is, with the object that it made. */
+export async function abortNoted(blobs: R2Bucket, noteKey: string): Promise<void> {
+  const note = await blobs.get(noteKey);
+  if (note) await abortMultipart(blobs, Note.parse(await note.json()));
+  await blobs.delete(noteKey);
+}
