@@ -27,6 +27,7 @@ const cronEveryMs = 60_000;
 /** Runs the bundled Worker on this machine with everything it is bound to; its state is in the state directory. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<{ stop(): Promise<void> }> {
   useGuardedWorkerd();
+  collectGarbageEarly();
   const log = openBoundedLog(join(options.stateDirectory, "worker.log"));
   const given = convertV4MiniflareOptions(miniflareOptions(options, log.append));
   const miniflare = keepingSignals(() => new Miniflare(given));
@@ -54,6 +55,14 @@ function useGuardedWorkerd(): void {
   const workerd: { default: string } = require("workerd");
   process.env["KILN_WORKERD"] = workerd.default;
   process.env["MINIFLARE_WORKERD_PATH"] = join(projectRoot, "scripts/launch/workerd.sh");
+}
+
+/**
+ * The simulated R2 reads an upload in small pieces, each a short-lived object with a buffer outside the heap. V8 would let those of
+ * an isolate grow to 16 MiB before it looks for garbage, and the buffers with them: to 80 MiB. With half of it workerd is as fast.
+ */
+function collectGarbageEarly(): void {
+  process.env["MINIFLARE_WORKERD_V8_FLAGS"] ??= "--max-semi-space-size=8"; // MiB
 }
 
 function miniflareOptions(options: EmbeddedOptions, log: (line: string) => void): V4MiniflareOptions {

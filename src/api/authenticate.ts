@@ -23,7 +23,8 @@ export function basicCredentials(header: string | undefined): { username: string
   return colon < 0 ? undefined : { username: text.slice(0, colon), key: text.slice(colon + 1) };
 }
 
-function challenge(c: Context): Response {
+/** The answer to whoever gave no credentials or wrong ones. */
+export function challenge(c: Context): Response {
   c.header("WWW-Authenticate", 'Basic realm="Kiln API", charset="UTF-8"');
   const message = "Sign in with your account name and your API key.";
   return xml(c, "error", { code: "access_denied", message }, 401);

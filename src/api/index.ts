@@ -5,6 +5,7 @@ import { appliances } from "#api/appliances/appliances";
 import { configuration } from "#api/appliances/configuration";
 import { imageFiles } from "#api/appliances/image-files";
 import { manifest } from "#api/appliances/manifest";
+import { applianceList } from "#api/appliances/list";
 import { applianceRepositories } from "#api/appliances/repositories";
 import { gpgKeys } from "#api/appliances/gpg-keys";
 import { pictures } from "#api/appliances/pictures";
@@ -39,6 +40,7 @@ function resources(version: ApiVersion) {
       c.set("version", version);
       await next();
     })
+    .route("/", applianceList) // signs in by itself
     .use(authenticate)
     .use(refuseChangesInReadOnlyMode)
     .use(idempotent)

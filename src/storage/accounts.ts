@@ -1,5 +1,5 @@
 import { eq, sql, type SQL } from "drizzle-orm";
-import type { Database } from "./db.ts";
+import { prepared, type Database } from "./db.ts";
 import { accounts } from "./schema.ts";
 
 export type Account = typeof accounts.$inferSelect;
@@ -11,8 +11,12 @@ export async function addAccount(db: Database, account: NewAccount): Promise<Acc
   return added;
 }
 
+const byUsername = prepared((db) =>
+  db.query.accounts.findFirst({ where: eq(accounts.username, sql.placeholder("username")) }).prepare(),
+);
+
 export const findAccount = (db: Database, username: string): Promise<Account | undefined> =>
-  db.query.accounts.findFirst({ where: eq(accounts.username, username) });
+  byUsername(db).execute({ username });
 
 export const listAccounts = (db: Database): Promise<Account[]> => db.query.accounts.findMany({ orderBy: accounts.id });
 

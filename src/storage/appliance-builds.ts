@@ -1,33 +1,34 @@
-import { and, asc, desc, eq, inArray, isNull, sql } from "drizzle-orm";
+import { and, asc, desc, eq, isNull, sql } from "drizzle-orm";
 import type { Appliance } from "./appliances.ts";
-import type { Database } from "./db.ts";
-import { appliances, builds } from "./schema.ts";
+import type { Account } from "./accounts.ts";
+import { prepared, type Database } from "./db.ts";
+import { rowReader } from "./rows.ts";
+import { accounts, appliances, builds } from "./schema.ts";
 
 // A list of a hundred appliances would else carry a hundred configurations that nobody shows.
 const listedOfAppliance = {
-  id: true,
-  name: true,
-  arch: true,
-  imageType: true,
-  lastEditedAt: true,
-  estimatedRawMb: true,
-  estimatedCompressedMb: true,
-  baseSystem: true,
-  uuid: true,
-  parentId: true,
-  parentName: true,
-} as const;
+  id: appliances.id,
+  name: appliances.name,
+  arch: appliances.arch,
+  imageType: appliances.imageType,
+  lastEditedAt: appliances.lastEditedAt,
+  estimatedRawMb: appliances.estimatedRawMb,
+  estimatedCompressedMb: appliances.estimatedCompressedMb,
+  baseSystem: appliances.baseSystem,
+  uuid: appliances.uuid,
+  parentId: appliances.parentId,
+  parentName: appliances.parentName,
+};
 const listedOfBuild = {
-  id: true,
-  applianceId: true,
-  version: true,
-  imageType: true,
-  rawSize: true,
-  fileSize: true,
-  compressed: true,
-  downloadToken: true,
-  fileName: true,
-} as const;
+  id: builds.id,
+  version: builds.version,
+  imageType: builds.imageType,
+  rawSize: builds.rawSize,
+  fileSize: builds.fileSize,
+  compressed: builds.compressed,
+  downloadToken: builds.downloadToken,
+  fileName: builds.fileName,
+};
 
 /** What lists and pages of appliances show. */
 export type ListedAppliance = Pick<Appliance, keyof typeof listedOfAppliance>;
@@ -38,35 +39,50 @@ export interface ApplianceWithBuilds {
   builds: ListedBuild[];
 }
 
-/** All appliances of an account with their builds, in one round trip. */
-export async function listAppliancesWithBuilds(db: Database, accountId: number): Promise<ApplianceWithBuilds[]> {
-  const [all, images] = await db.batch([
-    db.query.appliances.findMany({
-      columns: listedOfAppliance,
-      where: eq(appliances.accountId, accountId),
-      orderBy: asc(appliances.id),
-    }),
-    db.query.builds.findMany({
-      columns: listedOfBuild,
-      where: and(
-        downloadable,
-        inArray(builds.applianceId, sql`(SELECT id FROM appliances WHERE account_id = ${accountId})`),
-      ),
-      orderBy: desc(builds.id),
-    }),
-  ]);
-  const byAppliance = Map.groupBy(images, ({ applianceId }) => applianceId);
-  return all.map((appliance) => ({ appliance, builds: byAppliance.get(appliance.id) ?? [] }));
+const downloadable = and(eq(builds.status, "finished"), isNull(builds.retiredAt), isNull(builds.expiredAt));
+
+const listOfKey = prepared((db) =>
+  db
+    .select({ appliance: listedOfAppliance, build: listedOfBuild })
+    .from(accounts)
+    .leftJoin(appliances, eq(appliances.accountId, accounts.id))
+    .leftJoin(builds, and(eq(builds.applianceId, appliances.id), downloadable))
+    .where(
+      and(eq(accounts.username, sql.placeholder("username")), eq(accounts.apiKeyHmac, sql.placeholder("apiKeyHmac"))),
+    )
+    .orderBy(asc(appliances.id), desc(builds.id))
+    .prepare(),
+);
+
+/** The appliances, with their builds, of the account that has this name and this key, in one round trip; undefined: none has. */
+export async function listAppliancesOfKey(
+  db: Database,
+  key: Pick<Account, "username" | "apiKeyHmac">,
+): Promise<ApplianceWithBuilds[] | undefined> {
+  const rows = await listOfKey(db).values(key);
+  return rows.length === 0 ? undefined : listed(rows);
+}
+
+const applianceOf = rowReader(listedOfAppliance);
+const buildOf = rowReader(listedOfBuild, Object.keys(listedOfAppliance).length);
+
+/** Of rows in the order of their appliances. */
+function listed(rows: readonly (readonly unknown[])[]): ApplianceWithBuilds[] {
+  const all: ApplianceWithBuilds[] = [];
+  for (const row of rows) {
+    const [appliance, build] = [applianceOf(row), buildOf(row)];
+    if (appliance && all.at(-1)?.appliance.id !== appliance.id) all.push({ appliance, builds: [] });
+    if (build) all.at(-1)?.builds.push(build);
+  }
+  return all;
 }
 
 /** The same for one appliance that the caller may read; a template has none. */
 export async function withBuilds(db: Database, appliance: ListedAppliance): Promise<ApplianceWithBuilds> {
-  const images = await db.query.builds.findMany({
-    columns: listedOfBuild,
-    where: and(downloadable, eq(builds.applianceId, appliance.id)),
-    orderBy: desc(builds.id),
-  });
+  const images = await db
+    .select(listedOfBuild)
+    .from(builds)
+    .where(and(downloadable, eq(builds.applianceId, appliance.id)))
+    .orderBy(desc(builds.id));
   return { appliance, builds: images };
 }
-
-const downloadable = and(eq(builds.status, "finished"), isNull(builds.retiredAt), isNull(builds.expiredAt));

@@ -12,3 +12,13 @@ export function openDatabase(d1: D1Database): Database {
   opened.set(d1, database);
   return database;
 }
+
+/** A query that drizzle puts together once for each database, for those that many requests ask; its values are placeholders. */
+export function prepared<Query>(prepare: (db: Database) => Query): (db: Database) => Query {
+  const queries = new WeakMap<Database, Query>();
+  return (db) => {
+    const query = queries.get(db) ?? prepare(db);
+    queries.set(db, query);
+    return query;
+  };
+}

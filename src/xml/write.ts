@@ -54,41 +54,63 @@ export const marked = (attributes: Attributes, value: string | XmlFields) => new
 export const writeXml = (root: string, value: XmlValue): string => element(root, value, "");
 
 function element(name: string, value: XmlValue, indent: string): string {
+  if (isText(value)) return wrapped(name, "", textOf(value), indent);
   if (value instanceof XmlList) return list(name, value, indent);
-  if (value instanceof XmlMarked) return wrapped(name, value.attributes, value.value, indent);
-  return wrapped(name, {}, value, indent);
+  if (value instanceof XmlMarked) return markedElement(name, value, indent);
+  return parent(name, "", value, indent);
+}
+
+type Text = string | number | boolean | Date;
+
+const isText = (value: XmlValue): value is Text => typeof value !== "object" || value instanceof Date;
+
+function textOf(value: Text): string {
+  if (typeof value === "string") return escape(value);
+  return value instanceof Date ? clientTime(value) : String(value);
+}
+
+function wrapped(name: string, attributes: string, text: string, indent: string): string {
+  return text === "" ? `${indent}<${name}${attributes}/>\n` : `${indent}<${name}${attributes}>${text}</${name}>\n`;
 }
 
 function list(name: string, { item, items, attributes }: XmlList, indent: string): string {
-  const children = items.map((value) => element(item, value, `${indent}  `)).join("");
-  return `${indent}<${name}${written(attributes)}>\n${children}${indent}</${name}>\n`;
+  const inner = `${indent}  `;
+  let out = `${indent}<${name}${written(attributes)}>\n`;
+  for (const value of items) out += element(item, value, inner);
+  return `${out}${indent}</${name}>\n`;
 }
 
-function wrapped(name: string, attributes: Attributes, value: Exclude<XmlValue, XmlList | XmlMarked>, indent: string) {
-  const open = `${indent}<${name}${written(attributes)}`;
-  if (isFields(value)) {
-    const children = fields(value, `${indent}  `);
-    return children === "" ? `${open}></${name}>\n` : `${open}>\n${children}${indent}</${name}>\n`;
-  }
-  const text = escape(value instanceof Date ? clientTime(value) : String(value));
-  return text === "" ? `${open}/>\n` : `${open}>${text}</${name}>\n`;
+function markedElement(name: string, { attributes, value }: XmlMarked, indent: string): string {
+  if (typeof value === "string") return wrapped(name, written(attributes), escape(value), indent);
+  return parent(name, written(attributes), value, indent);
 }
 
-const isFields = (value: XmlValue): value is XmlFields => typeof value === "object" && !(value instanceof Date);
+function parent(name: string, attributes: string, value: XmlFields, indent: string): string {
+  const children = fields(value, `${indent}  `);
+  if (children === "") return `${indent}<${name}${attributes}></${name}>\n`;
+  return `${indent}<${name}${attributes}>\n${children}${indent}</${name}>\n`;
+}
 
 function fields(value: XmlFields, indent: string): string {
   let out = "";
-  for (const [name, field] of Object.entries(value)) {
+  // Not by Object.entries: it would make an array for each field.
+  for (const name in value) {
+    const field = value[name];
     if (field === undefined || field instanceof JsonOnly) continue;
-    for (const one of Array.isArray(field) ? field : [field as XmlValue]) out += element(name, one, indent);
+    if (isRepeated(field)) for (const one of field) out += element(name, one, indent);
+    else out += element(name, field, indent);
   }
   return out;
 }
 
-const written = (attributes: Attributes) =>
-  Object.entries(attributes)
-    .map(([name, value]) => ` ${name}="${escape(String(value)).replaceAll('"', "&quot;")}"`)
-    .join("");
+const isRepeated = (field: XmlValue | readonly XmlValue[]): field is readonly XmlValue[] => Array.isArray(field);
+
+function written(attributes: Attributes): string {
+  let out = "";
+  for (const [name, value] of Object.entries(attributes))
+    out += ` ${name}="${escape(String(value)).replaceAll('"', "&quot;")}"`;
+  return out;
+}
 
 const escape = (text: string) =>
   plain.test(text)
@@ -103,4 +125,7 @@ const notXml =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
 /** `2012-03-01 17:02:09 UTC`; the Java client rejects ISO 8601. */
-export const clientTime = (moment: Date) => `${moment.toISOString().slice(0, 19).replace("T", " ")} UTC`;
+export function clientTime(moment: Date): string {
+  const iso = moment.toISOString();
+  return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
+}

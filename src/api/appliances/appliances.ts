@@ -4,8 +4,8 @@ import { deleteAppliance } from "#domain/appliances/deletion";
 import type { Issue } from "#domain/appliances/issue";
 import { shownStatus } from "#domain/appliances/status";
 import { withEstimate } from "#domain/appliances/estimate";
-import { listAppliancesWithBuilds, withBuilds } from "#storage/appliance-builds";
-import { arrayOf, plainListOf } from "#xml/write";
+import { withBuilds } from "#storage/appliance-builds";
+import { plainListOf } from "#xml/write";
 import { factory } from "#api/factory";
 import { id, parseParams, pathId, readParams, text } from "#api/params";
 import { success, xml } from "#api/respond";
@@ -19,17 +19,6 @@ export const CloneRequest = z.object({
 
 export const appliances = factory
   .createApp()
-  .get("/appliances", async (c) => {
-    const all = await listAppliancesWithBuilds(c.var.db, c.var.account.id);
-    return xml(
-      c,
-      "appliances",
-      arrayOf(
-        "appliance",
-        all.map((one) => applianceFields(one, c.var)),
-      ),
-    );
-  })
   .post("/appliances", async (c) => {
     const { clone_from: cloneFrom, name, arch } = parseParams(CloneRequest, await readParams(c));
 

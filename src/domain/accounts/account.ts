@@ -2,6 +2,7 @@ import { endStreams } from "#domain/events/events";
 import { Refusal } from "#domain/refusal";
 import { decrypt, encrypt, hashPassword, keyedHash, newPassword, passwordMatches, sameSecret } from "#domain/secrets";
 import { addAccount, findAccount, saveApiKey, type Account } from "#storage/accounts";
+import { listAppliancesOfKey, type ApplianceWithBuilds } from "#storage/appliance-builds";
 import type { Database } from "#storage/db";
 
 /** The service's own secrets that guard API keys. */
@@ -45,6 +46,18 @@ export async function checkApiKey(
   const account = await findAccount(db, given.username);
   const hmac = await keyedHash(secrets.API_KEY_PEPPER, given.key);
   return account && sameSecret(account.apiKeyHmac, hmac) ? account : undefined;
+}
+
+/**
+ * The appliances of that account; undefined: there is none. Who asks, and for what, is one question to the database, since a second one
+ * would take a third of the whole request. The key is looked up by its HMAC, so how long that takes tells nothing about it.
+ */
+export async function listByApiKey(
+  db: Database,
+  secrets: KeySecrets,
+  { username, key }: { username: string; key: string },
+): Promise<ApplianceWithBuilds[] | undefined> {
+  return await listAppliancesOfKey(db, { username, apiKeyHmac: await keyedHash(secrets.API_KEY_PEPPER, key) });
 }
 
 /** The key's page opens with the password as well as with the key itself. */
