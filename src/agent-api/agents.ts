@@ -3,13 +3,14 @@ import { endLeases } from "#domain/builds/claim";
 import { endTestdrivesOf } from "#domain/testdrives/testdrive";
 import { switchboard } from "#queues/jobs";
 import { saveCapabilities } from "#storage/agents";
+import { readMessage } from "#agent-api/body";
 import { factory } from "#agent-api/factory";
 import { AgentRefusal } from "#agent-api/refusal";
 
 export const agents = factory
   .createApp()
   .post("/hello", async (c) => {
-    const { capabilities } = Hello.parse(await c.req.json());
+    const { capabilities } = await readMessage(c, Hello);
     const { agent, db } = c.var;
 
     await saveCapabilities(db, agent.id, capabilities);

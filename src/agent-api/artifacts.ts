@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ArtifactName, CompleteUpload, OpenUpload, partDigestHeader, Sha256 } from "#contract/index";
 import { putPart } from "#storage/artifacts";
 import { attemptOf } from "#agent-api/attempt";
+import { readMessage } from "#agent-api/body";
 import { factory } from "#agent-api/factory";
 import { accepted, AgentRefusal } from "#agent-api/refusal";
 
@@ -18,7 +19,7 @@ export const artifacts = factory
   .post("/:id/artifacts/:name", async (c) => {
     const { name } = Artifact.parse(c.req.param());
     const { build, token } = attemptOf(c);
-    const { size } = OpenUpload.parse(await c.req.json());
+    const { size } = await readMessage(c, OpenUpload);
     return c.json(accepted(await build.openUpload(token, name, size)));
   })
   .put("/:id/artifacts/:name/parts/:number", async (c) => {
@@ -46,6 +47,6 @@ export const artifacts = factory
   .post("/:id/artifacts/:name/complete", async (c) => {
     const { name } = Artifact.parse(c.req.param());
     const { build, token } = attemptOf(c);
-    const stated = CompleteUpload.parse(await c.req.json());
+    const stated = await readMessage(c, CompleteUpload);
     return c.json(accepted(await build.completeUpload(token, name, stated)));
   });

@@ -2,13 +2,14 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { attemptHeader, TestdriveClaimRequest, type TestdriveClaimAnswer } from "#contract/index";
 import { claimTestdrive, testdriveObject } from "#domain/testdrives/testdrive";
+import { readMessage } from "#agent-api/body";
 import { factory, type AgentEnv } from "#agent-api/factory";
 import { AgentRefusal } from "#agent-api/refusal";
 
 export const testdrives = factory
   .createApp()
   .post("/claim", async (c) => {
-    const { vnc } = TestdriveClaimRequest.parse(await c.req.json());
+    const { vnc } = await readMessage(c, TestdriveClaimRequest);
 
     const claimed = await claimTestdrive(c.env, c.var.db, c.var.agent, vnc);
 

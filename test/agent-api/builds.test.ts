@@ -6,7 +6,7 @@ import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
-import { bytesOf, fakeAgent, result } from "../support/fake-agent.ts";
+import { bytesOf, capabilities, fakeAgent, result } from "../support/fake-agent.ts";
 import { codeOf, runningBuild } from "../support/running-build.ts";
 import { readXml } from "../support/xml.ts";
 
@@ -16,6 +16,9 @@ let tux: Client;
 beforeEach(async () => {
   tux = await signedIn();
 });
+
+/** A result that lists so many packages. */
+const listing = (count: number) => ({ ...result, installed: Array.from({ length: count }, () => result.installed[0]) });
 
 describe("the agent door", () => {
   it.each([
@@ -29,6 +32,20 @@ describe("the agent door", () => {
     });
 
     expect(await codeOf(answer)).toEqual([401, "unauthorized"]);
+  });
+
+  it("refuses a message that is longer than any of its kind, also when nothing else is wrong with it", async () => {
+    const agent = await fakeAgent();
+    const body = JSON.stringify({ capabilities }) + " ".repeat(64 * 1024);
+
+    expect(await codeOf(await agent.call("POST", "/builds/claim", { body }))).toEqual([413, "too_large"]);
+  });
+
+  it("takes the long list of a large image's packages, within reason", async () => {
+    const { attempt } = await runningBuild(tux);
+
+    expect(await codeOf(await attempt.call("finish", listing(20_000)))).toEqual([409, "incomplete"]);
+    expect(await codeOf(await attempt.call("finish", listing(300_000)))).toEqual([413, "too_large"]);
   });
 
   it.each([
