@@ -115,7 +115,10 @@ async function buildBare(kept: string, folder: string, imageType: ImageType): Pr
     const exit = await run(command, enclosedArgs, options);
     if (!("code" in exit) || exit.code !== 0) throw new Error(`kiwi-ng by hand: ${endOf(exit)}: ${lastWords}`);
   }
-  const built = { ...(await readResult(place.target, imageType)), machine: { memoryMb: 512, is64Bit: true } };
+  const built = {
+    ...(await readResult(place.target, imageType)),
+    machine: { memoryMb: 512, hasCdrom: false, is64Bit: true },
+  };
   const packed = await packImage(built, "bare", { workDir: dir.path, signal });
   await mkdir(join(dir.path, "copy"));
   copyFileSync(packed.path, join(dir.path, "copy", packed.fileName));

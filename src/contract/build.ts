@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Capabilities } from "./agent.ts";
-import { Arch, ImageType, Sha256 } from "./image-type.ts";
+import { Arch, Firmware, ImageType, Sha256 } from "./image-type.ts";
 import { FrozenKey, RepositoryTrust } from "./trust.ts";
 
 /** The header that carries the attempt token on every call about a claimed build or testdrive. */
@@ -55,6 +55,8 @@ export const FrozenConfiguration = z.object({
   webyast: z.boolean(),
   /** Of the machine that the image is meant for; absent: frozen before image types told it. */
   memoryMb: z.int().positive().optional(),
+  /** Whether that machine has a CD-ROM drive; absent: frozen before this was told. */
+  cdrom: z.boolean().optional(),
   /** The user's script for the end of a build; absent: there is none, or it is switched off. */
   buildScript: z.string().optional(),
 });
@@ -95,6 +97,8 @@ export const FrozenInput = z.object({
   formatVersion: z.literal(1),
   appliance: z.object({ id: z.int(), name: z.string(), version: z.string(), arch: Arch }),
   imageType: ImageType,
+  /** Absent: frozen when there was only BIOS. */
+  firmware: Firmware.optional(),
   /** File name of the result without its extension, e.g. "Kiosk.x86_64-0.0.1.oem". */
   imageName: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,199}$/),
   repositories: z.array(FrozenRepository),

@@ -16,6 +16,10 @@ export const kiwiTypes: Readonly<Record<ImageType, "oem" | "iso" | "kis">> = {
   oemiso: "oem",
 };
 
+/** What an image boots by: `bios` alone, or `efi`, which is UEFI and BIOS. */
+export const Firmware = z.enum(["bios", "efi"]);
+export type Firmware = z.infer<typeof Firmware>;
+
 export const Arch = z.enum(["x86_64", "i586"]);
 export type Arch = z.infer<typeof Arch>;
 

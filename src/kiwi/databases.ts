@@ -23,25 +23,37 @@ export function databasePart({ databases }: Pick<ImageFacts, "databases">): Part
 type Users = DatabaseFacts["users"];
 
 const statements: Record<DatabaseFacts["type"], (users: Users) => string> = {
-  pgsql: (users) => linesOf(...users.map(postgresUser), ...usersByDatabase(users).flatMap(postgresDatabase)),
+  pgsql: (users) => linesOf(...users.flatMap(postgresUser), ...usersByDatabase(users).flatMap(postgresDatabase)),
   mysql: (users) => linesOf(...users.map(mysqlUser), ...usersByDatabase(users).flatMap(mysqlDatabase)),
 };
 
 /** Each database with those who may use it, the first of whom owns it. */
 function usersByDatabase(users: Users): [database: string, users: string[]][] {
-  const all = users.flatMap(({ username, databases }) => databases.map((name) => ({ name, username })));
+  const all = users.flatMap(({ username, databases }) => [...new Set(databases)].map((name) => ({ name, username })));
   const grouped = Map.groupBy(all, ({ name }) => name);
   return [...grouped].map(([name, entries]) => [name, entries.map(({ username }) => username)]);
 }
 
 // psql's \gexec runs what a query answers: CREATE has no IF NOT EXISTS there.
-const postgresUser = ({ username, verifier }: Users[number]): string =>
-  String.raw`SELECT 'CREATE ROLE "${username}" LOGIN PASSWORD ''${verifier}''' WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${username}') \gexec`;
-
-const postgresDatabase = ([name, users]: [string, string[]]): string[] => [
-  String.raw`SELECT 'CREATE DATABASE "${name}" OWNER "${users[0] ?? ""}"' WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = '${name}') \gexec`,
-  ...users.slice(1).map((user) => `GRANT ALL ON DATABASE "${name}" TO "${user}";`),
+const postgresUser = ({ username, verifier }: Users[number]): string[] => [
+  String.raw`SELECT 'CREATE ROLE "${username}"' WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${username}') \gexec`,
+  `ALTER ROLE "${username}" LOGIN PASSWORD '${verifier}';`,
 ];
+
+/** A database is for its users alone, and each of them may use what the others make there: as it is with MySQL. */
+function postgresDatabase([name, users]: [string, string[]]): string[] {
+  const all = users.map((user) => `"${user}"`).join(", ");
+  const shared = (kind: string) => `ALTER DEFAULT PRIVILEGES FOR ROLE ${all} GRANT ALL ON ${kind} TO ${all};`;
+  return [
+    String.raw`SELECT 'CREATE DATABASE "${name}" OWNER "${users[0] ?? ""}"' WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = '${name}') \gexec`,
+    `REVOKE ALL ON DATABASE "${name}" FROM PUBLIC;`,
+    `GRANT ALL ON DATABASE "${name}" TO ${all};`,
+    String.raw`\connect "${name}"`,
+    // From PostgreSQL 15 on a database's owner alone may make tables in it.
+    `GRANT ALL ON SCHEMA public TO ${all};`,
+    ...["TABLES", "SEQUENCES"].map(shared),
+  ];
+}
 
 const mysqlUser = ({ username, verifier }: Users[number]): string =>
   `CREATE USER IF NOT EXISTS '${username}'@'localhost' IDENTIFIED WITH mysql_native_password AS '${verifier}';`;
@@ -52,14 +64,16 @@ const mysqlDatabase = ([name, users]: [string, string[]]): string[] => [
   ...users.map((user) => `GRANT ALL ON \`${name.replaceAll("_", String.raw`\_`)}\`.* TO '${user}'@'localhost';`),
 ];
 
-const servers: Record<DatabaseFacts["type"], { program: string; server: string; services: string[] }> = {
-  pgsql: { program: "psql", server: "PostgreSQL", services: ["postgresql"] },
-  mysql: { program: "mysql", server: "MySQL and no MariaDB", services: ["mariadb", "mysql", "mysqld"] },
+/** `programs` are the names of the client by which databases are made. */
+const servers: Record<DatabaseFacts["type"], { programs: string[]; server: string; services: string[] }> = {
+  pgsql: { programs: ["psql"], server: "PostgreSQL", services: ["postgresql"] },
+  mysql: { programs: ["mariadb", "mysql"], server: "MySQL and no MariaDB", services: ["mariadb", "mysql", "mysqld"] },
 };
 
 function serverCommands({ type }: DatabaseFacts): string[] {
-  const { program, server, services } = servers[type];
-  const note = `has ${program} || note 'the image has no ${server}: its databases are not made'`;
+  const { programs, server, services } = servers[type];
+  const isThere = programs.map((program) => `has ${program}`).join(" || ");
+  const note = `${isThere} || note 'the image has no ${server}: its databases are not made'`;
   return [note, ...services.map((service) => `switch_service on ${service}`)];
 }
 
@@ -95,10 +109,12 @@ make_postgres() {
   until_answered postgres '--command "SELECT 1"' && postgres --file=- < "$here/pgsql.sql"
 }
 
+# Newer packages of MariaDB have its client under that name alone.
 make_mysql() {
-  [ -e "$here/mysql.sql" ] && [ -n "$(command -v mysql)" ] || return 0
+  client=$(command -v mariadb || command -v mysql)
+  [ -e "$here/mysql.sql" ] && [ -n "$client" ] || return 0
   start mariadb mysql mysqld
-  until_answered mysql --user=root --execute='SELECT 1' && mysql --user=root < "$here/mysql.sql"
+  until_answered "$client" --user=root --execute='SELECT 1' && "$client" --user=root < "$here/mysql.sql"
 }
 
 made=0

@@ -66,12 +66,28 @@ ports_of() {
   for port in $ports; do case $port in */"$1") printf '%s ' "$(dirname "$port")" ;; esac; done
 }
 
+# in_default_zone OPTION VALUE...: one call of a program that takes its time to begin
+in_default_zone() {
+  local option=$1 value options=
+  shift
+  for value; do options="$options $option=$value"; done
+  [ -z "$options" ] || firewall-offline-cmd $options
+}
+
+# Distributions open services, and even most ports. DHCPv6's answers come to a port of their own.
+close_default_zone() {
+  local services
+  services=$(firewall-offline-cmd --list-services | tr ' ' '\n' | grep -vxF dhcpv6-client || true)
+  in_default_zone --remove-service-from-zone $services
+  in_default_zone --remove-port $(firewall-offline-cmd --list-ports)
+}
+
 switch_firewall_on() {
   if has firewall-offline-cmd; then
     firewall-offline-cmd --enabled
-    firewall-offline-cmd --remove-service=ssh
+    close_default_zone
     switch_service on firewalld
-    for port in $ports; do firewall-offline-cmd --add-port="$port" || fail "firewalld does not open $port."; done
+    in_default_zone --add-port $ports || fail "firewalld does not open all of$ports."
   elif [ -e /etc/sysconfig/SuSEfirewall2 ]; then
     set_sysconfig /etc/sysconfig/SuSEfirewall2 FW_SERVICES_EXT_TCP "$(ports_of tcp)"
     set_sysconfig /etc/sysconfig/SuSEfirewall2 FW_SERVICES_EXT_UDP "$(ports_of udp)"

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -66,6 +66,8 @@ async function configure(id: string): Promise<void> {
   }
 }
 
+const log = async (): Promise<string> => JSON.stringify((await tux.call("GET", `/builds/${buildId}`)).build);
+
 async function file(id: string, content: string, metadata: Record<string, string>): Promise<void> {
   const form = new FormData();
   form.set("file", new Blob([content]), metadata["filename"]);
@@ -95,8 +97,9 @@ describe("an image", () => {
   });
 
   it("has its users with groups, shells, homes and SHA-512 passwords", () => {
-    expect(disk.read("/etc/passwd")).toMatch(/^clerk:x:1234:\d+:.*:\/srv\/clerk:\/bin\/sh$/m);
-    expect(disk.read("/etc/group")).toMatch(/^tellers:/m);
+    const [, tellers] = /^tellers:x:(\d+):/m.exec(disk.read("/etc/group")) ?? [];
+    expect(disk.read("/etc/passwd")).toMatch(new RegExp(`^clerk:x:1234:${tellers}:.*:/srv/clerk:/bin/sh$`, "m"));
+    expect(disk.stat("/srv/clerk")).toMatch(new RegExp(`^0\\d+ 1234:${tellers}$`));
     expect(disk.read("/etc/shadow")).toMatch(/^clerk:\$6\$/m);
     expect(disk.read("/etc/shadow")).toMatch(/^root:\$6\$/m);
   });
@@ -108,9 +111,23 @@ describe("an image", () => {
     expect(disk.read("/etc/hostname")).toBe("kiosk7.example.org\n");
     expect(disk.read("/etc/hosts")).toContain("10.11.12.13 kiosk7.example.org kiosk7\n");
     expect(disk.read("/etc/resolv.conf")).toBe("nameserver 10.11.12.2\nnameserver 10.11.12.3\n");
-    expect(disk.read("/etc/kiln-release")).toContain(String.raw`DESCRIPTION='Sells tickets; it'\''s "the" kiosk'`);
-    expect(disk.read("/etc/kiln-release")).toContain("VERSION='0.0.7'\n");
+  });
+
+  it("says what it is, and how it would be installed", async () => {
+    const { appliance } = await tux.call("GET", `/appliances/${applianceId}`);
+    const tell = `eval "$1"; printf '%s\n' "$NAME" "$VERSION" "$DESCRIPTION" "$WEBSITE"`;
+    const told = execFileSync("sh", ["-c", tell, "sh", disk.read("/etc/kiln-release")], { encoding: "utf8" });
+    expect(told).toBe(`${appliance.name}\n0.0.7\nSells tickets; it's "the" kiosk\nhttp://kiosk.example/\n`);
     expect(disk.read("/autoinst.xml")).toBe("<profile/>");
+  });
+
+  it("has the size of disk that is asked for", () => {
+    expect(statSync(disk.file).size).toBe(700 * 2 ** 20);
+  });
+
+  it("starts what is switched on, and has nothing of what is not", () => {
+    expect(disk.read("/usr/lib/kiln/autostarts/1.user")).toBe("clerk\n");
+    expect(disk.read("/usr/lib/kiln/autostarts/2")).toBe("");
   });
 
   it("trusts its keys, and no others", () => {
@@ -124,13 +141,21 @@ describe("an image", () => {
 
   it("has been through the build script, whose words are in the log", async () => {
     expect(disk.read("/etc/build-script-was-here")).toBe("as root in /, with kiosk7.example.org\n1\n");
-    const { build } = await tux.call("GET", `/builds/${buildId}`);
-    expect(JSON.stringify(build)).toContain("the build script says hello");
+    expect(await log()).toContain("the build script says hello");
+  });
+
+  it("lacks what needs packages that are not selected, which its log says, once for each", async () => {
+    const notes = (await log()).match(/kiln: note: [^:]* is wanted: /g) ?? [];
+    expect(notes.map((note) => /note: (?:a )?(.*) is wanted/.exec(note)?.[1])).toEqual([
+      "Xen host mode",
+      "live installer",
+      "WebYaST",
+    ]);
   });
 
   it("keeps database passwords as verifiers alone, for root's eyes", () => {
     expect(disk.read("/usr/lib/kiln/databases/pgsql.sql")).toMatch(
-      /CREATE ROLE "tickets" LOGIN PASSWORD ''SCRAM-SHA-256\$4096:/,
+      /ALTER ROLE "tickets" LOGIN PASSWORD 'SCRAM-SHA-256\$4096:/,
     );
     expect(disk.read("/usr/lib/kiln/databases/pgsql.sql")).not.toContain("s3same");
     expect(disk.stat("/usr/lib/kiln/databases/pgsql.sql")).toBe("0600 0:0");
@@ -138,10 +163,14 @@ describe("an image", () => {
 
   it.each(["logo", "background"])("has the %s", (name) => {
     expect(disk.stat(`/usr/share/kiln/${name}.png`)).toBe("0644 0:0");
+    expect(disk.read(`/usr/share/kiln/${name}.png`)).toMatch(/^.PNG\r\n/);
   });
 
-  it("has the version that is asked for although there is a newer one", () => {
+  it("has the version that is asked for although there is a newer one", async () => {
     expect(disk.read("/usr/share/hello/version")).toMatch(/^hello 1\.0/);
+    const installed = await tux.call("GET", `/appliances/${applianceId}/software/installed`, { build_id: buildId });
+    const [hello] = JSON.stringify(installed).match(/\{[^{}]*"#text":"hello"[^{}]*\}/) ?? [];
+    expect(hello).toContain('"@version":"1.0-1"');
   });
 });
 

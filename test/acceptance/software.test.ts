@@ -1,28 +1,57 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, openAsBlob, readdirSync, readFileSync, rmSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { existsSync, mkdtempSync, openAsBlob, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { downloadDisk, type Disk } from "./support/disk.ts";
+import { serveFiles } from "./support/local-build.ts";
 import { restClient, type RestClient } from "./support/rest.ts";
 import { openViewer, tcpWire } from "./support/rfb.ts";
 import { buildRpm } from "./support/rpm.ts";
 import { startService, until, type Service } from "./support/service.ts";
 
+// One appliance with software from everywhere: built once, read in the image, booted once.
+
+const folder = mkdtempSync(join(tmpdir(), "kiln-software-"));
+let elsewhere: Awaited<ReturnType<typeof serveFiles>>;
 let service: Service;
 let tux: RestClient;
-const folder = mkdtempSync(join(tmpdir(), "kiln-software-"));
+let applianceId: string;
+let buildId: string;
+let disk: Disk;
+/** What the appliance would have without a ban. */
+let unbanned: Listed[];
 
 beforeAll(async () => {
-  service = await startService();
+  elsewhere = await foreignRepository();
+  service = await startService(["--allow-host", new URL(elsewhere.url).host]);
   tux = restClient(service.ready());
+  const { appliance } = await tux.call("POST", "/appliances", { clone_from: 1, arch: "x86_64" });
+  applianceId = appliance.id;
+  await upload(buildRpm(folder, "own-note"), appliance.basesystem);
+  await select();
+  const { build } = await tux.call("POST", "/running_builds", { appliance_id: applianceId, image_type: "oem" });
+  buildId = build.id;
+  const seen = await tux.watchBuild(buildId, 300);
+  expect(seen.at(-1)).toMatchObject({ state: "finished", message: "Finished" });
+  const { builds } = await tux.call("GET", "/builds", { appliance_id: applianceId });
+  disk = await downloadDisk(builds.build.download_url, folder);
 });
 
 afterAll(async () => {
   await service.stop();
+  elsewhere[Symbol.dispose]();
   rmSync(folder, { recursive: true, force: true });
 });
+
+/** A repository of somebody else, on a web server of his. */
+async function foreignRepository(): ReturnType<typeof serveFiles> {
+  const place = join(folder, "elsewhere");
+  buildRpm(place, "foreign-note");
+  execFileSync("createrepo_c", ["--quiet", join(place, "out")]);
+  return await serveFiles(join(place, "out"));
+}
 
 async function upload(rpm: string, baseSystem: string): Promise<void> {
   const { url, username, api_key: apiKey } = service.ready();
@@ -37,16 +66,85 @@ async function upload(rpm: string, baseSystem: string): Promise<void> {
   expect(`${answer.status} ${await answer.text()}`).toMatch(/^200 <rpm>/);
 }
 
-async function unpacked(applianceId: string): Promise<string> {
-  const { builds } = await tux.call("GET", "/builds", { appliance_id: applianceId });
-  const archive = join(folder, "image.tar.gz");
-  await writeFile(archive, new Uint8Array(await (await fetch(builds.build.download_url)).arrayBuffer()));
-  execFileSync("tar", ["-xzf", archive, "-C", folder, "--strip-components=1"]);
-  return join(folder, readdirSync(folder).find((name) => name.endsWith(".raw")) ?? "");
+/** A package of one's own, one of a repository of one's own, and a pattern that needs a web server, but not the one it would get. */
+async function select(): Promise<void> {
+  const change = (verb: string, params: Record<string, string> = {}) =>
+    tux.call("POST", `/appliances/${applianceId}/cmd/${verb}`, params);
+  const { repository } = await tux.call("POST", "/repositories", { url: elsewhere.url, name: "Elsewhere" });
+  await change("add_repository", { repo_id: repository.id });
+  await change("add_package", { name: "foreign-note", repository_id: repository.id });
+  await change("add_user_repository");
+  const { success } = await change("add_package", { name: "own-note" });
+  expect(success.details.status.state).toBe("changed");
+  await change("add_pattern", { name: "web" });
+  unbanned = await listed();
+  await change("ban_package", { name: "webdemo-pro" });
+  expect((await tux.call("GET", `/appliances/${applianceId}/status`)).status.state).toBe("ok");
 }
 
+interface Listed {
+  repository: string;
+  /** Name and version. */
+  software: string;
+}
+
+/** What the next build will install, or what a build has installed. */
+async function listed(params: { build_id?: string } = {}): Promise<Listed[]> {
+  const { software_map: map } = await tux.call("GET", `/appliances/${applianceId}/software/installed`, params);
+  return [map.repository]
+    .flat()
+    .flatMap(({ "@name": repository, software }) =>
+      [software.package].flat().map((one) => ({ repository, software: `${one["#text"]} ${one["@version"]}` })),
+    )
+    .toSorted((one, other) => one.software.localeCompare(other.software));
+}
+
+const names = (of: readonly Listed[]): string[] => of.map(({ software }) => software.split(" ")[0] ?? "").toSorted();
+
+/** Name and version of all packages in the database that rpm has left in the image. */
+function inDatabase(): string[] {
+  const query = ["--dbpath", disk.extract("/usr/lib/sysimage/rpm"), "-qa", "--qf", "%{NAME} %{VERSION}-%{RELEASE}\n"];
+  const all = execFileSync("rpm", query, { encoding: "utf8" }).trim().split("\n");
+  return all.filter((one) => !one.startsWith("gpg-pubkey ")).toSorted((one, other) => one.localeCompare(other));
+}
+
+describe("the software of an image", () => {
+  it("is what was resolved, to the package, as rpm reports it and as its database has it", async () => {
+    const installed = await listed({ build_id: buildId });
+    expect(installed).toEqual(await listed());
+    expect(installed.map(({ software }) => software)).toEqual(inDatabase());
+    // The dependency of the own package, from a repository of the distribution.
+    expect(installed.map(({ software }) => software)).toContain("hello 1.1-1");
+  });
+
+  it("has the package of one's own", async () => {
+    expect(disk.read("/usr/share/own-note/note")).toBe("made by own-note\n");
+    expect((await listed({ build_id: buildId })).map(({ software }) => software)).toContain("own-note 1.0-1");
+  });
+
+  it("has the package out of a repository that the user imported, and says where it came from", async () => {
+    expect(disk.read("/usr/share/foreign-note/note")).toBe("made by foreign-note\n");
+    expect(await listed({ build_id: buildId })).toContainEqual({
+      repository: "Elsewhere",
+      software: "foreign-note 1.0-1",
+    });
+  });
+
+  it("lacks what is banned, and has another package in its place for what needs it", async () => {
+    expect(names(unbanned)).toContain("webdemo-pro");
+    expect(disk.read("/usr/share/webdemo-pro/version")).toBe("");
+    expect(disk.read("/usr/share/webdemo/version")).toBe("webdemo 2.3-1\n");
+    const others = names(unbanned).filter((name) => name !== "webdemo-pro");
+    expect(names(await listed({ build_id: buildId }))).toEqual([...others, "webdemo"].toSorted());
+  });
+
+  it("is there when the image boots", async () => {
+    await readInGuest("/usr/share/own-note/note", "made by own-note");
+  });
+});
+
 /** Boots the build, logs in at its screen, and reads a file there: to the serial console, whose words we can read. */
-async function readInGuest(buildId: string, path: string, expected: string): Promise<void> {
+async function readInGuest(path: string, expected: string): Promise<void> {
   const { testdrive: session } = await tux.call("POST", "/testdrives", { build_id: buildId });
   const { host, port, password } = session.server.vnc;
   const log = join(service.stateDir, "agent", "testdrives", session.id, "serial.log");
@@ -64,46 +162,3 @@ async function readInGuest(buildId: string, path: string, expected: string): Pro
   });
   viewer.close();
 }
-
-const status = async (applianceId: string) => (await tux.call("GET", `/appliances/${applianceId}/status`)).status.state;
-
-describe("a package of one's own", () => {
-  it("is uploaded, resolved with the others, built into an image exactly as resolved, and is there when that boots", async () => {
-    const { appliance } = await tux.call("POST", "/appliances", { clone_from: 1, arch: "x86_64" });
-    await upload(buildRpm(folder, "own-note"), appliance.basesystem);
-
-    await tux.call("POST", `/appliances/${appliance.id}/cmd/add_user_repository`);
-    const { success } = await tux.call("POST", `/appliances/${appliance.id}/cmd/add_package`, { name: "own-note" });
-    expect(success.details.status.state).toBe("changed");
-    expect(await status(appliance.id)).toBe("ok");
-
-    const { build } = await tux.call("POST", "/running_builds", { appliance_id: appliance.id, image_type: "oem" });
-    const seen = await tux.watchBuild(build.id, 300);
-    expect(seen.at(-1)).toMatchObject({ state: "finished", message: "Finished" });
-
-    const disk = await unpacked(appliance.id);
-    const note = execFileSync("7z", ["x", "-so", disk, "usr/share/own-note/note"]).toString();
-    expect(note).toBe("made by own-note\n");
-    await expectSameSoftware(appliance.id, build.id);
-    await readInGuest(build.id, "/usr/share/own-note/note", "made by own-note");
-  });
-});
-
-/** What rpm reported in the image is what was resolved; and the dependency came along from another repository. */
-async function expectSameSoftware(applianceId: string, buildId: string): Promise<void> {
-  const path = `/appliances/${applianceId}/software/installed`;
-  const resolved = packagesOf((await tux.call("GET", path)).software_map);
-  const installed = packagesOf((await tux.call("GET", path, { build_id: buildId })).software_map);
-  expect(installed).toEqual(resolved);
-  expect(installed).toContain("own-note 1.0-1");
-  expect(installed).toContain("hello 1.1-1");
-}
-
-type Listed = { repository: { software: { package: { "#text": string; "@version": string } | unknown[] } }[] };
-
-const packagesOf = (map: Listed): string[] =>
-  [map.repository]
-    .flat()
-    .flatMap(({ software }) => [software.package].flat() as { "#text": string; "@version": string }[])
-    .map((one) => `${one["#text"]} ${one["@version"]}`)
-    .toSorted();

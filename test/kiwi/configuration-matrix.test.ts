@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { FrozenPackage } from "#contract/index";
+import { frozenConfiguration } from "#domain/builds/frozen-configuration";
 import { Configuration } from "#domain/configuration/configuration";
 import { sealed } from "#domain/configuration/secrets";
 import { imageFacts } from "#domain/images/facts";
@@ -50,8 +51,10 @@ const full: Configuration = {
   scripts: { build: script, boot: script, autoyast: script },
 };
 
-/** Of the gallery, of the machine that a testdrive makes, and of the virtual machines beside an image. */
-const notTold = new Set(["tags.0", "settings.memorySizeMb", "settings.cdromEnabled", "settings.publicClonable"]);
+/** Of the virtual machines beside an image, and the machine that a testdrive makes. */
+const ofMachines = ["settings.memorySizeMb", "settings.cdromEnabled"];
+/** With those of the gallery. */
+const notTold = new Set([...ofMachines, "tags.0", "settings.publicClonable"]);
 
 /** Values that are not free to choose. */
 const others: Record<string, unknown> = {
@@ -116,6 +119,8 @@ async function told(configuration: Configuration): Promise<Record<string, string
   return descriptionFiles((await imageFacts(place, row, { ...asked, packages: [kernel] })).facts);
 }
 
+const machineOf = (configuration: Configuration) => frozenConfiguration({ ...appliance, configuration });
+
 describe("a configuration", () => {
   it("has something in each of its fields here", () => {
     expect(named(full)).toEqual(named(Configuration.shape));
@@ -135,4 +140,8 @@ describe("a configuration", () => {
       expect(JSON.stringify(before) === JSON.stringify(after)).toBe(reaches !== "reaches");
     },
   );
+
+  it.each(ofMachines)("with another %s reaches the machine that is described beside the image", (path) => {
+    expect(machineOf(changed(path))).not.toEqual(machineOf(full));
+  });
 });

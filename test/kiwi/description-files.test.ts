@@ -177,9 +177,9 @@ describe("databases", () => {
 
   it("are made with their people by PostgreSQL", () => {
     const sql = filesOf({ databases: [{ type: "pgsql", users }] })["root/usr/lib/kiln/databases/pgsql.sql"];
-    expect(sql).toContain(`CREATE ROLE "a" LOGIN PASSWORD ''V1''`);
+    expect(sql).toContain(`ALTER ROLE "a" LOGIN PASSWORD 'V1';`);
     expect(sql).toContain(`CREATE DATABASE "shop" OWNER "a"`);
-    expect(sql).toContain('GRANT ALL ON DATABASE "shop" TO "b";');
+    expect(sql).toContain('GRANT ALL ON DATABASE "shop" TO "a", "b";');
   });
 
   it("are made with their people by MySQL, whose names have wildcards", () => {

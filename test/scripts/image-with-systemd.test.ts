@@ -1,44 +1,15 @@
 /** config.sh as an image runs it that has systemd: this host's own systemctl and systemd-analyze read what it writes. */
-import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { descriptionFiles } from "#kiwi/description-files";
-import type { ImageFacts } from "#kiwi/facts";
 import { plain } from "../kiwi/support/facts.ts";
+import { imagesIn } from "./image-root.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "kiln-image-with-systemd-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** An image's root with this host's programs: /etc is its own, what is written below /usr/lib is forgotten, and nothing else can be written. */
-const imageRoot = String.raw`
-  mount -t tmpfs none /mnt
-  mkdir /mnt/changes /mnt/work
-  mount -t overlay none -o lowerdir=/usr/lib,upperdir=/mnt/changes,workdir=/mnt/work /usr/lib
-  mount -t tmpfs none /etc
-  mount --bind ${dir} ${dir}
-  mount -o remount,bind,ro /
-  printf 'root:x:0:0::/root:/bin/sh\nclerk:x:1234:100::/srv/clerk:/bin/sh\n' > /etc/passwd
-  printf 'root:x:0:\nusers:x:100:\n' > /etc/group
-  export SYSTEMD_OFFLINE=1
-`;
-
-let images = 0;
-
-/** Configures an image, then asks; answers what is said. */
-function inImage(change: Partial<ImageFacts>, ask: string, before = ""): string {
-  const image = join(dir, `image-${++images}`);
-  const staged = join(image, "root/image/kiln");
-  for (const [path, text] of Object.entries(descriptionFiles({ ...plain, ...change }))) {
-    mkdirSync(dirname(join(image, path)), { recursive: true });
-    writeFileSync(join(image, path), text.replaceAll("/image/kiln", staged), { mode: 0o755 });
-  }
-  const programs = `[ ! -d ${image}/root/usr/lib/kiln ] || cp -r ${image}/root/usr/lib/kiln /usr/lib/`;
-  const configure = `bash ${image}/config.sh > ${image}/said 2>&1 || cat ${image}/said`;
-  const script = ["set -e", imageRoot, before, programs, configure, ask].join("\n");
-  return execFileSync("unshare", ["--mount", "--", "bash", "-c", script], { encoding: "utf8" });
-}
+const inImage = imagesIn(dir);
 
 const isEnabled = (...names: string[]) =>
   names.map((name) => `echo "${name} $(systemctl --root=/ is-enabled ${name} 2> /dev/null || true)"`).join("\n");

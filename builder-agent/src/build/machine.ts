@@ -3,6 +3,7 @@ import type { FrozenInput } from "../contract.ts";
 /** The virtual machine that a configuration beside a disk describes. */
 export interface Machine {
   memoryMb: number;
+  hasCdrom: boolean;
   is64Bit: boolean;
 }
 
@@ -11,5 +12,6 @@ const usualMemoryMb = 512;
 
 export const machineOf = ({ appliance, configuration }: FrozenInput): Machine => ({
   memoryMb: configuration?.memoryMb ?? usualMemoryMb,
+  hasCdrom: configuration?.cdrom ?? false,
   is64Bit: appliance.arch === "x86_64",
 });

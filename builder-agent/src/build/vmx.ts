@@ -14,8 +14,16 @@ export async function writeVmx(file: string, name: string, machine: Machine): Pr
   await writeFile(file, lines.join(""));
 }
 
+/** The drive of the computer, at the second cable: to be connected when there is something in it. */
+const hostDrive = {
+  "ide1:0.present": "TRUE",
+  "ide1:0.deviceType": "cdrom-raw",
+  "ide1:0.fileName": "auto detect",
+  "ide1:0.startConnected": "FALSE",
+};
+
 /** The disk at IDE, whose driver every kernel has. Hardware version 9: what VMware sold from 2012 on. */
-const vmx = (name: string, { memoryMb, is64Bit }: Machine) => ({
+const vmx = (name: string, { memoryMb, hasCdrom, is64Bit }: Machine) => ({
   ".encoding": "UTF-8",
   "config.version": "8",
   "virtualHW.version": "9",
@@ -25,6 +33,7 @@ const vmx = (name: string, { memoryMb, is64Bit }: Machine) => ({
   memsize: String(memoryMb),
   "ide0:0.present": "TRUE",
   "ide0:0.fileName": `${name}.vmdk`,
+  ...(hasCdrom && hostDrive),
   "ethernet0.present": "TRUE",
   "ethernet0.connectionType": "nat",
   "ethernet0.addressType": "generated",

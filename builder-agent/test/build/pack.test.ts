@@ -10,7 +10,7 @@ import { temporaryDir } from "../support/agent-place.ts";
 
 const name = "Kiosk.x86_64-0.0.1";
 const diskBytes = 1024 * 1024;
-const machine = { memoryMb: 768, is64Bit: true };
+const machine = { memoryMb: 768, hasCdrom: true, is64Bit: true };
 
 /** What KIWI leaves for each of its types, with the files that are not for us. */
 const leftByKiwi: Record<string, string[]> = {
@@ -37,8 +37,9 @@ function target(dir: string, names: string[]): string {
 }
 
 /** Packs as the agent does, and unpacks what people download: path → content. */
-async function packed(dir: string, imageType: ImageType, kind: string) {
-  const built = { ...(await readResult(target(dir, leftByKiwi[kind] ?? []), imageType)), machine };
+async function packed(dir: string, imageType: ImageType, kind: string, change: Partial<typeof machine> = {}) {
+  const files = target(dir, leftByKiwi[kind] ?? []);
+  const built = { ...(await readResult(files, imageType)), machine: { ...machine, ...change } };
   const image = await packImage(built, "Kiosk.built", { workDir: dir, signal: new AbortController().signal });
   if (image.compressed) execFileSync("tar", ["-xzf", image.path, "-C", dir]);
   const listed = image.compressed ? execFileSync("tar", ["-tzf", image.path]).toString() : "";
@@ -89,6 +90,13 @@ describe("packImage", () => {
     expect(vmx).toContain('memsize = "768"\n');
     expect(vmx).toContain('guestOS = "other26xlinux-64"\n');
     expect(vmx).toContain('ide0:0.fileName = "Kiosk.built.vmdk"\n');
+    expect(vmx).toContain('ide1:0.deviceType = "cdrom-raw"\n');
+  });
+
+  it("describes no CD-ROM drive where the appliance wants none", async () => {
+    await using dir = await temporaryDir();
+    const { folder } = await packed(dir.path, "vmx", "disk", { hasCdrom: false });
+    expect(readFileSync(join(folder, "Kiosk.built.vmx"), "utf8")).not.toContain("cdrom");
   });
 
   it("describes it to Xen", async () => {

@@ -11,6 +11,7 @@ export function frozenConfiguration(appliance: Appliance): FrozenConfiguration {
     locale,
     runlevel: settings.runlevel,
     memoryMb: settings.memorySizeMb,
+    cdrom: settings.cdromEnabled,
     network,
     firewall,
     webyast: settings.webyastEnabled,

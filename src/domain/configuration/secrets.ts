@@ -6,7 +6,10 @@ const mark = "sealed:";
 // The nonce and the tag alone are 28 bytes.
 const sealedText = /^sealed:([A-Za-z0-9+/]{38,}={0,2})$/;
 
-export type ConfigurationKey = Pick<Env, "API_KEY_ENCRYPTION_KEY">;
+/** Of the variables of the Worker. */
+export interface ConfigurationKey {
+  API_KEY_ENCRYPTION_KEY: string;
+}
 
 /** With every password in clear, for its owner and for the builder's hashes. Never logged, never stored. */
 export const opened = (env: ConfigurationKey, stored: Configuration): Promise<Configuration> =>

@@ -72,6 +72,8 @@ export const fullConfiguration = `<?xml version="1.0" encoding="UTF-8"?>
   <settings>
     <memory_size>256</memory_size><disk_size>700M</disk_size><swap_size>64</swap_size>
     <runlevel>3</runlevel><automatic_login>clerk</automatic_login>
+    <pae_enabled>true</pae_enabled><xen_host_mode_enabled>true</xen_host_mode_enabled>
+    <live_installer_enabled>true</live_installer_enabled><webyast_enabled>true</webyast_enabled>
   </settings>
   <scripts>
     <build><enabled>true</enabled><script>${escaped(buildScript)}</script></build>

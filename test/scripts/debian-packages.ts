@@ -1,0 +1,66 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+
+// Unpacked, and not installed: a packet filter or a database server would start on this machine then.
+
+/** Where the sample distribution keeps its packages too: what is there is not fetched again. */
+const cache = join(process.env["TINY_CACHE"] ?? join(homedir(), ".cache/kiln"), "debian");
+
+/** Unpacks packages, in the version that apt would install here, into `folder`: below `usr` and `etc`. */
+export function unpackPackages(names: readonly string[], folder: string): void {
+  for (const name of ["bin", "lib", "sbin"]) {
+    mkdirSync(join(folder, "usr", name), { recursive: true });
+    symlinkSync(join("usr", name), join(folder, name));
+  }
+  // dpkg-deb alone would put folders in the places of these links.
+  const unpack = 'dpkg-deb --fsys-tarfile "$1" | tar --extract --keep-directory-symlink --directory="$2"';
+  for (const file of packageFiles(names))
+    execFileSync("bash", ["-e", "-o", "pipefail", "-c", unpack, "", file, folder]);
+}
+
+/** Of a package that has its version in its name: the one that `name` depends on. */
+export function currentPackage(name: string): string {
+  const depends = execFileSync("apt-cache", ["depends", "--important", name], { encoding: "utf8" });
+  return /Depends: (\S+)$/m.exec(depends)?.[1] ?? name;
+}
+
+function packageFiles(names: readonly string[]): string[] {
+  mkdirSync(cache, { recursive: true });
+  const wanted = candidates(names);
+  const missing = wanted.filter(([name, version]) => !cached(name, version));
+  if (missing.length > 0) download(missing.map(([name, version]) => `${name}=${version}`));
+  return wanted.map(([name, version]) => {
+    const file = cached(name, version);
+    if (file === undefined) throw new Error(`apt did not download ${name} ${version}`);
+    return file;
+  });
+}
+
+function candidates(names: readonly string[]): [name: string, version: string][] {
+  const policy = execFileSync("apt-cache", ["policy", ...names], { encoding: "utf8" });
+  return names.map((name) => {
+    const of = policy.slice(`\n${policy}`.indexOf(`\n${name}:\n`));
+    const [, version = "(none)"] = /^ {2}Candidate: (\S+)$/m.exec(of) ?? [];
+    if (version === "(none)" || !of.startsWith(name)) throw new Error(`apt knows no ${name}: run apt-get update`);
+    return [name, version];
+  });
+}
+
+function cached(name: string, version: string): string | undefined {
+  const begin = join(cache, `${name}_${version.replaceAll(":", "%3a")}`);
+  return ["amd64", "all"].map((architecture) => `${begin}_${architecture}.deb`).find((file) => existsSync(file));
+}
+
+/** Into a folder of its own first: a download that was cut short must not be taken for a package by the next test. */
+function download(packages: string[]): void {
+  const partial = mkdtempSync(join(cache, "partial."));
+  try {
+    const asRoot = ["-o", "APT::Sandbox::User=root"];
+    execFileSync("apt-get", ["download", "--quiet", ...asRoot, ...packages], { cwd: partial, stdio: "pipe" });
+    for (const file of readdirSync(partial)) renameSync(join(partial, file), join(cache, file));
+  } finally {
+    rmSync(partial, { recursive: true });
+  }
+}

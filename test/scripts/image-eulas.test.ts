@@ -1,0 +1,42 @@
+/** What an image asks before its first login, answered on standard input in place of its consoles. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { imagesIn } from "./image-root.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "kiln-image-eulas-"));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const inImage = imagesIn(dir);
+
+const long = Array.from({ length: 45 }, (_, at) => `Line ${at + 1}`).join("\n");
+
+describe.each(["bash", "dash"])("licences, asked for by %s,", (shell) => {
+  /** What is said until all are accepted, or the machine is switched off. */
+  function answered(eulas: string[], ...lines: string[]): string {
+    const answers = join(dir, "answers");
+    writeFileSync(answers, lines.map((line) => `${line}\n`).join(""));
+    const ask = String.raw`
+      printf '#!/bin/sh\necho OFF\nkill -KILL $PPID\n' > /usr/sbin/poweroff
+      chmod 755 /usr/sbin/poweroff
+      sed -i 's/^on_consoles accept_all/accept_all; echo ACCEPTED/' /usr/lib/kiln/accept-eulas
+      { ${shell} /usr/lib/kiln/accept-eulas < ${answers} || true; } 2> /dev/null`;
+    return inImage({ eulas }, ask);
+  }
+
+  it("are shown one after the other, twenty lines at a time", () => {
+    const said = answered(["First", long], "yes", "", "", "Y");
+    expect(said).toMatch(/^\nFirst\n\nDo you accept this licence\? \(yes\/no\) \nLine 1\n/);
+    expect(said).toMatch(/Line 20\n-- Enter shows more --Line 21\n[^]*Line 40\n-- Enter shows more --Line 41\n/);
+    expect(said).toMatch(/Line 45\n\nDo you accept this licence\? \(yes\/no\) ACCEPTED\n$/);
+  });
+
+  it("are asked for again until there is an answer", () => {
+    expect(answered(["First"], "", "perhaps", "yes").match(/Do you accept/g)).toHaveLength(3);
+  });
+
+  it("switch the system off when one of them is not accepted", () => {
+    const said = answered(["First", "Second"], "yes", "no", "yes");
+    expect(said).toMatch(/Second\n\n[^\n]*Without it the system cannot be used\. It is switched off\.\nOFF\n$/);
+  });
+});

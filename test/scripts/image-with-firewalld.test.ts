@@ -1,0 +1,55 @@
+/** config.sh as an image runs it that has firewalld: the real program writes its zone, and reads it again. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { unpackPackages } from "./debian-packages.ts";
+import { imagesIn } from "./image-root.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "kiln-image-with-firewalld-"));
+const packages = join(dir, "packages");
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+/** firewalld, the Python that it is made of, and the names of protocols. */
+const firewalld = ["firewalld", "python3-firewall", "python3-nftables", "libnftables1", "libnftnl11", "netbase"];
+const bindings = ["python3-gi", "gir1.2-glib-2.0", "libgirepository-1.0-1", "python3-dbus", "libdbus-1-3"];
+const libraries = ["libjansson4", "libmnl0", "libxtables12"];
+beforeAll(() => unpackPackages([...firewalld, ...bindings, ...libraries], packages));
+
+const inImage = imagesIn(dir, packages);
+const openPorts = ["ssh", "22", "8080", "53/udp", "postgresql", "tftp/udp"];
+const isEnabled = "systemctl --root=/ is-enabled firewalld.service || true";
+/** What the zone of all interfaces lets in, as firewalld reads it. */
+const ask = `firewall-offline-cmd --check-config > /dev/null; firewall-offline-cmd --list-all; ${isEnabled}`;
+
+const isOpen = (said: string) =>
+  Object.fromEntries(
+    ["target", "services", "ports", "protocols", "source-ports", "rich rules"].map((what) => [
+      what,
+      (new RegExp(`^  ${what}: (.*)$`, "m").exec(said)?.[1] ?? "?").split(" ").toSorted().join(" "),
+    ]),
+  );
+const nothing = { target: "default", protocols: "", "source-ports": "", "rich rules": "" };
+
+describe("an image with firewalld", () => {
+  it("lets in what is open and nothing else", () => {
+    const said = inImage({ firewall: { enabled: true, openPorts } }, ask);
+    const ports = "22/tcp 53/udp 5432/tcp 69/udp 8080/tcp";
+    expect(isOpen(said)).toEqual({ ...nothing, services: "dhcpv6-client", ports });
+    expect(said).toMatch(/\nenabled\n$/);
+  });
+
+  it("closes what its distribution has opened in the zone of all interfaces", () => {
+    const before = `firewall-offline-cmd --set-default-zone=work > /dev/null
+      for open in service=http service=samba port=1025-65535/tcp port=1025-65535/udp; do
+        firewall-offline-cmd --zone=work --add-$open > /dev/null
+      done`;
+    const said = inImage({ firewall: { enabled: true, openPorts: ["22"] } }, ask, before);
+    expect(isOpen(said)).toEqual({ ...nothing, services: "dhcpv6-client", ports: "22/tcp" });
+  });
+
+  it("does not start it when the firewall is off", () => {
+    const before = "systemctl enable firewalld.service 2> /dev/null";
+    expect(inImage({ firewall: { enabled: false, openPorts } }, isEnabled, before)).toBe("disabled\n");
+  });
+});
