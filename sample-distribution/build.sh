@@ -39,6 +39,7 @@ check_replaceable() {
 # rpm's architectures and what dpkg calls them.
 declare -A DEBIAN_ARCHITECTURE=([x86_64]=amd64 [i586]=i386)
 
+is_for_x86_64_only() { grep -qx 'ExclusiveArch: x86_64' "$1"; }
 is_for_all_architectures() { grep -qE '^(BuildArch: noarch|%include .*/(leaf|pattern)\.inc)$' "$1"; }
 
 # Jobs for build-package.sh, a line each, the slowest first: a kernel must not start when all others are done.
@@ -49,7 +50,7 @@ package_jobs() {
     repository=$(basename "$(dirname "$spec")")
     if [[ $spec == */kernel-default.spec ]]; then continue; fi
     echo "$repository" x86_64 "$spec"
-    is_for_all_architectures "$spec" || echo "$repository" i586 "$spec"
+    is_for_x86_64_only "$spec" || is_for_all_architectures "$spec" || echo "$repository" i586 "$spec"
   done
   for arch in x86_64 i586; do
     repackaged_debian_packages "${DEBIAN_ARCHITECTURE[$arch]}" | sed "s|^|main $arch $TINY/specs/repackaged-debian.spec |"

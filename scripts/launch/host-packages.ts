@@ -6,7 +6,7 @@ import { projectRoot } from "./project.ts";
 import { print, step } from "./progress.ts";
 
 /** What a host package is for; the names are those of the agent's doctor. */
-export type Purpose = "oem" | "iso" | "guests" | "testdrives" | "sample-distribution" | "solver" | "tests";
+export type Purpose = "oem" | "iso" | "UEFI" | "guests" | "testdrives" | "sample-distribution" | "solver" | "tests";
 
 export const HostPackage = z.object({
   tool: z.string(),

@@ -16,7 +16,8 @@ export async function prepareHost(
   signal: AbortSignal,
 ): Promise<PreparedHost> {
   const forAgent: Purpose[] = withAgent ? ["oem", "iso", "testdrives"] : [];
-  const purposes: Purpose[] = found ? forAgent : [...forAgent, "sample-distribution"];
+  const extras: Purpose[] = withAgent ? ["UEFI"] : [];
+  const purposes: Purpose[] = [...forAgent, ...extras, ...(found ? [] : ["sample-distribution" as const])];
   const lacking = impossible(await installHostPackages(purposes, signal), purposes);
   for (const purpose of lacking) warn(`Without them there will be no ${purpose} on this machine.`);
   const canMakeSample = isDebian() && !lacking.includes("sample-distribution");

@@ -1,4 +1,4 @@
-import { frozenSource, type FrozenPackage, type ImageType } from "#contract/index";
+import { evr, frozenSource, type Firmware, type FrozenPackage, type ImageType } from "#contract/index";
 import { marked, writeXml, type XmlMarked } from "#xml/write";
 import { imageTypeElement } from "#kiwi/image-type";
 import { keymapOf } from "#kiwi/keytables";
@@ -10,6 +10,8 @@ export interface DescriptionFacts {
   name: string;
   version: string;
   imageType: ImageType;
+  /** Left out: bios. */
+  firmware?: Firmware;
   diskSizeMb: number;
   /** Left out: the disk has one plain partition. */
   lvm?: LvmFacts;
@@ -42,7 +44,7 @@ export function kiwiDescription(facts: DescriptionFacts): string {
   return `<?xml version="1.0" encoding="utf-8"?>\n${writeXml("image", image)}`;
 }
 
-const preferences = ({ version, locale, imageType, diskSizeMb, lvm }: DescriptionFacts) => ({
+const preferences = ({ version, locale, imageType, firmware = "bios", diskSizeMb, lvm }: DescriptionFacts) => ({
   version,
   packagemanager: "zypper",
   locale: locale.language.replace(/\..*$/, ""),
@@ -50,7 +52,7 @@ const preferences = ({ version, locale, imageType, diskSizeMb, lvm }: Descriptio
   timezone: locale.timezone,
   // The agent has compared every file with its frozen checksum, which came out of signed metadata where there was any.
   "rpm-check-signatures": false,
-  type: withVolumes(imageTypeElement(imageType, { diskSizeMb }), lvm),
+  type: withVolumes(imageTypeElement(imageType, { diskSizeMb, firmware }), lvm),
 });
 
 const user = ({ name, passwordHash, homedir, shell, group, uid }: DescriptionFacts["users"][number]): XmlMarked =>
@@ -75,13 +77,11 @@ function packageSections({ packages, bootstrap }: DescriptionFacts): XmlMarked[]
 const soughtByKiwi = /^dracut-kiwi-/;
 
 /** `name=[epoch:]version-release`, with the architecture where a name is there for two of them. */
-function packageRequest(
-  { name, epoch, version, release, arch }: DescriptionFacts["packages"][number],
-  all: DescriptionFacts["packages"],
-): string {
+function packageRequest(one: DescriptionFacts["packages"][number], all: DescriptionFacts["packages"]): string {
+  const { name, arch } = one;
   const isOne = all.filter((other) => other.name === name).length === 1;
   if (isOne && soughtByKiwi.test(name)) return name;
-  return `${name}${isOne ? "" : `.${arch}`}=${epoch > 0 ? `${epoch}:` : ""}${version}-${release}`;
+  return `${name}${isOne ? "" : `.${arch}`}=${evr(one)}`;
 }
 
 const section = (type: "bootstrap" | "image", names: string[]) =>

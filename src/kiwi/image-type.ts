@@ -1,47 +1,54 @@
-import { kiwiTypes, type ImageType } from "#contract/index";
+import { kiwiTypes, type Firmware, type ImageType } from "#contract/index";
 import { marked, type XmlMarked } from "#xml/write";
 
 // Both consoles: the screen of the testdrive and the serial line of servers.
 const consoles = "console=tty0 console=ttyS0,115200";
 const bootloader = marked({ name: "grub2", timeout: "1" }, {});
 
+interface Disk {
+  diskSizeMb: number;
+  firmware: Firmware;
+}
+
 /**
- * KIWI's `<type>` of an image type. Disks all boot by BIOS, which QEMU, VMware, Xen (HVM) and EC2 have; the agent puts
- * the raw disk into the container that users of the type expect.
+ * KIWI's `<type>` of an image type. All disks boot by BIOS, which QEMU, VMware, Xen (HVM) and EC2 have: KIWI's `efi` gives a disk
+ * a partition for either firmware, and a medium GRUB for both. The agent puts the raw disk into the container that users of
+ * the type expect.
  */
-export function imageTypeElement(imageType: ImageType, { diskSizeMb }: { diskSizeMb: number }): XmlMarked {
+export function imageTypeElement(imageType: ImageType, { diskSizeMb, firmware }: Disk): XmlMarked {
   const kiwiType = kiwiTypes[imageType];
-  if (kiwiType === "iso") return liveMedium;
+  if (kiwiType === "iso") return liveMedium(firmware);
   if (kiwiType === "kis") return netTree;
-  return imageType === "oemiso" ? installMedium(diskSizeMb) : disk(diskSizeMb);
+  return imageType === "oemiso" ? installMedium({ diskSizeMb, firmware }) : disk({ diskSizeMb, firmware });
 }
 
 // zstd: xz takes most of the time of a build and gains a tenth in size.
 const squashfs = { squashfscompression: "zstd" };
 
-const liveMedium = marked(
-  { image: "iso", flags: "overlay", firmware: "bios", volid: "CDROM", ...squashfs, kernelcmdline: consoles },
-  { bootloader },
-);
+const liveMedium = (firmware: Firmware) =>
+  marked(
+    { image: "iso", flags: "overlay", firmware, volid: "CDROM", ...squashfs, kernelcmdline: consoles },
+    { bootloader },
+  );
 
 const netTree = marked({ image: "kis", filesystem: "squashfs", ...squashfs, kernelcmdline: consoles }, {});
 
-const diskAttributes = {
+const diskAttributes = (firmware: Firmware) => ({
   image: "oem",
   filesystem: "ext4",
-  firmware: "bios",
+  firmware,
   bootpartition: "false",
   kernelcmdline: `${consoles} rw`,
-};
+});
 
 const sizeOf = (diskSizeMb: number) => marked({ unit: "M" }, String(diskSizeMb));
 
-const disk = (diskSizeMb: number) =>
-  marked(diskAttributes, { bootloader, size: sizeOf(diskSizeMb), oemconfig: { "oem-resize": false } });
+const disk = ({ diskSizeMb, firmware }: Disk) =>
+  marked(diskAttributes(firmware), { bootloader, size: sizeOf(diskSizeMb), oemconfig: { "oem-resize": false } });
 
 /** Its first menu entry installs, and asks nothing: whoever boots it has said so. */
-const installMedium = (diskSizeMb: number) =>
+const installMedium = ({ diskSizeMb, firmware }: Disk) =>
   marked(
-    { ...diskAttributes, installiso: "true", installboot: "install", ...squashfs },
+    { ...diskAttributes(firmware), installiso: "true", installboot: "install", ...squashfs },
     { bootloader, size: sizeOf(diskSizeMb), oemconfig: { "oem-resize": false, "oem-unattended": true } },
   );

@@ -74,6 +74,7 @@ export async function agentsSeen(env: Env, buildId: number): Promise<AgentsSeen>
       build &&
       capabilities?.imageTypes.includes(build.imageType) &&
       (!build.needsLvm || capabilities.noLvm === undefined) &&
+      (!build.needsEfi || capabilities.noEfi === undefined) &&
       (connected.includes(id) || (lastSeenAt?.getTime() ?? 0) > Date.now() - forgottenAfterMs),
   );
   if (fit.length === 0) return "none";

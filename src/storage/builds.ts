@@ -60,7 +60,7 @@ export const listBuildsOfAppliance = (db: Database, applianceId: number): Promis
 /** The queued builds that an agent can do, oldest first. */
 export async function listQueued(
   db: Database,
-  can: { imageTypes: ImageType[]; arches: Arch[]; noLvm?: string | undefined },
+  can: { imageTypes: ImageType[]; arches: Arch[]; noLvm?: string | undefined; noEfi?: string | undefined },
   limit: number,
 ): Promise<Build[]> {
   const rows = await db
@@ -73,6 +73,7 @@ export async function listQueued(
         inArray(builds.imageType, can.imageTypes),
         inArray(appliances.arch, can.arches),
         can.noLvm === undefined ? undefined : eq(builds.needsLvm, false),
+        can.noEfi === undefined ? undefined : eq(builds.needsEfi, false),
       ),
     )
     .orderBy(asc(builds.id))
@@ -91,7 +92,7 @@ export const listUnfinishedBefore = (db: Database, before: Date): Promise<Build[
 
 export type NewBuild = Pick<
   Build,
-  "accountId" | "applianceId" | "version" | "imageType" | "needsLvm" | "inputSha256" | "downloadToken"
+  "accountId" | "applianceId" | "version" | "imageType" | "needsLvm" | "needsEfi" | "inputSha256" | "downloadToken"
 > & { createdAt: Date };
 
 /**
@@ -106,9 +107,10 @@ export async function addBuild(
   const { accountId, applianceId, version, imageType } = build;
   const ofVersion = sql`SELECT 1 FROM builds WHERE appliance_id = ${applianceId} AND version = ${version} AND retired_at IS NULL`;
   const row = await db.get<{ id: number } | undefined>(sql`
-    INSERT INTO builds (account_id, appliance_id, version, image_type, needs_lvm, status, input_sha256, download_token, created_at)
-    SELECT ${accountId}, id, ${version}, ${imageType}, ${build.needsLvm ? 1 : 0}, 'queued', ${build.inputSha256}, ${build.downloadToken},
-      ${build.createdAt.getTime()}
+    INSERT INTO builds (account_id, appliance_id, version, image_type, needs_lvm, needs_efi, status, input_sha256,
+      download_token, created_at)
+    SELECT ${accountId}, id, ${version}, ${imageType}, ${build.needsLvm ? 1 : 0}, ${build.needsEfi ? 1 : 0}, 'queued',
+      ${build.inputSha256}, ${build.downloadToken}, ${build.createdAt.getTime()}
     FROM appliances WHERE id = ${applianceId} AND account_id = ${accountId}
       AND (SELECT count(*) FROM builds WHERE ${isTaken}) < ${slots.all}
       AND (SELECT count(*) FROM builds WHERE ${isTaken} AND account_id = ${accountId}) < ${slots.perAccount}

@@ -1,52 +1,64 @@
-import { mkdirSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
-import type { BuiltImage } from "../../builder-agent/src/build/image.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ImageType } from "../../builder-agent/src/contract.ts";
-import { guestOfBuild } from "../../builder-agent/src/guest/means.ts";
-import { preparedKey } from "../../builder-agent/src/prepared/key.ts";
-import { RootShare } from "../../builder-agent/src/prepared/share.ts";
-import { openPreparedRoots } from "../../builder-agent/src/prepared/store.ts";
-import { silent, temporaryDir, testConfig } from "../../builder-agent/test/support/agent-place.ts";
-import { buildHere, sampleDistribution, serveDistribution } from "./support/local-build.ts";
-import { resolvedTiny } from "./support/resolved-tiny.ts";
+import { fromDisk, fromRoot, guestBuilds, type GuestBuild } from "./support/guest-builds.ts";
+import {
+  expectShape,
+  login,
+  serialOfInstallation,
+  serialOfNetworkTree,
+  type Downloaded,
+} from "./support/image-types.ts";
 
-// A root that goes out of one guest as an archive and into the next; and a network tree out of a guest.
+// One version in types of every kind: the root goes out of the first guest as an archive and into the next, and the disk is
+// made once for all containers. What network trees and installations need besides is in each, so that the root is one.
 
-describe("two formats in guests", () => {
-  it("are made from one prepared root", { timeout: 1_500_000 }, async () => {
-    const distribution = sampleDistribution();
-    await using state = await temporaryDir();
-    using server = await serveDistribution(distribution);
-    const roots = await openPreparedRoots(join(state.path, "prepared"), { maxBytes: 1e9, maxAgeMs: 1e9 });
-    const config = testConfig(server.url, state.path, { isolation: "vm", accel: "tcg", buildDiskGb: 2 });
-    let buildId = 5000;
+const requests = ["hello", "dracut-kiwi-live", "syslinux", "dracut-kiwi-oem-dump", "dracut-kiwi-oem-repart"];
 
-    const build = async (imageType: ImageType, see: (built: BuiltImage, log: string) => void) => {
-      const input = await resolvedTiny(distribution, { imageType, requests: ["hello", "dracut-kiwi-live"] });
-      const workDir = join(state.path, imageType);
-      mkdirSync(workDir);
-      const signal = new AbortController().signal;
-      const key = preparedKey(input, { builder: "test", isolation: "vm" });
-      using share = await RootShare.join({ roots, key, workDir, signal, onNote: silent });
-      await using guest = await guestOfBuild(config, ++buildId);
-      const lines: string[] = [];
-      const onLine = (line: string) => void lines.push(line);
-      const options = { stateDir: state.path, url: server.url, share, guest, onLine };
-      await buildHere(input, options, (built) => see(built, lines.join("\n")));
-    };
+let builds: Awaited<ReturnType<typeof guestBuilds>>;
+let first: GuestBuild;
 
-    let installed: unknown;
-    await build("oem", (built, log) => {
-      installed = built.installed;
-      expect(log).toContain("Installing bootstrap packages");
-    });
-    expect(readdirSync(join(state.path, "prepared"))).toHaveLength(1);
-    await build("net", (built, log) => {
-      expect(built.installed).toEqual(installed);
-      expect(built.format).toBe("net");
-      expect(log).not.toContain("Installing bootstrap packages");
-      expect(log).toContain("Creating system image");
-    });
+beforeAll(async () => void (builds = await guestBuilds()));
+afterAll(() => builds[Symbol.asyncDispose]());
+
+const build = (imageType: ImageType) => builds.build({ imageType, requests });
+
+/** Fails unless the type came of vmx's root alone. */
+async function buildOfRoot(imageType: ImageType): Promise<Downloaded> {
+  const { downloaded, words, finished } = await build(imageType);
+  expectShape(imageType, downloaded);
+  expect(words).toEqual(expect.arrayContaining([fromRoot, "Creating the image"]));
+  expect(words).not.toContain("Installing software");
+  expect(finished.installed).toEqual(first.finished.installed);
+  return downloaded;
+}
+
+describe("in guests, of one version", () => {
+  it("vmx is made of nothing", async () => {
+    first = await build("vmx");
+    expectShape("vmx", first.downloaded);
+    expect(first.words).toContain("Installing software");
+    expect(first.words).not.toContain(fromRoot);
+    expect(readdirSync(join(builds.stateDir, "prepared/roots"))).toHaveLength(1);
+    expect(readdirSync(join(builds.stateDir, "prepared/disks"))).toHaveLength(1);
+  });
+
+  it.each(["xen", "ec2"] as const)("%s is the disk of vmx in another container", async (imageType) => {
+    const { downloaded, words, finished } = await build(imageType);
+    expectShape(imageType, downloaded);
+    expect(words).toContain(fromDisk);
+    expect(words).not.toContain("Creating the image");
+    expect(finished.installed).toEqual(first.finished.installed);
+  });
+
+  it("net is made of vmx's root, and starts from it over HTTP", async () => {
+    expect(await serialOfNetworkTree(await buildOfRoot("net"))).toMatch(login);
+  });
+
+  it("oemiso is made of vmx's root, and installs itself to a blank disk, which then boots", async () => {
+    const printed = await serialOfInstallation(await buildOfRoot("oemiso"));
+    expect(printed).toContain("INSTALL-DONE");
+    expect(printed).toMatch(login);
   });
 });

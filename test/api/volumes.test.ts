@@ -13,7 +13,8 @@ beforeEach(async () => {
   await env.DB.prepare("UPDATE agents SET capabilities = NULL").run();
 });
 
-const volumes = "<lvm><enabled>true</enabled><volume_group>kioskVG</volume_group></lvm>";
+const lvm = "<lvm><enabled>true</enabled><volume_group>kioskVG</volume_group></lvm>";
+const volumes = `<settings><disk_size>4</disk_size></settings>${lvm}`;
 
 async function applianceWithVolumes(): Promise<number> {
   const id = await createAppliance(tux);
@@ -48,6 +49,18 @@ describe("a disk with volumes", () => {
     const { running_builds: builds } = await readXml(await tux.get(`/running_builds?appliance_id=${id}`));
     expect(builds.running_build).toBeUndefined();
     expect((await tux.post("/running_builds", { appliance_id: id, image_type: "iso" })).status).toBe(200);
+  });
+
+  it("has a warning where its root volume may be too small for the software", async () => {
+    const id = await createAppliance(tux);
+    await putPortion(tux, id, lvm); // of 512 MB in all
+
+    const { status } = await readXml(await tux.get(`/appliances/${id}/status`));
+
+    expect(status.state).toBe("ok");
+    expect([status.issues.issue].flat().map(({ type, text }) => `${type}: ${text}`)).toContainEqual(
+      expect.stringMatching(/^warning: The software needs \d+ MB, but the root volume \(LVM\) has only 208 MB: /),
+    );
   });
 
   it("goes to a builder that can make it, past one that cannot", async () => {

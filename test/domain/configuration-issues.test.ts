@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { Configuration } from "#domain/configuration/configuration";
-import { configurationIssues, needsVolumes } from "#domain/configuration/issues";
+import { configurationIssues } from "#domain/configuration/issues";
 import { whyNoVolumes } from "#domain/builds/builder-abilities";
 import type { Agent } from "#storage/agents";
 import { capabilities } from "../support/fake-agent.ts";
 
 const image = (...names: string[]) => ({
   imageType: "oem" as const,
+  firmware: "bios" as const,
+  softwareMb: 100,
   packages: names.map((name) => ({ name, arch: name.endsWith("32") ? "i586" : "x86_64" })),
 });
 /** What every row says; the rest are defaults. */
@@ -53,9 +55,28 @@ describe("configurationIssues", () => {
     expect(textsOf(configured({}), image("busybox"))).toEqual([]);
   });
 
-  it("asks for volumes only where there is a disk", () => {
-    const types = ["oem", "vmx", "xen", "ec2", "oemiso", "iso", "net"] as const;
-    expect(types.filter((type) => needsVolumes(lvm, type))).toEqual(["oem", "vmx", "xen", "ec2", "oemiso"]);
+  it("finds an error where UEFI leaves no room for the volumes, and only on disks", () => {
+    // 1024 - 302 MB, in whole extents; UEFI takes 23 MB more.
+    const full = { ...lvm, lvm: { ...lvm.lvm, volumes: [{ path: "/", sizeMb: 720 }] } };
+    const efi = { ...image("lvm2"), firmware: "efi" as const };
+    expect(textsOf(full, image("lvm2"))).toEqual([]);
+    expect(textsOf(full, efi)).toEqual([
+      "error: The volumes (LVM) need 720 MB, but a disk of 1024 MB has room for 696 MB of volumes: /boot and the partition table take the rest.",
+    ]);
+    expect(textsOf(full, { ...efi, imageType: "iso" as const })).toEqual([]);
+  });
+
+  it("warns of software that is larger than the root volume, be that of a size or what is left", () => {
+    const volumes = [{ path: "/srv", sizeMb: 500 }];
+    const rest = { ...lvm, lvm: { ...lvm.lvm, volumes } };
+    const sized = { ...lvm, lvm: { ...lvm.lvm, volumes: [...volumes, { path: "/", sizeMb: 90 }] } };
+    const planned = image("lvm2");
+    expect(textsOf(sized, planned)).toEqual([
+      expect.stringMatching(/^warning: The software needs 100 MB, but the root volume \(LVM\) has only 90 MB: /),
+    ]);
+    // 720 - 500
+    expect(textsOf(rest, { ...planned, softwareMb: 220 })).toEqual([]);
+    expect(textsOf(rest, { ...planned, softwareMb: 221 })).toEqual([expect.stringContaining("only 220 MB")]);
   });
 });
 

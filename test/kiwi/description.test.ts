@@ -73,4 +73,17 @@ describe("kiwiDescription", () => {
   ] as const)("describes %s", (imageType, type) => {
     expect(described({ imageType }).preferences.type).toMatchObject(type);
   });
+
+  it.each(["oem", "iso", "vmx", "xen", "ec2", "oemiso"] as const)(
+    "lets %s boot by BIOS, and by UEFI if asked to",
+    (imageType) => {
+      const { type } = described({ imageType }).preferences;
+      expect(type["@firmware"]).toBe("bios");
+      expect(described({ imageType, firmware: "efi" }).preferences.type).toEqual({ ...type, "@firmware": "efi" });
+    },
+  );
+
+  it("says nothing of firmware where a network starts the system", () => {
+    expect(described({ imageType: "net" }).preferences.type["@firmware"]).toBeUndefined();
+  });
 });

@@ -9,26 +9,43 @@ export interface Notes {
   /** The last record of level ERROR, all its lines. */
   error: string[];
   inError: boolean;
+  /** Of the builder. */
   diskFull: boolean;
+  /** The image's own disk, or a volume of it. */
+  imageFull: boolean;
   /** What our own config.sh says it has failed at. */
   said: string | undefined;
 }
 
-export const noNotes: Notes = { problems: [], error: [], inError: false, diskFull: false, said: undefined };
+export const noNotes: Notes = {
+  problems: [],
+  error: [],
+  inError: false,
+  diskFull: false,
+  imageFull: false,
+  said: undefined,
+};
 
 export function note(notes: Notes, line: string): Notes {
   const record = parseLogLine(line);
   const said = /^kiln: error: (.+)$/.exec(record.text)?.[1] ?? notes.said;
-  const diskFull = notes.diskFull || /No space left on device/.test(record.text);
+  const isFull = /No space left on device/.test(record.text);
+  const isImages = kiwisMount.test(record.text);
+  const diskFull = notes.diskFull || (isFull && !isImages);
+  const imageFull = notes.imageFull || (isFull && isImages);
   if (record.kind === "continuation") {
     const error = notes.inError && notes.error.length < 20 ? [...notes.error, record.text] : notes.error;
-    return { ...notes, error, diskFull, said };
+    return { ...notes, error, diskFull, imageFull, said };
   }
-  if (record.level === "ERROR") return { ...notes, error: [record.text], inError: true, diskFull, said };
+  if (record.level === "ERROR") return { ...notes, error: [record.text], inError: true, diskFull, imageFull, said };
   const problem = /^(?:bootstrap|system): Problem: (?:\d+: )?(.+)$/.exec(record.text)?.[1];
   const isNew = problem !== undefined && !notes.problems.includes(problem);
-  return { ...notes, problems: isNew ? [...notes.problems, problem] : notes.problems, inError: false, diskFull, said };
+  const problems = isNew ? [...notes.problems, problem] : notes.problems;
+  return { ...notes, problems, inError: false, diskFull, imageFull, said };
 }
+
+/** Where KIWI mounts the image that it fills. */
+const kiwisMount = /\/kiwi_(mount_manager|volumes)\.[^/]+\//;
 
 export interface KiwiEnd {
   exit: Exit;
@@ -41,6 +58,8 @@ export interface KiwiEnd {
 /** One sentence about a KIWI that did not end well, and whose fault it is. */
 export function failureOf(notes: Notes, { exit, lastWords, root }: KiwiEnd): BuildFailed {
   if (notes.diskFull) return { kind: "error", reason: "The disk of the builder is full." };
+  if (notes.imageFull)
+    return { kind: "failed", reason: "The image does not fit on its disk, or on one of its volumes." };
   // util-linux 2.38: unshare stumbles when it passes on by which signal its child died, and says just this.
   const wasKilled = "killedBy" in exit || lastWords.startsWith("unshare: sigprocmask");
   if (wasKilled) return { kind: "error", reason: "KIWI was killed on the builder, perhaps for want of memory." };

@@ -17,11 +17,15 @@ export type KiwiResult = Product & {
 
 /** By fixed name pattern only: the names in KIWI's own list of results come from inside the image. */
 export async function readResult(target: string, imageType: ImageType): Promise<KiwiResult> {
-  const names = await readdir(target);
-  const product = productOf(target, names, imageType);
+  const { product, packages } = await findParts(target, imageType);
   const rawSize = await sizeOf(product);
-  const packages = await readFile(join(target, theOne(names, ".packages")), "utf8");
-  return { ...product, imageType, rawSize, installed: parsePackages(packages) };
+  return { ...product, imageType, rawSize, installed: parsePackages(await readFile(packages, "utf8")) };
+}
+
+/** The files of a result, and of what rpm has found in the image; throws where one is missing or could be several. */
+export async function findParts(target: string, imageType: ImageType): Promise<{ product: Product; packages: string }> {
+  const names = await readdir(target);
+  return { product: productOf(target, names, imageType), packages: join(target, theOne(names, ".packages")) };
 }
 
 /** Lines `name|epoch|version|release|arch|disturl|license` of KIWI's .packages. Exported for the table of its cases. */

@@ -8,9 +8,9 @@ export function steadySeed(input: FrozenInput): string {
 }
 
 /**
- * What makes two builds of one input alike, for the environment of KIWI and all that it starts (decision 28): rpm, mksquashfs,
- * xorriso and mkfs.fat take their time from SOURCE_DATE_EPOCH, mkfs.ext4 from a variable of its own; shims/mkfs.ext4 makes the
- * UUIDs of file systems of KILN_STEADY_SEED, shims/python/sitecustomize.py KIWI's "random" disk id. Nothing for inputs from before.
+ * What makes two builds of one input alike, for the environment of KIWI and all that it starts (decision 28): rpm, mksquashfs
+ * and xorriso take their time from SOURCE_DATE_EPOCH, mkfs.ext4 from a variable of its own; the shims make the UUIDs of file
+ * systems and partitions of KILN_STEADY_SEED, shims/python/sitecustomize.py KIWI's "random" disk id. Nothing for inputs from before.
  *
  * @param shims the directory of the shims as KIWI will see it
  */

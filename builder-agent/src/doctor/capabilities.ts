@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import type { Config } from "../config.ts";
 import { Arch, imageTypes, type Capabilities } from "../contract.ts";
-import { isPossible, obstaclesTo, type Check } from "./check.ts";
+import { isPossible, obstaclesTo, type Ability, type Check } from "./check.ts";
 import { checkGuest } from "./guest.ts";
 import { checkDisk, checkIsolation, checkKernel, checkMemory, checkRoot, checkVnc } from "./host.ts";
 import { checkEnclosure, checkKiwiVersion, checkRpmMacros, findKiwiVersion } from "./kiwi.ts";
@@ -9,7 +9,7 @@ import { checkLoopDevice, checkStalePartitions } from "./loop-device.ts";
 import { checkMachine } from "./machine.ts";
 import { checkTools } from "./packages.ts";
 import { check32BitPrograms } from "./programs-32.ts";
-import { checkVolumes, checkVolumesInGuests } from "./volumes.ts";
+import { checkVolumes } from "./volumes.ts";
 
 export type DoctorConfig = Pick<Config, "stateDir" | "isolation" | "accel" | "vnc" | "minFreeGb">;
 
@@ -24,7 +24,7 @@ export async function findCapabilities(config: DoctorConfig): Promise<{ capabili
     await Promise.all([
       [checkRoot(), checkIsolation(config), checkKiwiVersion(kiwi)],
       checkTools(),
-      config.isolation === "vm" ? checkGuests(config) : checkBareHost(config),
+      config.isolation === "vm" ? checkGuest(config) : checkBareHost(config),
       Promise.all([checkDisk(config), checkMemory()]),
       checkMachine(config),
       [checkVnc(config)],
@@ -32,11 +32,6 @@ export async function findCapabilities(config: DoctorConfig): Promise<{ capabili
   ).flat();
   return { capabilities: capabilitiesOf(report, config, kiwi), report };
 }
-
-const checkGuests = async (config: DoctorConfig): Promise<Check[]> => [
-  ...(await checkGuest(config)),
-  checkVolumesInGuests(),
-];
 
 /** What KIWI needs of a host's own kernel when it runs there. A guest has another one. */
 async function checkBareHost({ stateDir }: DoctorConfig): Promise<Check[]> {
@@ -57,7 +52,8 @@ function capabilitiesOf(report: Check[], { isolation }: DoctorConfig, kiwi: stri
     arches: Arch.options.filter((arch) => arch === "x86_64" || isPossible(arch, report)),
     imageTypes: imageTypes.filter((type) => isPossible(type, report)),
     lacking: lackingOf(report),
-    ...lackingForLvm(report),
+    ...lackingFor("noLvm", "LVM disks", report),
+    ...lackingFor("noEfi", "UEFI", report),
     isolation,
     testdrives: isPossible("testdrives", report),
     builder: kiwi ?? "none",
@@ -66,17 +62,12 @@ function capabilitiesOf(report: Check[], { isolation }: DoctorConfig, kiwi: stri
 
 const maxLackingLength = 300;
 
-/** Volumes are an extra of disks, so what stands in their way only narrows what a host can do. */
-function lackingForLvm(report: Check[]): Pick<Capabilities, "noLvm"> {
-  const names = report.filter(({ state, disables }) => state !== "ok" && disables.includes("LVM disks"));
-  return names.length === 0
-    ? {}
-    : {
-        noLvm: names
-          .map(({ name }) => name)
-          .join(", ")
-          .slice(0, maxLackingLength),
-      };
+/** Extras of images: what stands in their way only narrows what a host can do. */
+function lackingFor(key: "noLvm" | "noEfi", extra: Ability, report: Check[]): Pick<Capabilities, typeof key> {
+  const checks = report.filter(({ state, disables }) => state !== "ok" && disables.includes(extra));
+  if (checks.length === 0) return {};
+  const names = checks.map(({ name }) => name).join(", ");
+  return { [key]: names.slice(0, maxLackingLength) };
 }
 
 /** What the Worker tells users whose build no agent takes. */

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Config } from "../config.ts";
@@ -9,7 +9,9 @@ import { openGuestSystem, type GuestSystem } from "../guest/system.ts";
 import { userOfBuild } from "../guest/user.ts";
 import { sentenceOf } from "../log.ts";
 import { degraded, fine, missing, type Check } from "./check.ts";
+import { judge32BitProgramsInGuests, smallestProgram } from "./programs-32.ts";
 import { doctorDir, scratchDir } from "./scratch-dir.ts";
+import { judgeVolumesInGuests } from "./volumes.ts";
 
 type GuestConfig = Pick<Config, "accel" | "stateDir">;
 
@@ -17,29 +19,39 @@ type GuestConfig = Pick<Config, "accel" | "stateDir">;
 export interface GuestQuestions {
   means: (config: GuestConfig) => Promise<GuestMeans>;
   system: (stateDir: string) => Promise<GuestSystem>;
-  /** → what KIWI says of itself in a guest. */
-  probe: (system: GuestSystem, means: GuestMeans, stateDir: string) => Promise<string>;
+  probe: (system: GuestSystem, means: GuestMeans, stateDir: string) => Promise<Verdict>;
 }
+
+/** What a guest that booted has shown. */
+const Verdict = z.object({
+  /** What KIWI says of itself in there. */
+  said: z.string(),
+  runs32Bit: z.boolean(),
+  hasLvm2: z.boolean(),
+  /** Whether its kernel's device mapper answers. */
+  hasMapper: z.boolean(),
+});
+export type Verdict = z.infer<typeof Verdict>;
 
 const host: GuestQuestions = { means: findMeans, system: openGuestSystem, probe };
 
 /** Whether builds run in guests here: all of the way but the build itself, over the same disks and ports. */
 export async function checkGuest(config: GuestConfig, ask: GuestQuestions = host): Promise<Check[]> {
   const means = await ask.means(config);
-  return [await checkProbe(config, means, ask), checkSpeed(means), checkSight(means)];
+  return [...(await checkProbe(config, means, ask)), checkSpeed(means), checkSight(means)];
 }
 
-async function checkProbe({ stateDir }: GuestConfig, means: GuestMeans, ask: GuestQuestions): Promise<Check> {
+async function checkProbe({ stateDir }: GuestConfig, means: GuestMeans, ask: GuestQuestions): Promise<Check[]> {
   const name = "guest of builds";
   try {
     const system = await ask.system(stateDir);
     const key = `${system.key} ${means.accel} ${means.enclosed}`;
-    const said = (await findVerdict(stateDir, key)) ?? (await ask.probe(system, means, stateDir));
-    await keepVerdict(stateDir, { key, said });
-    return fine(name, said);
+    const verdict = (await findVerdict(stateDir, key)) ?? (await ask.probe(system, means, stateDir));
+    await keepVerdict(stateDir, { key, ...verdict });
+    return [fine(name, verdict.said), judge32BitProgramsInGuests(verdict.runs32Bit), judgeVolumesInGuests(verdict)];
   } catch (error) {
     const mend = 'see the packages above; Debian only. Or set isolation to "none" if you trust all who build';
-    return missing(name, sentenceOf(error).slice(0, 300), ["builds"], mend);
+    return [missing(name, sentenceOf(error).slice(0, 300), ["builds"], mend)];
   }
 }
 
@@ -63,13 +75,13 @@ const checkSight = ({ enclosed, openness }: GuestMeans): Check =>
         "apt-get install -y --no-install-recommends bubblewrap; allow unprivileged user namespaces",
       );
 
-const Kept = z.object({ key: z.string(), said: z.string() });
+const Kept = Verdict.extend({ key: z.string() });
 const keptFile = (stateDir: string) => join(doctorDir(stateDir), "guest.json");
 
-async function findVerdict(stateDir: string, key: string): Promise<string | undefined> {
+async function findVerdict(stateDir: string, key: string): Promise<Verdict | undefined> {
   try {
     const kept = Kept.parse(JSON.parse(await readFile(keptFile(stateDir), "utf8")));
-    return kept.key === key ? kept.said : undefined;
+    return kept.key === key ? kept : undefined;
   } catch {
     return undefined; // Never asked, or written by another version.
   }
@@ -82,14 +94,22 @@ async function keepVerdict(stateDir: string, kept: z.infer<typeof Kept>): Promis
 
 const probeMb = 1024;
 const probeLimitMs = 240_000;
+const saying = { runs32Bit: "32-bit programs run", hasLvm2: "lvm2 is there", hasMapper: "the device mapper answers" };
 
-async function probe(system: GuestSystem, { accel, groups, enclosed }: GuestMeans, stateDir: string): Promise<string> {
+const probeScript = `#!/bin/sh
+kiwi-ng --version
+setarch i686 /job/program && echo "${saying.runs32Bit}"
+command -v lvm > /dev/null && echo "${saying.hasLvm2}"
+dmsetup version | grep -q "Driver version" && echo "${saying.hasMapper}"
+`;
+
+async function probe(system: GuestSystem, { accel, groups, enclosed }: GuestMeans, stateDir: string): Promise<Verdict> {
   await using dir = await scratchDir(stateDir);
   const at = (name: string) => join(dir.path, name);
   const signal = AbortSignal.timeout(probeLimitMs);
-  await writeFile(at("run"), "#!/bin/sh\nexec kiwi-ng --version\n");
-  await chmod(at("run"), 0o755);
-  await packDisk([at("run")], at("job"), signal);
+  await writeFile(at("run"), probeScript, { mode: 0o755 });
+  await writeFile(at("program"), smallestProgram(), { mode: 0o755 });
+  await packDisk([at("run"), at("program")], at("job"), signal);
   const disks = { job: at("job"), scratch: await makeBlankDisk(at("scratch"), 2 ** 30), result: at("result") };
   await makeBlankDisk(disks.result, 2 ** 20);
   const limits = { memoryMb: probeMb, cpus: 1, diskBytes: 2 ** 30 };
@@ -100,5 +120,10 @@ async function probe(system: GuestSystem, { accel, groups, enclosed }: GuestMean
   const seconds = Math.round((performance.now() - startedAt) / 1000);
   const version = lines.find((line) => /\d+\.\d+\.\d+/.test(line));
   if (version === undefined) throw new Error(`KIWI does not answer in the guest: ${lines.join(" ").slice(0, 200)}`);
-  return `${version} answers in a guest (${accel}) in ${seconds} s`;
+  return {
+    said: `${version} answers in a guest (${accel}) in ${seconds} s`,
+    runs32Bit: lines.includes(saying.runs32Bit),
+    hasLvm2: lines.includes(saying.hasLvm2),
+    hasMapper: lines.includes(saying.hasMapper),
+  };
 }

@@ -48,12 +48,12 @@ export function checkAmount(
   return bytes >= least ? degraded(name, detail, [], mend) : missing(name, detail, ["builds", "testdrives"], mend);
 }
 
-/** EFI disks want vfat, which is not built yet, and LVM the device mapper. Plain disks with BIOS and media need neither. */
+/** Images that boot by UEFI want vfat, and LVM the device mapper. What boots by BIOS from one partition needs neither. */
 export async function checkKernel(): Promise<Check[]> {
   const filesystems = await readFile("/proc/filesystems", "utf8");
   const misc = await readFile("/proc/misc", "utf8").catch(() => "");
   return await Promise.all([
-    checkModule("vfat", /\tvfat$/m.test(filesystems), ["EFI disks"]),
+    checkModule("vfat", /\tvfat$/m.test(filesystems), ["UEFI"]),
     checkModule("iso9660", /\tiso9660$/m.test(filesystems), []),
     checkModule("dm_mod", / device-mapper$/m.test(misc), ["LVM disks"]),
   ]);

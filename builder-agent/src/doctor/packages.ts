@@ -62,6 +62,7 @@ export async function findDistribution(file = "/etc/os-release"): Promise<Distri
 const abilities: readonly string[] = [
   ...imageTypes,
   "i586",
+  "UEFI",
   "guests",
   "testdrives",
   "sample-distribution",

@@ -4,9 +4,10 @@ import { outputOf } from "../process.ts";
 import { fine, missing, type Check } from "./check.ts";
 import { scratchDir } from "./scratch-dir.ts";
 
+const name = "32-bit programs";
+
 /** A build for i586 runs the image's own programs, which a kernel of 64 bit need not be able to. */
 export async function check32BitPrograms(stateDir: string): Promise<Check> {
-  const name = "32-bit programs";
   await using dir = await scratchDir(stateDir);
   const file = join(dir.path, "program");
   await writeFile(file, smallestProgram(), { mode: 0o700 });
@@ -18,8 +19,19 @@ export async function check32BitPrograms(stateDir: string): Promise<Check> {
   return missing(name, "this kernel does not run them", ["i586"], "use a kernel with CONFIG_IA32_EMULATION");
 }
 
+/** The same of the kernel in which a build's guest is: it need not be able to what this host's is. */
+export const judge32BitProgramsInGuests = (run: boolean): Check =>
+  run
+    ? fine(name, "run in a guest")
+    : missing(
+        name,
+        "the guest's kernel does not run them",
+        ["i586"],
+        "use an apt source whose linux-image-cloud-amd64 does",
+      );
+
 /** An ELF file for 80386 that ends with 0. */
-function smallestProgram(): Buffer {
+export function smallestProgram(): Buffer {
   const header =
     "7f454c46 01010100 00000000 00000000 0200 0300 01000000 54800408 34000000 00000000 00000000 3400 2000 0100";
   const rest = "0000 0000 0000";

@@ -20,23 +20,21 @@ const host: VolumeQuestions = {
 };
 
 const disables = ["LVM disks" as const];
-
-/** The guest's kernel has the device mapper, and its root lvm2 where this host has it; no such image was made there yet. */
-export const checkVolumesInGuests = (): Check =>
-  degraded(
-    "volumes in guests",
-    "no disks with volumes: not tried there yet",
-    disables,
-    'a host with isolation "none", lvm2 and the device mapper makes them',
-  );
+const installation = "apt-get install -y --no-install-recommends lvm2";
 
 /** Whether KIWI can divide a disk into volumes: it wants lvm2, and the device mapper of the kernel that it runs on. */
 export async function checkVolumes(ask: VolumeQuestions = host): Promise<Check> {
-  const name = "lvm2";
   const path = await ask.program();
-  if (path === undefined) {
-    return degraded(name, "no disks with volumes", disables, "apt-get install -y --no-install-recommends lvm2");
-  }
-  if (await ask.answers()) return fine(name, path);
-  return degraded("device mapper", "lvm2 cannot reach it", disables, "use a kernel that has dm_mod");
+  if (path === undefined) return withoutLvm2(installation);
+  return (await ask.answers()) ? fine("lvm2", path) : withoutMapper("use a kernel that has dm_mod");
 }
+
+/** The same of a guest, whose root has lvm2 where this host has it, and whose kernel is another one. */
+export function judgeVolumesInGuests({ hasLvm2, hasMapper }: { hasLvm2: boolean; hasMapper: boolean }): Check {
+  if (!hasLvm2) return withoutLvm2(`${installation}, and start the agent again: its guests get it then`);
+  if (hasMapper) return fine("lvm2", "makes volumes in a guest");
+  return withoutMapper("use an apt source whose linux-image-cloud-amd64 has dm_mod");
+}
+
+const withoutLvm2 = (mend: string) => degraded("lvm2", "no disks with volumes", disables, mend);
+const withoutMapper = (mend: string) => degraded("device mapper", "lvm2 cannot reach it", disables, mend);

@@ -30,6 +30,7 @@ export const guestKiwi = (guest: GuestKiwi): KiwiRunner => ({
   repository: () => insideGuest.packages,
   async run(job) {
     const { workDir, signal } = job;
+    if (job.share?.archive === undefined) await job.fetch();
     const system = await openGuestSystem(guest.stateDir);
     const disk = await makeJobDisk(job);
     const scratch = await makeBlankDisk(join(workDir, "scratch.raw"), guest.diskBytes);

@@ -1,53 +1,66 @@
-import { open, readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { open, stat } from "node:fs/promises";
+import { basename } from "node:path";
+import { findParts, type Product } from "../build/result.ts";
 import type { ImageType } from "../contract.ts";
 import { BuildFailure } from "../build/build-failure.ts";
+import { sentenceOf } from "../log.ts";
 
+/** What a file must have, and where. */
 interface Mark {
-  /** Whether it is about a file, by its name and those of all. */
-  of: (name: string, all: ReadonlySet<string>) => boolean;
   position: number;
   /** What may stand there, as hex. */
   bytes: readonly string[];
   what: string;
 }
 
-const ending = (text: string) => (name: string) => name.endsWith(text);
+const disk: Mark = { position: 510, bytes: ["55aa"], what: "a disk" };
+const medium: Mark = { position: 0x8001, bytes: ["4344303031"], what: "a medium" };
+const kernel: Mark = { position: 0x202, bytes: ["48647253"], what: "a kernel" };
+const root: Mark = { position: 0, bytes: ["68737173"], what: "a root file system" };
+/** It is gzip, xz, zstd or plain cpio. */
+const initial: Mark = {
+  position: 0,
+  bytes: ["1f8b", "fd377a585a00", "28b52ffd", "303730373031"],
+  what: "an initial archive",
+};
 
-/** What stands where in the files that KIWI makes. */
-const marks: readonly Mark[] = [
-  { of: ending(".raw"), position: 510, bytes: ["55aa"], what: "a disk" },
-  { of: ending(".iso"), position: 0x8001, bytes: ["4344303031"], what: "a medium" },
-  // The parts of a network tree: a kernel says HdrS, an archive is gzip, xz, zstd or plain cpio, and a root is a squashfs.
-  { of: ending(".kernel"), position: 0x202, bytes: ["48647253"], what: "a kernel" },
-  {
-    of: ending(".initrd"),
-    position: 0,
-    bytes: ["1f8b", "fd377a585a00", "28b52ffd", "303730373031"],
-    what: "an initial archive",
-  },
-  { of: (name, all) => all.has(`${name}.md5`), position: 0, bytes: ["68737173"], what: "a root file system" },
-];
+/** rpm's list of an image: two hundred bytes for each package or so. It is read as a whole, here and by the Worker. */
+const mostListBytes = 4 * 1024 * 1024;
 
-/** Refuses files that are not what their names say: a guest may call anything an image. */
+/** Refuses a result that is not what KIWI leaves for that type: a guest may say that all went well, and call anything an image. */
 export async function checkImages(target: string, imageType: ImageType): Promise<void> {
-  const names = new Set(await readdir(target));
-  // Beside a disk or a medium, a checksum belongs to that.
-  const rules = imageType === "net" ? marks : marks.slice(0, 2);
-  for (const { of, position, bytes, what } of rules) {
-    for (const name of [...names].filter((each) => of(each, names))) {
-      const found = await bytesAt(join(target, name), position, 8);
-      if (bytes.some((good) => found.startsWith(good))) continue;
-      throw new BuildFailure({
-        kind: "failed",
-        reason: `The build of ${imageType} left a file ${name} that is not ${what}.`,
-      });
-    }
+  const { product, packages } = await findParts(target, imageType).catch((error: unknown) => {
+    throw failed(`The build of ${imageType} ended without its files: ${sentenceOf(error)}.`);
+  });
+  for (const [path, mark] of marksOf(product)) {
+    if (await hasMark(path, mark)) continue;
+    throw failed(`The build of ${imageType} left a file ${basename(path)} that is not ${mark.what}.`);
   }
+  if ((await stat(packages)).size > mostListBytes)
+    throw failed(`The build of ${imageType} left a list of packages that is too large.`);
 }
 
+/** What is taken of a result; a disk beside its medium is not. */
+function marksOf(product: Product): [path: string, mark: Mark][] {
+  if (product.format !== "net") return [[product.image, product.format === "raw" ? disk : medium]];
+  return [
+    [product.image, root],
+    [product.kernel, kernel],
+    [product.initrd, initial],
+  ];
+}
+
+async function hasMark(path: string, { position, bytes }: Mark): Promise<boolean> {
+  const found = await bytesAt(path, position, 8);
+  return bytes.some((good) => found.startsWith(good));
+}
+
+/** As hex; of a file that is not there, nothing. */
 async function bytesAt(path: string, position: number, length: number): Promise<string> {
-  await using file = await open(path);
+  await using file = await open(path).catch(() => undefined);
+  if (!file) return "";
   const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position);
   return buffer.toString("hex", 0, bytesRead);
 }
+
+const failed = (reason: string) => new BuildFailure({ kind: "failed", reason });

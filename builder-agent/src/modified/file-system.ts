@@ -10,7 +10,7 @@ import {
 } from "./ext4-blocks.ts";
 import { contentOf, extentsOf, readInode, type Inode } from "./ext4-inode.ts";
 import { withJournal } from "./ext4-journal.ts";
-import { partitionsOf } from "./partitions.ts";
+import { holdsVolumes, partitionsOf } from "./partitions.ts";
 
 const rootInode = 2;
 const mostDirectoryBytes = 64 * 1024 * 1024;
@@ -79,12 +79,18 @@ export class FileSystem {
 
 /** The file system that holds /etc. */
 export async function rootFileSystem(disk: Disk): Promise<FileSystem> {
-  for (const partition of await partitionsOf(disk)) {
+  const partitions = await partitionsOf(disk);
+  for (const partition of partitions) {
     if (!(await isExt(partition))) continue;
     const found = await FileSystem.open(partition);
     if ((await found.list(await found.root())).has("etc")) return found;
   }
-  throw new UnreadableDisk("it has no partition with an ext4 root, as the disks of builds without LVM have one");
+  const volumes = await Promise.all(partitions.map(holdsVolumes));
+  throw new UnreadableDisk(
+    volumes.includes(true)
+      ? "it is divided into volumes (LVM), and only a root in a partition of its own is read"
+      : "it has no partition with an ext4 root, as the disks of builds without LVM have one",
+  );
 }
 
 export async function bytesOf(pieces: AsyncIterable<Buffer>): Promise<Buffer> {

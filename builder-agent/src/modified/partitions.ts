@@ -34,3 +34,13 @@ function sliceOf(disk: Disk, startSector: number, sectors: number): Disk[] {
   const [start, size] = [startSector * sectorBytes, sectors * sectorBytes];
   return startSector > 0 && sectors > 0 && start + size <= disk.size ? [partOf(disk, start, size)] : [];
 }
+
+/** Whether LVM has the partition: its label stands in one of the first four sectors, in the second where nobody chose another. */
+export async function holdsVolumes(partition: Disk): Promise<boolean> {
+  if (partition.size < 4 * sectorBytes) return false;
+  const head = await partition.read(0, 4 * sectorBytes);
+  return [0, 1, 2, 3].some((at) => {
+    const label = head.toString("latin1", at * sectorBytes, (at + 1) * sectorBytes);
+    return label.startsWith("LABELONE") && label.startsWith("LVM2 001", 24);
+  });
+}

@@ -52,6 +52,19 @@ describe("the sentence about a script of the appliance's own", () => {
   });
 });
 
+describe("the sentence about an image that is larger than its disk", () => {
+  it.each(["kiwi_mount_manager", "kiwi_volumes"])("is its owner's to read, in KIWI's %s", (mount) => {
+    const notes = error(
+      `KiwiCommandError: rsync: stderr: rsync: [receiver] write failed on "/work/temp/${mount}.q9zxx3w9/usr/lib/xfs.ko": No space left on device (28)`,
+      "rsync error: error in file IO (code 11) at receiver.c(657) [receiver=3.5.0]",
+    );
+    expect(failureOf(notes, { exit, lastWords: "", root })).toEqual({
+      kind: "failed",
+      reason: "The image does not fit on its disk, or on one of its volumes.",
+    });
+  });
+});
+
 describe("the sentence about a file that an image misses", () => {
   it("has the image's paths, not the builder's", () => {
     const notes = error(

@@ -87,6 +87,47 @@ describe("a partition table of the same input", () => {
   });
 });
 
+/** Two partitions made as KIWI calls for them; → the GUIDs of the table and of each. */
+function madeGuids(env: Record<string, string>): string[] {
+  rmSync(disk, { force: true });
+  writeFileSync(disk, "");
+  truncateSync(disk, 16 * 1024 * 1024);
+  for (const words of ["-n 1:0:+2M -c 1:p.legacy", "-n 2:0:0 -c 2:p.UEFI"]) {
+    execFileSync(join(shims, "sgdisk"), [...words.split(" "), disk], { env, stdio: "pipe" });
+  }
+  const { id, partitions } = JSON.parse(execFileSync("sfdisk", ["--json", disk], { encoding: "utf8" })).partitiontable;
+  return [id, ...partitions.map(({ uuid }: { uuid: string }) => uuid)];
+}
+
+describe("a GUID partition table of the same input", () => {
+  it("has the same GUIDs, each its own, and other ones of another input", () => {
+    const guids = madeGuids(environment());
+    expect(new Set(guids).size).toBe(3);
+    expect(madeGuids(environment())).toEqual(guids);
+    expect(new Set([...guids, ...madeGuids(environment(other))]).size).toBe(6);
+  });
+
+  it("has GUIDs of chance in inputs from before", () => {
+    const before = environment({ ...dated, sourceDate: undefined });
+    expect(new Set([...madeGuids(before), ...madeGuids(before)]).size).toBe(6);
+  });
+});
+
+function madeFat(env: Record<string, string>): string {
+  rmSync(disk, { force: true });
+  writeFileSync(disk, "");
+  truncateSync(disk, 16 * 1024 * 1024);
+  execFileSync(join(shims, "mkdosfs"), ["-F16", "-I", "-n", "EFI", disk], { env, stdio: "pipe" });
+  return createHash("sha256").update(readFileSync(disk)).digest("hex");
+}
+
+describe("a FAT file system of the same input", () => {
+  it("is the same, byte for byte, and another one of another input", () => {
+    expect(madeFat(environment())).toBe(madeFat(environment()));
+    expect(madeFat(environment(other))).not.toBe(madeFat(environment()));
+  });
+});
+
 const python = (env: Record<string, string>, code: string) =>
   execFileSync("python3", ["-c", code], { env, encoding: "utf8" });
 

@@ -16,8 +16,9 @@ describe("findCapabilities", () => {
     await using dir = await temporaryDir();
     const { capabilities, report } = await findCapabilities(configOf(join(dir.path, "state")));
     expect(report.filter(({ state }) => state === "missing")).toEqual([]);
-    const { noLvm, ...others } = Capabilities.parse(capabilities);
+    const { noLvm, noEfi, ...others } = Capabilities.parse(capabilities);
     expect(noLvm === undefined).toBe(!report.some(({ disables }) => disables.includes("LVM disks")));
+    expect(noEfi === undefined).toBe(!report.some(({ disables }) => disables.includes("UEFI")));
     expect(others).toEqual({
       arches: ["x86_64", "i586"],
       imageTypes: ["oem", "iso", "vmx", "xen", "ec2", "net", "oemiso"],
@@ -34,6 +35,7 @@ describe("findCapabilities", () => {
     const { capabilities } = await findCapabilities({ ...configOf(dir.path), isolation: "vm" });
     expect(capabilities).toMatchObject({ imageTypes: [], isolation: "vm", testdrives: true });
     expect(capabilities.lacking).toMatchObject({ oem: "guest of builds", net: "guest of builds" });
+    expect(capabilities.noEfi, "this host's kernel is not asked for vfat").toBeUndefined();
   });
 });
 

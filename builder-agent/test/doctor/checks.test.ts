@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { imageTypes } from "../../src/contract.ts";
 import { degraded, fine, isPossible, missing } from "../../src/doctor/check.ts";
 import { checkAmount, checkDisk, checkIsolation, checkRoot, checkVnc } from "../../src/doctor/host.ts";
 import { checkKiwiVersion } from "../../src/doctor/kiwi.ts";
@@ -38,7 +39,7 @@ describe("packages.json", () => {
   });
 
   it("is for abilities that the doctor knows", () => {
-    const known = ["oem", "iso", "net", "i586", "guests", "testdrives", "sample-distribution", "tests"];
+    const known = ["oem", "iso", "net", "i586", "UEFI", "guests", "testdrives", "sample-distribution", "tests"];
     expect(packages.flatMap((row) => row.for).filter((ability) => !known.includes(ability))).toEqual([]);
   });
 });
@@ -53,6 +54,14 @@ describe("checkTool", () => {
   ])("says on %s how to install what is missing, and what that disables", async (distribution, mend) => {
     const check = await checkTool({ ...row, for: ["iso"], why: "writes the medium" }, distribution);
     expect(check).toEqual(missing("kiln-no-such-tool", "writes the medium", ["iso"], mend));
+  });
+
+  it.each(["mkdosfs", "mcopy"])("without %s only takes UEFI away from a host that builds", async (name) => {
+    const [found] = packages.filter(({ tool }) => tool === name);
+    if (!found) throw new Error(`no row of ${name}`);
+    const check = await checkTool({ ...found, tool: row.tool }, "debian");
+    expect(check.disables).toEqual(["UEFI", "guests", "tests"]);
+    expect(imageTypes.every((type) => isPossible(type, [check]))).toBe(true);
   });
 
   it("finds a file where one of its systems keeps it", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { isPossible } from "../../src/doctor/check.ts";
 import { checkGuest, type GuestQuestions } from "../../src/doctor/guest.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
@@ -11,19 +12,24 @@ const means = {
   openness: "",
 } as const;
 
+const shown = { said: "KIWI answers", runs32Bit: true, hasLvm2: true, hasMapper: true };
+
 const answers = (more: Partial<GuestQuestions> = {}): GuestQuestions => ({
   means: async () => means,
   system: async () => system,
-  probe: async () => "KIWI answers",
+  probe: async () => shown,
   ...more,
 });
+
+const lackingLvm2 = async () => ({ ...shown, hasLvm2: false });
+const lacking32Bit = async () => ({ ...shown, runs32Bit: false });
 
 describe("checkGuest", () => {
   it("says that builds work, and that emulation is slow", async () => {
     await using dir = await temporaryDir();
     const report = await checkGuest({ stateDir: dir.path, accel: "auto" }, answers());
-    expect(report.map(({ state }) => state)).toEqual(["ok", "degraded", "ok"]);
-    expect(report[1]?.detail).toContain("eight times");
+    expect(report.map(({ state }) => state)).toEqual(["ok", "ok", "ok", "degraded", "ok"]);
+    expect(report[3]?.detail).toContain("eight times");
   });
 
   it("boots a guest once for each system, not at each start", async () => {
@@ -31,13 +37,32 @@ describe("checkGuest", () => {
     const asked: string[] = [];
     const probe = async ({ key }: typeof system) => {
       asked.push(key);
-      return "KIWI answers";
+      return shown;
     };
     const config = { stateDir: dir.path, accel: "auto" } as const;
     await checkGuest(config, answers({ probe }));
     await checkGuest(config, answers({ probe }));
     await checkGuest(config, answers({ probe, system: async () => ({ ...system, key: "2" }) }));
     expect(asked).toEqual(["1", "2"]);
+  });
+
+  it("takes i586 from a host whose guests cannot run its programs, however often it asks", async () => {
+    await using dir = await temporaryDir();
+    const config = { stateDir: dir.path, accel: "auto" } as const;
+    for (const probe of [lacking32Bit, () => Promise.reject(new Error("asked again"))]) {
+      const report = await checkGuest(config, answers({ probe }));
+      expect(report.find(({ name }) => name === "guest of builds")).toMatchObject({ state: "ok" });
+      expect(isPossible("i586", report)).toBe(false);
+      expect(isPossible("oem", report)).toBe(true);
+    }
+  });
+
+  it("takes volumes from a host whose guests have no lvm2, and nothing else", async () => {
+    await using dir = await temporaryDir();
+    const report = await checkGuest({ stateDir: dir.path, accel: "auto" }, answers({ probe: lackingLvm2 }));
+    expect(report.filter(({ disables }) => disables.length > 0)).toMatchObject([
+      { name: "lvm2", state: "degraded", disables: ["LVM disks"] },
+    ]);
   });
 
   it.each<[string, Partial<GuestQuestions>]>([
@@ -53,7 +78,7 @@ describe("checkGuest", () => {
     await using dir = await temporaryDir();
     const open = { ...means, accel: "kvm", enclosed: false, openness: "bwrap: no permission" } as const;
     const report = await checkGuest({ stateDir: dir.path, accel: "auto" }, answers({ means: async () => open }));
-    expect(report.map(({ state }) => state)).toEqual(["ok", "ok", "degraded"]);
-    expect(report[2]?.detail).toContain("no permission");
+    expect(report.map(({ state }) => state)).toEqual(["ok", "ok", "ok", "ok", "degraded"]);
+    expect(report[4]?.detail).toContain("no permission");
   });
 });

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readGuestResult } from "../../src/guest/read-result.ts";
 import { userOfBuild } from "../../src/guest/user.ts";
-import { checkImages } from "../../src/guest/image-types.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 import { member, theEnd } from "./tar-bytes.ts";
 
@@ -123,30 +122,5 @@ describe("readGuestResult", () => {
     await expect(read(dir.path, members)).rejects.toThrow(why);
     expect(readdirSync(join(dir.path, "target"))).toEqual([]);
     expect(existsSync(join(dir.path, "escaped"))).toBe(false);
-  });
-});
-
-describe("checkImages", () => {
-  it.each([
-    { what: "a disk", name: "a.raw", position: 510, bytes: "55aa", isGood: true },
-    { what: "a disk of another format", name: "a.raw", position: 0, bytes: "514649fb", isGood: false },
-    { what: "a medium", name: "a.iso", position: 0x8001, bytes: "4344303031", isGood: true },
-    { what: "no medium", name: "a.iso", position: 0, bytes: "4344303031", isGood: false },
-    { what: "a kernel", name: "a.kernel", position: 0x202, bytes: "48647253", isGood: true, imageType: "net" },
-    { what: "no kernel", name: "a.kernel", position: 0, bytes: "48647253", isGood: false, imageType: "net" },
-    { what: "an archive", name: "a.initrd", position: 0, bytes: "fd377a585a00", isGood: true, imageType: "net" },
-    { what: "no archive", name: "a.initrd", position: 0, bytes: "514649fb", isGood: false, imageType: "net" },
-    { what: "a root", name: "a", position: 0, bytes: "68737173", isGood: true, imageType: "net" },
-    { what: "no root", name: "a", position: 0, bytes: "514649fb", isGood: false, imageType: "net" },
-  ] as const)("looks at $what", async ({ name, position, bytes, isGood, ...more }) => {
-    await using dir = await temporaryDir();
-    const content = Buffer.alloc(64 * 1024);
-    Buffer.from(bytes, "hex").copy(content, position);
-    writeFileSync(join(dir.path, name), content);
-    if (name === "a") writeFileSync(join(dir.path, "a.md5"), "");
-    const checked = checkImages(dir.path, "imageType" in more ? more.imageType : "oem");
-    await (isGood
-      ? expect(checked).resolves.toBeUndefined()
-      : expect(checked).rejects.toMatchObject({ kind: "failed" }));
   });
 });

@@ -3,13 +3,18 @@ import { Said } from "../../src/guest/guest-kiwi.ts";
 import { RootShare } from "../../src/prepared/share.ts";
 import { silent } from "../support/agent-place.ts";
 
+function saidTo(share?: RootShare) {
+  const said = new Said({ onLine: silent, onPhase: silent, ...(share && { share }) });
+  return { listeners: said.listeners, check: () => said.check() };
+}
+
 /** What a build is told after a guest has said these words, and these lines in its log. */
 function reasonAfter(words: Record<string, string>, lines: string[] = [], share?: RootShare): unknown {
-  const said = new Said({ onLine: silent, onPhase: silent, ...(share && { share }) });
-  for (const line of lines) said.listeners.onLine(line);
-  for (const [word, rest] of Object.entries(words)) said.listeners.onStatus(word, rest);
+  const { listeners, check } = saidTo(share);
+  for (const line of lines) listeners.onLine(line);
+  for (const [word, rest] of Object.entries(words)) listeners.onStatus(word, rest);
   try {
-    said.check();
+    check();
     return "well";
   } catch (error) {
     return error;
@@ -33,6 +38,9 @@ const well = { index: "0", prepare: "0", create: "0", result: "0 0", job: "0" };
 const problem = "[ ERROR   ]: 13:46:09 | KiwiBootStrapPhaseFailed: Bootstrap package installation failed: no bash";
 const full = "[ DEBUG   ]: 13:46:09 | bootstrap: error: cpio: write failed - No space left on device";
 
+const fullVolume =
+  '[ ERROR   ]: 18:40:07 | KiwiCommandError: rsync: stderr: rsync: [receiver] write failed on "/build/temp/kiwi_volumes.2lvnx8c4/usr/lib/GBK.so": No space left on device (28)';
+
 describe("what a guest says", () => {
   it("is good when every step is", () => {
     expect(reasonAfter(well)).toBe("well");
@@ -50,6 +58,14 @@ describe("what a guest says", () => {
     const error = reasonAfter(words, lines);
     expect(error).toMatchObject({ message: expect.stringMatching(message) });
     if (kind !== undefined) expect(error).toMatchObject({ kind });
+  });
+
+  it("is that the image is too large where the disk that KIWI fills in there is full", () => {
+    const { listeners, check } = saidTo();
+    for (const step of ["index", "prepare"]) listeners.onStatus(step, "0");
+    listeners.onLine(fullVolume);
+    for (const step of ["create", "job"]) listeners.onStatus(step, "1");
+    expect(check).toThrow("The image does not fit on its disk, or on one of its volumes.");
   });
 
   it("needs no preparation where a prepared root was given", async () => {

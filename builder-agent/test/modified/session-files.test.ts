@@ -34,6 +34,19 @@ function writingDisk(): Buffer {
   return disk;
 }
 
+/** /boot in an ext4 of its own, and a partition of LVM; its boot sector keeps the machine running. */
+function diskWithVolumes(): Buffer {
+  const { raw } = makeDisk(dir, {}, { label: "dos" });
+  const table = "label: dos\nstart=2048, size=2048, type=83\nstart=4096, size=2048, type=8e\n";
+  execFileSync("sfdisk", ["--quiet", raw], { input: table, stdio: "pipe" });
+  execFileSync("mke2fs", ["-q", "-F", "-t", "ext4", "-E", `offset=${partitionAt}`, raw, "1024k"], { stdio: "pipe" });
+  const disk = readFileSync(raw).subarray(0, 6144 * 512);
+  Buffer.from("fbf4ebfd", "hex").copy(disk); // sti; hlt; jmp back to hlt
+  disk.write("LABELONE", 4097 * 512);
+  disk.write("LVM2 001", 4097 * 512 + 24);
+  return disk;
+}
+
 const superblock = (raw: string) =>
   execFileSync("debugfs", ["-R", "stats -h", `${raw}?offset=${partitionAt}`], { encoding: "utf8", stdio: "pipe" });
 
@@ -102,6 +115,17 @@ describe("the files of a session", () => {
       why: "unreadable",
       message: expect.stringContaining("ext4"),
     });
+  });
+
+  it("are refused with the reason where the disk is divided into volumes, and the machine runs on", async () => {
+    const disk = diskWithVolumes();
+    await using session = await startSession({ sector: disk, diskBytes: disk.length });
+    expect(await ask(session, { kind: "list", withDifferences: false })).toEqual({
+      kind: "refused",
+      why: "unreadable",
+      message: expect.stringMatching(/^The session's disk cannot be read: it is divided into volumes \(LVM\)/),
+    });
+    expect(session.reason()).toEqual([]);
   });
 
   it("are refused for a medium that installs to a blank disk", async () => {

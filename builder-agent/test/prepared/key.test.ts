@@ -47,6 +47,7 @@ describe("the key of a prepared root", () => {
     ["for types of two KIWI types", plain, as("iso")],
     ["with a build script, for types of one KIWI type", withScript(plain), withScript(as("vmx"))],
     ["wherever the packages came from", plain, elsewhere],
+    ["for BIOS, whether that is said or not", plain, { ...plain, firmware: "bios" }],
     ["in whatever order the packages stand", plain, { ...plain, packages: plain.packages.toReversed() }],
   ])("is the same %s", (_what, one, other) => {
     expect(preparedKey(other, preparer)).toBe(preparedKey(one, preparer));
@@ -60,6 +61,7 @@ describe("the key of a prepared root", () => {
     ["content of a file", { ...plain, files: plain.files?.map((file) => ({ ...file, sha256: "b".repeat(64) })) }],
     ["mode of a file", { ...plain, files: plain.files?.map((file) => ({ ...file, mode: 0o600 })) }],
     ["key of rpm", { ...plain, keys: [{ name: "k", fingerprint: "c".repeat(40), armour: "key" }] }],
+    ["firmware", { ...plain, firmware: "efi" }],
     ["KIWI", plain, { ...preparer, builder: "9.25.0" }],
     ["isolation", plain, { ...preparer, isolation: "none" }],
   ])("is another for another %s", (_what, other, by = preparer) => {
@@ -77,6 +79,7 @@ describe("the key of a disk", () => {
   it("is the same for types that differ in the container alone, and for no others", () => {
     expect(diskKey(as("vmx"), preparer)).toBe(diskKey(plain, preparer));
     expect(diskKey(as("iso"), preparer)).not.toBe(diskKey(plain, preparer));
+    expect(diskKey({ ...plain, firmware: "efi" }, preparer)).not.toBe(diskKey(plain, preparer));
     expect(diskKey(plain, { ...preparer, isolation: "none" })).not.toBe(diskKey(plain, preparer));
     expect(diskKey(plain, preparer)).not.toBe(preparedKey(plain, preparer));
   });

@@ -18,6 +18,8 @@ export const BaseSystemFacts = z.object({
   /** Packages of which an image needs one. */
   kernels: z.array(z.string()).min(1),
   bootLoaders: z.array(z.string()).min(1),
+  /** Packages of which one makes an image of x86_64 boot by UEFI too (decision 31). Absent: there is none. */
+  efiBootLoaders: z.array(z.string()).optional(),
   /** What each pattern brings, as far as `status` must know it: kernels and boot loaders. */
   patterns: z.record(z.string(), z.array(z.string())),
   /** Packages that an image type needs beside the selection, e.g. dracut-kiwi-live for iso. */

@@ -3,11 +3,13 @@ import { missingAgreement } from "#domain/accounts/agreement";
 import type { BaseSystemFacts } from "#domain/appliances/catalogue";
 import { configurationOf } from "#domain/configuration/configuration";
 import type { Issue } from "#domain/appliances/issue";
-import { configurationIssues, needsVolumes } from "#domain/configuration/issues";
+import { configurationIssues } from "#domain/configuration/issues";
+import { needsVolumes } from "#domain/configuration/volumes";
 import { estimateOf } from "#domain/appliances/estimate";
+import { efiBootLoaderOf, firmwareOf, type BootFacts } from "#domain/images/firmware";
 import { resolve, type SoftwareProblem, type SoftwareResolution } from "#domain/software/resolution";
 import { loadSoftware, type ApplianceSoftware } from "#domain/software/resolution-request";
-import { whyNoVolumes } from "#domain/builds/builder-abilities";
+import { whyNoEfi, whyNoVolumes } from "#domain/builds/builder-abilities";
 import { readOnlyMessage, readOnlyMode } from "#domain/service-settings";
 import { listAgents } from "#storage/agents";
 import type { Appliance, Repository } from "#storage/appliances";
@@ -59,6 +61,14 @@ async function builderIssues(db: Database, appliance: Appliance, imageType: Imag
   return why === undefined ? [] : [error(why)];
 }
 
+/** Likewise, of what the software asks for. */
+async function firmwareIssues(db: Database, software: BootFacts): Promise<Issue[]> {
+  const loader = efiBootLoaderOf(software);
+  if (loader === undefined) return [];
+  const why = whyNoEfi(await listAgents(db), { ...software, loader });
+  return why === undefined ? [] : [error(why)];
+}
+
 function repositoryIssues({ arch, repositories }: ApplianceSoftware): Issue[] {
   if (repositories.length === 0) return [error("The appliance has no repository.")];
   const stale = repositories.filter(({ revision, problem }) => revision !== null && problem !== null).map(staleIssue);
@@ -81,7 +91,8 @@ async function softwareIssues(
   appliance: Appliance,
   software: ApplianceSoftware,
 ): Promise<Issue[]> {
-  if (!software.baseSystem) return [error("The base system of the appliance is gone.")];
+  const { baseSystem } = software;
+  if (!baseSystem) return [error("The base system of the appliance is gone.")];
   // Nothing could be solved, and saying that of every package would hide why.
   if (!servesArch(software)) return [];
   const resolution = await resolve(place, software);
@@ -90,12 +101,16 @@ async function softwareIssues(
       return resolution.repositories.map(unimportedIssue);
     case "unsolvable":
       return resolution.problems.map(problemIssue);
-    case "solved":
+    case "solved": {
+      const image = { ...software, baseSystem, packages: resolution.packages };
+      const softwareMb = estimateOf(resolution)?.estimatedRawMb ?? 0;
       return [
-        ...bootIssues(software.baseSystem, resolution),
+        ...bootIssues(baseSystem, resolution),
         ...diskIssues(appliance, software, resolution),
-        ...configurationIssues(configurationOf(appliance), { ...software, packages: resolution.packages }),
+        ...configurationIssues(configurationOf(appliance), { ...image, softwareMb, firmware: firmwareOf(image) }),
+        ...(await firmwareIssues(place.db, image)),
       ];
+    }
     default:
       return resolution satisfies never;
   }

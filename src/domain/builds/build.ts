@@ -5,7 +5,7 @@ import { applianceStatus } from "#domain/appliances/status";
 import { withPlaceInQueue } from "#domain/builds/queue";
 import { chooseImageType, chooseVersion, obstacleTo, type BuildRequest } from "#domain/builds/request";
 import { configurationOf } from "#domain/configuration/configuration";
-import { needsVolumes } from "#domain/configuration/issues";
+import { needsVolumes } from "#domain/configuration/volumes";
 import { contentsIn } from "#domain/builds/frozen-content";
 import { freezeInput } from "#domain/builds/frozen-input";
 import { leftBytes } from "#domain/accounts/quota";
@@ -71,6 +71,7 @@ export async function startBuild(
     {
       ...row,
       needsLvm: needsVolumes(configurationOf(appliance), imageType),
+      needsEfi: input.firmware === "efi",
       downloadToken: newToken(),
       createdAt: new Date(),
     },

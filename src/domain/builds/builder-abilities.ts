@@ -11,14 +11,28 @@ export interface Wanted {
 export const canBuild = ({ imageTypes, arches }: Capabilities, { imageType, arch }: Wanted): boolean =>
   imageTypes.includes(imageType) && arches.includes(arch);
 
-/**
- * Why no builder divides the disk of such an image into volumes. Undefined: one does, or none has said that it makes such
- * images, which is another refusal.
- */
+/** Why no builder divides the disk of such an image into volumes. Undefined: one may. */
 export function whyNoVolumes(agents: readonly Agent[], wanted: Wanted): string | undefined {
-  const builders = agents.flatMap(({ capabilities }) => capabilities ?? []).filter((can) => canBuild(can, wanted));
-  const missing = builders.flatMap(({ noLvm }) => noLvm ?? []);
-  if (builders.length === 0 || missing.length < builders.length) return undefined;
-  const there = [...new Set(missing)].slice(0, 3).join("; ");
-  return `No builder of this service can divide a disk into volumes (LVM). Missing there: ${there}.`;
+  const there = missingEverywhere(agents, wanted, "noLvm");
+  return there && `No builder of this service can divide a disk into volumes (LVM). Missing there: ${there}.`;
 }
+
+/** Why no builder makes such an image boot by UEFI, which the package `loader` asks for. Undefined: one may. */
+export function whyNoEfi(agents: readonly Agent[], wanted: Wanted & { loader: string }): string | undefined {
+  const there = missingEverywhere(agents, wanted, "noEfi");
+  if (there === undefined) return undefined;
+  return `No builder of this service can make an image that boots by UEFI, for which ${wanted.loader} asks. Missing there: ${there}.`;
+}
+
+/**
+ * What the builders of such images lack, some of it. Undefined: one lacks nothing, or none has said that it makes such images,
+ * which is another refusal.
+ */
+function missingEverywhere(agents: readonly Agent[], wanted: Wanted, extra: Extra): string | undefined {
+  const builders = agents.flatMap(({ capabilities }) => capabilities ?? []).filter((can) => canBuild(can, wanted));
+  const missing = builders.flatMap((can) => can[extra] ?? []);
+  if (builders.length === 0 || missing.length < builders.length) return undefined;
+  return [...new Set(missing)].slice(0, 3).join("; ");
+}
+
+type Extra = "noLvm" | "noEfi";

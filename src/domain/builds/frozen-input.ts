@@ -1,13 +1,13 @@
-import { FrozenPackage, type FrozenInput, type FrozenRepository, type ImageType } from "#contract/index";
+import { FrozenPackage, nevra, type FrozenInput, type FrozenRepository, type ImageType } from "#contract/index";
 import type { ConfigurationKey } from "#domain/configuration/secrets";
 import { frozenConfiguration } from "#domain/builds/frozen-configuration";
 import { imageFacts } from "#domain/images/facts";
+import { firmwareOf } from "#domain/images/firmware";
 import { Refusal } from "#domain/refusal";
 import { trustOf } from "#domain/repositories/trust";
 import { resolve } from "#domain/software/resolution";
 import { loadSoftware, type ApplianceSoftware } from "#domain/software/resolution-request";
 import { descriptionFiles } from "#kiwi/description-files";
-import { nevra } from "#solver/package";
 import type { ResolvedPackage } from "#solver/resolution";
 import type { Appliance, Repository } from "#storage/appliances";
 import type { Database } from "#storage/db";
@@ -27,19 +27,23 @@ export async function freezeInput(
 ): Promise<FrozenInput> {
   const software = await loadSoftware(db, appliance, request.imageType);
   const resolution = await resolve({ env, db }, software);
-  if (!software.baseSystem || resolution.state !== "solved") throw new Refusal("configuration_error");
+  const { baseSystem } = software;
+  if (!baseSystem || resolution.state !== "solved") throw new Refusal("configuration_error");
   const folders = new Map(software.repositories.map(({ id, packagesFolder }) => [aliasOf(id), packagesFolder]));
   const packages = resolution.packages.map((one) => frozenPackage(one, folders.get(one.repository) ?? ""));
+  const firmware = firmwareOf({ ...software, baseSystem, packages });
   const { facts, keys } = await imageFacts({ env, db }, appliance, {
     ...request,
     name: fileNameOf(appliance.name),
     packages,
-    bootstrap: software.baseSystem.bootstrap,
+    firmware,
+    bootstrap: baseSystem.bootstrap,
   });
   return {
     formatVersion: 1,
     appliance: { id: appliance.id, name: appliance.name, version: request.version, arch: appliance.arch },
     imageType: request.imageType,
+    firmware,
     imageName: imageName(appliance, request),
     repositories: software.repositories.map(frozenRepository),
     packages,

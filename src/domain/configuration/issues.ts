@@ -1,19 +1,27 @@
-import type { ImageType } from "#contract/index";
+import type { Firmware, ImageType } from "#contract/index";
 import type { Issue } from "#domain/appliances/issue";
 import type { Configuration } from "#domain/configuration/configuration";
+import { needsVolumes, rootVolumeMb, whyNoRoomForVolumes } from "#domain/configuration/volumes";
 
 /** What a configuration is held against: the image that would be built now. */
 export interface PlannedImage {
   imageType: ImageType;
+  firmware: Firmware;
   packages: readonly { name: string; arch: string }[];
+  /** What they install, in MB. */
+  softwareMb: number;
 }
 
-/** What a configuration asks for and its software has no program for: it can be built, and would not do what is wanted. */
+/**
+ * What a configuration asks for and the image would not do: its software has no program for it. And what it asks for and the
+ * disk has no room for, which nobody could build.
+ */
 export function configurationIssues(configuration: Configuration, image: PlannedImage): Issue[] {
   const { firewall, settings, databases } = configuration;
   const has = (pattern: RegExp) => image.packages.some(({ name }) => pattern.test(name));
   const is32Bit = image.packages.some(({ arch }) => /^i[3-6]86$/.test(arch));
   return [
+    ...(needsVolumes(configuration, image.imageType) ? volumeIssues(configuration, image) : []),
     needsVolumes(configuration, image.imageType) && !has(/^lvm2$/) && withoutLvm2,
     // The ones that config.sh writes rules for (kiwi/firewall.ts).
     isOwn(firewall) && !has(/^(firewalld|SuSEfirewall2|nftables)$/) && withoutFilter,
@@ -29,9 +37,15 @@ export function configurationIssues(configuration: Configuration, image: Planned
   ].filter((issue) => issue !== false);
 }
 
-/** Whether the image's disk is divided by LVM; media, and trees for the network, have no disk of their own. */
-export const needsVolumes = ({ lvm }: Pick<Configuration, "lvm">, imageType: ImageType): boolean =>
-  lvm.enabled && imageType !== "iso" && imageType !== "net";
+/** No change of a configuration comes this far with BIOS; only the software says that there is UEFI, which needs more room. */
+function volumeIssues(configuration: Configuration, { firmware, softwareMb }: PlannedImage): Issue[] {
+  const why = whyNoRoomForVolumes(configuration, firmware);
+  if (why !== undefined) return [{ type: "error", text: `The volumes (LVM) ${why}.` }];
+  const rootMb = rootVolumeMb(configuration, firmware);
+  if (softwareMb <= rootMb) return [];
+  const hope = "it fits only if enough of it lies in /boot and the other volumes";
+  return [warning(`The software needs ${softwareMb} MB, but the root volume (LVM) has only ${rootMb} MB: ${hope}.`)];
+}
 
 /** Every new appliance asks for a firewall with ssh open, and most small ones have none: that is nobody's wish. */
 const isOwn = ({ enabled, openPorts }: Configuration["firewall"]): boolean =>

@@ -4,6 +4,7 @@ import type { Configuration } from "#domain/configuration/configuration";
 import type { Configured } from "#domain/configuration/change";
 import { validateDatabases, validateUsers } from "#domain/configuration/people";
 import * as rules from "#domain/configuration/rules";
+import { whyNoRoomForVolumes } from "#domain/configuration/volumes";
 import { keyboardLayouts } from "#kiwi/keytables";
 
 const maxTextBytes = 64 * 1024;
@@ -87,8 +88,8 @@ function validateSettings(settings: Configuration["settings"]): void {
   check(runlevel >= 1 && runlevel <= 5, "settings/runlevel", "must be 1 to 5");
 }
 
-function validateLvm({ lvm, settings }: Configuration): void {
-  const { enabled, volumeGroup, volumes } = lvm;
+function validateLvm(configuration: Configuration): void {
+  const { enabled, volumeGroup, volumes } = configuration.lvm;
   const name = "must be 1 to 63 of a-z, A-Z, 0-9, _ + . -, and not begin with -";
   check(volumeGroup === "" || rules.isVolumeGroup(volumeGroup), "lvm/volume_group", name);
   check(volumes.length <= 50, "lvm/volumes", "must not be more than 50");
@@ -101,9 +102,9 @@ function validateLvm({ lvm, settings }: Configuration): void {
   check(new Set(paths).size === paths.length, "lvm/volumes/volume/path", "two volumes have the same");
   if (!enabled) return;
   check(volumeGroup !== "", "lvm/volume_group", "is needed when LVM is enabled");
-  const needed = volumes.reduce((sum, { sizeMb }) => sum + sizeMb, 0);
-  const room = `need ${needed} MB, but the disk has ${settings.diskSizeMb} MB`;
-  check(needed <= settings.diskSizeMb, "lvm/volumes", room);
+  // With BIOS, which takes the least of the disk: whether there is UEFI depends on the software (issues.ts).
+  const why = whyNoRoomForVolumes(configuration, "bios");
+  check(why === undefined, "lvm/volumes", why ?? "");
 }
 
 // Made by the kernel at run time, or needed before the volumes are there.

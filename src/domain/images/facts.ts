@@ -1,5 +1,12 @@
 import { createHash } from "node:crypto";
-import { frozenLimits, type FrozenFile, type FrozenKey, type FrozenPackage, type ImageType } from "#contract/index";
+import {
+  frozenLimits,
+  type FrozenFile,
+  type FrozenKey,
+  type FrozenPackage,
+  type Firmware,
+  type ImageType,
+} from "#contract/index";
 import { configurationOf } from "#domain/configuration/configuration";
 import { opened, type ConfigurationKey } from "#domain/configuration/secrets";
 import { placeOf } from "#domain/contents/overlay-file-metadata";
@@ -24,6 +31,7 @@ interface Asked {
   /** KIWI's name of the image. */
   name: string;
   packages: FrozenPackage[];
+  firmware?: Firmware;
   bootstrap: string[] | null;
 }
 

@@ -20,6 +20,8 @@ export const builds = sqliteTable(
     status: text("status", { enum: buildStatuses }).notNull(),
     /** Its disk is divided into volumes: not every builder can do that. */
     needsLvm: integer("needs_lvm", { mode: "boolean" }).notNull().default(false),
+    /** It boots by UEFI: likewise. */
+    needsEfi: integer("needs_efi", { mode: "boolean" }).notNull().default(false),
     /** The agent whose attempt runs. */
     agentId: integer("agent_id"),
     /** SHA-256 of the frozen input, which is also its key in R2. */

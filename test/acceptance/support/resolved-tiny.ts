@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { readKey } from "openpgp";
-import { kiwiDescription } from "#kiwi/description";
+import { firmwareOf } from "#domain/images/firmware";
+import { kiwiDescription, type DescriptionFacts } from "#kiwi/description";
 import { openSolver } from "#solver/solver";
 import { frozenInput } from "../../../builder-agent/test/support/frozen-input.ts";
 import {
@@ -24,12 +25,14 @@ interface Wish {
   imageType?: ImageType;
   arch?: Arch;
   requests?: string[];
+  /** What the description says otherwise than usual. */
+  facts?: Partial<DescriptionFacts>;
 }
 
 /** Tiny Linux with these requests (repo-dsl) as the Worker would freeze it: its solver, its description. */
 export async function resolvedTiny(
   distribution: string,
-  { imageType = "oem", arch = "x86_64", requests = ["hello"] }: Wish = {},
+  { imageType = "oem", arch = "x86_64", requests = ["hello"], facts = {} }: Wish = {},
 ): Promise<FrozenInput> {
   const solver = await openSolver(await WebAssembly.compile(readFileSync(moduleFile)), arch === "i586" ? "i686" : arch);
   for (const [name, priority] of Object.entries(priorities)) {
@@ -45,23 +48,24 @@ export async function resolvedTiny(
     FrozenPackage.parse({ ...one, size }),
   );
   const frozen = frozenInput({ imageType });
+  const firmware = firmwareOf({ arch, imageType, baseSystem: tiny.baseSystem, packages });
   return {
     ...frozen,
+    firmware,
     appliance: { ...frozen.appliance, arch },
     packages,
     repositories: await Promise.all(
       frozen.repositories.map(async (one) => ({ ...one, trust: await trustOf(distribution, one.alias) })),
     ),
     sourceDate: 1_767_225_600,
-    description: { "config.xml": describe(imageType, packages) },
+    description: { "config.xml": describe({ imageType, firmware, packages, ...facts }) },
   };
 }
 
-const describe = (imageType: ImageType, packages: FrozenPackage[]) =>
+const describe = (facts: Partial<DescriptionFacts> & Pick<DescriptionFacts, "imageType" | "packages">) =>
   kiwiDescription({
     name: "Kiosk",
     version: "0.0.1",
-    imageType,
     diskSizeMb: 512,
     locale: { language: "en_US.UTF-8", keyboardLayout: "english-us", timezone: "UTC" },
     users: [
@@ -74,8 +78,8 @@ const describe = (imageType: ImageType, packages: FrozenPackage[]) =>
         uid: 0,
       },
     ],
-    packages,
     bootstrap: null,
+    ...facts,
   });
 
 /** What an import finds out about a signed repository. */

@@ -1,0 +1,1 @@
+ALTER TABLE `builds` ADD `needs_efi` integer DEFAULT false NOT NULL;

@@ -1,0 +1,47 @@
+import type { Firmware, ImageType } from "#contract/index";
+import type { Configuration } from "#domain/configuration/configuration";
+
+/** What decides whether volumes fit on their disk. */
+type DiskFacts = Pick<Configuration, "lvm" | "settings">;
+
+// All in MB. KIWI NG 9.24 makes the partitions (kiwi/defaults.py), whose first begins at 1 MB; LVM gives out whole extents of
+// what is left of the last one behind 1 MB of its own.
+const extentMb = 4;
+const besideVolumes = { tableMb: 1, bootMb: 300, ownMb: 1 };
+/** The BIOS boot partition and the EFI partition, and the second table of GPT at the end of the disk. */
+const besideEfiMb = 2 + 20 + 1;
+/** KIWI's least for a volume without a size. */
+const leastRootMb = 32;
+
+/** Whether the image's disk is divided by LVM; media, and trees for the network, have no disk of their own. */
+export const needsVolumes = ({ lvm }: Pick<Configuration, "lvm">, imageType: ImageType): boolean =>
+  lvm.enabled && imageType !== "iso" && imageType !== "net";
+
+/** Why the volumes do not fit on a disk that boots so, with no full stop. Undefined: they do, or LVM is off. */
+export function whyNoRoomForVolumes({ lvm, settings }: DiskFacts, firmware: Firmware): string | undefined {
+  if (!lvm.enabled) return undefined;
+  const needed = neededMb(lvm.volumes);
+  const room = roomMb(settings.diskSizeMb, firmware);
+  if (needed <= room) return undefined;
+  const rest = lvm.volumes.some(({ path }) => path === "/") ? "" : `, ${leastRootMb} MB of it for the root volume`;
+  const there = `a disk of ${settings.diskSizeMb} MB has room for ${room} MB of volumes`;
+  return `need ${needed} MB${rest}, but ${there}: /boot and the partition table take the rest`;
+}
+
+/** What the root volume of a disk that boots so has, in MB: its own size, or what the others leave. */
+export function rootVolumeMb({ lvm, settings }: DiskFacts, firmware: Firmware): number {
+  const own = lvm.volumes.find(({ path }) => path === "/");
+  if (own) return own.sizeMb;
+  return roomMb(settings.diskSizeMb, firmware) - neededMb(lvm.volumes) + leastRootMb;
+}
+
+function neededMb(volumes: Configuration["lvm"]["volumes"]): number {
+  const root = volumes.some(({ path }) => path === "/") ? 0 : leastRootMb;
+  return volumes.reduce((sum, { sizeMb }) => sum + Math.ceil(sizeMb / extentMb) * extentMb, root);
+}
+
+function roomMb(diskMb: number, firmware: Firmware): number {
+  const { tableMb, bootMb, ownMb } = besideVolumes;
+  const beside = tableMb + bootMb + ownMb + (firmware === "efi" ? besideEfiMb : 0);
+  return Math.max(0, Math.floor((diskMb - beside) / extentMb) * extentMb);
+}

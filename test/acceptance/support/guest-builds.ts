@@ -1,0 +1,79 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { startBuild, type BuildParts } from "../../../builder-agent/src/build/run-build.ts";
+import type { Arch, BuildFinished, ImageType } from "../../../builder-agent/src/contract.ts";
+import { openImageCache } from "../../../builder-agent/src/image-cache.ts";
+import { openKept } from "../../../builder-agent/src/prepared/kept.ts";
+import { connectWorker } from "../../../builder-agent/src/worker-api.ts";
+import { uploadedFile } from "../../../builder-agent/test/fake-artifacts.ts";
+import { startFakeWorker } from "../../../builder-agent/test/fake-worker.ts";
+import { silent, temporaryDir, testConfig } from "../../../builder-agent/test/support/agent-place.ts";
+import { unpacked, type Downloaded } from "./image-types.ts";
+import { sampleDistribution, serveDistribution } from "./local-build.ts";
+import { resolvedTiny } from "./resolved-tiny.ts";
+
+// What the agent says of where an image comes from (builder-agent/src/prepared).
+export const fromRoot = "the image is made from a root that was prepared before";
+export const fromDisk = "the disk is the one of an earlier format of this version";
+
+/** A build that has ended well, and what people download of it. */
+export interface GuestBuild {
+  finished: BuildFinished;
+  /** The agent's own words in the build's log. */
+  words: string[];
+  downloaded: Downloaded;
+}
+
+interface GuestBuilds extends AsyncDisposable {
+  stateDir: string;
+  /** Tiny Linux of that type. */
+  build: (wish: { imageType: ImageType; arch?: Arch; requests: string[] }) => Promise<GuestBuild>;
+}
+
+/** An agent's builds in guests without hardware virtualisation; what one leaves for others is kept until the end. */
+export async function guestBuilds(): Promise<GuestBuilds> {
+  const distribution = sampleDistribution();
+  const state = await temporaryDir();
+  const stateDir = state.path;
+  const mirror = await serveDistribution(distribution);
+  const worker = await startFakeWorker();
+  const parts = await partsOf(worker.url, stateDir, [new URL(mirror.url).host]);
+  return {
+    stateDir,
+    async build(wish) {
+      const input = await resolvedTiny(distribution, wish);
+      const repositories = input.repositories.map((each) => ({
+        ...each,
+        url: each.url.replace("service:", mirror.url),
+      }));
+      const build = worker.queueBuild({ ...input, repositories }, { timeLimitMs: 1_400_000 });
+      build.status = "running";
+      await startBuild(build.claim, parts).done;
+      const { finished, failure, log, artifacts } = build;
+      expect(failure, log.slice(-3000)).toBeNull();
+      if (finished === null) throw new Error("the build has neither ended well nor badly");
+      const file = join(stateDir, finished.fileName);
+      writeFileSync(file, uploadedFile(artifacts.image));
+      const downloaded = unpacked(file, { name: input.imageName, rawSize: finished.rawSize });
+      return { finished, words: [...log.matchAll(/\| Kiln: (.*)/g)].map(([, words = ""]) => words), downloaded };
+    },
+    async [Symbol.asyncDispose]() {
+      await worker[Symbol.asyncDispose]();
+      mirror[Symbol.dispose]();
+      await state[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function partsOf(url: string, stateDir: string, allowHosts: string[]): Promise<BuildParts> {
+  const config = testConfig(url, stateDir, { isolation: "vm", accel: "tcg", buildDiskGb: 2, allowHosts });
+  return {
+    api: connectWorker(config),
+    config,
+    cache: await openImageCache(join(stateDir, "cache"), 0),
+    kept: await openKept(config),
+    builder: "test",
+    log: silent,
+  };
+}

@@ -1,0 +1,112 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect } from "vitest";
+import type { ImageType } from "../../../builder-agent/src/contract.ts";
+import { makeDrives } from "../../../builder-agent/src/testdrive/disk.ts";
+import { makeSessionDir } from "../../../builder-agent/src/testdrive/session-dir.ts";
+import { driveOf, serialOf } from "./boot.ts";
+import { serveFiles } from "./local-build.ts";
+
+// What people download of each type: how it looks, and how it is started. The same for every way to build it.
+
+export const login = /login: ?$/m;
+
+/** A download, unpacked where it is an archive. */
+export interface Downloaded {
+  /** Without its ending. */
+  name: string;
+  /** The archive or the medium itself. */
+  file: string;
+  /** Bytes, as the agent has told them to the Worker. */
+  rawSize: number;
+  /** The archive's folder, and what lies in it; empty for a medium. */
+  folder: string;
+  names: string[];
+}
+
+/** Unpacks a download beside itself. */
+export function unpacked(file: string, { name, rawSize }: Pick<Downloaded, "name" | "rawSize">): Downloaded {
+  const folder = join(dirname(file), name);
+  if (file.endsWith(".iso")) return { name, file, rawSize, folder, names: [] };
+  execFileSync("tar", ["-xzf", file, "-C", dirname(file)]);
+  return { name, file, rawSize, folder, names: readdirSync(folder).toSorted() };
+}
+
+/** Fails unless the download has all that its type promises. */
+export const expectShape = (imageType: ImageType, downloaded: Downloaded): void => shapes[imageType](downloaded);
+
+const shapes: Record<ImageType, (downloaded: Downloaded) => void> = {
+  oem: expectDisk,
+  ec2: expectDisk,
+  vmx: expectVmx,
+  xen: expectXen,
+  net: expectNetworkTree,
+  iso: expectMedium,
+  oemiso: expectMedium,
+};
+
+/** A disk with BIOS boot code, and nothing beside it. */
+function expectDisk({ name, folder, names, rawSize }: Downloaded): void {
+  expect(names).toEqual([`${name}.raw`]);
+  expectBootableDisk(join(folder, `${name}.raw`), rawSize);
+}
+
+function expectVmx({ name, folder, names, rawSize }: Downloaded): void {
+  expect(names).toEqual([`${name}.vmdk`, `${name}.vmx`]);
+  const vmdk = join(folder, `${name}.vmdk`);
+  const info = JSON.parse(execFileSync("qemu-img", ["info", "--output=json", "-f", "vmdk", vmdk]).toString());
+  expect(info["virtual-size"]).toBe(rawSize);
+  expect(readFileSync(join(folder, `${name}.vmx`), "utf8")).toContain(`ide0:0.fileName = "${name}.vmdk"`);
+}
+
+/** A disk, and xl's configuration beside it. */
+function expectXen({ name, folder, names, rawSize }: Downloaded): void {
+  expect(names).toEqual([`${name}.cfg`, `${name}.raw`]);
+  expectBootableDisk(join(folder, `${name}.raw`), rawSize);
+  const configuration = readFileSync(join(folder, `${name}.cfg`), "utf8");
+  expect(configuration).toContain(`target=${name}.raw`);
+  expect(configuration).toContain('type = "hvm"');
+}
+
+function expectNetworkTree({ name, folder, names, rawSize }: Downloaded): void {
+  const parts = [`${name}.squashfs`, "initrd", "linux"];
+  expect(names).toEqual([...parts, "pxelinux.cfg"]);
+  const sizes = parts.map((part) => statSync(join(folder, part)).size);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(rawSize);
+}
+
+function expectMedium({ file, rawSize }: Downloaded): void {
+  expect(statSync(file).size).toBe(rawSize);
+  const descriptor = execFileSync("dd", [`if=${file}`, "bs=2048", "skip=16", "count=1", "status=none"]);
+  expect(descriptor.toString("latin1", 1, 6)).toBe("CD001");
+}
+
+function expectBootableDisk(raw: string, size: number): void {
+  expect(statSync(raw).size).toBe(size);
+  const sector = execFileSync("head", ["--bytes=512", raw]);
+  expect(sector.subarray(510).toString("hex")).toBe("55aa");
+  expect(sector.toString("latin1")).toContain("GRUB");
+}
+
+/** What a machine with the VMDK at its IDE prints. */
+export const serialOfVmdk = ({ folder, name }: Downloaded): Promise<string> =>
+  serialOf(driveOf(join(folder, `${name}.vmdk`), { driver: "vmdk", device: "ide-hd" }), login);
+
+/** What a machine prints whose kernel fetches its root over HTTP, as the tree's own PXE configuration says. */
+export async function serialOfNetworkTree({ folder }: Downloaded): Promise<string> {
+  const configuration = readFileSync(join(folder, "pxelinux.cfg", "default"), "utf8");
+  using web = await serveFiles(folder);
+  const [, said = ""] = /append (.*)/.exec(configuration) ?? [];
+  const append = said.replace("SERVER", `10.0.2.2:${new URL(web.url).port}`);
+  const boot = ["-kernel", join(folder, "linux"), "-initrd", join(folder, "initrd"), "-append", append];
+  return await serialOf([...boot, "-nic", "user,model=virtio-net-pci"], login);
+}
+
+/** What a testdrive's machine prints: the medium writes the appliance to a blank disk, which then boots by itself. */
+export async function serialOfInstallation({ file }: Downloaded): Promise<string> {
+  await using session = await makeSessionDir(dirname(file), 1);
+  const held = { path: file, format: "iso", release: () => {}, [Symbol.dispose]: () => {} } as const;
+  const drives = await makeDrives({ image: held, imageType: "oemiso" }, session, new AbortController().signal);
+  return await serialOf(drives, login, { seconds: 300, cwd: session.path });
+}

@@ -1,0 +1,21 @@
+import { serialOf } from "./boot.ts";
+import { login } from "./image-types.ts";
+
+/** UEFI for QEMU, with settings that nobody keeps. */
+const firmware = [
+  "readonly=on,unit=0,file=/usr/share/OVMF/OVMF_CODE.fd",
+  "snapshot=on,unit=1,file=/usr/share/OVMF/OVMF_VARS.fd",
+].flatMap((flash) => ["-drive", `if=pflash,format=raw,${flash}`]);
+
+/**
+ * What a machine prints up to its login, started by either firmware; `byUefi` is Linux's own word for it.
+ *
+ * @param drive from `driveOf`
+ */
+export async function startedBy(
+  which: "BIOS" | "UEFI",
+  drive: string[],
+): Promise<{ printed: string; byUefi: boolean }> {
+  const printed = await serialOf(which === "UEFI" ? [...firmware, ...drive] : drive, login);
+  return { printed, byUefi: /efi: EFI v\d/.test(printed) };
+}

@@ -1,0 +1,102 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { BuildClaimAnswer, type Capabilities } from "#contract/index";
+import { agentsSeen } from "#objects/build-record";
+import { signedIn, type Client } from "../support/client.ts";
+import { createAppliance, startBuild } from "../support/factories.ts";
+import { capabilities, fakeAgent } from "../support/fake-agent.ts";
+import { stock, tinyLinux, tinyRepository } from "../support/repositories.ts";
+import { expectError, readXml } from "../support/xml.ts";
+
+const loader = "grub2-x86_64-efi";
+const all: Partial<Capabilities> = { imageTypes: ["oem", "iso", "vmx", "net"], arches: ["x86_64", "i586"] };
+let tux: Client;
+
+beforeAll(async () => {
+  await createAppliance(await signedIn()); // which brings the catalogue
+  const more = [`${loader}-2.06 requires grub2`, `loader-friend-1.0.noarch requires ${loader}`];
+  await stock(await tinyRepository("main"), [...tinyLinux.main, ...more]);
+});
+beforeEach(async () => {
+  tux = await signedIn();
+  await env.DB.prepare("UPDATE agents SET capabilities = NULL").run();
+});
+
+async function applianceWith(name?: string): Promise<number> {
+  const id = await createAppliance(tux);
+  if (name === undefined) return id;
+  const { success } = await readXml(await tux.post(`/appliances/${id}/cmd/add_package`, { name }));
+  expect(success.details.status.state).toBe("changed");
+  return id;
+}
+
+/** The next build that an agent with such capabilities gets. */
+async function claimWith(change: object) {
+  const agent = await fakeAgent();
+  const json = { capabilities: { ...capabilities, ...change } };
+  return BuildClaimAnswer.parse(await (await agent.call("POST", "/builds/claim", { json })).json()).build ?? undefined;
+}
+
+const emptyQueue = async () => {
+  while (await claimWith(all));
+};
+
+describe("the firmware of a frozen input", () => {
+  it.each([
+    ["bios without the base system's EFI boot loader", undefined, "oem", "bios"],
+    ["efi with it", loader, "oem", "efi"],
+    ["efi where it comes with something else", "loader-friend", "vmx", "efi"],
+    ["efi of a medium", loader, "iso", "efi"],
+    ["bios of what starts from a network", loader, "net", "bios"],
+  ] as const)("is %s", async (_what, name, imageType, firmware) => {
+    await emptyQueue();
+    await (await fakeAgent()).hello(all);
+    const buildId = await startBuild(tux, await applianceWith(name), { image_type: imageType });
+    const claim = await claimWith(all);
+
+    expect(claim?.buildId).toBe(buildId);
+    expect(claim?.input.firmware).toBe(firmware);
+    const [, told] = /firmware="(\w+)"/.exec(claim?.input.description["config.xml"] ?? "") ?? [];
+    expect(told).toBe(imageType === "net" ? undefined : firmware);
+  });
+});
+
+describe("an image that boots by UEFI", () => {
+  it("is refused at once where no builder can make one, and the status says what is missing and who asks", async () => {
+    const id = await applianceWith(loader);
+    await (await fakeAgent()).hello({ imageTypes: ["oem", "net"], noEfi: "kernel: vfat, mkdosfs" });
+
+    const { status } = await readXml(await tux.get(`/appliances/${id}/status`));
+    const message = await expectError(
+      await tux.post("/running_builds", { appliance_id: id }),
+      400,
+      "configuration_error",
+    );
+
+    expect(message).toContain(`boots by UEFI, for which ${loader} asks. Missing there: kernel: vfat, mkdosfs.`);
+    expect([status.state, status.issues.issue]).toEqual(["error", { type: "error", text: message }]);
+    const { running_builds: builds } = await readXml(await tux.get(`/running_builds?appliance_id=${id}`));
+    expect(builds.running_build).toBeUndefined();
+    expect((await tux.post("/running_builds", { appliance_id: id, image_type: "net" })).status).toBe(200);
+  });
+
+  it("goes to a builder that can make it, past one that cannot", async () => {
+    await emptyQueue();
+    const buildId = await startBuild(tux, await applianceWith(loader));
+    const plain = await startBuild(tux, await applianceWith());
+    const unable = { noEfi: "kernel: vfat" };
+
+    expect((await claimWith(unable))?.buildId).toBe(plain);
+    expect(await claimWith(unable)).toBeUndefined();
+    expect((await claimWith({}))?.buildId).toBe(buildId);
+  });
+
+  it("waits for a builder that can make it, and one that cannot is none for it", async () => {
+    const buildId = await startBuild(tux, await applianceWith(loader));
+
+    await (await fakeAgent()).hello({ noEfi: "kernel: vfat" });
+    expect(await agentsSeen(env, buildId)).toBe("none");
+    await (await fakeAgent()).hello();
+    expect(await agentsSeen(env, buildId)).toBe("busy");
+  });
+});
