@@ -16,7 +16,7 @@ import { restClient } from "../test/acceptance/support/rest.ts";
 import { verdict, type Figure } from "./figure.ts";
 import { cloneJeos, postBuild, type Place } from "./place.ts";
 
-const parts = 64;
+const parts = (2 * 1024 ** 3) / partBytes;
 const partsAtATime = 2; // as the agent does
 const barMib = 64;
 const gib = (parts * partBytes) / 1024 ** 3;

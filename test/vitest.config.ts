@@ -46,7 +46,7 @@ export default defineConfig({
           disableConsoleIntercept: true,
           include: ["test/**/*.test.ts"],
           exclude: ["test/acceptance/**", "test/scripts/**"],
-          // No test measures time; parts of 32 MiB take longer than the usual five seconds on a busy machine.
+          // No test measures time; parts of 16 MiB take longer than the usual five seconds on a busy machine.
           testTimeout: 30_000,
           setupFiles: ["test/setup.ts"],
         },

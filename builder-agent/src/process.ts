@@ -9,6 +9,8 @@ export interface RunOptions {
   signal: AbortSignal;
   /** Each line of standard output and standard error, in the order of arrival. */
   onLine?: (line: string) => void;
+  /** Standard input comes to its end when this has; when it fails, so does the program. Absent: there is no input. */
+  input?: () => Promise<void>;
   /** Takes standard output as bytes instead; lines then come from standard error alone. */
   onOutput?: (output: Readable) => Promise<void>;
 }
@@ -19,12 +21,7 @@ export type Exit = { code: number } | { killedBy: NodeJS.Signals };
 export async function run(command: string, args: readonly string[], options: RunOptions): Promise<Exit> {
   const { signal, onLine = () => {} } = options;
   signal.throwIfAborted();
-  const child = spawn(command, args, {
-    env: options.env ?? process.env,
-    cwd: options.cwd,
-    detached: true, // a process group of its own, so that its children can be killed with it
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = started(command, args, options);
   const kill = () => killGroup(child.pid);
   signal.addEventListener("abort", kill);
   const closed = new Promise<Exit>((resolve, reject) => {
@@ -35,18 +32,28 @@ export async function run(command: string, args: readonly string[], options: Run
     readLines(child.stderr, onLine),
     options.onOutput?.(child.stdout) ?? readLines(child.stdout, onLine),
   ];
+  child.stdin?.on("error", () => {}); // it has ended before its input has
+  const input = options.input?.().then(() => child.stdin?.end());
   try {
-    const [exit] = await Promise.all([closed, ...outputs]);
+    const [exit] = await Promise.all([closed, input, ...outputs]);
     signal.throwIfAborted();
     return exit;
   } catch (error) {
     kill();
-    await closed.catch(() => {});
+    await Promise.allSettled([closed, input]);
     signal.throwIfAborted();
     throw error;
   } finally {
     signal.removeEventListener("abort", kill);
   }
+}
+
+function started(command: string, args: readonly string[], { env, cwd, input }: RunOptions) {
+  // A process group of its own, so that its children can be killed with it.
+  const options = { env: env ?? process.env, cwd, detached: true };
+  return input === undefined
+    ? spawn(command, args, { ...options, stdio: ["ignore", "pipe", "pipe"] })
+    : spawn(command, args, { ...options, stdio: ["pipe", "pipe", "pipe"] });
 }
 
 /** What a short command prints; it is an error if it does not end well. */

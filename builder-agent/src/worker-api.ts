@@ -29,7 +29,7 @@ import { visitCalls, type VisitApi } from "./visit-api.ts";
 export interface Part {
   number: number;
   sha256: string;
-  body: Blob;
+  body: Blob | Uint8Array<ArrayBuffer>;
 }
 
 /**

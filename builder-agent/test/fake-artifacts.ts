@@ -4,7 +4,7 @@ import { artifactNames, partBytes, type ArtifactName, type CompleteUpload } from
 /** What the fake Worker has of one artifact. */
 export interface FakeArtifact {
   parts: Map<number, { sha256: string; bytes: Buffer }>;
-  upload: { fileName: string; size: number; complete: CompleteUpload | null } | null;
+  upload: { fileName: string; size?: number | undefined; complete: CompleteUpload | null } | null;
   /** How often each part was sent. */
   puts: number[];
 }
@@ -31,7 +31,7 @@ export function uploadedFile({ parts }: FakeArtifact): Buffer {
 
 type Answer = [status: number, body: object];
 
-export function openUpload(artifact: FakeArtifact, file: { size: number; fileName: string }): Answer {
+export function openUpload(artifact: FakeArtifact, file: { size?: number | undefined; fileName: string }): Answer {
   artifact.upload ??= { ...file, complete: null };
   const parts = [...artifact.parts].map(([number, part]) => ({
     number,

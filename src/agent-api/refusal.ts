@@ -2,7 +2,7 @@
 const table = {
   unauthorized: [401, "This is no agent's token."],
   invalid: [400, "The request is not what the contract says."],
-  wrong_part: [400, "The part's number or size does not fit the file: all but the last have 32 MiB."],
+  wrong_part: [400, "The part's number or size does not fit the file: all but the last have 16 MiB."],
   wrong_digest: [400, "The SHA-256 is another one than announced; nothing was recorded."],
   no_image: [404, "There is no image of this build."],
   no_content: [404, "The build was not frozen with such a content."],

@@ -53,8 +53,8 @@ export class BuildUploads {
       PRIMARY KEY (attempt, name, number))`);
   }
 
-  /** Opens an upload, or says how far it is. Another size is another file: it starts anew. */
-  async open(buildId: number, of: ArtifactOf, size: number): Promise<UploadState | UploadRefused> {
+  /** Opens an upload, or says how far it is. Another size is another file: it starts anew. 0: not known yet. */
+  async open(buildId: number, of: ArtifactOf, size = 0): Promise<UploadState | UploadRefused> {
     if (size > maxParts * partBytes) return { refused: "wrong_part" };
     const known = this.#find(of);
     if (known?.size === size) return this.#stateOf(known);
@@ -74,7 +74,7 @@ export class BuildUploads {
   expect(of: ArtifactOf, part: Omit<RecordedPart, "etag">): UploadAddress | { recorded: true } | UploadRefused {
     const upload = this.#find(of);
     if (!upload || upload.stored) return { refused: "no_upload" };
-    if (part.size !== sizeOfPart(upload.size, part.number)) return { refused: "wrong_part" };
+    if (!fits(upload, part)) return { refused: "wrong_part" };
     const known = this.#parts(of).find(({ number }) => number === part.number);
     if (known?.sha256 === part.sha256) return { recorded: true };
     // R2 keeps the last part that it got under a number: the record must not outlive its bytes.
@@ -95,7 +95,9 @@ export class BuildUploads {
     if (upload.stored) return upload.stored.sha256 === file.sha256 ? { completed: true } : { refused: "wrong_digest" };
     const parts = this.#parts(of);
     const received = parts.reduce((sum, { size }) => sum + size, 0);
-    if (received !== upload.size || stated.size !== upload.size) return { refused: "incomplete" };
+    if (received !== stated.size || (upload.size !== 0 && stated.size !== upload.size))
+      return { refused: "incomplete" };
+    if (!parts.every((part) => fits(file, part))) return { refused: "wrong_part" };
     if ((await digestOfParts(parts)) !== partsDigest) return { refused: "wrong_digest" };
     await completeUpload(this.#blobs, upload, parts);
     const stored: Stored = { ...file, key: upload.key };
@@ -158,9 +160,9 @@ export class BuildUploads {
 
 const ofOne = "attempt = ? AND name = ?";
 
-/** What a part must have: all but the last are equal, which is R2's rule. Undefined: there is no such part. */
-function sizeOfPart(size: number, number: number): number | undefined {
-  const count = Math.ceil(size / partBytes);
-  if (number > count) return undefined;
-  return number < count ? partBytes : size - (count - 1) * partBytes;
+/** All parts but the last are equal, which is R2's rule. Which one is the last is not known before the file's size is. */
+function fits(file: { size: number }, { number, size }: Pick<RecordedPart, "number" | "size">): boolean {
+  if (file.size === 0) return number <= maxParts && size <= partBytes;
+  const count = Math.ceil(file.size / partBytes);
+  return number <= count && size === (number < count ? partBytes : file.size - (count - 1) * partBytes);
 }

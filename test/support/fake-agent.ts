@@ -99,7 +99,7 @@ export class Attempt {
     return this.#agent.call("PUT", this.#path(`artifacts/${name}/parts/${number}`), { body: bytes, headers });
   }
 
-  async opensUpload(size: number, name: ArtifactName = "image"): Promise<UploadState> {
+  async opensUpload(size?: number, name: ArtifactName = "image"): Promise<UploadState> {
     const answer = await succeeded(this.call(`artifacts/${name}`, { size, fileName: `${name}.bin` }));
     return UploadState.parse(await answer.json());
   }

@@ -1,8 +1,6 @@
-import { createWriteStream } from "node:fs";
-import { pipeline } from "node:stream/promises";
-import { partBytes } from "../contract.ts";
 import { endOf, outputOf, run } from "../process.ts";
-import { openDigests } from "../upload/checksum.ts";
+import type { PartedFile } from "../upload/parted-file.ts";
+import type { UploadFile } from "../upload/upload.ts";
 
 export interface Folder {
   dir: string;
@@ -12,23 +10,20 @@ export interface Folder {
 }
 
 /**
- * Packs the folder `name` of `dir` into `path`, a `.tar.gz`, with holes of files kept as holes. The digests are made in
- * the same pass. The same files and `sourceDate` give the same bytes.
+ * Packs the folder `name` of `dir` into `file`, a `.tar.gz`, with holes of files kept as holes. The same files and `sourceDate`
+ * give the same bytes.
  */
-export async function packFolder(
-  folder: Folder,
-  path: string,
-  signal: AbortSignal,
-): Promise<ReturnType<ReturnType<typeof openDigests>["result"]>> {
-  const digests = openDigests(partBytes);
+export async function packFolder(folder: Folder, file: PartedFile, signal: AbortSignal): Promise<UploadFile> {
   const said: string[] = [];
   const exit = await run("tar", tarArguments(folder, await compressor(signal)), {
     signal,
     onLine: (line) => void said.push(line),
-    onOutput: (output) => pipeline(output, digests.through, createWriteStream(path)),
+    onOutput: async (output) => {
+      for await (const bytes of output) await file.write(bytes);
+    },
   });
   if (!("code" in exit) || exit.code !== 0) throw new Error(`tar: ${said.join(" ") || endOf(exit)}`);
-  return digests.result();
+  return await file.end();
 }
 
 const tarArguments = ({ dir, name, sourceDate }: Folder, compress: string) => [

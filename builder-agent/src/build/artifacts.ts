@@ -1,9 +1,10 @@
 import type { ArtifactName } from "../contract.ts";
-import { upload, type UploadFile } from "../upload/upload.ts";
+import { upload, wholeFile, type UploadSource } from "../upload/upload.ts";
 import type { ArtifactApi } from "../worker-api.ts";
-import { writeFileStore, type FileStore } from "./file-store.ts";
+import { FileStoreWriter, type FileStore } from "./file-store.ts";
 import type { BuiltImage } from "./image.ts";
 import { packImage, type Packable, type PackedImage } from "./pack.ts";
+import type { RootTree } from "./root-walk.ts";
 
 /** All that a build uploads, on this disk. */
 export interface Artifacts {
@@ -14,7 +15,7 @@ export interface Artifacts {
 /** An image with the root that it was made from, or with the file store of that root. */
 export type Deliverable = Packable & (Pick<BuiltImage, "root"> | { store: FileStore });
 
-export interface Delivery {
+export interface DeliveryPlace {
   workDir: string;
   signal: AbortSignal;
   /** The upload of that name, which ends with its signal. */
@@ -26,64 +27,90 @@ export interface Delivery {
 }
 
 /**
- * Packs the image and writes the file store of its root, side by side, and sends each as soon as it is whole, one after the
- * other. When one fails, the other is stopped and waited for.
+ * Packs the image and writes the file store of its root, side by side, and sends each while it grows. When one fails, the
+ * others are stopped and waited for, at the end of `await using`.
  */
-export async function deliverArtifacts(built: Deliverable, name: string, delivery: Delivery): Promise<Artifacts> {
-  const { workDir, onPacked, onDone } = delivery;
-  const failed = new AbortController();
-  const signal = AbortSignal.any([delivery.signal, failed.signal]);
-  const stopOther = (error: unknown) => {
-    failed.abort(error);
-    throw error;
-  };
-  const packing = packImage(built, name, { workDir, signal });
-  const storing =
-    "store" in built ? Promise.resolve(built.store) : writeFileStore(built.root, { dir: workDir, signal });
-  const all = Promise.all([packing, storing]).then(([image, store]) => {
-    onPacked();
-    return sizeOf(image) + sizeOf(store.files) + sizeOf(store.index);
-  });
-  const line = new UploadLine((artifact) => delivery.artifact(artifact, signal));
-  const tell = (sentBytes: number) => void all.then((total) => onDone(sentBytes / total)).catch(() => {});
-  const sendStore = async ({ files, index }: FileStore) => {
-    await line.send("files-index", index, tell);
-    await line.send("files", files, tell);
-  };
-  const jobs = [
-    all.catch(stopOther),
-    storing.then(sendStore).catch(stopOther),
-    packing.then((image) => line.send("image", image, tell)).catch(stopOther),
-  ];
-  await Promise.allSettled(jobs);
-  failed.signal.throwIfAborted(); // the first of the errors: the others are its consequences
-  return { image: await packing, store: await storing };
-}
-
-const sizeOf = ({ digests }: UploadFile) => digests.size;
-
-/** Uploads one file after the other, in the order in which they are ready: two at once would only share the line. */
-class UploadLine {
-  readonly #artifact: (name: ArtifactName) => ArtifactApi;
-  #last: Promise<void> = Promise.resolve();
+export class Delivery implements AsyncDisposable {
+  readonly #place: DeliveryPlace;
+  readonly #failed = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #works: Promise<unknown>[] = [];
+  #store: FileStoreWriter | undefined;
   #sentBytes = 0;
+  #allBytes: number | undefined;
 
-  constructor(artifact: (name: ArtifactName) => ArtifactApi) {
-    this.#artifact = artifact;
+  constructor(place: DeliveryPlace) {
+    this.#place = place;
+    this.#signal = AbortSignal.any([place.signal, this.#failed.signal]);
   }
 
-  async send(name: ArtifactName, file: UploadFile, onSent: (bytes: number) => void): Promise<void> {
-    const before = this.#last;
-    const mine = Promise.withResolvers<void>();
-    this.#last = mine.promise;
-    try {
-      await before;
-      const { size } = file.digests;
-      const sentBefore = this.#sentBytes;
-      await upload(this.#artifact(name), file, (fraction) => onSent(sentBefore + fraction * size));
-      this.#sentBytes += size;
-    } finally {
-      mine.resolve();
-    }
+  /** Begins with the contents of a root that KIWI makes the image from meanwhile. → what waits until nothing reads the root. */
+  async storeAhead(root: RootTree): Promise<{ end(): Promise<void> }> {
+    return (await this.#openStore()).packAhead(root);
+  }
+
+  async deliver(built: Deliverable, name: string): Promise<Artifacts> {
+    const [image, store] = await Promise.all([
+      this.#work(this.#pack(built, name)),
+      this.#work("store" in built ? this.#sendStore(built.store) : this.#writeStore(built.root)),
+    ]).catch((error: unknown) => this.#throwFirst(error));
+    this.#allBytes = [image, store.files, store.index].reduce((sum, { digests }) => sum + digests.size, 0);
+    this.#place.onPacked();
+    await Promise.all(this.#works).catch((error: unknown) => this.#throwFirst(error));
+    return { image, store };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#failed.abort(new Error("the delivery is over"));
+    await this.#store?.[Symbol.asyncDispose]();
+    await Promise.allSettled(this.#works);
+  }
+
+  async #pack(built: Deliverable, name: string): Promise<PackedImage> {
+    const { workDir } = this.#place;
+    const onFile = (file: UploadSource) => this.#send("image", file);
+    const image = await packImage(built, name, { workDir, signal: this.#signal, onFile });
+    if (built.format === "iso") this.#send("image", wholeFile(image));
+    return image;
+  }
+
+  async #openStore(): Promise<FileStoreWriter> {
+    if (this.#store) return this.#store;
+    const store = await FileStoreWriter.begin({ dir: this.#place.workDir, signal: this.#signal });
+    this.#send("files", store.files);
+    return (this.#store = store);
+  }
+
+  async #writeStore(root: RootTree): Promise<FileStore> {
+    const store = await (await this.#openStore()).finish(root);
+    this.#send("files-index", wholeFile(store.index));
+    return store;
+  }
+
+  async #sendStore(store: FileStore): Promise<FileStore> {
+    this.#send("files", wholeFile(store.files));
+    this.#send("files-index", wholeFile(store.index));
+    return store;
+  }
+
+  #send(name: ArtifactName, file: UploadSource): void {
+    const onSent = (bytes: number) => {
+      this.#sentBytes += bytes;
+      if (this.#allBytes !== undefined) this.#place.onDone(this.#sentBytes / this.#allBytes);
+    };
+    void this.#work(upload(this.#place.artifact(name, this.#signal), file, onSent)).catch(() => {});
+  }
+
+  /** What fails stops all others. */
+  #work<T>(work: Promise<T>): Promise<T> {
+    work.catch((error: unknown) => this.#failed.abort(error));
+    this.#works.push(work);
+    return work;
+  }
+
+  /** The other errors are its consequences. */
+  #throwFirst(error: unknown): never {
+    this.#signal.throwIfAborted();
+    throw error;
   }
 }

@@ -5,7 +5,7 @@ import { followFile } from "./follow-file.ts";
 import { failureOf, noNotes, note } from "./failure.ts";
 import { asMachine, createArguments, kiwiEnvironment, prepareArguments, shims } from "./kiwi.ts";
 import type { KiwiJob, KiwiRunner } from "./kiwi-runner.ts";
-import { PackedAhead } from "./packed-ahead.ts";
+import { loadedAhead } from "./loaded-ahead.ts";
 import { treeAt } from "./root-walk.ts";
 import { steadyEnvironment } from "./steady.ts";
 
@@ -13,25 +13,47 @@ import { steadyEnvironment } from "./steady.ts";
 export const bareKiwi = (kiwi: string): KiwiRunner => ({
   repository: (place) => place.packages,
   async run(job) {
-    const { place, input, workDir } = job;
-    if (job.share?.archive !== undefined) await restore(job, job.share.archive);
-    else await prepare(job, kiwi);
-    job.onPhase("Creating the image");
-    const ahead = new PackedAhead(treeAt(place.root).entries(), workDir);
+    const { place, input, share, signal } = job;
+    if (share?.archive === undefined) await prepare(job, kiwi);
+    let offering: Promise<void> | undefined;
+    let ahead: { end(): Promise<void> } | undefined;
+    const first = async () => {
+      if (share?.archive !== undefined) await restore(job, share.archive);
+      else {
+        const read = Promise.withResolvers<void>();
+        offering = share?.offer((file) => packRoot(place.root, file, { signal, onRead: read.resolve }));
+        await Promise.race([read.promise, offering]);
+      }
+      ahead = await job.storeAhead?.(treeAt(place.root));
+      job.onPhase("Creating the image");
+    };
     try {
-      await runKiwi(job, [kiwi, createArguments(place, input.imageType)], place.logs.create);
+      await runKiwi(job, {
+        program: kiwi,
+        args: createArguments(place, input.imageType),
+        log: place.logs.create,
+        first,
+      });
     } finally {
-      await ahead.end();
+      await ahead?.end();
+      await offering?.catch(() => {}); // it fails only when the build is stopped
     }
-    return treeAt(place.root, ahead);
+    return treeAt(place.root);
   },
 });
 
 async function prepare(job: KiwiJob, kiwi: string): Promise<void> {
-  const { place, input, signal } = job;
-  await indexPackages(job);
-  await runKiwi(job, [kiwi, prepareArguments(place, input.imageType, job.keys)], place.logs.prepare);
-  await job.share?.offer((file) => packRoot(place.root, file, signal));
+  const { place, input, keys } = job;
+  const first = async () => {
+    await job.fetch();
+    await indexPackages(job);
+  };
+  await runKiwi(job, {
+    program: kiwi,
+    args: prepareArguments(place, input.imageType, keys),
+    log: place.logs.prepare,
+    first,
+  });
 }
 
 async function restore({ place, share, signal }: KiwiJob, archive: string): Promise<void> {
@@ -57,19 +79,32 @@ async function indexPackages({ place, signal, workDir }: KiwiJob): Promise<void>
   throw new Error(`createrepo_c ended with ${endOf(exit)}: ${lastWords || "no reason given"}`);
 }
 
-async function runKiwi(job: KiwiJob, [kiwi, args]: [string, string[]], logFile: string): Promise<void> {
+interface KiwiRun {
+  program: string;
+  args: string[];
+  log: string;
+  /** What KIWI waits for; it is loaded meanwhile. */
+  first: () => Promise<void>;
+}
+
+async function runKiwi(job: KiwiJob, { program, args, log: logFile, first }: KiwiRun): Promise<void> {
   const { place, input, workDir, signal } = job;
+  const environment = { ...kiwiEnvironment(place), ...steadyEnvironment(input, shims) };
+  const loaded = await loadedAhead(program, environment.PATH);
+  if (!loaded) await first();
   let notes = noNotes;
   const log = followFile(logFile, (line) => {
     notes = note(notes, line);
     job.onLine(line);
   });
   let lastWords = "";
-  const [command, enclosedArguments] = enclosed(...asMachine(input.appliance.arch, kiwi, args));
-  const exit = await run(command, enclosedArguments, {
-    env: { ...kiwiEnvironment(place), ...steadyEnvironment(input, shims) },
+  const [start = program, ...startArguments] = loaded ?? [program];
+  const machine = asMachine(input.appliance.arch, start, [...startArguments, ...args]);
+  const exit = await run(...enclosed(...machine), {
+    env: environment,
     cwd: workDir,
     signal,
+    ...(loaded && { input: first }),
     onOutput: async (output) => void output.resume(),
     onLine: (line) => (lastWords = line.trim() || lastWords),
   }).finally(() => log.end());

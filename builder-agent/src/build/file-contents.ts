@@ -1,10 +1,10 @@
 import { createHash, hash } from "node:crypto";
-import { constants as flags } from "node:fs";
+import { closeSync, constants as flags, openSync, readFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { constants, createZstdCompress, zstdCompress } from "node:zlib";
-import type { PackedAhead, ReadyContent } from "./packed-ahead.ts";
+import type { PartedFile } from "../upload/parted-file.ts";
 
 /** Files up to this are compressed in memory, several at a time; larger ones stream. */
 const smallBytes = 1024 * 1024;
@@ -27,67 +27,54 @@ export interface Frame {
   length: number;
 }
 
-/** The frames of a file store, one for each content, in the order in which the contents are asked for. */
+/** The frames of a file store, one for each content, in the order in which the contents are added. */
 export class FileContents {
+  readonly #file: PartedFile;
   readonly #signal: AbortSignal;
-  readonly #ahead: PackedAhead | undefined;
-  /** Those that are to be copied, by their digests. */
-  readonly #ready = new Map<string, ReadyContent>();
   /** Begun when a content was first read, kept until it is written. */
   readonly #packing = new Map<string, Promise<Buffer>>();
   readonly #frames = new Map<string, Frame>();
-  #offset = 0;
 
-  constructor(signal: AbortSignal, ahead?: PackedAhead) {
+  constructor(file: PartedFile, signal: AbortSignal) {
+    this.#file = file;
     this.#signal = signal;
-    this.#ahead = ahead;
   }
 
   /** The first frame holds nothing: empty files share it, and no store is without bytes. */
-  async *begin(): AsyncGenerator<Buffer> {
+  async begin(): Promise<void> {
     this.#packing.set(nothing.digest, packed(Buffer.alloc(0), options));
-    yield* this.bytesOf(nothing);
+    await this.add(nothing);
   }
 
-  /** Reads a file and, when it is small and new, begins to compress it; one that was compressed ahead is neither. */
+  /** Reads a file and, when it is small and new, begins to compress it. */
   async read(place: string, bytes: number): Promise<ReadContent> {
-    const ready = await this.#ahead?.find(place);
-    if (ready) {
-      this.#ready.set(ready.digest, ready);
-      return ready;
-    }
-    return bytes <= smallBytes ? await this.#readSmall(place) : await this.#readLarge(place);
+    this.#signal.throwIfAborted();
+    return bytes <= smallBytes ? this.#readSmall(place) : await this.#readLarge(place);
   }
 
-  /** The bytes that are to be written for it: none when its content is there already. */
-  async *bytesOf({ place, digest, size }: ReadContent): AsyncGenerator<Buffer> {
+  /** Writes a content, unless it is there already. One after the other. */
+  async add({ place, digest, size }: ReadContent): Promise<void> {
     if (this.#frames.has(digest)) return;
-    const offset = this.#offset;
-    for await (const bytes of this.#packed({ place, digest, size })) {
-      this.#offset += bytes.length;
-      yield bytes;
-    }
-    this.#frames.set(digest, { offset, length: this.#offset - offset });
+    const offset = this.#file.bytes;
+    const small = this.#packing.get(digest);
+    if (small) await this.#file.write(await small);
+    else await this.#compress({ place, digest, size });
+    this.#frames.set(digest, { offset, length: this.#file.bytes - offset });
     this.#packing.delete(digest);
   }
 
-  /** Where it lies, after its bytes were written. */
+  /** Where it lies, after it was added. */
   frameOf({ place, digest }: ReadContent): Frame {
     const frame = this.#frames.get(digest);
     if (!frame) throw new Error(`${place} was not written`);
     return frame;
   }
 
-  async *#packed({ place, digest, size }: ReadContent): AsyncGenerator<Buffer> {
-    const [small, ready] = [this.#packing.get(digest), this.#ready.get(digest)];
-    if (small) yield await small;
-    else if (ready && this.#ahead) yield* this.#ahead.bytesOf(ready);
-    else yield* this.#compress(place, size);
-  }
-
-  async #readSmall(place: string): Promise<ReadContent> {
-    await using file = await openRegular(place);
-    const bytes = await file.readFile();
+  /** Synchronously: for what lies in memory, as a root that was just written does, the way to another thread and back costs more. */
+  #readSmall(place: string): ReadContent {
+    const file = openSync(place, regular);
+    const bytes = readFileSync(file);
+    closeSync(file);
     const digest = hash("sha256", bytes, "base64");
     if (!this.#frames.has(digest) && !this.#packing.has(digest)) {
       const packing = packed(bytes, options);
@@ -109,19 +96,28 @@ export class FileContents {
     return { place, digest: digest.digest("base64"), size };
   }
 
-  async *#compress(place: string, size: number): AsyncGenerator<Buffer> {
+  /** What it has written of a file that has changed since it was read stays there, and nothing leads to it. */
+  async #compress({ place, digest }: ReadContent): Promise<void> {
     await using file = await openRegular(place);
+    const read = createHash("sha256");
     const source = file.createReadStream({ autoClose: false, highWaterMark: smallBytes });
-    const encoder = createZstdCompress(options);
-    const pumping = pipeline(source, encoder, { signal: this.#signal });
+    const hashed = async function* () {
+      for await (const chunk of source) {
+        read.update(chunk);
+        yield chunk;
+      }
+    };
+    const encoder = createZstdCompress({ ...options, chunkSize: smallBytes });
+    const pumping = pipeline(hashed, encoder, { signal: this.#signal });
     pumping.catch(() => {}); // the reader of the encoder hears of it, too
-    yield* encoder;
+    for await (const bytes of encoder) await this.#file.write(bytes);
     await pumping;
-    if (source.bytesRead !== size) throw new Error(`${place} has changed while it was read`);
+    if (read.digest("base64") !== digest) throw new Error(`${place} has changed while it was read`);
   }
 }
 
 const nothing: ReadContent = { place: "", digest: hash("sha256", "", "base64"), size: 0 };
 
 /** The caller has seen that it is a regular file; should it have become a link, it is not followed. */
-const openRegular = (place: string) => open(place, flags.O_RDONLY | flags.O_NOFOLLOW | flags.O_NONBLOCK);
+const regular = flags.O_RDONLY | flags.O_NOFOLLOW | flags.O_NONBLOCK;
+const openRegular = (place: string) => open(place, regular);

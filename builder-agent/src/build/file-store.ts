@@ -1,12 +1,9 @@
-import { createWriteStream } from "node:fs";
-import { join } from "node:path";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import { partBytes, type FileEntry } from "../contract.ts";
-import { openDigests } from "../upload/checksum.ts";
+import type { FileEntry } from "../contract.ts";
+import { PartedFile } from "../upload/parted-file.ts";
 import type { UploadFile } from "../upload/upload.ts";
 import { FileContents, type Frame } from "./file-contents.ts";
 import { FileIndexWriter } from "./file-index.ts";
+import { PackedAhead } from "./packed-ahead.ts";
 import type { RootOwners } from "./root-owners.ts";
 import type { Found, RootTree } from "./root-walk.ts";
 
@@ -20,43 +17,67 @@ export interface FileStore {
 /** So many files are read and compressed ahead of the one that is written: enough for libuv's four threads. */
 const readAhead = 8;
 
-/** Writes the file store of a root that nobody changes any more. The same root gives the same bytes. */
-export async function writeFileStore(
-  root: RootTree,
-  { dir, signal }: { dir: string; signal: AbortSignal },
-): Promise<FileStore> {
-  const index = new FileIndexWriter();
-  const contents = new FileContents(signal, root.ahead);
-  const owners = await root.owners();
-  const files = await written(dir, "files.zst", storeBytes({ root, owners, contents, index, signal }));
-  return { files, index: await written(dir, "files-index.gz", index.end()), entries: index.entries };
-}
-
-interface Store {
-  root: RootTree;
-  owners: RootOwners;
-  contents: FileContents;
-  index: FileIndexWriter;
+export interface StorePlace {
+  dir: string;
   signal: AbortSignal;
 }
 
-/** The bytes of `files`; what is in them is added to the index. */
-async function* storeBytes({ root, owners, contents, index, signal }: Store): AsyncGenerator<Buffer> {
-  const read = async (found: Found) => {
-    signal.throwIfAborted();
-    const content = found.type === "f" ? await contents.read(found.place, found.size) : undefined;
-    return { found, content };
-  };
-  yield* contents.begin();
-  for await (const { found, content } of inOrder(root.entries(), readAhead, read)) {
-    if (content) yield* contents.bytesOf(content);
-    index.add(
-      entryOf(
-        found,
-        owners,
-        content && { size: content.size, sha256: hex(content.digest), ...contents.frameOf(content) },
-      ),
-    );
+/** Writes the file store of a root that nobody changes any more. */
+export async function writeFileStore(root: RootTree, place: StorePlace): Promise<FileStore> {
+  await using writer = await FileStoreWriter.begin(place);
+  return await writer.finish(root);
+}
+
+/** A file store on this disk that is not whole yet. */
+export class FileStoreWriter implements AsyncDisposable {
+  /** The contents, which can be sent meanwhile. */
+  readonly files: PartedFile;
+  readonly #place: StorePlace;
+  readonly #contents: FileContents;
+  #ahead: PackedAhead | undefined;
+
+  private constructor(place: StorePlace, files: PartedFile) {
+    this.#place = place;
+    this.files = files;
+    this.#contents = new FileContents(files, place.signal);
+  }
+
+  static async begin(place: StorePlace): Promise<FileStoreWriter> {
+    const writer = new FileStoreWriter(place, await PartedFile.create(place.dir, "files.zst"));
+    await writer.#contents.begin();
+    return writer;
+  }
+
+  /** Adds what files of a root hold that is still changing. To be ended before `finish`. */
+  packAhead(root: RootTree): PackedAhead {
+    return (this.#ahead = new PackedAhead(root.entries(), this.#contents));
+  }
+
+  /** Adds what is not there yet of a root that nobody changes any more, and its names. */
+  async finish(root: RootTree): Promise<FileStore> {
+    const index = new FileIndexWriter();
+    const owners = await root.owners();
+    for await (const { found, content } of inOrder(root.entries(), readAhead, (each) => this.#read(each))) {
+      if (content) await this.#contents.add(content);
+      const place = content && { sha256: hex(content.digest), size: content.size, ...this.#contents.frameOf(content) };
+      index.add(entryOf(found, owners, place));
+    }
+    await using list = await PartedFile.create(this.#place.dir, "files-index.gz");
+    for (const bytes of index.end()) await list.write(bytes);
+    return { files: await this.files.end(), index: await list.end(), entries: index.entries };
+  }
+
+  /** Without effect on a store that is whole. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#ahead?.end();
+    await this.files[Symbol.asyncDispose]();
+  }
+
+  async #read(found: Found) {
+    this.#place.signal.throwIfAborted();
+    if (found.type !== "f") return { found };
+    const known = this.#ahead?.find(found.place);
+    return { found, content: known ?? (await this.#contents.read(found.place, found.size)) };
   }
 }
 
@@ -92,11 +113,4 @@ async function* inOrder<T, R>(
     if (next) yield await next;
   }
   for (const one of begun) yield await one;
-}
-
-async function written(dir: string, fileName: string, bytes: Iterable<Buffer> | AsyncIterable<Buffer>) {
-  const path = join(dir, fileName);
-  const digests = openDigests(partBytes);
-  await pipeline(Readable.from(bytes), digests.through, createWriteStream(path, { highWaterMark: 1024 * 1024 }));
-  return { path, fileName, digests: digests.result() };
 }

@@ -6,6 +6,7 @@ import type { PackageCache } from "../packages/package-cache.ts";
 import { fetchPackages } from "../packages/package-files.ts";
 import type { RootShare } from "../prepared/share.ts";
 import { bareKiwi } from "./bare-kiwi.ts";
+import type { KiwiJob } from "./kiwi-runner.ts";
 import { makeKiwiPlace, type KiwiPlace } from "./kiwi.ts";
 import { machineOf, type Machine } from "./machine.ts";
 import { fetchContents, writeKeys } from "./overlay.ts";
@@ -22,6 +23,8 @@ export interface ImageBuild {
   workDir: string;
   /** Given: the root may be another build's, and this one's may be other builds'. */
   share?: RootShare;
+  /** Given: begins with the file store of the root while KIWI makes the image (KiwiJob). */
+  storeAhead?: KiwiJob["storeAhead"];
   reach: Reach;
   packageCache?: PackageCache | undefined;
   signal: AbortSignal;
@@ -49,8 +52,8 @@ export async function buildImage(input: FrozenInput, build: ImageBuild): Promise
   await writeDescription(input, place.description, runner.repository(place));
   build.onPhase("Preparing the build");
   const keys = await writeKeys(input, place.keys);
-  if (build.share?.archive === undefined) await fetchAll(input, place, build);
-  const root = await runner.run({ ...build, input, place, keys });
+  const fetch = () => fetchAll(input, place, build);
+  const root = await runner.run({ ...build, input, place, keys, fetch });
   const result = await readResult(place.target, input.imageType);
   return { ...result, root, machine: machineOf(input), sourceDate: input.sourceDate };
 }

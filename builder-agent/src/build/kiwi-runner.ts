@@ -3,15 +3,19 @@ import type { RootShare } from "../prepared/share.ts";
 import type { KiwiPlace } from "./kiwi.ts";
 import type { RootTree } from "./root-walk.ts";
 
-/** A description, its packages and its keys, ready in a work directory. */
+/** A description and its keys in a work directory. */
 export interface KiwiJob {
   input: FrozenInput;
   place: KiwiPlace;
   workDir: string;
   /** Files of the public keys that the image's rpm shall trust. */
   keys: readonly string[];
+  /** Puts the packages and all else that a root is prepared with into the place. To be asked once, by who prepares one. */
+  fetch: () => Promise<void>;
   /** Where the root may come from, and go to; absent: it is prepared, and nobody else wants it. */
   share?: RootShare;
+  /** Reads a prepared root while KIWI makes the image from it; KIWI's place is not tidied before that has ended. */
+  storeAhead?: ((root: RootTree) => Promise<{ end(): Promise<void> }>) | undefined;
   signal: AbortSignal;
   onLine: (line: string) => void;
   onPhase: (phase: Phase) => void;

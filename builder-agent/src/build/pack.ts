@@ -5,6 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { partBytes } from "../contract.ts";
 import type { CacheableImage } from "../image-cache.ts";
 import { openDigests } from "../upload/checksum.ts";
+import { PartedFile } from "../upload/parted-file.ts";
 import type { UploadFile } from "../upload/upload.ts";
 import { packFolder } from "./archive.ts";
 import type { BuiltImage } from "./image.ts";
@@ -22,19 +23,24 @@ export interface PackedImage extends UploadFile {
 
 export type Packable = KiwiResult & Pick<BuiltImage, "machine" | "sourceDate">;
 
+export interface Packing {
+  workDir: string;
+  signal: AbortSignal;
+  /** Hears of the file when it begins to grow; a medium, which is there already, does not. */
+  onFile?: (file: PartedFile) => void;
+}
+
 /** A medium stays as it is; all else becomes `NAME.tar.gz` with a folder NAME inside. */
-export async function packImage(
-  built: Packable,
-  name: string,
-  { workDir, signal }: { workDir: string; signal: AbortSignal },
-): Promise<PackedImage> {
+export async function packImage(built: Packable, name: string, packing: Packing): Promise<PackedImage> {
+  const { workDir, signal, onFile } = packing;
   if (built.format === "iso") return await nameMedium(built.image, name, signal);
   const dir = join(workDir, "pack");
   await mkdir(join(dir, name), { recursive: true });
   const bootable = await fillFolder(built, { dir: join(dir, name), name, signal });
-  const path = join(workDir, `${name}.tar.gz`);
-  const digests = await packFolder({ dir, name, sourceDate: built.sourceDate }, path, signal);
-  return { path, fileName: `${name}.tar.gz`, digests, compressed: true, bootable };
+  await using file = await PartedFile.create(workDir, `${name}.tar.gz`);
+  onFile?.(file);
+  const packed = await packFolder({ dir, name, sourceDate: built.sourceDate }, file, signal);
+  return { ...packed, compressed: true, bootable };
 }
 
 interface Folder {

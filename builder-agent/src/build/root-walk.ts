@@ -1,7 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import type { Stats } from "node:fs";
-import { lstat, readdir, readlink } from "node:fs/promises";
-import type { PackedAhead } from "./packed-ahead.ts";
+import { lstatSync, readlinkSync, type Stats } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { readOwners, type RootOwners } from "./root-owners.ts";
 
 /** One name in a root, and what it is: a regular file, link, directory, character or block device, FIFO or socket. */
@@ -23,15 +22,12 @@ export interface Found {
 export interface RootTree {
   entries(): AsyncIterable<Found>;
   owners(): Promise<RootOwners>;
-  /** Contents that are compressed already. */
-  ahead?: PackedAhead;
 }
 
 /** A tree that lies on this host as it is. */
-export const treeAt = (root: string, ahead?: PackedAhead): RootTree => ({
+export const treeAt = (root: string): RootTree => ({
   entries: () => walkRoot(root),
   owners: () => readOwners(root),
-  ...(ahead && { ahead }),
 });
 
 /** What KIWI keeps in the root for itself and puts into no image (its Defaults.get_exclude_list_for_root_data_sync). */
@@ -44,12 +40,12 @@ const emptyInImage = new Set(["/proc", "/sys", "/dev", "/run", "/tmp"]);
  * enters nothing that is mounted there. Names that are not UTF-8 are left out: no request could ask for them.
  */
 async function* walkRoot(root: string): AsyncGenerator<Found> {
-  const { dev: device } = await lstat(root);
+  const { dev: device } = lstatSync(root);
   const waiting = ["/"];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     const place = root + path;
-    const stat = await lstat(place);
-    const target = stat.isSymbolicLink() ? await readlink(place) : "";
+    const stat = lstatSync(place);
+    const target = stat.isSymbolicLink() ? readlinkSync(place) : "";
     const { mode, uid, gid, size } = stat;
     yield { path, place, type: typeOf(stat), mode: mode & 0o7777, uid, gid, size, target };
     if (!stat.isDirectory() || stat.dev !== device || emptyInImage.has(path)) continue;

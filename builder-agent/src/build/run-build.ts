@@ -14,7 +14,7 @@ import { RemoteRefusal } from "../retry.ts";
 import { openWorkDir } from "../work-dir.ts";
 import type { Lease } from "../lease.ts";
 import type { WorkerApi } from "../worker-api.ts";
-import { deliverArtifacts, type Artifacts } from "./artifacts.ts";
+import { Delivery, type Artifacts } from "./artifacts.ts";
 import { differenceOf, linesOf, remarkOf } from "./difference.ts";
 import { buildImage, type BuiltImage } from "./image.ts";
 import { ownLine } from "./log-line.ts";
@@ -129,18 +129,19 @@ class BuildWork {
     const place = { workDir, signal, onNote };
     const kept = await takeDisk(this.#claim, this.#parts, place);
     using share = kept ? undefined : await joinRoots(this.#claim, this.#parts, place);
-    const built = kept ?? (await this.#build(workDir, share, { lines, tell }));
-    await using slot = await beginDisk(this.#claim, this.#parts, built, place);
-    const difference = differenceOf(input.packages, built.installed);
-    for (const line of difference ? linesOf(difference) : []) lines.write(ownLine(line, new Date()));
-    enter("Compressing the image");
-    const artifacts = await deliverArtifacts(built, input.imageName, {
+    await using delivery = new Delivery({
       workDir,
       signal,
       artifact: (name, until) => this.#parts.api.artifact(this.#lease, name, until),
       onPacked: () => enter("Uploading the image"),
       onDone: (fraction) => tell({ type: "done", fraction, at: Date.now() }),
     });
+    const built = kept ?? (await this.#build(workDir, { share, delivery, lines, tell }));
+    await using slot = await beginDisk(this.#claim, this.#parts, built, place);
+    const difference = differenceOf(input.packages, built.installed);
+    for (const line of difference ? linesOf(difference) : []) lines.write(ownLine(line, new Date()));
+    enter("Compressing the image");
+    const artifacts = await delivery.deliver(built, input.imageName);
     for (const line of linesAbout(artifacts)) lines.write(ownLine(line, new Date()));
     await slot?.keep(artifacts.store);
     const prepared = await share?.give();
@@ -150,12 +151,13 @@ class BuildWork {
     await this.#finish(built, artifacts.image, { ...(remark && { remark }), ...(prepared && { prepared }) });
   }
 
-  async #build(workDir: string, share: RootShare | undefined, { lines, tell }: Hearers): Promise<BuiltImage> {
+  async #build(workDir: string, { share, delivery, lines, tell }: Partners): Promise<BuiltImage> {
     const { api, config, packageCache } = this.#parts;
     await using guest = config.isolation === "vm" ? await guestOfBuild(config, this.#claim.buildId) : undefined;
     return await buildImage(this.#claim.input, {
       kiwi: config.kiwi,
       ...(share && { share }),
+      storeAhead: (root) => delivery.storeAhead(root),
       ...(guest && { guest }),
       workDir,
       reach: {
@@ -232,8 +234,10 @@ class BuildWork {
   }
 }
 
-/** Who hears what a build says. */
-interface Hearers {
+/** Who has a part in what KIWI does, and hears of it. */
+interface Partners {
+  share: RootShare | undefined;
+  delivery: Delivery;
   lines: LogStream;
   tell: (event: ProgressEvent) => void;
 }

@@ -4,11 +4,16 @@ import { join } from "node:path";
 import { outputOf } from "../process.ts";
 
 /** How a root is written: with owners by number, hard links, capabilities and access lists; nothing that is mounted there. */
-export const packArguments = (root: string, file: string): string[] => [
+export const packArguments = (root: string, file: string): string[] =>
+  writeArguments(root, file, [`--use-compress-program=zstd ${compression.join(" ")}`]);
+
+const compression = ["-1", "-T0", "--quiet"];
+
+const writeArguments = (root: string, file: string, more: readonly string[] = []): string[] => [
   "tar",
   "--create",
   `--file=${file}`,
-  "--use-compress-program=zstd -1 -T0 --quiet",
+  ...more,
   "--format=posix",
   ...attributes,
   "--numeric-owner",
@@ -34,9 +39,19 @@ export const unpackArguments = (file: string, root: string): string[] => [
 
 const attributes = ["--xattrs", "--acls"];
 
-/** Writes a root that nobody changes any more into an archive. */
-export async function packRoot(root: string, file: string, signal: AbortSignal): Promise<void> {
-  await runTar(packArguments(root, file), signal);
+/**
+ * Writes a root into an archive; nobody is to change it before `onRead`. It is compressed only after that: who waits for the
+ * root to go on is not kept waiting.
+ */
+export async function packRoot(root: string, file: string, packing: { signal: AbortSignal; onRead: () => void }) {
+  const { signal, onRead } = packing;
+  const copy = `${file}.copy`;
+  try {
+    await runTar(writeArguments(root, copy), signal);
+  } finally {
+    onRead();
+  }
+  await outputOf("zstd", [...compression, "--rm", "-o", file, copy], signal);
 }
 
 /** Makes the root that an archive holds, described by another type's config.xml: what `system create` goes by. */

@@ -36,8 +36,12 @@ const Digests = z.object({
   sha256: z.string(),
   parts: z.array(z.string()),
 });
-/** `sizes`: of each file, by its name here. Times are no witness: testdrives use the same file, and touch it. */
+/**
+ * `sizes`: of each file, by its name here. Times are no witness: testdrives use the same file, and touch it. `boot`: nobody has
+ * waited until the files are on the disk, so they do not outlive the host's run; disks from before this was noted do not either.
+ */
 const Facts = z.object({
+  boot: z.string(),
   entries: z.number(),
   files: Digests,
   index: Digests,
@@ -56,6 +60,7 @@ export async function openKeptDisks(dir: string, limits: StoreLimits): Promise<K
       const kept = join(dir, key);
       try {
         const facts = Facts.parse(JSON.parse(await readFile(join(kept, factsName), "utf8")));
+        if (facts.boot !== (await bootId())) throw new Error("perhaps not written out");
         if (JSON.stringify(facts.sizes) !== JSON.stringify(await sizesIn(kept))) throw new Error("not whole");
         for (const name of [names.image, names.packages]) await link(join(kept, name), join(target, name));
         for (const name of [names.files, names.index]) await link(join(kept, name), join(workDir, name));
@@ -80,7 +85,7 @@ export async function openKeptDisks(dir: string, limits: StoreLimits): Promise<K
           await link(store.index.path, join(slot, names.index));
           const { entries, files, index } = store;
           const digests = { files: files.digests, index: index.digests };
-          const facts = { entries, ...digests, sizes: await sizesIn(slot) };
+          const facts = { boot: await bootId(), entries, ...digests, sizes: await sizesIn(slot) };
           await writeFile(join(slot, factsName), JSON.stringify(facts));
           await rm(join(dir, key), { recursive: true, force: true });
           await rename(slot, join(dir, key));
@@ -92,6 +97,9 @@ export async function openKeptDisks(dir: string, limits: StoreLimits): Promise<K
     giveUp: () => evict(dir, { ...limits, maxBytes: 0 }),
   };
 }
+
+/** Another one after each start of the kernel. */
+const bootId = () => readFile("/proc/sys/kernel/random/boot_id", "utf8");
 
 async function sizesIn(dir: string): Promise<Record<string, number>> {
   const sizes = Object.values(names).map(async (name) => [name, (await stat(join(dir, name))).size] as const);

@@ -7,7 +7,7 @@ import { partBytes, partDigestHeader } from "../contract.ts";
 import { RemoteRefusal } from "../retry.ts";
 import { writeAll } from "../testdrive/write-all.ts";
 import { openDigests } from "../upload/checksum.ts";
-import { upload } from "../upload/upload.ts";
+import { upload, wholeFile } from "../upload/upload.ts";
 import type { Lease } from "../lease.ts";
 import type { WorkerApi } from "../worker-api.ts";
 import type { FarRoots } from "./share.ts";
@@ -35,7 +35,7 @@ export const farRoots = (api: Pick<WorkerApi, "readPrepared" | "artifact">, buil
     const digests = openDigests(partBytes);
     await pipeline(createReadStream(file, { highWaterMark: 1024 * 1024 }), digests.through, drain, { signal });
     const archive = { path: file, fileName: "prepared.tar.zst", digests: digests.result() };
-    await upload(api.artifact(build, "prepared", signal), archive, () => {});
+    await upload(api.artifact(build, "prepared", signal), wholeFile(archive), () => {});
   },
 });
 

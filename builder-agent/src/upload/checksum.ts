@@ -9,7 +9,7 @@ export interface Digests {
   parts: string[];
 }
 
-/** All digests of a file in one pass: put `through` into a pipeline, then ask for the `result`. */
+/** All digests of a file in one pass: `take` its bytes or put `through` into a pipeline, then ask for the `result`. */
 export function openDigests(partBytes: number) {
   const whole = { md5: createHash("md5"), sha1: createHash("sha1"), sha256: createHash("sha256") };
   const parts: string[] = [];
@@ -33,6 +33,9 @@ export function openDigests(partBytes: number) {
   };
 
   return {
+    take,
+    /** Those of the parts that are whole so far. */
+    parts: parts as readonly string[],
     async *through(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
       for await (const bytes of source) {
         take(bytes);

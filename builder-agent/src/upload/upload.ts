@@ -1,44 +1,88 @@
-import { openAsBlob } from "node:fs";
+import { open } from "node:fs/promises";
 import { partBytes } from "../contract.ts";
 import type { ArtifactApi } from "../worker-api.ts";
 import { digestOfParts, type Digests } from "./checksum.ts";
 
+/** A file that is whole. */
 export interface UploadFile {
   path: string;
   fileName: string;
   digests: Digests;
 }
 
+export interface FilePart {
+  /** From 1. */
+  number: number;
+  sha256: string;
+  bytes: number;
+}
+
+/** A file to send, which may still be written: each part is given as soon as it lies on the disk. */
+export interface UploadSource {
+  path: string;
+  fileName: string;
+  /** Undefined: nobody knows yet. */
+  size?: number;
+  parts(): AsyncGenerator<FilePart>;
+  /** To be asked for when there are no more parts. */
+  whole(): Promise<Digests>;
+}
+
 /** Enough to hide the round trips; more would only make each part slower. */
 const partsAtATime = 2;
 
-/** Sends what the Worker does not have yet and completes the artifact. Called again, it goes on where it was. */
+/**
+ * Sends what the Worker does not have yet and completes the artifact. Called again, it goes on where it was.
+ *
+ * @param onSent bytes that the Worker now has more than before, or had already
+ */
 export async function upload(
   artifact: ArtifactApi,
-  file: UploadFile,
-  onDone: (fraction: number) => void,
+  source: UploadSource,
+  onSent: (bytes: number) => void,
 ): Promise<void> {
-  const { size, parts, md5, sha1, sha256 } = file.digests;
-  const state = await artifact.open({ size, fileName: file.fileName });
+  const { size, fileName } = source;
+  const state = await artifact.open({ fileName, ...(size !== undefined && { size }) });
   if (state.complete) return;
   if (state.partBytes !== partBytes)
     throw new Error(`the Worker wants parts of ${state.partBytes} bytes, ours have ${partBytes}`);
 
   const recorded = new Map(state.parts.map((part) => [part.number, part.sha256]));
-  const missing = parts.flatMap((digest, index) => (recorded.get(index + 1) === digest ? [] : [index + 1]));
-  const bytesOf = (number: number) => Math.min(size, number * partBytes) - (number - 1) * partBytes;
-  let doneBytes = size - missing.reduce((sum, number) => sum + bytesOf(number), 0);
-
-  const blob = await openAsBlob(file.path);
+  const parts = source.parts();
   const sendParts = async () => {
-    for (let number = missing.shift(); number !== undefined; number = missing.shift()) {
-      const from = (number - 1) * partBytes;
-      const body = blob.slice(from, from + bytesOf(number));
-      await artifact.putPart({ number, sha256: parts[number - 1] ?? "", body });
-      doneBytes += bytesOf(number);
-      onDone(doneBytes / size);
+    // Not for await, whose end would end the parts for the others as well.
+    for (let next = await parts.next(); !next.done; next = await parts.next()) {
+      const part = next.value;
+      if (recorded.get(part.number) !== part.sha256) {
+        const { number, sha256 } = part;
+        await artifact.putPart({ number, sha256, body: await read(source.path, part) });
+      }
+      onSent(part.bytes);
     }
   };
   await Promise.all(Array.from({ length: partsAtATime }, sendParts));
-  await artifact.complete({ size, partsDigest: digestOfParts(parts), md5, sha1, sha256 });
+  const { parts: all, ...digests } = await source.whole();
+  await artifact.complete({ ...digests, partsDigest: digestOfParts(all) });
+}
+
+export const wholeFile = ({ digests, ...file }: UploadFile): UploadSource => ({
+  ...file,
+  size: digests.size,
+  async *parts() {
+    for (const [index, sha256] of digests.parts.entries()) {
+      yield { number: index + 1, sha256, bytes: Math.min(partBytes, digests.size - index * partBytes) };
+    }
+  },
+  whole: async () => digests,
+});
+
+async function read(path: string, { number, bytes }: FilePart): Promise<Uint8Array<ArrayBuffer>> {
+  await using file = await open(path);
+  const part = new Uint8Array(bytes);
+  for (let at = 0; at < bytes;) {
+    const { bytesRead } = await file.read(part, at, bytes - at, (number - 1) * partBytes + at);
+    if (bytesRead === 0) throw new Error(`${path} is too short`);
+    at += bytesRead;
+  }
+  return part;
 }

@@ -1,13 +1,24 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { gunzipSync, zstdDecompressSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { writeFileStore } from "../../src/build/file-store.ts";
-import { PackedAhead } from "../../src/build/packed-ahead.ts";
-import { treeAt, type Found } from "../../src/build/root-walk.ts";
+import { FileStoreWriter, type FileStore } from "../../src/build/file-store.ts";
+import { treeAt, type Found, type RootTree } from "../../src/build/root-walk.ts";
+import { FileEntry } from "../../src/contract.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
 const big = Buffer.alloc(3_000_000, "a large file ");
+const signal = new AbortController().signal;
 
 /** A root whose files are older than a moment. */
 async function settledRoot(dir: string): Promise<string> {
@@ -21,39 +32,48 @@ async function settledRoot(dir: string): Promise<string> {
   return root;
 }
 
-const asList = async (entries: AsyncIterable<Found>) => {
-  const found: Found[] = [];
-  for await (const entry of entries) found.push(entry);
-  return found;
-};
-
-/** Lets it come to the end of the root. */
-async function packWhole(root: string, dir: string): Promise<PackedAhead> {
+/** A store that knows the whole root, whatever happens to it from then on. */
+async function packWhole(root: string, dir: string, onEntry: (found: Found) => void = () => {}) {
   const done = Promise.withResolvers<void>();
   async function* entries() {
-    yield* await asList(treeAt(root).entries());
+    for await (const found of treeAt(root).entries()) {
+      onEntry(found);
+      yield found;
+    }
     done.resolve();
   }
-  const ahead = new PackedAhead(entries(), dir);
+  const tree: RootTree = { ...treeAt(root), entries };
+  const store = await FileStoreWriter.begin({ dir, signal });
+  const ahead = store.packAhead(tree);
   await done.promise;
   await ahead.end();
-  return ahead;
+  return { store, ahead };
 }
 
-async function storeBytes(root: string, dir: string, name: string, ahead?: PackedAhead): Promise<Buffer[]> {
-  mkdirSync(join(dir, name));
-  const { files, index } = await writeFileStore(treeAt(root, ahead), {
-    dir: join(dir, name),
-    signal: new AbortController().signal,
-  });
-  return [readFileSync(files.path), readFileSync(index.path)];
+function spoil({ path, place }: Found): void {
+  if (path === "/etc/kept") rmSync(place);
+  if (path === "/big") truncateSync(place, 2_000_000);
 }
 
-describe("contents compressed ahead", () => {
-  it("give the very same file store, whatever has happened to the root since", async () => {
+/** What each path holds by the store. */
+function contentsOf({ files, index }: FileStore): Record<string, string> {
+  const bytes = readFileSync(files.path);
+  const lines = gunzipSync(readFileSync(index.path)).toString().split("\n");
+  const entries = lines.filter((line) => line.startsWith('{"path"')).map((line) => FileEntry.parse(JSON.parse(line)));
+  return Object.fromEntries(
+    entries.flatMap((entry) => {
+      if (entry.type !== "f") return [];
+      const frame = bytes.subarray(entry.offset, entry.offset + entry.length);
+      return [[entry.path, zstdDecompressSync(frame).toString().slice(0, 40)]];
+    }),
+  );
+}
+
+describe("contents packed ahead", () => {
+  it("count only for files that nobody has touched since", async () => {
     await using dir = await temporaryDir();
     const root = await settledRoot(dir.path);
-    const ahead = await packWhole(root, dir.path);
+    await using store = (await packWhole(root, dir.path)).store;
     const at = (name: string) => join(root, "etc", name);
     const { atime, mtime } = statSync(at("changed"));
     writeFileSync(at("changed"), "CONTENT changed"); // the same size, and the time set back
@@ -62,58 +82,52 @@ describe("contents compressed ahead", () => {
     renameSync(at("new"), at("replaced"));
     rmSync(at("gone"));
 
-    const plain = await storeBytes(root, dir.path, "plain");
-
-    expect(await storeBytes(root, dir.path, "ahead", ahead)).toEqual(plain);
-    expect(await ahead.find(at("kept"))).toMatchObject({ size: "content kept".length });
-    expect(await ahead.find(join(root, "twin"))).toMatchObject({ size: big.length });
-    expect(await ahead.find(at("changed"))).toBeUndefined();
-    expect(await ahead.find(at("replaced"))).toBeUndefined();
+    expect(contentsOf(await store.finish(treeAt(root)))).toEqual({
+      "/big": big.toString().slice(0, 40),
+      "/etc/changed": "CONTENT changed",
+      "/etc/empty": "",
+      "/etc/kept": "content kept",
+      "/etc/replaced": "another one",
+      "/twin": big.toString().slice(0, 40),
+    });
   });
 
-  it("are copied, not made again", async () => {
+  it("are not packed again", async () => {
     await using dir = await temporaryDir();
     const root = await settledRoot(dir.path);
-    const ahead = await packWhole(root, dir.path);
-    const before = await storeBytes(root, dir.path, "before", ahead);
+    await using store = (await packWhole(root, dir.path)).store;
+    const before = store.files.bytes;
 
-    writeFileSync(join(dir.path, "ahead.zst"), Buffer.alloc(statSync(join(dir.path, "ahead.zst")).size, "x"));
+    const { files } = await store.finish(treeAt(root));
 
-    const [files] = await storeBytes(root, dir.path, "after", ahead);
-    expect(files?.length).toBe(before[0]?.length);
-    expect(files?.toString()).toContain("x".repeat(30));
+    expect(files.digests.size).toBe(before);
   });
 
-  it("are not kept of files that were changed a moment ago: nothing would show another change", async () => {
+  it("are not known of files that were changed a moment ago: nothing would show another change", async () => {
     await using dir = await temporaryDir();
     const root = await settledRoot(dir.path);
     for (const name of ["big", "twin"]) rmSync(join(root, name)); // reading them takes more than a moment
     writeFileSync(join(root, "etc/kept"), "content kept");
 
-    const ahead = await packWhole(root, dir.path);
+    const { store, ahead } = await packWhole(root, dir.path);
+    await using _ = store;
 
-    expect(await ahead.find(join(root, "etc/kept"))).toBeUndefined();
-    expect(await ahead.find(join(root, "etc/gone"))).toBeDefined();
+    expect(ahead.find(join(root, "etc/kept"))).toBeUndefined();
+    expect(ahead.find(join(root, "etc/gone"))).toBeDefined();
   });
 
-  it("are as many as there was time for, and a file that vanishes ends nothing but the work ahead", async () => {
+  it("go on behind a file that vanishes, or becomes another one, while it is read", async () => {
     await using dir = await temporaryDir();
     const root = await settledRoot(dir.path);
-    const found = await asList(treeAt(root).entries());
-    const vanishes = Promise.withResolvers<void>();
-    async function* entries() {
-      for (const entry of found) {
-        if (entry.path === "/etc/kept") rmSync(entry.place);
-        yield entry;
-      }
-      vanishes.reject(new Error("it went on"));
-    }
 
-    const ahead = new PackedAhead(entries(), dir.path);
-    await Promise.race([vanishes.promise, sleep(300)]);
-    await ahead.end();
+    const { store, ahead } = await packWhole(root, dir.path, spoil);
+    await using _ = store;
 
-    expect(await ahead.find(join(root, "big"))).toBeDefined();
-    expect(await storeBytes(root, dir.path, "ahead", ahead)).toEqual(await storeBytes(root, dir.path, "plain"));
+    expect(ahead.find(join(root, "twin"))).toBeDefined();
+    expect(ahead.find(join(root, "big"))).toBeUndefined();
+    expect(contentsOf(await store.finish(treeAt(root)))).toMatchObject({
+      "/etc/gone": "content gone",
+      "/big": big.toString().slice(0, 40),
+    });
   });
 });

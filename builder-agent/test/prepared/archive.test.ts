@@ -20,7 +20,7 @@ async function throughArchive(dir: string, spoil: (root: string) => void = () =>
   spoil(at("root"));
   mkdirSync(at("description"));
   writeFileSync(at("description/config.xml"), "new");
-  await packRoot(at("root"), at("root.tar.zst"), signal);
+  await packRoot(at("root"), at("root.tar.zst"), { signal, onRead: () => {} });
   await unpackRoot(at("root.tar.zst"), { root: at("again"), description: at("description") }, signal);
   return at("again");
 }

@@ -62,6 +62,18 @@ describe("kept disks", () => {
     expect(existsSync(here.at(`disks/${one}`))).toBe(false);
   });
 
+  it("do not outlive a start of the host: what they were written to may not have reached the disk", async () => {
+    await using here = await place();
+    await here.keep(one, "first");
+    const facts = here.at(`disks/${one}/facts.json`);
+    const { boot, ...others } = JSON.parse(readFileSync(facts, "utf8"));
+    expect(boot).toMatch(/^[0-9a-f-]{36}\n$/);
+    writeFileSync(facts, JSON.stringify({ ...others, boot: boot.replaceAll(/[0-9a-f]/g, "0") }));
+
+    expect((await here.taken(one)).store).toBeUndefined();
+    expect(existsSync(here.at(`disks/${one}`))).toBe(false);
+  });
+
   it("are not kept without a file store, and what a killed agent began is gone", async () => {
     await using here = await place();
     writeFileSync(here.at("raw"), "x");

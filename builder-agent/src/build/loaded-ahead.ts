@@ -1,0 +1,38 @@
+import { constants } from "node:fs";
+import { access, open } from "node:fs/promises";
+import { join } from "node:path";
+import { shims } from "./kiwi.ts";
+
+/**
+ * How a program is started so that it has loaded its modules when its standard input comes to an end, and begins only then
+ * (shims/loaded.py). Undefined: it is no Python program.
+ */
+export async function loadedAhead(program: string, path: string): Promise<string[] | undefined> {
+  const file = program.includes("/") ? program : await foundIn(path, program);
+  const [, python, option] = /^#! ?(\/\S*python[\d.]*)(?: (-\w+))?\n/.exec(await headOf(file)) ?? [];
+  if (file === undefined || python === undefined) return undefined;
+  return [python, ...(option === undefined ? [] : [option]), join(shims, "loaded.py"), file];
+}
+
+async function foundIn(path: string, program: string): Promise<string | undefined> {
+  for (const dir of path.split(":")) {
+    const file = join(dir, program);
+    const isThere = await access(file, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return file;
+  }
+  return undefined;
+}
+
+async function headOf(file: string | undefined): Promise<string> {
+  if (file === undefined) return "";
+  try {
+    await using handle = await open(file);
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(256));
+    return buffer.toString("latin1", 0, bytesRead);
+  } catch {
+    return ""; // whoever starts it will say what is wrong
+  }
+}

@@ -1,0 +1,84 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { loadedAhead } from "../../src/build/loaded-ahead.ts";
+import { endOf, run } from "../../src/process.ts";
+import { temporaryDir } from "../support/agent-place.ts";
+
+const signal = new AbortController().signal;
+
+/** Says what it was given, and where it would look for modules of its own. */
+const program = `#!/usr/bin/python3
+import sys
+with open(sys.argv[1], "w") as said:
+    print(__name__, sys.argv[0], sys.argv[2:], sys.path[0], repr(sys.stdin.read()), file=said)
+sys.exit(7)
+`;
+
+const fails = () => Promise.reject(new Error("a package is missing"));
+
+async function programIn(dir: string, text: string) {
+  const file = join(dir, "program");
+  writeFileSync(file, text, { mode: 0o755 });
+  return file;
+}
+
+describe("a program that is loaded ahead", () => {
+  it("begins when what it waits for is there, with its own arguments", async () => {
+    await using dir = await temporaryDir();
+    const file = await programIn(dir.path, program);
+    const [command = "", ...args] = (await loadedAhead("program", `/nowhere:${dir.path}`)) ?? [];
+    const said = join(dir.path, "said");
+    let hadBegun: boolean | undefined;
+
+    const exit = await run(command, [...args, said, "--of", "its own"], {
+      signal,
+      input: async () => {
+        await new Promise((resolve) => setTimeout(resolve, 1000));
+        hadBegun = existsSync(said);
+      },
+    });
+
+    expect(endOf(exit)).toBe("exit code 7");
+    expect(hadBegun).toBe(false);
+    expect(readFileSync(said, "utf8")).toBe(`__main__ ${file} ['--of', 'its own'] ${dir.path} ''\n`);
+  });
+
+  it("is not kept waiting for the disk, nor are the programs that it starts", async () => {
+    await using dir = await temporaryDir();
+    // A pipe cannot be synchronised: who asks the kernel hears EINVAL.
+    const asks = "import os; os.fsync(os.pipe()[0])";
+    const file = await programIn(
+      dir.path,
+      `#!/usr/bin/python3\n${asks}\nos.execv("/usr/bin/python3", ["-", "-c", "${asks}"])\n`,
+    );
+    const [command = "", ...args] = (await loadedAhead(file, "")) ?? [];
+
+    expect(endOf(await run(command, args, { signal, input: async () => {} }))).toBe("exit code 0");
+    expect(endOf(await run("/usr/bin/python3", ["-c", asks], { signal }))).toBe("exit code 1");
+  });
+
+  it("never begins when that fails", async () => {
+    await using dir = await temporaryDir();
+    const [command = "", ...args] = (await loadedAhead(await programIn(dir.path, program), "")) ?? [];
+    const said = join(dir.path, "said");
+
+    await expect(run(command, [...args, said], { signal, input: fails })).rejects.toThrow("a package is missing");
+
+    expect(existsSync(said)).toBe(false);
+  });
+
+  it.each([
+    ["a script of another language", "#!/bin/sh\nexit 0\n"],
+    ["Python by way of env, which could be another one for us", "#!/usr/bin/env python3\n"],
+    ["no script", "\u007fELF"],
+  ])("is not %s", async (_what, text) => {
+    await using dir = await temporaryDir();
+    expect(await loadedAhead(await programIn(dir.path, text), "")).toBeUndefined();
+  });
+
+  it("is not one that is not there", async () => {
+    expect(await loadedAhead("no-such-program", "/usr/bin:/bin")).toBeUndefined();
+    expect(await loadedAhead("/no/such/program", "/usr/bin:/bin")).toBeUndefined();
+  });
+});
