@@ -1,5 +1,6 @@
-import { mkdir, rename, rm, utimes } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { bootId } from "./boot-id.ts";
 import { evictKept, listKept, snapshotPath } from "./kept-images.ts";
 
 export type ImageFormat = "raw" | "iso";
@@ -38,10 +39,11 @@ export interface ImageCache {
 
 /**
  * An image is `BUILD_ID/SHA256.FORMAT`; its modification time is when it was last used. Only a rename puts it there, so
- * what has that name is whole.
+ * what has that name is whole. Nobody waits until it is on the disk, so it does not outlive this run of the host.
  */
 export async function openImageCache(dir: string, maxBytes: number): Promise<ImageCache> {
   const incomingDir = join(dir, "incoming");
+  await forgetEarlierRuns(dir);
   await rm(incomingDir, { recursive: true, force: true });
   await mkdir(incomingDir, { recursive: true });
   const turns = takeTurns();
@@ -88,6 +90,16 @@ export async function openImageCache(dir: string, maxBytes: number): Promise<Ima
     incoming: (name) => join(incomingDir, `${++incomingCount}-${basename(name)}`),
     idle: () => turns.take(async () => {}),
   };
+}
+
+/** A host that lost its power may have images in the cache of which a part was never written. */
+async function forgetEarlierRuns(dir: string): Promise<void> {
+  const noted = join(dir, "boot-id");
+  const now = await bootId();
+  if ((await readFile(noted, "utf8").catch(() => "")) === now) return;
+  await rm(dir, { recursive: true, force: true });
+  await mkdir(dir, { recursive: true });
+  await writeFile(noted, now);
 }
 
 async function moveIn(from: string, path: string, evict: () => Promise<void>): Promise<void> {

@@ -36,6 +36,20 @@ describe("the image cache", () => {
     expect(await cache.find(2, sha("a"))).toBeUndefined();
   });
 
+  it("keeps images over its own restart, and forgets those from before the host's", async () => {
+    await using dir = await temporaryDir();
+    const place = join(dir.path, "cache");
+    const open = () => openImageCache(place, 10 * imageBytes);
+    (await put(dir.path, await open(), 1, 0)).release();
+    expect(await (await open()).find(1, sha("a"))).toBeDefined();
+
+    writeFileSync(join(place, "boot-id"), "00000000-0000-0000-0000-000000000000\n");
+
+    expect(await (await open()).find(1, sha("a"))).toBeUndefined();
+    (await put(dir.path, await open(), 1, 0)).release();
+    expect(await (await open()).find(1, sha("a"))).toBeDefined();
+  });
+
   it("lets the least recently used go first", async () => {
     await using dir = await temporaryDir();
     const cache = await openImageCache(join(dir.path, "cache"), 2.5 * imageBytes);

@@ -1,6 +1,7 @@
 import { link, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { bootId } from "../boot-id.ts";
 import type { FileStore } from "../build/file-store.ts";
 import type { UploadFile } from "../upload/upload.ts";
 import type { StoreLimits } from "./store.ts";
@@ -97,9 +98,6 @@ export async function openKeptDisks(dir: string, limits: StoreLimits): Promise<K
     giveUp: () => evict(dir, { ...limits, maxBytes: 0 }),
   };
 }
-
-/** Another one after each start of the kernel. */
-const bootId = () => readFile("/proc/sys/kernel/random/boot_id", "utf8");
 
 async function sizesIn(dir: string): Promise<Record<string, number>> {
   const sizes = Object.values(names).map(async (name) => [name, (await stat(join(dir, name))).size] as const);
