@@ -81,8 +81,10 @@ describe("a build whose KIWI is killed", () => {
     const buildId = await startBuild();
     await entered(buildId, "Installing software");
 
-    const [kiwi] = [...agent.processes()].find(([, words]) => /python\S* \S*kiwi-ng /.test(words)) ?? [];
-    process.kill(kiwi ?? 0, "SIGKILL");
+    const [kiwi] = [...agent.processes()].find(([, words]) => /^\S*python\S* .*kiwi-ng /.test(words)) ?? [];
+    // Never 0, which would be this test itself and all that has started it.
+    if (kiwi === undefined) throw new Error(`no KIWI among ${[...agent.processes().values()].join("\n")}`);
+    process.kill(kiwi, "SIGKILL");
 
     expect(await endOf(buildId)).toMatchObject({ state: "finished" });
     expect(attemptsOf(buildId)).toBe(2);
