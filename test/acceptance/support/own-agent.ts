@@ -83,12 +83,14 @@ export class OwnAgent implements AsyncDisposable {
     ];
   }
 
-  /** Takes all that is free of its disk, but for so many MB. */
+  /** Takes all that is free of its disk, but for so many MB. The agent stands still meanwhile: it may have little left to write. */
   fillDisk(leftMb = 0): void {
+    this.#process?.kill("SIGSTOP");
     const { bavail, bsize } = statfsSync(this.stateDir);
     const bytes = Math.max(0, bavail * bsize - leftMb * 1e6);
     // The build writes at the same time: the disk may be full before that.
     spawnSync("dd", ["if=/dev/zero", `of=${this.#ballast}`, "bs=1M", "iflag=count_bytes", `count=${bytes}`]);
+    this.#process?.kill("SIGCONT");
   }
 
   emptyDisk(): void {
