@@ -106,7 +106,10 @@ describe("the agent", () => {
     worker.poke({ type: "poke" });
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(second.status).toBe("queued");
-    expect(worker.messages).toHaveLength(1);
+    // That of the first may be there too: an agent that has just connected asks without one.
+    expect(worker.messages.map(({ body }) => String(Buffer.from(body, "base64")))).toContainEqual(
+      JSON.stringify({ kind: "build", buildId: second.claim.buildId }),
+    );
 
     worker.poke({ type: "cancel", buildId: first.claim.buildId });
     await eventually("the second build ends", () => isEnded(second));
