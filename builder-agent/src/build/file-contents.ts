@@ -72,9 +72,7 @@ export class FileContents {
 
   /** Synchronously: for what lies in memory, as a root that was just written does, the way to another thread and back costs more. */
   #readSmall(place: string): ReadContent {
-    const file = openSync(place, regular);
-    const bytes = readFileSync(file);
-    closeSync(file);
+    const bytes = readRegular(place);
     const digest = hash("sha256", bytes, "base64");
     if (!this.#frames.has(digest) && !this.#packing.has(digest)) {
       const packing = packed(bytes, options);
@@ -121,3 +119,12 @@ const nothing: ReadContent = { place: "", digest: hash("sha256", "", "base64"), 
 /** The caller has seen that it is a regular file; should it have become a link, it is not followed. */
 const regular = flags.O_RDONLY | flags.O_NOFOLLOW | flags.O_NONBLOCK;
 const openRegular = (place: string) => open(place, regular);
+
+function readRegular(place: string): Buffer {
+  const file = openSync(place, regular);
+  try {
+    return readFileSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
