@@ -1,6 +1,6 @@
-import { access, constants, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { stat } from "node:fs/promises";
 import { outputOf } from "./process.ts";
+import { findProgram } from "./program-path.ts";
 
 interface Asked {
   /** Names the program's file as it was then. */
@@ -26,17 +26,8 @@ export async function versionOf(program: string): Promise<string> {
 
 /** The file that runs under a program's name now. Packages keep times of their own, so a new inode or status time tells too. */
 async function fileOf(program: string): Promise<string> {
-  for (const directory of (process.env.PATH ?? "").split(":")) {
-    const path = join(directory, program);
-    const facts = await stat(path, { bigint: true }).catch(() => undefined);
-    if (facts?.isFile() && (await isExecutable(path)))
-      return [path, facts.dev, facts.ino, facts.size, facts.mtimeNs, facts.ctimeNs].join(" ");
-  }
-  throw new Error(`${program} is not installed`);
+  const path = await findProgram(program);
+  if (path === undefined) throw new Error(`${program} is not installed`);
+  const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+  return [path, dev, ino, size, mtimeNs, ctimeNs].join(" ");
 }
-
-const isExecutable = (path: string): Promise<boolean> =>
-  access(path, constants.X_OK).then(
-    () => true,
-    () => false,
-  );

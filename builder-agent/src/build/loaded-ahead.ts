@@ -1,6 +1,6 @@
-import { constants } from "node:fs";
-import { access, open } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
+import { findProgram } from "../program-path.ts";
 import { shims } from "./kiwi.ts";
 
 /**
@@ -8,22 +8,10 @@ import { shims } from "./kiwi.ts";
  * (shims/loaded.py). Undefined: it is no Python program.
  */
 export async function loadedAhead(program: string, path: string): Promise<string[] | undefined> {
-  const file = program.includes("/") ? program : await foundIn(path, program);
+  const file = program.includes("/") ? program : await findProgram(program, path);
   const [, python, option] = /^#! ?(\/\S*python[\d.]*)(?: (-\w+))?\n/.exec(await headOf(file)) ?? [];
   if (file === undefined || python === undefined) return undefined;
   return [python, ...(option === undefined ? [] : [option]), join(shims, "loaded.py"), file];
-}
-
-async function foundIn(path: string, program: string): Promise<string | undefined> {
-  for (const dir of path.split(":")) {
-    const file = join(dir, program);
-    const isThere = await access(file, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) return file;
-  }
-  return undefined;
 }
 
 async function headOf(file: string | undefined): Promise<string> {

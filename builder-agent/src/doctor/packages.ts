@@ -1,5 +1,5 @@
 import { access, constants, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { findProgram } from "../program-path.ts";
 import packages from "./packages.json" with { type: "json" };
 import { imageTypes } from "../contract.ts";
 import { fine, missing, type Ability, type Check } from "./check.ts";
@@ -38,10 +38,9 @@ export async function checkTool(tool: Tool, distribution: Distribution): Promise
 
 /** The first that is there: of its paths, else of PATH and the system's own directories, which a user's PATH may lack. */
 export async function findTool({ tool, paths }: Pick<Tool, "tool" | "paths">): Promise<string | undefined> {
-  const dirs = [...(process.env["PATH"] ?? "").split(":"), "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
-  const mode = paths ? constants.R_OK : constants.X_OK;
-  for (const path of paths ?? dirs.filter((dir) => dir !== "").map((dir) => join(dir, tool))) {
-    const found = await access(path, mode).then(
+  if (!paths) return await findProgram(tool, `${process.env["PATH"] ?? ""}:/usr/sbin:/usr/bin:/sbin:/bin`);
+  for (const path of paths) {
+    const found = await access(path, constants.R_OK).then(
       () => true,
       () => false,
     );

@@ -55,7 +55,7 @@ describe("the sentence about a script of the appliance's own", () => {
 describe("the sentence about an image that is larger than its disk", () => {
   it.each(["kiwi_mount_manager", "kiwi_volumes"])("is its owner's to read, in KIWI's %s", (mount) => {
     const notes = error(
-      `KiwiCommandError: rsync: stderr: rsync: [receiver] write failed on "/work/temp/${mount}.q9zxx3w9/usr/lib/xfs.ko": No space left on device (28)`,
+      `KiwiCommandError: rsync: stderr: rsync: [receiver] write failed on "/var/lib/kiln-agent/work/build-7-1/temp/${mount}.q9zxx3w9/usr/lib/xfs.ko": No space left on device (28)`,
       "rsync error: error in file IO (code 11) at receiver.c(657) [receiver=3.5.0]",
     );
     expect(failureOf(notes, { exit, lastWords: "", root })).toEqual({
