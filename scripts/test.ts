@@ -1,7 +1,7 @@
 /** npm test: brings what the tests need, runs all of them, and ends with the one line "N passed, N failed". */
 import { Complaint } from "./launch/complaint.ts";
 import { prepareForTests } from "./test/prepare.ts";
-import { add, nothing, sentence } from "./test/tally.ts";
+import { add, nothing, summary } from "./test/tally.ts";
 import { runVitest, type Show } from "./test/vitest.ts";
 
 const given = process.argv.slice(2);
@@ -17,10 +17,10 @@ try {
   // Real builds, which count what is left on the host: nothing may run beside them.
   const others = add(fast, await guests);
   const tally = isFast ? others : add(others, await run(["acceptance"]));
-  if (tally.failed > 0 || tally.passed === 0) process.exitCode = 1;
-  console.log(sentence(tally));
+  if (tally.failures.length > 0 || tally.passed === 0) process.exitCode = 1;
+  console.log(summary(tally));
 } catch (error) {
   console.error(error instanceof Complaint ? `kiln: ${error.message}` : error);
-  console.log(sentence(add(nothing, { passed: 0, failed: 1 })));
+  console.log(summary({ passed: 0, failures: ["npm test itself, as said above"] }));
   process.exitCode = 1;
 }
