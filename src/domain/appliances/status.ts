@@ -11,7 +11,7 @@ import { resolve, type SoftwareProblem, type SoftwareResolution } from "#domain/
 import { loadSoftware, type ApplianceSoftware } from "#domain/software/resolution-request";
 import { whyNoEfi, whyNoVolumes } from "#domain/builds/builder-abilities";
 import { readOnlyMessage, readOnlyMode } from "#domain/service-settings";
-import { listAgents } from "#storage/agents";
+import { listAgents, type Agent } from "#storage/agents";
 import type { Appliance, Repository } from "#storage/appliances";
 import type { Database } from "#storage/db";
 
@@ -43,29 +43,29 @@ export async function applianceStatus(
   appliance: Appliance,
   imageType: ImageType = appliance.imageType,
 ): Promise<ApplianceStatus> {
-  const software = await loadSoftware(db, appliance, imageType);
+  const [software, agents] = await Promise.all([loadSoftware(db, appliance, imageType), listAgents(db)]);
   const issues = [
     ...repositoryIssues(software),
-    ...(await softwareIssues({ env, db }, appliance, software)),
-    ...(await builderIssues(db, appliance, imageType)),
+    ...(await softwareIssues({ env, db, agents }, appliance, software)),
+    ...volumeIssues(agents, appliance, imageType),
   ];
   return { state: issues.some(({ type }) => type === "error") ? "error" : "ok", issues };
 }
 
 const error = (text: string): Issue => ({ type: "error", text });
 
-/** What would be refused by every builder of the service. */
-async function builderIssues(db: Database, appliance: Appliance, imageType: ImageType): Promise<Issue[]> {
+/** Volumes that every builder of the service would refuse. */
+function volumeIssues(agents: readonly Agent[], appliance: Appliance, imageType: ImageType): Issue[] {
   if (!needsVolumes(configurationOf(appliance), imageType)) return [];
-  const why = whyNoVolumes(await listAgents(db), { imageType, arch: appliance.arch });
+  const why = whyNoVolumes(agents, { imageType, arch: appliance.arch });
   return why === undefined ? [] : [error(why)];
 }
 
 /** Likewise, of what the software asks for. */
-async function firmwareIssues(db: Database, software: BootFacts): Promise<Issue[]> {
+function firmwareIssues(agents: readonly Agent[], software: BootFacts): Issue[] {
   const loader = efiBootLoaderOf(software);
   if (loader === undefined) return [];
-  const why = whyNoEfi(await listAgents(db), { ...software, loader });
+  const why = whyNoEfi(agents, { ...software, loader });
   return why === undefined ? [] : [error(why)];
 }
 
@@ -87,7 +87,7 @@ const staleIssue = ({ name, problem }: Repository): Issue => ({
 });
 
 async function softwareIssues(
-  place: { env: Pick<Env, "BLOBS">; db: Database },
+  place: { env: Pick<Env, "BLOBS">; db: Database; agents: readonly Agent[] },
   appliance: Appliance,
   software: ApplianceSoftware,
 ): Promise<Issue[]> {
@@ -108,7 +108,7 @@ async function softwareIssues(
         ...bootIssues(baseSystem, resolution),
         ...diskIssues(appliance, software, resolution),
         ...configurationIssues(configurationOf(appliance), { ...image, softwareMb, firmware: firmwareOf(image) }),
-        ...(await firmwareIssues(place.db, image)),
+        ...firmwareIssues(place.agents, image),
       ];
     }
     default:
