@@ -13,8 +13,8 @@ export const Capabilities = z.object({
   lacking: z.partialRecord(z.union([ImageType, Arch]), z.string().max(300)).optional(),
   /** Why it cannot divide disks into volumes (LVM): the names of what is missing there. Absent: it can, or was never asked. */
   noLvm: z.string().min(1).max(300).optional(),
-  /** Why it cannot make images that boot by UEFI: likewise. */
-  noEfi: z.string().min(1).max(300).optional(),
+  /** Why it cannot make images that boot by UEFI: by type, likewise. */
+  noEfi: z.partialRecord(ImageType, z.string().min(1).max(300)).optional(),
   /** "vm": each build in a guest of its own. "none": bare on the host, as root, when the agent's operator said so. */
   isolation: z.enum(["vm", "none"]),
   testdrives: z.boolean(),

@@ -1,11 +1,13 @@
 import type { BuildFinished } from "#contract/index";
 import { attestBuild } from "#domain/builds/attestation";
+import { canDo } from "#domain/builds/builder-abilities";
 import type { EventName } from "#domain/events/names";
 import type { Moment } from "#domain/events/events";
 import { keepPreparedRoot } from "#domain/builds/prepared-root";
 import { raiseRelease } from "#domain/version";
 import { switchboard } from "#queues/jobs";
 import { listAgents } from "#storage/agents";
+import { findAnyAppliance } from "#storage/appliances";
 import { findAnyBuild, saveEnded, saveFinished, saveQueued, saveRunning, type Result } from "#storage/builds";
 import { openDatabase, type Database } from "#storage/db";
 import type { AgentsSeen, BuildState } from "./build-machine.ts";
@@ -64,17 +66,18 @@ export async function attestFinished(env: Env, id: number, { status }: BuildStat
 /** Whether agents that can do this build are there at all. */
 export async function agentsSeen(env: Env, buildId: number): Promise<AgentsSeen> {
   const db = openDatabase(env.DB);
-  const [build, agents, connected] = await Promise.all([
-    findAnyBuild(db, buildId),
+  const build = await findAnyBuild(db, buildId);
+  const [appliance, agents, connected] = await Promise.all([
+    build && findAnyAppliance(db, build.applianceId),
     listAgents(db),
     switchboard(env).connected(),
   ]);
+  if (!build || !appliance) return "none";
+  const wanted = { ...build, arch: appliance.arch };
   const fit = agents.filter(
     ({ id, lastSeenAt, capabilities }) =>
-      build &&
-      capabilities?.imageTypes.includes(build.imageType) &&
-      (!build.needsLvm || capabilities.noLvm === undefined) &&
-      (!build.needsEfi || capabilities.noEfi === undefined) &&
+      capabilities &&
+      canDo(capabilities, wanted) &&
       (connected.includes(id) || (lastSeenAt?.getTime() ?? 0) > Date.now() - forgottenAfterMs),
   );
   if (fit.length === 0) return "none";

@@ -1,5 +1,5 @@
-import { and, asc, desc, eq, inArray, isNull, not, notInArray, sql } from "drizzle-orm";
-import type { Arch, ImageType } from "#contract/index";
+import { and, asc, desc, eq, inArray, isNull, not, notInArray, or, sql } from "drizzle-orm";
+import { imageTypes, type Capabilities, type ImageType } from "#contract/index";
 import type { Database } from "./db.ts";
 import { appliances, builds, type buildStatuses } from "./schema.ts";
 
@@ -60,7 +60,7 @@ export const listBuildsOfAppliance = (db: Database, applianceId: number): Promis
 /** The queued builds that an agent can do, oldest first. */
 export async function listQueued(
   db: Database,
-  can: { imageTypes: ImageType[]; arches: Arch[]; noLvm?: string | undefined; noEfi?: string | undefined },
+  can: Pick<Capabilities, "imageTypes" | "arches" | "noLvm" | "noEfi">,
   limit: number,
 ): Promise<Build[]> {
   const rows = await db
@@ -73,13 +73,16 @@ export async function listQueued(
         inArray(builds.imageType, can.imageTypes),
         inArray(appliances.arch, can.arches),
         can.noLvm === undefined ? undefined : eq(builds.needsLvm, false),
-        can.noEfi === undefined ? undefined : eq(builds.needsEfi, false),
+        or(eq(builds.needsEfi, false), notInArray(builds.imageType, typesWithoutEfi(can))),
       ),
     )
     .orderBy(asc(builds.id))
     .limit(limit);
   return rows.map(({ build }) => build);
 }
+
+const typesWithoutEfi = ({ noEfi = {} }: Pick<Capabilities, "noEfi">): ImageType[] =>
+  imageTypes.filter((type) => noEfi[type] !== undefined);
 
 export const listHeldBy = (db: Database, agentId: number): Promise<Build[]> =>
   db.query.builds.findMany({ where: and(eq(builds.agentId, agentId), eq(builds.status, "running")) });

@@ -64,7 +64,7 @@ describe("the firmware of a frozen input", () => {
 describe("an image that boots by UEFI", () => {
   it("is refused at once where no builder can make one, and the status says what is missing and who asks", async () => {
     const id = await applianceWith(loader);
-    await (await fakeAgent()).hello({ imageTypes: ["oem", "net"], noEfi: "kernel: vfat, mkdosfs" });
+    await (await fakeAgent()).hello({ imageTypes: ["oem", "net", "iso"], noEfi: { oem: "kernel: vfat, mkdosfs" } });
 
     const { status } = await readXml(await tux.get(`/appliances/${id}/status`));
     const message = await expectError(
@@ -77,16 +77,20 @@ describe("an image that boots by UEFI", () => {
     expect([status.state, status.issues.issue]).toEqual(["error", { type: "error", text: message }]);
     const { running_builds: builds } = await readXml(await tux.get(`/running_builds?appliance_id=${id}`));
     expect(builds.running_build).toBeUndefined();
+    const other = await applianceWith(loader);
     expect((await tux.post("/running_builds", { appliance_id: id, image_type: "net" })).status).toBe(200);
+    expect((await tux.post("/running_builds", { appliance_id: other, image_type: "iso" })).status).toBe(200);
   });
 
   it("goes to a builder that can make it, past one that cannot", async () => {
     await emptyQueue();
     const buildId = await startBuild(tux, await applianceWith(loader));
     const plain = await startBuild(tux, await applianceWith());
-    const unable = { noEfi: "kernel: vfat" };
+    const medium = await startBuild(tux, await applianceWith(loader), { image_type: "iso" });
+    const unable = { imageTypes: ["oem", "iso"], noEfi: { oem: "kernel: vfat" } };
 
     expect((await claimWith(unable))?.buildId).toBe(plain);
+    expect((await claimWith(unable))?.buildId).toBe(medium);
     expect(await claimWith(unable)).toBeUndefined();
     expect((await claimWith({}))?.buildId).toBe(buildId);
   });
@@ -94,7 +98,8 @@ describe("an image that boots by UEFI", () => {
   it("waits for a builder that can make it, and one that cannot is none for it", async () => {
     const buildId = await startBuild(tux, await applianceWith(loader));
 
-    await (await fakeAgent()).hello({ noEfi: "kernel: vfat" });
+    await (await fakeAgent()).hello({ noEfi: { oem: "kernel: vfat" } });
+    await (await fakeAgent()).hello({ arches: ["i586"] });
     expect(await agentsSeen(env, buildId)).toBe("none");
     await (await fakeAgent()).hello();
     expect(await agentsSeen(env, buildId)).toBe("busy");

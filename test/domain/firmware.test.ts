@@ -38,15 +38,16 @@ describe("whyNoEfi", () => {
 
   it.each([
     ["nobody has said anything", [{ capabilities: null } as Agent]],
-    ["one can", [agent({ noEfi: "mkdosfs" }), agent()]],
-    ["none makes such images anyway", [agent({ noEfi: "mkdosfs", imageTypes: ["iso"] })]],
+    ["one can", [agent({ noEfi: { oem: "mkdosfs" } }), agent()]],
+    ["it lacks for media only", [agent({ noEfi: { iso: "mcopy" } })]],
+    ["none makes such images anyway", [agent({ noEfi: { oem: "mkdosfs" }, imageTypes: ["iso"] })]],
     ["the lack is of something else", [agent({ noLvm: "lvm2" })]],
   ])("is silent where %s", (_what, agents) => {
     expect(whyNoEfi(agents, wanted)).toBeUndefined();
   });
 
   it("names the package and what is missing", () => {
-    expect(whyNoEfi([agent({ noEfi: "mkdosfs" }), agent({ noEfi: "kernel: vfat" })], wanted)).toMatch(
+    expect(whyNoEfi([agent({ noEfi: { oem: "mkdosfs" } }), agent({ noEfi: { oem: "kernel: vfat" } })], wanted)).toMatch(
       /UEFI, for which grub2-x86_64-efi asks\. Missing there: mkdosfs; kernel: vfat\.$/,
     );
   });

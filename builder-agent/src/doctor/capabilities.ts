@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import type { Config } from "../config.ts";
-import { Arch, imageTypes, type Capabilities } from "../contract.ts";
+import { Arch, imageTypes, type Capabilities, type ImageType } from "../contract.ts";
 import { isPossible, obstaclesTo, type Ability, type Check } from "./check.ts";
 import { checkGuest } from "./guest.ts";
 import { checkDisk, checkIsolation, checkKernel, checkMemory, checkRoot, checkVnc } from "./host.ts";
@@ -52,8 +52,8 @@ function capabilitiesOf(report: Check[], { isolation }: DoctorConfig, kiwi: stri
     arches: Arch.options.filter((arch) => arch === "x86_64" || isPossible(arch, report)),
     imageTypes: imageTypes.filter((type) => isPossible(type, report)),
     lacking: lackingOf(report),
-    ...lackingFor("noLvm", "LVM disks", report),
-    ...lackingFor("noEfi", "UEFI", report),
+    ...noLvmOf(report),
+    ...noEfiOf(report),
     isolation,
     testdrives: isPossible("testdrives", report),
     builder: kiwi ?? "none",
@@ -62,12 +62,31 @@ function capabilitiesOf(report: Check[], { isolation }: DoctorConfig, kiwi: stri
 
 const maxLackingLength = 300;
 
-/** Extras of images: what stands in their way only narrows what a host can do. */
-function lackingFor(key: "noLvm" | "noEfi", extra: Ability, report: Check[]): Pick<Capabilities, typeof key> {
-  const checks = report.filter(({ state, disables }) => state !== "ok" && disables.includes(extra));
-  if (checks.length === 0) return {};
-  const names = checks.map(({ name }) => name).join(", ");
-  return { [key]: names.slice(0, maxLackingLength) };
+function noLvmOf(report: Check[]): Pick<Capabilities, "noLvm"> {
+  const names = lackingFor(["LVM disks"], report);
+  return names === "" ? {} : { noLvm: names };
+}
+
+function noEfiOf(report: Check[]): Pick<Capabilities, "noEfi"> {
+  const lacks = imageTypes.map((type) => [type, lackingFor(efiOf(type), report)] as const);
+  const told = lacks.filter(([, names]) => names !== "");
+  return told.length === 0 ? {} : { noEfi: Object.fromEntries(told) };
+}
+
+/** What an image of a type needs to boot by UEFI: KIWI mounts the partition of a disk, and fills that of a medium unmounted. */
+function efiOf(type: ImageType): Ability[] {
+  if (type === "net") return [];
+  if (type === "iso") return ["UEFI media"];
+  return type === "oemiso" ? ["UEFI disks", "UEFI media"] : ["UEFI disks"];
+}
+
+/** Extras of images: what stands in their way only narrows what a host can do. Empty: nothing does. */
+function lackingFor(extras: Ability[], report: Check[]): string {
+  const checks = report.filter(({ state, disables }) => state !== "ok" && extras.some((one) => disables.includes(one)));
+  return checks
+    .map(({ name }) => name)
+    .join(", ")
+    .slice(0, maxLackingLength);
 }
 
 /** What the Worker tells users whose build no agent takes. */

@@ -1,7 +1,7 @@
 import type { ImageType } from "../contract.ts";
 
 /** What a host cannot do while a check fails. */
-export type Ability = Possibility | "builds" | "guests" | "UEFI" | "LVM disks" | "tests";
+export type Ability = Possibility | "builds" | "guests" | "UEFI disks" | "UEFI media" | "LVM disks" | "tests";
 
 /** What the doctor gives a verdict on. */
 export type Possibility = ImageType | "i586" | "testdrives" | "sample-distribution";

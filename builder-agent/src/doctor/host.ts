@@ -48,12 +48,12 @@ export function checkAmount(
   return bytes >= least ? degraded(name, detail, [], mend) : missing(name, detail, ["builds", "testdrives"], mend);
 }
 
-/** Images that boot by UEFI want vfat, and LVM the device mapper. What boots by BIOS from one partition needs neither. */
+/** Disks that boot by UEFI want vfat, and LVM the device mapper. Media, and what boots by BIOS from one partition, need neither. */
 export async function checkKernel(): Promise<Check[]> {
   const filesystems = await readFile("/proc/filesystems", "utf8");
   const misc = await readFile("/proc/misc", "utf8").catch(() => "");
   return await Promise.all([
-    checkModule("vfat", /\tvfat$/m.test(filesystems), ["UEFI"]),
+    checkModule("vfat", /\tvfat$/m.test(filesystems), ["UEFI disks"]),
     checkModule("iso9660", /\tiso9660$/m.test(filesystems), []),
     checkModule("dm_mod", / device-mapper$/m.test(misc), ["LVM disks"]),
   ]);

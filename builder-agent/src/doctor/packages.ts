@@ -61,7 +61,8 @@ export async function findDistribution(file = "/etc/os-release"): Promise<Distri
 const abilities: readonly string[] = [
   ...imageTypes,
   "i586",
-  "UEFI",
+  "UEFI disks",
+  "UEFI media",
   "guests",
   "testdrives",
   "sample-distribution",

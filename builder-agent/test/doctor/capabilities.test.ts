@@ -18,7 +18,11 @@ describe("findCapabilities", () => {
     expect(report.filter(({ state }) => state === "missing")).toEqual([]);
     const { noLvm, noEfi, ...others } = Capabilities.parse(capabilities);
     expect(noLvm === undefined).toBe(!report.some(({ disables }) => disables.includes("LVM disks")));
-    expect(noEfi === undefined).toBe(!report.some(({ disables }) => disables.includes("UEFI")));
+    const lacks = (what: "UEFI disks" | "UEFI media") => report.some(({ disables }) => disables.includes(what));
+    expect(noEfi?.oem !== undefined).toBe(lacks("UEFI disks"));
+    expect(noEfi?.iso !== undefined).toBe(lacks("UEFI media"));
+    expect(noEfi?.oemiso !== undefined).toBe(lacks("UEFI disks") || lacks("UEFI media"));
+    expect(noEfi?.net).toBeUndefined();
     expect(others).toEqual({
       arches: ["x86_64", "i586"],
       imageTypes: ["oem", "iso", "vmx", "xen", "ec2", "net", "oemiso"],

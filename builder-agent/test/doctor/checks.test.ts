@@ -39,7 +39,18 @@ describe("packages.json", () => {
   });
 
   it("is for abilities that the doctor knows", () => {
-    const known = ["oem", "iso", "net", "i586", "UEFI", "guests", "testdrives", "sample-distribution", "tests"];
+    const known = [
+      "oem",
+      "iso",
+      "net",
+      "i586",
+      "UEFI disks",
+      "UEFI media",
+      "guests",
+      "testdrives",
+      "sample-distribution",
+      "tests",
+    ];
     expect(packages.flatMap((row) => row.for).filter((ability) => !known.includes(ability))).toEqual([]);
   });
 });
@@ -56,11 +67,14 @@ describe("checkTool", () => {
     expect(check).toEqual(missing("kiln-no-such-tool", "writes the medium", ["iso"], mend));
   });
 
-  it.each(["mkdosfs", "mcopy"])("without %s only takes UEFI away from a host that builds", async (name) => {
+  it.each([
+    ["mkdosfs", ["UEFI disks", "UEFI media"]],
+    ["mcopy", ["UEFI media"]],
+  ])("without %s only takes UEFI away from a host that builds", async (name, efi) => {
     const [found] = packages.filter(({ tool }) => tool === name);
     if (!found) throw new Error(`no row of ${name}`);
     const check = await checkTool({ ...found, tool: row.tool }, "debian");
-    expect(check.disables).toEqual(["UEFI", "guests", "tests"]);
+    expect(check.disables).toEqual([...efi, "guests", "tests"]);
     expect(imageTypes.every((type) => isPossible(type, [check]))).toBe(true);
   });
 

@@ -1,5 +1,6 @@
 import type { Arch, Capabilities, ImageType } from "#contract/index";
 import type { Agent } from "#storage/agents";
+import type { Build } from "#storage/builds";
 
 /** What a build asks of a builder. */
 export interface Wanted {
@@ -11,15 +12,21 @@ export interface Wanted {
 export const canBuild = ({ imageTypes, arches }: Capabilities, { imageType, arch }: Wanted): boolean =>
   imageTypes.includes(imageType) && arches.includes(arch);
 
+/** Whether an agent can do this build: `storage/builds.ts` asks the same of the queue, in SQL. */
+export const canDo = (can: Capabilities, build: Wanted & Pick<Build, "needsLvm" | "needsEfi">): boolean =>
+  canBuild(can, build) &&
+  (!build.needsLvm || can.noLvm === undefined) &&
+  (!build.needsEfi || can.noEfi?.[build.imageType] === undefined);
+
 /** Why no builder divides the disk of such an image into volumes. Undefined: one may. */
 export function whyNoVolumes(agents: readonly Agent[], wanted: Wanted): string | undefined {
-  const there = missingEverywhere(agents, wanted, "noLvm");
+  const there = missingEverywhere(agents, wanted, ({ noLvm }) => noLvm);
   return there && `No builder of this service can divide a disk into volumes (LVM). Missing there: ${there}.`;
 }
 
 /** Why no builder makes such an image boot by UEFI, which the package `loader` asks for. Undefined: one may. */
 export function whyNoEfi(agents: readonly Agent[], wanted: Wanted & { loader: string }): string | undefined {
-  const there = missingEverywhere(agents, wanted, "noEfi");
+  const there = missingEverywhere(agents, wanted, ({ noEfi }) => noEfi?.[wanted.imageType]);
   if (there === undefined) return undefined;
   return `No builder of this service can make an image that boots by UEFI, for which ${wanted.loader} asks. Missing there: ${there}.`;
 }
@@ -28,11 +35,13 @@ export function whyNoEfi(agents: readonly Agent[], wanted: Wanted & { loader: st
  * What the builders of such images lack, some of it. Undefined: one lacks nothing, or none has said that it makes such images,
  * which is another refusal.
  */
-function missingEverywhere(agents: readonly Agent[], wanted: Wanted, extra: Extra): string | undefined {
+function missingEverywhere(
+  agents: readonly Agent[],
+  wanted: Wanted,
+  lack: (can: Capabilities) => string | undefined,
+): string | undefined {
   const builders = agents.flatMap(({ capabilities }) => capabilities ?? []).filter((can) => canBuild(can, wanted));
-  const missing = builders.flatMap((can) => can[extra] ?? []);
+  const missing = builders.flatMap((can) => lack(can) ?? []);
   if (builders.length === 0 || missing.length < builders.length) return undefined;
   return [...new Set(missing)].slice(0, 3).join("; ");
 }
-
-type Extra = "noLvm" | "noEfi";
