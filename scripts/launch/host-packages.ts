@@ -6,7 +6,18 @@ import { projectRoot } from "./project.ts";
 import { print, step } from "./progress.ts";
 
 /** What a host package is for; the names are those of the agent's doctor. */
-export type Purpose = "oem" | "iso" | "UEFI" | "guests" | "testdrives" | "sample-distribution" | "solver" | "tests";
+export const purposes = [
+  "oem",
+  "iso",
+  "UEFI disks",
+  "UEFI media",
+  "guests",
+  "testdrives",
+  "sample-distribution",
+  "solver",
+  "tests",
+] as const;
+export type Purpose = (typeof purposes)[number];
 
 export const HostPackage = z.object({
   tool: z.string(),
@@ -52,9 +63,12 @@ export async function installHostPackages(purposes: readonly Purpose[], signal?:
 }
 
 /** The tools of these purposes that this machine lacks. */
-export function missingPackages(purposes: readonly Purpose[]): HostPackage[] {
-  const wanted = new Set<string>(purposes);
-  return allPackages().filter((each) => each.for.some((purpose) => wanted.has(purpose)) && !isThere(each));
+export const missingPackages = (wanted: readonly Purpose[]): HostPackage[] =>
+  packagesFor(wanted).filter((each) => !isThere(each));
+
+export function packagesFor(wanted: readonly Purpose[]): HostPackage[] {
+  const names = new Set<string>(wanted);
+  return allPackages().filter((each) => each.for.some((purpose) => names.has(purpose)));
 }
 
 /** The purposes that a lack makes impossible. */

@@ -16,7 +16,7 @@ export async function prepareHost(
   signal: AbortSignal,
 ): Promise<PreparedHost> {
   const forAgent: Purpose[] = withAgent ? ["oem", "iso", "testdrives"] : [];
-  const extras: Purpose[] = withAgent ? ["UEFI"] : [];
+  const extras: Purpose[] = withAgent ? ["UEFI disks", "UEFI media"] : [];
   const purposes: Purpose[] = [...forAgent, ...extras, ...(found ? [] : ["sample-distribution" as const])];
   const lacking = impossible(await installHostPackages(purposes, signal), purposes);
   for (const purpose of lacking) warn(`Without them there will be no ${purpose} on this machine.`);

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { impossible } from "../../scripts/launch/host-packages.ts";
+import { impossible, packagesFor, purposes } from "../../scripts/launch/host-packages.ts";
 import { inputsHash } from "../../scripts/launch/inputs-hash.ts";
 import { emptyFolder } from "./folder.ts";
 
@@ -9,6 +9,13 @@ describe("impossible", () => {
     const xorriso = { tool: "xorriso", debian: "xorriso", suse: "xorriso", fedora: "xorriso", for: ["iso"], why: "" };
     expect(impossible([xorriso], ["oem", "iso", "testdrives"])).toEqual(["iso"]);
     expect(impossible([], ["oem", "iso", "testdrives"])).toEqual([]);
+  });
+});
+
+describe("packagesFor", () => {
+  it.each(purposes)("knows packages for %s", (purpose) => {
+    expect(packagesFor([purpose]).every((each) => each.for.includes(purpose))).toBe(true);
+    expect(packagesFor([purpose])).not.toEqual([]);
   });
 });
 
