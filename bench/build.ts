@@ -2,7 +2,14 @@ import { cpSync, copyFileSync, existsSync, readdirSync, readFileSync, writeFileS
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { createArguments, kiwiEnvironment, makeKiwiPlace, prepareArguments } from "../builder-agent/src/build/kiwi.ts";
+import {
+  createArguments,
+  kiwiEnvironment,
+  makeKiwiPlace,
+  prepareArguments,
+  shims,
+  type KiwiPlace,
+} from "../builder-agent/src/build/kiwi.ts";
 import { packImage } from "../builder-agent/src/build/pack.ts";
 import { readResult } from "../builder-agent/src/build/result.ts";
 import type { ImageType } from "../builder-agent/src/contract.ts";
@@ -103,6 +110,7 @@ async function buildBare(kept: string, folder: string, imageType: ImageType): Pr
   await using dir = await openWorkDir(folder, "bare", () => {});
   const signal = AbortSignal.timeout(limitMs);
   const place = await makeKiwiPlace(dir.path);
+  const env = bareEnvironment(place, dir.path);
   for (const name of given) cpSync(join(kept, name), join(dir.path, name), { recursive: true });
   const config = join(place.description, "config.xml");
   writeFileSync(config, readFileSync(config, "utf8").replaceAll(placeholder, dir.path));
@@ -111,7 +119,7 @@ async function buildBare(kept: string, folder: string, imageType: ImageType): Pr
     const [command, enclosedArgs] = enclosed("kiwi-ng", args);
     let lastWords = "";
     const onLine = (line: string) => void (lastWords = line.trim() || lastWords);
-    const options = { env: kiwiEnvironment(place), cwd: dir.path, signal, onOutput, onLine };
+    const options = { env, cwd: dir.path, signal, onOutput, onLine };
     const exit = await run(command, enclosedArgs, options);
     if (!("code" in exit) || exit.code !== 0) throw new Error(`kiwi-ng by hand: ${endOf(exit)}: ${lastWords}`);
   }
@@ -123,6 +131,14 @@ async function buildBare(kept: string, folder: string, imageType: ImageType): Pr
   await mkdir(join(dir.path, "copy"));
   copyFileSync(packed.path, join(dir.path, "copy", packed.fileName));
   return (performance.now() - startedAt) / 1000;
+}
+
+/** Of what stands before the host's programs for our KIWI, bare KIWI has the one without which some kernels let it make no disk. */
+function bareEnvironment(place: KiwiPlace, dir: string): NodeJS.ProcessEnv {
+  const mended = join(dir, "mended");
+  cpSync(join(shims, "partx"), join(mended, "partx"));
+  const environment = kiwiEnvironment(place);
+  return { ...environment, PATH: environment.PATH.replace(shims, mended) };
 }
 
 /** KIWI's log goes to its file; what it prints is the same once more. */

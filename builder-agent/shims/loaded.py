@@ -6,10 +6,8 @@ anybody has written on this host is on the disk, and rpm does for each change of
 leave useless anyway needs none of that. What is written is the same, since the kernel itself writes a file system out when
 it is unmounted.
 """
-import ctypes
 import os
 import runpy
-import struct
 import sys
 
 try:
@@ -20,27 +18,14 @@ try:
 except ImportError:
     pass  # another version, which loads what it has by itself
 
-# linux/seccomp.h, linux/filter.h, linux/audit.h, and the numbers of the calls on x86_64
-PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
-ALLOW, SUCCEED = 0x7FFF0000, 0x00050000
-LOAD, JUMP_IF_EQUAL, RETURN = 0x20, 0x15, 0x06
-CALL, ARCHITECTURE = 0, 4
-X86_64 = 0xC000003E
-FSYNC, FDATASYNC, SYNC, SYNC_FILE_RANGE, SYNCFS = 74, 75, 162, 277, 306
+# The folder of the shims is the agent's, and stays as it is.
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(__file__))
+from system_calls import FDATASYNC, FSYNC, SYNC, SYNC_FILE_RANGE, SYNCFS, succeed_at_once
+del sys.path[0]
+sys.dont_write_bytecode = False
 
-
-def succeed_without_syncing():
-    """Programs of other architectures, and kernels without seccomp, wait as they always did."""
-    calls = [FSYNC, FDATASYNC, SYNC, SYNC_FILE_RANGE, SYNCFS]
-    filter = [(LOAD, 0, 0, ARCHITECTURE), (JUMP_IF_EQUAL, 1, 0, X86_64), (RETURN, 0, 0, ALLOW), (LOAD, 0, 0, CALL)]
-    filter += [(JUMP_IF_EQUAL, len(calls) - index, 0, call) for index, call in enumerate(calls)]
-    filter += [(RETURN, 0, 0, ALLOW), (RETURN, 0, 0, SUCCEED)]
-    code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *step) for step in filter))
-    program = ctypes.create_string_buffer(struct.pack("@HP", len(filter), ctypes.addressof(code)))
-    ctypes.CDLL(None).prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0, 0)
-
-
-succeed_without_syncing()
+succeed_at_once(FSYNC, FDATASYNC, SYNC, SYNC_FILE_RANGE, SYNCFS)
 sys.stdin.buffer.read()
 os.dup2(os.open(os.devnull, os.O_RDONLY), sys.stdin.fileno())
 del sys.argv[0]

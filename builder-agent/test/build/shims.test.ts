@@ -1,0 +1,55 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { shims } from "../../src/build/kiwi.ts";
+import { temporaryDir } from "../support/agent-place.ts";
+
+/** Each would take hours, or be killed by this. */
+const timeout = 20_000;
+const sleepless = (...command: string[]) =>
+  execFileSync("python3", ["-BES", join(shims, "sleepless.py"), ...command], { timeout, encoding: "utf8" });
+
+describe("a program that never sleeps", () => {
+  it("goes on at once, and so does what it starts", () => {
+    expect(sleepless("/bin/sleep", "7200")).toBe("");
+    expect(sleepless("/bin/sh", "-c", 'sleep 7200; echo "$0 $1"', "its own", "arguments")).toBe("its own arguments\n");
+  });
+
+  it("ends as it would", () => {
+    expect(() => sleepless("/bin/sh", "-c", "exit 7")).toThrow(expect.objectContaining({ status: 7 }));
+  });
+
+  it("leaves nothing behind in the agent's own folder", () => {
+    sleepless("/bin/true");
+    expect(readdirSync(shims)).not.toContain("__pycache__");
+  });
+});
+
+const rpm = (...args: string[]) => execFileSync(join(shims, "rpm"), args, { encoding: "utf8", stdio: "pipe" });
+
+describe("rpm as KIWI calls it", () => {
+  it("is asked for everything but a verification: that of an option that it does not know would fail", () => {
+    expect(rpm("--root", "/", "-Va", "--kiln")).toBe("");
+    expect(() => rpm("--root", "/", "-qa", "--kiln")).toThrow("--kiln");
+    expect(rpm("--eval", "%{?nothing}one")).toBe("one\n");
+  });
+});
+
+const sfdisk = (args: string[], input = "") =>
+  execFileSync(join(shims, "sfdisk"), args, { input, encoding: "utf8", stdio: "pipe" });
+
+describe("sfdisk as KIWI calls it", () => {
+  it("says what a partition is for", async () => {
+    await using dir = await temporaryDir();
+    const disk = join(dir.path, "disk");
+    writeFileSync(disk, "");
+    truncateSync(disk, 16 * 1024 * 1024);
+    sfdisk([disk], "label: dos\n,,L\n");
+
+    sfdisk(["-c", disk, "1", "8e"]);
+
+    const { partitions } = JSON.parse(sfdisk(["--json", disk])).partitiontable;
+    expect(partitions).toEqual([expect.objectContaining({ start: 2048, type: "8e" })]);
+  });
+});
