@@ -134,7 +134,7 @@ async function buildBare(kept: string, folder: string, imageType: ImageType): Pr
 }
 
 /** Of what stands before the host's programs for our KIWI, bare KIWI has the one without which some kernels let it make no disk. */
-function bareEnvironment(place: KiwiPlace, dir: string): NodeJS.ProcessEnv {
+function bareEnvironment(place: KiwiPlace, dir: string): Record<string, string> {
   const mended = join(dir, "mended");
   cpSync(join(shims, "partx"), join(mended, "partx"));
   const environment = kiwiEnvironment(place);

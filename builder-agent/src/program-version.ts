@@ -16,7 +16,7 @@ export async function versionOf(program: string): Promise<string> {
   const file = await fileOf(program);
   const known = asked.get(program);
   if (known?.file === file) return await known.said;
-  const said = outputOf(program, ["--version"], AbortSignal.timeout(5_000));
+  const said = outputOf(program, ["--version"], AbortSignal.timeout(30_000));
   asked.set(program, { file, said });
   return await said.catch((error: unknown) => {
     if (asked.get(program)?.said === said) asked.delete(program);

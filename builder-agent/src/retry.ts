@@ -41,7 +41,8 @@ export async function withRetry<T>(work: () => Promise<T>, tries: Tries): Promis
       return await work();
     } catch (error) {
       if (attempt >= tries.attempts || !isWorthRetry(error)) throw error;
-      await sleep(pauseMs(attempt, tries), undefined, { signal: tries.signal });
+      // Told to stop: the head of the loop throws with the reason that was given.
+      await sleep(pauseMs(attempt, tries), undefined, { signal: tries.signal }).catch(() => {});
     }
   }
 }

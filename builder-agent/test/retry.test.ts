@@ -48,13 +48,13 @@ describe("withRetry", () => {
     await expect(withRetry(work, quick(forever))).rejects.toThrow("number 3");
   });
 
-  it("stops waiting when it is told to", async () => {
+  it("stops waiting when it is told to, with the reason that it is given", async () => {
     const stop = new AbortController();
-    setTimeout(() => stop.abort(), 20);
+    setTimeout(() => stop.abort(new Error("no room")), 20);
 
     await expect(
       withRetry(inTrouble, { attempts: 100, baseDelayMs: 10_000, maxDelayMs: 10_000, signal: stop.signal }),
-    ).rejects.toThrow();
+    ).rejects.toThrow("no room");
   });
 
   it("pauses longer each time up to a limit", () => {

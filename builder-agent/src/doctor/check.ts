@@ -3,6 +3,9 @@ import type { ImageType } from "../contract.ts";
 /** What a host cannot do while a check fails. */
 export type Ability = Possibility | "builds" | "guests" | "UEFI disks" | "UEFI media" | "LVM disks" | "tests";
 
+/** So long a program may take to answer the doctor: seconds on a busy host, and one that hangs shall not hold the agent up. */
+export const answerLimitMs = 30_000;
+
 /** What the doctor gives a verdict on. */
 export type Possibility = ImageType | "i586" | "testdrives" | "sample-distribution";
 

@@ -3,7 +3,7 @@ import type { Config } from "../config.ts";
 import { freeBytes } from "../disk-room.ts";
 import { outputOf } from "../process.ts";
 import { firstVncPort } from "../testdrive/vnc-port.ts";
-import { degraded, fine, missing, type Ability, type Check } from "./check.ts";
+import { answerLimitMs, degraded, fine, missing, type Ability, type Check } from "./check.ts";
 
 const gib = 1024 ** 3;
 const comfortableDiskBytes = 20 * gib;
@@ -62,7 +62,7 @@ export async function checkKernel(): Promise<Check[]> {
 async function checkModule(module: string, isBuiltIn: boolean, disables: Ability[]): Promise<Check> {
   const name = `kernel: ${module}`;
   if (isBuiltIn) return fine(name, "there");
-  const loadable = await outputOf("modprobe", ["--dry-run", module], AbortSignal.timeout(5_000)).then(
+  const loadable = await outputOf("modprobe", ["--dry-run", module], AbortSignal.timeout(answerLimitMs)).then(
     () => true,
     () => false,
   );

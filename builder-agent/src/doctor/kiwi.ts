@@ -1,15 +1,14 @@
 import { makeKiwiPlace, kiwiEnvironment } from "../build/kiwi.ts";
 import { enclosed, endOf, outputOf, run } from "../process.ts";
-import { fine, missing, type Check } from "./check.ts";
+import { answerLimitMs, fine, missing, type Check } from "./check.ts";
 import { scratchDir } from "./scratch-dir.ts";
 
 /** The first that Kiln was tried with. */
 const oldestKiwi = [9, 24] as const;
-const limitMs = 10_000;
 
 /** → KIWI's version, if it answers at all. */
 export async function findKiwiVersion(): Promise<string | undefined> {
-  const said = await outputOf("kiwi-ng", ["--version"], AbortSignal.timeout(limitMs)).catch(() => "");
+  const said = await outputOf("kiwi-ng", ["--version"], AbortSignal.timeout(answerLimitMs)).catch(() => "");
   return /(\d+\.\d+\.\d+)/.exec(said)?.[1];
 }
 
@@ -32,7 +31,7 @@ export async function checkRpmMacros(stateDir: string): Promise<Check> {
   const lines: string[] = [];
   const exit = await run("rpm", ["--eval", "%_dbpath", "--eval", "%__gpg"], {
     env: kiwiEnvironment(place),
-    signal: AbortSignal.timeout(limitMs),
+    signal: AbortSignal.timeout(answerLimitMs),
     onLine: (line) => lines.push(line),
   }).catch((error: Error) => error);
   const said = lines.join(" ");
@@ -45,7 +44,7 @@ export async function checkRpmMacros(stateDir: string): Promise<Check> {
 export async function checkEnclosure(): Promise<Check> {
   const name = "namespaces";
   const lines: string[] = [];
-  const options = { signal: AbortSignal.timeout(limitMs), onLine: (line: string) => lines.push(line) };
+  const options = { signal: AbortSignal.timeout(answerLimitMs), onLine: (line: string) => lines.push(line) };
   const exit = await run(...enclosed("true", []), options).catch((error: Error) => error);
   if (!(exit instanceof Error) && "code" in exit && exit.code === 0) return fine(name, "unshare works");
   return missing(name, lines.join(" "), ["builds"], "run the agent as root outside of an unprivileged container");

@@ -1,12 +1,9 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { shims } from "../build/kiwi.ts";
 import { enclosed, outputOf } from "../process.ts";
-import { degraded, fine, missing, type Check } from "./check.ts";
+import { answerLimitMs, degraded, fine, missing, type Check } from "./check.ts";
 import { scratchDir } from "./scratch-dir.ts";
-
-const limitMs = 20_000;
-const shims = fileURLToPath(new URL("../../shims", import.meta.url));
 
 /**
  * All that KIWI does with a disk image's partition, in its order; `partx` is our shim. The trap undoes it whatever fails.
@@ -34,7 +31,7 @@ export async function checkLoopDevice(stateDir: string): Promise<Check> {
   await using dir = await scratchDir(stateDir);
   try {
     const script = enclosed("sh", ["-c", roundTrip, "sh", dir.path, shims]);
-    await outputOf(...script, AbortSignal.timeout(limitMs));
+    await outputOf(...script, AbortSignal.timeout(answerLimitMs));
     return fine(name, "a disk was partitioned, formatted and mounted");
   } catch (error) {
     const why = error instanceof Error ? error.message.split(`${shims}: `).at(-1) : "";

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { outputOf } from "../process.ts";
-import { fine, missing, type Check } from "./check.ts";
+import { answerLimitMs, fine, missing, type Check } from "./check.ts";
 import { scratchDir } from "./scratch-dir.ts";
 
 const name = "32-bit programs";
@@ -11,7 +11,7 @@ export async function check32BitPrograms(stateDir: string): Promise<Check> {
   await using dir = await scratchDir(stateDir);
   const file = join(dir.path, "program");
   await writeFile(file, smallestProgram(), { mode: 0o700 });
-  const ran = await outputOf("setarch", ["i686", file], AbortSignal.timeout(5_000)).then(
+  const ran = await outputOf("setarch", ["i686", file], AbortSignal.timeout(answerLimitMs)).then(
     () => true,
     () => false,
   );

@@ -1,5 +1,5 @@
 import { outputOf } from "../process.ts";
-import { degraded, fine, type Check } from "./check.ts";
+import { answerLimitMs, degraded, fine, type Check } from "./check.ts";
 import { findTool } from "./packages.ts";
 
 /** How the check learns about this host; its test has its own answers. */
@@ -13,7 +13,7 @@ export interface VolumeQuestions {
 const host: VolumeQuestions = {
   program: () => findTool({ tool: "lvm" }),
   answers: () =>
-    outputOf("dmsetup", ["version"], AbortSignal.timeout(5_000)).then(
+    outputOf("dmsetup", ["version"], AbortSignal.timeout(answerLimitMs)).then(
       (said) => /Driver version/.test(said),
       () => false,
     ),

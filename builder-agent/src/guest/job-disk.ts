@@ -1,11 +1,11 @@
 import { chmod, copyFile, link, mkdir, open, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { asMachine, createArguments, kiwiPlaceAt, prepareArguments, type KiwiPlace } from "../build/kiwi.ts";
+import { asMachine, createArguments, kiwiPlaceAt, prepareArguments, shims, type KiwiPlace } from "../build/kiwi.ts";
 import type { KiwiJob } from "../build/kiwi-runner.ts";
 import { steadyEnvironment } from "../build/steady.ts";
 import { packArguments, unpackArguments } from "../prepared/archive.ts";
 import { outputOf } from "../process.ts";
-import { guestScript, shimsDir } from "./scripts.ts";
+import { guestScript } from "./scripts.ts";
 
 /** Where the parts of a job lie inside the guest (guest/kiwi.sh): what it was given is read-only. */
 export const insideGuest: KiwiPlace = {
@@ -60,7 +60,7 @@ export async function makeJobDisk(job: KiwiJob): Promise<string> {
   await chmod(join(dir, "run"), 0o755);
   const commands = Object.entries(jobCommands(job));
   for (const [step, words] of commands) await writeFile(join(dir, step), words.map((word) => `${word}\0`).join(""));
-  const parts = [place.description, place.packages, place.keys, place.home, place.config, shimsDir];
+  const parts = [place.description, place.packages, place.keys, place.home, place.config, shims];
   if (share?.archive !== undefined) await link(share.archive, join(dir, basename(archiveIn)));
   const archives = share?.archive === undefined ? [] : [join(dir, basename(archiveIn))];
   const own = ["run", ...commands.map(([step]) => step)].map((name) => join(dir, name));

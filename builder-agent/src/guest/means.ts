@@ -46,7 +46,7 @@ async function whyNotEnclosed(): Promise<string> {
   const [command, args] = guestCommand(machine);
   const enclosure = args.slice(0, args.indexOf("--chdir") + 2);
   const lines: string[] = [];
-  const options = { signal: AbortSignal.timeout(10_000), onLine: (line: string) => void lines.push(line) };
+  const options = { signal: AbortSignal.timeout(30_000), onLine: (line: string) => void lines.push(line) };
   const exit = await run(command, [...enclosure, "--", "true"], options).catch((error: Error) => error);
   if (exit instanceof Error) return exit.message;
   return "code" in exit && exit.code === 0 ? "" : (lines.at(-1) ?? endOf(exit));
