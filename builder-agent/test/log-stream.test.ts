@@ -76,7 +76,7 @@ describe("the log stream", () => {
 
     for (const line of ["one", "two", "three", "four"]) {
       log.write(line);
-      await new Promise((resolve) => setTimeout(resolve, 30));
+      await eventually(line, () => got.endsWith(`${line}\n`));
     }
     await log.close();
 

@@ -14,7 +14,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 const firewalld = ["firewalld", "python3-firewall", "python3-nftables", "libnftables1", "libnftnl11", "netbase"];
 const bindings = ["python3-gi", "gir1.2-glib-2.0", "libgirepository-1.0-1", "python3-dbus", "libdbus-1-3"];
 const libraries = ["libjansson4", "libmnl0", "libxtables12"];
-beforeAll(() => unpackPackages([...firewalld, ...bindings, ...libraries], packages));
+beforeAll(() => unpackPackages([...firewalld, ...bindings, ...libraries], packages), 600_000);
 
 const inImage = imagesIn(dir, packages);
 const openPorts = ["ssh", "22", "8080", "53/udp", "postgresql", "tftp/udp"];
@@ -31,7 +31,8 @@ const isOpen = (said: string) =>
   );
 const nothing = { target: "default", protocols: "", "source-ports": "", "rich rules": "" };
 
-describe("an image with firewalld", () => {
+// Many starts of a large Python program.
+describe("an image with firewalld", { timeout: 300_000 }, () => {
   it("lets in what is open and nothing else", () => {
     const said = inImage({ firewall: { enabled: true, openPorts } }, ask);
     const ports = "22/tcp 53/udp 5432/tcp 69/udp 8080/tcp";

@@ -5,8 +5,11 @@ import { childMark, endLeftovers, marked } from "../../scripts/launch/leftovers.
 import { isAlive } from "../../scripts/launch/process-tree.ts";
 import { emptyFolder } from "./folder.ts";
 
-/** A real process with the mark of a state directory; it says when it is up. */
-async function leftover(state: string, script = "echo up; exec sleep 600"): Promise<ChildProcess & { pid: number }> {
+/**
+ * A real process with the mark of a state directory; it says when it is up. It then starts no program: one that becomes another
+ * has for a moment no environment to be known by.
+ */
+async function leftover(state: string, script = "echo up; read"): Promise<ChildProcess & { pid: number }> {
   const child = spawn("bash", ["-c", script], { env: { ...process.env, [childMark]: state }, detached: true });
   onTestFinished(() => void child.kill("SIGKILL"));
   await once(child.stdout, "data");
@@ -23,7 +26,7 @@ describe("endLeftovers", () => {
 
   it("finds what such a process started, also when that changed its session", async () => {
     const state = emptyFolder();
-    await leftover(state, "setsid sleep 600 & echo up; wait");
+    await leftover(state, "setsid bash -c 'echo up; read' <&0 & wait");
     expect(await endLeftovers(state)).toBeGreaterThanOrEqual(2);
     expect(marked(state)).toEqual([]);
   });

@@ -50,6 +50,10 @@ async function packWhole(root: string, dir: string, onEntry: (found: Found) => v
   return { store, ahead };
 }
 
+function touch({ path, place }: Found): void {
+  if (path === "/etc/kept") writeFileSync(place, "content kept");
+}
+
 function spoil({ path, place }: Found): void {
   if (path === "/etc/kept") rmSync(place);
   if (path === "/big") truncateSync(place, 2_000_000);
@@ -106,10 +110,8 @@ describe("contents packed ahead", () => {
   it("are not known of files that were changed a moment ago: nothing would show another change", async () => {
     await using dir = await temporaryDir();
     const root = await settledRoot(dir.path);
-    for (const name of ["big", "twin"]) rmSync(join(root, name)); // reading them takes more than a moment
-    writeFileSync(join(root, "etc/kept"), "content kept");
 
-    const { store, ahead } = await packWhole(root, dir.path);
+    const { store, ahead } = await packWhole(root, dir.path, touch);
     await using _ = store;
 
     expect(ahead.find(join(root, "etc/kept"))).toBeUndefined();

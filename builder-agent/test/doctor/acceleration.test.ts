@@ -21,7 +21,7 @@ describe("probeKernel", () => {
 describe("bootProbe", () => {
   it("boots the probe kernel in emulation", async () => {
     await using dir = await temporaryDir();
-    expect(await bootProbe("tcg", dir.path)).toEqual({ booted: true, ms: expect.any(Number) });
+    expect(await bootProbe("tcg", dir.path, 50_000)).toEqual({ booted: true, ms: expect.any(Number) });
   });
 
   it("does not take a machine for good that has not come to the kernel's end in time", async () => {

@@ -1,5 +1,6 @@
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { onTestFinished, vi } from "vitest";
 import { openImageCache } from "../../src/image-cache.ts";
 import { Snapshots } from "../../src/snapshot/snapshots.ts";
 import { makeDrives } from "../../src/testdrive/disk.ts";
@@ -12,6 +13,15 @@ const buildId = 7;
 const image = { fileName: "a.tar.gz", size: 1, sha256: "a".repeat(64), rawSize: 1024 * 1024, compressed: true };
 let nextId = 500;
 
+/** Gives the machine of a snapshot its time like any other's: on a busy host it would wait until all other tests have ended. */
+async function withoutWaiting(programs: string): Promise<void> {
+  await mkdir(programs);
+  const chrt = `#!/bin/sh\n/usr/bin/chrt "$1" "$2" true && shift 2 && exec "$@"\n`;
+  await writeFile(join(programs, "chrt"), chrt, { mode: 0o755 });
+  vi.stubEnv("PATH", `${programs}:${process.env["PATH"]}`);
+  onTestFinished(() => void vi.unstubAllEnvs());
+}
+
 export interface PlaceOptions {
   snapshots?: "on" | "off";
   says?: string;
@@ -22,6 +32,7 @@ export interface PlaceOptions {
 /** An agent's state directory with one image in the cache, and sessions started from it on real QEMUs. */
 export async function makePlace({ snapshots = "on", says, bootMs, cacheBytes = 1e9 }: PlaceOptions = {}) {
   const state = await temporaryDir();
+  await withoutWaiting(join(state.path, "programs"));
   const stopping = new AbortController();
   const { signal } = stopping;
   const logged: string[] = [];

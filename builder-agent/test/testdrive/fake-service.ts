@@ -33,7 +33,7 @@ export class FakeViewer {
 /** The Worker's side of one testdrive over real HTTP and WebSockets. */
 export async function startFakeService() {
   const service = new FakeService();
-  const server = createServer((request, response) => service.answer(request, response));
+  const server = createServer((request, response) => void service.answer(request, response));
   const sockets = new WebSocketServer({ noServer: true });
   server.on("upgrade", (request, socket, head) => {
     const refusal = service.refusal(request);
@@ -68,6 +68,8 @@ class FakeService {
   readonly ranges: number[] = [];
   /** The body breaks after so many bytes of each answer. */
   cutAfter = Number.POSITIVE_INFINITY;
+  /** No answer is begun before. */
+  held: Promise<void> | undefined;
   /** The body goes silent instead of breaking. */
   stalls = false;
   /** Answers to control sockets that are not accepted. */
@@ -109,11 +111,12 @@ class FakeService {
     socket.on("message", (data: Buffer) => this.reports.push(TestdriveReport.parse(JSON.parse(data.toString()))));
   }
 
-  answer(request: IncomingMessage, response: ServerResponse): void {
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const asked = /^\/agent\/testdrives\/\d+\/modified\/(.+)$/.exec(request.url ?? "")?.[1];
     if (asked !== undefined) return void this.#note(asked, request, response);
     const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1] ?? 0);
     this.ranges.push(from);
+    await this.held;
     const size = this.image.length;
     const headers = { "content-range": `bytes ${from}-${size - 1}/${size}`, "content-length": size - from };
     response.writeHead(206, headers);

@@ -51,7 +51,7 @@ async function visitTo(
   port: number | null,
   asked: Partial<GuestRequest> = {},
   body = "",
-  silenceMs = 300,
+  silenceMs = 30_000,
 ): Promise<Shown> {
   const shown = Promise.withResolvers<Shown>();
   const api: VisitApi = {
@@ -106,8 +106,8 @@ describe("answerVisit", () => {
     const gone = await guest(() => {});
     await gone[Symbol.asyncDispose]();
 
-    const places = [silent.port, nonsense.port, oddStatus.port, long.port, gone.port, null];
-    const shown = await Promise.all(places.map((port) => visitTo(port)));
+    const others = [nonsense.port, oddStatus.port, long.port, gone.port, null];
+    const shown = await Promise.all([visitTo(silent.port, {}, "", 300), ...others.map((port) => visitTo(port))]);
 
     expect(shown.map(({ head }) => head.status)).toEqual([504, 502, 502, 502, 502, 502]);
     expect(shown.map(({ body }) => body)).toEqual([
@@ -165,7 +165,7 @@ describe("answerVisit", () => {
 });
 
 describe("a session with a network", () => {
-  it("listens on this host's loopback alone", { timeout: 30_000 }, async () => {
+  it("listens on this host's loopback alone", async () => {
     await using session = await startSession({ change: (claim) => ({ ...claim, hasNetwork: true }) });
     await session.ready();
 

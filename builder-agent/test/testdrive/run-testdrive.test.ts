@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { killOrphans } from "../../src/testdrive/orphans.ts";
 import { eventually } from "../support/agent-place.ts";
+import { ownPort } from "../support/ports.ts";
 import { openVnc } from "./rfb.ts";
 import { bootSector, password, startSession } from "./session.ts";
 
@@ -75,7 +76,7 @@ describe("runTestdrive", () => {
   });
 
   it("serves VNC clients by TCP with the session's password, and reports their number", async () => {
-    await using session = await startSession({ ports: [46_111, 46_119] });
+    await using session = await startSession({ ports: [ownPort(0), ownPort(4)] });
     await session.ready();
     const port = session.reserved?.port ?? 0;
     await expect(openVnc("127.0.0.1", port, "wrong123")).rejects.toThrow("refused");
@@ -91,7 +92,7 @@ describe("runTestdrive", () => {
   });
 
   it("lets a VNC client in that connected before QEMU was there", async () => {
-    await using session = await startSession({ ports: [46_121, 46_129] });
+    await using session = await startSession({ ports: [ownPort(5), ownPort(9)] });
     expect(session.service.said("ready")).toEqual([]);
     const client = await openVnc("127.0.0.1", session.reserved?.port ?? 0, password);
     expect(client.height).toBeGreaterThan(100);
@@ -99,7 +100,7 @@ describe("runTestdrive", () => {
   });
 
   it("runs QEMU without rights, without a network and without secrets on its command line", async () => {
-    await using session = await startSession({ ports: [46_131, 46_139] });
+    await using session = await startSession({ ports: [ownPort(10), ownPort(14)] });
     await session.ready();
     const pid = getQemu(session.path);
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
@@ -122,7 +123,7 @@ describe("runTestdrive", () => {
   });
 
   it("ends by order: QEMU, directory and port are gone, and the reason is told back", async () => {
-    await using session = await startSession({ ports: [46_141, 46_141] });
+    await using session = await startSession({ ports: [ownPort(15), ownPort(15)] });
     await session.ready();
     const viewer = await session.service.openViewer("credit-1");
     const pid = getQemu(session.path);
@@ -133,7 +134,7 @@ describe("runTestdrive", () => {
     await eventually("the viewer's close", () => viewer.closed);
     await eventually("the reason", () => session.reason().length > 0);
     expect(session.reason()).toEqual(["Nobody was connected for 60 seconds."]);
-    const socket = connect({ host: "127.0.0.1", port: 46_141 });
+    const socket = connect({ host: "127.0.0.1", port: ownPort(15) });
     const refused = await new Promise((resolve) => socket.on("error", resolve).on("connect", resolve));
     expect(refused).toMatchObject({ code: "ECONNREFUSED" });
   });

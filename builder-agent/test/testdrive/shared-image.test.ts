@@ -39,6 +39,14 @@ async function makePlace() {
   return {
     service,
     ask,
+    /** → what lets the downloads begin. */
+    hold() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      service.held = promise;
+      return resolve;
+    },
+    /** All that were asked for have been looked for in the cache: who has not found one is among those that wait for it. */
+    looked: () => cache.idle(),
     incoming: () => readdirSync(join(path, "incoming")),
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]();
@@ -50,8 +58,11 @@ async function makePlace() {
 describe("sessions that want one image at the same time", () => {
   it("share one download, and each hears how far it is", async () => {
     await using place = await makePlace();
+    const letGo = place.hold();
 
     const asked = [place.ask(), place.ask(), place.ask()];
+    await place.looked();
+    letGo();
     const [first, ...others] = await Promise.all(asked.map(({ image }) => image));
 
     expect(place.service.ranges).toEqual([0]);
@@ -61,15 +72,18 @@ describe("sessions that want one image at the same time", () => {
 
   it("go on when one of them ends", async () => {
     await using place = await makePlace();
-    place.service.cutAfter = 40_000;
+    const letGo = place.hold();
     const leaving = new AbortController();
     const asked = [place.ask(leaving.signal), place.ask()] as const;
-    await eventually("the first part", () => place.service.ranges.length > 0);
+    await place.looked();
+    await eventually("the download", () => place.service.ranges.length > 0);
 
     leaving.abort(new Error("The session is over."));
 
     await expect(asked[0].image).rejects.toThrow("The session is over.");
+    letGo();
     expect(existsSync((await asked[1].image).path)).toBe(true);
+    expect(place.service.ranges).toEqual([0]);
   });
 
   it("leave nothing when all of them end", async () => {

@@ -2,6 +2,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { reserveVnc } from "../../src/testdrive/vnc-port.ts";
+import { ownPort } from "../support/ports.ts";
 
 const local = (from: number, to = from) => ({ vnc: { host: "127.0.0.1", ports: [from, to] as const } });
 
@@ -14,10 +15,10 @@ const accepts = (port: number) =>
 
 describe("reserveVnc", () => {
   it("gives two sessions different ports, and none when all are taken", async () => {
-    const config = local(46_101, 46_102);
+    const config = local(ownPort(1), ownPort(2));
     const first = await reserveVnc(config);
     const second = await reserveVnc(config);
-    expect([first?.port, second?.port].toSorted()).toEqual([46_101, 46_102]);
+    expect([first?.port, second?.port].toSorted()).toEqual([ownPort(1), ownPort(2)]);
     expect(await reserveVnc(config)).toBeNull();
     await first?.release();
     const third = await reserveVnc(config);
@@ -26,28 +27,28 @@ describe("reserveVnc", () => {
   });
 
   it("passes over a port that another program listens on", async () => {
-    const other = createServer().listen(46_103, "127.0.0.1");
+    const other = createServer().listen(ownPort(3), "127.0.0.1");
     await once(other, "listening");
-    const reserved = await reserveVnc(local(46_103, 46_104));
-    expect(reserved?.port).toBe(46_104);
+    const reserved = await reserveVnc(local(ownPort(3), ownPort(4)));
+    expect(reserved?.port).toBe(ownPort(4));
     await reserved?.release();
     other.close();
   });
 
   it("keeps a port that was handed over to QEMU from the next session until it is released", async () => {
-    const reserved = await reserveVnc(local(46_105));
+    const reserved = await reserveVnc(local(ownPort(5)));
     await reserved?.handOver();
-    expect(await accepts(46_105)).toBe(false);
-    expect(await reserveVnc(local(46_105))).toBeNull();
+    expect(await accepts(ownPort(5))).toBe(false);
+    expect(await reserveVnc(local(ownPort(5)))).toBeNull();
     await reserved?.release();
-    const next = await reserveVnc(local(46_105));
-    expect(next?.port).toBe(46_105);
+    const next = await reserveVnc(local(ownPort(5)));
+    expect(next?.port).toBe(ownPort(5));
     await next?.release();
   });
 
   it("hands over the clients that came before QEMU", async () => {
-    const reserved = await reserveVnc(local(46_106));
-    const client = connect({ host: "127.0.0.1", port: 46_106 });
+    const reserved = await reserveVnc(local(ownPort(6)));
+    const client = connect({ host: "127.0.0.1", port: ownPort(6) });
     await once(client, "connect");
     await new Promise((resolve) => setTimeout(resolve, 50));
     const early = await reserved?.handOver();
@@ -59,7 +60,7 @@ describe("reserveVnc", () => {
   });
 
   it("tells clients the public address and listens on all of this host's when it is none of them", async () => {
-    const reserved = await reserveVnc({ vnc: { host: "203.0.113.5", ports: [46_107, 46_107] } });
+    const reserved = await reserveVnc({ vnc: { host: "203.0.113.5", ports: [ownPort(7), ownPort(7)] } });
     expect(reserved).toMatchObject({ host: "203.0.113.5", bindHost: "0.0.0.0" });
     await reserved?.release();
   });
