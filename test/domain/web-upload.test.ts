@@ -3,6 +3,7 @@ import { DownloadFailed, type OutsideEnv } from "#domain/outside";
 import { fileNameOf, openWebFile, parseWebAddress } from "#domain/contents/web-upload";
 import { expectRefusal } from "../support/refusal.ts";
 import { fakeFtp } from "../support/ftp.ts";
+import { patienceMs } from "../support/patience.ts";
 
 type Answers = Record<string, (request: Request) => Response | Promise<Response>>;
 
@@ -126,7 +127,24 @@ describe("a download fails", () => {
     const cancelled = vi.fn();
     const { fetcher: slow } = network({ "http://a.example.org/": () => new Response(silentStream(cancelled)) });
     await expect(fetched({ OUTSIDE: slow }, "http://a.example.org/", limits)).rejects.toThrow(reason);
-    await vi.waitFor(() => expect(cancelled).toHaveBeenCalled());
+    await vi.waitFor(() => expect(cancelled).toHaveBeenCalled(), patienceMs);
+  });
+
+  it("when it drips on for longer than a download may take", async () => {
+    const cancelled = vi.fn();
+    const { fetcher } = network({ "http://a.example.org/": () => new Response(drippingStream(cancelled)) });
+    const rules = { BASE_URL: "https://kiln.example.org", OUTSIDE: fetcher };
+    const limits = { silenceMs: 60_000, totalMs: 500 };
+    const reader = (await openWebFile(rules, new URL("http://a.example.org/"), limits)).body.getReader();
+    const readOn = async () => {
+      for (;;) {
+        await reader.read();
+        await scheduler.wait(20);
+      }
+    };
+
+    await expect(readOn()).rejects.toThrow("takes too long");
+    expect(cancelled).toHaveBeenCalled();
   });
 
   it("when nobody answers at all", async () => {
@@ -179,6 +197,15 @@ function brokenStream(): ReadableStream<Uint8Array> {
     await writer.abort(new Error("Network connection lost."));
   })();
   return readable;
+}
+
+/** There is always one more byte. */
+function drippingStream(cancelled: () => void): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    type: "bytes",
+    pull: (controller) => controller.enqueue(new Uint8Array(1)),
+    cancel: cancelled,
+  });
 }
 
 function silentStream(cancelled: () => void): ReadableStream<Uint8Array> {

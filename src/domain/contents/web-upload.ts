@@ -103,6 +103,8 @@ function patiently(source: Source, url: URL, patience: Patience): ReadableStream
 }
 
 async function nextOf(source: Source, { silenceMs, deadline }: Patience) {
+  // Over since the last piece: nobody would hear of it below, and a source that drips would go on for ever.
+  deadline.throwIfAborted();
   const impatient = Promise.withResolvers<never>();
   const giveUp = () => impatient.reject(new DownloadFailed("The other side stopped sending."));
   const timer = setTimeout(giveUp, silenceMs);
