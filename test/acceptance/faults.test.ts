@@ -41,7 +41,7 @@ afterEach(async () => {
   proxy.pass();
   agent.emptyDisk();
   const isClean = async () => (await agent.leftovers()).length === 0;
-  await until("nothing is left on the host", 20, isClean).catch(async () =>
+  await until("nothing is left on the host", 60, isClean).catch(async () =>
     expect(await agent.leftovers()).toEqual([]),
   );
 });
@@ -60,7 +60,7 @@ async function entered(buildId: string, phase: Phase): Promise<void> {
   }
 }
 
-const endOf = async (buildId: string) => (await tux.watchBuild(buildId, 200)).at(-1);
+const endOf = async (buildId: string) => (await tux.watchBuild(buildId, 400)).at(-1);
 const attemptsOf = (buildId: string) => agent.said.split(`build starts buildId=${buildId} `).length - 1;
 
 describe("a build whose agent is killed", () => {

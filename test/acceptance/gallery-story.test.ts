@@ -79,7 +79,7 @@ async function tried(applianceId: string): Promise<void> {
   );
   const { testdrives } = await ada.rest.call("GET", "/testdrives");
   const serial = join(service.stateDir, "agent", "testdrives", testdrives.testdrive.id, "serial.log");
-  await until("the serial console asks for a login", 120, () =>
+  await until("the serial console asks for a login", 300, () =>
     existsSync(serial) ? /login: ?$/m.test(readFileSync(serial, "utf8")) : false,
   );
   expect((await viewer.frame()).colours).toBeGreaterThan(1);

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -53,7 +54,7 @@ async function hostileInput(worker: FakeWorker, secretFile: string): Promise<Fro
   return { ...input, repositories, description };
 }
 
-function startAgent(worker: FakeWorker): Disposable & { said: () => string } {
+function startAgent(worker: FakeWorker): AsyncDisposable & { said: () => string } {
   const file = join(state.path, "agent.json");
   const own = { url: worker.url, token: agentToken, stateDir: join(state.path, "agent"), testdriveSlots: 0 };
   const allowHosts = [new URL(server.url).host];
@@ -62,7 +63,15 @@ function startAgent(worker: FakeWorker): Disposable & { said: () => string } {
   const child = spawn(process.execPath, [main, "--config", file], { stdio: ["ignore", "ignore", "pipe"] });
   let said = "";
   child.stderr.on("data", (bytes) => (said += bytes));
-  return { said: () => said, [Symbol.dispose]: () => void child.kill("SIGKILL") };
+  const gone = once(child, "exit");
+  return {
+    said: () => said,
+    // The next one finds the state directory locked while this one lives.
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await gone;
+    },
+  };
 }
 
 /** What /proc says of the processes of a user. */
@@ -106,7 +115,7 @@ describe("a build in a guest", () => {
     writeFileSync(secretFile, secretWord, { mode: 0o644 });
     const build = worker.queueBuild(await hostileInput(worker, secretFile), { timeLimitMs: 1_400_000 });
     const user = userOfBuild(build.claim.buildId);
-    using agent = startAgent(worker);
+    await using agent = startAgent(worker);
 
     const qemu = await until("the build's QEMU", 8, () => qemuOf(user));
     expect(worker.hellos[0]?.capabilities).toMatchObject({
@@ -151,12 +160,12 @@ describe("a build in a guest", () => {
     const build = worker.queueBuild(await hostileInput(worker, "/nowhere"));
     const user = userOfBuild(build.claim.buildId);
     {
-      using _ = startAgent(worker);
+      await using _ = startAgent(worker);
       await until("the build's QEMU", 4, () => qemuOf(user));
     }
     await eventually("no process of the guest", () => processesOf(user).length === 0);
 
-    using successor = startAgent(worker);
+    await using successor = startAgent(worker);
     await until("the next start", 4, () => worker.hellos.length === 2);
     expect(successor.said()).toContain("cleaned up after a killed agent");
     expect(readdirSync(join(state.path, "agent/work"))).toEqual([]);
@@ -166,11 +175,11 @@ describe("a build in a guest", () => {
     await using worker = await startFakeWorker();
     const build = worker.queueBuild(await hostileInput(worker, "/nowhere"));
     const user = userOfBuild(build.claim.buildId);
-    using _ = startAgent(worker);
+    await using _ = startAgent(worker);
     const qemu = await until("the build's QEMU", 4, () => qemuOf(user));
 
     process.kill(Number(/^Pid:\t(\d+)$/m.exec(qemu)?.[1]), "SIGKILL");
-    await eventually("the build ends", () => build.status !== "running");
+    await until("the end of the build", 2, () => build.status !== "running");
 
     expect(build.failure).toMatchObject({ kind: "error", reason: expect.stringContaining("the guest ended with") });
     await eventually("the work directory is gone", () => readdirSync(join(state.path, "agent/work")).length === 0);

@@ -39,7 +39,7 @@ describe("a disk with volumes, built in a guest", () => {
     await buildHere(input, { stateDir: state.path, url: server.url, guest }, async ({ image, rawSize }) => {
       expect(rawSize).toBe(diskSizeMb * 1024 * 1024);
       await using machine = bootDisk(image);
-      await machine.says("login:", 180);
+      await machine.says("login:", 400);
       await machine.type("root\n");
       await machine.says("Password:", 60);
       await machine.type(`${password}\n`);

@@ -17,6 +17,7 @@ import {
 import { buildHere, sampleDistribution, serveDistribution } from "./support/local-build.ts";
 import { resolvedTiny } from "./support/resolved-tiny.ts";
 import { restClient, type RestClient } from "./support/rest.ts";
+import { openViewer, tcpWire } from "./support/rfb.ts";
 import { startService, until, type Service } from "./support/service.ts";
 
 const distribution = sampleDistribution();
@@ -65,11 +66,16 @@ describe("a clone made as the specification's default says, without an architect
 
 async function serialOfTestdrive(service: Service, tux: RestClient, buildId: string): Promise<string> {
   const { testdrive } = await tux.call("POST", "/testdrives", { build_id: buildId });
+  const { host, port, password } = testdrive.server.vnc;
+  // Without a viewer a session is over after a minute.
+  const viewer = await openViewer(await tcpWire(host, Number(port)), password);
   const file = join(service.stateDir, "agent", "testdrives", testdrive.id, "serial.log");
-  return await until("the serial console asks for a login", 120, () => {
-    const printed = existsSync(file) ? readFileSync(file, "utf8") : "";
-    return login.test(printed) ? printed : undefined;
+  const printed = await until("the serial console asks for a login", 300, () => {
+    const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+    return login.test(text) ? text : undefined;
   });
+  viewer.close();
+  return printed;
 }
 
 describe("vmx", () => {

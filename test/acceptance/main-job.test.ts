@@ -108,7 +108,7 @@ async function testdrive(buildId: string) {
   );
   const viaTcp = await openViewer(await tcpWire(host, Number(port)), password);
   const serial = join(service.stateDir, "agent", "testdrives", session.id, "serial.log");
-  await until("the serial console asks for a login", 120, () =>
+  await until("the serial console asks for a login", 300, () =>
     existsSync(serial) ? /login: ?$/m.test(readFileSync(serial, "utf8")) : false,
   );
   return { session, viaRelay, viaTcp };
@@ -152,7 +152,7 @@ describe("an appliance as a disk image", () => {
     const leftAt = Date.now();
     await until("the session has ended", 90, async () => (await running()).length === 0);
     expect((Date.now() - leftAt) / 1000).toBeGreaterThan(55);
-    await until("QEMU is gone", 10, () => !existsSync(join(service.stateDir, "agent", "testdrives", session.id)));
+    await until("QEMU is gone", 60, () => !existsSync(join(service.stateDir, "agent", "testdrives", session.id)));
   });
 });
 
@@ -196,7 +196,7 @@ describe("a build in the middle", () => {
 
     const { running_build: build } = await tux.call("GET", `/running_builds/${buildId}`);
     expect(build.state).toBe("cancelled");
-    await until("the work directory is gone", 15, () => readdirSync(workDirs()).length === 0);
+    await until("the work directory is gone", 60, () => readdirSync(workDirs()).length === 0);
     expectCleanHost();
   });
 

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { typeAsRoot } from "./support/at-screen.ts";
 import { restClient, type RestClient } from "./support/rest.ts";
 import { openViewer, relayWire, type Viewer } from "./support/rfb.ts";
 import { startService, until, type Service } from "./support/service.ts";
@@ -44,7 +45,7 @@ async function boot(buildId: string): Promise<Session> {
       .catch(() => undefined),
   );
   const serial = join(service.stateDir, "agent", "testdrives", session.id, "serial.log");
-  await until("the guest asks for a login", 120, () =>
+  await until("the guest asks for a login", 300, () =>
     existsSync(serial) ? /login: ?$/m.test(readFileSync(serial, "utf8")) : false,
   );
   return { id: session.id, viewer };
@@ -69,14 +70,9 @@ describe("the modified files of a testdrive", () => {
     const buildId = await build(appliance.id);
     const { id, viewer } = await boot(buildId);
 
-    await viewer.type("root\n");
-    await viewer.type("linux\n");
-    await viewer.type("cp /etc/passwd /etc/motd; cp /etc/group /srv/kept; chmod 4750 /srv/kept; sync\n");
-    await until(
-      "the disk has what was typed",
-      60,
-      async () => (await modified(id, "/srv/kept"))[0]?.permissions === "4750",
-    );
+    // The mode is the last to come to the disk.
+    const change = "cp /etc/passwd /etc/motd; cp /etc/group /srv/kept; sync; chmod 4750 /srv/kept; sync";
+    await typeAsRoot(viewer, change, async () => (await modified(id, "/srv/kept"))[0]?.permissions === "4750");
 
     const [motd] = await modified(id, "/etc/motd");
     expect(motd).toMatchObject({ path: "/etc/motd", owner: "root" });
@@ -86,7 +82,7 @@ describe("the modified files of a testdrive", () => {
 
     await viewer.type("poweroff -f\n");
     await until("the session is over", 90, async () => !(await tux.call("GET", "/testdrives")).testdrives.testdrive);
-    await until("its disk is kept", 10, () => existsSync(join(service.stateDir, "agent", "modified", `${id}.qcow2`)));
+    await until("its disk is kept", 60, () => existsSync(join(service.stateDir, "agent", "modified", `${id}.qcow2`)));
     expect((await modified(id, "/srv")).map(({ path, change }) => `${change} ${path}`)).toEqual(["added /srv/kept"]);
     await readArchive(id);
 

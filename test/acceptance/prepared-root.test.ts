@@ -64,7 +64,7 @@ const madeUp = [
 ];
 
 describe("a root that was prepared for another format", () => {
-  it("makes the image that a full build makes", { timeout: 300_000 }, async () => {
+  it("makes the image that a full build makes", async () => {
     const roots = await openPreparedRoots(join(state.path, "prepared"), { maxBytes: 1e9, maxAgeMs: 1e9 });
     // With what a medium needs, both types have the same packages.
     const requests = ["hello", "syslinux", "dracut-kiwi-live"];

@@ -71,6 +71,15 @@ async function readUntil(answer: Response, pattern: RegExp): Promise<string> {
   throw new Error(`the stream ended: ${text}`);
 }
 
+/** A listener, as soon as there is room: the next heartbeat finds out who has gone. */
+const listenWithRoom = () =>
+  until("there is room", 60, async () => {
+    const one = listen();
+    if ((await one.answer).status === 200) return one;
+    one.aborter.abort();
+    return undefined;
+  });
+
 /** Starts a build and cancels it. */
 async function buildAndCancel(): Promise<string> {
   const { build } = await tux.call("POST", "/running_builds", { appliance_id: applianceId, force: "true" });
@@ -111,7 +120,7 @@ describe("the events of an account", () => {
     receiver.status = 503;
     await buildAndCancel();
     const again = () => receiver.received.filter(({ url }) => url === "/again");
-    await until("it was tried", 20, () => again().length === 1);
+    await until("it was tried", 20, () => again().length >= 1);
     receiver.status = 200;
 
     await until("it was tried again", 60, () => again().length === 2);
@@ -154,19 +163,15 @@ describe("the events of an account", () => {
   });
 
   it("have room for new listeners when old ones went away without a word", async () => {
-    for (let round = 0; round < 2; round++) {
-      const open = Array.from({ length: 10 }, () => listen());
-      const statuses = await Promise.all(open.map(async ({ answer }) => (await answer).status));
-      expect(statuses).toContain(200);
-      expect((await listen().answer).status).toBe(400);
+    for (let round = 0; round < 3; round++) {
+      const open = [await listenWithRoom()];
+      let status = 200;
+      while (status === 200 && open.length <= 10) {
+        open.push(listen());
+        status = (await open.at(-1)?.answer)?.status ?? 0;
+      }
+      expect(status).toBe(400);
       for (const { aborter } of open) aborter.abort();
-      // The next heartbeat finds nobody there.
-      await until("there is room again", 30, async () => {
-        const { answer, aborter } = listen();
-        const { status } = await answer;
-        aborter.abort();
-        return status === 200;
-      });
     }
   });
 });

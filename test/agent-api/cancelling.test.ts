@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
+import { patienceMs } from "../support/patience.ts";
 import { codeOf, runningBuild } from "../support/running-build.ts";
 
 let tux: Client;
@@ -19,7 +20,7 @@ describe("cancelling", () => {
 
     await tux.delete(`/running_builds/${buildId}`);
 
-    await vi.waitFor(() => expect(heard).toContainEqual({ type: "cancel", buildId }));
+    await vi.waitFor(() => expect(heard).toContainEqual({ type: "cancel", buildId }), patienceMs);
     expect(await (await attempt.beats()).json()).toEqual({ cancel: true });
     expect((await attempt.writesLog(0, "more")).status).toBe(410);
     expect((await attempt.finishes()).status).toBe(410);
@@ -36,7 +37,7 @@ describe("cancelling", () => {
 
     await startBuild(tux, await createAppliance(tux));
 
-    await vi.waitFor(() => expect(heard).toEqual(expect.arrayContaining(["pong", '{"type":"poke"}'])));
+    await vi.waitFor(() => expect(heard).toEqual(expect.arrayContaining(["pong", '{"type":"poke"}'])), patienceMs);
     webSocket?.close();
   });
 

@@ -64,10 +64,11 @@ describe("the queue gateway", () => {
   });
 
   it("hands a message out again when its lease is over, and no more once it is acknowledged", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] }); // the clock stands still
     await send(7);
     const [first] = await pull({ visibility_timeout_ms: 1000 });
     expect(await pull()).toEqual([]);
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 1000 });
+    vi.setSystemTime(Date.now() + 1000);
 
     const [again] = await pull();
 

@@ -2,7 +2,17 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { attemptHeader, TestdriveClaimAnswer } from "#contract/index";
 import { operate, signedIn, visit } from "../support/client.ts";
-import { askForWork, bootableBuild, db, dial, dialAsAgent, startDrive, until } from "../support/testdrives.ts";
+import {
+  askForWork,
+  bootableBuild,
+  db,
+  dial,
+  dialAsAgent,
+  objectOf,
+  startDrive,
+  until,
+} from "../support/testdrives.ts";
+import type { Build } from "#storage/builds";
 import { listNewTestdrives } from "#storage/testdrives";
 
 const bearer = `Bearer ${env.AGENT_TOKEN}`;
@@ -11,8 +21,12 @@ const newAgent = async (): Promise<string> => {
   return (await answer.json<{ token: string }>()).token;
 };
 
-const waiting = () => listNewTestdrives(db, new Date(Date.now() - 5_000));
-const waitFor = (count: number) => until(async () => ((await waiting()).length >= count ? true : undefined));
+/** Until the testdrive of that build is there for agents to claim. */
+const untilWaiting = (build: Build) =>
+  until(async () => {
+    const row = (await listNewTestdrives(db, new Date(0))).find(({ buildId }) => buildId === build.id);
+    return row && (await objectOf(row).look()) ? true : undefined;
+  });
 
 describe("POST /agent/testdrives/claim", () => {
   it("answers all that the agent needs, with the password of the user's answer", async () => {
@@ -45,7 +59,7 @@ describe("POST /agent/testdrives/claim", () => {
     const build = await bootableBuild(tux);
     const tokens = [await newAgent(), await newAgent(), await newAgent()];
     const posted = tux.post("/testdrives", { build_id: build.id });
-    await waitFor(1);
+    await untilWaiting(build);
 
     const claims = await until(async () => {
       const answers = await Promise.all(tokens.map((token) => askForWork(null, token)));
@@ -60,11 +74,10 @@ describe("POST /agent/testdrives/claim", () => {
   it("gives the oldest first", async () => {
     const [tux, tix] = [await signedIn(), await signedIn()];
     const [older, newer] = [await bootableBuild(tux), await bootableBuild(tix)];
-    const before = (await waiting()).length;
     const first = tux.post("/testdrives", { build_id: older.id });
-    await waitFor(before + 1);
+    await untilWaiting(older);
     const second = tix.post("/testdrives", { build_id: newer.id });
-    await waitFor(before + 2);
+    await untilWaiting(newer);
 
     const claimed: number[] = [];
     await until(async () => {

@@ -14,6 +14,7 @@ import {
   selections,
   shares,
 } from "#storage/schema";
+import { ringAlarm } from "../support/builds.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
@@ -124,6 +125,7 @@ describe("deleting an appliance", () => {
 
   it("takes the images along: their addresses at once, their blobs by the sweeper", async () => {
     const { applianceId, buildId } = await createBuild(tux);
+    await ringAlarm(buildId); // which adds some
     const { build } = await readXml(await tux.get(`/builds/${buildId}`));
     const keys = async () => (await env.BLOBS.list({ prefix: buildPrefix(buildId) })).objects.length;
     expect(await keys()).toBeGreaterThan(0);

@@ -1,11 +1,9 @@
 import { createHash, createPublicKey, verify } from "node:crypto";
 import { Buffer } from "node:buffer";
 import { env } from "cloudflare:workers";
-import { runDurableObjectAlarm } from "cloudflare:test";
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { preAuthEncoding } from "#attest/dsse";
-import { buildObject } from "#domain/builds/build";
 import { attestBuild, getAttestations } from "#domain/builds/attestation";
 import { listPublicKeys } from "#domain/builds/attestation-keys";
 import { sweep } from "#queues/sweep";
@@ -14,6 +12,7 @@ import { attestationsKey, installedKey } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
 import { CycloneDx, Provenance, Spdx } from "../attest/shapes.ts";
+import { ringAlarm } from "../support/builds.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
 import { bytesOf, sha256 } from "../support/fake-agent.ts";
@@ -114,8 +113,8 @@ describe("GET builds/:id/attestations", () => {
 
   it("is made when the build ends, and outlives the key that signed it", async () => {
     const { buildId } = await createBuild(tux, image);
-    await runDurableObjectAlarm(buildObject(env, buildId));
-    await vi.waitUntil(() => env.BLOBS.head(attestationsKey(buildId)));
+    await ringAlarm(buildId);
+    expect(await env.BLOBS.head(attestationsKey(buildId))).not.toBeNull();
     const before = await textOf(buildId, "provenance");
     const build = await findAnyBuild(db, buildId);
     if (!build) throw new Error("the build is gone");
@@ -172,7 +171,7 @@ describe("GET builds/:id/attestations", () => {
 
   it("is refused when what it is made of is gone", async () => {
     const { buildId } = await createBuild(tux, image);
-    await runDurableObjectAlarm(buildObject(env, buildId));
+    await ringAlarm(buildId);
     await env.BLOBS.delete([installedKey(buildId), attestationsKey(buildId)]);
 
     await expectError(await get(buildId, "spdx"), 400, "build_not_found");
@@ -180,6 +179,7 @@ describe("GET builds/:id/attestations", () => {
 
   it("goes with the image when that expires", async () => {
     const { buildId } = await createBuild(tux, image);
+    await ringAlarm(buildId); // which would make it again
     await textOf(buildId, "spdx");
 
     const inAMonth = { scheduledTime: Date.now() + 31 * 24 * 60 * 60_000, cron: "* * * * *", noRetry() {} };
@@ -259,7 +259,7 @@ describe("the keys", () => {
 
   it("of a service without one: it says so, and makes nothing", async () => {
     const { buildId } = await createBuild(tux, image);
-    await runDurableObjectAlarm(buildObject(env, buildId));
+    await ringAlarm(buildId);
     await env.BLOBS.delete(attestationsKey(buildId));
     const without = { ...env, ATTESTATION_KEY: "" };
     const build = await findAnyBuild(db, buildId);

@@ -1,7 +1,5 @@
-import { runDurableObjectAlarm } from "cloudflare:test";
-import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
-import { buildObject } from "#domain/builds/build";
+import { ringAlarm } from "../support/builds.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
 import { bytesOf, fakeAgent, type Attempt } from "../support/fake-agent.ts";
@@ -72,7 +70,7 @@ describe("GET running_builds/:id/log as text", () => {
     for (let nth = 0; nth < 20; nth += 1) await attempt.writesLog(nth * chunk.length, chunk);
     const before = await logText();
     await attempt.call("fail", { kind: "failed", reason: "Problem: no" });
-    await runDurableObjectAlarm(buildObject(env, buildId));
+    await ringAlarm(buildId);
 
     expect(before).toBe(line.repeat(1200));
     expect(await logText()).toBe(before);

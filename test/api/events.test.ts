@@ -10,6 +10,7 @@ import { signedIn, visit } from "../support/client.ts";
 import { announceOne, listen, objectOf } from "../support/events.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
 import { publish } from "../support/gallery.ts";
+import { patienceMs } from "../support/patience.ts";
 import { db, runningDrive } from "../support/testdrives.ts";
 import { expectError } from "../support/xml.ts";
 
@@ -178,7 +179,7 @@ describe("GET events", () => {
 
     expect(message).toMatch(/streams/);
     await open[0]?.close();
-    await vi.waitFor(async () => open.push(await listen(tux)));
+    await vi.waitFor(async () => open.push(await listen(tux)), patienceMs);
     expect(await objectOf(tux).hangUp()).toBe(mostListeners);
   });
 

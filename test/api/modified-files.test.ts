@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { signedIn } from "../support/client.ts";
-import { bring, listOf, modifiedDrive, modifiedFile, type Told } from "../support/modified.ts";
-import { runningDrive } from "../support/testdrives.ts";
+import { asAgent, bring, listOf, modifiedDrive, modifiedFile, type Told } from "../support/modified.ts";
+import { open, runningDrive } from "../support/testdrives.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
 const gone: Told = { kind: "refused", why: "gone", message: "The disk is gone." };
@@ -108,9 +108,12 @@ describe("GET modified_files", () => {
     const tux = await signedIn();
     const without = await runningDrive(tux);
     await expectError(await tux.get(`/testdrives/${without.id}/modified_files`), 400, "raw_image_unavailable");
-    const drive = await modifiedDrive(tux, () => listOf([]));
-    drive.line.socket.close(1000);
-    await expectError(await tux.get(`/testdrives/${drive.id}/modified_files`), 400, "raw_image_unavailable");
+    const drive = await runningDrive(tux);
+    const line = await open(`/agent/testdrives/${drive.id}/modified`, asAgent(drive.claim));
+    const asked = tux.get(`/testdrives/${drive.id}/modified_files`);
+    await line.next();
+    line.socket.close(1000);
+    await expectError(await asked, 400, "raw_image_unavailable");
   });
 
   it("works when the session is over", async () => {

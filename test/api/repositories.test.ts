@@ -4,6 +4,7 @@ import { sweep } from "#queues/sweep";
 import { loadTemplates } from "../support/catalogue.ts";
 import { operate, signedIn, type Client } from "../support/client.ts";
 import { mirrorOf, publish, rpmMd, type RepositoryFiles } from "../support/mirror.ts";
+import { patienceMs } from "../support/patience.ts";
 import { tinyRepository } from "../support/repositories.ts";
 import { expectError, readXml } from "../support/xml.ts";
 import tiny from "../../templates/tiny.json";
@@ -168,28 +169,30 @@ describe("a refresh", () => {
     const id = await tinyRepository("main");
     await publish("tiny/main", rpmMd(["fresh-one-1"]));
     await sweepIn(0);
-    await vi.waitFor(async () => expect(await rowOf(id)).toMatchObject({ package_count: 1 }), 5000);
+    await vi.waitFor(async () => expect(await rowOf(id)).toMatchObject({ package_count: 1 }), patienceMs);
     const { import_id: first } = await rowOf(id);
 
     await sweepIn(minuteMs);
     await publish("tiny/main", rpmMd(["fresh-one-1", "fresh-two-1"]));
     await sweepIn(2 * minuteMs);
 
-    await vi.waitFor(async () => expect(await rowOf(id)).toMatchObject({ package_count: 2 }), 5000);
+    await vi.waitFor(async () => expect(await rowOf(id)).toMatchObject({ package_count: 2 }), patienceMs);
     expect((await rowOf(id)).import_id).not.toBe(first);
   });
 
   it("asks a mirror every half hour, keeps what is good, and says what is wrong", async () => {
     mirror(rpmMd(["perl-Moose-2.2"]));
     const { repository } = await readXml(await tux.post("/repositories", { url, name: "Perl modules" }));
-    const asked = mirror({});
-    asked.mockClear();
+    mirror({});
 
+    const requested = vi.spyOn(env.IMPORTS, "sendBatch");
+    const message = { body: { repositoryId: Number(repository.id) }, contentType: "json" };
     await sweepIn(29 * minuteMs);
-    expect(asked.mock.calls.filter(([to]) => String(to).startsWith(url))).toEqual([]);
+    expect(requested.mock.calls.flatMap(([messages]) => [...messages])).not.toContainEqual(message);
     await sweepIn(31 * minuteMs);
+    expect(requested.mock.calls.flatMap(([messages]) => [...messages])).toContainEqual(message);
 
-    await vi.waitFor(async () => expect((await rowOf(repository.id)).problem).toMatch(/neither/), 5000);
+    await vi.waitFor(async () => expect((await rowOf(repository.id)).problem).toMatch(/neither/), patienceMs);
     expect(await rowOf(repository.id)).toMatchObject({ import_state: "ready", package_count: 1 });
   });
 
@@ -197,7 +200,7 @@ describe("a refresh", () => {
     const id = await tinyRepository("updates");
     await publish("tiny/updates", rpmMd(["fresh-one-1"]));
     await sweepIn(0);
-    await vi.waitFor(async () => expect(await rowOf(id)).toMatchObject({ package_count: 1 }), 5000);
+    await vi.waitFor(async () => expect(await rowOf(id)).toMatchObject({ package_count: 1 }), patienceMs);
     await env.BLOBS.put(`solv/${id}/an-import-that-was-killed/0.solv`, "stray");
     const keys = async () => (await env.BLOBS.list({ prefix: `solv/${id}/` })).objects.map(({ key }) => key);
 

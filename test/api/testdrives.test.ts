@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { addTestdrive, findTestdrive, listLiveTestdrives } from "#storage/testdrives";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import {
@@ -12,6 +12,10 @@ import {
   until,
 } from "../support/testdrives.ts";
 import { expectError, readXml } from "../support/xml.ts";
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 describe("POST testdrives", () => {
   it("answers how to reach the session, once an agent has claimed it", async () => {

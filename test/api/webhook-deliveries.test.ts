@@ -14,6 +14,7 @@ import { readXml } from "../support/xml.ts";
 let address: string;
 
 beforeEach(() => {
+  itIsLater();
   address = newAddress();
 });
 

@@ -3,17 +3,19 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { mostWebhooks } from "#domain/events/webhook";
 import { signedIn, visit } from "../support/client.ts";
 import { announceOne } from "../support/events.ts";
-import { alarmOf, deliveriesOf, hookOf, made, newAddress, receiver, ring } from "../support/webhooks.ts";
+import { alarmOf, deliveriesOf, hookOf, itIsLater, made, newAddress, receiver, ring } from "../support/webhooks.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
 /** Each test has its own. */
 let address: string;
 
 beforeEach(() => {
+  itIsLater();
   address = newAddress();
 });
 
 afterEach(() => {
+  vi.useRealTimers();
   vi.restoreAllMocks();
 });
 

@@ -9,9 +9,11 @@ import { mailbox } from "#queues/jobs";
 import { artifactKey, attestationsKey, installedKey, logKey } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
+import { ringAlarm } from "../support/builds.ts";
 import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { bytesOf, fakeAgent } from "../support/fake-agent.ts";
+import { patienceMs } from "../support/patience.ts";
 import { readXml } from "../support/xml.ts";
 
 const db = openDatabase(env.DB);
@@ -64,14 +66,14 @@ describe("a queued build", () => {
 
   it("sends the wake-up again every 30 s, also when it was evicted", async () => {
     const { buildId, object } = await queuedBuild();
-    await vi.waitFor(async () => expect(await wakeUpsFor(buildId)).toBe(1));
+    await vi.waitFor(async () => expect(await wakeUpsFor(buildId)).toBe(1), patienceMs);
     await evictDurableObject(object);
     itIsLater(wakeUpEveryMs);
 
     expect(await runDurableObjectAlarm(object)).toBe(true);
 
     expect(await alarmOf(buildId)).toBe(Date.now() + wakeUpEveryMs);
-    await vi.waitFor(async () => expect(await wakeUpsFor(buildId)).toBe(1));
+    await vi.waitFor(async () => expect(await wakeUpsFor(buildId)).toBe(1), patienceMs);
   });
 
   it("says after a while that no builder is connected, and stays queued", async () => {
@@ -167,12 +169,12 @@ describe("a running build", () => {
   });
 
   it("removes from R2 what lost attempts have uploaded", async () => {
-    const { buildId, object, agent, attempt } = await runningBuild();
+    const { buildId, agent, attempt } = await runningBuild();
     await attempt.uploads(bytesOf("first"));
     await attempt.call("release");
     await agent.buildsSuccessfully(buildId, bytesOf("second"));
 
-    await runDurableObjectAlarm(object);
+    await ringAlarm(buildId);
 
     const { objects } = await env.BLOBS.list({ prefix: `builds/${buildId}/` });
     const artifacts = artifactNames.map((name) => artifactKey(buildId, 2, name));
@@ -205,7 +207,7 @@ describe("the end of a build", () => {
     await attempt.writesLog(11, "second line\n");
     await attempt.call("fail", { kind: "failed", reason: "Problem: nothing provides x" });
 
-    await runDurableObjectAlarm(object);
+    await ringAlarm(buildId);
 
     expect(await (await env.BLOBS.get(logKey(buildId)))?.text()).toBe("first line\nsecond line\n");
     expect(await alarmOf(buildId)).toBeNull();
@@ -217,7 +219,7 @@ describe("the end of a build", () => {
     const { buildId, object } = await queuedBuild();
     await object.cancel();
 
-    await runDurableObjectAlarm(object);
+    await ringAlarm(buildId);
 
     expect((await env.BLOBS.head(logKey(buildId)))?.size).toBe(0);
   });

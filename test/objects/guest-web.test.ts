@@ -1,35 +1,44 @@
 import { runInDurableObject } from "cloudflare:test";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { maxGuestAnswerBytes } from "#contract/index";
 import { signedIn, visit } from "../support/client.ts";
 import { answerVisit, bodyOfVisit, webDrive } from "../support/guest-web.ts";
-import { objectOf, openControl, passTime, report, startDrive, statusOf, until } from "../support/testdrives.ts";
+import {
+  objectOf,
+  openControl,
+  passTime,
+  passTimeAlive,
+  startDrive,
+  statusOf,
+  stopClock,
+  until,
+} from "../support/testdrives.ts";
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 const viewersAre = (drive: Parameters<typeof statusOf>[0], count: number) =>
   until(async () => ((await statusOf(drive)).viewers === count ? true : undefined));
 
 describe("visitors of a guest's web server", () => {
   it("count as connected while they are served: the 60 seconds begin when the last has gone", async () => {
+    stopClock();
     const drive = await webDrive(await signedIn());
-    await passTime(drive, 29_000);
-    report(drive.control, { type: "alive" });
-    await passTime(drive, 29_000);
-    report(drive.control, { type: "alive" });
+    await passTimeAlive(drive, 29_000);
+    await passTimeAlive(drive, 29_000);
 
     const page = visit(drive.web);
     const order = await drive.nextVisit();
     await viewersAre(drive, 1);
-    await passTime(drive, 29_000);
-    report(drive.control, { type: "alive" });
+    await passTimeAlive(drive, 29_000);
     await answerVisit(drive, order.visit, { status: 200, headers: {} }, "late");
     expect(await (await page).text()).toBe("late");
     await viewersAre(drive, 0);
 
-    await passTime(drive, 29_000);
-    report(drive.control, { type: "alive" });
-    await passTime(drive, 29_000);
+    await passTimeAlive(drive, 29_000);
+    await passTimeAlive(drive, 29_000);
     expect((await statusOf(drive)).state).toBe("running");
-    report(drive.control, { type: "alive" });
     await passTime(drive, 2_100);
     expect(await statusOf(drive)).toMatchObject({ state: "ended", message: "Nobody was connected for 60 seconds." });
   });

@@ -1,18 +1,22 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { signedIn, visit } from "../support/client.ts";
 import { capabilities } from "../support/fake-agent.ts";
 import {
   joinedPair,
   objectOf,
   passTime,
-  report,
+  passTimeAlive,
   rowSays,
   runningDrive,
   statusOf,
-  until,
+  stopClock,
 } from "../support/testdrives.ts";
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 interface StoredSession {
   state: object;
@@ -35,15 +39,13 @@ const ofAgent = (drive: { id: number }, agentId: number) =>
 
 describe("limits of a testdrive's time", () => {
   it("hold for a service that starts again in the middle: 60 seconds without a viewer", async () => {
+    stopClock();
     const drive = await runningDrive(await signedIn());
-    await passTime(drive, 29_000);
-    report(drive.control, { type: "alive" });
-    await until(async () => ((await statusOf(drive)).state === "running" ? true : undefined));
+    await passTimeAlive(drive, 29_000);
 
     await evictDurableObject(objectOf(drive), { webSockets: "hibernate" });
-    await passTime(drive, 29_000);
+    await passTimeAlive(drive, 29_000);
     expect((await statusOf(drive)).state).toBe("running");
-    report(drive.control, { type: "alive" });
     await evictDurableObject(objectOf(drive), { webSockets: "hibernate" });
     await passTime(drive, 2_100);
 
@@ -51,15 +53,14 @@ describe("limits of a testdrive's time", () => {
   });
 
   it("hold for it likewise: the longest session, counted from ready", async () => {
+    stopClock();
     const drive = await runningDrive(await signedIn());
     const { browser, agent } = await joinedPair(drive);
     const seconds = Number(env.TESTDRIVE_MINUTES) * 60;
 
     await evictDurableObject(objectOf(drive), { webSockets: "hibernate" });
     expect((await statusOf(drive)).secondsLeft).toBeGreaterThan(seconds - 60);
-    await passTime(drive, 29_000);
-    report(drive.control, { type: "alive" });
-    await until(async () => ((await statusOf(drive)).secondsLeft ?? 0) < seconds - 28 || undefined);
+    await passTimeAlive(drive, 29_000);
     await endsAfter(drive, 20_000);
     await evictDurableObject(objectOf(drive), { webSockets: "hibernate" });
     expect((await statusOf(drive)).state).toBe("running");
@@ -90,16 +91,15 @@ describe("limits of a testdrive's time", () => {
   });
 
   it("let a page that is loaded again in the middle go on with its session", async () => {
+    stopClock();
     const drive = await runningDrive(await signedIn());
     const first = await joinedPair(drive);
     first.browser.socket.close(1001);
     await first.agent.closed;
-    await passTime(drive, 29_000);
-    report(drive.control, { type: "alive" });
+    await passTimeAlive(drive, 29_000);
 
     const second = await joinedPair(drive);
-    await passTime(drive, 29_000);
-    report(drive.control, { type: "alive" });
+    await passTimeAlive(drive, 29_000);
     await passTime(drive, 10_000);
     second.agent.socket.send(new Uint8Array([7]));
 

@@ -1,5 +1,5 @@
 import { evictDurableObject } from "cloudflare:test";
-import { beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { maxFrameBytes } from "#contract/index";
 import { findTestdrive } from "#storage/testdrives";
 import { signedIn, type Client } from "../support/client.ts";
@@ -12,11 +12,13 @@ import {
   open,
   openControl,
   passTime,
+  passTimeAlive,
   report,
   rowSays,
   runningDrive,
   startDrive,
   statusOf,
+  stopClock,
   until,
   type Drive,
 } from "../support/testdrives.ts";
@@ -24,6 +26,9 @@ import {
 const rowState = async ({ id }: Drive) => (await findTestdrive(db, id))?.state;
 
 describe("Testdrive", () => {
+  beforeEach(stopClock);
+  afterEach(() => void vi.useRealTimers());
+
   it("tells its row when the machine runs and when it has ended", async () => {
     const drive = await startDrive(await signedIn());
     expect(await rowState(drive)).toBe("new");
@@ -43,11 +48,9 @@ describe("Testdrive", () => {
   it("is aborted when nobody connects for 60 s after ready, and tells the agent", async () => {
     const drive = await runningDrive(await signedIn());
 
-    await passTime(drive, 29_000);
+    await passTimeAlive(drive, 29_000);
     expect((await statusOf(drive)).state).toBe("running");
-    report(drive.control, { type: "alive" });
-    await passTime(drive, 29_000);
-    report(drive.control, { type: "alive" });
+    await passTimeAlive(drive, 29_000);
     await passTime(drive, 2_100);
 
     const reason = "Nobody was connected for 60 seconds.";
@@ -60,17 +63,14 @@ describe("Testdrive", () => {
     const drive = await runningDrive(await signedIn());
     report(drive.control, { type: "tcp_viewers", count: 1 });
     await until(async () => ((await statusOf(drive)).viewers === 1 ? true : undefined));
-    await passTime(drive, 29_000);
-    report(drive.control, { type: "alive" });
+    await passTimeAlive(drive, 29_000);
     await passTime(drive, 29_000);
     report(drive.control, { type: "tcp_viewers", count: 0 });
     await until(async () => ((await statusOf(drive)).viewers === 0 ? true : undefined));
-    await passTime(drive, 29_000);
-    report(drive.control, { type: "alive" });
+    await passTimeAlive(drive, 29_000);
 
-    await passTime(drive, 29_000);
+    await passTimeAlive(drive, 29_000);
     expect((await statusOf(drive)).state).toBe("running");
-    report(drive.control, { type: "alive" });
     await passTime(drive, 2_100);
 
     expect((await statusOf(drive)).state).toBe("ended");

@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, it, vi } from "vitest";
 import worker from "../../src/index.ts";
 import { mailbox, sendJob } from "#queues/jobs";
+import { patienceMs } from "../support/patience.ts";
 
 const message = (id: string, body: unknown) => ({ id, timestamp: new Date(), attempts: 1, body });
 
@@ -29,5 +30,8 @@ it("parks wake-ups in the mailbox, once when they come twice, and leaves out wha
 it("brings a wake-up from its sender to the mailbox", async () => {
   await sendJob(env, { kind: "testdrive", testdriveId: 5 });
 
-  await vi.waitFor(async () => expect(await bodies()).toContainEqual({ kind: "testdrive", testdriveId: 5 }));
+  await vi.waitFor(
+    async () => expect(await bodies()).toContainEqual({ kind: "testdrive", testdriveId: 5 }),
+    patienceMs,
+  );
 });

@@ -1,3 +1,6 @@
+import { runDurableObjectAlarm } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { buildObject } from "#domain/builds/build";
 import type { Client } from "./client.ts";
 import { readXml } from "./xml.ts";
 
@@ -12,4 +15,11 @@ export const seenRunning = async (tux: Client, buildId: number) =>
 export async function listedBuilds(tux: Client, applianceId: number) {
   const { builds } = await readXml(await tux.get(`/builds?appliance_id=${applianceId}`));
   return [builds.build ?? []].flat();
+}
+
+/** What the alarm of a build that is over has to do is done then: it rings by itself too, in this very moment perhaps. */
+export async function ringAlarm(buildId: number): Promise<void> {
+  const object = buildObject(env, buildId);
+  await runDurableObjectAlarm(object);
+  await object.wake(); // stands in line behind the alarm
 }

@@ -1,6 +1,7 @@
 import { Configuration } from "#domain/configuration/configuration";
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
+import { vi } from "vitest";
 import { attemptHeader, type TestdriveClaim, type TestdriveReport } from "#contract/index";
 import { openDatabase } from "#storage/db";
 import { appliances, builds } from "#storage/schema";
@@ -184,22 +185,30 @@ export async function joinedPair(drive: Drive & { control: Wire }, protocol?: st
 
 export const objectOf = ({ id }: { id: number }) => env.TESTDRIVES.getByName(String(id));
 
-/** Turns back every moment that the object has stored, as if so much time had passed, and lets its alarm ring. */
+/** For tests that pass time: no other time passes in them, however slow the machine is. Until `vi.useRealTimers`. */
+export const stopClock = (): void => void vi.useFakeTimers({ toFake: ["Date"] });
+
+/** Sets the clock that objects read forward, and lets the alarm of this one ring. */
 export async function passTime(drive: { id: number }, ms: number): Promise<void> {
-  await runInDurableObject(objectOf(drive), (_, { storage }) => {
-    const session = storage.kv.get<{ state: Record<string, unknown> }>("session");
-    if (!session) throw new Error("there is no session");
-    const state = Object.fromEntries(
-      Object.entries(session.state).map(([name, value]) => [name, typeof value === "number" ? value - ms : value]),
-    );
-    storage.kv.put("session", { ...session, state });
-  });
+  vi.setSystemTime(Date.now() + ms);
   await runDurableObjectAlarm(objectOf(drive));
+}
+
+/** The same, and at its end the agent gives a sign of life, which the object has heard: now, on the stopped clock. */
+export async function passTimeAlive(drive: Drive & { control: Wire }, ms: number): Promise<void> {
+  await passTime(drive, ms);
+  report(drive.control, { type: "alive" });
+  const heardAt = () =>
+    runInDurableObject(
+      objectOf(drive),
+      (_, { storage }) => storage.kv.get<{ state: { agentHeardAt?: number } }>("session")?.state.agentHeardAt,
+    );
+  await until(async () => ((await heardAt()) === Date.now() ? true : undefined));
 }
 
 /** Asks until there is an answer. */
 export async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
-  for (let i = 0; i < 200; i++) {
+  for (let i = 0; i < 1000; i++) {
     const answer = await ask();
     if (answer !== undefined) return answer;
     await scheduler.wait(10);

@@ -5,7 +5,7 @@ import { qemuProgram } from "../../../builder-agent/src/testdrive/qemu.ts";
 export async function serialOf(
   drives: string[],
   until: RegExp,
-  { seconds = 180, cwd }: { seconds?: number; cwd?: string } = {},
+  { seconds = 400, cwd }: { seconds?: number; cwd?: string } = {},
 ): Promise<string> {
   const machine = [
     "-nodefaults",

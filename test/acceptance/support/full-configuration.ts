@@ -4,7 +4,8 @@ export const eula = "Do not feed the kiosk.";
 
 /** Shows the whole state of the guest on its serial line, where the test reads it. */
 const bootScript = `#!/bin/bash
-sleep 2
+# Nobody waits for programs that start with the system: for a minute we do.
+for second in {1..60}; do [[ -s /tmp/started ]] && break; sleep 1; done
 echo >> /var/lib/boots
 {
   echo "REPORT"

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, statfsSync,
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { mountsBelow } from "../../../builder-agent/src/leftovers.ts";
+import { signalAll } from "../../../scripts/launch/process-tree.ts";
 import { until } from "./service.ts";
 
 const main = fileURLToPath(new URL("../../../builder-agent/src/main.ts", import.meta.url));
@@ -32,7 +33,7 @@ export class OwnAgent implements AsyncDisposable {
     });
     child.stderr.on("data", (bytes) => (this.#said += bytes));
     this.#process = child;
-    await until("the agent is ready", 60, () => this.#said.includes("agent ready", before));
+    await until("the agent is ready", 120, () => this.#said.includes("agent ready", before));
   }
 
   /** What it has printed in all its lives. */
@@ -83,14 +84,17 @@ export class OwnAgent implements AsyncDisposable {
     ];
   }
 
-  /** Takes all that is free of its disk, but for so many MB. The agent stands still meanwhile: it may have little left to write. */
+  /** Takes all that is free of its disk, but for so many MB. Agent and builds stand still meanwhile: they may have little left to write. */
   fillDisk(leftMb = 0): void {
     this.#process?.kill("SIGSTOP");
+    const builds = [...this.processes().keys()];
+    signalAll(builds, "SIGSTOP");
     const { bavail, bsize } = statfsSync(this.stateDir);
     const bytes = Math.max(0, bavail * bsize - leftMb * 1e6);
-    // The build writes at the same time: the disk may be full before that.
+    // What a build has just started writes on: the disk may be full before that.
     spawnSync("dd", ["if=/dev/zero", `of=${this.#ballast}`, "bs=1M", "iflag=count_bytes", `count=${bytes}`]);
     this.#process?.kill("SIGCONT");
+    signalAll(builds, "SIGCONT");
   }
 
   emptyDisk(): void {

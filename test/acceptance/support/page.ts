@@ -14,13 +14,17 @@ const args = [
   "--disable-sync",
 ];
 
+/** For each step: also a browser on a busy host comes to its end. */
+const timeout = 120_000;
+
 /** Opens an address in a real browser and hands its page over; the browser ends with `work`. */
 export async function inBrowser<T>(url: string, work: (page: Page) => Promise<T>): Promise<T> {
   const profile = mkdtempSync(join(tmpdir(), "kiln-browser-"));
-  const options = { executablePath: "/usr/bin/chromium", args, viewport: { width: 1100, height: 720 } };
+  const options = { executablePath: "/usr/bin/chromium", args, timeout, viewport: { width: 1100, height: 720 } };
   const browser = await chromium.launchPersistentContext(profile, options);
   try {
     const page = await browser.newPage();
+    page.setDefaultTimeout(timeout);
     await page.goto(url);
     return await work(page);
   } finally {

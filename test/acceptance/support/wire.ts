@@ -15,7 +15,7 @@ export interface WireAnswer {
   element: (name: string) => string | undefined;
 }
 
-const answerMs = 20_000;
+const answerMs = 120_000;
 
 /** One connection on which a test says every byte itself. */
 export class Wire {
@@ -55,7 +55,7 @@ export class Wire {
   }
 
   /** Whether the other side has closed the connection, or does so within a moment. */
-  async isClosed(withinMs = 2000): Promise<boolean> {
+  async isClosed(withinMs = 20_000): Promise<boolean> {
     await this.#until(() => this.#isOver, withinMs).catch(() => {});
     return this.#isOver;
   }

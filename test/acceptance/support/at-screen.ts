@@ -1,0 +1,24 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Viewer } from "./rfb.ts";
+
+const firstPauseMs = 1_000;
+const longestPauseMs = 32_000;
+
+/**
+ * Logs in as root at a screen's prompt, as a person does, and gives a shell that command, which may run more than once. A login
+ * program throws away what comes before it asks, and on a busy host it asks late: each try waits longer between its lines.
+ */
+export async function typeAsRoot(
+  viewer: Viewer,
+  command: string,
+  hasWorked: () => boolean | Promise<boolean>,
+): Promise<void> {
+  for (let pauseMs = firstPauseMs; pauseMs <= longestPauseMs; pauseMs *= 2) {
+    for (const line of ["root", "linux", command]) {
+      await viewer.type(`${line}\n`);
+      await sleep(pauseMs);
+    }
+    if (await hasWorked()) return;
+  }
+  throw new Error(`typed in vain: ${command}`);
+}
