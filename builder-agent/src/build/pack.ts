@@ -70,7 +70,8 @@ async function fillFolder(built: Packable, folder: Folder): Promise<CacheableIma
 async function nameMedium(path: string, name: string, signal: AbortSignal): Promise<PackedImage> {
   const digests = openDigests(partBytes);
   await pipeline(createReadStream(path), digests.through, drain, { signal });
-  const fileName = `${name}.iso`;
+  // The name of an `iso` ends so already: <appliance>.<arch>-<version>.<image_type>.
+  const fileName = name.endsWith(".iso") ? name : `${name}.iso`;
   return { path, fileName, digests: digests.result(), compressed: false, bootable: { path, format: "iso" } };
 }
 

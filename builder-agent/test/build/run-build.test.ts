@@ -74,7 +74,7 @@ describe("a build", () => {
     await running.done;
 
     expect(build.finished).toMatchObject({
-      fileName: "Kiosk.x86_64-0.0.1.iso.iso",
+      fileName: "Kiosk.x86_64-0.0.1.iso",
       rawSize: 3_000_000,
       compressed: false,
     });
