@@ -11,7 +11,9 @@ export type Isolation = "vm" | "none";
  * the one who starts builds here: then they run bare, and the end of the start says so.
  */
 export async function chooseIsolation(agentState: string, signal: AbortSignal): Promise<Isolation> {
-  const { accel } = await step("Look for hardware virtualisation", () => findMeans({ accel: "auto", stateDir: agentState }));
+  const { accel } = await step("Look for hardware virtualisation", () =>
+    findMeans({ accel: "auto", stateDir: agentState }),
+  );
   if (accel !== "kvm") return "none";
   const missing = await installHostPackages(["guests"], signal);
   if (missing.length > 0) warn("Without them there will be no builds on this machine: npm run doctor says more.");
