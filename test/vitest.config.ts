@@ -44,6 +44,7 @@ export default defineConfig({
           // Else a line that a Durable Object writes in the moment in which its file ends waits for an answer that never comes, and
           // the run with it: https://github.com/cloudflare/workers-sdk/issues/15719.
           disableConsoleIntercept: true,
+          isolate: false,
           include: ["test/**/*.test.ts"],
           exclude: ["test/acceptance/**", "test/scripts/**"],
           // No test measures time; parts of 16 MiB take longer than the usual five seconds on a busy machine.

@@ -47,7 +47,7 @@ describe.each(rows.map((row) => [row.call, row] as const))("%s", (call, row) => 
   const versions = versionsOf.get(call) ?? [];
 
   const ask = (version: Version, path: string, { ids, tux }: Sample, body: Sent | undefined = row.sent) =>
-    sent({ method, path: filled(path, ids), body, version, credentials: tux });
+    sent({ method, path: filled(path, ids), body: filledBody(body, ids), version, credentials: tux });
 
   it.each(versions)("succeeds on %s", async (version) => {
     const sample = row.fresh ? await row.fresh(own) : own;
@@ -63,7 +63,8 @@ describe.each(rows.map((row) => [row.call, row] as const))("%s", (call, row) => 
   it("answers JSON when asked", async () => {
     const sample = row.fresh ? await row.fresh(own) : own;
 
-    const request = { method, path: filled(row.path, sample.ids), body: row.sent, credentials: sample.tux };
+    const { ids, tux: credentials } = sample;
+    const request = { method, path: filled(row.path, ids), body: filledBody(row.sent, ids), credentials };
     const [answer] = await Promise.all([sent({ ...request, accept: "application/json" }), row.meanwhile?.(sample)]);
 
     const type = answer.headers.get("content-type") ?? "";
@@ -141,6 +142,9 @@ function filled(path: string, ids: Sample["ids"]): string {
     return String(ids[name]);
   });
 }
+
+const filledBody = (body: Sent | undefined, ids: Sample["ids"]): Sent | undefined =>
+  body && "xml" in body ? { xml: filled(body.xml, ids) } : body;
 
 /** Files are what they are in every format; the manifest is one. */
 const isDocument = ({ answer }: Row): boolean => !/[/]|^manifest$/.test(answer);

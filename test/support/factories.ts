@@ -6,9 +6,13 @@ import { bytesOf, fakeAgent, type FakeAgent } from "./fake-agent.ts";
 import { readXml } from "./xml.ts";
 
 let templates: Promise<void> | undefined;
+let templatesOf: unknown;
+const file = globalThis as { kilnFile?: number };
 
 /** A clone of the plain Tiny Linux template, which can be built at once; its id. */
 export async function createAppliance(tux: Client, overrides: Record<string, string | number> = {}): Promise<number> {
+  if (templatesOf !== file.kilnFile) templates = undefined;
+  templatesOf = file.kilnFile;
   await (templates ??= loadTemplates());
   const answer = await tux.post("/appliances", { clone_from: 1, name: "Kiosk", arch: "x86_64", ...overrides });
   const { appliance } = await readXml(answer);

@@ -28,7 +28,7 @@ export const applianceRepositories: readonly Row[] = [
     call: "PUT /appliances/{appliance_id}/repositories",
     path,
     ...ofAppliance,
-    sent: list(1, 2),
+    sent: list("{tinyMain}", "{repository}"),
     refused: [
       refused(path, "invalid_xml", { sent: { xml: "" } }),
       refused(path, "invalid_xml", { sent: { xml: "<repositories>" } }),

@@ -1,7 +1,7 @@
 import type { RefusalCode } from "#domain/refusal";
 import type { Sample } from "./sample.ts";
 
-/** What is sent with a request, beside its query. */
+/** What is sent with a request, beside its query. XML may name ids of the sample in braces, as paths do. */
 export type Sent = { xml: string } | { file: string | Uint8Array<ArrayBuffer>; name?: string } | { text: string };
 
 /** One call of the API in the table: a request that succeeds, and those that do not. */
