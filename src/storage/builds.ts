@@ -110,10 +110,10 @@ export async function addBuild(
   const { accountId, applianceId, version, imageType } = build;
   const ofVersion = sql`SELECT 1 FROM builds WHERE appliance_id = ${applianceId} AND version = ${version} AND retired_at IS NULL`;
   const row = await db.get<{ id: number } | undefined>(sql`
-    INSERT INTO builds (account_id, appliance_id, version, image_type, needs_lvm, needs_efi, status, input_sha256,
+    INSERT INTO builds (uid, account_id, appliance_id, version, image_type, needs_lvm, needs_efi, status, input_sha256,
       download_token, created_at)
-    SELECT ${accountId}, id, ${version}, ${imageType}, ${build.needsLvm ? 1 : 0}, ${build.needsEfi ? 1 : 0}, 'queued',
-      ${build.inputSha256}, ${build.downloadToken}, ${build.createdAt.getTime()}
+    SELECT ${crypto.randomUUID()}, ${accountId}, id, ${version}, ${imageType}, ${build.needsLvm ? 1 : 0},
+      ${build.needsEfi ? 1 : 0}, 'queued', ${build.inputSha256}, ${build.downloadToken}, ${build.createdAt.getTime()}
     FROM appliances WHERE id = ${applianceId} AND account_id = ${accountId}
       AND (SELECT count(*) FROM builds WHERE ${isTaken}) < ${slots.all}
       AND (SELECT count(*) FROM builds WHERE ${isTaken} AND account_id = ${accountId}) < ${slots.perAccount}

@@ -16,7 +16,7 @@ export async function addTestdrive(
   const [added] = await db
     .insert(testdrives)
     .select(
-      sql`SELECT NULL, ${accountId}, ${buildId}, 'new', ${pageToken}, ${Date.now()}, NULL, ${webToken}
+      sql`SELECT NULL, ${crypto.randomUUID()}, ${accountId}, ${buildId}, 'new', ${pageToken}, ${Date.now()}, NULL, ${webToken}
           WHERE (SELECT count(*) FROM testdrives WHERE state <> 'ended') < ${limits.all}
             AND (SELECT count(*) FROM testdrives WHERE state <> 'ended' AND account_id = ${accountId}) < ${limits.perAccount}`,
     )

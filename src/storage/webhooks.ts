@@ -12,7 +12,7 @@ export async function addWebhook(db: Database, row: NewWebhook, most: number): P
   const [added] = await db
     .insert(webhooks)
     .select(
-      sql`SELECT NULL, ${row.accountId}, ${row.url}, ${JSON.stringify(row.events)}, ${row.secretCipher},
+      sql`SELECT NULL, ${crypto.randomUUID()}, ${row.accountId}, ${row.url}, ${JSON.stringify(row.events)}, ${row.secretCipher},
             ${row.createdAt.getTime()}, NULL, NULL
           WHERE (SELECT count(*) FROM webhooks WHERE account_id = ${row.accountId}) < ${most}`,
     )

@@ -110,7 +110,7 @@ describe("the age of images", () => {
   it("leaves an image on which a testdrive stands", async () => {
     const { buildId } = await build();
     const testdrive = env.DB.prepare(
-      "INSERT INTO testdrives (account_id, build_id, state, page_token, created_at) VALUES (?, ?, 'running', ?, ?)",
+      "INSERT INTO testdrives (uid, account_id, build_id, state, page_token, created_at) VALUES (hex(randomblob(16)), ?, ?, 'running', ?, ?)",
     );
     await testdrive.bind(tux.accountId, buildId, crypto.randomUUID(), Date.now() + 40 * dayMs).run();
     await sweepAfter(31);

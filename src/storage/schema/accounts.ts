@@ -1,10 +1,11 @@
 import { sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Capabilities } from "#contract/index";
-import { id, moment } from "./columns.ts";
+import { id, moment, uid } from "./columns.ts";
 
 /** People. The API key is found by its HMAC and shown again from its cipher; neither gives it away alone. */
 export const accounts = sqliteTable("accounts", {
   id: id(),
+  uid: uid(),
   username: text("username").notNull().unique(),
   displayName: text("display_name").notNull(),
   email: text("email").notNull(),

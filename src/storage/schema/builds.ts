@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { ImageType } from "#contract/index";
-import { id, moment } from "./columns.ts";
+import { id, moment, uid } from "./columns.ts";
 
 export const buildStatuses = ["queued", "running", "finished", "failed", "error", "cancelled"] as const;
 
@@ -13,6 +13,7 @@ export const builds = sqliteTable(
   "builds",
   {
     id: id(),
+    uid: uid(),
     accountId: integer("account_id").notNull(),
     applianceId: integer("appliance_id").notNull(),
     version: text("version").notNull(),
@@ -73,6 +74,7 @@ export const testdrives = sqliteTable(
   "testdrives",
   {
     id: id(),
+    uid: uid(),
     accountId: integer("account_id").notNull(),
     buildId: integer("build_id").notNull(),
     state: text("state", { enum: ["new", "running", "ended"] }).notNull(),

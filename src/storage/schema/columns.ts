@@ -3,8 +3,15 @@ import { integer, text } from "drizzle-orm/sqlite-core";
 /** Moments are milliseconds since 1970, read as Date. */
 export const moment = (name: string) => integer(name, { mode: "timestamp_ms" });
 
-/** An id that is never given twice, also not after its row is gone. */
+/** An id that is not given twice, also not after its row is gone; only a restored database gives it again. */
 export const id = () => integer("id").primaryKey({ autoIncrement: true });
+
+/** Names what a row has outside of the database. An id comes again after a restore; this never does. Rows from before have their id here. */
+export const uid = () =>
+  text("uid")
+    .notNull()
+    .unique()
+    .$defaultFn(() => crypto.randomUUID());
 
 /** An overlay file: what it is called, where it goes and whose it is there, and its content. */
 export const fileColumns = () => ({

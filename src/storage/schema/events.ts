@@ -1,13 +1,14 @@
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { EventName } from "#domain/events/names";
 import type { Announcement } from "#domain/events/announcement";
-import { id, moment } from "./columns.ts";
+import { id, moment, uid } from "./columns.ts";
 
 /** Addresses that are told of an account's events; what they were sent lies in the account's Events object. */
 export const webhooks = sqliteTable(
   "webhooks",
   {
     id: id(),
+    uid: uid(),
     accountId: integer("account_id").notNull(),
     url: text("url").notNull(),
     events: text("events", { mode: "json" }).notNull().$type<EventName[]>(),
