@@ -50,12 +50,13 @@ export const flag = z
   .regex(/^(true|false|1|0)$/i, "invalid_value")
   .transform((text) => /^(true|1)$/i.test(text));
 
-/** A name or another short text without control characters, and without the sign for what was no UTF-8. */
+/** A name or another short text without control characters, without what XML cannot write, and without the sign for what was no UTF-8. */
 export const text = (missing: RefusalCode = "missing_parameter") =>
   z
     .string({ error: missing })
     .max(255, "invalid_value")
-    .regex(/^[^\u0000-\u001f\u007f\ufffd]+$/, "invalid_value");
+    .regex(/^[^\u0000-\u001f\u007f\ufffd-\uffff]+$/, "invalid_value")
+    .refine((value) => value.isWellFormed(), "invalid_value");
 
 /** An id in the path. */
 export function pathId(c: Context, name: string, code: RefusalCode): number {

@@ -1,6 +1,12 @@
-/** `0.0.1` → `0.0.2`: the release number rises with each finished build (wire.md §1.3). */
+/** The highest number of a version. */
+export const highestNumber = 9999;
+
+/**
+ * `0.0.1` → `0.0.2`: the release number rises with each finished build (wire.md §1.3). After the highest number the one before it
+ * rises, `0.0.9999` → `0.1.0`; the highest version of all stays.
+ */
 export function raiseRelease(version: string): string {
-  const numbers = version.split(".");
-  const release = Number(numbers.pop());
-  return [...numbers, release + 1].join(".");
+  const numbers = version.split(".").map(Number);
+  const at = numbers.findLastIndex((number) => number < highestNumber);
+  return numbers.map((number, nth) => (at < 0 || nth < at ? number : nth === at ? number + 1 : 0)).join(".");
 }

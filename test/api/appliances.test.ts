@@ -54,6 +54,26 @@ describe("POST appliances", () => {
     expect(appliance).toMatchObject({ arch: "i586", name: `${tux.username}'s Tiny Linux 1.0, Server` });
   });
 
+  it.each<[string, Record<string, string>]>([
+    ["white space around it", { name: "  Kiosk\u00a0" }],
+    ["white space alone", { name: "   " }],
+    ["a name that is cut off behind a word", { clone_from: "LONG" }],
+  ])("has a name that PUT configuration takes, from %s", async (_, given) => {
+    const tux = await signedIn();
+    const long = await cloned(tux, { name: `${"x".repeat(252 - tux.username.length)} y` });
+    const id = await cloned(tux, given.clone_from ? { clone_from: long } : given);
+    const shown = await (await tux.get(`/appliances/${id}/configuration`)).text();
+
+    const answer = await tux.put(`/appliances/${id}/configuration`, shown);
+
+    expect([answer.status, await answer.text()]).toEqual([200, shown]);
+  });
+
+  it.each(["a\ufffe", "\uffff"])("refuses the name %j, which XML cannot write", async (name) => {
+    const tux = await signedIn();
+    await expectError(await tux.post("/appliances", { clone_from: 1, name }), 400, "invalid_value");
+  });
+
   it("copies the source's selection, which then lives its own life", async () => {
     const tux = await signedIn();
     const source = await cloned(tux);

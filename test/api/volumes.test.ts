@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { BuildClaimAnswer } from "#contract/index";
 import { signedIn, type Client } from "../support/client.ts";
-import { putPortion } from "../support/configurations.ts";
+import { documentOf, putPortion } from "../support/configurations.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { capabilities, fakeAgent } from "../support/fake-agent.ts";
 import { expectError, readXml } from "../support/xml.ts";
@@ -61,6 +61,33 @@ describe("a disk with volumes", () => {
     expect([status.issues.issue].flat().map(({ type, text }) => `${type}: ${text}`)).toContainEqual(
       expect.stringMatching(/^warning: The software needs \d+ MB, but the root volume \(LVM\) has only 208 MB: /),
     );
+  });
+
+  it("may be too small for them, as the Ruby gem saves it: the status says so, and no build starts", async () => {
+    const id = await createAppliance(tux); // 512 MB, shown as 1 GB
+    const sizes = "<volumes><volume><path>/srv</path><size>1400M</size></volume></volumes>";
+    const settings = "<settings><memory-size>512</memory-size><pae-enabled>false</pae-enabled></settings>";
+    const answer = await putPortion(tux, id, `${settings}${lvm.replace("</lvm>", `${sizes}</lvm>`)}`);
+    const shown = await documentOf(tux, id);
+
+    const { status } = await readXml(await tux.get(`/appliances/${id}/status`));
+    const message = await expectError(
+      await tux.post("/running_builds", { appliance_id: id, force: "true" }),
+      400,
+      "configuration_error",
+    );
+
+    expect(answer.status).toBe(200);
+    expect(message).toMatch(
+      /^The volumes \(LVM\) need 1432 MB, 32 MB of it for the root volume, but a disk of 512 MB has room for 208 MB of/,
+    );
+    expect([status.state, [status.issues.issue].flat()]).toEqual([
+      "error",
+      expect.arrayContaining([{ type: "error", text: message }]),
+    ]);
+    expect(await (await tux.put(`/appliances/${id}/configuration`, shown)).text()).toBe(shown);
+    await putPortion(tux, id, "<settings><disk-size>2</disk-size></settings>");
+    expect((await readXml(await tux.get(`/appliances/${id}/status`))).status.state).toBe("ok");
   });
 
   it("goes to a builder that can make it, past one that cannot", async () => {

@@ -140,6 +140,9 @@ describe("raiseRelease", () => {
   it.each([
     ["0.0.1", "0.0.2"],
     ["1.2.9", "1.2.10"],
+    ["0.0.9999", "0.1.0"],
+    ["7.9999.9999", "8.0.0"],
+    ["9999.9999.9999", "9999.9999.9999"],
   ])("makes %s %s", (version, next) => {
     expect(raiseRelease(version)).toBe(next);
   });

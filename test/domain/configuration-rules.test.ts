@@ -4,7 +4,7 @@ import * as rules from "#domain/configuration/rules";
 /** What each rule takes and what it does not. */
 const table: [string, (text: string) => unknown, string[], string[]][] = [
   ["isText", rules.isText, ["", "a\n\tb", "Grüße 🐧"], ["a\rb", "a\u0000", "\u001b[0m", "\uffff", "\ud800"]],
-  ["isLine", (text) => rules.isLine(text, 5), ["", "12345"], ["123456", "a\nb", "a\tb"]],
+  ["isLine", (text) => rules.isLine(text, 5), ["", "12345", "a b"], ["123456", "a\nb", "a\tb", " a", "a\u00a0"]],
   ["isVersion", rules.isVersion, ["0.0.1", "9999.10.0"], ["1.0", "0.0.0.1", "1.0.x", "01.0.0", "0.0.10000", "-1.0.0"]],
   [
     "isHostname",

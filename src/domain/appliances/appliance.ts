@@ -81,7 +81,7 @@ function ownTraits(account: Account, source: Pick<Appliance, "id" | "name">, { n
   const now = new Date();
   return {
     accountId: account.id,
-    name: name ?? generatedName(account, source),
+    name: name?.trim() || generatedName(account, source),
     arch,
     uuid: crypto.randomUUID(),
     parentId: source.id,
@@ -110,8 +110,11 @@ const maxNameLength = 255;
 function generatedName({ displayName }: Account, source: Pick<Appliance, "name">): string {
   const owner = `${displayName}'s `;
   const name = source.name.startsWith(owner) ? source.name : `${owner}${source.name}`;
-  // Half of a character at the cut goes, too.
-  return name.slice(0, maxNameLength).replace(/[\uD800-\uDBFF]$/, "");
+  // Half of a character at the cut goes, too; and PUT configuration must take it, which has no white space around a line.
+  return name
+    .slice(0, maxNameLength)
+    .replace(/[\uD800-\uDBFF]$/, "")
+    .trim();
 }
 
 /** The architecture of a clone: `i686` of the request is `i586` in all answers (wire.md §1.3). */

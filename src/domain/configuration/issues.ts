@@ -37,7 +37,7 @@ export function configurationIssues(configuration: Configuration, image: Planned
   ].filter((issue) => issue !== false);
 }
 
-/** No change of a configuration comes this far with BIOS; only the software says that there is UEFI, which needs more room. */
+/** Only the software says whether there is UEFI, which needs more room. */
 function volumeIssues(configuration: Configuration, { firmware, softwareMb }: PlannedImage): Issue[] {
   const why = whyNoRoomForVolumes(configuration, firmware);
   if (why !== undefined) return [{ type: "error", text: `The volumes (LVM) ${why}.` }];

@@ -6,9 +6,10 @@ import { isIPv4, isIPv6 } from "node:net";
 export const isText = (text: string): boolean =>
   text.isWellFormed() && !/[\u0000-\u0008\u000b-\u001f\u007f\ufffe\uffff]/.test(text);
 
-/** Text for people on one line. */
-export const isLine = (text: string, max: number): boolean =>
-  isText(text) && !/[\t\n]/.test(text) && text.length <= max;
+/** Text for people on one line, without white space around it, which no document of a client can say. */
+export const isLine = (text: string, max: number): boolean => isOneLine(text, max) && text.trim() === text;
+
+const isOneLine = (text: string, max: number): boolean => isText(text) && !/[\t\n]/.test(text) && text.length <= max;
 
 export const isVersion = (text: string): boolean => /^(0|[1-9]\d{0,3})(\.(0|[1-9]\d{0,3})){2}$/.test(text);
 
@@ -62,8 +63,8 @@ export const isUserName = (text: string): boolean => /^[a-z_][a-z0-9_-]{0,31}$/.
 export const isPath = (text: string): boolean =>
   text.length <= 255 && /^(\/[A-Za-z0-9._+@-]+)+$/.test(text) && !/\/\.{1,2}(\/|$)/.test(text);
 
-/** A password that can be typed: on one line, not empty. */
-export const isPassword = (text: string): boolean => text !== "" && isLine(text, 128);
+/** A password that can be typed: on one line, not empty. It may begin or end with a space. */
+export const isPassword = (text: string): boolean => text !== "" && isOneLine(text, 128);
 
 /** Names of databases and of their users that need no quotes. */
 export const isSqlName = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_]{0,31}$/.test(text);

@@ -4,14 +4,17 @@ import type { Configuration } from "#domain/configuration/configuration";
 import type { Configured } from "#domain/configuration/change";
 import { validateDatabases, validateUsers } from "#domain/configuration/people";
 import * as rules from "#domain/configuration/rules";
-import { whyNoRoomForVolumes } from "#domain/configuration/volumes";
+import { highestNumber } from "#domain/version";
 import { keyboardLayouts } from "#kiwi/keytables";
 
 const maxTextBytes = 64 * 1024;
-/** As JSON: a row of D1 has 2 MB, and the document that shows it must fit into the body that sends it back. */
+/** As JSON with XML's escapes: a row of D1 has 2 MB, and the document that shows it must fit into the body that sends it back. */
 const maxConfigurationBytes = 512 * 1024;
 
-/** Refuses what an image cannot carry. Checked as a whole, since a change may break what it does not name. */
+/**
+ * Refuses what an image cannot carry. Checked as a whole, since a change may break what it does not name. Volumes may be too
+ * large for the disk, though: clients send the two one after the other, and `status` says so until they fit (issues.ts).
+ */
 export function validate(configured: Configured): void {
   const { configuration } = configured;
   validateIdentity(configured);
@@ -22,15 +25,17 @@ export function validate(configured: Configured): void {
   validateUsers(configuration);
   validateDatabases(configuration.databases);
   validateSettings(configuration.settings);
-  validateLvm(configuration);
+  validateLvm(configuration.lvm);
   validateScripts(configuration.scripts);
-  const { byteLength } = new TextEncoder().encode(JSON.stringify(configuration));
-  check(byteLength <= maxConfigurationBytes, "configuration", "all of it together is too large");
+  check(bytesOf(configuration) <= maxConfigurationBytes, "configuration", "all of it together is too large");
 }
+
+const bytesOf = (configuration: Configuration): number =>
+  new TextEncoder().encode(JSON.stringify(configuration).replaceAll(/[&<>]/g, "&amp;")).byteLength;
 
 function validateIdentity({ name, version, imageType }: Configured): void {
   check(name !== "" && rules.isLine(name, 255), "name", "must be one line of 1 to 255 characters");
-  check(rules.isVersion(version), "version", "must be like 0.0.1, with numbers up to 9999");
+  check(rules.isVersion(version), "version", `must be like 0.0.1, with numbers up to ${highestNumber}`);
   const known = imageTypes.some((type) => type === imageType);
   check(known, "type", `must be one of ${imageTypes.join(", ")}`);
 }
@@ -88,8 +93,7 @@ function validateSettings(settings: Configuration["settings"]): void {
   check(runlevel >= 1 && runlevel <= 5, "settings/runlevel", "must be 1 to 5");
 }
 
-function validateLvm(configuration: Configuration): void {
-  const { enabled, volumeGroup, volumes } = configuration.lvm;
+function validateLvm({ enabled, volumeGroup, volumes }: Configuration["lvm"]): void {
   const name = "must be 1 to 63 of a-z, A-Z, 0-9, _ + . -, and not begin with -";
   check(volumeGroup === "" || rules.isVolumeGroup(volumeGroup), "lvm/volume_group", name);
   check(volumes.length <= 50, "lvm/volumes", "must not be more than 50");
@@ -100,11 +104,7 @@ function validateLvm(configuration: Configuration): void {
   }
   const paths = volumes.map(({ path }) => path);
   check(new Set(paths).size === paths.length, "lvm/volumes/volume/path", "two volumes have the same");
-  if (!enabled) return;
-  check(volumeGroup !== "", "lvm/volume_group", "is needed when LVM is enabled");
-  // With BIOS, which takes the least of the disk: whether there is UEFI depends on the software (issues.ts).
-  const why = whyNoRoomForVolumes(configuration, "bios");
-  check(why === undefined, "lvm/volumes", why ?? "");
+  check(!enabled || volumeGroup !== "", "lvm/volume_group", "is needed when LVM is enabled");
 }
 
 // Made by the kernel at run time, or needed before the volumes are there.

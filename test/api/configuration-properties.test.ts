@@ -1,0 +1,193 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { imageTypes } from "#contract/index";
+import { Configuration, databaseTypes, networkTypes } from "#domain/configuration/configuration";
+import { withChange, type Configured } from "#domain/configuration/change";
+import { validate } from "#domain/configuration/validation";
+import { Refusal } from "#domain/refusal";
+import { raiseRelease } from "#domain/version";
+import { keyboardLayouts } from "#kiwi/keytables";
+import { readXml } from "#xml/read";
+import { writeXml } from "#xml/write";
+import { configurationChangeOf } from "#api/appliances/configuration-document";
+import { configurationFields } from "#api/views/configuration";
+import tiny from "../../templates/tiny.json";
+
+/** Whatever may be stored is shown in a document that may be sent back, and sending it back changes nothing. */
+
+const word = fc.oneof(
+  fc.constantFrom("a", "kiosk", "Küche 🐧", "a & <b>", "]]>", "&amp;", "a,b", "sealed:x"),
+  fc.string({ unit: "grapheme", minLength: 1, maxLength: 8 }),
+);
+/** Mostly as a client sends it; a catalogue may have white space around it, or nothing else. */
+const line = fc.oneof(
+  { weight: 20, arbitrary: word },
+  fc.tuple(fc.constantFrom(" ", "\u00a0"), word).map((parts) => parts.join("")),
+  fc.constant(" "),
+);
+const text = fc.array(fc.oneof(word, fc.constantFrom("", "\t", " ")), { maxLength: 3 }).map((all) => all.join("\n"));
+const port = fc.constantFrom("ssh", "http", "8080", "53/udp");
+const names = ["amal", "zoe", "clerk-2"];
+const script = fc.record({ enabled: fc.boolean(), script: text });
+
+const user = (name: string, uid: number) =>
+  fc.record({
+    uid: fc.constant(uid),
+    name: fc.constant(name),
+    password: line,
+    group: fc.constantFrom("users", "root", "staff"),
+    shell: fc.constantFrom("/bin/bash", "/bin/sh"),
+    homedir: fc.constantFrom("/root", `/home/${name}`),
+  });
+
+const databases = fc.subarray([...databaseTypes]).chain((types) =>
+  fc.tuple(
+    ...types.map((type) =>
+      fc.record({
+        type: fc.constant(type),
+        users: fc.uniqueArray(
+          fc.record({
+            username: fc.constantFrom("tickets", "_a1"),
+            password: line,
+            databases: fc.subarray(["one", "two"]),
+          }),
+          { selector: ({ username }) => username },
+        ),
+      }),
+    ),
+  ),
+);
+
+const network = fc
+  .record({
+    type: fc.constantFrom(...networkTypes),
+    hostname: fc.constantFrom("", "kiosk7"),
+    ip: fc.constantFrom("192.0.2.7", "2001:db8::7"),
+    netmask: fc.constantFrom("24", "/24"),
+    nameservers: fc.array(fc.constantFrom("192.0.2.2", "2001:db8::2"), { maxLength: 3 }),
+  })
+  .chain((one) => fc.constantFrom("", one.ip).map((route) => ({ ...one, route })));
+
+const configurationOf = (chosen: string[]): fc.Arbitrary<Configuration> =>
+  fc.record({
+    description: text,
+    website: fc.constantFrom("", "https://kiosk.example.org", "http://a/b?c=1&d#e"),
+    tags: fc.array(line, { maxLength: 2 }),
+    locale: fc.record({
+      keyboardLayout: fc.constantFrom(...keyboardLayouts),
+      language: fc.constantFrom("en_US.UTF-8", "ast_ES.UTF-8"),
+      timezone: fc.constantFrom("UTC", "America/Argentina/Buenos_Aires"),
+    }),
+    network,
+    firewall: fc.record({ enabled: fc.boolean(), openPorts: fc.array(port, { maxLength: 3 }) }),
+    users: fc.tuple(user("root", 0), ...chosen.map((name, nth) => user(name, 1000 + 3 * nth))),
+    eulas: fc.array(
+      text.map((one) => `${one}.`),
+      { maxLength: 2 },
+    ),
+    databases,
+    autostarts: fc.array(
+      fc.record({
+        command: line,
+        description: fc.oneof(line, fc.constant("")),
+        enabled: fc.boolean(),
+        user: fc.constantFrom("root", ...chosen),
+      }),
+      { maxLength: 2 },
+    ),
+    settings: fc.record({
+      memorySizeMb: fc.integer({ min: 64, max: 65_536 }),
+      diskSizeMb: fc.oneof(fc.integer({ min: 64, max: 4096 }), fc.integer({ min: 64, max: 1024 * 1024 })),
+      swapSizeMb: fc.integer({ min: 0, max: 65_536 }),
+      paeEnabled: fc.boolean(),
+      xenHostModeEnabled: fc.boolean(),
+      cdromEnabled: fc.boolean(),
+      webyastEnabled: fc.boolean(),
+      liveInstallerEnabled: fc.boolean(),
+      publicClonable: fc.boolean(),
+      runlevel: fc.integer({ min: 1, max: 5 }),
+      automaticLogin: fc.constantFrom("", "root", ...chosen),
+    }),
+    lvm: fc.record({
+      enabled: fc.boolean(),
+      volumeGroup: fc.constantFrom("kioskVG", "a.b+c-d"),
+      volumes: fc.uniqueArray(
+        fc.record({
+          sizeMb: fc.integer({ min: 1, max: 1024 * 1024 }),
+          path: fc.constantFrom("/", "/srv", "/var/log", "/opt"),
+        }),
+        { selector: ({ path }) => path },
+      ),
+    }),
+    scripts: fc.record({ build: script, boot: script, autoyast: script }),
+  });
+
+const number = fc.constantFrom(0, 1, 9999);
+const configured: fc.Arbitrary<Configured> = fc.record({
+  name: line,
+  version: fc.tuple(number, number, number).map((numbers) => numbers.join(".")),
+  imageType: fc.constantFrom(...imageTypes),
+  configuration: fc.subarray(names).chain(configurationOf),
+});
+
+const documentOf = (one: Configured): string => writeXml("configuration", configurationFields({ id: 1, ...one }));
+
+const sentBack = (one: Configured): Configured => withChange(one, configurationChangeOf(readXml(documentOf(one))));
+
+function isValid(one: Configured): boolean {
+  try {
+    validate(one);
+    return true;
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
+  }
+}
+
+describe("a configuration that is shown", () => {
+  it("may be sent back, from whatever source it was stored", () => {
+    fc.assert(
+      fc.property(configured, (one) => {
+        fc.pre(isValid(one));
+        validate(sentBack(one));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("is what it was when it was sent by a client before", () => {
+    fc.assert(
+      fc.property(configured, (one) => {
+        const stored = sentBack(one);
+        fc.pre(isValid(stored));
+        expect(documentOf(sentBack(stored))).toBe(documentOf(stored));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("is refused if it would not fit into the body that sends it back", () => {
+    const configuration = tiny.sets[0]?.templates[0]?.configuration;
+    const long = "&".repeat(64 * 1024); // each is five characters in XML
+    const eulas = (count: number): Configured => ({
+      name: "Kiosk",
+      version: "0.0.1",
+      imageType: "oem",
+      configuration: Configuration.parse({ ...configuration, eulas: Array.from({ length: count }, () => long) }),
+    });
+    const stored = [1, 2, 3, 4, 5, 6, 7].map(eulas).filter(isValid);
+
+    for (const one of stored) validate(sentBack(one));
+    expect(stored.length).toBeGreaterThan(0);
+  });
+
+  it("may be sent back after a build has raised its version", () => {
+    fc.assert(
+      fc.property(configured, (one) => {
+        fc.pre(isValid(one));
+        validate(sentBack({ ...one, version: raiseRelease(one.version) }));
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
