@@ -1,7 +1,12 @@
 import { sendOutbox } from "#domain/events/events";
 import { forgetIdempotentAnswers } from "#domain/accounts/idempotency";
 import { removeReleasedContents, removeStrayContents } from "#domain/contents/content-sweep";
-import { refreshRepositories, removeStrayPackages, removeStraySolvs } from "#domain/repositories/refresh";
+import {
+  refreshRepositories,
+  removeStrayDownloads,
+  removeStrayPackages,
+  removeStraySolvs,
+} from "#domain/repositories/refresh";
 import { mendUserRepositories, removeReleasedUploads, removeStrayUploads, thawOverBuilds } from "#domain/rpms/sweep";
 import { expirePreparedRoots } from "#domain/builds/prepared-root";
 import { expireOldImages } from "#domain/builds/retention";
@@ -30,6 +35,7 @@ export async function sweep(event: ScheduledController, env: Env): Promise<void>
     removeStrayBuildBlobs,
     removeStrayInputs,
     removeStraySolvs,
+    removeStrayDownloads,
     removeStrayPackages,
     thawOverBuilds,
     removeStrayUploads,

@@ -63,6 +63,22 @@ export async function openRepository(download: Download): Promise<OpenedReposito
   throw new RepodataFault("not_a_repository", "neither repodata/repomd.xml nor content is there");
 }
 
+/** Every large file of the repository that an import reads. */
+export const partsOf = ({ packages, descriptions, patterns, updateinfo }: OpenedRepository): RepositoryPart[] =>
+  [packages, descriptions, ...patterns, updateinfo].filter((part) => part !== undefined);
+
+/** A file of metadata as it comes; its size and checksum are checked while it streams. */
+export async function fetchPart(
+  { path, checksum, sizeBytes = mostCompressedBytes }: RepositoryPart,
+  download: Download,
+  mostBytes = mostCompressedBytes,
+): Promise<ReadableStream<Uint8Array>> {
+  if (sizeBytes > mostCompressedBytes) throw tooLarge(path, sizeBytes, mostCompressedBytes);
+  const body = await download(path);
+  if (!body) throw new RepodataFault("malformed_metadata", `${path} is announced and not there`);
+  return body.pipeThrough(atMost(Math.min(sizeBytes, mostBytes), path)).pipeThrough(verified(checksum, path));
+}
+
 /**
  * A file of metadata, opened, and checked while it streams: size, checksum and inflation of what comes, size and checksum of
  * what it opens to. Some faults show only at the end; nothing made of it may be kept before the stream has ended well.
@@ -73,16 +89,10 @@ export async function openPart(
   other: OtherDecompressor,
   limits: InflationLimits = metadataInflation,
 ): Promise<ReadableStream<Uint8Array>> {
-  const { path, sizeBytes = mostCompressedBytes, openBytes = limits.maxBytes, openChecksum } = part;
-  if (sizeBytes > mostCompressedBytes) throw tooLarge(path, sizeBytes, mostCompressedBytes);
+  const { path, openBytes = limits.maxBytes, openChecksum } = part;
   if (openBytes > limits.maxBytes) throw tooLarge(path, openBytes, limits.maxBytes);
-  const body = await download(path);
-  if (!body) throw new RepodataFault("malformed_metadata", `${path} is announced and not there`);
   const guard = inflationGuard({ ...limits, maxBytes: openBytes }, path);
-  const compressed = body
-    .pipeThrough(atMost(sizeBytes, path))
-    .pipeThrough(verified(part.checksum, path))
-    .pipeThrough(guard.compressed);
+  const compressed = (await fetchPart(part, download)).pipeThrough(guard.compressed);
   const opened = (await decompressed(compressed, other)).pipeThrough(guard.opened);
   return openChecksum ? opened.pipeThrough(verified(openChecksum, `${path}, opened`)) : opened;
 }

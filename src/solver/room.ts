@@ -5,7 +5,8 @@
  * WASM memory never shrinks: an instance that has grown beyond its budget is dropped after use.
  *
  * A caller can vanish while it waits for something: the runtime forgets a cancelled request without running its
- * `finally`. Therefore whoever waits watches the holder; one that has not touched the solver for `staleAfterMs` loses it.
+ * `finally`. Therefore whoever waits watches the holder; one that has not touched the solver for `staleAfterMs` loses it, and
+ * so does one that has had it for longer than it may.
  */
 import { type Arch, openSolver, type Solver } from "./solver.ts";
 
@@ -20,11 +21,22 @@ export interface RoomOptions {
   staleAfterMs?: number;
 }
 
+/** A caller had the solver for longer than it may. */
+export class TurnTooLong extends Error {}
+
 /** A caller's time with the solver. */
 interface Turn {
   readonly ended: Promise<void>;
   end(): void;
+  /** Rejects when the turn has lasted too long. */
+  readonly overdue: Promise<never>;
+  cut(reason: TurnTooLong): void;
+  /** Milliseconds since 1970. */
+  readonly endsAt: number;
 }
+
+/** The holder's own timer is first; a waiter's is for a holder that the runtime has forgotten. */
+const watchersGraceMs = 1000;
 
 export class SolverRoom {
   readonly #module: WebAssembly.Module;
@@ -61,32 +73,51 @@ export class SolverRoom {
     });
   }
 
-  /** Works with an empty solver, to do with it what you like: an import, a decompression. */
-  async withEmptySolver<T>(work: (solver: Solver) => Promise<T> | T): Promise<T> {
+  /**
+   * Works with an empty solver, to do with it what you like: an import, a decompression. Work that has not ended after
+   * `longestMs` loses it, and the caller gets `TurnTooLong`.
+   */
+  async withEmptySolver<T>(
+    work: (solver: Solver) => Promise<T> | T,
+    { longestMs = Infinity }: { longestMs?: number } = {},
+  ): Promise<T> {
     return this.#inTurn(async (turn) => {
       const solver = await this.#open(turn);
       this.#loadedKey = undefined;
       solver.reset();
       return work(solver);
-    });
+    }, longestMs);
   }
 
-  async #inTurn<T>(work: (turn: Turn) => Promise<T>): Promise<T> {
+  async #inTurn<T>(work: (turn: Turn) => Promise<T>, longestMs = Infinity): Promise<T> {
     while (this.#turn) await this.#watch(this.#turn);
-    const turn = newTurn();
+    const turn = newTurn(longestMs);
     this.#turn = turn;
+    const timer = longestMs === Infinity ? undefined : setTimeout(() => this.#cut(turn), longestMs);
     try {
-      return await work(turn);
+      return await Promise.race([work(turn), turn.overdue]);
     } finally {
+      clearTimeout(timer);
       this.#end(turn);
     }
+  }
+
+  /** Takes the instance away with the turn: what its holder still does fails and touches nobody else's packages. */
+  #cut(turn: Turn): void {
+    if (this.#turn !== turn) return;
+    const reason = new TurnTooLong("it took longer than it may");
+    this.#drop(reason.message);
+    this.#end(turn);
+    turn.cut(reason);
   }
 
   /** Waits until the turn has ended, or ends it when its holder does nothing any more. */
   async #watch(turn: Turn): Promise<void> {
     const before = this.#solver?.callCount;
-    await endOrTime(turn.ended, this.#staleAfterMs);
-    if (this.#turn !== turn || this.#solver?.callCount !== before) return;
+    await endOrTime(turn.ended, Math.min(this.#staleAfterMs, turn.endsAt + watchersGraceMs - Date.now()));
+    if (this.#turn !== turn) return;
+    if (Date.now() >= turn.endsAt) return this.#cut(turn);
+    if (this.#solver?.callCount !== before) return;
     this.#drop("its holder was silent for too long");
     this.#end(turn);
   }
@@ -115,9 +146,16 @@ export class SolverRoom {
   }
 }
 
-function newTurn(): Turn {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  return { ended: promise, end: resolve };
+function newTurn(longestMs: number): Turn {
+  const end = Promise.withResolvers<void>();
+  const overdue = Promise.withResolvers<never>();
+  return {
+    ended: end.promise,
+    end: end.resolve,
+    overdue: overdue.promise,
+    cut: overdue.reject,
+    endsAt: Date.now() + longestMs,
+  };
 }
 
 async function endOrTime(ended: Promise<void>, timeMs: number): Promise<void> {

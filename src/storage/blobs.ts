@@ -21,6 +21,8 @@ export const solvKey = (repositoryId: number, importId: string, n: number) =>
   `${solvPrefixOf(repositoryId, importId)}${n}.solv`;
 /** Everything of one import. */
 export const solvPrefixOf = (repositoryId: number, importId: string) => `solv/${repositoryId}/${importId}/`;
+/** The nth file of metadata that an import has downloaded and not yet read. */
+export const downloadKey = (importId: string, n: number) => `${downloadsPrefix}${importId}/${n}`;
 
 /** Everything of one uploaded RPM or archive lies below this prefix, so that one listing finds it. */
 export const uploadPrefix = (blobId: string) => `uploads/${blobId}/`;
@@ -46,6 +48,7 @@ export const thumbnailKey = (blobId: string) => `contents/${blobId}/100x100`;
 export const buildsPrefix = "builds/";
 export const inputsPrefix = "inputs/";
 export const solvPrefix = "solv/";
+export const downloadsPrefix = "downloads/";
 export const buildIdOfKey = (key: string): number => Number(key.split("/")[1]);
 export const sha256OfKey = (key: string): string => key.slice(inputsPrefix.length).replace(/\.json$/, "");
 export const importIdOfKey = (key: string): string => key.split("/")[2] ?? "";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { solverModule } from "#solver/module";
 import { SolverCrashed } from "#solver/native";
-import { SolverRoom } from "#solver/room";
+import { SolverRoom, TurnTooLong } from "#solver/room";
 import type { Solver } from "#solver/solver";
 import { jobOf, primaryXmlOf } from "./repo-dsl.ts";
 
@@ -62,6 +62,18 @@ describe("SolverRoom", () => {
     const { room, names } = roomWith();
     await expect(room.withEmptySolver(exhaustMemory)).rejects.toThrow(SolverCrashed);
     expect(await names("one")).toEqual(["one"]);
+  });
+  it("takes the solver from work that lasts too long, and lets nothing of it touch the next", async () => {
+    const { room, names } = roomWith();
+    const released = Promise.withResolvers<void>();
+    let late: Promise<unknown> | undefined;
+    const work = (solver: Solver) => (late = released.promise.then(() => solver.search("one")));
+    const long = room.withEmptySolver(work, { longestMs: 20 });
+    const next = names("one");
+    await expect(long).rejects.toThrow(TurnTooLong);
+    expect(await next).toEqual(["one"]);
+    released.resolve();
+    await expect(late).rejects.toThrow(SolverCrashed);
   });
   it("never lets the instance grow into the isolate's last memory", async () => {
     const { room } = roomWith();

@@ -1,21 +1,40 @@
 import { askOutside, DownloadFailed, outsideFetch, type Fetch } from "#domain/outside";
 import { locationUrl } from "#repodata/location";
 import type { Download } from "#repodata/repository";
+import { streamOf } from "#repodata/streams";
 import { repositoryFileKey, userRepositoryFileKey } from "#storage/blobs";
 import type { Repository } from "#storage/repositories";
 
 export { DownloadFailed, outsideFetch, type Fetch };
 
-/** How long a whole file may take. */
-const fileTimeoutMs = 120_000;
+/** How long a mirror may take to begin its answer. */
+const answerMs = 30_000;
+/** What a mirror must send of a file that takes longer than that: 8 KiB a second. */
+const paceMs = 30_000;
+const leastBytesInPace = 240 * 2 ** 10;
+
 const ownPrefix = "service:/repositories/";
 
-/** Reads the files of a repository: one of the service itself out of R2, never over HTTP; others from their mirror. */
-export function downloadFrom(env: Env, repository: Repository, fetchOutside: Fetch): Download {
+/** The downloads of an import have used up their time. */
+export class DownloadTookTooLong extends DownloadFailed {}
+
+/** Where the files of a repository come from. */
+export interface Source {
+  download: Download;
+  /** Out of our own R2, never over HTTP. */
+  isOurs: boolean;
+}
+
+/** Reads the files of a repository: one of the service itself out of R2, others from their mirror until `signal` ends that. */
+export function sourceOf(
+  env: Env,
+  repository: Repository,
+  asking: { fetchOutside: Fetch; signal: AbortSignal },
+): Source {
   const { url } = repository;
   const keyOf = ownKey(repository);
-  if (keyOf) return async (path) => (await env.BLOBS.get(keyOf(path)))?.body;
-  return (path) => fetched(env, locationUrl(url, path), fetchOutside);
+  if (keyOf) return { isOurs: true, download: async (path) => (await env.BLOBS.get(keyOf(path)))?.body };
+  return { isOurs: false, download: (path) => fetched(env, locationUrl(url, path), asking) };
 }
 
 /** What R2 calls the version of the index of a repository of the service itself; undefined: the files are elsewhere. */
@@ -34,29 +53,67 @@ function ownKey({ id, url, isUserRepository }: Repository): ((path: string) => s
 async function fetched(
   env: Env,
   address: string,
-  fetchOutside: Fetch,
+  { fetchOutside, signal }: { fetchOutside: Fetch; signal: AbortSignal },
 ): Promise<ReadableStream<Uint8Array> | undefined> {
-  const signal = AbortSignal.timeout(fileTimeoutMs);
-  return await bodyOf(await askOutside(env, new URL(address), { fetchOutside, signal }), address);
+  const silence = new AbortController();
+  const timer = setTimeout(() => silence.abort(), answerMs);
+  try {
+    const asking = { fetchOutside, signal: AbortSignal.any([signal, silence.signal]) };
+    return await bodyOf(await askOutside(env, new URL(address), asking), { url: address, signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
-async function bodyOf(answer: Response, url: string): Promise<ReadableStream<Uint8Array> | undefined> {
-  if (answer.ok && answer.body) return answer.body.pipeThrough(namingTheMirror(url));
+interface Watched {
+  url: string;
+  signal: AbortSignal;
+}
+
+async function bodyOf(answer: Response, watched: Watched): Promise<ReadableStream<Uint8Array> | undefined> {
+  if (answer.ok && answer.body) {
+    const reader = answer.body.getReader();
+    return streamOf(paced(reader, watched), () => reader.cancel());
+  }
   await answer.body?.cancel();
   if ([403, 404, 410].includes(answer.status)) return undefined;
-  throw new DownloadFailed(`${url} answers ${answer.status}.`);
+  throw new DownloadFailed(`${watched.url} answers ${answer.status}.`);
 }
 
-// A broken connection is the mirror's fault; without this it would look like ours.
-function namingTheMirror(url: string): ReadableWritablePair<Uint8Array, Uint8Array> {
-  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-  const writer = writable.getWriter();
-  return {
-    readable,
-    writable: new WritableStream({
-      write: (chunk) => writer.write(chunk),
-      close: () => writer.close(),
-      abort: (cause: unknown) => writer.abort(new DownloadFailed(`${url} breaks off.`, { cause })),
-    }),
+/** What a mirror sends, until it breaks off, is too slow, or the import's time is over: each is the mirror's fault, not ours. */
+async function* paced(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  { url, signal }: Watched,
+): AsyncGenerator<Uint8Array> {
+  let failure: unknown;
+  let bytesInPace = 0;
+  // A read that waits ends with that, too.
+  const end = (reason: unknown) => {
+    failure ??= reason;
+    reader.cancel(reason).catch(() => {});
   };
+  const endLate = () => end(signal.reason);
+  const pace = setInterval(() => {
+    if (bytesInPace < leastBytesInPace) end(new DownloadFailed(`${url} sends less than 8 KiB a second.`));
+    bytesInPace = 0;
+  }, paceMs);
+  signal.addEventListener("abort", endLate);
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const { done, value } = await reader.read();
+      if (failure !== undefined) throw failure;
+      if (done) return;
+      bytesInPace += value.byteLength;
+      yield value;
+    }
+  } catch (cause) {
+    throw cause instanceof DownloadFailed ? cause : (failure ?? new DownloadFailed(`${url} breaks off.`, { cause }));
+  } finally {
+    clearInterval(pace);
+    signal.removeEventListener("abort", endLate);
+  }
 }

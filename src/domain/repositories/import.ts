@@ -1,9 +1,17 @@
 import { baseSystemByIndex, otherBaseSystem } from "#domain/repositories/base-system";
-import { DownloadFailed, downloadFrom, type Fetch, outsideFetch, ownIndexTag } from "#domain/repositories/download";
-import { importPackages, type PackageSource } from "#domain/repositories/packages";
+import {
+  DownloadFailed,
+  DownloadTookTooLong,
+  type Fetch,
+  outsideFetch,
+  ownIndexTag,
+  sourceOf,
+} from "#domain/repositories/download";
+import { importPackages, ImportTookTooLong, type PackageSource } from "#domain/repositories/packages";
+import { stageParts } from "#domain/repositories/staging";
 import { requestImports } from "#queues/imports";
 import { RepodataFault } from "#repodata/fault";
-import { type OpenedRepository, openRepository } from "#repodata/repository";
+import { type OpenedRepository, openRepository, partsOf } from "#repodata/repository";
 import { isSameSigner } from "#repodata/signature";
 import { DecompressionRefused } from "#solver/decoder";
 import { UnreadableMetadata } from "#solver/repository";
@@ -30,7 +38,13 @@ interface Import {
   /** What R2 called the index when the import began. */
   indexTag: string | null;
   fetchOutside: Fetch;
+  /** Ends the downloads. */
+  signal: AbortSignal;
 }
+
+/** How long all downloads of an import may take. What a quick one cannot finish is left to a patient one, so that many slow mirrors do not fill the queue. */
+const downloadMs = { quick: 10_000, patient: 300_000 };
+export type Patience = keyof typeof downloadMs;
 
 /**
  * Looks at a repository and imports it if it has changed. What is wrong with it goes into its row, and the last good
@@ -38,26 +52,36 @@ interface Import {
  *
  * Blobs and rows of packages come first, under the import's own name; then one UPDATE shows them. Two imports at once do
  * not touch each other: the one that began last is shown, the other's leavings are removed.
+ *
+ * `too_slow`: its mirror is too slow for a quick import, and a patient one has to do it.
  */
 export async function importRepository(
   env: Env,
   db: Database,
   repositoryId: number,
-  { fetchOutside = outsideFetch(env) }: { fetchOutside?: Fetch } = {},
-): Promise<void> {
+  { fetchOutside = outsideFetch(env), patience = "patient" }: { fetchOutside?: Fetch; patience?: Patience } = {},
+): Promise<"ended" | "too_slow"> {
   const importId = crypto.randomUUID();
   const repository = await beginImport(db, repositoryId, { checkId: importId, startedAt: new Date() });
-  if (!repository) return;
+  if (!repository) return "ended";
   const indexTag = (await ownIndexTag(env, repository)) ?? null;
-  const work: Import = { env, db, repository, importId, indexTag, fetchOutside };
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(tooSlow(patience)), downloadMs[patience]);
   try {
-    await lookAndImport(work);
+    await lookAndImport({ env, db, repository, importId, indexTag, fetchOutside, signal: late.signal });
   } catch (error) {
+    if (patience === "quick" && error instanceof DownloadTookTooLong) return "too_slow";
     const problem = problemOf(error);
     if (problem === undefined) throw error;
     await failImport(db, repositoryId, { checkId: importId, problem, indexTag });
+  } finally {
+    clearTimeout(timer);
   }
+  return "ended";
 }
+
+const tooSlow = (patience: Patience) =>
+  new DownloadTookTooLong(`The mirror took longer than ${downloadMs[patience] / 1000} s to send its files.`);
 
 /** Asks for imports whose end the caller waits for: from now on the rows say that one is under way. */
 export async function requestImportsAnew(env: Env, db: Database, repositoryIds: number[]): Promise<void> {
@@ -74,9 +98,9 @@ export async function giveUpImport(db: Database, repositoryId: number): Promise<
 }
 
 async function lookAndImport(work: Import): Promise<void> {
-  const { env, db, repository, importId, indexTag, fetchOutside } = work;
-  const download = downloadFrom(env, repository, fetchOutside);
-  const opened = await openRepository(download);
+  const { env, db, repository, importId, indexTag } = work;
+  const source = sourceOf(env, repository, work);
+  const opened = await openRepository(source.download);
   if (!isSameSigner(repository.signer ?? undefined, opened.signer)) {
     throw new RepodataFault("bad_signature", "the repository is not signed by the key that signed it before");
   }
@@ -87,9 +111,10 @@ async function lookAndImport(work: Import): Promise<void> {
   const known = repository.catalogue === null && !repository.isUserRepository ? await listBaseSystems(db) : [];
   const byIndex = baseSystemByIndex(known, { url: repository.url, distributions: opened.distributions });
   const candidates = byIndex === undefined ? known : [];
-  const source = { repositoryId: repository.id, importId, opened, download, candidates };
+  await using staged = await stageParts(env, importId, { source, parts: partsOf(opened) });
+  const packages = { repositoryId: repository.id, importId, opened, download: staged.download, candidates };
   try {
-    if (!(await importAs(work, source, byIndex))) return await removeImport(work);
+    if (!(await importAs(work, packages, byIndex))) return await removeImport(work);
   } catch (error) {
     await removeImport(work);
     throw error;
@@ -136,7 +161,7 @@ async function removeImport({ env, db, repository, importId }: Import): Promise<
 
 /** What may be shown of a fault of the repository; undefined: the fault is ours. */
 function problemOf(error: unknown): string | undefined {
-  const isTheirs = [RepodataFault, UnreadableMetadata, DecompressionRefused, DownloadFailed].some(
+  const isTheirs = [RepodataFault, UnreadableMetadata, DecompressionRefused, DownloadFailed, ImportTookTooLong].some(
     (kind) => error instanceof kind,
   );
   return isTheirs && error instanceof Error ? error.message.slice(0, 500) : undefined;

@@ -10,6 +10,7 @@ import { streamOf } from "#repodata/streams";
 import { decompressed } from "#solver/decoder";
 import { importedParts } from "#solver/import";
 import type { Repository as SolverRepository } from "#solver/repository";
+import { TurnTooLong } from "#solver/room";
 import { solverRoom } from "#solver/shared";
 import type { Solver } from "#solver/solver";
 import type { Database } from "#storage/db";
@@ -33,6 +34,12 @@ export interface ImportedPackages {
   baseSystem: string | undefined;
 }
 
+/** How long an import may have the solver, for which everybody else in the isolate waits meanwhile. */
+const longestMs = 60_000;
+
+/** There is more in the repository than this service reads. */
+export class ImportTookTooLong extends Error {}
+
 /** One import at work. */
 interface Work {
   env: Env;
@@ -43,18 +50,25 @@ interface Work {
 }
 
 /**
- * Streams the packages through libsolv: .solv parts into R2 and rows into D1 for every few thousand; then the patterns that
+ * Streams the packages, which must be at hand, through libsolv: .solv parts into R2 and rows into D1 for every few thousand; then the patterns that
  * are files of their own, and the advisories. Nothing of it is seen before the repository shows the import; when this throws,
  * what is there already is garbage.
  */
-export function importPackages(env: Env, db: Database, source: PackageSource): Promise<ImportedPackages> {
-  return solverRoom.withEmptySolver(async (solver) => {
-    const work: Work = { env, db, solver, source, parts: new PartWriter(solver, env.BLOBS, source) };
-    const found = await addPackages(work);
-    await addPatterns(work);
-    await addAdvisories(work);
-    return { ...found, parts: work.parts.keys };
-  });
+export async function importPackages(env: Env, db: Database, source: PackageSource): Promise<ImportedPackages> {
+  const work = async (solver: Solver) => {
+    const parts = new PartWriter(solver, env.BLOBS, source);
+    const at: Work = { env, db, solver, source, parts };
+    const found = await addPackages(at);
+    await addPatterns(at);
+    await addAdvisories(at);
+    return { ...found, parts: parts.keys };
+  };
+  try {
+    return await solverRoom.withEmptySolver(work, { longestMs });
+  } catch (error) {
+    if (!(error instanceof TurnTooLong)) throw error;
+    throw new ImportTookTooLong(`Its lists took longer than ${longestMs / 1000} s to read.`, { cause: error });
+  }
 }
 
 async function addPackages(work: Work): Promise<Omit<ImportedPackages, "parts">> {

@@ -1,7 +1,7 @@
 import { ownIndexTag } from "#domain/repositories/download";
 import { nextOldKeys, removeBlobs } from "#domain/sweep";
 import { requestImports } from "#queues/imports";
-import { importIdOfKey, solvPrefix } from "#storage/blobs";
+import { downloadsPrefix, importIdOfKey, solvPrefix } from "#storage/blobs";
 import type { Database } from "#storage/db";
 import { deleteHidden, listWithHidden } from "#storage/packages";
 import { findShownImports, listOwnFiles, listUncheckedSince } from "#storage/repositories";
@@ -35,6 +35,11 @@ export async function removeStraySolvs(env: Env, db: Database, now: number): Pro
     env,
     old.filter((key) => !shown.has(importIdOfKey(key))),
   );
+}
+
+/** Removes what imports have downloaded that were killed: no other import reads it. */
+export async function removeStrayDownloads(env: Env, db: Database, now: number): Promise<void> {
+  await removeBlobs(env, await nextOldKeys(env, db, { prefix: downloadsPrefix, now }));
 }
 
 /** Removes rows of packages that imports left which were killed. */

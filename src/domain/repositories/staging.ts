@@ -1,0 +1,40 @@
+import type { Source } from "#domain/repositories/download";
+import { type Download, fetchPart, type RepositoryPart } from "#repodata/repository";
+import { putBlob } from "#storage/blob-writer";
+import { downloadKey } from "#storage/blobs";
+
+/** All files of one import together, compressed; those of the largest distributions have 50 MB. */
+const mostBytes = 512 * 2 ** 20;
+
+/** The large files of an import, where reading them takes no longer than our own storage does. */
+export interface StagedParts extends AsyncDisposable {
+  download: Download;
+}
+
+/**
+ * Downloads and checks what an import will read, before it takes the solver: however slow a mirror is, it keeps nobody else
+ * from resolving. Disposing removes the files; what a crash leaves is the sweep's.
+ */
+export async function stageParts(
+  env: Env,
+  importId: string,
+  { source, parts }: { source: Source; parts: readonly RepositoryPart[] },
+): Promise<StagedParts> {
+  if (source.isOurs) return { download: source.download, [Symbol.asyncDispose]: async () => {} };
+  const keys = new Map<string, string>();
+  const remove = () => env.BLOBS.delete([...keys.values()]);
+  let leftBytes = mostBytes;
+  try {
+    for (const [nth, part] of parts.entries()) {
+      const key = downloadKey(importId, nth);
+      keys.set(part.path, key);
+      const { size } = await putBlob(env.BLOBS, key, await fetchPart(part, source.download, leftBytes));
+      leftBytes -= size;
+    }
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  const download: Download = async (path) => (await env.BLOBS.get(keys.get(path) ?? ""))?.body;
+  return { download, [Symbol.asyncDispose]: remove };
+}
