@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { pauseAfter } from "./back-off.ts";
 import { openBoundedLog } from "./bounded-log.ts";
 import { marked } from "./leftovers.ts";
+import { readIfThere } from "./private-file.ts";
 import { descendants, end, isAlive, sessionOf, signalAll, untilGone } from "./process-tree.ts";
 import { node, projectRoot } from "./project.ts";
 import { print, warn } from "./progress.ts";
@@ -15,13 +17,15 @@ export type RunningAgent = {
   stop(): Promise<void>;
 };
 
-const restartAfterMs = 1_000;
+const longestPauseMs = 60_000;
+/** An agent that ran for so long is not one that cannot start: the pauses begin from the shortest again. */
+const healthyAfterMs = 60_000;
 /** Releasing its leases and ending KIWI and QEMU takes an agent a few seconds. */
 const graceMs = 8_000;
-/** A broken agent dies every second: say it so many times, then leave it to the log. */
+/** So many deaths in a row are shown; the rest is only in the log. */
 const deathsShown = 3;
 
-/** Keeps one builder agent running until it is stopped: started again one second after it dies. */
+/** Keeps one builder agent running until it is stopped. It is started again after it ends, more slowly each time in a row. */
 export function keepAgentRunning(configuration: string, stateDirectory: string): RunningAgent {
   const logFile = join(stateDirectory, "agent.log");
   const log = openBoundedLog(logFile);
@@ -30,20 +34,32 @@ export function keepAgentRunning(configuration: string, stateDirectory: string):
   let deaths = 0;
   let stopping = false;
   let watcher: ((pid: number | null) => void) | undefined;
+  const ended = (why: string, startedAt: number) => {
+    child = undefined;
+    if (stopping) return;
+    deaths = Date.now() - startedAt > healthyAfterMs ? 1 : deaths + 1;
+    const pauseMs = pauseAfter(deaths, longestPauseMs);
+    if (deaths <= deathsShown) {
+      warn(`The builder agent ended (${why}). Starting it again in ${pauseMs / 1_000} s. ${lastLine(logFile)}`);
+    }
+    if (deaths === deathsShown) print(`  If it ends again, only ${logFile} says so.`);
+    restart = setTimeout(start, pauseMs);
+  };
   const start = () => {
+    const startedAt = Date.now();
     const started = spawnAgent(configuration, log.descriptor);
     child = started;
-    started.on("error", (error) => warn(`The builder agent does not start: ${error.message}`));
-    started.on("exit", (code, signal) => {
-      child = undefined;
-      if (stopping) return;
-      deaths += 1;
-      if (deaths <= deathsShown)
-        warn(`The builder agent ended (${signal ?? `exit ${code}`}), starting it again. ${lastLine(logFile)}`);
-      if (deaths === deathsShown) print(`  If it ends again, only ${logFile} says so.`);
-      restart = setTimeout(start, restartAfterMs);
-    });
-    watcher?.(started.pid ?? null);
+    // A program that cannot be started has an error and no exit.
+    started.once("error", (error) => started.pid === undefined && ended(error.message, startedAt));
+    started.once("exit", (code, signal) => ended(signal ?? `exit ${code}`, startedAt));
+    if (started.pid !== undefined) tell(started.pid);
+  };
+  const tell = (pid: number) => {
+    try {
+      watcher?.(pid);
+    } catch (error) {
+      warn(`The new process id of the builder agent could not be saved: ${String(error)}`);
+    }
   };
   start();
   return {
@@ -78,7 +94,7 @@ function spawnAgent(configuration: string, log: number): ChildProcess {
   return spawn(program ?? node, args, { cwd: projectRoot, detached: true, stdio: ["ignore", log, log] });
 }
 
-const lastLine = (path: string) => readFileSync(path, "utf8").trimEnd().split("\n").at(-1) ?? "";
+const lastLine = (path: string) => (readIfThere(path) ?? "").trim().split("\n").at(-1)?.trim() ?? "";
 
 /** SIGTERM to the agent, which ends its KIWI and QEMU; after the grace, SIGKILL to all that is left of its tree. */
 async function endAgent(pid: number, stateDirectory: string): Promise<void> {

@@ -10,16 +10,26 @@ const lookEveryMs = 60_000;
 export function openBoundedLog(path: string): { descriptor: number; append(line: string): void; close(): void } {
   const descriptor = openSync(path, "a", 0o600);
   chmodSync(path, 0o600);
-  const bound = () => {
-    if (statSync(path).size <= largestBytes) return;
-    copyFileSync(path, `${path}.1`);
-    truncateSync(path);
-  };
+  const bound = () =>
+    orSkip(() => {
+      if (statSync(path).size <= largestBytes) return;
+      copyFileSync(path, `${path}.1`);
+      truncateSync(path);
+    });
   bound();
   const timer = setInterval(bound, lookEveryMs);
   return {
     descriptor,
-    append: (line) => appendFileSync(descriptor, `${new Date().toISOString()} ${line}\n`),
+    append: (line) => orSkip(() => appendFileSync(descriptor, `${new Date().toISOString()} ${line}\n`)),
     close: () => clearInterval(timer),
   };
+}
+
+/** A full disk, or a log file that was deleted, costs lines of the log. It must not end the service. */
+function orSkip(work: () => void): void {
+  try {
+    work();
+  } catch {
+    // There is nowhere left to say so.
+  }
 }

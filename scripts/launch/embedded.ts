@@ -1,16 +1,18 @@
 import { mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4MiniflareOptions } from "miniflare";
+import { convertV4MiniflareOptions, type Miniflare, type V4MiniflareOptions } from "miniflare";
 import { openBoundedLog } from "./bounded-log.ts";
 import { assetsFolder, type Bundle, bundleFolder } from "./bundle.ts";
-import { keepingSignals } from "./keeping-signals.ts";
 import { applyMigrations } from "./migrations.ts";
 import { projectRoot } from "./project.ts";
 import { warn } from "./progress.ts";
+import { startRuntime } from "./runtime.ts";
 
 export type EmbeddedOptions = {
   bundle: Bundle;
+  /** Where the bundle's modules are, if they are not the service's own. */
+  modulesFolder?: string;
   host: string;
   port: number;
   stateDirectory: string;
@@ -20,33 +22,41 @@ export type EmbeddedOptions = {
   outsideCidrs: readonly string[];
   /** Where V8's inspector of the Worker listens, on this machine alone; for measurements. */
   inspectorPort?: number;
+  /** How often cron calls the Worker; 60 s. */
+  cronEveryMs?: number;
 };
 
-const cronEveryMs = 60_000;
+const defaultCronEveryMs = 60_000;
 
 /** Runs the bundled Worker on this machine with everything it is bound to; its state is in the state directory. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<{ stop(): Promise<void> }> {
   useGuardedWorkerd();
   collectGarbageEarly();
-  const log = openBoundedLog(join(options.stateDirectory, "worker.log"));
+  const logFile = join(options.stateDirectory, "worker.log");
+  const log = openBoundedLog(logFile);
   const given = convertV4MiniflareOptions(miniflareOptions(options, log.append));
-  const miniflare = keepingSignals(() => new Miniflare(given));
-  await miniflare.ready;
-  await applyMigrations(await miniflare.getD1Database("DB"), join(projectRoot, "migrations"));
-  const worker = await miniflare.getWorker();
-  // Neither workerd nor miniflare looks at [triggers] crons.
-  const cron = setInterval(() => {
-    worker.scheduled({ scheduledTime: new Date(), cron: "* * * * *" }).catch((error: unknown) => {
-      log.append(`error cron: ${String(error)}`);
-    });
-  }, cronEveryMs);
+  const runtime = await startRuntime(given, { path: logFile, append: log.append });
+  await applyMigrations(await runtime.miniflare.getD1Database("DB"), join(projectRoot, "migrations"));
+  const cron = startCron(runtime.miniflare, options.cronEveryMs ?? defaultCronEveryMs, log.append);
   return {
     stop: async () => {
       clearInterval(cron);
+      await runtime.stop();
       log.close();
-      await miniflare.dispose();
     },
   };
+}
+
+/** Neither workerd nor miniflare runs [triggers] crons. */
+function startCron(miniflare: Miniflare, everyMs: number, log: (line: string) => void): NodeJS.Timeout {
+  const tick = async () => {
+    // Asked for at each tick: the Worker of a workerd that ended is of no more use.
+    const worker = await miniflare.getWorker();
+    await worker.scheduled({ scheduledTime: new Date(), cron: "* * * * *" });
+  };
+  return setInterval(() => {
+    tick().catch((error: unknown) => log(`error cron: ${String(error)}`));
+  }, everyMs);
 }
 
 /** miniflare starts what this variable names in place of its own workerd. */
@@ -75,7 +85,6 @@ function miniflareOptions(options: EmbeddedOptions, log: (line: string) => void)
     host: "127.0.0.1",
     port: 0,
     cf: false,
-    log: new Log(LogLevel.ERROR),
     logRequests: false,
     ...(options.inspectorPort !== undefined && { inspectorHost: "127.0.0.1", inspectorPort: options.inspectorPort }),
     telemetry: { enabled: false },
@@ -85,13 +94,14 @@ function miniflareOptions(options: EmbeddedOptions, log: (line: string) => void)
   } as V4MiniflareOptions;
 }
 
-function workerOptions({ bundle, host, port, bindings, outsideCidrs }: EmbeddedOptions) {
+function workerOptions({ bundle, modulesFolder, host, port, bindings, outsideCidrs }: EmbeddedOptions) {
   const { worker, modules } = bundle;
+  const folder = modulesFolder ?? bundleFolder;
   return {
     ...worker,
     rootPath: projectRoot,
-    modulesRoot: bundleFolder,
-    modules: modules.map(({ type, path }) => ({ type, path: join(bundleFolder, path) })),
+    modulesRoot: folder,
+    modules: modules.map(({ type, path }) => ({ type, path: join(folder, path) })),
     assets: worker.assets && { ...worker.assets, directory: assetsFolder },
     bindings: { ...worker.bindings, ...bindings },
     // workerd checks the address that it really connects to, after look-ups and redirects (src/domain/outside.ts).

@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Log, LogLevel, Miniflare, type MiniflareOptions } from "miniflare";
+import { pauseAfter } from "./back-off.ts";
+import { keepingSignals } from "./keeping-signals.ts";
+import { warn } from "./progress.ts";
+
+const lookEveryMs = 500;
+const longestPauseMs = 30_000;
+
+export type Runtime = { miniflare: Miniflare; stop(): Promise<void> };
+type RuntimeLog = { path: string; append(line: string): void };
+
+/** Starts miniflare, whose child workerd runs the Workers, and keeps it running: whatever ends workerd, it starts again. */
+export async function startRuntime(options: MiniflareOptions, log: RuntimeLog): Promise<Runtime> {
+  const given: MiniflareOptions = {
+    ...options,
+    log: new FileLog(log.append),
+    unsafeHandleRuntimeRestart: () => warn("The service ended unexpectedly (workerd). It runs again."),
+  };
+  const miniflare = keepingSignals(() => new Miniflare(given));
+  await miniflare.ready;
+  const stopping = new AbortController();
+  const keeper = keepRunning(miniflare, given, { log, signal: stopping.signal });
+  return {
+    miniflare,
+    stop: async () => {
+      stopping.abort();
+      await miniflare.dispose();
+      await keeper;
+    },
+  };
+}
+
+/** miniflare starts a workerd that ended once more. If that fails it gives up, so this tries again until workerd runs. */
+async function keepRunning(miniflare: Miniflare, given: MiniflareOptions, { log, signal }: Keeping): Promise<void> {
+  const pause = (ms: number) => sleep(ms, undefined, { signal }).catch(() => {}); // stopping: the loop ends
+  let failures = 0;
+  while (!signal.aborted) {
+    const problem = await problemOf(miniflare);
+    if (signal.aborted) return;
+    if (problem === undefined) {
+      if (failures > 0) warn("The service runs again.");
+      failures = 0;
+      await pause(lookEveryMs);
+      continue;
+    }
+    const pauseMs = pauseAfter(++failures, longestPauseMs);
+    log.append(`error ${problem}`);
+    warn(`The service is down: workerd cannot start. Trying again in ${pauseMs / 1_000} s; ${log.path} says why.`);
+    await pause(pauseMs);
+    if (!signal.aborted) await miniflare.setOptions(given).catch(() => {}); // problemOf says why
+  }
+}
+
+type Keeping = { log: RuntimeLog; signal: AbortSignal };
+
+/** Why workerd does not run; undefined: it does. */
+async function problemOf(miniflare: Miniflare): Promise<string | undefined> {
+  try {
+    await miniflare.ready;
+    return undefined;
+  } catch (error) {
+    const cause = error instanceof Error ? error.cause : undefined;
+    return `${String(error)}${cause === undefined ? "" : ` ${String(cause)}`}`;
+  }
+}
+
+/** What miniflare says of itself goes to the log file; the terminal gets plain lines of our own. */
+class FileLog extends Log {
+  readonly #append: (line: string) => void;
+  constructor(append: (line: string) => void) {
+    super(LogLevel.WARN);
+    this.#append = append;
+  }
+  protected override log(message: string): void {
+    this.#append(message);
+  }
+}

@@ -1,0 +1,29 @@
+import { join } from "node:path";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { keepAgentRunning } from "../../scripts/launch/agent-process.ts";
+import { emptyFolder } from "./folder.ts";
+
+it("starts an agent again that was killed or that ends, more slowly each time, whatever its watcher does", async () => {
+  let said = "";
+  vi.spyOn(process.stderr, "write").mockImplementation((line) => ((said += String(line)), true));
+  const folder = emptyFolder();
+  // Its configuration is missing, so the agent ends whenever it is started.
+  const agent = keepAgentRunning(join(folder, "absent.json"), folder);
+  onTestFinished(async () => {
+    await agent.stop();
+    vi.restoreAllMocks();
+  });
+  const pids: (number | null)[] = [];
+  agent.watch((pid) => {
+    pids.push(pid);
+    if (pids.length === 2) throw new Error("the disk is full");
+  });
+
+  process.kill(agent.pid() ?? 0, "SIGKILL");
+  await vi.waitFor(() => expect(new Set(pids).size).toBe(3), { timeout: 30_000 });
+
+  const lines = said.split("\n");
+  expect(lines[0]).toMatch(/^! The builder agent ended \(SIGKILL\)\. Starting it again in 1 s\./);
+  expect(lines[1]).toMatch(/^! The new process id of the builder agent could not be saved: Error: the disk is full$/);
+  expect(lines[2]).toMatch(/^! The builder agent ended \(exit \d+\)\. Starting it again in 2 s\. \S.*absent\.json/);
+});

@@ -1,0 +1,33 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Bundle } from "../../scripts/launch/bundle.ts";
+
+/** Keeps what is put into it, says how often cron has called it since it runs, and from where a request came. */
+const worker = `
+  let ticks = 0;
+  export default {
+    async fetch(request, env) {
+      const { pathname } = new URL(request.url);
+      if (request.method === "PUT") await env.BLOBS.put(pathname.slice(1), request.body);
+      const tables = await env.DB.prepare("SELECT name FROM sqlite_master WHERE name = 'builds'").all();
+      return Response.json({ ticks, pathname, tables: tables.results.length, from: request.cf?.clientIp });
+    },
+    scheduled() { ticks += 1; },
+    queue() {},
+  };`;
+
+/** A Worker that starts in a second, bound as ours is. */
+export function tinyBundle(folder: string): Bundle {
+  writeFileSync(join(folder, "tiny.js"), worker);
+  return {
+    inputsHash: "",
+    modules: [{ type: "ESModule", path: "tiny.js" }],
+    worker: {
+      name: "kiln",
+      bindings: {},
+      compatibilityDate: "2026-10-20",
+      d1Databases: { DB: "tiny" },
+      r2Buckets: { BLOBS: "kiln" },
+    },
+  };
+}
