@@ -66,8 +66,9 @@ export default defineConfig({
           name: "acceptance",
           include: ["test/acceptance/**/*.test.ts"],
           exclude: [guests],
-          // Real builds on real time: one file at a time.
-          fileParallelism: false,
+          globalSetup: ["test/acceptance/support/shared-services.ts"],
+          // Real builds: a file that waits leaves its processor to another one.
+          maxWorkers: 2,
           testTimeout: 600_000,
           hookTimeout: 600_000,
         },

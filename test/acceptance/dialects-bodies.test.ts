@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { generateKey } from "openpgp";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import {
   expectDocument,
   formType,
@@ -23,13 +23,11 @@ let id: string;
 let appliance: string;
 
 beforeAll(async () => {
-  dialect = await startDialect();
+  dialect = await startDialect("bodies");
   ask = dialect.ask;
   id = await dialect.cloned();
   appliance = `/api/v2/user/appliances/${id}`;
 });
-
-afterAll(() => dialect.stop());
 
 const sampleFolder = process.env["KILN_SAMPLE_DISTRIBUTION"];
 if (sampleFolder === undefined) throw new Error("KILN_SAMPLE_DISTRIBUTION names no folder");

@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { addAccount } from "./support/admin.ts";
+import { beforeAll, describe, expect, it } from "vitest";
 import {
   expectDocument,
   formType,
@@ -23,11 +22,11 @@ let published: string;
 const user = "/api/v2/user";
 
 beforeAll(async () => {
-  dialect = await startDialect({}, []);
+  dialect = await startDialect("gallery", "with-agent");
   ask = dialect.ask;
   id = await dialect.cloned();
   published = `${user}/gallery/appliances/${id}`;
-  addAccount("odo", dialect.stateDir);
+  await dialect.addAccount("odo");
   const build = (await ask(`POST ${user}/running_builds?appliance_id=${id}`)).element("id");
   await until("the build has ended", 300, async () => {
     const state = (await ask(`GET ${user}/running_builds/${build}`)).element("state");
@@ -35,8 +34,6 @@ beforeAll(async () => {
     return state === "finished";
   });
 });
-
-afterAll(() => dialect.stop());
 
 /** A text, in the ways in which clients send one: whatever the type claims, it is no form. */
 const text = "First *public* release & more=yes + 100%\n<b>Grüße</b> name=x";
@@ -113,8 +110,11 @@ describe("what is published", () => {
     const answer = await ask(`GET ${user}/gallery/appliances?${query}`, { headers: ["Accept: */*"] });
 
     expectDocument(answer);
-    expect(answer.text).toMatch(/^<gallery>\n {2}<appliances count="1">\n {4}<pages>1<\/pages>\n {4}<current_page>1</);
-    expect(answer.element("id")).toBe(id);
+    // Other files may have published something too.
+    expect(answer.text).toMatch(
+      /^<gallery>\n {2}<appliances count="\d+">\n {4}<pages>1<\/pages>\n {4}<current_page>1</,
+    );
+    expect(answer.text).toContain(`<id>${id}</id>`);
   });
 
   it.each<[string, string, Said]>([

@@ -14,13 +14,12 @@ let ask: Dialect["ask"];
 const opened: Wire[] = [];
 
 beforeAll(async () => {
-  dialect = await startDialect();
+  dialect = await startDialect("transport");
   ask = dialect.ask;
 });
 
-afterAll(async () => {
+afterAll(() => {
   for (const wire of opened) wire.close();
-  await dialect.stop();
 });
 
 async function open(): Promise<Wire> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import {
   expectDocument,
   formType,
@@ -18,12 +18,10 @@ let ask: Dialect["ask"];
 let appliance: string;
 
 beforeAll(async () => {
-  dialect = await startDialect();
+  dialect = await startDialect("dialects");
   ask = dialect.ask;
   appliance = `/api/v2/user/appliances/${await dialect.cloned()}`;
 });
-
-afterAll(() => dialect.stop());
 
 describe("cloning an appliance", () => {
   const path = "/api/v2/user/appliances";

@@ -1,11 +1,11 @@
 import { expect } from "vitest";
-import { startService } from "./service.ts";
+import { addAccount, sharedService } from "./shared-service.ts";
+import type { ServiceKind } from "./shared-services.ts";
 import { base64Credentials, exchange, lines, request, type Said, type WireAnswer } from "./wire.ts";
 
-/** A service, without an agent unless it is started with one, and a client that says with its credentials what a test wants said. */
+/** An account of a shared service, and a client that says with its credentials what a test wants said. */
 export interface Dialect {
   url: string;
-  stateDir: string;
   /** The header `Authorization`. */
   basic: string;
   /** Name and key as Basic has them. */
@@ -13,16 +13,15 @@ export interface Dialect {
   ask: (line: string, said?: Said, to?: "HEAD") => Promise<WireAnswer>;
   /** A clone of template 1; its id. */
   cloned: () => Promise<string>;
-  stop: () => Promise<void>;
+  /** Another account of the same service. */
+  addAccount: (username: string) => Promise<void>;
 }
 
-export async function startDialect(
-  vars: Record<string, string> = {},
-  options: string[] = ["--no-agent"],
-): Promise<Dialect> {
-  const service = await startService(options, vars);
-  const { url } = service.ready();
-  const credentials = base64Credentials(service.ready());
+export async function startDialect(username: string, kind: ServiceKind = "without-agent"): Promise<Dialect> {
+  const service = await sharedService(kind);
+  const own = await addAccount(service, username);
+  const { url } = own;
+  const credentials = base64Credentials(own);
   const basic = `Authorization: Basic ${credentials}`;
   const ask: Dialect["ask"] = (line, said = {}, to) =>
     exchange(url, request(line, { ...said, headers: [basic, ...(said.headers ?? [])] }), to);
@@ -30,7 +29,8 @@ export async function startDialect(
     const answer = await ask("POST /api/v2/user/appliances?clone_from=1&arch=x86_64");
     return answer.element("id") ?? "";
   };
-  return { url, stateDir: service.stateDir, basic, credentials, ask, cloned, stop: service.stop };
+  const another = async (name: string) => void (await addAccount(service, name));
+  return { url, basic, credentials, ask, cloned, addAccount: another };
 }
 
 /** What every client of the original counts on. */

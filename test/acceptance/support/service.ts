@@ -23,10 +23,18 @@ export interface Service {
   stop: () => Promise<void>;
 }
 
-/** Starts the service and waits until it is ready; host packages and the sample distribution are there already. */
-export async function startService(options: string[] = [], vars: Record<string, string> = {}): Promise<Service> {
+/**
+ * Starts the service and waits until it is ready; host packages and the sample distribution are there already.
+ *
+ * @param agent keys of the agent's configuration, by their names in the environment
+ */
+export async function startService(
+  options: string[] = [],
+  vars: Record<string, string> = {},
+  agent: Record<string, string> = {},
+): Promise<Service> {
   const stateDir = mkdtempSync(join(tmpdir(), "kiln-acceptance-"));
-  const env = { ...process.env, KILN_VARS: JSON.stringify(vars) };
+  const env = { ...process.env, ...agent, KILN_VARS: JSON.stringify(vars) };
   const args = ["scripts/start.mjs", "--state", stateDir, "--port", String(await freePort()), ...options];
   const launcher = spawn(process.execPath, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";

@@ -1,0 +1,20 @@
+import { inject } from "vitest";
+import { adminClient } from "../../../scripts/admin/client.ts";
+import { readSecrets } from "../../../scripts/launch/secrets.ts";
+import type { Ready } from "./service.ts";
+import type { ServiceKind, SharedService } from "./shared-services.ts";
+
+/** A service that other files use as well: what a test counts there has to be its own account's. */
+export async function sharedService(kind: ServiceKind): Promise<SharedService> {
+  const answer = await fetch(`${inject("sharedServices")}/${kind}`);
+  const text = await answer.text();
+  if (answer.status !== 200) throw new Error(`there is no service ${kind}: ${text}`);
+  return JSON.parse(text) as SharedService;
+}
+
+/** A new account of the service, which has nothing yet. */
+export async function addAccount({ ready, stateDir }: SharedService, username: string): Promise<Ready> {
+  const admin = adminClient(ready.url, readSecrets(stateDir).ADMIN_SECRET ?? "");
+  const { apiKey } = await admin.addAccount({ username, email: `${username}@example.org` });
+  return { ...ready, username, api_key: apiKey };
+}
