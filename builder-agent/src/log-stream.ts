@@ -53,12 +53,16 @@ export async function openLogStream({ file, send, onFailure, everyMs = 500 }: Lo
   };
 }
 
+/** Somewhat more than the Worker stores, so that it says where the log was cut. */
+const mostBytes = 65 * 1024 * 1024;
+
 /** The file between: what is appended while a write is under way goes with the next one. */
 async function openSpool(file: string, onFailure: (error: unknown) => void) {
   const handle = await open(file, "a+");
   let pending = "";
   let writing: Promise<void> | undefined;
   let size = 0;
+  let taken = 0;
   const writePending = async () => {
     while (pending !== "") {
       const bytes = Buffer.from(pending);
@@ -70,6 +74,8 @@ async function openSpool(file: string, onFailure: (error: unknown) => void) {
   return {
     size: () => size,
     append(text: string): void {
+      if (taken > mostBytes) return;
+      taken += text.length;
       pending += text;
       writing ??= writePending()
         .catch(onFailure)

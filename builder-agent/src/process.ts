@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
-import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
+import { openLines } from "./lines.ts";
 
 export interface RunOptions {
   env?: Record<string, string>;
@@ -94,5 +94,7 @@ function killGroup(pid: number | undefined): void {
 }
 
 async function readLines(input: Readable, onLine: (line: string) => void): Promise<void> {
-  for await (const line of createInterface({ input, crlfDelay: Infinity })) onLine(line);
+  const lines = openLines(onLine);
+  for await (const bytes of input) await lines.take(bytes);
+  lines.end();
 }

@@ -38,6 +38,7 @@ prepare() {
       echo "[ ERROR   ]: 13:46:09 | KiwiBootStrapPhaseFailed: Bootstrap package installation failed: Installation aborted"
       exit 1
       ;;
+    flood) cat "$description/flood" "$here/fixtures/prepare.log" ;;
     slow)
       # As zypper's rpm may do: a child in a session of its own, and something mounted below the root.
       head -n 100 "$here/fixtures/prepare.log"

@@ -4,7 +4,7 @@ import { parseLogLine } from "./log-line.ts";
 
 /** What KIWI's log has said so far about why it will fail. */
 export interface Notes {
-  /** zypper's `Problem:` lines, each once. */
+  /** zypper's first `Problem:` lines, each once. */
   problems: string[];
   /** The last record of level ERROR, all its lines. */
   error: string[];
@@ -39,10 +39,12 @@ export function note(notes: Notes, line: string): Notes {
   }
   if (record.level === "ERROR") return { ...notes, error: [record.text], inError: true, diskFull, imageFull, said };
   const problem = /^(?:bootstrap|system): Problem: (?:\d+: )?(.+)$/.exec(record.text)?.[1];
-  const isNew = problem !== undefined && !notes.problems.includes(problem);
+  const isNew = problem !== undefined && notes.problems.length < mostProblems && !notes.problems.includes(problem);
   const problems = isNew ? [...notes.problems, problem] : notes.problems;
   return { ...notes, problems, inError: false, diskFull, imageFull, said };
 }
+
+const mostProblems = 100;
 
 /** Where KIWI mounts the image that it fills. */
 const kiwisMount = /\/kiwi_(mount_manager|volumes)\.[^/]+\//;

@@ -1,6 +1,6 @@
 import { open, type FileHandle } from "node:fs/promises";
-import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
+import { openLines } from "../lines.ts";
 
 /**
  * The lines of a file that another process writes, as they come; the file may not be there yet. (KIWI's standard output
@@ -35,33 +35,11 @@ async function follow(path: string, onLine: (line: string) => void, until: { eve
   }
 }
 
-async function readRest(file: FileHandle, take: (bytes: Buffer) => void): Promise<void> {
+async function readRest(file: FileHandle, take: (bytes: Buffer) => Promise<void>): Promise<void> {
   const buffer = Buffer.alloc(64 * 1024);
   for (;;) {
     const { bytesRead } = await file.read(buffer);
     if (bytesRead === 0) return;
-    take(buffer.subarray(0, bytesRead));
+    await take(buffer.subarray(0, bytesRead));
   }
-}
-
-/** A line without an end within this many characters is cut: nothing may fill the memory. */
-const longestLine = 64 * 1024;
-
-/** Cuts bytes into lines as they come. */
-export function openLines(onLine: (line: string) => void) {
-  const decoder = new StringDecoder();
-  let rest = "";
-  return {
-    take(bytes: Buffer): void {
-      const lines = (rest + decoder.write(bytes)).split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) onLine(line);
-      if (rest.length <= longestLine) return;
-      onLine(rest);
-      rest = "";
-    },
-    end(): void {
-      if (rest !== "") onLine(rest);
-    },
-  };
 }

@@ -1,3 +1,5 @@
+import { withoutSecrets } from "./secrets.ts";
+
 /** One line of KIWI's log; what has no head continues the record before it. */
 export type LogLine =
   | { kind: "record"; level: "DEBUG" | "INFO" | "WARNING" | "ERROR"; text: string }
@@ -12,7 +14,7 @@ export function parseLogLine(line: string): LogLine {
 
 /** Our own lines look like KIWI's, so that a reader sees one log. */
 export function ownLine(text: string, at: Date): string {
-  return `[ INFO    ]: ${at.toISOString().slice(11, 19)} | Kiln: ${text}`;
+  return `[ INFO    ]: ${at.toISOString().slice(11, 19)} | Kiln: ${withoutSecrets(text)}`;
 }
 
 /** What zypper says on each package; "system" is the second transaction, by the image's own package manager. */
@@ -25,15 +27,22 @@ export function parsePackageLine(text: string): PackageLine | undefined {
   return total(text) ?? retrieved(text) ?? installed(text);
 }
 
+// An image's scripts write such lines too: each pattern reads a line in linear time, and no number of theirs is NaN.
+const size = String.raw`\d{1,15}(?:\.\d{1,15})? *[KMGT]?i?B`;
+const overall = new RegExp(
+  String.raw`^(?:bootstrap|system): Overall download size: (${size})\..* additional (${size}) will be used`,
+);
+
 function total(text: string): PackageLine | undefined {
-  const found = /: Overall download size: ([\d.]+ *\w+)\..* additional ([\d.]+ *\w+) will be used/.exec(text);
+  const found = overall.exec(text);
   if (found === null) return undefined;
   return { kind: "total", downloadBytes: bytesOf(found[1]), unpackedBytes: bytesOf(found[2]) };
 }
 
 // zypper 1.14.40 writes "Retrieving package NAME (1/21), 10 KiB (…)", later ones "Retrieving: NAME (REPOSITORY) (1/21), 10 KiB".
-const retrieving =
-  /: Retrieving(?: package|:) (\S+)(?: \([^)]*\))? +\( *(\d+)\/(\d+)\), +([\d.]+ +\w+)(?: +\( *([\d.]+ +\w+) unpacked\))?/;
+const retrieving = new RegExp(
+  String.raw`^(?:bootstrap|system): Retrieving(?: package|:) (\S+)(?: \([^)]*\))? +\( *(\d+)\/(\d+)\), +(${size})(?: +\( *(${size}) unpacked\))?`,
+);
 
 function retrieved(text: string): PackageLine | undefined {
   const found = retrieving.exec(text);
@@ -52,7 +61,7 @@ function installed(text: string): PackageLine | undefined {
 const units: Record<string, number> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4 };
 
 function bytesOf(size = "0 B"): number {
-  const [number = "0", unit = "B"] = size.split(/ +/);
+  const [, number = "0", unit = "B"] = /^([\d.]+) *(\w+)$/.exec(size) ?? [];
   return Number(number) * (units[unit] ?? 1);
 }
 

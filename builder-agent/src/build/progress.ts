@@ -32,7 +32,8 @@ interface Software {
   downloadBytes: number;
   unpackedBytes: number;
   doneBytes: number;
-  unpacked: Record<string, number>;
+  /** By package. All states of a build share it: a copy per line would take a time that grows with its square. */
+  unpacked: Map<string, number>;
 }
 
 /**
@@ -57,7 +58,7 @@ const passes: Record<Phase, number> = {
 
 export function startProgress(earlier: BuildClaim["earlierPhases"], at: number): Progress {
   const phase = phases[0];
-  const software = { downloadBytes: 0, unpackedBytes: 0, doneBytes: 0, unpacked: {} };
+  const software = { downloadBytes: 0, unpackedBytes: 0, doneBytes: 0, unpacked: new Map() };
   return {
     phase,
     phaseBeganAt: at,
@@ -137,21 +138,24 @@ const phaseLines: (readonly [RegExp, Phase])[] = [
 const housekeeping =
   /^(-->|Reading runtime|Loading XML|Support for XML|Using package manager|Cleaning up|umount |Result files)/;
 
+/** More are not believed. */
+const mostPackages = 50_000;
+
 function withPackage(progress: Progress, line: PackageLine): Progress {
   const { software } = progress;
   switch (line.kind) {
     case "total": {
       const { downloadBytes, unpackedBytes } = line;
-      return counted(progress, { downloadBytes, unpackedBytes, doneBytes: 0, unpacked: {} });
+      return counted(progress, { downloadBytes, unpackedBytes, doneBytes: 0, unpacked: new Map() });
     }
     case "retrieved": {
-      const unpacked = { ...software.unpacked, [line.name]: line.unpackedBytes };
+      if (software.unpacked.size < mostPackages) software.unpacked.set(line.name, line.unpackedBytes);
       const doneBytes = software.doneBytes + line.downloadBytes;
       const message = `Downloading software (${line.nth}/${line.of}) ${shortName(line.name)}`;
-      return { ...counted(progress, { ...software, unpacked, doneBytes }), message };
+      return { ...counted(progress, { ...software, doneBytes }), message };
     }
     case "installed": {
-      const doneBytes = software.doneBytes + (software.unpacked[line.name] ?? 0);
+      const doneBytes = software.doneBytes + (software.unpacked.get(line.name) ?? 0);
       const message = `Installing software (${line.nth}/${line.of}) ${shortName(line.name)}`;
       return { ...counted(progress, { ...software, doneBytes }), message };
     }

@@ -21,7 +21,6 @@ import { ownLine } from "./log-line.ts";
 import type { PackedImage } from "./pack.ts";
 import { advance, heartbeatOf, startProgress, stepsOf, type ProgressEvent } from "./progress.ts";
 import type { KiwiResult } from "./result.ts";
-import { withoutSecrets } from "./secrets.ts";
 import { isToldToWorker, Stopped, whyEnded } from "./why-ended.ts";
 
 export interface BuildParts {
@@ -169,7 +168,7 @@ class BuildWork {
       packageCache,
       signal: this.#stopping.signal,
       onLine: (line) => {
-        lines.write(withoutSecrets(line));
+        lines.write(line);
         tell({ type: "line", line, at: Date.now() });
       },
       onPhase: (phase) => tell({ type: "phase", phase, at: Date.now() }),

@@ -3,6 +3,7 @@ import { freeBytes } from "../disk-room.ts";
 import type { StopReason } from "../heartbeat.ts";
 import { sentenceOf } from "../log.ts";
 import { BuildFailure } from "./build-failure.ts";
+import { withoutSecrets } from "./secrets.ts";
 
 /** What a stopped build's work is broken off with. */
 export class Stopped extends Error {
@@ -42,10 +43,15 @@ export async function whyEnded(
 }
 
 function failureOf(error: unknown): BuildFailed {
-  if (error instanceof BuildFailure) return { kind: error.kind, reason: error.message };
+  if (error instanceof BuildFailure) return { kind: error.kind, reason: shown(error.message, mostReason) };
   const text = sentenceOf(error);
   if (/ENOSPC|No space left on device/.test(text)) return full;
   const missing = /spawn (\S+) ENOENT/.exec(text)?.[1];
   if (missing !== undefined) return { kind: "error", reason: `The program ${missing} is missing on the builder.` };
-  return { kind: "error", reason: text.slice(0, 500) };
+  return { kind: "error", reason: shown(text, 500) };
 }
+
+/** What the Worker takes. */
+const mostReason = 2000;
+
+const shown = (text: string, most: number) => withoutSecrets(text).slice(0, most);

@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { Readable } from "node:stream";
-import { openLines } from "../build/follow-file.ts";
+import { openLines } from "../lines.ts";
 
 /** One end of what a guest says. */
 export type Pipe = ChildProcess["stdio"][number] | undefined;
@@ -9,18 +9,18 @@ export type Pipe = ChildProcess["stdio"][number] | undefined;
 export async function eachLine(from: Pipe, most: number, onLine: (line: string) => void) {
   const lines = openLines(onLine);
   let left = most;
-  await eachChunk(from, (bytes) => {
-    lines.take(bytes.subarray(0, left));
-    if (left > 0 && bytes.length > left) lines.take(Buffer.from("\n(more than this is not kept)\n"));
+  await eachChunk(from, async (bytes) => {
+    await lines.take(bytes.subarray(0, left));
+    if (left > 0 && bytes.length > left) await lines.take(Buffer.from("\n(more than this is not kept)\n"));
     left = Math.max(0, left - bytes.length);
   });
   lines.end();
 }
 
-export async function eachChunk(from: Pipe, take: (bytes: Buffer) => void) {
+export async function eachChunk(from: Pipe, take: (bytes: Buffer) => void | Promise<void>) {
   if (!(from instanceof Readable)) throw new Error("a pipe of the guest is missing");
   try {
-    for await (const chunk of from) take(Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk)));
+    for await (const chunk of from) await take(Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk)));
   } catch (error) {
     // A socket whose other side was killed.
     if (!(error instanceof Error && "code" in error && error.code === "ECONNRESET")) throw error;

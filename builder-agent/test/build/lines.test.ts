@@ -78,16 +78,4 @@ describe("followFile", () => {
 
     expect(lines).toEqual(["one", "two ü", "three"]);
   });
-
-  it("cuts a line that never ends", async () => {
-    await using dir = await temporaryDir();
-    const path = join(dir.path, "log");
-    const lengths: number[] = [];
-    appendFileSync(path, "x".repeat(300_000));
-
-    await followFile(path, (line) => void lengths.push(line.length), 5).end();
-
-    expect(lengths.reduce((sum, length) => sum + length, 0)).toBe(300_000);
-    expect(Math.max(...lengths)).toBeLessThanOrEqual(128 * 1024);
-  });
 });

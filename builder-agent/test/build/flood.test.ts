@@ -1,0 +1,134 @@
+import { spawn } from "node:child_process";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { describe, expect, it } from "vitest";
+import { noNotes, note } from "../../src/build/failure.ts";
+import { advance, heartbeatOf, startProgress } from "../../src/build/progress.ts";
+import { withoutSecrets } from "../../src/build/secrets.ts";
+import { Heartbeat } from "../../src/contract.ts";
+import { eachLine } from "../../src/guest/pipe.ts";
+import { startHeartbeat } from "../../src/heartbeat.ts";
+import { openLines } from "../../src/lines.ts";
+import { startFakeWorker } from "../fake-worker.ts";
+import { inScenario, silent, temporaryDir } from "../support/agent-place.ts";
+import { frozenInput } from "../support/frozen-input.ts";
+import { startClaimed } from "../support/started-build.ts";
+import { worstOutput } from "../support/worst-output.ts";
+
+/** Processor time in ms of reading that much of it as a build does. */
+async function costOf(kind: keyof typeof worstOutput, bytes: number): Promise<number> {
+  const output = Buffer.from(worstOutput[kind](bytes));
+  let notes = noNotes;
+  let progress = startProgress([], 0);
+  const lines = openLines((line) => {
+    notes = note(notes, line);
+    progress = advance(progress, { type: "line", line, at: 1 });
+  });
+  const before = process.cpuUsage();
+  for (let at = 0; at < output.length; at += 65_536) await lines.take(output.subarray(at, at + 65_536));
+  lines.end();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+/** Processor time in ms of masking that line. */
+function maskingCost(text: string): number {
+  const before = process.cpuUsage().user;
+  withoutSecrets(text);
+  return (process.cpuUsage().user - before) / 1000;
+}
+
+describe("a build whose scripts write the worst that they can", () => {
+  it("leaves its agent time for heartbeats, and ends well", async () => {
+    await using worker = await startFakeWorker();
+    await using state = await temporaryDir();
+    const flood = Object.values(worstOutput).map((make) => make(256 * 1024));
+    const secrets = ["EXEC: [passwd geheim", " ".repeat(100_000), "https://tux:geheim@a.example/"].join("\n");
+    const input = inScenario("flood", frozenInput());
+    const description = { ...input.description, flood: `${flood.join("\n")}\n${secrets}\n` };
+    using delay = monitorEventLoopDelay();
+    delay.enable();
+
+    const { build, running } = await startClaimed(worker, state.path, { ...input, description });
+    await running.done;
+
+    expect(build.failure).toBeNull();
+    expect(build.status).toBe("finished");
+    // The lease is 30 s. A single line of 64 KiB kept the agent for 7 s.
+    expect(delay.max / 1e6).toBeLessThan(3000);
+    expect(build.log).toContain("more bytes of this line are not shown");
+    expect(build.log).toContain("(21/21) Installing: hello-1.1-1.noarch");
+    expect(build.log).not.toContain("geheim");
+  });
+});
+
+describe("the worst that a script can write", () => {
+  it.each(Object.keys(worstOutput) as (keyof typeof worstOutput)[])(
+    "takes a time that grows with its size: %s",
+    async (kind) => {
+      await costOf(kind, 128 * 1024); // compiles
+      const small = await costOf(kind, 256 * 1024);
+      // Four times the bytes: sixteen times the time where that grows with the square.
+      expect(await costOf(kind, 1024 * 1024)).toBeLessThan(9 * small + 100);
+    },
+  );
+
+  it("is masked in a time that grows with the line", () => {
+    for (const unit of ["a", "x://", "x://a", "EXEC: [", "EXEC: [passwd", "a@"]) {
+      expect(maskingCost(unit.repeat(2 ** 21 / unit.length))).toBeLessThan(1000);
+    }
+  });
+
+  it.each([
+    ["sizes that are no numbers", "Overall download size: 1.2.3 MiB. After x additional ... B will be used"],
+    [
+      "huge sizes",
+      `Overall download size: ${"9".repeat(400)} TiB. After x additional ${"9".repeat(400)} B will be used`,
+    ],
+    ["units that every object has", "Overall download size: 1 constructor. After x additional 1 valueOf will be used"],
+    ["packages that every object has", "(1/1) Installing: constructor"],
+  ])("leaves a heartbeat that the Worker takes: %s", (_, text) => {
+    const lines = [
+      "Overall download size: 1 B. After x additional 9 B will be used",
+      text,
+      "(1/2) Installing: __proto__",
+    ];
+    const progress = lines.reduce(
+      (state, line) => advance(state, { type: "line", line: `[ DEBUG   ]: 1 | bootstrap: ${line}`, at: 1 }),
+      startProgress([], 0),
+    );
+    expect(Heartbeat.parse(heartbeatOf(progress))).toBeDefined();
+  });
+
+  it("does not keep heartbeats of the same process", async () => {
+    const sentAt: number[] = [];
+    await using heart = startHeartbeat({
+      beat: () => ({ phase: "Creating the image", percent: 1, message: "" }),
+      send: async () => (sentAt.push(performance.now()), { cancel: false }),
+      onStop: silent,
+      log: silent,
+      everyMs: 20,
+    });
+    const writer = `
+      const { worstOutput } = await import(${JSON.stringify(new URL("../support/worst-output.ts", import.meta.url).href)});
+      for (const make of Object.values(worstOutput)) process.stdout.write(make(2 ** 20) + "\\n");`;
+    const child = spawn(process.execPath, ["--input-type=module", "-e", writer], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const seen = { lines: 0, bytes: 0 };
+    heart.nudge();
+    sentAt.length = 0;
+    const begun = performance.now();
+
+    await eachLine(child.stdout, 2 ** 30, (line) => {
+      seen.lines++;
+      seen.bytes += line.length;
+    });
+
+    const at = [begun, ...sentAt, performance.now()];
+    const gaps = at.slice(1).map((time, index) => time - (at[index] ?? 0));
+    expect(seen.lines).toBeGreaterThan(1000);
+    // The lease is 30 s. Before, 64 KiB without an end took 7 s, with no beat in between.
+    expect(Math.max(...gaps)).toBeLessThan(3000);
+    expect(sentAt.length).toBeGreaterThan(3);
+  });
+});
