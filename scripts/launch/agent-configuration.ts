@@ -15,11 +15,20 @@ export type AgentOptions = {
   secrets: Secrets;
   allowHosts: readonly string[];
   isolation: Isolation;
+  /** Testdrives at a time. */
+  testdriveSlots: number;
 };
+
+/**
+ * As many testdrives as one account may have, by the Worker's variables: the agent is the only one, so fewer would refuse what
+ * the limit promises. At least one, which is the least that an agent takes.
+ */
+export const testdriveSlotsOf = (vars: Record<string, unknown>): number =>
+  Math.max(1, Number(vars["MAX_TESTDRIVES_PER_ACCOUNT"]) || 0);
 
 /** Writes agent.json, the configuration of the builder agent on this machine, and gives its path. */
 export function writeAgentConfiguration(options: AgentOptions): string {
-  const { stateDirectory, url, secrets, allowHosts, isolation } = options;
+  const { stateDirectory, url, secrets, allowHosts, isolation, testdriveSlots } = options;
   const agentState = agentStateOf(stateDirectory);
   mkdirSync(agentState, { recursive: true, mode: 0o700 });
   const path = join(stateDirectory, "agent.json");
@@ -32,6 +41,7 @@ export function writeAgentConfiguration(options: AgentOptions): string {
     isolation,
     vnc,
     slots: 1,
+    testdriveSlots,
     minFreeGb,
     allowHosts,
   };

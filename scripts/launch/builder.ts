@@ -28,6 +28,7 @@ type BuilderStart = {
   url: string;
   allowHosts: readonly string[];
   isolation: Isolation;
+  testdriveSlots: number;
 };
 
 /** The agent that holds AGENT_TOKEN, as the service calls it. */
@@ -39,12 +40,13 @@ const lookEveryMs = 100;
 
 /** Starts the builder agent of this machine, unless there is a reason not to. */
 export function startBuilder(start: BuilderStart, stops: Stops): Builder {
-  const { options, secrets, url, allowHosts, isolation } = start;
+  const { options, secrets, url, allowHosts, isolation, testdriveSlots } = start;
   const why = reasonAgainst(start);
   if (why !== undefined) {
     return { firstState: () => Promise.resolve({ state: "none", why }), watch: (listener) => listener(null) };
   }
-  const configuration = writeAgentConfiguration({ stateDirectory: options.state, url, secrets, allowHosts, isolation });
+  const given = { stateDirectory: options.state, url, secrets, allowHosts, isolation, testdriveSlots };
+  const configuration = writeAgentConfiguration(given);
   const agent = keepAgentRunning(configuration, options.state);
   stops.push(agent.stop);
   return {

@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { type AdminClient, adminClient } from "../admin/client.ts";
 import { localUrl } from "./address.ts";
+import { testdriveSlotsOf } from "./agent-configuration.ts";
 import { type AllowedHosts, resolveHosts } from "./allowed-hosts.ts";
 import { startBuilder } from "./builder.ts";
 import { bundleWorker } from "./bundle.ts";
@@ -35,10 +36,11 @@ export async function launch(options: LaunchOptions, stops: Stops, signal: Abort
     startService({ options, secrets, allowed }, stops, signal),
   ]);
   const { sample, canBuild } = await prepareHost(options, sampleFound, signal);
-  const { url, admin } = service;
+  const { url, admin, testdriveSlots } = service;
   const willBuild = options.withAgent && canBuild;
   const isolation = willBuild ? await chooseIsolation(agentStateOf(options.state), signal) : "vm";
-  const builder = startBuilder({ options, canBuild, secrets, url, allowHosts: allowed.names, isolation }, stops);
+  const allowHosts = allowed.names;
+  const builder = startBuilder({ options, canBuild, secrets, url, allowHosts, isolation, testdriveSlots }, stops);
   await loadContents(admin, options.state, sample);
   const account = await firstAccount(admin);
   const agent = await builder.firstState(admin, startedAt);
@@ -75,7 +77,7 @@ async function startService(
   { options, secrets, allowed }: ServiceStart,
   stops: Stops,
   signal: AbortSignal,
-): Promise<{ url: string; admin: AdminClient }> {
+): Promise<{ url: string; admin: AdminClient; testdriveSlots: number }> {
   const bundle = await bundleWorker(signal);
   const bindings = { BASE_URL: options.baseUrl, ALLOW_HOSTS: allowed.names.join(","), ...options.vars, ...secrets };
   const { host, port, state: stateDirectory } = options;
@@ -87,5 +89,5 @@ async function startService(
     await admin.health();
   });
   signal.throwIfAborted();
-  return { url, admin };
+  return { url, admin, testdriveSlots: testdriveSlotsOf({ ...bundle.worker.bindings, ...bindings }) };
 }

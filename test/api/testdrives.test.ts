@@ -122,13 +122,14 @@ describe("POST testdrives", () => {
     expect(await (await askForWork()).json()).toEqual({ testdrive: null });
   });
 
-  it("refuses a third one of an account until one of the two has ended", async () => {
+  it("refuses a fifth one of an account, and says why, until one of the four has ended", async () => {
     const tux = await signedIn();
     const first = await startDrive(tux);
-    await startDrive(tux);
+    for (const _ of [2, 3, 4]) await startDrive(tux);
     const build = await bootableBuild(tux);
 
-    await expectError(await tux.post("/testdrives", { build_id: build.id }), 400, "no_build_slots");
+    const message = await expectError(await tux.post("/testdrives", { build_id: build.id }), 400, "no_build_slots");
+    expect(message).toContain("You have 4 testdrives running, and an account may have 4.");
     await objectOf(first).stop();
 
     expect(await startDrive(tux)).toMatchObject({ id: expect.any(Number) });

@@ -12,6 +12,7 @@ import type { Database } from "#storage/db";
 import {
   addTestdrive,
   findTestdrive,
+  listLiveTestdrives,
   listNewTestdrives,
   listTestdrivesToWake,
   saveTestdriveState,
@@ -61,7 +62,7 @@ export async function startTestdriveOf(
   const limits = { all: Number(env.MAX_TESTDRIVES), perAccount: Number(env.MAX_TESTDRIVES_PER_ACCOUNT) };
   const tokens = { pageToken: newToken(), webToken: hasNetwork ? newToken() : undefined };
   const testdrive = await addTestdrive(db, { accountId: account.id, buildId: build.id, ...tokens }, limits);
-  if (!testdrive) throw new Refusal("no_build_slots");
+  if (!testdrive) throw await noSlot(db, account, limits.perAccount);
 
   const started = await testdriveObject(env, testdrive.id).start({ ...facts, testdriveId: testdrive.id, hasNetwork });
   if ("refused" in started) {
@@ -70,6 +71,14 @@ export async function startTestdriveOf(
     });
   }
   return { testdrive, vnc: started.claimed.vnc, password: started.claimed.password };
+}
+
+/** Whose limit it is decides what the user can do. */
+async function noSlot(db: Database, { id }: Pick<Account, "id">, perAccount: number): Promise<Refusal> {
+  const own = await listLiveTestdrives(db, id);
+  if (own.length < perAccount) return new Refusal("no_build_slots");
+  const message = `You have ${own.length} testdrives running, and an account may have ${perAccount}. Each ends 60 seconds after its last viewer has left.`;
+  return new Refusal("no_build_slots", { message });
 }
 
 /** Gives the oldest waiting testdrive to an agent; where two agents ask for one, its object decides. */

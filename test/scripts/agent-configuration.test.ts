@@ -1,0 +1,31 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { testdriveSlotsOf, writeAgentConfiguration } from "../../scripts/launch/agent-configuration.ts";
+import { projectRoot } from "../../scripts/launch/project.ts";
+import { readOrMakeSecrets } from "../../scripts/launch/secrets.ts";
+import { emptyFolder } from "./folder.ts";
+
+describe("the configuration of this machine's agent", () => {
+  it("has as many testdrives at a time as wrangler.toml gives an account: four", () => {
+    // The default environment, which comes first, is the embedded one.
+    const wrangler = readFileSync(join(projectRoot, "wrangler.toml"), "utf8");
+    const [, perAccount] = /^MAX_TESTDRIVES_PER_ACCOUNT = "(\d+)"/m.exec(wrangler) ?? [];
+    const testdriveSlots = testdriveSlotsOf({ MAX_TESTDRIVES_PER_ACCOUNT: perAccount });
+    const stateDirectory = emptyFolder();
+    const path = writeAgentConfiguration({
+      stateDirectory,
+      url: "http://127.0.0.1:8787",
+      secrets: readOrMakeSecrets(stateDirectory),
+      allowHosts: [],
+      isolation: "vm",
+      testdriveSlots,
+    });
+
+    expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ testdriveSlots: 4 });
+  });
+
+  it.each(["0", "x", undefined])("has one where an account may have %s, since an agent has at least one", (given) => {
+    expect(testdriveSlotsOf({ MAX_TESTDRIVES_PER_ACCOUNT: given })).toBe(1);
+  });
+});
