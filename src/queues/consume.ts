@@ -1,32 +1,34 @@
-import { importRepository, giveUpImport } from "#domain/repositories/import";
-import { openDatabase } from "#storage/db";
-import { ImportRequest, importsQueue } from "./imports.ts";
+import { giveUpTurn, importInTurn } from "#domain/repositories/turns";
+import { openDatabase, type Database } from "#storage/db";
+import { deadImportsQueue, ImportMessage, importsQueues } from "./imports.ts";
 import { takeJobs } from "./jobs.ts";
-
-/** As in wrangler.toml. */
-const maxRetries = 3;
 
 /** Every queue that this Worker consumes. */
 export async function consume(batch: MessageBatch, env: Env): Promise<void> {
-  await (batch.queue === importsQueue ? takeImports(batch, env) : takeJobs(batch, env));
+  const patience = importsQueues[batch.queue];
+  if (patience) await takeImports(batch, env, (db, id) => importInTurn(env, db, { repositoryId: id, patience }));
+  else if (batch.queue === deadImportsQueue) await takeImports(batch, env, (db, id) => giveUpTurn(env, db, id));
+  else await takeJobs(batch, env);
 }
 
 /** What is wrong with a repository is written into its row; only our own failures are tried again. */
-async function takeImports(batch: MessageBatch, env: Env): Promise<void> {
+async function takeImports(
+  batch: MessageBatch,
+  env: Env,
+  take: (db: Database, repositoryId: number) => Promise<void>,
+): Promise<void> {
   const db = openDatabase(env.DB);
   for (const message of batch.messages) {
-    const request = ImportRequest.safeParse(message.body);
-    if (!request.success) {
-      console.error(`message ${message.id} asks for no import:`, request.error.message);
+    const asked = ImportMessage.safeParse(message.body);
+    if (!asked.success) {
+      console.error(`message ${message.id} asks for no import:`, asked.error.message);
       continue;
     }
-    const { repositoryId } = request.data;
     try {
-      await importRepository(env, db, repositoryId);
+      await take(db, asked.data.repositoryId);
     } catch (error) {
-      console.error(`import of repository ${repositoryId}:`, error);
-      if (message.attempts > maxRetries) await giveUpImport(db, repositoryId);
-      else message.retry();
+      console.error(`${batch.queue}, repository ${asked.data.repositoryId}:`, error);
+      message.retry();
     }
   }
 }

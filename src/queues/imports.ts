@@ -1,14 +1,20 @@
 import { z } from "zod";
+import type { Patience } from "#domain/repositories/import";
 
-export const importsQueue = "kiln-imports";
+/** What each queue of imports is called. */
+export const importsQueues: Record<string, Patience> = { "kiln-imports": "quick", "kiln-slow-imports": "patient" };
+/** Where messages end whose import was killed or failed at every try. */
+export const deadImportsQueue = "kiln-dead-imports";
 
-/** Look whether a repository has changed, and import it if so. The row is the truth; this is only the wake-up. */
-export const ImportRequest = z.object({ repositoryId: z.int().positive() });
-export type ImportRequest = z.infer<typeof ImportRequest>;
+/** A repository whose turn it is. The rows are the truth; this is only the wake-up. */
+export const ImportMessage = z.object({ repositoryId: z.int().positive() });
+export type ImportMessage = z.infer<typeof ImportMessage>;
 
-/** Asks for imports, each in a queue message of its own. */
-export async function requestImports(env: Pick<Env, "IMPORTS">, repositoryIds: readonly number[]): Promise<void> {
-  const messages = repositoryIds.map((repositoryId) => ({ body: { repositoryId }, contentType: "json" as const }));
-  // 100 messages a call is Cloudflare's limit.
-  for (let at = 0; at < messages.length; at += 100) await env.IMPORTS.sendBatch(messages.slice(at, at + 100));
+export async function sendImport(
+  env: Pick<Env, "IMPORTS" | "SLOW_IMPORTS">,
+  patience: Patience,
+  message: ImportMessage,
+): Promise<void> {
+  const queue = patience === "quick" ? env.IMPORTS : env.SLOW_IMPORTS;
+  await queue.send(message, { contentType: "json" });
 }

@@ -7,6 +7,7 @@ import {
   removeStrayPackages,
   removeStraySolvs,
 } from "#domain/repositories/refresh";
+import { resumeImports } from "#domain/repositories/turns";
 import { mendUserRepositories, removeReleasedUploads, removeStrayUploads, thawOverBuilds } from "#domain/rpms/sweep";
 import { expirePreparedRoots } from "#domain/builds/prepared-root";
 import { expireOldImages } from "#domain/builds/retention";
@@ -28,6 +29,7 @@ export async function sweep(event: ScheduledController, env: Env): Promise<void>
     wakeTestdrives,
     sendOutbox,
     refreshRepositories,
+    resumeImports,
     mendUserRepositories,
     forgetRetiredBuilds,
     expireOldImages,

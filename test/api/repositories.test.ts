@@ -161,6 +161,9 @@ const minuteMs = 60_000;
 
 const strays = () => env.DB.prepare("SELECT count(*) AS n FROM packages WHERE import_id = 'killed'").first("n");
 
+const turnsOf = (id: string) =>
+  env.DB.prepare("SELECT count(*) AS n FROM import_turns WHERE repository_id = ?").bind(Number(id)).first("n");
+
 const rowOf = async (id: number | string) =>
   (await env.DB.prepare("SELECT * FROM repositories WHERE id = ?").bind(id).first()) ?? {};
 
@@ -183,14 +186,15 @@ describe("a refresh", () => {
   it("asks a mirror every half hour, keeps what is good, and says what is wrong", async () => {
     mirror(rpmMd(["perl-Moose-2.2"]));
     const { repository } = await readXml(await tux.post("/repositories", { url, name: "Perl modules" }));
+    await vi.waitFor(async () => expect(await turnsOf(repository.id)).toBe(0), patienceMs);
     mirror({});
 
-    const requested = vi.spyOn(env.IMPORTS, "sendBatch");
-    const message = { body: { repositoryId: Number(repository.id) }, contentType: "json" };
+    const requested = vi.spyOn(env.IMPORTS, "send");
+    const message = { repositoryId: Number(repository.id) };
     await sweepIn(29 * minuteMs);
-    expect(requested.mock.calls.flatMap(([messages]) => [...messages])).not.toContainEqual(message);
+    expect(requested.mock.calls.map(([body]) => body)).not.toContainEqual(message);
     await sweepIn(31 * minuteMs);
-    expect(requested.mock.calls.flatMap(([messages]) => [...messages])).toContainEqual(message);
+    expect(requested.mock.calls.map(([body]) => body)).toContainEqual(message);
 
     await vi.waitFor(async () => expect((await rowOf(repository.id)).problem).toMatch(/neither/), patienceMs);
     expect(await rowOf(repository.id)).toMatchObject({ import_state: "ready", package_count: 1 });

@@ -3,7 +3,7 @@ import { sealed } from "#domain/configuration/secrets";
 import { validate } from "#domain/configuration/validation";
 import { Refusal } from "#domain/refusal";
 import { waitForImport } from "#domain/repositories/repository";
-import { requestImportsAnew } from "#domain/repositories/import";
+import { requestImportsAnew } from "#domain/repositories/turns";
 import { findForeignTemplates, firstVersion, saveCatalogue } from "#storage/catalogues";
 import type { Database } from "#storage/db";
 import { listByCatalogue } from "#storage/repositories";

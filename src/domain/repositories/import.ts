@@ -9,7 +9,6 @@ import {
 } from "#domain/repositories/download";
 import { importPackages, ImportTookTooLong, type PackageSource } from "#domain/repositories/packages";
 import { stageParts } from "#domain/repositories/staging";
-import { requestImports } from "#queues/imports";
 import { RepodataFault } from "#repodata/fault";
 import { type OpenedRepository, openRepository, partsOf } from "#repodata/repository";
 import { isSameSigner } from "#repodata/signature";
@@ -24,7 +23,6 @@ import {
   confirmRevision,
   failImport,
   findRepository,
-  markImporting,
   switchRevision,
   type Repository,
 } from "#storage/repositories";
@@ -83,17 +81,10 @@ export async function importRepository(
 const tooSlow = (patience: Patience) =>
   new DownloadTookTooLong(`The mirror took longer than ${downloadMs[patience] / 1000} s to send its files.`);
 
-/** Asks for imports whose end the caller waits for: from now on the rows say that one is under way. */
-export async function requestImportsAnew(env: Env, db: Database, repositoryIds: number[]): Promise<void> {
-  await markImporting(db, repositoryIds);
-  await requestImports(env, repositoryIds);
-}
-
 /** Says that the service itself could not do it, after the last try. */
-export async function giveUpImport(db: Database, repositoryId: number): Promise<void> {
+export async function giveUpImport(db: Database, repositoryId: number, problem: string): Promise<void> {
   const repository = await findRepository(db, repositoryId);
   if (!repository?.checkId || repository.importState !== "importing") return;
-  const problem = "The service could not read it.";
   await failImport(db, repositoryId, { checkId: repository.checkId, problem, indexTag: repository.indexTag });
 }
 

@@ -1,6 +1,6 @@
 import { ownIndexTag } from "#domain/repositories/download";
 import { nextOldKeys, removeBlobs } from "#domain/sweep";
-import { requestImports } from "#queues/imports";
+import { requestImports } from "#domain/repositories/turns";
 import { downloadsPrefix, importIdOfKey, solvPrefix } from "#storage/blobs";
 import type { Database } from "#storage/db";
 import { deleteHidden, listWithHidden } from "#storage/packages";
@@ -20,6 +20,7 @@ export async function refreshRepositories(env: Env, db: Database, now: number): 
   const due = await listUncheckedSince(db, new Date(now - askEveryMs), repositoriesPerRun);
   await requestImports(
     env,
+    db,
     [...changed, ...due].map(({ id }) => id),
   );
 }

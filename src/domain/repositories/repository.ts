@@ -1,4 +1,3 @@
-import { requestImports } from "#queues/imports";
 import { findBaseSystem } from "#storage/appliances";
 import type { Database } from "#storage/db";
 import { searchNames } from "#storage/packages";
@@ -14,6 +13,7 @@ import {
 import { Refusal } from "#domain/refusal";
 import { otherBaseSystem } from "#domain/repositories/base-system";
 import { parseRepositoryUrl } from "#domain/repositories/address";
+import { requestImports } from "#domain/repositories/turns";
 
 /** How long a client waits for an import; after that it goes on without being watched. */
 const importWaitMs = 30_000;
@@ -87,7 +87,7 @@ export async function importForAccount(
 ): Promise<Repository> {
   const url = parseRepositoryUrl(env, request.url);
   const { id } = await takeIn(db, accountId, { url, name: request.name });
-  await requestImports(env, [id]);
+  await requestImports(env, db, [id]);
   const repository = await waitForImport(db, id, importWaitMs);
   if (repository?.importState === "failed" || !repository) {
     await removeUnimported(db, id);

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { FrozenInput } from "#contract/index";
-import { requestImportsAnew } from "#domain/repositories/import";
+import { requestImportsAnew } from "#domain/repositories/turns";
 import { readHeaders } from "#domain/rpms/headers";
 import { findBaseSystem } from "#storage/appliances";
 import { archivedPackageKey, uploadKey, userRepositoryFileKey } from "#storage/blobs";

@@ -1,4 +1,4 @@
-import { requestImports } from "#queues/imports";
+import { requestImports } from "#domain/repositories/turns";
 import { publishUserRepository, stateOf } from "#domain/repositories/user-repository";
 import { blobIdOfKey, uploadsPrefix } from "#storage/blobs";
 import type { Database } from "#storage/db";
@@ -57,5 +57,5 @@ async function mend(env: Env, db: Database, repository: UserRepository): Promise
   const published = await findPublished(env.BLOBS, repository.id);
   const state = stateOf(await listRpms(db, repository.accountId, repository.baseSystem));
   if (published?.state !== state) await publishUserRepository(env, db, repository);
-  else if (published.sha256 !== repository.revision) await requestImports(env, [repository.id]);
+  else if (published.sha256 !== repository.revision) await requestImports(env, db, [repository.id]);
 }

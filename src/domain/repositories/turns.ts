@@ -1,0 +1,97 @@
+import { giveUpImport, importRepository, type Patience } from "#domain/repositories/import";
+import { sendImport } from "#queues/imports";
+import type { Database } from "#storage/db";
+import {
+  askForImports,
+  beginTry,
+  endTurn,
+  giveLostTurnsBack,
+  giveTurnBack,
+  listLines,
+  moveToPatient,
+  takeTurn,
+  type Line,
+} from "#storage/import-turns";
+import { findRepository, markImporting } from "#storage/repositories";
+
+/**
+ * Imports take turns between accounts: of each account at most one quick and one patient import is in a queue, so that an
+ * account with many slow mirrors delays itself.
+ *
+ *     asked for ─▶ waits ─▶ sent to kiln-imports ─▶ ended
+ *                                   │ its mirror is slow
+ *                                   ▼
+ *                  waits ─▶ sent to kiln-slow-imports ─▶ ended
+ *
+ * Messages that fail or are killed at every try come to kiln-dead-imports, and the import is given up.
+ */
+
+/** As often as the queues deliver a message: `max_retries` in wrangler.toml and the first time. */
+const mostTries = 4;
+/** Longer than a queue consumer may run: nobody works on what began before. */
+const lostMs = 20 * 60_000;
+
+/** Asks for imports; each begins when it is its account's turn. */
+export async function requestImports(env: Env, db: Database, repositoryIds: readonly number[]): Promise<void> {
+  if (repositoryIds.length > 0) await sendNext(env, db, await askForImports(db, repositoryIds, new Date()));
+}
+
+/** Asks for imports whose end the caller waits for: from now on the rows say that one is under way. */
+export async function requestImportsAnew(env: Env, db: Database, repositoryIds: number[]): Promise<void> {
+  await markImporting(db, repositoryIds);
+  await requestImports(env, db, repositoryIds);
+}
+
+/** Imports a repository whose turn it is, and passes the turn on. An error that is thrown is ours, and the turn stays. */
+export async function importInTurn(
+  env: Env,
+  db: Database,
+  { repositoryId, patience }: { repositoryId: number; patience: Patience },
+): Promise<void> {
+  const begunAt = new Date();
+  const turn = await beginTry(db, repositoryId, begunAt);
+  if (turn && turn.tries > mostTries) return giveUpTurn(env, db, repositoryId);
+  const end = await importRepository(env, db, repositoryId, { patience });
+  // A message without a turn is an old one, of which nothing else depends.
+  if (!turn) return;
+  if (end === "too_slow") await moveToPatient(db, repositoryId);
+  else await endTurn(db, repositoryId, begunAt);
+  await sendNext(env, db, linesOf(turn));
+}
+
+/** Ends an import that no try could finish, and says so. */
+export async function giveUpTurn(env: Env, db: Database, repositoryId: number): Promise<void> {
+  await giveUpImport(
+    db,
+    repositoryId,
+    `Its import was given up: each of ${mostTries} tries failed, or was killed for memory or time.`,
+  );
+  const repository = await findRepository(db, repositoryId);
+  await endTurn(db, repositoryId, new Date());
+  if (repository) await sendNext(env, db, linesOf({ accountId: repository.accountId ?? 0 }));
+}
+
+/** Each minute: turns whose message is lost are given again, and lines in which everybody waits go on. */
+export async function resumeImports(env: Env, db: Database, now: number): Promise<void> {
+  await giveLostTurnsBack(db, new Date(now - lostMs));
+  await sendNext(env, db, await listLines(db));
+}
+
+const linesOf = ({ accountId }: Pick<Line, "accountId">): Line[] => [
+  { accountId, patience: "quick" },
+  { accountId, patience: "patient" },
+];
+
+async function sendNext(env: Env, db: Database, lines: readonly Line[]): Promise<void> {
+  const different = new Map(lines.map((line) => [`${line.accountId} ${line.patience}`, line]));
+  for (const line of different.values()) {
+    const repositoryId = await takeTurn(db, line, new Date());
+    if (repositoryId === undefined) continue;
+    try {
+      await sendImport(env, line.patience, { repositoryId });
+    } catch (error) {
+      await giveTurnBack(db, repositoryId);
+      throw error;
+    }
+  }
+}

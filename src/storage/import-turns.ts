@@ -1,0 +1,83 @@
+import { and, eq, isNotNull, isNull, lt, lte, sql } from "drizzle-orm";
+import type { Database } from "./db.ts";
+import { importTurns } from "./schema.ts";
+
+export type ImportTurn = typeof importTurns.$inferSelect;
+
+/** What takes its turn: of these one import at a time is in a queue. */
+export type Line = Pick<ImportTurn, "accountId" | "patience">;
+
+/** Puts imports in line, each behind those of its account. One that waits already keeps its place. */
+export async function askForImports(db: Database, repositoryIds: readonly number[], now: Date): Promise<Line[]> {
+  const quick = importTurns.patience.enumValues[0];
+  return db
+    .insert(importTurns)
+    .select(
+      sql`SELECT id, coalesce(account_id, 0), ${quick}, ${now.getTime()}, NULL, 0 FROM repositories
+          WHERE id IN (SELECT value FROM json_each(${JSON.stringify(repositoryIds)}))`,
+    )
+    .onConflictDoUpdate({
+      target: importTurns.repositoryId,
+      set: { askedAt: sql`CASE WHEN sent_at IS NULL THEN asked_at ELSE excluded.asked_at END` },
+    })
+    .returning({ accountId: importTurns.accountId, patience: importTurns.patience });
+}
+
+/** Gives the next of a line its turn, unless another has it. Answers the repository. */
+export async function takeTurn(db: Database, line: Line, now: Date): Promise<number | undefined> {
+  const inLine = sql`account_id = ${line.accountId} AND patience = ${line.patience}`;
+  const [taken] = await db
+    .update(importTurns)
+    .set({ sentAt: now })
+    .where(
+      sql`repository_id = (SELECT repository_id FROM import_turns WHERE ${inLine} AND sent_at IS NULL
+                           ORDER BY asked_at, repository_id LIMIT 1)
+          AND NOT EXISTS (SELECT 1 FROM import_turns WHERE ${inLine} AND sent_at IS NOT NULL)`,
+    )
+    .returning({ repositoryId: importTurns.repositoryId });
+  return taken?.repositoryId;
+}
+
+/** Counts a try. Undefined: it is in no line. */
+export async function beginTry(db: Database, repositoryId: number, now: Date): Promise<ImportTurn | undefined> {
+  const [begun] = await db
+    .update(importTurns)
+    .set({ tries: sql`tries + 1`, sentAt: now })
+    .where(eq(importTurns.repositoryId, repositoryId))
+    .returning();
+  return begun;
+}
+
+/** Ends the turn of an import that began at that moment; one that has been asked for since goes to the end of the line. */
+export async function endTurn(db: Database, repositoryId: number, begunAt: Date): Promise<void> {
+  const same = eq(importTurns.repositoryId, repositoryId);
+  await db.batch([
+    db.delete(importTurns).where(and(same, lte(importTurns.askedAt, begunAt))),
+    db.update(importTurns).set({ patience: "quick", sentAt: null, tries: 0 }).where(same),
+  ]);
+}
+
+/** Lets it wait for a turn in the other line of its account. */
+export const moveToPatient = (db: Database, repositoryId: number) =>
+  db
+    .update(importTurns)
+    .set({ patience: "patient", sentAt: null, tries: 0 })
+    .where(eq(importTurns.repositoryId, repositoryId));
+
+/** Lets it wait again: its message was not sent, or is lost. */
+export const giveTurnBack = (db: Database, repositoryId: number) =>
+  db.update(importTurns).set({ sentAt: null }).where(eq(importTurns.repositoryId, repositoryId));
+
+/** Of turns that began before that moment nothing has been heard since. */
+export const giveLostTurnsBack = (db: Database, before: Date) =>
+  db
+    .update(importTurns)
+    .set({ sentAt: null })
+    .where(and(isNotNull(importTurns.sentAt), lt(importTurns.sentAt, before)));
+
+/** Lines in which somebody waits. */
+export const listLines = (db: Database): Promise<Line[]> =>
+  db
+    .selectDistinct({ accountId: importTurns.accountId, patience: importTurns.patience })
+    .from(importTurns)
+    .where(isNull(importTurns.sentAt));

@@ -1,0 +1,24 @@
+import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { moment } from "./columns.ts";
+import { repositories } from "./repositories.ts";
+
+/** Imports that have been asked for. Of each account one quick and one patient import at a time has its turn. */
+export const importTurns = sqliteTable(
+  "import_turns",
+  {
+    repositoryId: integer("repository_id")
+      .primaryKey()
+      .references(() => repositories.id, { onDelete: "cascade" }),
+    /** Of the repository; 0: everyone's. */
+    accountId: integer("account_id").notNull(),
+    patience: text("patience", { enum: ["quick", "patient"] }).notNull(),
+    askedAt: moment("asked_at").notNull(),
+    /** When its message was sent, or its last try began; null: it waits. */
+    sentAt: moment("sent_at"),
+    tries: integer("tries").notNull(),
+  },
+  (table) => [
+    index("import_turns_line").on(table.accountId, table.patience, table.sentAt),
+    index("import_turns_sent").on(table.sentAt),
+  ],
+);

@@ -1,0 +1,124 @@
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { importInTurn, requestImports, resumeImports } from "#domain/repositories/turns";
+import { openDatabase } from "#storage/db";
+import { addRepository, findRepository } from "#storage/repositories";
+import { signedIn } from "../support/client.ts";
+import { heldMirror } from "../support/held-mirror.ts";
+import { mirrorOf, rpmMd } from "../support/mirror.ts";
+
+const db = openDatabase(env.DB);
+
+/** What was sent to each queue; nothing consumes it. */
+let sent: { quick: number[]; patient: number[] };
+const queueOf = (line: number[]) => ({
+  send: async ({ repositoryId }: { repositoryId: number }) => void line.push(repositoryId),
+});
+const observed = (): Env => ({
+  ...env,
+  IMPORTS: queueOf(sent.quick) as never,
+  SLOW_IMPORTS: queueOf(sent.patient) as never,
+});
+
+beforeEach(async () => {
+  sent = { quick: [], patient: [] };
+  await env.DB.exec("DELETE FROM import_turns");
+  vi.spyOn(globalThis, "fetch").mockImplementation((to) => {
+    const url = new URL(String(to));
+    return mirrorOf({ [`http://mirror.example.org/${url.pathname.split("/")[1]}`]: rpmMd(["a-one-1"]) }).fetchOutside(
+      url.href,
+    );
+  });
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+async function repositoriesOf(count: number): Promise<number[]> {
+  const { accountId } = await signedIn();
+  const ids: number[] = [];
+  for (let nth = 1; nth <= count; nth++) {
+    const url = `http://mirror.example.org/${nth}`;
+    const row = { accountId, name: "Linux", url, type: "rpm-md" as const, baseSystem: "other", arches: [] };
+    ids.push((await addRepository(db, row))?.id ?? 0);
+  }
+  return ids;
+}
+
+const quick = (repositoryId: number) => importInTurn(observed(), db, { repositoryId, patience: "quick" });
+const state = async (id: number) => (await findRepository(db, id))?.importState;
+
+describe("imports", () => {
+  it("take turns between accounts, one of each at a time", async () => {
+    const [first = 0, second = 0, third = 0] = await repositoriesOf(3);
+    const [other = 0] = await repositoriesOf(1);
+    await requestImports(observed(), db, [first, second, third]);
+    await requestImports(observed(), db, [other]);
+    expect(sent.quick).toEqual([first, other]);
+
+    await quick(first);
+    expect(sent.quick).toEqual([first, other, second]);
+    expect(await state(first)).toBe("ready");
+  });
+
+  it("are sent once, however often they are asked for before they begin", async () => {
+    const [id = 0] = await repositoriesOf(1);
+    for (let times = 0; times < 3; times++) await requestImports(observed(), db, [id]);
+    await quick(id);
+    expect(sent.quick).toEqual([id]);
+  });
+
+  it("run again when they are asked for while they run", async () => {
+    const [id = 0] = await repositoriesOf(1);
+    await requestImports(observed(), db, [id]);
+    vi.mocked(fetch).mockImplementationOnce(async () => {
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 1 });
+      await requestImports(observed(), db, [id]);
+      return new Response("", { status: 404 });
+    });
+    await quick(id);
+    expect(sent.quick).toEqual([id, id]);
+  });
+
+  it("of slow mirrors wait in a line of their own, and the next quick one begins", async () => {
+    const [slow = 0, next = 0] = await repositoriesOf(2);
+    await requestImports(observed(), db, [slow, next]);
+    const mirror = heldMirror("http://mirror.example.org/1", rpmMd(["a-one-1"]), "repodata/primary.xml.gz");
+    vi.mocked(fetch).mockImplementation((to) => mirror.fetchOutside(String(to), {}));
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
+    const end = quick(slow);
+    await mirror.begun;
+    await vi.advanceTimersByTimeAsync(10_000);
+    await end;
+    expect(sent).toEqual({ quick: [slow, next], patient: [slow] });
+    expect(await state(slow)).toBe("importing");
+  });
+
+  it("are given up when they began often enough and never ended", async () => {
+    const [id = 0, next = 0] = await repositoriesOf(2);
+    await requestImports(observed(), db, [id, next]);
+    await env.DB.prepare("UPDATE import_turns SET tries = 4 WHERE repository_id = ?").bind(id).run();
+    await env.DB.prepare("UPDATE repositories SET check_id = 'killed' WHERE id = ?").bind(id).run();
+    await quick(id);
+    expect(await state(id)).toBe("failed");
+    expect(sent.quick).toEqual([id, next]);
+  });
+
+  it("whose messages are lost are sent again after a while, and no earlier", async () => {
+    const [id = 0] = await repositoriesOf(1);
+    await requestImports(observed(), db, [id]);
+    await resumeImports(observed(), db, Date.now() + 60_000);
+    expect(sent.quick).toEqual([id]);
+    await resumeImports(observed(), db, Date.now() + 21 * 60_000);
+    expect(sent.quick).toEqual([id, id]);
+  });
+
+  it("wait for the next minute when the queue takes no message", async () => {
+    const [id = 0] = await repositoriesOf(1);
+    const broken = { ...observed(), IMPORTS: { send: () => Promise.reject(new Error("no queue")) } as never };
+    await expect(requestImports(broken, db, [id])).rejects.toThrow("no queue");
+    await resumeImports(observed(), db, Date.now());
+    expect(sent.quick).toEqual([id]);
+  });
+});
