@@ -6,6 +6,7 @@ import { run } from "../process.ts";
 import { asNobody } from "../testdrive/rights.ts";
 import { gpgEnvironment } from "./index-signature.ts";
 import { packageFile } from "./package-files.ts";
+import { revokedKeys } from "./revoked-keys.ts";
 
 export interface SignedPackages {
   /** All of one repository, which is signed. */
@@ -27,8 +28,11 @@ export async function checkPackageSignatures(check: SignedPackages): Promise<voi
     for (const { fingerprint, armour } of keys) {
       await writeFile(join(keyring, `${fingerprint}.key`), armour, { mode: 0o644 });
     }
+    const revoked = await revokedKeys(keyring, check.signal);
     for (let first = 0; first < packages.length; first += atOnce) {
-      await checkSome(packages.slice(first, first + atOnce), check);
+      const some = packages.slice(first, first + atOnce);
+      await checkSome(some, check);
+      if (revoked.size > 0) await refuseRevoked(some, revoked, check);
     }
   } finally {
     await rm(keyring, { recursive: true, force: true });
@@ -44,9 +48,24 @@ async function checkSome(packages: FrozenPackage[], check: SignedPackages): Prom
   const good = new Set(lines.map((line) => /^([0-9a-f]+\.rpm): digests signatures OK$/.exec(line)?.[1]));
   const wrong = packages.find((one) => !good.has(packageFile(one)));
   if (wrong === undefined) return;
-  const why = reasonOf(await rpmkeys(["-v", packageFile(wrong)], check));
-  const reason = `${nvra(wrong)} of the repository ${check.repository.name} ${why}.`;
-  throw new BuildFailure({ kind: "failed", reason: `${reason.slice(0, 1000)} ${mend}` });
+  throw refusal(wrong, reasonOf(await rpmkeys(["-v", packageFile(wrong)], check)), check);
+}
+
+/** rpm has found all these signatures good. */
+async function refuseRevoked(packages: FrozenPackage[], revoked: ReadonlySet<string>, check: SignedPackages) {
+  let file: string | undefined;
+  for (const line of await rpmkeys(["-v", ...packages.map(packageFile)], check)) {
+    file = /^([0-9a-f]+\.rpm):$/.exec(line)?.[1] ?? file;
+    const keyId = /key ID ([0-9a-f]+): OK/i.exec(line)?.[1]?.toLowerCase();
+    const wrong = packages.find((one) => packageFile(one) === file);
+    if (!keyId || !wrong || ![...revoked].some((id) => id.endsWith(keyId))) continue;
+    throw refusal(wrong, `is signed by the key ${keyId}, which its owner has revoked`, check);
+  }
+}
+
+function refusal(wrong: FrozenPackage, why: string, { repository }: SignedPackages): BuildFailure {
+  const reason = `${nvra(wrong)} of the repository ${repository.name} ${why}.`;
+  return new BuildFailure({ kind: "failed", reason: `${reason.slice(0, 1000)} ${mend}` });
 }
 
 const mend =

@@ -121,6 +121,24 @@ describe("packages of a signed repository", () => {
     expect(said).toContain("signed packages: 2 of 2");
   });
 
+  it("are refused when the armour of a key has a stranger's key too, and that one signed them", async () => {
+    const keys = [{ ...owner, armour: signing.exported(owner, stranger) }];
+    const refused = check({ keys, packages: [good, signing.makePackage("hello", stranger)] });
+    await expect(refused).rejects.toMatchObject(failed(/is signed by the key/));
+  });
+
+  it("are refused when their key was revoked, and only those", async () => {
+    const leaver = signing.makeKey("leaver");
+    const theirs = signing.makePackage("hello", leaver);
+    const files = { "repodata/repomd.xml": "<newer/>" };
+    expect(await check({ files, keys: [owner, leaver], packages: [good, theirs] })).toContain("packages: 2 of 2");
+    const keys = [owner, signing.revoked(leaver)];
+    expect(await check({ files, keys })).toContain("signed packages: 1 of 1");
+    await expect(check({ files, keys, packages: [good, theirs] })).rejects.toMatchObject(
+      failed(new RegExp(`Main is signed by the key ${keyId(leaver)}, which its owner has revoked`)),
+    );
+  });
+
   it("are refused when they are not what was signed", async () => {
     const changed = Buffer.from(good);
     changed.writeUInt8(changed.readUInt8(changed.length - 3) ^ 1, changed.length - 3);

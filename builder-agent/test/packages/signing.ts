@@ -48,6 +48,44 @@ export function openSigning({ time }: { time?: string } = {}) {
     sign(bytes: string, key: FrozenKey): string {
       return tool("gpg", ["--batch", ...clock, "--local-user", key.fingerprint, "--armor", "--detach-sign"], bytes);
     },
+    /** The same, in no armour. */
+    signPlain(bytes: string, key: FrozenKey): Buffer {
+      const args = ["--batch", ...clock, "--local-user", key.fingerprint, "--detach-sign"];
+      return execFileSync("gpg", args, { env, input: bytes, cwd: work, stdio: ["pipe", "pipe", "ignore"] });
+    },
+    /** Keys in one armour. */
+    exported: (...keys: FrozenKey[]): string =>
+      gpg("--armor", "--export", ...keys.map(({ fingerprint }) => fingerprint)),
+    /** The key with its revocation, by the certificate that gpg has made with it. */
+    revoked(key: FrozenKey): FrozenKey {
+      const certificate = join(home, "openpgp-revocs.d", `${key.fingerprint.toUpperCase()}.rev`);
+      tool("gpg", ["--batch", "--import"], readFileSync(certificate, "utf8").replace(/^:-----/m, "-----"));
+      return { ...key, armour: gpg("--armor", "--export", key.fingerprint) };
+    },
+    /** The key with a subkey to sign with, which gpg then prefers. */
+    addSubkey(key: FrozenKey): FrozenKey {
+      gpg("--quick-add-key", key.fingerprint, "rsa2048", "sign", "never");
+      return { ...key, armour: gpg("--armor", "--export", key.fingerprint) };
+    },
+    subkeyRevoked(key: FrozenKey): FrozenKey {
+      const answers = ["key 1", "revkey", "y", "0", "", "y", "save"].join("\n");
+      tool(
+        "gpg",
+        [
+          "--no-tty",
+          "--command-fd",
+          "0",
+          "--pinentry-mode",
+          "loopback",
+          "--passphrase",
+          "",
+          "--edit-key",
+          key.fingerprint,
+        ],
+        `${answers}\n`,
+      );
+      return { ...key, armour: gpg("--armor", "--export", key.fingerprint) };
+    },
     close() {
       execFileSync("gpgconf", ["--homedir", home, "--kill", "all"]);
       for (const dir of [home, work]) rmSync(dir, { recursive: true, force: true });

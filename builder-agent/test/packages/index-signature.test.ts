@@ -1,0 +1,101 @@
+import { chmodSync, existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { FrozenKey } from "../../src/contract.ts";
+import { isSignedIndex } from "../../src/packages/index-signature.ts";
+import { revokedKeys } from "../../src/packages/revoked-keys.ts";
+import { temporaryDir } from "../support/agent-place.ts";
+import { openSigning, type Signing } from "./signing.ts";
+
+const index = "<repomd/>";
+let signing: Signing;
+let owner: FrozenKey;
+let stranger: FrozenKey;
+beforeAll(() => {
+  signing = openSigning();
+  [owner, stranger] = [signing.makeKey("owner"), signing.makeKey("stranger")];
+}, 60_000);
+afterAll(() => signing.close());
+
+async function isSigned(keys: FrozenKey[], signature: string | Buffer, bytes = index): Promise<boolean> {
+  await using place = await temporaryDir();
+  const dir = join(place.path, "signature");
+  const signed = { index: Buffer.from(bytes), signature: Buffer.from(signature), keys };
+  const answer = await isSignedIndex(signed, dir, new AbortController().signal);
+  expect(existsSync(dir)).toBe(false);
+  return answer;
+}
+
+describe("an index", () => {
+  it("is signed by a key of the repository, in armour or not", async () => {
+    expect(await isSigned([owner], signing.sign(index, owner))).toBe(true);
+    expect(await isSigned([stranger, owner], signing.signPlain(index, owner))).toBe(true);
+  });
+
+  it("is not signed by bytes that are no signature, nor by none", async () => {
+    expect(await isSigned([owner], "rubbish")).toBe(false);
+    expect(await isSigned([owner], "")).toBe(false);
+    expect(await isSigned([], signing.sign(index, owner))).toBe(false);
+  });
+
+  it("is not what its signature was made of", async () => {
+    expect(await isSigned([owner], signing.sign(index, owner), `${index}\n`)).toBe(false);
+  });
+
+  it("counts the signatures of the announced keys alone, whatever other keys come in their armour", async () => {
+    const both = { ...owner, armour: signing.exported(owner, stranger) };
+    expect(await isSigned([both], signing.sign(index, owner))).toBe(true);
+    expect(await isSigned([both], signing.sign(index, stranger))).toBe(false);
+  });
+
+  it("has several signatures, of which one must be good", async () => {
+    const [good, foreign] = [signing.signPlain(index, owner), signing.signPlain(index, stranger)];
+    const wrong = signing.signPlain("<else/>", owner);
+    expect(await isSigned([owner], Buffer.concat([foreign, good]))).toBe(true);
+    expect(await isSigned([owner], Buffer.concat([good, foreign]))).toBe(true);
+    expect(await isSigned([owner], Buffer.concat([wrong, foreign]))).toBe(false);
+  });
+
+  it("is not signed by a key that was revoked, before its signature or after", async () => {
+    const key = signing.makeKey("leaver");
+    const [signature, plain] = [signing.sign(index, key), signing.signPlain(index, key)];
+    expect(await isSigned([key], signature)).toBe(true);
+    const revoked = signing.revoked(key);
+    expect(await isSigned([revoked], signature)).toBe(false);
+    expect(await isSigned([revoked, owner], signing.sign(index, owner))).toBe(true);
+    // The good signature before it is not an announced key's.
+    const bundled = { ...revoked, armour: signing.exported(stranger, key) };
+    const signatures = [signing.signPlain(index, stranger), plain];
+    expect(await isSigned([bundled], Buffer.concat(signatures))).toBe(false);
+  });
+
+  it("is not signed by a revoked subkey, but by its key", async () => {
+    const key = signing.makeKey("careful");
+    const byKey = signing.sign(index, key);
+    const whole = signing.addSubkey(key);
+    const bySubkey = signing.sign(index, key);
+    expect(await isSigned([whole], bySubkey)).toBe(true);
+    const less = signing.subkeyRevoked(key);
+    expect(await isSigned([less], bySubkey)).toBe(false);
+    expect(await isSigned([less], byKey)).toBe(true);
+  });
+});
+
+describe("revoked keys", () => {
+  it("are those with a revocation, and their subkeys; or a subkey alone", async () => {
+    const key = signing.addSubkey(signing.makeKey("first"));
+    expect(await revokedIn({ key, owner })).toEqual([]);
+    const [subkey, ...more] = await revokedIn({ key: signing.subkeyRevoked(key), owner });
+    expect([subkey?.length, more]).toEqual([16, []]);
+    expect(key.fingerprint.endsWith(subkey ?? "")).toBe(false);
+    const all = await revokedIn({ key: signing.revoked(key), owner });
+    expect(all.toSorted()).toEqual([subkey, key.fingerprint.slice(-16)].toSorted());
+  });
+});
+
+async function revokedIn(keys: Record<string, FrozenKey>): Promise<string[]> {
+  await using place = await temporaryDir();
+  for (const [name, { armour }] of Object.entries(keys)) writeFileSync(join(place.path, `${name}.key`), armour);
+  chmodSync(place.path, 0o755);
+  return [...(await revokedKeys(place.path, new AbortController().signal))];
+}
