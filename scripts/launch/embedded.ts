@@ -1,10 +1,13 @@
 import { mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { convertV4MiniflareOptions, type Miniflare, type V4MiniflareOptions } from "miniflare";
+import { convertV4MiniflareOptions, type V4MiniflareOptions } from "miniflare";
+import { isIPv6 } from "node:net";
 import { openBoundedLog } from "./bounded-log.ts";
 import { assetsFolder, type Bundle, bundleFolder } from "./bundle.ts";
+import { type Control, controlWorker, makeControlFolder, openControl } from "./control.ts";
 import { applyMigrations } from "./migrations.ts";
+import { ownSocket } from "./own-socket.ts";
 import { projectRoot } from "./project.ts";
 import { warn } from "./progress.ts";
 import { startRuntime } from "./runtime.ts";
@@ -30,41 +33,41 @@ const defaultCronEveryMs = 60_000;
 
 /** Runs the bundled Worker on this machine with everything it is bound to; its state is in the state directory. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<{ stop(): Promise<void> }> {
-  useGuardedWorkerd();
   collectGarbageEarly();
   const logFile = join(options.stateDirectory, "worker.log");
   const log = openBoundedLog(logFile);
-  const given = convertV4MiniflareOptions(miniflareOptions(options, log.append));
+  const controlFolder = makeControlFolder(options.stateDirectory);
+  const given = convertV4MiniflareOptions({
+    ...miniflareOptions(options, log.append),
+    unsafeRuntimeEnv: guardedWorkerd(controlFolder),
+  });
   const runtime = await startRuntime(given, { path: logFile, append: log.append });
-  await applyMigrations(await runtime.miniflare.getD1Database("DB"), join(projectRoot, "migrations"));
-  const cron = startCron(runtime.miniflare, options.cronEveryMs ?? defaultCronEveryMs, log.append);
+  const control = openControl(controlFolder);
+  await applyMigrations(control, join(projectRoot, "migrations"));
+  const cron = startCron(control, options.cronEveryMs ?? defaultCronEveryMs, log.append);
   return {
     stop: async () => {
       clearInterval(cron);
       await runtime.stop();
+      control.close();
       log.close();
     },
   };
 }
 
 /** Neither workerd nor miniflare runs [triggers] crons. */
-function startCron(miniflare: Miniflare, everyMs: number, log: (line: string) => void): NodeJS.Timeout {
-  const tick = async () => {
-    // Asked for at each tick: the Worker of a workerd that ended is of no more use.
-    const worker = await miniflare.getWorker();
-    await worker.scheduled({ scheduledTime: new Date(), cron: "* * * * *" });
-  };
+function startCron(control: Control, everyMs: number, log: (line: string) => void): NodeJS.Timeout {
   return setInterval(() => {
-    tick().catch((error: unknown) => log(`error cron: ${String(error)}`));
+    control.tick().catch((error: unknown) => log(`error cron: ${String(error)}`));
   }, everyMs);
 }
 
-/** miniflare starts what this variable names in place of its own workerd. */
-function useGuardedWorkerd(): void {
+/** Makes miniflare start workerd.sh in place of its own workerd; gives what that finds in its environment. */
+function guardedWorkerd(controlFolder: string): Record<string, string> {
   const require = createRequire(createRequire(import.meta.url).resolve("miniflare"));
   const workerd: { default: string } = require("workerd");
-  process.env["KILN_WORKERD"] = workerd.default;
   process.env["MINIFLARE_WORKERD_PATH"] = join(projectRoot, "scripts/launch/workerd.sh");
+  return { KILN_WORKERD: workerd.default, KILN_CONTROL_FOLDER: controlFolder };
 }
 
 /**
@@ -79,9 +82,7 @@ function miniflareOptions(options: EmbeddedOptions, log: (line: string) => void)
   const persistence = join(options.stateDirectory, "worker");
   mkdirSync(persistence, { recursive: true });
   return {
-    // The service's own address is the direct socket below. miniflare's entry Worker in front of it would answer
-    // /cdn-cgi/local/r2/public/… with any object, without credentials, and cost half of the speed; only miniflare itself
-    // uses it here, on a loopback port of the moment.
+    // Of miniflare's own socket, which workerd.sh puts elsewhere.
     host: "127.0.0.1",
     port: 0,
     cf: false,
@@ -90,7 +91,7 @@ function miniflareOptions(options: EmbeddedOptions, log: (line: string) => void)
     telemetry: { enabled: false },
     resourcePersistencePath: persistence,
     handleStructuredLogs: ({ level, message }) => showLog(level, message, log),
-    workers: [workerOptions(options)],
+    workers: [controlWorker(options.bundle.worker), workerOptions(options)],
   } as V4MiniflareOptions;
 }
 
@@ -109,7 +110,7 @@ function workerOptions({ bundle, modulesFolder, host, port, bindings, outsideCid
       OUTSIDE: { network: { allow: ["public"], deny: [] } },
       OUTSIDE_LISTED: { network: { allow: ["public", ...outsideCidrs], deny: [] } },
     },
-    unsafeDirectSockets: [{ host, port }],
+    unsafeBindings: [ownSocket(`${isIPv6(host) ? `[${host}]` : host}:${port}`)],
   };
 }
 

@@ -1,9 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
+import { listenersOf } from "../../builder-agent/test/support/listeners.ts";
+import { asNobody } from "../../builder-agent/test/support/nobody.ts";
 import { ownPort } from "../../builder-agent/test/support/ports.ts";
 import { startEmbedded } from "../../scripts/launch/embedded.ts";
 import { descendants, signalAll } from "../../scripts/launch/process-tree.ts";
@@ -11,6 +15,14 @@ import { tinyBundle } from "./tiny-service.ts";
 
 const Answer = z.object({ ticks: z.number(), pathname: z.string(), tables: z.number(), from: z.string().optional() });
 
+const storagePaths = [
+  "/cdn-cgi/local/r2/public/kiln/builds/2/image-1",
+  "/cdn-cgi/local/r2/s3/kiln/builds/2/image-1",
+  "/cdn-cgi/local/explorer/api/r2/buckets/kiln/objects",
+  "/cdn-cgi/local/platform-proxy",
+  "/cdn-cgi/local/scheduled",
+  "/json/list",
+];
 const folder = mkdtempSync(join(tmpdir(), "kiln-embedded-"));
 const port = ownPort(0);
 let service: Awaited<ReturnType<typeof startEmbedded>>;
@@ -49,10 +61,49 @@ function commandLine(pid: number): string {
   }
 }
 
+/** The first line of the answer to a request that fetch would not send. */
+async function answerTo(request: string): Promise<string> {
+  const socket = connect(port, "127.0.0.1");
+  socket.write(request);
+  const [first] = await once(socket, "data");
+  socket.destroy();
+  return String(first).split("\r\n")[0] ?? "";
+}
+
 describe("the embedded service", () => {
   it("has its tables, and cron calls it", async () => {
     expect(await ask()).toMatchObject({ pathname: "/", tables: 1 });
     await ticked();
+  });
+
+  it("gives nothing but its own routes to other users of the machine, on no listener", async () => {
+    await fetch(`http://127.0.0.1:${port}/builds/2/image-1`, { method: "PUT", body: "secret" });
+    const listeners = listenersOf([process.pid, ...runtimes()]);
+    expect(listeners).toContain(`127.0.0.1:${port}`);
+    for (const address of listeners) {
+      for (const path of storagePaths) {
+        const answer = await asNobody(`http://${address}${path}`);
+        if (address.endsWith(`:${port}`)) expect(answer).toContain(`"pathname":"${path}"`);
+        else expect(answer).toMatch(/ (403|404)$/);
+        expect(answer).not.toContain("secret");
+      }
+    }
+    const socket = join(folder, "run/control.sock");
+    expect(statSync(socket).isSocket()).toBe(true);
+    expect(
+      await asNobody("--unix-socket", socket, "http://localhost/cdn-cgi/local/r2/public/kiln/builds/2/image-1"),
+    ).toBe(" 000");
+  });
+
+  it("knows the address of a client, and lets no client say another", async () => {
+    const forged = { "MF-CF-Blob": '{"clientIp":"6.6.6.6"}', "CF-Connecting-IP": "6.6.6.6" };
+    const { from } = Answer.parse(await (await fetch(`http://127.0.0.1:${port}/`, { headers: forged })).json());
+    expect(from).toMatch(/^127\.0\.0\.1:\d+$/);
+  });
+
+  it("speaks workerd's own protocol to no client", async () => {
+    const host = "miniflare-unsafe-internal-capnp-connect";
+    expect(await answerTo(`CONNECT ${host} HTTP/1.1\r\nHost: ${host}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 [45]\d\d /);
   });
 
   it("answers and ticks again each time that workerd was killed", async () => {

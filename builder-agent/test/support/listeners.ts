@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 export function listenersIn(dir: string): string[] {
   const isNumber = /^\d+$/;
   const pids = readdirSync("/proc").filter((name) => isNumber.test(name) && linkOf(`/proc/${name}/cwd`) === dir);
-  return pids.flatMap(listenersOf);
+  return listenersOf(pids.map(Number));
 }
 
 function linkOf(path: string): string {
@@ -15,7 +15,10 @@ function linkOf(path: string): string {
   }
 }
 
-function listenersOf(pid: string): string[] {
+/** The TCP addresses on which these processes listen. */
+export const listenersOf = (pids: readonly number[]): string[] => pids.flatMap(listenersOfOne);
+
+function listenersOfOne(pid: number): string[] {
   const sockets = new Set(readdirSync(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`)));
   return ["tcp", "tcp6"].flatMap((table) =>
     readFileSync(`/proc/net/${table}`, "utf8")

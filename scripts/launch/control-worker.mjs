@@ -1,0 +1,16 @@
+// Runs in workerd next to the service, for the launcher alone: control.ts reaches it over a unix socket.
+export default {
+  async fetch(request, env) {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/batch") {
+      const statements = (await request.json()).map(({ sql, values }) => env.DB.prepare(sql).bind(...values));
+      const answers = await env.DB.batch(statements);
+      return Response.json(answers.map(({ results }) => results));
+    }
+    if (pathname === "/scheduled") {
+      const { outcome } = await env.SERVICE.scheduled({ cron: "* * * * *", scheduledTime: new Date() });
+      return Response.json(outcome, { status: outcome === "ok" ? 200 : 500 });
+    }
+    return new Response(null, { status: 404 });
+  },
+};

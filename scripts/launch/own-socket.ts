@@ -1,0 +1,36 @@
+import type { Plugin } from "miniflare";
+import { z } from "zod";
+
+// miniflare's direct sockets obey two headers that are not for strangers: one sets request.cf, and with it the client's
+// address; the other opens workerd's own protocol, which delivers queue messages and alarms. A socket of a plugin obeys neither.
+
+const name = "kiln-own-socket";
+const Address = z.object({ address: z.string() });
+const Bound = z.object({ type: z.literal(`unsafe:${name}`), dev: z.object({ options: Address }) });
+
+/** Lets a Worker listen on an address, which it sees with each request as `request.cf.clientIp`: `127.0.0.1:40000`. */
+export const ownSocket = (address: string) => ({
+  name: "OWN_SOCKET",
+  type: name,
+  plugin: { package: import.meta.filename, name },
+  options: { address } satisfies z.infer<typeof Address>,
+});
+
+/** What miniflare looks for when it imports this file. */
+export const plugins: Record<string, Plugin> = {
+  [name]: {
+    getBindings: () => {},
+    getNodeBindings: () => ({}),
+    getServices: ({ options: { config } }) => {
+      const bound = Object.values(config.env ?? {}).flatMap((binding) => Bound.safeParse(binding).data ?? []);
+      const service = config.assets ? `assets:rpc-proxy:${config.name}` : `core:user:${config.name}`;
+      const sockets = bound.map(({ dev }) => ({
+        name: `${name}-${config.name}`,
+        address: dev.options.address,
+        service: { name: service },
+        http: {},
+      }));
+      return { services: [], extensions: [], sockets };
+    },
+  },
+};
