@@ -7,7 +7,10 @@ import { writePrivateFile } from "./private-file.ts";
 /** A machine of one's own need not keep as much free as a build host. */
 const minFreeGb = 2;
 
-const vnc = { host: "127.0.0.1", ports: [5910, 5999] };
+const vncPorts = { first: 5910, last: 5999 };
+const vnc = { host: "127.0.0.1", ports: [vncPorts.first, vncPorts.last] };
+
+export const isVncPort = (port: number): boolean => port >= vncPorts.first && port <= vncPorts.last;
 
 export type AgentOptions = {
   stateDirectory: string;

@@ -1,5 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { isIP, isIPv6 } from "node:net";
+import { networkInterfaces } from "node:os";
+import { isLoopback } from "./address.ts";
 import { Complaint } from "./complaint.ts";
 
 /** One --allow-host as it was given: HOST[:PORT], an IPv6 address in brackets. */
@@ -21,13 +23,38 @@ export function parseHost(given: string): GivenHost {
   throw new Complaint(`--allow-host ${given}: give HOST or HOST:PORT, e.g. mirror.lan:8080 or [fd00::1]:80.`);
 }
 
-/** Looks every name up once: an address that it gets later is not allowed before the next start. */
-export async function resolveHosts(hosts: readonly GivenHost[]): Promise<AllowedHosts> {
+/**
+ * Looks every name up once: an address that it gets later is not allowed before the next start. Of this machine itself
+ * only single ports can be opened, and none of Kiln's own.
+ */
+export async function resolveHosts(
+  hosts: readonly GivenHost[],
+  isOwnPort: (port: number) => boolean,
+): Promise<AllowedHosts> {
   const addresses = await Promise.all(hosts.map(addressesOf));
+  for (const [at, given] of hosts.entries()) if (addresses[at]?.some(isOfThisMachine)) refuseOwn(given, isOwnPort);
   return {
-    names: hosts.map(({ host, port }) => `${isIPv6(host) ? `[${host}]` : host}${port === undefined ? "" : `:${port}`}`),
+    names: hosts.map(written),
     cidrs: [...new Set(addresses.flat().map((address) => `${address}/${isIPv6(address) ? 128 : 32}`))],
   };
+}
+
+const written = ({ host, port }: GivenHost): string =>
+  `${isIPv6(host) ? `[${host}]` : host}${port === undefined ? "" : `:${port}`}`;
+
+function refuseOwn(given: GivenHost, isOwnPort: (port: number) => boolean): void {
+  if (given.port === undefined) {
+    throw new Complaint(
+      `--allow-host ${written(given)}: this is the machine that Kiln runs on. Add a port, e.g. ${written({ ...given, port: 8080 })}; without one, users could reach every service of this machine.`,
+    );
+  }
+  if (isOwnPort(given.port)) throw new Complaint(`--allow-host ${written(given)}: Kiln itself uses this port.`);
+}
+
+function isOfThisMachine(address: string): boolean {
+  const own = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  const isUnspecified = /^(0\.0\.0\.0|[0:]+)$/.test(address); // Linux connects to itself there
+  return isUnspecified || isLoopback(address) || own.some((each) => each.address === address);
 }
 
 async function addressesOf({ host }: GivenHost): Promise<string[]> {

@@ -3,6 +3,7 @@ import { type AdminClient, adminClient } from "../admin/client.ts";
 import { localUrl } from "./address.ts";
 import { testdriveSlotsOf } from "./agent-configuration.ts";
 import { type AllowedHosts, resolveHosts } from "./allowed-hosts.ts";
+import { isVncPort } from "./agent-configuration.ts";
 import { startBuilder } from "./builder.ts";
 import { bundleWorker } from "./bundle.ts";
 import { loadContents } from "./contents.ts";
@@ -26,7 +27,7 @@ export async function launch(options: LaunchOptions, stops: Stops, signal: Abort
   const startedAt = Date.now();
   const lock = await takeState(options, stops, signal);
   await checkPort(options.host, options.port);
-  const allowed = await resolveHosts(options.allowHosts);
+  const allowed = await resolveHosts(options.allowHosts, (port) => port === options.port || isVncPort(port));
   const secrets = readOrMakeSecrets(options.state);
 
   if (options.withAgent) lookAhead(agentStateOf(options.state));

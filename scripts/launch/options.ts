@@ -28,7 +28,8 @@ export const usage = `npm start -- [options]
   --state DIR               everything that is kept (.kiln)
   --no-agent                start no builder agent
   --trust-accounts          let the agent run although other machines reach this one: builds run bare, as root
-  --allow-host HOST[:PORT]  private address that web uploads and repository imports may reach; may be repeated
+  --allow-host HOST[:PORT]  private address that web uploads and repository imports may reach; may be repeated.
+                            This machine's own addresses need a port
   --help
 `;
 
