@@ -3,6 +3,7 @@ import { eq, sql } from "drizzle-orm";
 import { generateKey, readKey, reformatKey, revokeKey, type PrivateKey } from "openpgp";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openDatabase } from "#storage/db";
+import { plainArmour } from "#domain/contents/gpg-key";
 import { listGpgKeys } from "#storage/gpg-keys";
 import { appliances, gpgKeys } from "#storage/schema";
 import dsa from "../fixtures/repodata/signed/dsa.key?raw";
@@ -81,9 +82,49 @@ describe("POST gpg_keys", () => {
     expect(edited?.lastEditedAt.getTime()).toBeGreaterThan(Date.now() - 60_000);
   });
 
-  it("shows the key in lines, with the checksum that rpm wants", async () => {
+  const asSent = tiny.replace("\n\n", "\nVersion: GnuPG v2.0.18 (GNU/Linux)\nComment: <R&D>, Wien 🐧\n\n");
+
+  it.each<[string, string, (key: string) => Call]>([
+    ["in the query", asSent, (key) => ({ query: { ...named, key } })],
+    [
+      "in the query, with line breaks of another system",
+      asSent.replaceAll("\n", "\r\n"),
+      (key) => ({ query: { ...named, key } }),
+    ],
+    ["in a form", asSent, (key) => ({ query: {}, body: new URLSearchParams({ ...named, key }) })],
+    ["in a field of a multipart form", asSent, (key) => ({ body: form({ key }) })],
+    ["as a file", asSent, (key) => ({ body: form({}, bytesOf(key)) })],
+    [
+      "as a file with line breaks of another system",
+      asSent.replaceAll("\n", "\r\n"),
+      (key) => ({ body: form({}, bytesOf(key)) }),
+    ],
+    ["as the body, with text and lines around it", `\npub rsa3072\n${asSent}\n\n`, (key) => ({ body: key })],
+    ["without a line break at its end", asSent.trimEnd(), (key) => ({ body: key })],
+    ["without a checksum", asSent.replace(/\n=.{4}\n/, "\n"), (key) => ({ body: key })],
+  ])("shows armour byte for byte as it came %s, and gives builders their own", async (_, key, callFor) => {
     const tux = await signedIn();
-    const answer = await add(tux, await createAppliance(tux), { body: tiny, headers: formType });
+    const id = await createAppliance(tux);
+
+    const answer = await add(tux, id, callFor(key));
+
+    const written = key.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+    const text = await answer.text();
+    expect(text).toContain(`  <key>${written}</key>\n`);
+    expect(await (await tux.get(`/appliances/${id}/gpg_keys`)).text()).toContain(`<key>${written}</key>`);
+    const [stored] = await listGpgKeys(db, id);
+    expect(await plainArmour(stored?.key ?? "")).toBe((await readKey({ armoredKey: tiny })).armor());
+  });
+
+  it.each<[string, () => Promise<Uint8Array>]>([
+    ["binary", () => binary(tiny)],
+    [
+      "armour with Latin-1 in it",
+      async () => Buffer.from(tiny.replace("\n\n", "\nComment: J\u00fcrgen\n\n"), "latin1"),
+    ],
+  ])("shows a key of %s in lines, with the checksum that rpm wants", async (_, bytes) => {
+    const tux = await signedIn();
+    const answer = await add(tux, await createAppliance(tux), { body: form({}, await bytes()) });
     const text = await answer.text();
     expect(text).toMatch(
       /<key>-----BEGIN PGP PUBLIC KEY BLOCK-----\n\n([A-Za-z0-9+/]{1,76}={0,2}\n)+=[A-Za-z0-9+/]{4}\n-----END/,

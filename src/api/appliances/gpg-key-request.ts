@@ -27,6 +27,8 @@ export async function readKeyRequest(c: Context): Promise<KeyRequest> {
   return { params, key: keyOf(params) ?? form.file ?? new Uint8Array() };
 }
 
+const isMultipart = (contentType: string): boolean => /^\s*multipart\//i.test(contentType);
+
 async function readBody(body: ReadableStream<Uint8Array> | null): Promise<Uint8Array> {
   if (body === null) return new Uint8Array();
   const bytes = await readWhole(body, longestBody);
@@ -50,9 +52,12 @@ async function readForm(
     throw new Refusal("invalid_key", { message: "The body is not the form that its Content-Type says." });
   });
   const fields = [...form].filter((entry): entry is [string, string] => typeof entry[1] === "string");
+  // Clients write the line breaks of a multipart field as CRLF, whatever they were.
+  const lines = (text: string) => (isMultipart(contentType) ? text.replaceAll("\r\n", "\n") : text);
   const file = form.get("file");
-  if (file === null) return { fields, file: undefined };
-  return { fields, file: typeof file === "string" ? bytesOf(file) : await file.bytes() };
+  const written = fields.map(([name, value]): [string, string] => [name, lines(value)]);
+  if (file === null) return { fields: written, file: undefined };
+  return { fields: written, file: typeof file === "string" ? bytesOf(lines(file)) : await file.bytes() };
 }
 
 /** An empty value is an absent parameter (wire.md §1.6). */
@@ -64,7 +69,7 @@ const keyOf = ({ key }: Record<string, string>): Uint8Array | undefined =>
 
 /** A client that does not encode its key loses every plus of it to a space; in the lines of the armour stood no spaces. */
 const withPluses = (armour: string): string =>
-  armour.replaceAll("\r\n", "\n").replace(/^[A-Za-z0-9/= ]+$/gm, (line) => {
+  armour.replace(/^[A-Za-z0-9/= ]+$/gm, (line) => {
     const whole = line.replaceAll(" ", "+");
     // Base64 comes in fours; else the spaces at the end were only spaces.
     return /^=?(.{4})*$/.test(whole) ? whole : line.trimEnd().replaceAll(" ", "+");

@@ -1,5 +1,6 @@
-import { readKeys, type Key } from "openpgp";
+import { readKey, readKeys, type Key } from "openpgp";
 import { getOwnAppliance } from "#domain/appliances/appliance";
+import { isText } from "#domain/configuration/rules";
 import { Refusal } from "#domain/refusal";
 import { longestKey, weakAllowed } from "#repodata/signature";
 import type { Database } from "#storage/db";
@@ -39,6 +40,10 @@ export async function removeGpgKey(db: Database, applianceId: number, id: number
   if (!(await deleteGpgKey(db, applianceId, id))) throw new Refusal("invalid_gpg_key_id", { in: "path" });
 }
 
+/** A stored key in the armour that every rpm reads: without headers and other text, with lines of one length and a checksum. */
+export const plainArmour = async (stored: string): Promise<string> =>
+  (await readKey({ armoredKey: stored, config: weakAllowed })).armor();
+
 export const gpgKeyTooLarge = () => invalidKey(`It is larger than ${longestKey / 1024} KiB`);
 
 const limits: GpgKeyLimits = { maxCount: 100, maxCharacters: 4 * 2 ** 20 };
@@ -49,7 +54,7 @@ function checkName(name: string): void {
 }
 
 /**
- * Checks that there is one public key which rpm can use, and answers it in our own armour. An expired one is taken, since old
+ * Checks that there is one public key which rpm can use, and answers it as it was sent, or in our own armour if it was binary. An expired one is taken, since old
  * repositories are signed by such keys and rpm does not mind; a revoked one is not, since its owner says so.
  */
 async function readPublicKey(bytes: Uint8Array): Promise<{ fingerprint: string; key: string }> {
@@ -64,7 +69,17 @@ async function readPublicKey(bytes: Uint8Array): Promise<{ fingerprint: string; 
   if ((await key.getExpirationTime(undefined, weakAllowed)) === null) {
     throw invalidKey("It has no valid signature by itself: a part of it was changed, or is missing");
   }
-  return { fingerprint: key.getFingerprint(), key: key.armor() };
+  return { fingerprint: key.getFingerprint(), key: armourIn(bytes) ?? key.armor() };
+}
+
+/** Undefined: it is binary, or text that an answer cannot carry. */
+function armourIn(bytes: Uint8Array): string | undefined {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return text.includes("-----BEGIN PGP") && isText(text.replaceAll("\r\n", "\n")) ? text : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 async function parseKeys(bytes: Uint8Array): Promise<Key[]> {

@@ -9,6 +9,7 @@ import {
 } from "#contract/index";
 import { configurationOf } from "#domain/configuration/configuration";
 import { opened, type ConfigurationKey } from "#domain/configuration/secrets";
+import { plainArmour } from "#domain/contents/gpg-key";
 import { placeOf } from "#domain/contents/overlay-file-metadata";
 import { databaseVerifier, saltingOf, shadowHash } from "#domain/accounts/password-hashes";
 import { Refusal } from "#domain/refusal";
@@ -67,7 +68,12 @@ export async function imageFacts(
     })),
     overlay,
   };
-  return { facts, keys: keys.map(({ name, fingerprint, key }) => ({ name, fingerprint, armour: key })) };
+  const frozenKeys = keys.map(async ({ name, fingerprint, key }) => ({
+    name,
+    fingerprint,
+    armour: await plainArmour(key),
+  }));
+  return { facts, keys: await Promise.all(frozenKeys) };
 }
 
 /** The pictures first, so that a file of the appliance's own in their place stays. */
