@@ -51,8 +51,8 @@ export interface WorkerApi extends VisitApi, ModifiedApi {
   release(build: Lease, signal: AbortSignal): Promise<void>;
   /** The headers of a call about claimed work that is not made here: a download. */
   credentials(build: Lease): Record<string, string>;
-  /** The image of a finished build from that byte on; the body is to be read or cancelled. */
-  readImage(buildId: number, from: number, signal: AbortSignal): Promise<Response>;
+  /** The image that a testdrive boots, from that byte on; read its answer's body or cancel it. */
+  readImage(testdrive: Lease, from: number, signal: AbortSignal): Promise<Response>;
   claimTestdrive(request: z.infer<typeof TestdriveClaimRequest>, signal: AbortSignal): Promise<TestdriveClaim | null>;
   /** Sockets are returned while they still connect: listen to "open" and "error". */
   openSocket(): WebSocket;
@@ -121,9 +121,10 @@ function testdriveCalls(send: Send, dial: Dial) {
       send("/agent/testdrives/claim", { json: request, tries: once(signal) })
         .then(read(TestdriveClaimAnswer))
         .then((answer) => answer.testdrive),
-    readImage: (buildId, from, signal) =>
-      send(`/agent/builds/${buildId}/image`, {
+    readImage: (testdrive, from, signal) =>
+      send(`${pathOf(testdrive)}/image`, {
         method: "GET",
+        attempt: testdrive.token,
         range: `bytes=${from}-`,
         tries: shortTries(signal),
         timeoutMs: null,

@@ -162,9 +162,9 @@ class Fake {
     return giver && uploadedFile(giver.artifacts.prepared);
   }
 
-  /** Repositories of the catalogues are everyone's; a user repository is for agents. */
+  /** Repositories of the catalogues are everyone's; uploaded packages are for agents. */
   #isPackage(path: string, headers: IncomingMessage["headers"]): boolean {
-    const isUsers = /^\/agent\/user-repositories\/\d+\//.test(path);
+    const isUsers = /^\/agent\/builds\/\d+\/packages\//.test(path);
     if (!isUsers && !path.startsWith("/repositories/tiny/")) return false;
     const token = headers[attemptHeader];
     this.downloads.push({ path, token: typeof token === "string" ? token : undefined });
@@ -248,7 +248,7 @@ class Fake {
   }
 }
 
-/** `/repositories/tiny/main/noarch/a.rpm` and `/agent/user-repositories/7/noarch/a.rpm` → `noarch/a.rpm`. */
+/** `/repositories/tiny/main/noarch/a.rpm` and `/agent/builds/7/packages/BLOB/0/a.rpm` → what follows the fourth word. */
 const locationOf = (path: string) => decodeURIComponent(path).split("/").slice(4).join("/");
 
 type Answer = [status: number, body: object];

@@ -1,12 +1,10 @@
 import { z } from "zod";
 import { BuildClaimRequest, BuildFailed, BuildFinished, Heartbeat, maxLogChunkBytes } from "#contract/index";
 import { claimBuild } from "#domain/builds/claim";
-import { answerImage } from "#http/image";
-import { findAnyBuild } from "#storage/builds";
-import { attemptOf, buildIdOf } from "#agent-api/attempt";
+import { attemptOf } from "#agent-api/attempt";
 import { readBytes, readMessage } from "#agent-api/body";
 import { factory } from "#agent-api/factory";
-import { accepted, AgentRefusal } from "#agent-api/refusal";
+import { accepted } from "#agent-api/refusal";
 
 /** A result lists all packages of the image; the largest distributions have some ten thousand, of 200 bytes each. */
 const maxResultBytes = 16 * 1024 * 1024;
@@ -43,11 +41,4 @@ export const builds = factory
   .post("/:id/release", async (c) => {
     const { build, token } = attemptOf(c);
     return c.json(accepted(await build.release(token)));
-  })
-  // Any agent may read any image: each of them could be the one that has to boot it.
-  .get("/:id/image", async (c) => {
-    const build = await findAnyBuild(c.var.db, buildIdOf(c));
-    const answer = build && (await answerImage(c.env.BLOBS, c.req.raw, build));
-    if (!answer) throw new AgentRefusal("no_image");
-    return answer;
   });

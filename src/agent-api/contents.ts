@@ -1,13 +1,11 @@
 import { findFrozenContent } from "#domain/builds/frozen-content";
-import { attemptOf, buildIdOf } from "#agent-api/attempt";
+import { heldBuildId } from "#agent-api/attempt";
 import { factory } from "#agent-api/factory";
-import { accepted, AgentRefusal } from "#agent-api/refusal";
+import { AgentRefusal } from "#agent-api/refusal";
 
-/** The appliance's own files, for the attempt that builds with them and for nobody else. */
+/** The appliance's own files, for the attempt that builds with them alone. */
 export const contents = factory.createApp().get("/:id/contents/:blobId", async (c) => {
-  const { build, token } = attemptOf(c);
-  accepted(await build.checkAttempt(token));
-  const wanted = { buildId: buildIdOf(c), blobId: c.req.param("blobId") };
+  const wanted = { buildId: await heldBuildId(c), blobId: c.req.param("blobId") };
   const content = await findFrozenContent({ env: c.env, db: c.var.db }, wanted);
   if (!content) throw new AgentRefusal("no_content");
   return new Response(content.body, {

@@ -7,9 +7,9 @@ import { builds } from "#agent-api/builds";
 import { contents } from "#agent-api/contents";
 import { factory } from "#agent-api/factory";
 import { AgentRefusal } from "#agent-api/refusal";
+import { packages } from "#agent-api/packages";
 import { preparedRoots } from "#agent-api/prepared-roots";
 import { testdrives } from "#agent-api/testdrives";
-import { userRepositories } from "#agent-api/user-repositories";
 import { visits } from "#agent-api/visits";
 
 /** Door 2: JSON for builder agents, spoken in the messages of src/contract. */
@@ -20,10 +20,10 @@ export const agentApi = factory
   .route("/builds", builds)
   .route("/builds", artifacts)
   .route("/builds", contents)
+  .route("/builds", packages)
   .route("/builds", preparedRoots)
   .route("/testdrives", testdrives)
-  .route("/testdrives", visits)
-  .route("/user-repositories", userRepositories);
+  .route("/testdrives", visits);
 
 agentApi.onError((error, c) => {
   const { status, code, message } = shown(error);

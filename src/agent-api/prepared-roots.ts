@@ -1,16 +1,14 @@
 import { PreparedKey, partDigestHeader } from "#contract/index";
 import { findPrepared } from "#domain/builds/prepared-root";
 import { findAnyBuild } from "#storage/builds";
-import { attemptOf, buildIdOf } from "#agent-api/attempt";
+import { heldBuildId } from "#agent-api/attempt";
 import { factory } from "#agent-api/factory";
-import { accepted, AgentRefusal } from "#agent-api/refusal";
+import { AgentRefusal } from "#agent-api/refusal";
 
 /** Roots that other builds of the same appliance have prepared, for the attempt that builds another format of it. */
 export const preparedRoots = factory.createApp().get("/:id/prepared/:key", async (c) => {
   const key = PreparedKey.parse(c.req.param("key"));
-  const { build, token } = attemptOf(c);
-  accepted(await build.checkAttempt(token));
-  const row = await findAnyBuild(c.var.db, buildIdOf(c));
+  const row = await findAnyBuild(c.var.db, await heldBuildId(c));
   const found = row && (await findPrepared({ env: c.env, db: c.var.db }, row, key));
   if (!found) throw new AgentRefusal("no_prepared_root");
   return new Response(found.blob.body, {

@@ -7,7 +7,7 @@ const table = {
   no_image: [404, "There is no image of this build."],
   no_content: [404, "The build was not frozen with such a content."],
   no_prepared_root: [404, "No such root of this appliance was given away, or it was too long ago."],
-  no_file: [404, "The repository has no such file."],
+  no_package: [404, "The build was not frozen with such a package."],
   no_upload: [409, "Open the upload first; a complete one takes no more parts."],
   incomplete: [409, "An artifact is not complete."],
   late: [410, "This attempt is over."],

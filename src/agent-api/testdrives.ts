@@ -2,9 +2,14 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { attemptHeader, TestdriveClaimRequest, type TestdriveClaimAnswer } from "#contract/index";
 import { claimTestdrive, testdriveObject } from "#domain/testdrives/testdrive";
+import { answerImage } from "#http/image";
+import { findAnyBuild } from "#storage/builds";
+import { attemptTokenOf } from "#agent-api/attempt";
 import { readMessage } from "#agent-api/body";
 import { factory, type AgentEnv } from "#agent-api/factory";
-import { AgentRefusal } from "#agent-api/refusal";
+import { accepted, AgentRefusal } from "#agent-api/refusal";
+
+const TestdriveId = z.coerce.number().int().positive();
 
 export const testdrives = factory
   .createApp()
@@ -15,20 +20,26 @@ export const testdrives = factory
 
     return c.json<z.infer<typeof TestdriveClaimAnswer>>({ testdrive: claimed ?? null });
   })
+  // Of the build that the session boots, while the agent holds the session.
+  .get("/:id/image", async (c) => {
+    const session = testdriveObject(c.env, TestdriveId.parse(c.req.param("id")));
+    const { buildId } = accepted(await session.heldBuild(c.var.agent.id, attemptTokenOf(c)));
+    const build = await findAnyBuild(c.var.db, buildId);
+    const answer = build && (await answerImage(c.env.BLOBS, c.req.raw, build));
+    if (!answer) throw new AgentRefusal("no_image");
+    return answer;
+  })
   .get("/:id/modified", (c) => openSocket(c, "modified"))
   .post("/:id/modified/:request", (c) => bringAnswer(c, c.req.param("request")))
   .get("/:id/control", (c) => openSocket(c, "control"))
   .get("/:id/viewers/:viewer", (c) => openSocket(c, `viewer/${encodeURIComponent(c.req.param("viewer"))}`));
-
-const TestdriveId = z.coerce.number().int().positive();
 
 /** The session's object is the other end; it knows the attempt's token. */
 async function openSocket(c: Context<AgentEnv>, side: string): Promise<Response> {
   if (c.req.header("upgrade")?.toLowerCase() !== "websocket") {
     throw new AgentRefusal("invalid", "This address speaks WebSocket alone.");
   }
-  const token = c.req.header(attemptHeader);
-  if (!token) throw new AgentRefusal("invalid", `The header ${attemptHeader} is missing.`);
+  const token = attemptTokenOf(c);
   const url = `https://testdrive/${side}?agent=${c.var.agent.id}`;
   const headers = { upgrade: "websocket", [attemptHeader]: token };
   const answer = await testdriveObject(c.env, TestdriveId.parse(c.req.param("id"))).fetch(url, { headers });
@@ -38,8 +49,7 @@ async function openSocket(c: Context<AgentEnv>, side: string): Promise<Response>
 
 /** An answer about modified files, passed on while it arrives. */
 async function bringAnswer(c: Context<AgentEnv>, request: string): Promise<Response> {
-  const token = c.req.header(attemptHeader);
-  if (!token) throw new AgentRefusal("invalid", `The header ${attemptHeader} is missing.`);
+  attemptTokenOf(c);
   const url = `https://testdrive/modified/answers/${encodeURIComponent(request)}?agent=${c.var.agent.id}`;
   const headers = new Headers(c.req.raw.headers);
   const session = testdriveObject(c.env, TestdriveId.parse(c.req.param("id")));

@@ -23,7 +23,7 @@ export const TestdriveClaim = z.object({
   /** A network card with a web server's port forwarded, and no way out. */
   hasNetwork: z.boolean().optional(),
   image: z.object({
-    /** GET /agent/builds/:id/image, with Range. */
+    /** GET /agent/testdrives/:id/image, with Range. */
     fileName: z.string(),
     size: z.int().positive(),
     sha256: Sha256,

@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type { ArtifactName, BuildFailed, BuildFinished, CompleteUpload, Heartbeat, UploadState } from "#contract/index";
-import { newToken } from "#domain/secrets";
+import { newAttemptToken } from "#domain/builds/attempt-token";
 import { switchboard } from "#queues/jobs";
 import { installedKey } from "#storage/blobs";
 import { findAnyBuild, isUnfinished, type Build as Row } from "#storage/builds";
@@ -92,7 +92,7 @@ export class Build extends DurableObject<Env> {
 
   /** Gives the build to an agent: a token for this attempt, and a lease that heartbeats renew. */
   async claim(agentId: number): Promise<Claimed | Refused> {
-    const token = newToken();
+    const token = newAttemptToken(agentId);
     const state = await this.#apply({ type: "claimed", at: Date.now(), agentId, token });
     return "refused" in state ? state : { attempt: state.attempt, token, timeLimitMs };
   }

@@ -68,6 +68,14 @@ export class Testdrive extends DurableObject<Env> {
     return session && { state: session.state, vnc: session.attempt?.vnc ?? null, password: session.password };
   }
 
+  /** The build whose image this session's agent may read, while the session lasts. */
+  async heldBuild(agentId: number, token: string): Promise<{ buildId: number } | { refused: "late" }> {
+    const state = await this.#advance({ type: "woke_up" });
+    const facts = this.#session?.facts;
+    const isLive = state?.status === "preparing" || state?.status === "running";
+    return facts && isLive && this.#isAttempt(agentId, token) ? { buildId: facts.buildId } : { refused: "late" };
+  }
+
   async stop(): Promise<TestdriveLook | undefined> {
     await this.#advance({ type: "stopped" });
     return this.look();

@@ -1,6 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
-import { builds, frozenBlobs, releasedBlobs } from "./schema.ts";
+import { frozenBlobs, releasedBlobs } from "./schema.ts";
 
 /** Keeps blobs until the build is over, whatever becomes of the rows that name them now. */
 export async function freezeBlobs(db: Database, buildId: number, blobIds: readonly string[]): Promise<void> {
@@ -9,17 +9,6 @@ export async function freezeBlobs(db: Database, buildId: number, blobIds: readon
     .insert(frozenBlobs)
     .select(sql`SELECT ${buildId}, value FROM json_each(${JSON.stringify(blobIds)}) WHERE true`)
     .onConflictDoNothing();
-}
-
-/** Whether a build of the account that is not over still needs the blob. */
-export async function isFrozen(db: Database, accountId: number, blobId: string): Promise<boolean> {
-  const rows = await db
-    .select({ id: builds.id })
-    .from(frozenBlobs)
-    .innerJoin(builds, eq(builds.id, frozenBlobs.buildId))
-    .where(and(eq(frozenBlobs.blobId, blobId), eq(builds.accountId, accountId), isUnfinished))
-    .limit(1);
-  return rows.length > 0;
 }
 
 /** Whether this very build was frozen with the blob. */

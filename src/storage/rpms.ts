@@ -15,9 +15,6 @@ export const listRpms = (db: Database, accountId: number, baseSystem: string): P
 export const findRpm = (db: Database, accountId: number, id: number): Promise<Rpm | undefined> =>
   db.query.rpms.findFirst({ where: and(eq(rpms.id, id), eq(rpms.accountId, accountId)) });
 
-export const findRpmByBlob = (db: Database, blobId: string): Promise<Rpm | undefined> =>
-  db.query.rpms.findFirst({ where: eq(rpms.blobId, blobId) });
-
 /**
  * Adds an upload, or gives a single RPM's row of the same package the new content; the blob of the old one is released.
  * Undefined: the quota is exceeded.

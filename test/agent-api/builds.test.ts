@@ -5,7 +5,7 @@ import { installedKey } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
 import { signedIn, visit, type Client } from "../support/client.ts";
-import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
+import { createAppliance, startBuild } from "../support/factories.ts";
 import { bytesOf, capabilities, fakeAgent, result } from "../support/fake-agent.ts";
 import { codeOf, runningBuild } from "../support/running-build.ts";
 import { readXml } from "../support/xml.ts";
@@ -146,24 +146,6 @@ describe("the end of an attempt", () => {
     await attempt.call("release");
 
     expect((await agent.claimsBuild(buildId)).claim.attempt).toBe(2);
-  });
-});
-
-describe("GET builds/:id/image", () => {
-  it("reads the image of any finished build, from any byte on", async () => {
-    const { buildId } = await createBuild(tux, bytesOf("0123456789"));
-    const other = await fakeAgent();
-
-    const answer = await other.call("GET", `/builds/${buildId}/image`, { headers: { range: "bytes=4-" } });
-
-    expect(answer.status).toBe(206);
-    expect(await answer.bytes()).toEqual(bytesOf("456789"));
-  });
-
-  it("says when there is none", async () => {
-    const { buildId, agent } = await runningBuild(tux);
-
-    expect(await codeOf(await agent.call("GET", `/builds/${buildId}/image`))).toEqual([404, "no_image"]);
   });
 });
 

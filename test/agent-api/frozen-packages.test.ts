@@ -43,11 +43,13 @@ async function building(tux: Client, name: string) {
 /** As the agent asks for a frozen package: by its location, with the tokens of agent and attempt. */
 async function fetched(agent: FakeAgent, { claim }: Attempt, name: string) {
   const frozen = claim.input.packages.find((one) => one.name === name) ?? expect.fail(`${name} is not frozen`);
-  const repository = claim.input.repositories.find(({ alias }) => alias === frozen.repository);
-  const path = `/user-repositories/${repository?.id}/${frozen.location}`;
+  const path = `/builds/${claim.buildId}/${frozen.location}`;
   const answer = await agent.call("GET", path, { headers: { [attemptHeader]: claim.token } });
   return answer.ok ? new Uint8Array(await answer.arrayBuffer()) : answer.status;
 }
+
+const locationIn = ({ claim }: Attempt, name: string) =>
+  claim.input.packages.find((one) => one.name === name)?.location;
 
 const blobCount = async () => (await env.BLOBS.list({ prefix: uploadsPrefix })).objects.length;
 
@@ -83,7 +85,7 @@ it.each<[string, (file: Uint8Array<ArrayBuffer>) => Promise<Uint8Array<ArrayBuff
   expect(await get()).toEqual(file);
 
   await tux.delete(`/running_builds/${buildId}`);
-  expect(await get()).toBe(404);
+  expect(await get()).toBe(410);
   await sweepIn(181);
   await sweepIn(200);
   expect(await blobCount()).toBeGreaterThan(before);
@@ -107,15 +109,35 @@ it("are the frozen bytes also when the upload is replaced", async () => {
   expect(await getLate()).toEqual(late);
 });
 
-it("stay a secret of the account", async () => {
+it("are read by the attempt that was frozen with them, and nothing else of the upload's account is", async () => {
   const [tux, rhea] = [await signedIn(), await signedIn()];
-  const rpm = await uploads(tux, rpmOf("own-note"));
+  await uploads(tux, rpmOf("own-note"));
+  await uploads(tux, rpmOf("a-secret"));
   await uploads(rhea, rpmOf("other-note"));
   const { agent, attempt } = await building(tux, "own-note");
+  const { attempt: second } = await building(tux, "a-secret");
   const { attempt: other } = await building(rhea, "other-note");
-  const own = attempt.claim.input.packages.find(({ name }) => name === "own-note");
-  const theirs = other.claim.input.repositories.find(({ url }) => url.startsWith("service:/user/"));
-  await tux.delete(`/rpms/${rpm}`);
+  const status = async (path: string | undefined) => {
+    const headers = { [attemptHeader]: attempt.claim.token };
+    return (await agent.call("GET", `/builds/${attempt.claim.buildId}/${path}`, { headers })).status;
+  };
 
-  expect((await agent.call("GET", `/user-repositories/${theirs?.id}/${own?.location}`)).status).toBe(404);
+  const own = locationIn(attempt, "own-note");
+  expect(await status(own)).toBe(200);
+  expect(await status(own?.replace("/0/", "/1/"))).toBe(404);
+  expect(await status(locationIn(second, "a-secret"))).toBe(404);
+  expect(await status(locationIn(other, "other-note"))).toBe(404);
+  expect(await status("packages/x/0/a.rpm")).toBe(404);
+});
+
+it("are there for a build whose start was interrupted after its row", async () => {
+  const tux = await signedIn();
+  const file = rpmOf("own-note");
+  await uploads(tux, file);
+  const { agent, attempt, get, buildId } = await building(tux, "own-note");
+  await attempt.call("release");
+  await env.DB.prepare("DELETE FROM frozen_blobs WHERE build_id = ?").bind(buildId).run();
+  expect(await get()).toBe(410);
+
+  expect(await fetched(agent, await agent.claimsBuild(buildId), "own-note")).toEqual(file);
 });

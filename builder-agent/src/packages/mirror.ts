@@ -7,9 +7,9 @@ import { RemoteRefusal } from "../retry.ts";
 export interface Reach {
   /** Base of the Worker, which serves `service:/…`. */
   url: string;
-  /** What the Worker's door for agents wants to see: it serves the user repositories, `service:/user/ID`. */
+  /** What the Worker's calls about this build require. */
   credentials: Record<string, string>;
-  /** Where the Worker has the calls about this build, and with them the appliance's own files. */
+  /** Where the Worker has the calls about this build: they serve uploaded packages (`service:/user/ID`) and the appliance's own files. */
   buildUrl?: string;
   allowHosts: readonly string[];
 }
@@ -25,10 +25,10 @@ const maxRedirects = 5;
 
 /** Mirrors send their clients on; every address on the way is looked at like the first. An answer that is no success is thrown. */
 export async function askRepository({ base, path }: Address, reach: Reach, signal: AbortSignal): Promise<Response> {
-  const [, own, userRepository] = /^service:(\/user\/(\d+)$|\/.*)/.exec(base) ?? [];
-  if (userRepository !== undefined) {
-    const url = `${reach.url}/agent/user-repositories/${userRepository}/${path}`;
-    return succeeded(await fetch(url, { headers: reach.credentials, redirect: "error", signal }));
+  const [, own] = /^service:(\/.*)/.exec(base) ?? [];
+  if (own?.startsWith("/user/")) {
+    const { credentials: headers, buildUrl } = reach;
+    return succeeded(await fetch(`${buildUrl}/${path}`, { headers, redirect: "error", signal }));
   }
   if (own !== undefined) return succeeded(await fetch(`${reach.url}${own}/${path}`, { redirect: "error", signal }));
   let url = await checkOutside(`${base}/${path}`, reach);

@@ -2,12 +2,15 @@ import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TestdriveClaim } from "../contract.ts";
-import { isWorthRetry, pauseMs } from "../retry.ts";
+import type { Lease } from "../lease.ts";
+import { isWorthRetry, pauseMs, RemoteRefusal } from "../retry.ts";
 import type { WorkerApi } from "../worker-api.ts";
 import { writeAll } from "./write-all.ts";
 
 export interface Download {
-  claim: Pick<TestdriveClaim, "buildId" | "image">;
+  claim: Pick<TestdriveClaim, "image">;
+  /** The sessions that wait for it. Each may read the image while it lasts, so when one has ended another one's token is used. */
+  leases: () => Lease[];
   api: Pick<WorkerApi, "readImage">;
   signal: AbortSignal;
   onProgress?: (receivedBytes: number) => void;
@@ -47,8 +50,11 @@ async function receive(job: Download, write: Write): Promise<void> {
       received += bytes.length;
       job.onProgress?.(received);
     };
-    await readOn(job, received, take).catch((error: unknown) => {
-      if (!isInterruption(error)) throw error;
+    const leases = job.leases();
+    const lease = leases[vain % leases.length];
+    if (!lease) throw new Error("No session waits for the image.");
+    await readOn({ ...job, lease }, received, take).catch((error: unknown) => {
+      if (!isInterruption(error) && !(isOver(error) && leases.length > 1)) throw error;
     });
     if (received === size) return;
     vain = received > before ? 0 : vain + 1;
@@ -65,14 +71,18 @@ export class WrongImage extends Error {
   }
 }
 
-async function readOn(job: Download, from: number, write: (bytes: Uint8Array) => Promise<void>): Promise<void> {
+async function readOn(
+  job: Download & { lease: Lease },
+  from: number,
+  write: (bytes: Uint8Array) => Promise<void>,
+): Promise<void> {
   const stalled = new AbortController();
   const stall = () => stalled.abort(new Stalled());
   const { stallMs = 30_000 } = job;
   let timer = setTimeout(stall, stallMs);
   try {
     const signal = AbortSignal.any([job.signal, stalled.signal]);
-    const answer = await job.api.readImage(job.claim.buildId, from, signal);
+    const answer = await job.api.readImage(job.lease, from, signal);
     checkRange(answer, from, job.claim.image.size);
     for await (const bytes of answer.body ?? []) {
       clearTimeout(timer);
@@ -86,6 +96,9 @@ async function readOn(job: Download, from: number, write: (bytes: Uint8Array) =>
 }
 
 class Stalled extends Error {}
+
+/** The Worker knows that the session has ended; this agent may hear of it later. */
+const isOver = (error: unknown) => error instanceof RemoteRefusal && error.status === 410;
 
 const isInterruption = (error: unknown) => error instanceof Stalled || isWorthRetry(error);
 

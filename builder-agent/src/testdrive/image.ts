@@ -2,9 +2,10 @@ import { rm, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { TestdriveClaim } from "../contract.ts";
 import type { CachedImage, ImageCache } from "../image-cache.ts";
+import type { Lease } from "../lease.ts";
 import type { WorkerApi } from "../worker-api.ts";
 import { download } from "./download.ts";
-import { SharedWork } from "./shared-work.ts";
+import { SharedWork, type Waiter } from "./shared-work.ts";
 import { unpackDisk } from "./unpack.ts";
 
 export interface ImageSource {
@@ -24,18 +25,25 @@ export async function getImage(claim: TestdriveClaim, source: ImageSource): Prom
   const find = () => source.cache.find(buildId, image.sha256);
   const found = await find();
   if (found) return found;
+  const waiter = { ...source, lease: { id: claim.testdriveId, token: claim.token } };
   return await fetchesInto(source.cache).share(
     `${buildId}/${image.sha256}`,
-    source,
-    async (all) => (await find()) ?? (await fetchImage(claim, { ...source, ...all })),
+    waiter,
+    async ({ waiters, ...all }) => {
+      const leases = () => Array.from(waiters, ({ lease }) => lease);
+      return (await find()) ?? (await fetchImage({ claim, leases }, { ...source, ...all }));
+    },
     async () => (await find()) ?? unexpected(),
   );
 }
 
-const fetches = new WeakMap<ImageCache, SharedWork<CachedImage>>();
+/** A session that waits for an image. */
+type Waiting = Waiter & { lease: Lease };
 
-function fetchesInto(cache: ImageCache): SharedWork<CachedImage> {
-  const known = fetches.get(cache) ?? new SharedWork<CachedImage>();
+const fetches = new WeakMap<ImageCache, SharedWork<CachedImage, Waiting>>();
+
+function fetchesInto(cache: ImageCache): SharedWork<CachedImage, Waiting> {
+  const known = fetches.get(cache) ?? new SharedWork<CachedImage, Waiting>();
   fetches.set(cache, known);
   return known;
 }
@@ -45,7 +53,10 @@ function unexpected(): never {
   throw new Error("The image has gone from the builder agent's disk.");
 }
 
-async function fetchImage(claim: TestdriveClaim, source: ImageSource): Promise<CachedImage> {
+async function fetchImage(
+  { claim, leases }: { claim: TestdriveClaim; leases: () => Lease[] },
+  source: ImageSource,
+): Promise<CachedImage> {
   const { buildId, image } = claim;
   const downloaded = source.cache.incoming(image.fileName);
   const unpacked = source.cache.incoming(`${buildId}.raw`);
@@ -53,7 +64,7 @@ async function fetchImage(claim: TestdriveClaim, source: ImageSource): Promise<C
     // A VMDK lies beside the raw disk that is made of it.
     const unpackedSize = image.rawSize * (claim.imageType === "vmx" ? 2 : 1);
     await checkRoom(downloaded, image.compressed ? image.size + unpackedSize : image.size);
-    await download(downloaded, { claim, ...source, onProgress: telling(image.size, source.onMessage) });
+    await download(downloaded, { claim, leases, ...source, onProgress: telling(image.size, source.onMessage) });
     if (!image.compressed) return await source.cache.put(buildId, image.sha256, downloaded, "iso");
     source.onMessage("Unpacking the image");
     const format = claim.imageType === "vmx" ? "vmdk" : "raw";

@@ -4,20 +4,20 @@ export interface Waiter {
   onMessage: (message: string) => void;
 }
 
-interface Work<T> {
+interface Work<T, W> {
   result: Promise<T>;
-  waiters: Set<Waiter>;
+  waiters: Set<W>;
   stop: AbortController;
 }
 
 /** Work of one name is done once for all that ask for it meanwhile; it is given up when the last of them has gone. */
-export class SharedWork<T extends Disposable> {
-  readonly #underWay = new Map<string, Work<T>>();
+export class SharedWork<T extends Disposable, W extends Waiter> {
+  readonly #underWay = new Map<string, Work<T, W>>();
 
   /** @param use Gets the work's result, which is disposed of when all waiters have used it. */
-  async share<U>(name: string, waiter: Waiter, begin: Begin<T>, use: (result: T) => Promise<U>): Promise<U> {
+  async share<U>(name: string, waiter: W, begin: Begin<T, W>, use: (result: T) => Promise<U>): Promise<U> {
     waiter.signal.throwIfAborted();
-    const work = this.#underWay.get(name) ?? this.#begin(name, begin);
+    const work = this.#underWay.get(name) ?? this.#begin(name, begin, waiter);
     work.waiters.add(waiter);
     try {
       return await use(await orAborted(work.result, waiter.signal));
@@ -27,18 +27,18 @@ export class SharedWork<T extends Disposable> {
     }
   }
 
-  #begin(name: string, begin: Begin<T>): Work<T> {
+  #begin(name: string, begin: Begin<T, W>, first: W): Work<T, W> {
     const stop = new AbortController();
-    const waiters = new Set<Waiter>();
+    const waiters = new Set([first]);
     const tell = (message: string) => {
       for (const { onMessage } of waiters) onMessage(message);
     };
-    const work = { result: begin({ signal: stop.signal, onMessage: tell }), waiters, stop };
+    const work = { result: begin({ signal: stop.signal, onMessage: tell, waiters }), waiters, stop };
     this.#underWay.set(name, work);
     return work;
   }
 
-  #end(name: string, work: Work<T>): void {
+  #end(name: string, work: Work<T, W>): void {
     if (this.#underWay.get(name) === work) this.#underWay.delete(name);
     work.stop.abort(new Error("Nobody waits for the image any more."));
     work.result.then(
@@ -48,7 +48,8 @@ export class SharedWork<T extends Disposable> {
   }
 }
 
-export type Begin<T> = (waiter: Waiter) => Promise<T>;
+/** `waiters`: all that wait at the moment. */
+export type Begin<T, W> = (work: Waiter & { waiters: ReadonlySet<W> }) => Promise<T>;
 
 async function orAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();

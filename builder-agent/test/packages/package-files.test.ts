@@ -49,6 +49,10 @@ function fetching(packages: FrozenPackage[], url: string, more: Partial<PackageF
   });
 }
 
+const sha256Of = (text: string) => ({
+  type: "sha256" as const,
+  value: createHash("sha256").update(text).digest("hex"),
+});
 const reaching = (...allowHosts: string[]) => ({ url: "http://127.0.0.1:1", credentials: {}, allowHosts });
 
 describe("fetchPackages", () => {
@@ -88,13 +92,19 @@ describe("fetchPackages", () => {
     await using worker = await startFakeWorker();
     await using dir = await temporaryDir();
     const credentials = { authorization: `Bearer ${agentToken}`, "x-kiln-attempt": "attempt-1" };
-    const reach = { url: worker.url, credentials, allowHosts: [] };
+    const reach = { url: worker.url, credentials, allowHosts: [], buildUrl: `${worker.url}/agent/builds/5` };
 
-    await fetching([frozenPackage("mine")], "service:/user/7", { dir: dir.path, reach });
+    const location = "packages/5a7c8d3e-0c5d-4f0e-9d4c-2f7a3b1c9e10/0/mine-1.0-1.noarch.rpm";
+    const mine = frozenPackage("mine", {
+      location,
+      size: fileAt(location).length,
+      checksum: sha256Of(fileAt(location)),
+    });
+    await fetching([mine], "service:/user/7", { dir: dir.path, reach });
     await fetching([frozenPackage("theirs")], "service:/repositories/tiny/main", { dir: dir.path, reach });
 
     expect(worker.downloads).toEqual([
-      { path: "/agent/user-repositories/7/noarch/mine-1.0-1.noarch.rpm", token: "attempt-1" },
+      { path: `/agent/builds/5/${location}`, token: "attempt-1" },
       { path: "/repositories/tiny/main/noarch/theirs-1.0-1.noarch.rpm", token: undefined },
     ]);
     expect(readdirSync(dir.path)).toHaveLength(2);

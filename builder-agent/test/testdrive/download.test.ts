@@ -5,15 +5,17 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { download } from "../../src/testdrive/download.ts";
 import { temporaryDir } from "../support/agent-place.ts";
-import { startFakeService } from "./fake-service.ts";
+import { sessionToken, startFakeService } from "./fake-service.ts";
 
 const image = randomBytes(300_000);
 const signal = new AbortController().signal;
+const leases = () => [{ id: 3, token: sessionToken }];
+const ended = () => [{ id: 2, token: "of an ended session" }];
+const both = () => [...ended(), ...leases()];
 
 function claimOf(bytes: Buffer, more: { size?: number; sha256?: string } = {}) {
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   return {
-    buildId: 7,
     image: { fileName: "a.iso", size: bytes.length, rawSize: 1, compressed: false, sha256, ...more },
   };
 }
@@ -24,7 +26,7 @@ describe("download", () => {
     await using dir = await temporaryDir();
     Object.assign(service, { image, cutAfter: 100_000 });
     const into = join(dir.path, "image");
-    await download(into, { claim: claimOf(image), api: service.api, signal });
+    await download(into, { claim: claimOf(image), leases, api: service.api, signal });
     expect(image.equals(await readFile(into))).toBe(true);
     expect(service.ranges.length).toBeGreaterThan(2);
     expect(service.ranges).toEqual(service.ranges.toSorted((a, b) => a - b));
@@ -35,8 +37,21 @@ describe("download", () => {
     await using dir = await temporaryDir();
     Object.assign(service, { image, cutAfter: 200_000, stalls: true });
     const into = join(dir.path, "image");
-    await download(into, { claim: claimOf(image), api: service.api, signal, stallMs: 200 });
+    await download(into, { claim: claimOf(image), leases, api: service.api, signal, stallMs: 200 });
     expect(image.equals(await readFile(into))).toBe(true);
+  });
+
+  it("goes on with the token of another session when the first has ended", async () => {
+    await using service = await startFakeService();
+    await using dir = await temporaryDir();
+    service.image = image;
+    const into = join(dir.path, "image");
+    await download(into, { claim: claimOf(image), leases: both, api: service.api, signal });
+    expect(image.equals(await readFile(into))).toBe(true);
+    expect(service.imagePaths).toEqual(["/agent/testdrives/3/image"]);
+
+    const job = { claim: claimOf(image), leases: ended, api: service.api, signal };
+    await expect(download(join(dir.path, "other"), job)).rejects.toThrow("410");
   });
 
   it.each([
@@ -46,7 +61,7 @@ describe("download", () => {
     await using service = await startFakeService();
     await using dir = await temporaryDir();
     service.image = image;
-    const job = { claim: claimOf(image, announced), api: service.api, signal };
+    const job = { claim: claimOf(image, announced), leases, api: service.api, signal };
     await expect(download(join(dir.path, "image"), job)).rejects.toThrow(why);
   });
 
@@ -56,7 +71,7 @@ describe("download", () => {
     Object.assign(service, { image, cutAfter: 1_000, stalls: true });
     const over = new AbortController();
     const onProgress = () => over.abort(new Error("the session is over"));
-    const job = { claim: claimOf(image), api: service.api, signal: over.signal, onProgress };
+    const job = { claim: claimOf(image), leases, api: service.api, signal: over.signal, onProgress };
     await expect(download(join(dir.path, "image"), job)).rejects.toThrow("the session is over");
   });
 });

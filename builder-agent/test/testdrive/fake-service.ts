@@ -62,8 +62,10 @@ class FakeService {
   modified: WebSocket[] = [];
   /** What came as answers to them, by their ids. */
   readonly answers = new Map<string, { type: string; body: Buffer }>();
-  /** The file behind every build's image route. */
+  /** The file behind every session's image route. */
   image: Buffer = Buffer.alloc(0);
+  /** Where the image was read. */
+  readonly imagePaths: string[] = [];
   /** Requested first bytes. */
   readonly ranges: number[] = [];
   /** The body breaks after so many bytes of each answer. */
@@ -114,6 +116,8 @@ class FakeService {
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const asked = /^\/agent\/testdrives\/\d+\/modified\/(.+)$/.exec(request.url ?? "")?.[1];
     if (asked !== undefined) return void this.#note(asked, request, response);
+    if (request.headers[attemptHeader] !== sessionToken) return void response.writeHead(410).end();
+    this.imagePaths.push(request.url ?? "");
     const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1] ?? 0);
     this.ranges.push(from);
     await this.held;

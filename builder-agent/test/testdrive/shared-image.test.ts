@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { openImageCache } from "../../src/image-cache.ts";
 import { getImage } from "../../src/testdrive/image.ts";
 import { eventually, temporaryDir } from "../support/agent-place.ts";
-import { startFakeService } from "./fake-service.ts";
+import { sessionToken, startFakeService } from "./fake-service.ts";
 
 const medium = Buffer.alloc(100_000, 7);
 
@@ -24,7 +24,7 @@ async function makePlace() {
   };
   const claim = {
     testdriveId: 1,
-    token: "t",
+    token: sessionToken,
     password: "p",
     buildId: 7,
     imageType: "iso",

@@ -6,12 +6,11 @@ import { withPlaceInQueue } from "#domain/builds/queue";
 import { chooseImageType, chooseVersion, obstacleTo, type BuildRequest } from "#domain/builds/request";
 import { configurationOf } from "#domain/configuration/configuration";
 import { needsVolumes } from "#domain/configuration/volumes";
-import { contentsIn } from "#domain/builds/frozen-content";
+import { blobsIn } from "#domain/builds/frozen-content";
 import { freezeInput } from "#domain/builds/frozen-input";
 import { leftBytes } from "#domain/accounts/quota";
 import { Refusal } from "#domain/refusal";
 import { newToken } from "#domain/secrets";
-import { uploadsIn } from "#domain/repositories/user-repository";
 import { waiting } from "#objects/build-machine";
 import { secondsBetween, type Progress } from "#objects/build-progress";
 import { listAgents } from "#storage/agents";
@@ -78,7 +77,7 @@ export async function startBuild(
     { force: request.force, slots: slotsOf(env) },
   );
   if (!build) throw await whyNot(db, row);
-  await freezeBlobs(db, build.id, [...uploadsIn(input), ...contentsIn(input)]);
+  await freezeBlobs(db, build.id, blobsIn(input));
   // The row is the promise: should its object not hear of it now, the sweeper tells it within a minute.
   await buildObject(env, build.id)
     .wake()

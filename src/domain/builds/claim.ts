@@ -1,5 +1,6 @@
 import type { BuildClaim, Capabilities } from "#contract/index";
 import { buildObject } from "#domain/builds/build";
+import { blobsIn } from "#domain/builds/frozen-content";
 import { mostAlike } from "#domain/builds/duration";
 import { saveCapabilities, type Agent } from "#storage/agents";
 import { isRootShared } from "#domain/builds/prepared-root";
@@ -7,6 +8,7 @@ import { getInput } from "#storage/build-blobs";
 import { listHeldBy, listQueued, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { listEarlierSteps } from "#storage/estimates";
+import { freezeBlobs } from "#storage/frozen-blobs";
 
 /** So many candidates are asked for; agents that claim at once take one after the other. */
 const maxCandidates = 10;
@@ -40,6 +42,8 @@ async function claimOne(env: Env, db: Database, agent: Agent, build: Build): Pro
       listEarlierSteps(db, build),
       isRootShared({ env, db }, build),
     ]);
+    // A start that was interrupted may have left the row alone.
+    await freezeBlobs(db, build.id, blobsIn(input));
     const earlierPhases = mostAlike(earlier, build.imageType);
     return { buildId: build.id, attempt, token, timeLimitMs, input, earlierPhases, ...(sharesRoot && { sharesRoot }) };
   } catch (error) {

@@ -1,11 +1,13 @@
 import type { FrozenInput } from "#contract/index";
+import { uploadsIn } from "#domain/repositories/user-repository";
 import { contentKey } from "#storage/blobs";
 import type { Database } from "#storage/db";
 import { isFrozenFor } from "#storage/frozen-blobs";
 
-/** The blobs of an appliance's own files and pictures that a build needs. */
-export const contentsIn = ({ files = [] }: Pick<FrozenInput, "files">): string[] => [
-  ...new Set(files.map(({ blobId }) => blobId)),
+/** The blobs of uploaded packages, and of an appliance's own files and pictures, that a build needs. */
+export const blobsIn = (input: Pick<FrozenInput, "repositories" | "packages" | "files">): string[] => [
+  ...uploadsIn(input),
+  ...new Set((input.files ?? []).map(({ blobId }) => blobId)),
 ];
 
 /** One content of a build; undefined: it was not frozen with such a one. Appliances may have lost it meanwhile. */

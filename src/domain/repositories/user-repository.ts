@@ -3,10 +3,10 @@ import type { FrozenInput } from "#contract/index";
 import { requestImportsAnew } from "#domain/repositories/turns";
 import { readHeaders } from "#domain/rpms/headers";
 import { findBaseSystem } from "#storage/appliances";
-import { archivedPackageKey, uploadKey, userRepositoryFileKey } from "#storage/blobs";
+import { archivedPackageKey, uploadKey } from "#storage/blobs";
 import type { Database } from "#storage/db";
-import { isFrozen } from "#storage/frozen-blobs";
-import { findRpmByBlob, listRpms, type Rpm } from "#storage/rpms";
+import { isFrozenFor } from "#storage/frozen-blobs";
+import { listRpms, type Rpm } from "#storage/rpms";
 import {
   findPublished,
   findUserRepositoryById,
@@ -130,28 +130,14 @@ export function uploadsIn({ repositories, packages }: Pick<FrozenInput, "reposit
 }
 
 /**
- * The key in R2 of a file of a user repository, named as its index names it; undefined when there is no such file. A package
- * that was deleted or replaced is still there for the builds that were frozen with it.
+ * The key in R2 of an uploaded package that a build was frozen with; undefined: it was not. Its upload may have been deleted or
+ * replaced since, so R2 alone knows whether that was an archive.
  */
-export async function userRepositoryFile(
+export async function frozenPackageKey(
   { env, db }: { env: Pick<Env, "BLOBS">; db: Database },
-  repositoryId: number,
-  path: string,
+  { buildId, blobId, number }: { buildId: number; blobId: string; number: number },
 ): Promise<string | undefined> {
-  const repository = await findUserRepositoryById(db, repositoryId);
-  if (!repository) return undefined;
-  if (/^repodata\/[a-z0-9.-]+$/.test(path)) return userRepositoryFileKey(repositoryId, path);
-  const [, blobId, number] = packageLocation.exec(path) ?? [];
-  if (blobId === undefined) return undefined;
-  const rpm = await findRpmByBlob(db, blobId);
-  if (!rpm && (await isFrozen(db, repository.accountId, blobId))) return await frozenKey(env, blobId, Number(number));
-  if (rpm?.accountId !== repository.accountId || rpm.baseSystem !== repository.baseSystem) return undefined;
-  if (Number(number) >= rpm.packages.length) return undefined;
-  return rpm.isArchive ? archivedPackageKey(blobId, Number(number)) : uploadKey(blobId);
-}
-
-/** Nothing but R2 tells any more whether the upload was an archive. */
-async function frozenKey(env: Pick<Env, "BLOBS">, blobId: string, number: number): Promise<string | undefined> {
+  if (!(await isFrozenFor(db, buildId, blobId))) return undefined;
   const archived = archivedPackageKey(blobId, number);
   if (await env.BLOBS.head(archived)) return archived;
   return number === 0 ? uploadKey(blobId) : undefined;

@@ -1,0 +1,252 @@
+/** Every call of the agents' door, made by every kind of caller. */
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it } from "vitest";
+import { attemptHeader, TestdriveClaimAnswer, type TestdriveClaim } from "#contract/index";
+import { agentApi } from "#agent-api/index";
+import { loadTemplates } from "../support/catalogue.ts";
+import { signedIn, visit, type Client } from "../support/client.ts";
+import { createAppliance, startBuild } from "../support/factories.ts";
+import { uploadFile } from "../support/files.ts";
+import { bytesOf, fakeAgent, sha256, type FakeAgent } from "../support/fake-agent.ts";
+import { rpmOf } from "../support/packages.ts";
+import { bootableBuild, until } from "../support/testdrives.ts";
+import { readXml } from "../support/xml.ts";
+
+const key = "a".repeat(64);
+const image = bytesOf("0123456789");
+
+/** Work that an agent holds, and what a call about it needs. */
+interface Held {
+  id: number;
+  token: string;
+}
+
+interface Place {
+  holder: FakeAgent;
+  /** Holds a build and a session too, of another account. */
+  neighbour: FakeAgent;
+  build: Held & { past: string; package: string; content: string };
+  session: Held;
+  theirs: { build: Held; session: Held };
+  ended: Held;
+}
+
+let place: Place;
+
+beforeAll(async () => {
+  await loadTemplates();
+  const [tux, rhea] = [await signedIn(), await signedIn()];
+  const [holder, neighbour] = [await fakeAgent(), await fakeAgent()];
+  const ended = await sessionOf(tux, holder);
+  await env.TESTDRIVES.getByName(String(ended.id)).stop();
+  place = {
+    holder,
+    neighbour,
+    build: await buildOf(tux, holder),
+    session: await sessionOf(tux, holder),
+    theirs: { build: await buildOf(rhea, neighbour), session: await sessionOf(rhea, neighbour) },
+    ended,
+  };
+}, 60_000); // two uploads, which are imported, and four builds
+
+/** A build in its second attempt, with an uploaded package, a file, and a root that another format has given. */
+async function buildOf(tux: Client, agent: FakeAgent): Promise<Place["build"]> {
+  await visit("/api/v2/user/rpms?base_system=tiny-1.0", {
+    method: "POST",
+    headers: { authorization: `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}` },
+    body: rpmOf("own-note"),
+  });
+  const applianceId = await createAppliance(tux);
+  await tux.post(`/appliances/${applianceId}/cmd/add_user_repository`);
+  await tux.post(`/appliances/${applianceId}/cmd/add_package`, { name: "own-note" });
+  await uploadFile(tux, applianceId, "a secret");
+  const first = await agent.claimsBuild(await startBuild(tux, applianceId));
+  await first.uploads(image);
+  await first.uploadsArtifact("prepared", bytesOf("a root"));
+  await first.finishes({ prepared: { key } });
+
+  const id = await startBuild(tux, applianceId, { image_type: "iso", multi: "true" });
+  const past = await agent.claimsBuild(id);
+  await past.call("release");
+  const { claim } = await agent.claimsBuild(id);
+  const own = claim.input.packages.find(({ name }) => name === "own-note");
+  const [file] = claim.input.files ?? [];
+  if (!own || !file) throw new Error("the build was not frozen with the upload and the file");
+  return { id, token: claim.token, past: past.claim.token, package: own.location, content: file.blobId };
+}
+
+/** A session that the agent has claimed, of a build with an image. */
+async function sessionOf(tux: Client, agent: FakeAgent): Promise<Held> {
+  const imageKey = `tests/${crypto.randomUUID()}`;
+  await env.BLOBS.put(imageKey, image);
+  const build = await bootableBuild(tux, { imageKey, fileSize: image.byteLength, sha256: sha256(image) });
+  const posted = tux.post("/testdrives", { build_id: build.id });
+  const claim = await until(async (): Promise<TestdriveClaim | undefined> => {
+    const answer = await agent.call("POST", "/testdrives/claim", { json: { vnc: null } });
+    return TestdriveClaimAnswer.parse(await answer.json()).testdrive ?? undefined;
+  });
+  await readXml(await posted);
+  return { id: claim.testdriveId, token: claim.token };
+}
+
+type Call = { path: string; method: string; json?: unknown; body?: string; headers?: Record<string, string> };
+type Row = Omit<Call, "path" | "method"> & {
+  path: (about: Place["build"] & { session: number }) => string;
+  /** What the holder gets: the call is made, whatever it then finds. */
+  held: number;
+};
+
+const socket = { headers: { upgrade: "websocket" } };
+
+/** Calls about a build, by the route as the door declares it; `ends`: the attempt is over after it. */
+const buildCalls: Record<string, Row & { ends?: true }> = {
+  "GET /builds/:id/prepared/:key": { path: ({ id }) => `/builds/${id}/prepared/${key}`, held: 200 },
+  "GET /builds/:id/contents/:blobId": { path: ({ id, content }) => `/builds/${id}/contents/${content}`, held: 200 },
+  "GET /builds/:id/packages/:blobId/:number/:fileName": {
+    path: (build) => `/builds/${build.id}/${build.package}`,
+    held: 200,
+  },
+  "POST /builds/:id/heartbeat": {
+    path: ({ id }) => `/builds/${id}/heartbeat`,
+    json: { phase: "Installing software", percent: 1, message: "" },
+    held: 200,
+  },
+  "PUT /builds/:id/log": { path: ({ id }) => `/builds/${id}/log?offset=0`, body: "a line", held: 200 },
+  "POST /builds/:id/artifacts/:name": {
+    path: ({ id }) => `/builds/${id}/artifacts/image`,
+    json: { size: 4, fileName: "image.bin" },
+    held: 200,
+  },
+  "PUT /builds/:id/artifacts/:name/parts/:number": {
+    path: ({ id }) => `/builds/${id}/artifacts/image/parts/1`,
+    body: "part",
+    headers: { "content-length": "4", "x-kiln-sha256": sha256(bytesOf("part")) },
+    held: 200,
+  },
+  "POST /builds/:id/artifacts/:name/complete": {
+    path: ({ id }) => `/builds/${id}/artifacts/files/complete`,
+    json: { size: 4, partsDigest: key, md5: "a".repeat(32), sha1: "a".repeat(40), sha256: key },
+    held: 409,
+  },
+  "POST /builds/:id/finish": {
+    path: ({ id }) => `/builds/${id}/finish`,
+    json: { fileName: "a.iso", rawSize: 1, compressed: false, installed: [], steps: [], builder: "9" },
+    held: 409,
+  },
+  "POST /builds/:id/fail": {
+    path: ({ id }) => `/builds/${id}/fail`,
+    json: { kind: "error", reason: "a test" },
+    held: 200,
+    ends: true,
+  },
+  "POST /builds/:id/release": { path: ({ id }) => `/builds/${id}/release`, json: {}, held: 200, ends: true },
+};
+
+const sessionCalls: Record<string, Row & { ended?: number }> = {
+  "GET /testdrives/:id/image": { path: ({ session }) => `/testdrives/${session}/image`, held: 200 },
+  "GET /testdrives/:id/control": { path: ({ session }) => `/testdrives/${session}/control`, ...socket, held: 101 },
+  // Its object knows no such viewer, visit or question: 410 from there too, with a text of its own.
+  "GET /testdrives/:id/viewers/:viewer": {
+    path: ({ session }) => `/testdrives/${session}/viewers/plain-x`,
+    ...socket,
+    held: 410,
+  },
+  "GET /testdrives/:id/visits/:visit/body": {
+    path: ({ session }) => `/testdrives/${session}/visits/x/body`,
+    held: 410,
+  },
+  "POST /testdrives/:id/visits/:visit/answer": {
+    path: ({ session }) => `/testdrives/${session}/visits/x/answer`,
+    body: "",
+    held: 410,
+  },
+  // The session's disk can be read for a while after its end, by its own agent.
+  "GET /testdrives/:id/modified": {
+    path: ({ session }) => `/testdrives/${session}/modified`,
+    ...socket,
+    held: 101,
+    ended: 101,
+  },
+  "POST /testdrives/:id/modified/:request": {
+    path: ({ session }) => `/testdrives/${session}/modified/x`,
+    body: "{}",
+    held: 410,
+  },
+};
+
+/** Calls about the agent itself: they answer with what is the caller's, or hand out work. */
+const ownCalls: Record<string, Omit<Call, "method">> = {
+  "POST /hello": { path: "/hello", json: {} },
+  "GET /socket": { path: "/socket" },
+  "POST /builds/claim": { path: "/builds/claim", json: {} },
+  "POST /testdrives/claim": { path: "/testdrives/claim", json: {} },
+};
+
+const methodOf = (route: string) => route.split(" ")[0] ?? "";
+
+async function said(
+  agent: FakeAgent | undefined,
+  call: Call,
+  token?: string,
+): Promise<{ status: number; text: string }> {
+  const headers = { ...call.headers, ...(token !== undefined && { [attemptHeader]: token }) };
+  const body = call.json === undefined ? call.body : JSON.stringify(call.json);
+  const init = { headers, ...(body !== undefined && { body }) };
+  const answer = agent
+    ? await agent.call(call.method, call.path, init)
+    : await visit(`/agent${call.path}`, { method: call.method, ...init });
+  answer.webSocket?.accept();
+  answer.webSocket?.close();
+  return { status: answer.status, text: answer.webSocket ? "" : new TextDecoder().decode(await answer.arrayBuffer()) };
+}
+
+const statusOf = async (...call: Parameters<typeof said>) => (await said(...call)).status;
+
+it("are all in these tables", () => {
+  const routes = agentApi.routes
+    .filter(({ method }) => method !== "ALL")
+    .map(({ method, path }) => `${method} ${path}`);
+  expect(Object.keys({ ...buildCalls, ...sessionCalls, ...ownCalls }).toSorted()).toEqual(routes.toSorted());
+});
+
+describe.each(Object.entries(buildCalls))("%s", (route, { path, held, ends, ...more }) => {
+  it("is for the agent that holds the build's current attempt", async () => {
+    const { holder, neighbour, build, theirs, session } = place;
+    const call = { ...more, method: methodOf(route), path: path({ ...build, session: session.id }) };
+
+    expect(await statusOf(undefined, call, build.token)).toBe(401);
+    expect(await statusOf(holder, call)).toBe(400);
+    expect(await statusOf(neighbour, call, build.token)).toBe(410);
+    expect(await statusOf(neighbour, call, theirs.build.token)).toBe(410);
+    expect(await statusOf(holder, call, build.past)).toBe(410);
+    expect(await statusOf(holder, call, session.token)).toBe(410);
+    expect(await statusOf(holder, call, build.token)).toBe(held);
+    if (ends) place.build = { ...build, past: build.token, token: (await holder.claimsBuild(build.id)).claim.token };
+  });
+});
+
+describe.each(Object.entries(sessionCalls))("%s", (route, { path, held, ended = 410, ...more }) => {
+  it("is for the agent that holds the session", async () => {
+    const { holder, neighbour, build, theirs, session, ended: over } = place;
+    const callTo = ({ id }: Held) => ({ ...more, method: methodOf(route), path: path({ ...build, session: id }) });
+    const call = callTo(session);
+
+    expect(await statusOf(undefined, call, session.token)).toBe(401);
+    expect(await statusOf(holder, call)).toBe(400);
+    const refused = [
+      await said(neighbour, call, session.token),
+      await said(neighbour, call, theirs.session.token),
+      await said(holder, call, over.token),
+      await said(holder, call, build.token),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([410, 410, 410, 410]);
+    expect(await statusOf(holder, callTo(over), over.token)).toBe(ended);
+    const answer = await said(holder, call, session.token);
+    expect(answer.status).toBe(held);
+    expect(refused.map(({ text }) => text)).not.toContain(answer.text || "nothing");
+  });
+});
+
+it.each(Object.entries(ownCalls))("%s is for agents", async (route, call) => {
+  expect(await statusOf(undefined, { ...call, method: methodOf(route) })).toBe(401);
+});
