@@ -32,9 +32,8 @@ export const uploadKey = (blobId: string) => `uploads/${blobId}/file`;
 export const archivedPackageKey = (blobId: string, number: number) => `uploads/${blobId}/packages/${number}`;
 /** What the headers of an upload's packages say: a line of JSON for each. */
 export const uploadHeadersKey = (blobId: string) => `uploads/${blobId}/headers.jsonl`;
-/** A file of a user repository, e.g. path "repodata/repomd.xml". */
-export const userRepositoryFileKey = (repositoryId: number, path: string) =>
-  `user-repositories/${repositoryId}/${path}`;
+/** A file of a user repository, by the repository's uid, e.g. path "repodata/repomd.xml". */
+export const userRepositoryFileKey = (uid: string, path: string) => `user-repositories/${uid}/${path}`;
 
 /** Names a multipart upload that has begun and may not have ended. */
 export const begunUploadKey = (noteId: string) => `begun-uploads/${noteId}.json`;

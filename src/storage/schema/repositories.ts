@@ -4,7 +4,7 @@ import type { Arch, FrozenKey } from "#contract/index";
 import type { BaseSystemFacts } from "#domain/appliances/catalogue";
 import type { StoredPackage } from "#domain/repositories/stored-package";
 import { accounts } from "./accounts.ts";
-import { id, moment } from "./columns.ts";
+import { id, moment, uid } from "./columns.ts";
 
 /** What a template catalogue says of a distribution: its kernel and boot loader packages, how KIWI bootstraps it. */
 export const baseSystems = sqliteTable("base_systems", {
@@ -18,6 +18,7 @@ export const repositories = sqliteTable(
   "repositories",
   {
     id: id(),
+    uid: uid(),
     /** Who imported it, and alone sees it; null: everyone's, brought by a catalogue. */
     accountId: integer("account_id").references(() => accounts.id),
     name: text("name").notNull(),
