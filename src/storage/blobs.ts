@@ -16,7 +16,7 @@ export const installedKey = (buildId: number) => `builds/${buildId}/installed.js
 export const attestationsKey = (buildId: number) => `builds/${buildId}/attestations.json`;
 /** A file of a repository that this service keeps itself, e.g. path "tiny/main/repodata/repomd.xml". */
 export const repositoryFileKey = (path: string) => `repositories/${path}`;
-/** The nth .solv file that an import made. Each import writes its own, so that one that fails spoils nothing. */
+/** The nth .solv file that an import made, for that repository and any other that shows it. Each import writes its own, so that one that fails spoils nothing. */
 export const solvKey = (repositoryId: number, importId: string, n: number) =>
   `${solvPrefixOf(repositoryId, importId)}${n}.solv`;
 /** Everything of one import. */
