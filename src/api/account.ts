@@ -1,7 +1,7 @@
 import { diskQuota } from "#domain/accounts/quota";
 import { factory } from "#api/factory";
 import { xml } from "#api/respond";
-import { plainListOf } from "#xml/write";
+import { plainListOf } from "#wire/xml";
 
 export const account = factory
   .createApp()

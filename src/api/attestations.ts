@@ -6,7 +6,7 @@ import { pathId } from "#api/params";
 import { xml } from "#api/respond";
 import { v2Only } from "#api/v2-only";
 import { attestationFields } from "#api/views/attestation";
-import { arrayOf } from "#xml/write";
+import { arrayOf } from "#wire/xml";
 
 const path = "/builds/:id/attestations";
 

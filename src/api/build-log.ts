@@ -1,22 +1,25 @@
+import type { HonoRequest } from "hono";
 import { getRunningBuild } from "#domain/builds/build";
 import { followBuild, openLog, type BuildNews } from "#domain/builds/log";
 import { eventStreamHeaders } from "#http/event-stream";
-import { factory } from "#api/factory";
-import { pathId } from "#api/params";
+import type { Database } from "#storage/db";
 
-/** The log of a build while it is written: as text, or as server-sent events for who wants to follow. */
-export const buildLog = factory.createApp().get("/running_builds/:id/log", async (c) => {
-  const buildId = pathId(c, "id", "invalid_running_build_id");
-  const build = await getRunningBuild(c.var.db, c.var.account.id, buildId);
-  if (wantsEvents(c.req.header("accept"))) {
-    const news = followBuild(c.env, c.var.db, build, offsetOf(c.req.header("last-event-id")));
+/** The log of a build while it is written: as text, or as server-sent events for a client that follows it. */
+export async function readLog(
+  { env, db }: { env: Env; db: Database },
+  { account, buildId }: { account: { id: number }; buildId: number },
+  request: HonoRequest,
+): Promise<Response> {
+  const build = await getRunningBuild(db, account.id, buildId);
+  if (wantsEvents(request.header("accept"))) {
+    const news = followBuild(env, db, build, offsetOf(request.header("last-event-id")));
     return new Response(bodyOf(news, eventOf), { headers: eventStreamHeaders });
   }
-  const { length, pages } = await openLog(c.env, build);
+  const { length, pages } = await openLog(env, build);
   const headers = { "content-type": "text/plain; charset=utf-8", "content-length": String(length), ...unkept };
   if (length === 0) return new Response("", { headers });
   return new Response(bodyOf(pages, (bytes) => bytes).pipeThrough(new FixedLengthStream(length)), { headers });
-});
+}
 
 const unkept = { "cache-control": "no-store" };
 

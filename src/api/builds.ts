@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { deleteBuild, getBuild, listBuilds } from "#domain/builds/build";
 import { readTexts } from "#domain/builds/log";
-import { arrayOf } from "#xml/write";
+import { arrayOf } from "#wire/xml";
 import { factory } from "#api/factory";
 import { id, parseParams, pathId, readParams } from "#api/params";
 import { success, xml } from "#api/respond";

@@ -1,5 +1,6 @@
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { Refusal, type RefusalCode } from "#domain/refusal";
+import { WireFault } from "#wire/fault";
 import type { ApiVersion } from "#api/versions";
 
 /** What a client is told of an error; everything that is not a Refusal is our bug and shows nothing of itself. */
@@ -10,6 +11,7 @@ export interface ShownError {
 }
 
 export function shown(error: unknown, version?: ApiVersion): ShownError {
+  if (error instanceof WireFault) return shown(new Refusal(error.code, { message: error.message }), version);
   if (!(error instanceof Refusal)) return { status: 500, code: "internal_error", message: table.internal_error[1] };
   const [status, sentence] = table[error.code];
   const unknownIdStatus = version?.unknownIdStatus ?? 404;

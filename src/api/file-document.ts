@@ -1,6 +1,6 @@
 import { metadataNames, type GivenMetadata } from "#domain/contents/overlay-file-metadata";
 import { Refusal } from "#domain/refusal";
-import type { XmlNode } from "#xml/read";
+import type { XmlNode } from "#wire/read-xml";
 
 /** What GET shows and nobody can change. */
 const readOnly = new Set(["id", "size", "checksum", "download_url"]);

@@ -2,18 +2,16 @@ import { authenticate } from "#api/authenticate";
 import { factory } from "#api/factory";
 import { account } from "#api/account";
 import { appliances } from "#api/appliances/appliances";
-import { configuration } from "#api/appliances/configuration";
+import { configuration } from "#api/configuration";
 import { imageFiles } from "#api/appliances/image-files";
 import { manifest } from "#api/appliances/manifest";
 import { applianceList } from "#api/appliances/list";
 import { applianceRepositories } from "#api/appliances/repositories";
 import { gpgKeys } from "#api/appliances/gpg-keys";
-import { pictures } from "#api/appliances/pictures";
 import { sharing } from "#api/appliances/sharing";
 import { search } from "#api/appliances/search";
 import { software } from "#api/appliances/software";
 import { attestations } from "#api/attestations";
-import { buildLog } from "#api/build-log";
 import { buildsDifference } from "#api/build-difference";
 import { builds } from "#api/builds";
 import { events } from "#api/events";
@@ -21,6 +19,7 @@ import { files } from "#api/files";
 import { gallery } from "#api/gallery/index";
 import { idempotent } from "#api/idempotency";
 import { refuseChangesInReadOnlyMode } from "#api/read-only";
+import { mounted } from "#api/mount";
 import { modifiedFiles } from "#api/modified-files";
 import { repositories } from "#api/repositories";
 import { rpms } from "#api/rpms";
@@ -47,8 +46,7 @@ function resources(version: ApiVersion) {
     .route("/", account)
     .route("/", templateSets)
     .route("/", appliances)
-    .route("/", runningBuilds)
-    .route("/", buildLog)
+    .route("/", mounted(runningBuilds, version))
     .route("/", builds)
     .route("/", buildsDifference)
     .route("/", attestations)
@@ -60,8 +58,7 @@ function resources(version: ApiVersion) {
     .route("/", software)
     .route("/", manifest)
     .route("/", imageFiles)
-    .route("/", configuration)
-    .route("/", pictures)
+    .route("/", mounted(configuration, version))
     .route("/", gpgKeys)
     .route("/", sharing)
     .route("/", gallery)

@@ -2,8 +2,8 @@ import { Buffer } from "node:buffer";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { prefersJson, prefersText } from "#http/accept";
-import { writeJson } from "#xml/json";
-import { writeXml, type XmlValue } from "#xml/write";
+import { writeJson } from "#wire/json";
+import { writeXml, type XmlValue } from "#wire/xml";
 
 // Exactly this type: a client matches the text before ";" against application/xml.
 const xmlType = "application/xml; charset=utf-8";

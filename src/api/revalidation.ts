@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { changedMeanwhile } from "#domain/refusal";
 import { prefersJson } from "#http/accept";
 import { etagOf, failsIfMatch, hitsIfNoneMatch } from "#http/etag";
-import { writeXml, type XmlValue } from "#xml/write";
+import { writeXml, type XmlValue } from "#wire/xml";
 import { xml } from "#api/respond";
 
 /** Answers a document with its ETag, or 304 where `If-None-Match` says that the client has it. */

@@ -7,7 +7,7 @@ import { addUpload, deleteUpload, replaceUpload } from "#domain/rpms/upload";
 import { answerBlob } from "#http/blob";
 import { receiveUpload, type Received } from "#http/upload";
 import { uploadKey } from "#storage/blobs";
-import { arrayOf } from "#xml/write";
+import { arrayOf } from "#wire/xml";
 import { factory, type ApiEnv } from "#api/factory";
 import { parseParams, pathId, readParams, readQuery, text } from "#api/params";
 import { success, xml } from "#api/respond";

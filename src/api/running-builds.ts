@@ -1,51 +1,87 @@
 import { z } from "zod";
 import { cancelBuild, startBuild, watchBuild, watchBuilds } from "#domain/builds/build";
-import { arrayOf } from "#xml/write";
-import { factory } from "#api/factory";
-import { flag, id, parseParams, pathId, readParams } from "#api/params";
-import { success, xml } from "#api/respond";
-import { runningBuildFields } from "#api/views/running-build";
+import { runningBuild, runningBuilds as runningBuildsDocument, startedBuild } from "#documents/running-build";
+import { success } from "#documents/success";
+import { readLog } from "#api/build-log";
+import { call, file, type CallGroup } from "#api/call";
+import { flag, id } from "#api/params";
 
-const applianceId = id("invalid_appliance_id", "missing_appliance_id");
-export const ListRequest = z.object({ appliance_id: applianceId });
-export const StartRequest = z.object({
-  appliance_id: applianceId,
+const ListRequest = z.object({ appliance_id: id("invalid_appliance_id", "missing_appliance_id") });
+const StartRequest = ListRequest.extend({
   force: flag.default(false),
   version: z.string().optional(),
   image_type: z.string().optional(),
   multi: flag.default(false),
 });
 
-export const runningBuilds = factory
-  .createApp()
-  .get("/running_builds", async (c) => {
-    const { appliance_id: applianceId } = parseParams(ListRequest, await readParams(c));
-    const builds = await watchBuilds(c.env, c.var.db, c.var.account.id, applianceId);
-    return xml(c, "running_builds", arrayOf("running_build", builds.map(runningBuildFields)));
-  })
-  .post("/running_builds", async (c) => {
-    const { force, version, multi, ...named } = parseParams(StartRequest, await readParams(c));
+const ids = { build_id: "invalid_running_build_id" } as const;
 
-    const build = await startBuild(c.env, c.var.db, c.var.account, {
-      applianceId: named.appliance_id,
-      imageType: named.image_type,
-      version,
-      force,
-      multi,
-      allowedTypes: c.var.version.imageTypes,
-      baseUrl: c.var.baseUrl,
-    });
-
-    // The root is `build` and its first child `id`: all that clients read of it (wire.md §2.11).
-    return xml(c, "build", runningBuildFields(build));
-  })
-  .get("/running_builds/:id", async (c) => {
-    const buildId = pathId(c, "id", "invalid_running_build_id");
-    const build = await watchBuild(c.env, c.var.db, c.var.account.id, buildId);
-    return xml(c, "running_build", runningBuildFields(build));
-  })
-  .delete("/running_builds/:id", async (c) => {
-    const buildId = pathId(c, "id", "invalid_running_build_id");
-    await cancelBuild(c.env, c.var.db, c.var.account.id, buildId);
-    return success(c);
-  });
+export const runningBuilds: CallGroup = {
+  title: "Running builds",
+  about: "The id of a running build is the id of the finished one. It keeps answering here when it is over.",
+  operations: [
+    call("GET /running_builds", {
+      name: "listRunningBuilds",
+      summary: "Builds of an appliance that wait or run",
+      params: ListRequest,
+      answer: runningBuildsDocument,
+      refuses: ["missing_appliance_id", "invalid_appliance_id"],
+      act: ({ env, db, account }, { appliance_id }) => watchBuilds(env, db, account.id, appliance_id),
+    }),
+    call("POST /running_builds", {
+      name: "startBuild",
+      summary: "Start a build",
+      params: StartRequest,
+      about: { version: "Version to build; the configuration's when left out, with multi that of the latest build." },
+      answer: startedBuild,
+      refuses: [
+        "missing_appliance_id",
+        "invalid_appliance_id",
+        "invalid_image_type",
+        "invalid_version",
+        "invalid_value",
+        "image_already_exists",
+        "image_is_locked",
+        "initial_build_pending",
+        "configuration_error",
+        "invalid_architecture",
+        "sle_agreement_missing",
+        "no_build_slots",
+      ],
+      act: ({ env, db, account, version, baseUrl }, { appliance_id: applianceId, image_type: imageType, ...request }) =>
+        startBuild(env, db, account, {
+          applianceId,
+          imageType,
+          version: request.version,
+          force: request.force,
+          multi: request.multi,
+          allowedTypes: version.imageTypes,
+          baseUrl,
+        }),
+    }),
+    call("GET /running_builds/{build_id}", {
+      name: "getRunningBuild",
+      summary: "How far it is",
+      ids,
+      answer: runningBuild,
+      act: ({ env, db, account }, { build_id }) => watchBuild(env, db, account.id, build_id),
+    }),
+    call("DELETE /running_builds/{build_id}", {
+      name: "cancelBuild",
+      summary: "Cancel it",
+      ids,
+      answer: success,
+      act: ({ env, db, account }, { build_id }) => cancelBuild(env, db, account.id, build_id),
+    }),
+    call("GET /running_builds/{build_id}/log", {
+      name: "getBuildLog",
+      summary: "Its log, as text or as events",
+      details:
+        "With Accept: text/event-stream the answer is a stream of server-sent events: log (lines, with their offset as id), " +
+        "progress (JSON: state, percent, time_elapsed, message, and queue_position while it waits) and end. Last-Event-ID resumes it.",
+      ids,
+      answer: file("The log so far.", "text/plain", "text/event-stream"),
+      act: ({ env, db, account }, { build_id: buildId }, c) => readLog({ env, db }, { account, buildId }, c.req),
+    }),
+  ],
+};

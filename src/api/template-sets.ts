@@ -1,6 +1,6 @@
 import { Refusal } from "#domain/refusal";
 import { findTemplateSet, listTemplateSets } from "#storage/template-sets";
-import { arrayOf } from "#xml/write";
+import { arrayOf } from "#wire/xml";
 import { factory } from "#api/factory";
 import { xml } from "#api/respond";
 import { templateSetFields } from "#api/views/template-set";

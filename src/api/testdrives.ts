@@ -2,7 +2,7 @@ import { z } from "zod";
 import { guestWebUrl } from "#domain/testdrives/guest-web";
 import { startTestdrive } from "#domain/testdrives/testdrive";
 import { listLiveTestdrives } from "#storage/testdrives";
-import { arrayOf } from "#xml/write";
+import { arrayOf } from "#wire/xml";
 import { factory } from "#api/factory";
 import { id, parseParams, readParams } from "#api/params";
 import { xml } from "#api/respond";

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { createWebhook, getWebhook, listDeliveries, removeWebhook, replayDelivery } from "#domain/events/webhook";
 import { listWebhooks } from "#storage/webhooks";
-import { arrayOf } from "#xml/write";
+import { arrayOf } from "#wire/xml";
 import { factory, type ApiEnv } from "#api/factory";
 import { parseParams, pathId, readParams } from "#api/params";
 import { success, xml } from "#api/respond";

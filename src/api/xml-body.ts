@@ -1,5 +1,5 @@
 import { Refusal } from "#domain/refusal";
-import { maxXmlBytes, readXml, type XmlNode } from "#xml/read";
+import { maxXmlBytes, readXml, type XmlNode } from "#wire/read-xml";
 
 /** The document that a client sent as its body; what is longer than any of ours is not read to its end. */
 export async function readXmlBody(request: Request): Promise<XmlNode> {

@@ -1,5 +1,5 @@
 import { evr, frozenSource, type Firmware, type FrozenPackage, type ImageType } from "#contract/index";
-import { marked, writeXml, type XmlMarked } from "#xml/write";
+import { marked, writeXml, type XmlMarked } from "#wire/xml";
 import { imageTypeElement } from "#kiwi/image-type";
 import { keymapOf } from "#kiwi/keytables";
 import { withVolumes, type LvmFacts } from "#kiwi/volumes";

@@ -1,5 +1,5 @@
 import { kiwiTypes, type Firmware, type ImageType } from "#contract/index";
-import { marked, type XmlMarked } from "#xml/write";
+import { marked, type XmlMarked } from "#wire/xml";
 
 // Both consoles: the screen of the testdrive and the serial line of servers.
 const consoles = "console=tty0 console=ttyS0,115200";

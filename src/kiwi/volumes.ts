@@ -1,5 +1,5 @@
 import type { Configuration } from "#domain/configuration/configuration";
-import { marked, type XmlMarked } from "#xml/write";
+import { marked, type XmlMarked } from "#wire/xml";
 
 export type LvmFacts = Configuration["lvm"];
 

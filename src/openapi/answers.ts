@@ -1,11 +1,11 @@
 import type { RefusalCode } from "#domain/refusal";
 import { componentName } from "#openapi/components";
-import { jsonExample, xmlExample } from "#openapi/example";
+import { jsonExample, xmlExample } from "#wire/example";
 import type { Body, Operation, Version } from "#openapi/operation";
 import type { Parameter } from "#openapi/parameters";
 import { possibleRefusals } from "#openapi/refusals";
-import type { Schema } from "#openapi/schema";
-import type { Document } from "#openapi/shape";
+import type { Schema } from "#wire/schema";
+import type { Document } from "#wire/shape";
 import { error } from "#openapi/shapes/general";
 
 /** The body of a call: its own, or its parameters as a form. */

@@ -1,10 +1,10 @@
 import { both, type Operation, type Version } from "#openapi/operation";
 import { groups } from "#openapi/operations";
-import { jsonSchema } from "#openapi/json-schema";
-import type { Schema } from "#openapi/schema";
-import type { Document, Shape } from "#openapi/shape";
+import { jsonSchema } from "#wire/json-schema";
+import type { Schema } from "#wire/schema";
+import type { AnyShape, Document } from "#wire/shape";
 import { error } from "#openapi/shapes/general";
-import { xmlSchema } from "#openapi/xml-schema";
+import { xmlSchema } from "#wire/xml-schema";
 
 /** What a document is called among the components; that of v1 has its own name where it differs. */
 export const componentName = (document: Document, version: Version, format: "xml" | "json"): string =>
@@ -27,17 +27,16 @@ function documentsOf({ answer, body }: Operation): Document[] {
 }
 
 /** Whether it has something that only one version shows. */
-function differs(shape: Shape): boolean {
+function differs(shape: AnyShape): boolean {
   switch (shape.kind) {
     case "leaf":
       return false;
     case "fields":
-      return Object.values(shape.fields).some((one) => one.only !== undefined || differs(one));
+      return Object.values(shape.fields).some(({ only, shape }) => only !== undefined || differs(shape));
     case "list":
-    case "repeated":
       return differs(shape.of);
     case "marked":
-      return differs(shape.value);
+      return differs("kind" in shape.value ? shape.value : shape.value.shape);
     default:
       return shape satisfies never;
   }

@@ -4,7 +4,7 @@ import { both, type Group, type Operation, type Version } from "#openapi/operati
 import { groups } from "#openapi/operations";
 import { outsidePaths } from "#openapi/outside";
 import { parametersOf, type Parameter } from "#openapi/parameters";
-import type { Schema } from "#openapi/schema";
+import type { Schema } from "#wire/schema";
 
 /** The description of the whole API in OpenAPI 3.1, both versions of it. */
 export const openApiDocument = (baseUrl: string): Schema => ({

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { RefusalCode } from "#domain/refusal";
-import type { Document } from "#openapi/shape";
+import type { Document } from "#wire/shape";
 
 export type Version = "v1" | "v2";
 export const both: readonly Version[] = ["v1", "v2"];

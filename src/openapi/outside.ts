@@ -1,4 +1,4 @@
-import type { Schema } from "#openapi/schema";
+import type { Schema } from "#wire/schema";
 
 const file = (description: string): Schema => ({ description, content: { "application/octet-stream": {} } });
 const missing: Schema = { description: "There is no such file." };

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { flag, id } from "#api/params";
 import type { Operation } from "#openapi/operation";
 import { parameterMeanings } from "#openapi/parameter-meanings";
-import type { Schema } from "#openapi/schema";
+import type { Schema } from "#wire/schema";
 
 export interface Parameter {
   name: string;

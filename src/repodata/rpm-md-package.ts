@@ -1,4 +1,4 @@
-import { type XmlFields, type XmlValue, marked, writeXml } from "#xml/write";
+import { type XmlFields, type XmlValue, marked, writeXml } from "#wire/xml";
 import type { RpmFile } from "./rpm-files.ts";
 import type { RpmHeader } from "./rpm-header.ts";
 import { type Relation, relationKinds } from "./rpm-relations.ts";

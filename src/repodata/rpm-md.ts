@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { marked, writeXml } from "#xml/write";
+import { marked, writeXml } from "#wire/xml";
 import { type RepositoryPackage, filelistsElement, otherElement, primaryElement } from "./rpm-md-package.ts";
 import { hexDigest } from "./checksum.ts";
 import { concatenate } from "./streams.ts";

@@ -1,4 +1,4 @@
-import { xmlExample } from "#openapi/example";
+import { xmlExample } from "#wire/example";
 import type { Answer, Body, Operation } from "#openapi/operation";
 import { parametersOf, type Parameter } from "#openapi/parameters";
 import { possibleRefusals } from "#openapi/refusals";

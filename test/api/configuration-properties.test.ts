@@ -1,16 +1,17 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { imageTypes } from "#contract/index";
-import { Configuration, databaseTypes, networkTypes } from "#domain/configuration/configuration";
+import { Configuration } from "#domain/configuration/configuration";
 import { withChange, type Configured } from "#domain/configuration/change";
 import { validate } from "#domain/configuration/validation";
 import { Refusal } from "#domain/refusal";
 import { raiseRelease } from "#domain/version";
 import { keyboardLayouts } from "#kiwi/keytables";
-import { readXml } from "#xml/read";
-import { writeXml } from "#xml/write";
-import { configurationChangeOf } from "#api/appliances/configuration-document";
-import { configurationFields } from "#api/views/configuration";
+import { readXml } from "#wire/read-xml";
+import { writeXml } from "#wire/xml";
+import { configuration, configurationChange, databaseTypes, networkTypes } from "#documents/configuration";
+import { readDocument } from "#wire/read";
+import { viewOf } from "#wire/view";
 import tiny from "../../templates/tiny.json";
 
 /** Whatever may be stored is shown in a document that may be sent back, and sending it back changes nothing. */
@@ -130,9 +131,12 @@ const configured: fc.Arbitrary<Configured> = fc.record({
   configuration: fc.subarray(names).chain(configurationOf),
 });
 
-const documentOf = (one: Configured): string => writeXml("configuration", configurationFields({ id: 1, ...one }));
+const viewer = { baseUrl: "https://kiln.test", version: { name: "v2" } } as const;
+const documentOf = (one: Configured): string =>
+  writeXml("configuration", viewOf(configuration, { id: 1, ...one }, viewer));
 
-const sentBack = (one: Configured): Configured => withChange(one, configurationChangeOf(readXml(documentOf(one))));
+const sentBack = (one: Configured): Configured =>
+  withChange(one, readDocument(configurationChange, readXml(documentOf(one))));
 
 function isValid(one: Configured): boolean {
   try {

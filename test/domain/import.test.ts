@@ -1,8 +1,7 @@
 import { env } from "cloudflare:workers";
 import { gzipSync } from "node:zlib";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { importRepository } from "#domain/repositories/import";
-import { importLimits } from "#domain/repositories/import-limits";
 import type { Fetch } from "#domain/repositories/download";
 import { openDatabase } from "#storage/db";
 import { searchPackages } from "#storage/packages";
@@ -17,12 +16,11 @@ import { mirrorOf, rpmMd, type RepositoryFiles } from "../support/mirror.ts";
 import { primaryXmlOf } from "../solver/repo-dsl.ts";
 
 const db = openDatabase(env.DB);
-/** One of its own for each test: repositories of one address share what is in them. */
-let url: string;
+const url = "http://mirror.example.org/linux";
+
 let repositoryId: number;
 beforeEach(async () => {
   const { accountId } = await signedIn();
-  url = `http://mirror.example.org/${accountId}`;
   const row = { accountId, name: "Linux", url, baseSystem: "other", arches: [] };
   repositoryId = (await addRepository(db, { ...row, type: "rpm-md" }))?.id ?? 0;
 });
@@ -45,10 +43,8 @@ const names = async () => {
 /** Everything that an import could leave behind. */
 const leavings = async () => {
   const { objects } = await env.BLOBS.list({ prefix: `solv/${repositoryId}/` });
-  const rows = await env.DB.prepare(
-    "SELECT count(*) AS n FROM packages JOIN imports ON imports.id = import_id WHERE url = ?",
-  )
-    .bind(url)
+  const rows = await env.DB.prepare("SELECT count(*) AS n FROM packages WHERE repository_id = ?")
+    .bind(repositoryId)
     .first("n");
   return { parts: objects.length, rows };
 };
@@ -278,24 +274,5 @@ describe("a signature", () => {
   it("that belongs to another index is refused", async () => {
     await importing({ ...signed, ...good });
     expect(await row()).toMatchObject({ importState: "failed", problem: expect.stringMatching(/signature/) });
-  });
-});
-
-describe("an index that opens to more than may be stored", () => {
-  const limits = { ...importLimits };
-  afterEach(() => void Object.assign(importLimits, limits));
-
-  it.each([
-    ["packages", { packages: 2 }, "it has more than 2 packages"],
-    ["texts", { bytes: 2 ** 20 }, "it has more than 1 MB of names and descriptions"],
-  ])("is refused for its %s, and leaves nothing", async (_, lower, problem) => {
-    Object.assign(importLimits, lower);
-    const long = primaryXmlOf(["a-one-1", "b-two-1", "c-three-1"]).replaceAll(
-      "<summary>",
-      `<summary>${"x".repeat(2 ** 19)}`,
-    );
-    await importing(rpmMd([], { primary: long }));
-    expect(await row()).toMatchObject({ importState: "failed", problem });
-    expect(await leavings()).toEqual({ parts: 0, rows: 0 });
   });
 });

@@ -4,7 +4,7 @@ import { shown } from "#api/errors";
 import { Refusal } from "#domain/refusal";
 import { groups } from "#openapi/operations";
 import { parametersOf } from "#openapi/parameters";
-import { xmlExample } from "#openapi/example";
+import { xmlExample } from "#wire/example";
 import { both } from "#openapi/operation";
 
 const operations = groups.flatMap(({ operations }) => operations);

@@ -5,7 +5,7 @@ import type { Issue } from "#domain/appliances/issue";
 import { shownStatus } from "#domain/appliances/status";
 import { withEstimate } from "#domain/appliances/estimate";
 import { withBuilds } from "#storage/appliance-builds";
-import { plainListOf } from "#xml/write";
+import { plainListOf } from "#wire/xml";
 import { factory } from "#api/factory";
 import { id, parseParams, pathId, readParams, text } from "#api/params";
 import { success, xml } from "#api/respond";

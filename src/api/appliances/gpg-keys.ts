@@ -3,7 +3,7 @@ import { z } from "zod";
 import { getAppliance, getOwnAppliance } from "#domain/appliances/appliance";
 import { getGpgKey, importGpgKey, removeGpgKey } from "#domain/contents/gpg-key";
 import { listGpgKeys } from "#storage/gpg-keys";
-import { arrayOf } from "#xml/write";
+import { arrayOf } from "#wire/xml";
 import { readKeyRequest } from "#api/appliances/gpg-key-request";
 import { factory, type ApiEnv } from "#api/factory";
 import { parseParams, pathId } from "#api/params";

@@ -1,5 +1,5 @@
 import { listByApiKey } from "#domain/accounts/account";
-import { arrayOf } from "#xml/write";
+import { arrayOf } from "#wire/xml";
 import { basicCredentials, challenge } from "#api/authenticate";
 import { factory } from "#api/factory";
 import { xml } from "#api/respond";

@@ -6,7 +6,7 @@ import { factory } from "#api/factory";
 import { parseParams, pathId, readParams } from "#api/params";
 import { v2Only } from "#api/v2-only";
 import { manifestFields } from "#api/views/manifest";
-import { writeXml } from "#xml/write";
+import { writeXml } from "#wire/xml";
 
 export const Wanted = z.object({ version: z.string().optional() });
 

@@ -4,7 +4,7 @@ import { getAppliance, getOwnAppliance } from "#domain/appliances/appliance";
 import { Refusal } from "#domain/refusal";
 import { dropRepository, setRepositories, useRepository, useUserRepository } from "#domain/repositories/of-appliance";
 import { listApplianceRepositories } from "#storage/appliances";
-import type { XmlNode } from "#xml/read";
+import type { XmlNode } from "#wire/read-xml";
 import { factory, type ApiEnv } from "#api/factory";
 import { id, parseParams, pathId, readParams } from "#api/params";
 import { xml } from "#api/respond";

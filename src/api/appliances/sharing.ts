@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { Refusal } from "#domain/refusal";
 import { getSharing, share, unshare, type Sharing } from "#domain/appliances/sharing";
-import { XmlList } from "#xml/write";
+import { XmlList } from "#wire/xml";
 import { factory, type ApiEnv } from "#api/factory";
 import { pathId } from "#api/params";
 import { xml } from "#api/respond";

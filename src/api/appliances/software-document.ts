@@ -1,6 +1,6 @@
 import { Refusal } from "#domain/refusal";
 import type { SelectionRequest } from "#domain/software/software";
-import type { XmlNode } from "#xml/read";
+import type { XmlNode } from "#wire/read-xml";
 
 type Wanted = Pick<SelectionRequest, "kind" | "name" | "version">;
 

@@ -4,7 +4,7 @@ import { changeReleaseNotes, publish, publishedVersions, unpublish } from "#doma
 import { Refusal } from "#domain/refusal";
 import { draftReleaseNotes } from "#domain/difference/release-notes-draft";
 import type { Publication } from "#storage/publications";
-import { XmlList } from "#xml/write";
+import { XmlList } from "#wire/xml";
 import { factory, type ApiEnv } from "#api/factory";
 import { readRawText } from "#api/gallery/raw-text";
 import { pathId } from "#api/params";

@@ -1,4 +1,4 @@
-import { arrayOf, type XmlFields } from "#xml/write";
+import { arrayOf, type XmlFields } from "#wire/xml";
 import type { ApiVersion } from "#api/versions";
 import type { ApplianceWithBuilds, ListedBuild } from "#storage/appliance-builds";
 

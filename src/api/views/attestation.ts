@@ -1,6 +1,6 @@
 import { attestationFormats, sha256Of, type AttestationFormat } from "#domain/builds/attestation";
 import type { Build } from "#storage/builds";
-import type { XmlFields } from "#xml/write";
+import type { XmlFields } from "#wire/xml";
 
 /** The element `attestation`: ours. The address wants credentials, unlike that beside the image, which is a secret. */
 export const attestationFields = (

@@ -2,7 +2,7 @@ import type { BuildDifference, ComparedBuild, ComparedFiles } from "#domain/diff
 import type { ComparedFile, FileChange } from "#domain/difference/files";
 import type { ComparedPackage, LicenseDifference, PackageChange } from "#domain/difference/packages";
 import type { SettingChange } from "#domain/difference/settings";
-import { arrayOf, type XmlFields } from "#xml/write";
+import { arrayOf, type XmlFields } from "#wire/xml";
 
 /** The element `difference` (docs/api/difference.md); `nextUrl`: where the files go on. */
 export const buildDifferenceFields = (

@@ -1,7 +1,7 @@
 import { megabytes, type Viewer } from "#api/views/appliance";
 import type { BuildTexts } from "#domain/builds/log";
 import type { Build } from "#storage/builds";
-import { arrayOf, type XmlFields } from "#xml/write";
+import { arrayOf, type XmlFields } from "#wire/xml";
 
 /** The element `build` of the finished builds (wire.md §2.12): `image_type` stands before `download_url`. */
 export function buildFields(build: Build, { baseUrl, version }: Viewer): XmlFields {

@@ -1,6 +1,6 @@
 import { shownPermissions } from "#domain/contents/overlay-file-metadata";
 import type { OverlayFile } from "#storage/overlay-files";
-import { arrayOf, marked, type XmlFields, type XmlList } from "#xml/write";
+import { arrayOf, marked, type XmlFields, type XmlList } from "#wire/xml";
 import type { ApiVersion } from "#api/versions";
 
 interface Viewer {

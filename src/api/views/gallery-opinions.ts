@@ -1,5 +1,5 @@
 import type { Comment, Rating } from "#storage/gallery-opinions";
-import { XmlList, type XmlFields } from "#xml/write";
+import { XmlList, type XmlFields } from "#wire/xml";
 
 export const ratingFields = ({ count, average }: Rating): XmlFields => ({
   ratings: count,

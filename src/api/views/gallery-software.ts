@@ -1,5 +1,5 @@
 import type { PublishedItem, PublishedSoftware } from "#domain/gallery/published";
-import { marked, XmlList, type XmlFields, type XmlMarked } from "#xml/write";
+import { marked, XmlList, type XmlFields, type XmlMarked } from "#wire/xml";
 
 /** What a published version holds, with where it came from (wire.md §2.16). */
 export function publishedSoftwareFields(applianceId: number, software: PublishedSoftware): XmlFields {

@@ -2,8 +2,9 @@ import type { GalleryPage } from "#domain/gallery/list";
 import type { ReleaseNotesDraft } from "#domain/difference/release-notes-draft";
 import type { ListedPublication } from "#storage/gallery-list";
 import type { Publication } from "#storage/publications";
-import { marked, XmlList, type XmlFields } from "#xml/write";
-import { firewallFields, networkFields } from "#api/views/configuration";
+import { marked, XmlList, type XmlFields } from "#wire/xml";
+import { firewall as firewallShape, network as networkShape } from "#documents/configuration";
+import { shapeView } from "#wire/view";
 import { averageOf } from "#api/views/gallery-opinions";
 
 /** A page of the list; `count` is that of all pages (wire.md §2.16). */
@@ -55,8 +56,8 @@ export function publicationFields(publication: Publication): XmlFields {
     keyboard_layout: locale.keyboardLayout,
     language: locale.language,
     timezone: { location: locale.timezone },
-    network: networkFields(network),
-    firewall: firewallFields(firewall),
+    network: shapeView(networkShape, network),
+    firewall: shapeView(firewallShape, firewall),
     security: securityFields(publication),
   };
 }

@@ -3,9 +3,9 @@ import type { Manifest } from "#domain/builds/manifest";
 import { shownPermissions } from "#domain/contents/overlay-file-metadata";
 import { keytables } from "#kiwi/keytables";
 import { baseUrlOf } from "#api/views/software";
-import { copyOf } from "#xml/copy";
-import { readXml } from "#xml/read";
-import { marked, plainListOf, type XmlFields, type XmlList } from "#xml/write";
+import { copyOf } from "#wire/copy";
+import { readXml } from "#wire/read-xml";
+import { marked, plainListOf, type XmlFields, type XmlList } from "#wire/xml";
 
 /** The element `manifest` (wire.md §2.7): the KIWI description that was built, and what KIWI has no words for. */
 export function manifestFields(

@@ -1,7 +1,7 @@
 import type { ModifiedFile, ModifiedList } from "#contract/index";
 import type { Kept } from "#domain/testdrives/keep-modified-files";
 import { shownPermissions } from "#domain/contents/overlay-file-metadata";
-import { arrayOf, type XmlFields } from "#xml/write";
+import { arrayOf, type XmlFields } from "#wire/xml";
 import { filesFields } from "#api/views/file";
 import type { ApiVersion } from "#api/versions";
 

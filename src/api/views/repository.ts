@@ -1,6 +1,6 @@
 import { publicUrl, type RepositoryMatches } from "#domain/repositories/repository";
 import type { Repository } from "#storage/repositories";
-import { arrayOf, type XmlFields, type XmlList } from "#xml/write";
+import { arrayOf, type XmlFields, type XmlList } from "#wire/xml";
 
 interface Viewer {
   baseUrl: string;

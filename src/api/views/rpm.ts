@@ -1,4 +1,4 @@
-import { marked, type XmlFields } from "#xml/write";
+import { marked, type XmlFields } from "#wire/xml";
 import type { Rpm } from "#storage/rpms";
 
 /** An entry of the list, which names the base system itself (wire.md §2.13). */

@@ -1,7 +1,7 @@
 import type { RepositorySoftware, ShownPackage } from "#domain/images/installed-software";
 import type { SelectionChange } from "#domain/software/software";
 import type { Selection } from "#storage/appliances";
-import { marked, XmlList, type XmlMarked, type XmlFields } from "#xml/write";
+import { marked, XmlList, type XmlMarked, type XmlFields } from "#wire/xml";
 
 /** The element `software`: packages and patterns side by side, `version` only on pinned ones (wire.md §2.7). */
 export function softwareFields(applianceId: number, selection: Selection[]): XmlMarked {

@@ -1,4 +1,4 @@
-import type { XmlFields } from "#xml/write";
+import type { XmlFields } from "#wire/xml";
 import type { TemplateSet } from "#storage/template-sets";
 
 /** The element `template_set`: its templates are direct children (wire.md §2.2). */

@@ -1,6 +1,6 @@
 import type { StartedTestdrive } from "#domain/testdrives/testdrive";
 import type { Testdrive } from "#storage/testdrives";
-import type { XmlFields } from "#xml/write";
+import type { XmlFields } from "#wire/xml";
 
 /** The short form of the list (wire.md §2.15). `webUrl` is ours, and only where the machine has a network. */
 export const listedTestdriveFields = ({ id, state, buildId }: Testdrive, webUrl: string | undefined): XmlFields => ({

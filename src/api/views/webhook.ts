@@ -1,6 +1,6 @@
 import type { Delivery } from "#domain/events/webhook";
 import type { Webhook } from "#storage/webhooks";
-import { arrayOf, type XmlFields } from "#xml/write";
+import { arrayOf, type XmlFields } from "#wire/xml";
 
 /** The secret is shown once: when the webhook is made. */
 export const webhookFields = (webhook: Webhook, secret?: string): XmlFields => ({

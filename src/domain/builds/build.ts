@@ -36,7 +36,7 @@ import { isPublished } from "#storage/publications";
 export interface WatchedBuild extends Progress {
   id: number;
   version: string;
-  imageType: string;
+  imageType: ImageType;
 }
 
 /**

@@ -13,7 +13,7 @@ export function frozenConfiguration(appliance: Appliance): FrozenConfiguration {
     memoryMb: settings.memorySizeMb,
     cdrom: settings.cdromEnabled,
     network,
-    firewall,
+    firewall: { ...firewall, openPorts: [...firewall.openPorts] },
     webyast: settings.webyastEnabled,
     ...(scripts.build.enabled && { buildScript: scripts.build.script }),
   };

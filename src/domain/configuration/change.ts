@@ -1,80 +1,57 @@
+import type { ImageType } from "#contract/index";
+import { gigabytes, type configurationChange } from "#documents/configuration";
 import type { Configuration } from "#domain/configuration/configuration";
-
-/** Fields that may be left out. */
-export type Partly<T> = { [K in keyof T]?: T[K] | undefined };
 
 type User = Configuration["users"][number];
 type Database = Configuration["databases"][number];
 type Autostart = Configuration["autostarts"][number];
-type Scripts = Configuration["scripts"];
 
 /** All that the call speaks of; name, version and image type are columns of the appliance's row. */
 export interface Configured {
   name: string;
   version: string;
-  /** One of the image types, once it is checked. */
-  imageType: string;
+  imageType: ImageType;
   configuration: Configuration;
 }
-
-/** What is left out comes from the user of that name, or from the usual. */
-export type UserChange = Partly<User> & Pick<User, "name">;
-/** A password that is left out stays as it is. */
-export type DatabaseChange = Pick<Database, "type"> & {
-  users: (Partly<Database["users"][number]> & Pick<Database["users"][number], "username">)[];
-};
-export type AutostartChange = Partly<Autostart> & Pick<Autostart, "command">;
 
 /**
  * Any portion of a configuration (wire.md §2.4). A list that is there replaces the list; a scalar that is not there
  * stays, also inside a section.
  */
-export interface ConfigurationChange extends Partly<Omit<Configured, "configuration">> {
-  description?: string | undefined;
-  website?: string | undefined;
-  tags?: string[] | undefined;
-  locale?: Partly<Configuration["locale"]> | undefined;
-  network?: Partly<Configuration["network"]> | undefined;
-  firewall?: Partly<Configuration["firewall"]> | undefined;
-  users?: UserChange[] | undefined;
-  eulas?: string[] | undefined;
-  databases?: DatabaseChange[] | undefined;
-  autostarts?: AutostartChange[] | undefined;
-  /** `diskSizeGb`: as it is shown; `diskSizeMb`: exactly. */
-  settings?: (Partly<Configuration["settings"]> & { diskSizeGb?: number | undefined }) | undefined;
-  lvm?: Partly<Configuration["lvm"]> | undefined;
-  scripts?: { [K in keyof Scripts]?: Partly<Scripts[K]> | undefined } | undefined;
-}
+export type ConfigurationChange = NonNullable<(typeof configurationChange)["reads"]>;
+type UserChange = NonNullable<ConfigurationChange["users"]>[number];
+type DatabaseChange = NonNullable<ConfigurationChange["databases"]>[number];
+type AutostartChange = NonNullable<ConfigurationChange["autostarts"]>[number];
 
 /** The configuration with a change made to it, not yet checked. Passwords on both sides are clear text. */
 export function withChange(before: Configured, change: ConfigurationChange): Configured {
   const { configuration: old } = before;
-  const { name, version, imageType, description, website, tags, eulas, users, databases } = change;
+  const { name, version, imageType, users, databases, autostarts, settings, ...sections } = change;
   return {
-    ...before,
-    ...given({ name, version, imageType }),
+    ...merged(before, { name, version, imageType }),
     configuration: {
-      ...old,
-      ...given({ description, website, tags, eulas }),
-      locale: { ...old.locale, ...given(change.locale) },
-      network: { ...old.network, ...given(change.network) },
-      firewall: { ...old.firewall, ...given(change.firewall) },
+      ...merged(old, sections),
       users: users ? usersOf(users, old.users) : old.users,
       databases: databases ? databasesOf(databases, old.databases) : old.databases,
-      autostarts: change.autostarts?.map(autostartOf) ?? old.autostarts,
-      settings: settingsOf(change.settings ?? {}, old.settings),
-      lvm: { ...old.lvm, ...given(change.lvm) },
-      scripts: {
-        build: { ...old.scripts.build, ...given(change.scripts?.build) },
-        boot: { ...old.scripts.boot, ...given(change.scripts?.boot) },
-        autoyast: { ...old.scripts.autoyast, ...given(change.scripts?.autoyast) },
-      },
+      autostarts: autostarts?.map(autostartOf) ?? old.autostarts,
+      settings: settingsOf(settings ?? {}, old.settings),
     },
   };
 }
 
-/** Gigabytes, as the API shows the size of a disk: a rest counts as a whole one. */
-export const gigabytes = (megabytes: number): number => Math.ceil(megabytes / 1024);
+/** Takes what the change has, section by section; a list replaces the list. */
+function merged<T extends object>(old: T, change: object): T {
+  const result = { ...old };
+  for (const [key, value] of Object.entries(change)) {
+    if (value === undefined) continue;
+    const before: unknown = Reflect.get(old, key);
+    Reflect.set(result, key, isSection(before) && isSection(value) ? merged(before, value) : value);
+  }
+  return result;
+}
+
+const isSection = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function settingsOf(
   { diskSizeGb, ...change }: NonNullable<ConfigurationChange["settings"]>,
@@ -82,16 +59,16 @@ function settingsOf(
 ): Configuration["settings"] {
   // The sample templates have disks below the gigabyte that is shown; sending that back must not enlarge them.
   const isShown = diskSizeGb === undefined || diskSizeGb === gigabytes(old.diskSizeMb);
-  return { ...old, ...(isShown ? {} : { diskSizeMb: diskSizeGb * 1024 }), ...given(change) };
+  return merged(old, { ...(isShown ? {} : { diskSizeMb: diskSizeGb * 1024 }), ...change });
 }
 
-function usersOf(changes: UserChange[], old: User[]): User[] {
+function usersOf(changes: UserChange[], old: readonly User[]): readonly User[] {
   const known = new Map(old.map((user) => [user.name, user]));
   const taken = new Set(changes.map(({ name, uid }) => uid ?? known.get(name)?.uid));
   const free = uidsBeside(taken);
   return changes.map((change) => {
     const before = known.get(change.name) ?? usualUser(change.name, () => free.next().value);
-    return { ...before, ...given(change) };
+    return merged(before, change);
   });
 }
 
@@ -105,14 +82,14 @@ function* uidsBeside(taken: ReadonlySet<number | undefined>): Generator<number, 
   for (let uid = 1000; ; uid++) if (!taken.has(uid)) yield uid;
 }
 
-function databasesOf(changes: DatabaseChange[], old: Database[]): Database[] {
-  return changes.map(({ type, users }) => {
+function databasesOf(changes: DatabaseChange[], old: readonly Database[]): readonly Database[] {
+  return changes.map(({ type, users = [] }) => {
     const known = old.filter((database) => database.type === type).flatMap((database) => database.users);
     return {
       type,
       users: users.map((user) => {
         const before = known.find(({ username }) => username === user.username);
-        return { password: "", databases: [], ...before, ...given(user), username: user.username };
+        return { ...merged({ password: "", databases: [], ...before }, user), username: user.username };
       }),
     };
   });
@@ -124,10 +101,3 @@ const autostartOf = ({ command, description = "", enabled = true, user = "root" 
   enabled,
   user,
 });
-
-type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-
-/** Without the fields that are undefined. */
-function given<T extends object>(fields: T | undefined): Given<T> {
-  return Object.fromEntries(Object.entries(fields ?? {}).filter(([, value]) => value !== undefined)) as Given<T>;
-}

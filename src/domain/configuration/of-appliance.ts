@@ -1,4 +1,3 @@
-import { ImageType } from "#contract/index";
 import { Configuration, configurationOf } from "#domain/configuration/configuration";
 import { withChange, type ConfigurationChange, type Configured } from "#domain/configuration/change";
 import { opened, sealed, withoutPasswords, type ConfigurationKey } from "#domain/configuration/secrets";
@@ -53,8 +52,7 @@ export async function changeConfiguration(
     await precondition(before);
     const after = withChange(before, change);
     validate(after);
-    const { name, version } = after;
-    const imageType = ImageType.parse(after.imageType);
+    const { name, version, imageType } = after;
     const configuration = Configuration.parse(await sealed(env, after.configuration, configurationOf(read)));
     const saved = await saveConfiguration(db, { read, columns: { name, version, imageType, configuration } });
     if (saved) return { ...after, id: appliance.id };

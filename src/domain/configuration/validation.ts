@@ -1,4 +1,4 @@
-import { imageTypes } from "#contract/index";
+import { storedConfiguration } from "#documents/configuration";
 import { check } from "#domain/configuration/check";
 import type { Configuration } from "#domain/configuration/configuration";
 import type { Configured } from "#domain/configuration/change";
@@ -6,6 +6,7 @@ import { validateDatabases, validateUsers } from "#domain/configuration/people";
 import * as rules from "#domain/configuration/rules";
 import { highestNumber } from "#domain/version";
 import { keyboardLayouts } from "#kiwi/keytables";
+import { outOfRange } from "#wire/range";
 
 const maxTextBytes = 64 * 1024;
 /** As JSON with XML's escapes: a row of D1 has 2 MB, and the document that shows it must fit into the body that sends it back. */
@@ -27,17 +28,17 @@ export function validate(configured: Configured): void {
   validateSettings(configuration.settings);
   validateLvm(configuration.lvm);
   validateScripts(configuration.scripts);
+  const wrong = outOfRange(storedConfiguration, configuration);
+  check(wrong === undefined, wrong?.path ?? "", wrong?.why ?? "");
   check(bytesOf(configuration) <= maxConfigurationBytes, "configuration", "all of it together is too large");
 }
 
 const bytesOf = (configuration: Configuration): number =>
   new TextEncoder().encode(JSON.stringify(configuration).replaceAll(/[&<>]/g, "&amp;")).byteLength;
 
-function validateIdentity({ name, version, imageType }: Configured): void {
+function validateIdentity({ name, version }: Configured): void {
   check(name !== "" && rules.isLine(name, 255), "name", "must be one line of 1 to 255 characters");
   check(rules.isVersion(version), "version", `must be like 0.0.1, with numbers up to ${highestNumber}`);
-  const known = imageTypes.some((type) => type === imageType);
-  check(known, "type", `must be one of ${imageTypes.join(", ")}`);
 }
 
 function validateTexts({ description, website, tags, eulas }: Configuration): void {
@@ -85,12 +86,9 @@ function validateFirewall({ openPorts }: Configuration["firewall"]): void {
   }
 }
 
-function validateSettings(settings: Configuration["settings"]): void {
-  const { memorySizeMb, diskSizeMb, swapSizeMb, runlevel } = settings;
-  check(memorySizeMb >= 64 && memorySizeMb <= 65_536, "settings/memory_size", "must be 64 to 65536 MB");
+/** `disk_size` is shown in gigabytes, so its bounds are not those of its number. */
+function validateSettings({ diskSizeMb }: Configuration["settings"]): void {
   check(diskSizeMb >= 64 && diskSizeMb <= 1024 * 1024, "settings/disk_size", "must be 1 to 1024 GB, or at least 64M");
-  check(swapSizeMb <= 65_536, "settings/swap_size", "must be 0 to 65536 MB");
-  check(runlevel >= 1 && runlevel <= 5, "settings/runlevel", "must be 1 to 5");
 }
 
 function validateLvm({ enabled, volumeGroup, volumes }: Configuration["lvm"]): void {

@@ -103,7 +103,7 @@ async function snapshotOf(
     name: appliance.name,
     description,
     homepage: website,
-    tags,
+    tags: [...tags],
     publisher: account.displayName,
     username: account.username,
     baseSystem: appliance.baseSystem,

@@ -1,6 +1,5 @@
 import type { Arch } from "#contract/index";
 import { baseSystemByPackages, type KnownBaseSystem } from "#domain/repositories/base-system";
-import { type ImportLimits, refuseMore } from "#domain/repositories/import-limits";
 import { PartWriter } from "#domain/repositories/parts";
 import type { OtherDecompressor } from "#repodata/decompress";
 import { type InflationLimits, metadataInflation } from "#repodata/limits";
@@ -23,17 +22,14 @@ export interface PackageSource {
   importId: string;
   opened: OpenedRepository;
   download: Download;
-  /** Whose packages these could be. */
+  /** Asked when the index did not say what the repository is for. */
   candidates: readonly KnownBaseSystem[];
-  limits: ImportLimits;
 }
 
 export interface ImportedPackages {
   /** Keys of the .solv files. */
   parts: string[];
   packageCount: number;
-  /** Of its rows. */
-  bytes: number;
   arches: Arch[];
   baseSystem: string | undefined;
 }
@@ -51,8 +47,6 @@ interface Work {
   solver: Solver;
   source: PackageSource;
   parts: PartWriter;
-  /** So far. */
-  found: ImportLimits;
 }
 
 /**
@@ -63,12 +57,11 @@ interface Work {
 export async function importPackages(env: Env, db: Database, source: PackageSource): Promise<ImportedPackages> {
   const work = async (solver: Solver) => {
     const parts = new PartWriter(solver, env.BLOBS, source);
-    const found = { packages: 0, bytes: 0 };
-    const at: Work = { env, db, solver, source, parts, found };
-    const facts = await addPackages(at);
+    const at: Work = { env, db, solver, source, parts };
+    const found = await addPackages(at);
     await addPatterns(at);
     await addAdvisories(at);
-    return { ...facts, packageCount: found.packages, bytes: found.bytes, parts: parts.keys };
+    return { ...found, parts: parts.keys };
   };
   try {
     return await solverRoom.withEmptySolver(work, { longestMs });
@@ -78,10 +71,11 @@ export async function importPackages(env: Env, db: Database, source: PackageSour
   }
 }
 
-async function addPackages(work: Work): Promise<Pick<ImportedPackages, "arches" | "baseSystem">> {
+async function addPackages(work: Work): Promise<Omit<ImportedPackages, "parts">> {
   const { solver, source, parts } = work;
   const { opened } = source;
   const arches = new Set<string>();
+  let packageCount = 0;
   let baseSystem: string | undefined;
   const layout = opened.type === "yast2" ? "susetags" : "primary";
   for await (const part of importedParts(solver, await opening(work, opened.packages), layout)) {
@@ -89,9 +83,10 @@ async function addPackages(work: Work): Promise<Pick<ImportedPackages, "arches" 
     parts.add(part);
     for (const page of part.pages()) {
       for (const { arch } of page) arches.add(arch);
-      work.found.packages += page.length;
-      await addRows(
-        work,
+      packageCount += page.length;
+      await savePackages(
+        work.db,
+        source,
         page.map((listed) => rowOf(listed, opened.packagesFolder)),
       );
     }
@@ -99,14 +94,7 @@ async function addPackages(work: Work): Promise<Pick<ImportedPackages, "arches" 
     if (parts.isFull) await parts.flush();
   }
   await parts.flush();
-  return { arches: buildableArches(arches), baseSystem };
-}
-
-/** Stops when there is more than may be stored; what is written until then the import removes. */
-async function addRows({ db, source, found }: Work, rows: SearchRow[]): Promise<void> {
-  refuseMore(found, source.limits);
-  found.bytes += await savePackages(db, source.importId, rows);
-  refuseMore(found, source.limits);
+  return { packageCount, arches: buildableArches(arches), baseSystem };
 }
 
 /** The older layout keeps summaries and descriptions in a file of their own; it is read again for each part. */
@@ -137,7 +125,7 @@ async function addPatterns(work: Work): Promise<void> {
   parts.add(part);
   for (const page of part.pages()) {
     const patterns = page.flatMap(({ pattern, ...listed }) => (pattern === undefined ? [] : { ...listed, pattern }));
-    await addRows(work, patterns.map(patternRow));
+    await savePackages(work.db, source, patterns.map(patternRow));
   }
   await parts.flush();
 }

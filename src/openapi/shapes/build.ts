@@ -6,7 +6,6 @@ import {
   fields,
   id,
   imageType,
-  inJson,
   int,
   oneOf,
   only,
@@ -16,25 +15,6 @@ import {
   url,
   version,
 } from "#openapi/shape";
-
-const watched = {
-  id: id(32),
-  state: oneOf("running", "queued", "finished", "failed", "error", "cancelled"),
-  percent: int(40),
-  time_elapsed: int(96),
-  message: text("Installing software (12/48) busybox"),
-  version: version("0.0.3"),
-  image_type: imageType("oem"),
-  queue_position: inJson(int(3)),
-};
-
-export const runningBuild = document("RunningBuild", "running_build", fields(watched));
-export const runningBuilds = document("RunningBuilds", "running_builds", arrayOf("running_build", fields(watched)));
-export const startedBuild = document(
-  "StartedBuild",
-  "build",
-  fields({ ...watched, state: oneOf("queued", "running") }),
-);
 
 const facts = {
   id: id(31),

@@ -14,9 +14,9 @@ import {
   version,
   type Fields,
 } from "#openapi/shape";
-import { firewall, network } from "#openapi/shapes/configuration";
+import { firewall, network } from "#documents/configuration";
 
-const gallery = (name: string, content: Fields["fields"]) => document(name, "gallery", fields(content));
+const gallery = (name: string, content: Fields["given"]) => document(name, "gallery", fields(content));
 
 export const sharing = document(
   "Sharing",

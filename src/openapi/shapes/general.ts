@@ -32,8 +32,7 @@ const templateSetShape = fields({
 export const templateSet = document("TemplateSet", "template_set", templateSetShape);
 export const templateSets = document("TemplateSets", "template_sets", arrayOf("template_set", templateSetShape));
 
-/** Done, and nothing to tell: a client rejects any element in it. */
-export const success = document("Success", "success", fields({}));
+export { success } from "#documents/success";
 
 export const error = document(
   "Error",

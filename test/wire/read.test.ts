@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { Refusal } from "#domain/refusal";
-import { maxXmlBytes, readXml } from "#xml/read";
+import { WireFault } from "#wire/fault";
+import { maxXmlBytes, readXml } from "#wire/read-xml";
 
 const refusalOf = (document: string): string => {
   try {
     return JSON.stringify(readXml(document));
   } catch (error) {
-    if (error instanceof Refusal) return error.code;
+    if (error instanceof WireFault) return error.code;
     throw error;
   }
 };

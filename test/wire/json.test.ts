@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { writeJson } from "#xml/json";
-import { arrayOf, marked, plainListOf, XmlList, type XmlValue } from "#xml/write";
+import { writeJson } from "#wire/json";
+import { arrayOf, marked, plainListOf, XmlList, type XmlValue } from "#wire/xml";
 
 describe("writeJson", () => {
   it.each<[string, string, XmlValue, unknown]>([

@@ -1,4 +1,4 @@
-import { JsonOnly, XmlList, XmlMarked, type XmlFields, type XmlValue } from "./write.ts";
+import { JsonOnly, XmlList, XmlMarked, type XmlFields, type XmlValue } from "./xml.ts";
 
 /** The views of the API as JSON (docs/api/json.md), for clients that ask for it. */
 

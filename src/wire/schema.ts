@@ -4,10 +4,10 @@ export interface Schema {
 }
 
 /** Properties of an object, and which of them may be missing. */
-export type Parts = Record<string, { schema: Schema; isOptional: boolean }>;
+export type Properties = Record<string, { schema: Schema; isOptional: boolean }>;
 
-export function objectOf(parts: Parts): Schema {
-  const named = Object.entries(parts);
+export function objectOf(properties: Properties): Schema {
+  const named = Object.entries(properties);
   const required = named.filter(([, { isOptional }]) => !isOptional).map(([name]) => name);
   return {
     type: "object",

@@ -1,5 +1,5 @@
 import { XMLParser } from "fast-xml-parser";
-import { Refusal } from "#domain/refusal";
+import { WireFault } from "#wire/fault";
 
 /** An element of a document that a client sent. All names and values are text. */
 export interface XmlNode {
@@ -119,4 +119,4 @@ function character(code: number): string {
   return String.fromCodePoint(code);
 }
 
-const refused = (message: string) => new Refusal("invalid_xml", { message });
+const refused = (message: string) => new WireFault("invalid_xml", message);

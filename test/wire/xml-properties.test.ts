@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Refusal } from "#domain/refusal";
-import { readXml, type XmlNode } from "#xml/read";
-import { marked, writeXml, type XmlFields, type XmlValue } from "#xml/write";
+import { WireFault } from "#wire/fault";
+import { readXml, type XmlNode } from "#wire/read-xml";
+import { marked, writeXml, type XmlFields, type XmlValue } from "#wire/xml";
 
 /** What a document says, whatever writes or reads it. */
 interface Element {
@@ -93,7 +93,7 @@ function isDocument(text: string): boolean {
     readXml(text);
     return true;
   } catch (error) {
-    if (error instanceof Refusal && error.code === "invalid_xml") return false;
+    if (error instanceof WireFault && error.code === "invalid_xml") return false;
     throw error;
   }
 }

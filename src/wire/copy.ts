@@ -1,5 +1,5 @@
-import type { XmlNode } from "./read.ts";
-import { marked, type XmlMarked } from "./write.ts";
+import type { XmlNode } from "./read-xml.ts";
+import { marked, type XmlMarked } from "./xml.ts";
 
 /**
  * An element that was read, as a value to be written: for documents that this service has written itself. Equal names become

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { arrayOf, marked, plainListOf, writeXml } from "#xml/write";
+import { arrayOf, marked, plainListOf, writeXml } from "#wire/xml";
 
 describe("writeXml", () => {
   it("writes fields in their order, indented, each on its own line", () => {

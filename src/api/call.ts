@@ -1,0 +1,110 @@
+import type { Context } from "hono";
+import type { z } from "zod";
+import type { RefusalCode } from "#domain/refusal";
+import { both, type Body, type Group, type Operation, type Version } from "#openapi/operation";
+import { readDocument } from "#wire/read";
+import type { Document, Typed } from "#wire/shape";
+import { viewOf } from "#wire/view";
+import type { ApiEnv } from "#api/factory";
+import { parseParams, pathId, readParams } from "#api/params";
+import { xml } from "#api/respond";
+import { validated } from "#api/revalidation";
+import { readXmlBody } from "#api/xml-body";
+
+/** One call of the API: its route, its description and what it does. The routes, OpenAPI, the page and the table test come from it. */
+export interface Call extends Operation {
+  handle(c: Context<ApiEnv>): Promise<Response>;
+}
+
+export interface CallGroup extends Group {
+  operations: readonly Call[];
+}
+
+/** Who calls, with which version of the API, and the bindings that the answer is made with. */
+export type Caller = ApiEnv["Variables"] & { env: Env };
+
+/** An answer that is a file: `act` makes the response itself. */
+export type FileAnswer = Extract<Operation["answer"], { kind: "file" }> & Typed<Response, unknown>;
+
+export const file = (what: string, ...types: readonly string[]): FileAnswer => ({ kind: "file", types, what });
+
+type Ids = Readonly<Record<string, RefusalCode>>;
+
+interface Given<R extends string, A, I extends Ids, P extends z.ZodObject, B> {
+  /** Unlike that of every other call: `startBuild`. */
+  name: string;
+  summary: string;
+  details?: string;
+  versions?: readonly Version[];
+  /** Ids in the path, each with the code for an id that is unknown or another account's. */
+  ids?: I;
+  params?: P;
+  /** What a parameter means here, where it is not what `parameter-meanings.ts` says. */
+  about?: Readonly<Record<string, string>>;
+  /** The document that the body holds, or what else it is. */
+  takes?: Document<never, B> | Exclude<Body, { kind: "document" }>;
+  answer: (Document | FileAnswer) & Typed<A, unknown>;
+  /** The answer carries an ETag; the call heeds If-None-Match or If-Match. */
+  hasEtag?: true;
+  /** Codes beside those of ids and those that every call knows. */
+  refuses?: readonly RefusalCode[];
+  deprecated?: true;
+  act: (caller: Caller, request: RequestOf<R, I, P, B>, c: Context<ApiEnv>) => A | Promise<A>;
+}
+
+/** Ids of the path as numbers, its other names as text, the parameters, and the reader of the document in the body. */
+type RequestOf<R extends string, I, P extends z.ZodObject, B> = {
+  [N in NamesIn<R>]: N extends keyof I ? number : string;
+} & z.output<P> & { body: () => Promise<B> };
+
+type NamesIn<R extends string> = R extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
+
+/** Describes a call: `call("GET /builds/{build_id}", { … })`. Paths are below /api/<version>/user. */
+export function call<
+  const R extends `${Operation["method"]} /${string}`,
+  A,
+  const I extends Ids = Record<never, RefusalCode>,
+  P extends z.ZodObject = z.ZodObject<Record<never, z.ZodType>>,
+  B = undefined,
+>(route: R, given: Given<R, A, I, P, B>): Call {
+  const { ids, versions = both, refuses, takes, answer, act: _act, ...described } = given;
+  const [method, path = ""] = route.split(" ");
+  const unknown = Object.values(ids ?? {});
+  return {
+    ...described,
+    method: method as Operation["method"],
+    path,
+    versions,
+    ...(takes && { body: "root" in takes ? { kind: "document", document: takes } : takes }),
+    answer: "root" in answer ? { kind: "document", document: answer } : answer,
+    ...(unknown.length > 0 && { unknown }),
+    ...(refuses && { refusals: refuses }),
+    handle: async (c) => await answered(c, given),
+  };
+}
+
+async function answered<R extends string, A, I extends Ids, P extends z.ZodObject, B>(
+  c: Context<ApiEnv>,
+  given: Given<R, A, I, P, B>,
+): Promise<Response> {
+  const { answer, hasEtag, act } = given;
+  const result = await act({ ...c.var, env: c.env }, await requestOf(c, given), c);
+  if (result instanceof Response) return result;
+  const document = answer as Document<A>;
+  return (hasEtag ? validated : xml)(c, document.root, viewOf(document, result, c.var));
+}
+
+async function requestOf<R extends string, A, I extends Ids, P extends z.ZodObject, B>(
+  c: Context<ApiEnv>,
+  { ids, params, takes }: Given<R, A, I, P, B>,
+): Promise<RequestOf<R, I, P, B>> {
+  const named = Object.entries(c.req.param()).map(([name, value]) => {
+    const code = ids?.[name];
+    return [name, code === undefined ? value : pathId(c, name, code)];
+  });
+  const given = params && parseParams(params, await readParams(c));
+  // Read late: an appliance that is not the caller's does not exist, whatever the body says.
+  const body = async () => (takes && "root" in takes ? readDocument(takes, await readXmlBody(c.req.raw)) : undefined);
+  // The types of the call say what is in it.
+  return { ...Object.fromEntries(named), ...given, body } as unknown as RequestOf<R, I, P, B>;
+}

@@ -1,0 +1,41 @@
+import type { Context } from "hono";
+import { getAppliance, getOwnAppliance } from "#domain/appliances/appliance";
+import { getPicture, pictureLimits, pictureTooLarge, replacePicture } from "#domain/contents/picture";
+import { Refusal } from "#domain/refusal";
+import { answerBlob } from "#http/blob";
+import { receiveUpload } from "#http/upload";
+import { readWhole } from "#http/whole-body";
+import type { PictureKind } from "#storage/pictures";
+import type { Caller } from "#api/call";
+import { damagedForm } from "#api/upload";
+
+interface OfAppliance {
+  appliance_id: number;
+}
+
+export const showPicture =
+  (kind: PictureKind) =>
+  async ({ env, db, account }: Caller, { appliance_id }: OfAppliance, c: Context): Promise<Response> => {
+    const appliance = await getAppliance(db, account.id, appliance_id, "path");
+    const shown = await getPicture(env, appliance, kind);
+    return await answerBlob(c.req.raw, { ...shown, contentType: "image/png" });
+  };
+
+export const replacePictureBy =
+  (kind: PictureKind) =>
+  async ({ env, db, account }: Caller, { appliance_id }: OfAppliance, c: Context): Promise<void> => {
+    const { id } = await getOwnAppliance(db, account.id, appliance_id, "path");
+    const png = await receivePng(c.req.raw, kind);
+    await replacePicture({ env, db }, { id, accountId: account.id }, { kind, png });
+  };
+
+/** The file of the request, in memory: it is not larger than it may be. */
+async function receivePng(request: Request, kind: PictureKind): Promise<Uint8Array> {
+  const { stored } = await receiveUpload(request, {
+    store: async ({ body }) => (await readWhole(body, pictureLimits[kind].maxBytes)) ?? "too large",
+    discard: async () => {}, // nothing is stored yet
+  }).catch(damagedForm("invalid_value"));
+  if (stored === "too large") throw pictureTooLarge(kind);
+  if (stored && stored.byteLength > 0) return stored;
+  throw new Refusal("missing_parameter", { message: "The parameter file is missing." });
+}

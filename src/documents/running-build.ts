@@ -1,0 +1,20 @@
+import { imageTypes } from "#contract/index";
+import { arrayOf, fields, id, int, oneOf, text, version } from "#wire/field";
+import { document } from "#wire/shape";
+
+/** The element `running_build` (wire.md §2.11); a command line client reads `version` too. */
+const watched = fields({
+  id: id("id", 32),
+  state: oneOf("state", ["running", "queued", "finished", "failed", "error", "cancelled"]),
+  percent: int("percent", 40),
+  time_elapsed: int("secondsElapsed", 96),
+  message: text("message", "Installing software (12/48) busybox"),
+  version: version("version", "0.0.3"),
+  image_type: oneOf("imageType", imageTypes, "oem"),
+  queue_position: int("queuePosition", 3).inJson(),
+});
+
+export const runningBuild = document("RunningBuild", "running_build", watched);
+export const runningBuilds = document("RunningBuilds", "running_builds", arrayOf("running_build", watched));
+/** Its root and its first child `id` are all that clients read of it. */
+export const startedBuild = document("StartedBuild", "build", watched);

@@ -1,0 +1,56 @@
+import { writeJson } from "#wire/json";
+import { saidAttributes } from "#wire/field";
+import { shownIn, type AnyShape, type Document, type Fields, type Marked, type Part, type Version } from "#wire/shape";
+import {
+  clientTime,
+  JsonOnly,
+  marked,
+  XmlList,
+  writeXml,
+  type XmlFields,
+  type XmlMarked,
+  type XmlValue,
+} from "#wire/xml";
+
+/** A document with one of everything that it can hold, as the service would write it. */
+export const xmlExample = ({ root, shape }: Document, version: Version): string =>
+  writeXml(root, valueOf(shape, version));
+
+export const jsonExample = ({ root, shape }: Document, version: Version): unknown =>
+  JSON.parse(writeJson(root, valueOf(shape, version)));
+
+function valueOf(shape: AnyShape, version: Version): XmlValue {
+  switch (shape.kind) {
+    case "leaf":
+      return shape.example;
+    case "fields":
+      return fieldsOf(shape, version);
+    case "list":
+      return new XmlList(shape.item, [valueOf(shape.of, version)], saidBy(saidAttributes(shape)));
+    case "marked":
+      return markedOf(shape, version);
+    default:
+      return shape satisfies never;
+  }
+}
+
+const fieldsOf = (shape: Fields, version: Version): XmlFields =>
+  Object.fromEntries(shownIn(version, shape).map(([name, part]) => [name, partOf(part, version)]));
+
+function partOf({ shape, isRepeated, isJsonOnly }: Part, version: Version): XmlFields[string] {
+  if (isRepeated) return [valueOf(shape, version)];
+  if (!isJsonOnly || shape.kind !== "leaf" || shape.example instanceof Date) return valueOf(shape, version);
+  return new JsonOnly(shape.example);
+}
+
+function markedOf({ attributes, value }: Marked, version: Version): XmlMarked {
+  return marked(saidBy(attributes), "kind" in value ? fieldsOf(value, version) : String(exampleOf(value)));
+}
+
+const saidBy = (attributes: Marked["attributes"]): Record<string, string | number | boolean> =>
+  Object.fromEntries(Object.entries(attributes).map(([name, part]) => [name, exampleOf(part)]));
+
+function exampleOf({ shape }: Part): string | number | boolean {
+  if (shape.kind !== "leaf") throw new Error("an attribute holds text");
+  return shape.example instanceof Date ? clientTime(shape.example) : shape.example;
+}

@@ -1,0 +1,13 @@
+/** A document that a client sent is wrong; the codes are the specification's. The message is for the client. */
+export class WireFault extends Error {
+  override readonly name = "WireFault";
+  readonly code: "invalid_xml" | "invalid_node" | "invalid_value";
+  constructor(code: WireFault["code"], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export const unknownElement = (path: string) => new WireFault("invalid_node", `The element ${path} is not known here.`);
+
+export const wrongValue = (path: string, why: string) => new WireFault("invalid_value", `${path}: ${why}.`);

@@ -1,0 +1,266 @@
+import * as leaves from "#wire/leaf";
+import type { LeafShape } from "#wire/leaf";
+import type { XmlNode } from "#wire/read-xml";
+import {
+  document,
+  type AnyShape,
+  type Document,
+  type Fields,
+  type List,
+  type Marked,
+  type Part,
+  type Shape,
+  type Version,
+  type Viewer,
+} from "#wire/shape";
+
+/** Any field. `writes` and `reads` are known to the compiler alone. */
+export interface AnyField<O = never, C = unknown> {
+  readonly writes?: (owner: O) => void;
+  readonly reads?: C;
+  readonly part: Part;
+}
+
+/** A field of an owner O. C: what a reader of the field adds to the change that a client wants. */
+export class Field<O = never, C = unknown> implements AnyField<O, C> {
+  declare readonly writes?: (owner: O) => void;
+  declare readonly reads?: C;
+  readonly part: Part;
+
+  constructor(part: Part) {
+    this.part = part;
+  }
+
+  /** Left out where the owner has nothing there. */
+  optional(): Field<{ [P in keyof O]?: O[P] | null | undefined }, C> {
+    return this.#with({ isOptional: true });
+  }
+
+  /** Left out where it is an empty text or an empty list. */
+  unlessEmpty(): Field<O, C> {
+    return this.#with({ isOptional: true, skipsEmpty: true });
+  }
+
+  /** Left out where the owner is not such. */
+  when<W>(condition: (owner: W) => boolean): Field<O & W, C> {
+    return this.#with({ isOptional: true, when: condition as (owner: unknown) => boolean });
+  }
+
+  only(version: Version): Field<O, C> {
+    return this.#with({ only: version });
+  }
+
+  /** A Kiln extension in a document whose elements are the original's: only JSON shows it. */
+  inJson(): Field<{ [P in keyof O]?: O[P] | null | undefined }, C> {
+    return this.#with({ isOptional: true, isJsonOnly: true });
+  }
+
+  /** A reader refuses a document without it. */
+  required(): Field<O, Required<C>> {
+    return this.#with({ reading: "required" });
+  }
+
+  /** A reader takes it and leaves it unread. */
+  ignored(): Field<O> {
+    return this.#with({ reading: "ignored" });
+  }
+
+  /** Reads it in another way than its shape does. */
+  readBy(read: (node: XmlNode, path: string) => C[keyof C]): Field<O, C> {
+    return this.#with({ readBy: read });
+  }
+
+  /** Reads properties of the owner from it, in another way than its shape does. */
+  readInto<D extends object>(read: (node: XmlNode, path: string) => D): Field<O, D> {
+    return this.#with({ readBy: read, isReadIntoOwner: true });
+  }
+
+  /** Shows another value than is stored. */
+  shownAs<V extends O[keyof O]>(show: (value: O[keyof O]) => V): Field<O, C> {
+    const { get } = this.part;
+    return this.#with({ get: (owner, viewer) => show(get(owner, viewer) as O[keyof O]) });
+  }
+
+  /** Bounds of a number, both included. */
+  range(min: number, max: number, unit = ""): Field<O, C> {
+    return this.#with({ range: { min, max, unit } });
+  }
+
+  /** What a stored document that lacks the field has there. */
+  initially(value: O[keyof O]): Field<O, C> {
+    return this.#with({ initial: value });
+  }
+
+  #with<P, D>(change: Partial<Part>): Field<P, D> {
+    return new Field<P, D>({ ...this.part, ...change });
+  }
+}
+
+export type AnyFields = Readonly<Record<string, AnyField>>;
+
+/** What has every property that the fields are written from. */
+export type OwnerOf<F extends AnyFields> = Plain<
+  Joined<{ [K in keyof F]: F[K] extends AnyField<infer O> ? (one: O) => void : never }>
+>;
+type ChangeOf<F extends AnyFields> = Plain<
+  Joined<{ [K in keyof F]: F[K] extends AnyField<never, infer C> ? (one: C) => void : never }>
+>;
+/** One object type for an intersection of many. */
+type Plain<T> = T extends object ? { -readonly [K in keyof T]: T[K] } : T;
+type Joined<T> = T[keyof T] extends (all: infer A) => void ? A : never;
+
+/** Where a value comes from: a property of its owner, or a function of it. */
+type Getter<O, V> = (owner: O, viewer: Viewer) => V | null | undefined;
+
+function field<V, A extends readonly unknown[]>(shapeOf: (...example: A) => LeafShape<V>) {
+  function of<K extends string>(key: K, ...example: A): Field<Readonly<Record<K, V>>, Partial<Record<K, V>>>;
+  function of<O>(get: Getter<O, V>, ...example: A): Field<O>;
+  function of(source: string | Getter<never, V>, ...example: A): AnyField {
+    return fieldOf(source, shapeOf(...example));
+  }
+  return of;
+}
+
+export const text = field(leaves.text);
+export const lines = field(leaves.lines);
+export const script = field(leaves.script);
+export const password = field(leaves.password);
+export const words = field(leaves.words);
+export const id = field(leaves.id);
+export const int = field(leaves.int);
+export const megabytes = field(leaves.megabytes);
+export const bool = field(leaves.bool);
+export const url = field(leaves.url);
+export const version = field(leaves.version);
+export const digest = field(leaves.digest);
+export const time = field(leaves.time);
+
+export function oneOf<K extends string, const V extends string>(
+  key: K,
+  values: readonly V[],
+  example?: NoInfer<V>,
+): Field<Readonly<Record<K, V>>, Partial<Record<K, V>>>;
+export function oneOf<O, const V extends string>(
+  get: Getter<O, V>,
+  values: readonly V[],
+  example?: NoInfer<V>,
+): Field<O>;
+export function oneOf(source: string | Getter<never, string>, values: readonly string[], example?: string): AnyField {
+  return fieldOf(source, leaves.oneOf(values, example));
+}
+
+/** An element of a shape of its own. */
+export function inside<K extends string, T, C>(
+  key: K,
+  shape: Shape<T, C>,
+): Field<Readonly<Record<K, T>>, Partial<Record<K, C>>>;
+export function inside<O, T>(get: Getter<O, T>, shape: Shape<T>): Field<O>;
+export function inside(source: string | Getter<never, unknown>, shape: AnyShape): AnyField {
+  return fieldOf(source, shape);
+}
+
+/** Elements of one owner in an element of their own. */
+export const group = <O, C>(shape: Shape<O, C>): Field<O, C> =>
+  new Field({ ...plain, shape, key: undefined, get: (owner) => owner });
+
+/** Any number of elements of one name, without another one around them. */
+export function repeated<K extends string, T, C>(
+  key: K,
+  shape: Shape<T, C>,
+): Field<Readonly<Record<K, readonly T[]>>, Partial<Record<K, C[]>>>;
+export function repeated<O, T>(get: Getter<O, readonly T[]>, shape: Shape<T>): Field<O>;
+export function repeated(source: string | Getter<never, unknown>, shape: AnyShape): AnyField {
+  return new Field({ ...fieldOf(source, shape).part, isRepeated: true });
+}
+
+/** Fields of a property of the owner, as if they were the owner's. */
+export function through<K extends string, F extends AnyFields>(
+  key: K,
+  fields: F,
+): { [N in keyof F]: F[N] extends AnyField<infer O, infer C> ? Field<Readonly<Record<K, O>>, C> : never };
+export function through(key: string, fields: AnyFields): AnyFields {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, { part }]) => {
+      const { when } = part;
+      const get: Part["get"] = (owner, viewer) => part.get(propertyOf(owner, key), viewer);
+      const lifted = when && { when: (owner: unknown) => when(propertyOf(owner, key)) };
+      return [name, new Field({ ...part, get, ...lifted })];
+    }),
+  );
+}
+
+/** An element with elements in this order. */
+export function fields<F extends AnyFields>(fields: F): Fields & Shape<OwnerOf<F>, ChangeOf<F>> {
+  return { kind: "fields", fields: partsOf(fields) };
+}
+
+/** A document of which a client may send any part; fields that readers ignore are not described. */
+export const anyPartOf = <C>(name: string, { root, shape }: Document<never, C>): Document<never, C> =>
+  document(name, root, anyPart(shape) as Shape<never, C>);
+
+function anyPart(shape: AnyShape): AnyShape {
+  if (shape.kind !== "fields") return shape;
+  const parts = Object.entries(shape.fields).map(([name, part]): [string, Part] => [
+    name,
+    { ...part, isOptional: true, isUnnamed: part.reading === "ignored", shape: anyPart(part.shape) },
+  ]);
+  return { kind: "fields", fields: Object.fromEntries(parts) };
+}
+
+/** An element with attributes around text or elements of the same owner. */
+export function marked<A extends AnyFields, O, C>(
+  attributes: A,
+  value: AnyField<O, C> | (Fields & Shape<O, C>),
+): Marked & Shape<OwnerOf<A> & O, ChangeOf<A> & C> {
+  return { kind: "marked", attributes: partsOf(attributes), value: "part" in value ? value.part : value };
+}
+
+/** A list with `type="array"`. */
+export const arrayOf = <T, C>(item: string, of: Shape<T, C>) => list<T, C>({ item, of, says: "array" });
+/** A list with `count="3"`. */
+export const countedOf = <T, C>(item: string, of: Shape<T, C>) => list<T, C>({ item, of, says: "count" });
+/** A list without an attribute. */
+export const plainListOf = <T, C>(item: string, of: Shape<T, C>) => list<T, C>({ item, of, says: "nothing" });
+
+/** A list with `type="array"` and attributes of its owner. */
+export function markedArrayOf<A extends AnyFields, O, T>(
+  attributes: A,
+  items: (owner: O) => readonly T[],
+  { item, of }: { item: string; of: Shape<T> },
+): List & Shape<OwnerOf<A> & O> {
+  const itemsOf = items as List["itemsOf"];
+  return { kind: "list", item, of, says: "array", attributes: partsOf(attributes), itemsOf };
+}
+
+function list<T, C>({ item, of, says }: Pick<List, "item" | "of" | "says">): List & Shape<readonly T[], C[]> {
+  return { kind: "list", item, of, says, attributes: {}, itemsOf: (value) => value as readonly unknown[] };
+}
+
+const plain = {
+  isRepeated: false,
+  isOptional: false,
+  skipsEmpty: false,
+  isJsonOnly: false,
+  reading: "optional",
+} as const;
+
+function fieldOf(source: string | Getter<never, unknown>, shape: AnyShape): Field {
+  if (typeof source !== "string")
+    return new Field({ ...plain, shape, key: undefined, get: source as Part["get"], reading: "ignored" });
+  return new Field({ ...plain, shape, key: source, get: (owner) => propertyOf(owner, source) });
+}
+
+const propertyOf = (owner: unknown, key: string): unknown => (owner as Record<string, unknown>)[key];
+
+const partsOf = (fields: AnyFields): Record<string, Part> =>
+  Object.fromEntries(Object.entries(fields).map(([name, { part }]) => [name, part]));
+
+/** What the start tag of a list says, with examples. */
+export function saidAttributes({ says, attributes }: List): Marked["attributes"] {
+  const said: Record<List["says"], Marked["attributes"]> = {
+    array: { type: oneOf("type", ["array"]).part },
+    count: { count: int("count", 1).part },
+    nothing: {},
+  };
+  return { ...said[says], ...attributes };
+}

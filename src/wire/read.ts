@@ -1,0 +1,78 @@
+import { unknownElement, wrongValue } from "#wire/fault";
+import { pathOf, plainName } from "#wire/leaf";
+import type { XmlNode } from "#wire/read-xml";
+import type { AnyShape, Document, Fields, List, Marked, Part } from "#wire/shape";
+
+/**
+ * Reads what a client wants changed: any portion of a document, each element at most once. In names of elements `-` and `_`
+ * are alike, and attributes that the shape does not name are ignored (wire.md §2.4). Throws a WireFault.
+ */
+export function readDocument<C>({ root, shape }: Document<never, C>, node: XmlNode): C {
+  if (plainName(node) !== root) throw unknownElement(plainName(node));
+  // The shape's types say what its readers return.
+  return readShape(shape, node, "") as C;
+}
+
+function readShape(shape: AnyShape, node: XmlNode, path: string): unknown {
+  switch (shape.kind) {
+    case "leaf":
+      return shape.read(node, path);
+    case "fields":
+      return readFields(shape, node, path);
+    case "list":
+      return readList(shape, node, path);
+    case "marked":
+      return readMarked(shape, node, path);
+    default:
+      return shape satisfies never;
+  }
+}
+
+function readFields({ fields }: Fields, node: XmlNode, path: string): Record<string, unknown> {
+  refuseText(node, path);
+  const read: Record<string, unknown> = {};
+  for (const [name, nodes] of Map.groupBy(node.children, plainName)) {
+    const part = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (!part || part.isJsonOnly) throw unknownElement(path === "" ? name : `${path}/${name}`);
+    if (part.reading !== "ignored") Object.assign(read, readPart(part, nodes, path));
+  }
+  for (const [name, { reading, key = "" }] of Object.entries(fields)) {
+    if (reading === "required" && read[key] === undefined) throw wrongValue(`${path}/${name}`, "is missing");
+  }
+  return read;
+}
+
+/** What the elements of one name add to their owner. */
+function readPart(part: Part, nodes: readonly XmlNode[], path: string): object {
+  const values = nodes.map((node) => readOne(part, node, pathOf(node, path)));
+  // An empty one alone says that there are none.
+  if (part.isRepeated) return { [part.key ?? ""]: values.filter((one) => one !== "") };
+  const [, second] = nodes;
+  if (second) throw wrongValue(pathOf(second, path), "appears twice");
+  return part.key === undefined || part.isReadIntoOwner ? Object(values[0]) : { [part.key]: values[0] };
+}
+
+const readOne = ({ readBy, shape }: Part, node: XmlNode, path: string): unknown =>
+  readBy ? readBy(node, path) : readShape(shape, node, path);
+
+function readList({ item, of }: List, node: XmlNode, path: string): unknown[] {
+  refuseText(node, path);
+  return node.children.map((child) => {
+    const at = pathOf(child, path);
+    if (plainName(child) !== item) throw unknownElement(at);
+    return readShape(of, child, at);
+  });
+}
+
+function readMarked({ attributes, value }: Marked, node: XmlNode, path: string): object {
+  const read: Record<string, unknown> = {};
+  for (const [name, { key, reading }] of Object.entries(attributes)) {
+    const given = node.attributes.get(name);
+    if (given && key !== undefined && reading !== "ignored") read[key] = given;
+  }
+  return { ...read, ...("kind" in value ? readFields(value, node, path) : readPart(value, [node], path)) };
+}
+
+function refuseText(node: XmlNode, path: string): void {
+  if (node.text !== "") throw wrongValue(path || plainName(node), "holds elements, no text");
+}

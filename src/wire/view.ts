@@ -1,0 +1,66 @@
+import type { AnyShape, Document, Fields, List, Marked, Part, Shape, Viewer } from "#wire/shape";
+import { shownIn } from "#wire/shape";
+import { JsonOnly, marked, XmlList, type XmlFields, type XmlMarked, type XmlValue } from "#wire/xml";
+
+/** A value as the writers of XML and JSON take it. */
+export const viewOf = <T>({ shape }: Document<T>, value: T, viewer: Viewer): XmlValue => valueOf(shape, value, viewer);
+
+/** A shape that shows everybody the same, inside a view that is still written by hand. */
+export const shapeView = <T>(shape: Shape<T>, value: T): XmlValue =>
+  valueOf(shape, value, { baseUrl: "", version: { name: "v2" } });
+
+function valueOf(shape: AnyShape, value: unknown, viewer: Viewer): XmlValue {
+  switch (shape.kind) {
+    case "leaf":
+      return shape.write(value);
+    case "fields":
+      return fieldsOf(shape, value, viewer);
+    case "list":
+      return listOf(shape, value, viewer);
+    case "marked":
+      return markedOf(shape, value, viewer);
+    default:
+      return shape satisfies never;
+  }
+}
+
+function fieldsOf(shape: Fields, owner: unknown, viewer: Viewer): XmlFields {
+  const view: XmlFields = {};
+  for (const [name, part] of shownIn(viewer.version.name, shape)) view[name] = partOf(part, owner, viewer);
+  return view;
+}
+
+function partOf(part: Part, owner: unknown, viewer: Viewer): XmlFields[string] {
+  if (part.when && !part.when(owner)) return undefined;
+  const value = part.get(owner, viewer);
+  if (value === undefined || value === null || (part.skipsEmpty && isEmpty(value))) return undefined;
+  if (part.isRepeated) return (value as readonly unknown[]).map((one) => valueOf(part.shape, one, viewer));
+  const shown = valueOf(part.shape, value, viewer);
+  return part.isJsonOnly && isScalar(shown) ? new JsonOnly(shown) : shown;
+}
+
+function listOf({ item, of, says, attributes, itemsOf }: List, value: unknown, viewer: Viewer): XmlList {
+  const items = itemsOf(value).map((one) => valueOf(of, one, viewer));
+  const said = { array: { type: "array" }, count: { count: items.length }, nothing: {} }[says];
+  return new XmlList(item, items, { ...said, ...attributesOf(attributes, value, viewer) });
+}
+
+function markedOf({ attributes, value }: Marked, owner: unknown, viewer: Viewer): XmlMarked {
+  const said = attributesOf(attributes, owner, viewer);
+  if ("kind" in value) return marked(said, fieldsOf(value, owner, viewer));
+  return marked(said, String(partOf(value, owner, viewer) ?? ""));
+}
+
+function attributesOf(parts: Marked["attributes"], owner: unknown, viewer: Viewer) {
+  const said: Record<string, string | number | boolean> = {};
+  for (const [name, part] of Object.entries(parts)) {
+    const value = partOf(part, owner, viewer);
+    if (value !== undefined && isScalar(value)) said[name] = value;
+  }
+  return said;
+}
+
+const isScalar = (value: XmlFields[string]): value is string | number | boolean =>
+  typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+
+const isEmpty = (value: unknown): boolean => value === "" || (Array.isArray(value) && value.length === 0);
