@@ -7,9 +7,13 @@ import { expectError, readXml } from "../support/xml.ts";
 let tux: Client;
 let rhea: Client;
 let id: number;
+/** From here on `id` is an appliance without any opinion. */
+const publishAnother = async () => {
+  ({ applianceId: id } = await publishedAppliance(tux));
+};
 beforeAll(async () => {
   [tux, rhea] = await Promise.all([signedIn(), signedIn()]);
-  ({ applianceId: id } = await publishedAppliance(tux));
+  await publishAnother();
 });
 
 const ratingIn = async (answer: Response) => (await readXml(answer)).gallery.appliance;
@@ -19,10 +23,12 @@ const rating = async () => await ratingIn(await rhea.get(galleryPath(id, "/ratin
 
 describe("ratings", () => {
   it("are none at first", async () => {
+    await publishAnother();
     expect(await rating()).toEqual({ ratings: "0", average_rating: "0.0" });
   });
 
   it("count one per account, the last one, also when they come at once", async () => {
+    await publishAnother();
     expect(await ratingIn(await rate(rhea, 0))).toEqual({ ratings: "1", average_rating: "0.0" });
     expect(await ratingIn(await rate(rhea, 5))).toEqual({ ratings: "1", average_rating: "5.0" });
     await Promise.all([rate(tux, 4), rate(tux, 4), rate(tux, 4)]);
@@ -52,18 +58,20 @@ describe("ratings", () => {
 const say = (client: Client, body: BodyInit, query = "") =>
   sendText(client, "POST", galleryPath(id, `/comments${query}`), { body });
 const commentsIn = async (answer: Response) => (await readXml(answer)).gallery.appliance.comments;
+const idOfFirst = async (): Promise<string> => (await commentsIn(await say(rhea, "Hello"))).comment.id;
 const comments = async () => await commentsIn(await rhea.get(galleryPath(id, "/comments")));
 
 describe("comments", () => {
-  let first: string;
-
   it("are none at first, in the long form", async () => {
+    await publishAnother();
     expect(await (await rhea.get(galleryPath(id, "/comments"))).text()).toContain(
       '<comments count="0">\n    </comments>',
     );
   });
 
   it("are text as it was sent, under the display name", async () => {
+    await publishAnother();
+
     const { comment } = await commentsIn(await say(rhea, "parent=7&text=100%25 + <b>more</b>"));
 
     expect(comment).toEqual({
@@ -72,10 +80,12 @@ describe("comments", () => {
       username: rhea.username,
       text: "parent=7&text=100%25 + <b>more</b>",
     });
-    first = comment.id;
   });
 
   it("can be replied to, oldest first", async () => {
+    await publishAnother();
+    const first = await idOfFirst();
+
     const all = await commentsIn(await say(tux, "Good to hear!", `?parent=${first}`));
 
     expect(Object.keys(all.comment[1])).toEqual(["id", "parent_id", "timestamp", "username", "text"]);
@@ -103,6 +113,9 @@ describe("comments", () => {
 
   it("are no replies to those of other appliances", async () => {
     const { applianceId: other } = await publishedAppliance(rhea);
+    await publishAnother();
+    const first = await idOfFirst();
+
     const answer = await sendText(tux, "POST", galleryPath(other, `/comments?parent=${first}`), {
       body: "Where am I?",
     });
