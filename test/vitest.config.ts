@@ -1,5 +1,7 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import type { Vite } from "vitest/node";
 
 const root = new URL("..", import.meta.url).pathname;
 
@@ -16,6 +18,24 @@ const secrets = {
   ATTESTATION_KEY: "MC4CAQAwBQYDK2VwBCIEIHyTglugB7FQrrplVHWq+nElW9voqX2pn8YF9VIXAwMu",
 };
 
+/** wrangler looks for required secrets in the environment only, and warns of those that it does not find there. */
+function giveSecrets(): void {
+  Object.assign(process.env, secrets);
+  process.env["WRANGLER_LOG"] ??= "warn"; // or it says at each start where the secrets are
+}
+
+/**
+ * vitest stores a transformed module on the disk under its source, and what an import resolved to with it. A .wasm is built later
+ * than its importer is written: an importer that was stored without it would be broken for ever.
+ */
+const neverStoreImportersOfWasm: Vite.Plugin = {
+  name: "kiln:never-store-importers-of-wasm",
+  configureVitest: ({ defineCacheKeyGenerator }) =>
+    defineCacheKeyGenerator(({ sourceCode }) => (sourceCode.includes(".wasm") ? false : undefined)),
+};
+
+giveSecrets();
+
 export default defineConfig({
   root,
   test: {
@@ -23,11 +43,13 @@ export default defineConfig({
       {
         root,
         plugins: [
+          neverStoreImportersOfWasm,
           cloudflareTest(async () => ({
             wrangler: { configPath: `${root}wrangler.toml` },
+            // Else workerd writes down each request that is broken off, and each object that a reset ends.
+            verbose: false,
             miniflare: {
               bindings: {
-                ...secrets,
                 // vitest sets MODE for itself, and wrangler lets the environment win over [vars].
                 MODE: "embedded",
                 MAX_BUILDS: "1000",
@@ -41,6 +63,8 @@ export default defineConfig({
         ],
         test: {
           name: "worker",
+          // Each worker has a workerd of its own, which is never idle.
+          maxWorkers: availableParallelism(),
           // Else a line that a Durable Object writes in the moment in which its file ends waits for an answer that never comes, and
           // the run with it: https://github.com/cloudflare/workers-sdk/issues/15719.
           disableConsoleIntercept: true,
@@ -56,6 +80,10 @@ export default defineConfig({
         root,
         test: {
           name: "node",
+          isolate: false,
+          // Most of these wait for processes. vitest wants another group where this number differs.
+          maxWorkers: 2 * availableParallelism(),
+          sequence: { groupOrder: 1 },
           include: ["builder-agent/test/**/*.test.ts", "test/scripts/**/*.test.ts"],
           testTimeout: 60_000,
         },

@@ -1,20 +1,4 @@
-import { z } from "zod";
-
-/** What vitest's JSON reporter writes, as far as it is counted. */
-export const Report = z.object({
-  numPassedTests: z.int(),
-  testResults: z.array(
-    z.object({
-      name: z.string(),
-      status: z.string(),
-      message: z.string(),
-      assertionResults: z.array(
-        z.object({ fullName: z.string(), status: z.string(), failureMessages: z.array(z.string()).nullish() }),
-      ),
-    }),
-  ),
-});
-export type Report = z.infer<typeof Report>;
+import type { TestEvent } from "./event.ts";
 
 /** What ran: how many tests passed, and a line for each failure. */
 export type Tally = { passed: number; failures: readonly string[] };
@@ -30,21 +14,58 @@ export const add = (a: Tally, b: Tally): Tally => ({
 export const summary = ({ passed, failures }: Tally): string =>
   [...failures.map((failure) => `failed: ${failure}`), `${passed} passed, ${failures.length} failed`].join("\n");
 
-/**
- * Counts one run. A file that could not even be loaded is a failure without a failed test, and so is a run that ended
- * badly for any other reason, e.g. an error that nobody caught: neither may look like success.
- */
-export function count(report: Report | undefined, exitCode: number): Tally {
-  const failures = (report?.testResults ?? []).flatMap(failuresOf);
-  if (failures.length === 0 && exitCode !== 0)
-    failures.push(`a run ended with exit code ${exitCode}, though none of its tests failed`);
-  return { passed: report?.numPassedTests ?? 0, failures };
-}
+/** A run as its events tell it. */
+export class Progress {
+  #passed = 0;
+  readonly #failures: string[] = [];
+  /** The tests that run, by file. */
+  readonly #running = new Map<string, Set<string>>();
+  /** The tests that ended last, by file. */
+  readonly #last = new Map<string, string>();
 
-function failuresOf({ name, status, message, assertionResults }: Report["testResults"][number]): string[] {
-  const failed = assertionResults.filter((test) => test.status === "failed");
-  if (failed.length === 0) return status === "failed" ? [`${name}: ${firstLine(message)}`] : [];
-  return failed.map((test) => `${name}: ${test.fullName}: ${firstLine(test.failureMessages?.[0])}`);
-}
+  note(event: TestEvent): void {
+    const { file } = event;
+    if (event.type === "file began") this.#running.set(file, new Set());
+    else if (event.type === "test began") this.#testsOf(file).add(event.test);
+    else if (event.type === "test ended") {
+      this.#testsOf(file).delete(event.test);
+      this.#last.delete(file); // so that the last entry is the last test of all
+      this.#last.set(file, event.test);
+      if (event.state === "passed") this.#passed += 1;
+      if (event.state === "failed") this.#failures.push(`${file}: ${event.test}: ${event.reason}`);
+    } else {
+      this.#running.delete(file);
+      if (event.reason !== undefined) this.#failures.push(`${file}: ${event.reason}`);
+    }
+  }
 
-const firstLine = (text = ""): string => text.trim().split("\n", 1).join();
+  /** The end of a run that ended by itself. One that ended badly, e.g. by an error outside all tests, must not look like success. */
+  ended(exitCode: number): Tally {
+    const failures =
+      this.#failures.length === 0 && exitCode !== 0
+        ? [`a run ended with exit code ${exitCode}, though none of its tests failed`]
+        : this.#failures;
+    return { passed: this.#passed, failures };
+  }
+
+  /** The end of a run that hung: whatever had not ended failed. */
+  hung(seconds: number): Tally {
+    const why = `hung: nothing began or ended in ${seconds} seconds`;
+    const left = [...this.#running].flatMap(([file, tests]) =>
+      tests.size === 0 ? [`${file}, ${this.#after(file)}`] : [...tests].map((test) => `${file}: ${test}`),
+    );
+    const places = left.length > 0 ? left : [`the run, ${this.#after()}`];
+    return { passed: this.#passed, failures: [...this.#failures, ...places.map((place) => `${place}: ${why}`)] };
+  }
+
+  #after(file = [...this.#last.keys()].at(-1)): string {
+    const test = file === undefined ? undefined : this.#last.get(file);
+    return test === undefined ? "before its first test ended" : `after the test ${test}`;
+  }
+
+  #testsOf(file: string): Set<string> {
+    const tests = this.#running.get(file) ?? new Set();
+    this.#running.set(file, tests);
+    return tests;
+  }
+}

@@ -1,49 +1,63 @@
 import { describe, expect, it } from "vitest";
-import { add, count, nothing, type Report, summary } from "../../scripts/test/tally.ts";
+import type { TestEvent } from "../../scripts/test/event.ts";
+import { add, nothing, Progress, summary } from "../../scripts/test/tally.ts";
 
-type File = Report["testResults"][number];
+const file = "a.test.ts";
+const began = (test: string): TestEvent => ({ type: "test began", file, test });
+const ended = (test: string, reason?: string): TestEvent[] => [
+  began(test),
+  { type: "test ended", file, test, state: reason === undefined ? "passed" : "failed", reason: reason ?? "" },
+];
+const fileBegan: TestEvent = { type: "file began", file };
+const fileEnded = (reason?: string): TestEvent => ({ type: "file ended", file, reason });
 
-const test = (fullName: string, ...failureMessages: string[]) => ({
-  fullName,
-  status: failureMessages.length === 0 ? "passed" : "failed",
-  failureMessages,
-});
+function progress(...events: TestEvent[]): Progress {
+  const progress = new Progress();
+  for (const event of events) progress.note(event);
+  return progress;
+}
 
-const file = (status: string, ...assertionResults: File["assertionResults"]): File => ({
-  name: "a.test.ts",
-  status,
-  message: status === "failed" ? "Error: no such module\n    at a.test.ts:1:1" : "",
-  assertionResults,
-});
-
-const report = (...testResults: File[]): Report => ({ numPassedTests: 5, testResults });
-
-describe("count", () => {
-  it("names each test that failed, with the first line of its reason", () => {
-    const tests = [
-      test("adds"),
-      test("divides", "Error: by zero\n    at a.test.ts:7:3", "Error: again"),
-      test("x", ""),
-    ];
-    expect(count(report(file("failed", ...tests)), 1)).toEqual({
-      passed: 5,
-      failures: ["a.test.ts: divides: Error: by zero", "a.test.ts: x: "],
-    });
+describe("a run that ended", () => {
+  it("names each test that failed, with its reason", () => {
+    const run = progress(fileBegan, ...ended("adds"), ...ended("divides", "by zero"), ...ended("x", ""), fileEnded());
+    expect(run.ended(1)).toEqual({ passed: 1, failures: ["a.test.ts: divides: by zero", "a.test.ts: x: "] });
   });
 
-  it("counts a file that cannot be loaded as one failure", () => {
-    const failures = ["a.test.ts: Error: no such module"];
-    expect(count(report(file("passed", test("adds")), file("failed")), 1)).toEqual({ passed: 5, failures });
+  it("counts a file that failed without a failed test as one failure", () => {
+    const run = progress(fileBegan, fileEnded("no such module"));
+    expect(run.ended(1)).toEqual({ passed: 0, failures: ["a.test.ts: no such module"] });
   });
 
-  it("does not believe a report when the run ended badly", () => {
+  it("does not believe its tests when it ended badly", () => {
     const failures = ["a run ended with exit code 1, though none of its tests failed"];
-    expect(count(report(file("passed", test("adds"))), 1)).toEqual({ passed: 5, failures });
+    expect(progress(fileBegan, ...ended("adds"), fileEnded()).ended(1)).toEqual({ passed: 1, failures });
   });
 
-  it("takes a run without a report for a failure", () => {
-    const { passed, failures } = count(undefined, 137);
-    expect({ passed, failed: failures.length }).toEqual({ passed: 0, failed: 1 });
+  it("passes over a test that was skipped", () => {
+    const skipped: TestEvent = { type: "test ended", file, test: "adds", state: "skipped", reason: "" };
+    expect(progress(fileBegan, skipped, fileEnded()).ended(0)).toEqual({ passed: 0, failures: [] });
+  });
+});
+
+describe("a run that hung", () => {
+  const why = "hung: nothing began or ended in 180 seconds";
+
+  it.each<[string, TestEvent[], string]>([
+    ["the test that ran", [fileBegan, ...ended("adds"), began("divides")], "a.test.ts: divides"],
+    ["the file that was loaded", [fileBegan], "a.test.ts, before its first test ended"],
+    ["the last test of a file that ran", [fileBegan, ...ended("adds")], "a.test.ts, after the test adds"],
+    ["the last test of all", [fileBegan, ...ended("adds"), fileEnded()], "the run, after the test adds"],
+    ["nothing but the run", [], "the run, before its first test ended"],
+  ])("names %s", (_what, events, place) => {
+    expect(progress(...events).hung(180).failures).toEqual([`${place}: ${why}`]);
+  });
+
+  it("counts what had ended", () => {
+    const run = progress(fileBegan, ...ended("adds"), ...ended("divides", "by zero"), began("roots"));
+    expect(run.hung(180)).toEqual({
+      passed: 1,
+      failures: ["a.test.ts: divides: by zero", `a.test.ts: roots: ${why}`],
+    });
   });
 });
 

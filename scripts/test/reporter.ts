@@ -1,0 +1,36 @@
+/** A vitest reporter: tells scripts/test/vitest.ts, which started this vitest, what begins and what ends. */
+import type { Reporter, TestCase, TestModule } from "vitest/node";
+import type { TestEvent } from "./event.ts";
+
+const tell = (event: TestEvent): unknown => process.send?.(event);
+
+export default class Telling implements Reporter {
+  onTestModuleQueued(module: TestModule): void {
+    tell({ type: "file began", file: module.relativeModuleId });
+  }
+
+  onTestCaseReady({ module, fullName }: TestCase): void {
+    tell({ type: "test began", file: module.relativeModuleId, test: fullName });
+  }
+
+  onTestCaseResult(test: TestCase): void {
+    const { state, errors } = test.result();
+    if (state === "pending") return;
+    const file = test.module.relativeModuleId;
+    tell({ type: "test ended", file, test: test.fullName, state, reason: firstLine(errors) });
+  }
+
+  onTestModuleEnd(module: TestModule): void {
+    tell({ type: "file ended", file: module.relativeModuleId, reason: reasonOf(module) });
+  }
+}
+
+/** Why a file failed without a failed test: it could not be loaded, or a hook failed. */
+function reasonOf(module: TestModule): string | undefined {
+  if (module.ok() || !module.children.allTests("failed").next().done) return undefined;
+  const suites = [...module.children.allSuites()].flatMap((suite) => suite.errors());
+  return firstLine([...module.errors(), ...suites]);
+}
+
+const firstLine = (errors: readonly { message: string }[] = []): string =>
+  (errors[0]?.message ?? "").split("\n", 1).join();

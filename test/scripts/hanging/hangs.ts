@@ -1,0 +1,15 @@
+import { setTimeout } from "node:timers/promises";
+import { expect, it } from "vitest";
+
+it("ends", () => {
+  expect(1).toBe(1);
+});
+
+it("fails", () => {
+  expect(1, "one is two").toBe(2);
+});
+
+it("never ends", async () => {
+  await setTimeout(500); // vitest tells of tests in bundles, a tenth of a second after each other
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0); // nor can vitest's own time limit end it
+});

@@ -1,0 +1,22 @@
+import { expect, it, vi } from "vitest";
+import { runVitest } from "../../scripts/test/vitest.ts";
+
+it("ends a run that hangs, counts what there was, and names the test", { timeout: 240_000 }, async () => {
+  vi.spyOn(process.stdout, "write").mockReturnValue(true); // the words of the inner run
+  const config = "test/scripts/hanging/vitest.config.ts";
+  const tally = await runVitest("hanging", {
+    args: [],
+    env: process.env,
+    show: "when it ends",
+    quietSeconds: 20,
+    config,
+  });
+
+  expect(tally).toEqual({
+    passed: 1,
+    failures: [
+      expect.stringMatching(/^hangs\.ts: fails: one is two/),
+      "hangs.ts: never ends: hung: nothing began or ended in 20 seconds",
+    ],
+  });
+});
