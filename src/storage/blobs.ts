@@ -16,7 +16,7 @@ export const installedKey = (buildId: number) => `builds/${buildId}/installed.js
 export const attestationsKey = (buildId: number) => `builds/${buildId}/attestations.json`;
 /** A file of a repository that this service keeps itself, e.g. path "tiny/main/repodata/repomd.xml". */
 export const repositoryFileKey = (path: string) => `repositories/${path}`;
-/** The nth .solv file that an import made. Each import writes its own, so that one that fails spoils nothing. */
+/** The nth .solv file that an import made, for that repository and any other that shows it. Each import writes its own, so that one that fails spoils nothing. */
 export const solvKey = (repositoryId: number, importId: string, n: number) =>
   `${solvPrefixOf(repositoryId, importId)}${n}.solv`;
 /** Everything of one import. */
@@ -32,9 +32,8 @@ export const uploadKey = (blobId: string) => `uploads/${blobId}/file`;
 export const archivedPackageKey = (blobId: string, number: number) => `uploads/${blobId}/packages/${number}`;
 /** What the headers of an upload's packages say: a line of JSON for each. */
 export const uploadHeadersKey = (blobId: string) => `uploads/${blobId}/headers.jsonl`;
-/** A file of a user repository, e.g. path "repodata/repomd.xml". */
-export const userRepositoryFileKey = (repositoryId: number, path: string) =>
-  `user-repositories/${repositoryId}/${path}`;
+/** A file of a user repository, by the repository's uid, e.g. path "repodata/repomd.xml". */
+export const userRepositoryFileKey = (uid: string, path: string) => `user-repositories/${uid}/${path}`;
 
 /** Names a multipart upload that has begun and may not have ended. */
 export const begunUploadKey = (noteId: string) => `begun-uploads/${noteId}.json`;

@@ -19,43 +19,31 @@ export interface FoundPackage {
 /** Rows that one statement removes: each costs a few writes in the index of trigrams too. */
 const deletedAtOnce = 5000;
 
-/** Adds packages of an import. They cannot be found before the repository shows that import. */
-export async function savePackages(
-  db: Database,
-  { repositoryId, importId }: { repositoryId: number; importId: string },
-  rows: Iterable<SearchRow>,
-): Promise<void> {
+/** Adds packages of an import, and answers how many bytes they are. They cannot be found before a repository shows that import. */
+export async function savePackages(db: Database, importId: string, rows: Iterable<SearchRow>): Promise<number> {
+  let bytes = 0;
   for (const batch of jsonBatches(rows)) {
+    bytes += new TextEncoder().encode(batch).byteLength;
     await db.run(sql`
-      INSERT INTO packages (repository_id, import_id, name, epoch, version, release, arch, summary, description,
+      INSERT INTO packages (import_id, name, epoch, version, release, arch, summary, description,
         size_bytes, installed_bytes, checksum_type, checksum, location, pattern)
-      SELECT ${repositoryId}, ${importId}, value ->> 'name', value ->> 'epoch', value ->> 'version', value ->> 'release',
+      SELECT ${importId}, value ->> 'name', value ->> 'epoch', value ->> 'version', value ->> 'release',
         value ->> 'arch', value ->> 'summary', value ->> 'description', value ->> 'sizeBytes', value ->> 'installedBytes',
         coalesce(value ->> '$.checksum.type', ''), coalesce(value ->> '$.checksum.hex', ''),
         coalesce(value ->> 'location', ''), value ->> 'pattern'
       FROM json_each(${batch})`);
   }
+  return bytes;
 }
 
-/** Removes the rows of an import that failed. */
-export const deleteImport = (db: Database, importId: string): Promise<void> =>
-  deleteWhere(db, sql`import_id = ${importId}`);
-
-/** Removes the rows of all imports of a repository but the one that it shows. Not while another import runs. */
-export const deleteHidden = (db: Database, repositoryId: number): Promise<void> =>
-  deleteWhere(
-    db,
-    sql`repository_id = ${repositoryId}
-        AND import_id IS NOT (SELECT import_id FROM repositories WHERE id = ${repositoryId})`,
-  );
-
-/** Repositories with rows that nobody can find, where no import can still be running. */
-export async function listWithHidden(db: Database, startedBefore: Date): Promise<number[]> {
-  const rows = await db.all<{ id: number }>(sql`
-    SELECT DISTINCT p.repository_id AS id FROM (SELECT DISTINCT repository_id, import_id FROM packages) AS p
-    LEFT JOIN repositories AS r ON r.id = p.repository_id
-    WHERE r.id IS NULL OR (p.import_id IS NOT r.import_id AND r.checked_at < ${startedBefore.getTime()})`);
-  return rows.map(({ id }) => id);
+/** Removes the packages of an import. */
+export async function deletePackages(db: Database, importId: string): Promise<void> {
+  let deleted: number;
+  do {
+    const { meta } = await db.run(sql`
+      DELETE FROM packages WHERE id IN (SELECT id FROM packages WHERE import_id = ${importId} LIMIT ${deletedAtOnce})`);
+    deleted = meta.changes;
+  } while (deleted > 0);
 }
 
 interface PackageSearch {
@@ -79,14 +67,14 @@ export async function searchPackages(
   const fields = allFields ? ["name", "pattern", "summary", "description"] : ["name", "pattern"];
   const matches = fields.map((field) => holds(sql.raw(`p.${field}`), needle));
   return db.all<FoundPackage>(sql`
-    SELECT p.repository_id AS repositoryId, p.name, p.epoch, p.version, p.release, p.arch,
+    SELECT r.id AS repositoryId, p.name, p.epoch, p.version, p.release, p.arch,
       p.checksum_type AS checksumType, p.checksum, p.pattern
-    FROM packages AS p
+    FROM packages AS p ${showing(repositoryIds)}
     WHERE p.import_id IN ${shownImports(repositoryIds)}
       AND p.arch IN (SELECT value FROM json_each(${JSON.stringify(arches)}))
       AND ${candidates(repositoryIds, needle, allFields)}
       AND (${sql.join(matches, sql` OR `)})
-    ORDER BY ${rank(sql`p.name`, needle)}, p.name, p.repository_id, p.id
+    ORDER BY ${rank(sql`p.name`, needle)}, p.name, r.id, p.id
     LIMIT ${limit}`);
 }
 
@@ -101,8 +89,8 @@ export async function searchNames(
       SELECT repositoryId, name,
         row_number() OVER (PARTITION BY repositoryId ORDER BY ${rank(sql`name`, needle)}, name) AS place
       FROM (
-        SELECT DISTINCT p.repository_id AS repositoryId, lower(p.name) AS name
-        FROM packages AS p
+        SELECT DISTINCT r.id AS repositoryId, lower(p.name) AS name
+        FROM packages AS p ${showing(repositoryIds)}
         WHERE p.import_id IN ${shownImports(repositoryIds)}
           AND ${candidates(repositoryIds, needle, false)}
           AND ${holds(sql`p.name`, needle)}))
@@ -111,6 +99,11 @@ export async function searchNames(
   for (const { repositoryId, name } of rows) names.set(repositoryId, [...(names.get(repositoryId) ?? []), name]);
   return names;
 }
+
+/** The repositories that show a package's import. After the packages, which the indexes have found (https://sqlite.org/optoverview.html#crossjoin). */
+const showing = (repositoryIds: readonly number[]) =>
+  sql`CROSS JOIN repositories AS r ON r.import_id = p.import_id
+        AND r.id IN (SELECT value FROM json_each(${JSON.stringify(repositoryIds)}))`;
 
 const shownImports = (repositoryIds: readonly number[]) =>
   sql`(SELECT import_id FROM repositories WHERE id IN (SELECT value FROM json_each(${JSON.stringify(repositoryIds)})))`;
@@ -134,14 +127,4 @@ function candidates(repositoryIds: readonly number[], needle: string, allFields:
     SELECT rowid FROM packages_fts WHERE name LIKE ${pattern}
     UNION ALL SELECT id FROM packages
     WHERE import_id IN ${shownImports(repositoryIds)} AND pattern IS NOT NULL)`;
-}
-
-async function deleteWhere(db: Database, condition: SQL): Promise<void> {
-  let deleted: number;
-  do {
-    const { meta } = await db.run(
-      sql`DELETE FROM packages WHERE id IN (SELECT id FROM packages WHERE ${condition} LIMIT ${deletedAtOnce})`,
-    );
-    deleted = meta.changes;
-  } while (deleted > 0);
 }

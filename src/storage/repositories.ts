@@ -120,15 +120,6 @@ export async function markImporting(db: Database, ids: number[]): Promise<void> 
     .where(inArray(repositories.id, fromJson(ids)));
 }
 
-/** Those of the imports whose packages are shown. */
-export async function findShownImports(db: Database, importIds: string[]): Promise<Set<string>> {
-  const rows = await db
-    .select({ importId: repositories.importId })
-    .from(repositories)
-    .where(inArray(repositories.importId, fromJson(importIds)));
-  return new Set(rows.flatMap(({ importId }) => importId ?? []));
-}
-
 /** What an import found out. */
 export type ImportResult = Pick<
   Repository,
@@ -145,18 +136,23 @@ export type ImportResult = Pick<
   | "indexTag"
 >;
 
-/** Shows the new revision to everyone, unless a later import has begun meanwhile. Answers whether it did. */
+/** Shows the new revision, unless a later import has begun or its contents were removed meanwhile. Answers whether it did. */
 export async function switchRevision(
   db: Database,
   id: number,
   checkId: string,
-  result: ImportResult,
+  result: ImportResult & { importId: string },
 ): Promise<boolean> {
   const done = { ...result, importState: "ready" as const, importedAt: new Date(), problem: null };
   const switched = await db
     .update(repositories)
     .set(done)
-    .where(isLast(id, checkId))
+    .where(
+      and(
+        isLast(id, checkId),
+        sql`EXISTS (SELECT 1 FROM imports WHERE imports.id = ${result.importId} AND made_at IS NOT NULL)`,
+      ),
+    )
     .returning({ id: repositories.id });
   return switched.length > 0;
 }

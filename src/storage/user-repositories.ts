@@ -60,30 +60,30 @@ const ofAccount = (accountId: number, baseSystem: string) =>
 /** An index file; `state` names the uploads that it was made of. */
 export async function putIndexFile(
   blobs: R2Bucket,
-  repositoryId: number,
+  uid: string,
   file: { path: string; bytes: Uint8Array; sha256: string; state: string },
 ): Promise<void> {
   const { path, bytes, sha256, state } = file;
-  await blobs.put(userRepositoryFileKey(repositoryId, path), bytes, { sha256, customMetadata: { state } });
+  await blobs.put(userRepositoryFileKey(uid, path), bytes, { sha256, customMetadata: { state } });
 }
 
 /** Which uploads the published index was made of, and its SHA-256; undefined: none is published. */
 export async function findPublished(
   blobs: R2Bucket,
-  repositoryId: number,
+  uid: string,
 ): Promise<{ state: string | undefined; sha256: string | undefined } | undefined> {
-  const head = await blobs.head(userRepositoryFileKey(repositoryId, "repodata/repomd.xml"));
+  const head = await blobs.head(userRepositoryFileKey(uid, "repodata/repomd.xml"));
   return head ? { state: head.customMetadata?.state, sha256: head.checksums.toJSON().sha256 } : undefined;
 }
 
 /** Removes index files that are neither current nor so young that somebody may still read them. */
 export async function removeOldIndexFiles(
   blobs: R2Bucket,
-  repositoryId: number,
+  uid: string,
   { keep, before }: { keep: string[]; before: Date },
 ): Promise<void> {
-  const kept = new Set(keep.map((path) => userRepositoryFileKey(repositoryId, path)));
-  const { objects } = await blobs.list({ prefix: userRepositoryFileKey(repositoryId, "repodata/") });
+  const kept = new Set(keep.map((path) => userRepositoryFileKey(uid, path)));
+  const { objects } = await blobs.list({ prefix: userRepositoryFileKey(uid, "repodata/") });
   const old = objects.filter(({ key, uploaded }) => !kept.has(key) && uploaded < before).map(({ key }) => key);
   if (old.length > 0) await blobs.delete(old);
 }

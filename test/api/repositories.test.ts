@@ -216,14 +216,16 @@ describe("a refresh", () => {
   });
 
   it("removes rows of packages of an import that was killed", async () => {
-    const id = await tinyRepository("updates");
-    await env.DB.prepare(
-      `INSERT INTO packages (repository_id, import_id, name, epoch, version, release, arch, summary, description,
-         size_bytes, installed_bytes, checksum_type, checksum, location)
-       VALUES (?, 'killed', 'stray', 0, '1', '1', 'noarch', '', '', 1, 1, 'sha256', '', '')`,
-    )
-      .bind(id)
-      .run();
+    await env.DB.batch([
+      env.DB.prepare("INSERT INTO imports (id, url, revision, begun_at) VALUES ('killed', 'x', 'y', ?)").bind(
+        Date.now(),
+      ),
+      env.DB.prepare(
+        `INSERT INTO packages (import_id, name, epoch, version, release, arch, summary, description,
+           size_bytes, installed_bytes, checksum_type, checksum, location)
+         VALUES ('killed', 'stray', 0, '1', '1', 'noarch', '', '', 1, 1, 'sha256', '', '')`,
+      ),
+    ]);
 
     await sweepIn(0);
     expect(await strays()).toBe(1);

@@ -96,11 +96,11 @@ it("imports the layout before rpm-md with its texts", async () => {
 });
 
 it("knows where the packages of the layout before rpm-md lie", async () => {
-  const { id, repository } = await imported(halden());
+  const { repository } = await imported(halden());
 
   expect(repository?.packagesFolder).toBe("suse");
-  const location = await env.DB.prepare("SELECT location FROM packages WHERE repository_id = ? AND name = 'a-lib'")
-    .bind(id)
+  const location = await env.DB.prepare("SELECT location FROM packages WHERE import_id = ? AND name = 'a-lib'")
+    .bind(repository?.importId)
     .first("location");
   expect(location).toBe("suse/x86_64/a-lib-1.0-1.x86_64.rpm");
 });

@@ -1,7 +1,8 @@
 import { env } from "cloudflare:workers";
 import { gzipSync } from "node:zlib";
-import { beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { importRepository } from "#domain/repositories/import";
+import { importLimits } from "#domain/repositories/import-limits";
 import type { Fetch } from "#domain/repositories/download";
 import { openDatabase } from "#storage/db";
 import { searchPackages } from "#storage/packages";
@@ -16,11 +17,12 @@ import { mirrorOf, rpmMd, type RepositoryFiles } from "../support/mirror.ts";
 import { primaryXmlOf } from "../solver/repo-dsl.ts";
 
 const db = openDatabase(env.DB);
-const url = "http://mirror.example.org/linux";
-
+/** One of its own for each test: repositories of one address share what is in them. */
+let url: string;
 let repositoryId: number;
 beforeEach(async () => {
   const { accountId } = await signedIn();
+  url = `http://mirror.example.org/${accountId}`;
   const row = { accountId, name: "Linux", url, baseSystem: "other", arches: [] };
   repositoryId = (await addRepository(db, { ...row, type: "rpm-md" }))?.id ?? 0;
 });
@@ -43,8 +45,10 @@ const names = async () => {
 /** Everything that an import could leave behind. */
 const leavings = async () => {
   const { objects } = await env.BLOBS.list({ prefix: `solv/${repositoryId}/` });
-  const rows = await env.DB.prepare("SELECT count(*) AS n FROM packages WHERE repository_id = ?")
-    .bind(repositoryId)
+  const rows = await env.DB.prepare(
+    "SELECT count(*) AS n FROM packages JOIN imports ON imports.id = import_id WHERE url = ?",
+  )
+    .bind(url)
     .first("n");
   return { parts: objects.length, rows };
 };
@@ -274,5 +278,24 @@ describe("a signature", () => {
   it("that belongs to another index is refused", async () => {
     await importing({ ...signed, ...good });
     expect(await row()).toMatchObject({ importState: "failed", problem: expect.stringMatching(/signature/) });
+  });
+});
+
+describe("an index that opens to more than may be stored", () => {
+  const limits = { ...importLimits };
+  afterEach(() => void Object.assign(importLimits, limits));
+
+  it.each([
+    ["packages", { packages: 2 }, "it has more than 2 packages"],
+    ["texts", { bytes: 2 ** 20 }, "it has more than 1 MB of names and descriptions"],
+  ])("is refused for its %s, and leaves nothing", async (_, lower, problem) => {
+    Object.assign(importLimits, lower);
+    const long = primaryXmlOf(["a-one-1", "b-two-1", "c-three-1"]).replaceAll(
+      "<summary>",
+      `<summary>${"x".repeat(2 ** 19)}`,
+    );
+    await importing(rpmMd([], { primary: long }));
+    expect(await row()).toMatchObject({ importState: "failed", problem });
+    expect(await leavings()).toEqual({ parts: 0, rows: 0 });
   });
 });

@@ -36,12 +36,12 @@ async function repositoryOf(tux: Client) {
 
 /** Reads the repository as zypper would: repomd.xml, then primary.xml, then packages. */
 async function reader(tux: Client) {
-  const { id } = await repositoryOf(tux);
+  const { uid } = await repositoryOf(tux);
   const get = async (path: string) => {
     const [, blobId = "", number] = /^packages\/([^/]+)\/(\d+)\//.exec(path) ?? [];
     const keys = blobId
       ? [archivedPackageKey(blobId, Number(number)), uploadKey(blobId)]
-      : [userRepositoryFileKey(id, path)];
+      : [userRepositoryFileKey(uid, path)];
     for (const key of keys) {
       const file = await env.BLOBS.get(key);
       if (file) return new Uint8Array(await file.arrayBuffer());
@@ -131,12 +131,23 @@ describe("a user repository", () => {
   });
 });
 
+describe("the keys of a user repository's blobs", () => {
+  it("cannot be guessed", async () => {
+    const tux = await signedIn();
+    await uploads(tux, rpmOf("a"));
+    const { objects } = await env.BLOBS.list({ prefix: "user-repositories/" });
+    expect(objects).not.toEqual([]);
+    for (const { key } of objects)
+      expect(key).toMatch(/^user-repositories\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\//);
+  });
+});
+
 describe("the sweep", () => {
   it("publishes an index that a crash kept from being written", async () => {
     const tux = await signedIn();
     await uploads(tux, rpmOf("a"));
-    const { id } = await repositoryOf(tux);
-    await env.BLOBS.delete(userRepositoryFileKey(id, "repodata/repomd.xml"));
+    const { uid } = await repositoryOf(tux);
+    await env.BLOBS.delete(userRepositoryFileKey(uid, "repodata/repomd.xml"));
     await mendUserRepositories(env, db);
     expect(await (await reader(tux)).fileNames()).toEqual(["a-1.0-1.noarch.rpm"]);
   });

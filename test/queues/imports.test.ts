@@ -8,11 +8,11 @@ import { signedIn } from "../support/client.ts";
 import { mirrorOf, rpmMd } from "../support/mirror.ts";
 
 const db = openDatabase(env.DB);
-const url = "http://mirror.example.org/queue";
-
+let url: string;
 let repositoryId: number;
 beforeEach(async () => {
   const { accountId } = await signedIn();
+  url = `http://mirror.example.org/${accountId}`;
   const row = { accountId, name: "Linux", url, type: "rpm-md" as const, baseSystem: "other", arches: [] };
   repositoryId = (await addRepository(db, row))?.id ?? 0;
   vi.spyOn(globalThis, "fetch").mockImplementation((to) =>
@@ -64,8 +64,10 @@ it("gives up what was killed or failed at every try, and says so", async () => {
 
 it("leaves nothing of an import that the service could not finish", async () => {
   await take({ repositoryId }, { BLOBS: brokenBlobs });
-  const rows = await env.DB.prepare("SELECT count(*) AS n FROM packages WHERE repository_id = ?")
-    .bind(repositoryId)
+  const rows = await env.DB.prepare(
+    "SELECT count(*) AS n FROM packages JOIN imports ON imports.id = import_id WHERE url = ?",
+  )
+    .bind(url)
     .first("n");
   expect(rows).toBe(0);
 });

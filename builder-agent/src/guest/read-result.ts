@@ -1,7 +1,6 @@
 import { chmod, chown, mkdir, readFile, rename, lstat } from "node:fs/promises";
 import { createReadStream } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { mostBytes as mostNameBytes, namesOf } from "../build/root-owners.ts";
@@ -47,7 +46,7 @@ export async function readGuestResult(reading: ResultReading): Promise<RootTree>
 async function unpack({ disk, dir, user, mostBytes, signal }: ResultReading): Promise<void> {
   const complaints: string[] = [];
   const limits = ["--core=0", `--fsize=${mostBytes}`, "--nofile=256"];
-  const program = [process.execPath, "--max-old-space-size=512", reader, disk, `${user}`, `${mostBytes}`];
+  const program = [process.execPath, "--max-old-space-size=1024", reader, disk, `${user}`, `${mostBytes}`];
   const exit = await run("setpriv", ["--no-new-privs", "--", "prlimit", ...limits, "--", ...program], {
     cwd: dir,
     env: {},
@@ -74,13 +73,19 @@ type Entry = z.infer<typeof Entry>;
 
 async function readList(file: string): Promise<Entry[]> {
   const entries: Entry[] = [];
-  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
-    entries.push(Entry.parse(JSON.parse(line)));
+  // Not node:readline, which also cuts at U+2028: JSON leaves that in a name as it is.
+  const lines = createReadStream(file).setEncoding("utf8");
+  let rest = "";
+  for await (const text of lines) {
+    const whole = `${rest}${text}`.split("\n");
+    rest = whole.pop() ?? "";
+    for (const line of whole) entries.push(Entry.parse(JSON.parse(line)));
   }
   return entries;
 }
 
 /** KIWI names its files after the image, whose name the Worker has checked. */
+const mostFiles = 100;
 const fileName = /^target\/([A-Za-z0-9][A-Za-z0-9._+-]{0,200})$/;
 
 interface TargetFile {
@@ -96,6 +101,7 @@ function sorted(entries: Entry[]): { files: TargetFile[]; archive: number | unde
     const found = fileName.exec(name)?.[1];
     return found !== undefined && type === "f" && content !== undefined ? [{ name: found, content }] : [];
   });
+  if (files.length > mostFiles) throw new HostileTar("more files than an image has");
   const archive = entries.find(({ name, type }) => name === archiveName && type === "f")?.content;
   const numbers = [...files.map(({ content }) => content), ...(archive === undefined ? [] : [archive])];
   const taken = new Set(numbers);
@@ -113,13 +119,17 @@ async function takeOver(from: string, to: string): Promise<void> {
   await rename(from, to);
 }
 
-/** The tree of the image, its contents numbered files. Each name once, and nothing below what is no directory. */
+/** The tree of the image, its contents numbered files. In order, each name once, and nothing below what is no directory. */
 function treeOf(entries: Entry[], dir: string): RootTree {
-  const found = entries.map((entry) => foundOf(entry, dir)).toSorted(inOrder);
+  const found = entries.map((entry) => foundOf(entry, dir));
   const directories = new Set<string>();
-  for (const [index, { path, type }] of found.entries()) {
-    if (found[index - 1]?.path === path) throw new HostileTar("one name twice");
-    const parent = path.replace(/\/[^/]*$/, "") || "/";
+  let before = "";
+  for (const { path, type } of found) {
+    const order = orderOf(path);
+    if (order === before) throw new HostileTar("one name twice");
+    if (order < before) throw new Error("the list of the guest's result is in no order");
+    before = order;
+    const parent = path.slice(0, path.lastIndexOf("/")) || "/";
     if (path !== "/" && !directories.has(parent)) throw new HostileTar("a file in no directory");
     if (type === "d") directories.add(path);
   }
@@ -141,10 +151,4 @@ function treeOf(entries: Entry[], dir: string): RootTree {
 function foundOf({ name, type, mode, uid, gid, content, size = 0, target = "" }: Entry, dir: string): Found {
   const path = name.slice("root".length) || "/";
   return { path, place: content === undefined ? "" : join(dir, `${content}`), type, mode, uid, gid, size, target };
-}
-
-function inOrder(a: Found, b: Found): number {
-  const [first, second] = [orderOf(a.path), orderOf(b.path)];
-  if (first === second) return 0;
-  return first < second ? -1 : 1;
 }

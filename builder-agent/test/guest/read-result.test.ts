@@ -54,6 +54,14 @@ describe("readGuestResult", () => {
     expect((await tree.owners()).users.get(1000)).toBe("guide");
   });
 
+  it("takes names with every line's end of Unicode in them", async () => {
+    await using dir = await temporaryDir();
+    const names = ["\n", "\r", "\u0085", "\u2028", "\u2029"].map((end) => `/a${end}b`);
+    const members = names.map((name) => member({ name: Buffer.from(`root${name}`) }, "x"));
+    const tree = await read(dir.path, [directory("root"), ...members]);
+    expect((await found(tree)).map(({ path }) => path)).toEqual(["/", ...names]);
+  });
+
   it("takes the archive of the root as it is, and from its own place alone", async () => {
     await using dir = await temporaryDir();
     const tree = await read(dir.path, [
@@ -115,6 +123,11 @@ describe("readGuestResult", () => {
       "an image that the tree shares",
       [member({ name: "target/a" }, "x"), directory("root"), member({ name: "root/a", flag: "1", target: "target/a" })],
       /is the image/,
+    ],
+    [
+      "more images than there can be",
+      Array.from({ length: 101 }, (_, n) => member({ name: `target/a${n}` }, "x")),
+      /more files than an image/,
     ],
     ["what is no tar stream", [Buffer.alloc(512, 0x51)], /no tar stream/],
   ])("refuses %s", async (_, members, why) => {

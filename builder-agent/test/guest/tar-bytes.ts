@@ -25,9 +25,9 @@ export function header({
   const block = Buffer.alloc(512);
   put(block, 0, name);
   put(block, 100, octal(0o644, 8));
-  put(block, 108, uid < 2 ** 21 ? octal(uid, 8) : binary(uid, 8));
+  put(block, 108, number(uid, 8));
   put(block, 116, octal(0, 8));
-  put(block, 124, rawSize ?? octal(size, 12));
+  put(block, 124, rawSize ?? number(size, 12));
   put(block, 136, octal(0, 12));
   put(block, 156, flag);
   put(block, 157, target);
@@ -35,7 +35,7 @@ export function header({
   for (const [index, [position, length]] of extents.entries()) {
     put(block, 386 + index * 24, octal(position, 12) + octal(length, 12));
   }
-  if (realSize !== undefined) put(block, 483, octal(realSize, 12));
+  if (realSize !== undefined) put(block, 483, number(realSize, 12));
   put(block, 148, " ".repeat(8));
   const sum = block.reduce((total, byte) => total + byte, 0);
   put(block, 148, `${sum.toString(8).padStart(6, "0")}\0 `);
@@ -53,9 +53,11 @@ export const theEnd = Buffer.alloc(1024);
 
 const octal = (value: number, length: number) => `${value.toString(8).padStart(length - 1, "0")}\0`;
 
-function binary(value: number, length: number): Buffer {
+/** Octal digits, or GNU's binary number where they do not suffice. */
+function number(value: number, length: number): string | Buffer {
+  if (value < 8 ** (length - 1)) return octal(value, length);
   const bytes = Buffer.alloc(length);
-  bytes.writeUInt32BE(value, length - 4);
+  bytes.writeBigUInt64BE(BigInt(value), length - 8);
   bytes[0] = 0x80;
   return bytes;
 }

@@ -44,8 +44,8 @@ export async function ownIndexTag(env: Env, repository: Repository): Promise<str
   return (await env.BLOBS.head(keyOf("repodata/repomd.xml")))?.etag ?? null;
 }
 
-function ownKey({ id, url, isUserRepository }: Repository): ((path: string) => string) | undefined {
-  if (isUserRepository) return (path) => userRepositoryFileKey(id, path);
+function ownKey({ uid, url, isUserRepository }: Repository): ((path: string) => string) | undefined {
+  if (isUserRepository) return (path) => userRepositoryFileKey(uid, path);
   if (!url.startsWith(ownPrefix)) return undefined;
   return (path) => repositoryFileKey(`${url.slice(ownPrefix.length).replace(/\/+$/, "")}/${path}`);
 }

@@ -7,17 +7,17 @@ import {
   ownIndexTag,
   sourceOf,
 } from "#domain/repositories/download";
-import { importPackages, ImportTookTooLong, type PackageSource } from "#domain/repositories/packages";
+import { contentsOf, removeUnshown } from "#domain/repositories/contents";
+import { ImportTookTooLong } from "#domain/repositories/packages";
 import { stageParts } from "#domain/repositories/staging";
 import { RepodataFault } from "#repodata/fault";
-import { type OpenedRepository, openRepository, partsOf } from "#repodata/repository";
+import { type Download, type OpenedRepository, openRepository, partsOf } from "#repodata/repository";
 import { isSameSigner } from "#repodata/signature";
 import { DecompressionRefused } from "#solver/decoder";
 import { UnreadableMetadata } from "#solver/repository";
 import { listBaseSystems } from "#storage/appliances";
-import { solvPrefixOf } from "#storage/blobs";
 import type { Database } from "#storage/db";
-import { deleteImport } from "#storage/packages";
+import { releaseImport } from "#storage/imports";
 import {
   beginImport,
   confirmRevision,
@@ -48,8 +48,8 @@ export type Patience = keyof typeof downloadMs;
  * Looks at a repository and imports it if it has changed. What is wrong with it goes into its row, and the last good
  * revision stays; an error that is thrown is ours.
  *
- * Blobs and rows of packages come first, under the import's own name; then one UPDATE shows them. Two imports at once do
- * not touch each other: the one that began last is shown, the other's leavings are removed.
+ * Blobs and rows of packages come first, under a name of their own; then one UPDATE shows them. Two imports at once do
+ * not touch each other: the one that began last is shown.
  *
  * `too_slow`: its mirror is too slow for a quick import, and a patient one has to do it.
  */
@@ -99,36 +99,38 @@ async function lookAndImport(work: Import): Promise<void> {
     await confirmRevision(db, repository.id, { checkId: importId, indexTag, ...signature(opened) });
     return;
   }
-  const known = repository.catalogue === null && !repository.isUserRepository ? await listBaseSystems(db) : [];
-  const byIndex = baseSystemByIndex(known, { url: repository.url, distributions: opened.distributions });
-  const candidates = byIndex === undefined ? known : [];
   await using staged = await stageParts(env, importId, { source, parts: partsOf(opened) });
-  const packages = { repositoryId: repository.id, importId, opened, download: staged.download, candidates };
-  try {
-    if (!(await importAs(work, packages, byIndex))) return await removeImport(work);
-  } catch (error) {
-    await removeImport(work);
-    throw error;
-  }
-  // What it showed before can be found no more; only its .solv files may still be in somebody's hands.
-  if (repository.importId !== null) await deleteImport(db, repository.importId);
+  await show(work, opened, staged.download);
 }
 
-async function importAs(work: Import, source: PackageSource, byIndex: string | undefined): Promise<boolean> {
+/** Lets the repository show what is in it, unless a later import of it has begun. */
+async function show(work: Import, opened: OpenedRepository, download: Download): Promise<void> {
   const { env, db, repository, importId, indexTag } = work;
-  const { opened } = source;
-  const { parts, packageCount, arches, baseSystem } = await importPackages(env, db, source);
+  const known = repository.isUserRepository ? [] : await listBaseSystems(db);
+  const byIndex = baseSystemByIndex(known, { url: repository.url, distributions: opened.distributions });
+  const candidates = byIndex === undefined ? known : [];
   // A catalogue, or the owner of the uploads, has said what its repository is for.
   const isGiven = repository.catalogue !== null || repository.isUserRepository;
-  return switchRevision(db, repository.id, importId, {
-    ...facts(opened),
-    indexTag,
-    importId,
-    parts,
-    packageCount,
-    arches: isGiven ? repository.arches : arches,
-    baseSystem: isGiven ? repository.baseSystem : (byIndex ?? baseSystem ?? otherBaseSystem),
-  });
+  for (;;) {
+    const made = await contentsOf(env, db, { repository, opened, download, candidates });
+    const isShown = await switchRevision(db, repository.id, importId, {
+      ...facts(opened),
+      indexTag,
+      importId: made.id,
+      parts: made.parts,
+      packageCount: made.packageCount,
+      arches: isGiven ? repository.arches : made.arches,
+      baseSystem: isGiven ? repository.baseSystem : (byIndex ?? made.baseSystem ?? otherBaseSystem),
+    });
+    // What it showed before can be found no more; only its .solv files may still be in use.
+    if (isShown) {
+      if (repository.importId !== null) await releaseImport(db, repository.importId);
+      return;
+    }
+    await removeUnshown(env, db, made);
+    if ((await findRepository(db, repository.id))?.checkId !== importId) return;
+    // The contents were another repository's, which gave them up in between.
+  }
 }
 
 const facts = ({ type, revision, packagesFolder, ...opened }: OpenedRepository) => ({
@@ -142,13 +144,6 @@ const signature = ({ signer, keys }: Pick<OpenedRepository, "signer" | "keys">) 
   signer: signer?.fingerprint ?? null,
   signingKeys: signer ? keys : null,
 });
-
-/** Nobody sees it yet; what a crash leaves behind is the sweeper's. */
-async function removeImport({ env, db, repository, importId }: Import): Promise<void> {
-  await deleteImport(db, importId);
-  const { objects } = await env.BLOBS.list({ prefix: solvPrefixOf(repository.id, importId) });
-  if (objects.length > 0) await env.BLOBS.delete(objects.map(({ key }) => key));
-}
 
 /** What may be shown of a fault of the repository; undefined: the fault is ours. */
 function problemOf(error: unknown): string | undefined {

@@ -1,5 +1,6 @@
 import type { Arch } from "#contract/index";
 import { baseSystemByPackages, type KnownBaseSystem } from "#domain/repositories/base-system";
+import { type ImportLimits, refuseMore } from "#domain/repositories/import-limits";
 import { PartWriter } from "#domain/repositories/parts";
 import type { OtherDecompressor } from "#repodata/decompress";
 import { type InflationLimits, metadataInflation } from "#repodata/limits";
@@ -22,14 +23,17 @@ export interface PackageSource {
   importId: string;
   opened: OpenedRepository;
   download: Download;
-  /** Asked when the index did not say what the repository is for. */
+  /** Whose packages these could be. */
   candidates: readonly KnownBaseSystem[];
+  limits: ImportLimits;
 }
 
 export interface ImportedPackages {
   /** Keys of the .solv files. */
   parts: string[];
   packageCount: number;
+  /** Of its rows. */
+  bytes: number;
   arches: Arch[];
   baseSystem: string | undefined;
 }
@@ -47,6 +51,8 @@ interface Work {
   solver: Solver;
   source: PackageSource;
   parts: PartWriter;
+  /** So far. */
+  found: ImportLimits;
 }
 
 /**
@@ -57,11 +63,12 @@ interface Work {
 export async function importPackages(env: Env, db: Database, source: PackageSource): Promise<ImportedPackages> {
   const work = async (solver: Solver) => {
     const parts = new PartWriter(solver, env.BLOBS, source);
-    const at: Work = { env, db, solver, source, parts };
-    const found = await addPackages(at);
+    const found = { packages: 0, bytes: 0 };
+    const at: Work = { env, db, solver, source, parts, found };
+    const facts = await addPackages(at);
     await addPatterns(at);
     await addAdvisories(at);
-    return { ...found, parts: parts.keys };
+    return { ...facts, packageCount: found.packages, bytes: found.bytes, parts: parts.keys };
   };
   try {
     return await solverRoom.withEmptySolver(work, { longestMs });
@@ -71,11 +78,10 @@ export async function importPackages(env: Env, db: Database, source: PackageSour
   }
 }
 
-async function addPackages(work: Work): Promise<Omit<ImportedPackages, "parts">> {
+async function addPackages(work: Work): Promise<Pick<ImportedPackages, "arches" | "baseSystem">> {
   const { solver, source, parts } = work;
   const { opened } = source;
   const arches = new Set<string>();
-  let packageCount = 0;
   let baseSystem: string | undefined;
   const layout = opened.type === "yast2" ? "susetags" : "primary";
   for await (const part of importedParts(solver, await opening(work, opened.packages), layout)) {
@@ -83,10 +89,9 @@ async function addPackages(work: Work): Promise<Omit<ImportedPackages, "parts">>
     parts.add(part);
     for (const page of part.pages()) {
       for (const { arch } of page) arches.add(arch);
-      packageCount += page.length;
-      await savePackages(
-        work.db,
-        source,
+      work.found.packages += page.length;
+      await addRows(
+        work,
         page.map((listed) => rowOf(listed, opened.packagesFolder)),
       );
     }
@@ -94,7 +99,14 @@ async function addPackages(work: Work): Promise<Omit<ImportedPackages, "parts">>
     if (parts.isFull) await parts.flush();
   }
   await parts.flush();
-  return { packageCount, arches: buildableArches(arches), baseSystem };
+  return { arches: buildableArches(arches), baseSystem };
+}
+
+/** Stops when there is more than may be stored; what is written until then the import removes. */
+async function addRows({ db, source, found }: Work, rows: SearchRow[]): Promise<void> {
+  refuseMore(found, source.limits);
+  found.bytes += await savePackages(db, source.importId, rows);
+  refuseMore(found, source.limits);
 }
 
 /** The older layout keeps summaries and descriptions in a file of their own; it is read again for each part. */
@@ -125,7 +137,7 @@ async function addPatterns(work: Work): Promise<void> {
   parts.add(part);
   for (const page of part.pages()) {
     const patterns = page.flatMap(({ pattern, ...listed }) => (pattern === undefined ? [] : { ...listed, pattern }));
-    await savePackages(work.db, source, patterns.map(patternRow));
+    await addRows(work, patterns.map(patternRow));
   }
   await parts.flush();
 }

@@ -1,3 +1,4 @@
+import { mostSolvBytes, tooMuch } from "#domain/repositories/import-limits";
 import type { Repository as SolverRepository } from "#solver/repository";
 import type { Solver } from "#solver/solver";
 import { solvKey } from "#storage/blobs";
@@ -16,6 +17,7 @@ export class PartWriter {
   readonly #solver: Solver;
   readonly #put: (n: number, bytes: Uint8Array) => Promise<string>;
   #waiting: Uint8Array[] = [];
+  #bytes = 0;
 
   constructor(solver: Solver, blobs: R2Bucket, { repositoryId, importId }: { repositoryId: number; importId: string }) {
     this.#solver = solver;
@@ -38,7 +40,10 @@ export class PartWriter {
   async flush(): Promise<void> {
     const [only, ...more] = this.#waiting;
     if (!only) return;
-    this.keys.push(await this.#put(this.keys.length, more.length === 0 ? only : this.#joined()));
+    const part = more.length === 0 ? only : this.#joined();
+    this.#bytes += part.byteLength;
+    if (this.#bytes > mostSolvBytes) throw tooMuch(`${mostSolvBytes / 2 ** 20} MB of relations between packages`);
+    this.keys.push(await this.#put(this.keys.length, part));
     this.#waiting = [];
   }
 

@@ -3,14 +3,18 @@ import { nextOldKeys, removeBlobs } from "#domain/sweep";
 import { requestImports } from "#domain/repositories/turns";
 import { downloadsPrefix, importIdOfKey, solvPrefix } from "#storage/blobs";
 import type { Database } from "#storage/db";
-import { deleteHidden, listWithHidden } from "#storage/packages";
-import { findShownImports, listOwnFiles, listUncheckedSince } from "#storage/repositories";
+import { findImports, listUnusedAfter, releaseImport } from "#storage/imports";
+import { listOwnFiles, listUncheckedSince } from "#storage/repositories";
+import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 
 /** How often mirrors are asked. */
 const askEveryMs = 30 * 60_000;
 const repositoriesPerRun = 50;
 /** Longer than a queue consumer may run: whoever began before has ended. */
 const importMs = 20 * 60_000;
+/** Imports looked at in each run, and where the next goes on. */
+const importsPerRun = 500;
+const importsPosition = "imports";
 
 /** Asks for imports of what has changed: our own files are looked at every minute, mirrors every half hour. */
 export async function refreshRepositories(env: Env, db: Database, now: number): Promise<void> {
@@ -26,15 +30,15 @@ export async function refreshRepositories(env: Env, db: Database, now: number): 
 }
 
 /**
- * Removes .solv files that no repository shows any more. Builds need none of them: their frozen input says all; an hour is
+ * Removes .solv files of imports that are gone. Builds need none of them: their frozen input says all; an hour is
  * for those who are just loading one.
  */
 export async function removeStraySolvs(env: Env, db: Database, now: number): Promise<void> {
   const old = await nextOldKeys(env, db, { prefix: solvPrefix, now });
-  const shown = await findShownImports(db, [...new Set(old.map(importIdOfKey))]);
+  const known = await findImports(db, [...new Set(old.map(importIdOfKey))]);
   await removeBlobs(
     env,
-    old.filter((key) => !shown.has(importIdOfKey(key))),
+    old.filter((key) => !known.has(importIdOfKey(key))),
   );
 }
 
@@ -43,7 +47,10 @@ export async function removeStrayDownloads(env: Env, db: Database, now: number):
   await removeBlobs(env, await nextOldKeys(env, db, { prefix: downloadsPrefix, now }));
 }
 
-/** Removes rows of packages that imports left which were killed. */
+/** Removes imports that no repository shows, with their packages, a page at a time: of those that were killed, or lost a race. */
 export async function removeStrayPackages(_env: Env, db: Database, now: number): Promise<void> {
-  for (const repositoryId of await listWithHidden(db, new Date(now - importMs))) await deleteHidden(db, repositoryId);
+  const id = (await findSweepPosition(db, importsPosition)) ?? "";
+  const { unused, next } = await listUnusedAfter(db, { id, before: new Date(now - importMs), limit: importsPerRun });
+  await saveSweepPosition(db, importsPosition, next);
+  for (const one of unused) await releaseImport(db, one);
 }

@@ -52,7 +52,7 @@ async function waitUntilImported(env: Env, db: Database, id: number): Promise<vo
     if (!repository) return;
     const { revision, importState, problem } = repository;
     if (importState !== "importing" && problem !== null) return;
-    if (importState === "ready" && revision === (await findPublished(env.BLOBS, id))?.sha256) return;
+    if (importState === "ready" && revision === (await findPublished(env.BLOBS, repository.uid))?.sha256) return;
     await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
   }
 }
@@ -64,7 +64,7 @@ async function waitUntilImported(env: Env, db: Database, id: number): Promise<vo
 export async function publishUserRepository(env: Env, db: Database, repository: UserRepository): Promise<void> {
   const list = () => listRpms(db, repository.accountId, repository.baseSystem);
   for (let uploads = await list(); ;) {
-    const failure = await writeIndex(env, repository.id, uploads).then(
+    const failure = await writeIndex(env, repository.uid, uploads).then(
       () => undefined,
       (error: unknown) => ({ error }),
     );
@@ -84,16 +84,16 @@ export const stateOf = (uploads: readonly Rpm[]): string =>
     .update(JSON.stringify(uploads.map(({ id, blobId }) => [id, blobId])))
     .digest("hex");
 
-async function writeIndex(env: Env, repositoryId: number, uploads: Rpm[]): Promise<void> {
+async function writeIndex(env: Env, uid: string, uploads: Rpm[]): Promise<void> {
   const winners = newest(uploads);
   const now = new Date();
   const files = await writeRpmMd(packagesOf(env, uploads, winners), winners.size, Math.floor(now.getTime() / 1000));
   const state = stateOf(uploads);
   for (const { path, bytes } of files) {
-    await putIndexFile(env.BLOBS, repositoryId, { path, bytes, state, sha256: hexDigest("sha256", bytes) });
+    await putIndexFile(env.BLOBS, uid, { path, bytes, state, sha256: hexDigest("sha256", bytes) });
   }
   const before = new Date(now.getTime() - readersMs);
-  await removeOldIndexFiles(env.BLOBS, repositoryId, { keep: files.map(({ path }) => path), before });
+  await removeOldIndexFiles(env.BLOBS, uid, { keep: files.map(({ path }) => path), before });
 }
 
 /** Of packages that came more than once the latest, as "upload/number". */

@@ -54,7 +54,7 @@ export async function mendUserRepositories(env: Env, db: Database): Promise<void
 }
 
 async function mend(env: Env, db: Database, repository: UserRepository): Promise<void> {
-  const published = await findPublished(env.BLOBS, repository.id);
+  const published = await findPublished(env.BLOBS, repository.uid);
   const state = stateOf(await listRpms(db, repository.accountId, repository.baseSystem));
   if (published?.state !== state) await publishUserRepository(env, db, repository);
   else if (published.sha256 !== repository.revision) await requestImports(env, db, [repository.id]);

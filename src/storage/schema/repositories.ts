@@ -4,7 +4,7 @@ import type { Arch, FrozenKey } from "#contract/index";
 import type { BaseSystemFacts } from "#domain/appliances/catalogue";
 import type { StoredPackage } from "#domain/repositories/stored-package";
 import { accounts } from "./accounts.ts";
-import { id, moment } from "./columns.ts";
+import { id, moment, uid } from "./columns.ts";
 
 /** What a template catalogue says of a distribution: its kernel and boot loader packages, how KIWI bootstraps it. */
 export const baseSystems = sqliteTable("base_systems", {
@@ -18,6 +18,7 @@ export const repositories = sqliteTable(
   "repositories",
   {
     id: id(),
+    uid: uid(),
     /** Who imported it, and alone sees it; null: everyone's, brought by a catalogue. */
     accountId: integer("account_id").references(() => accounts.id),
     name: text("name").notNull(),
@@ -40,7 +41,7 @@ export const repositories = sqliteTable(
     revision: text("revision"),
     /** Keys in R2 of that import's .solv files, in the order in which the solver loads them. */
     parts: text("parts", { mode: "json" }).notNull().$type<string[]>().default([]),
-    /** That import's own name: its rows of packages carry it. */
+    /** That import, which other repositories may show too. */
     importId: text("import_id"),
     packageCount: integer("package_count").notNull().default(0),
     /** Where the locations of its packages begin, relative to `url`: e.g. `suse` in yast2; empty in rpm-md. */
@@ -64,6 +65,39 @@ export const repositories = sqliteTable(
     uniqueIndex("repositories_user")
       .on(table.accountId, table.baseSystem)
       .where(sql`is_user_repository = 1`),
+    index("repositories_import").on(table.importId),
+  ],
+);
+
+/**
+ * What was read out of one revision of one address, once for all repositories that show it. The row is there before its
+ * first package and its first part, so that nothing of an import that was killed is overlooked.
+ */
+export const imports = sqliteTable(
+  "imports",
+  {
+    id: text("id").primaryKey(),
+    url: text("url").notNull(),
+    revision: text("revision").notNull(),
+    begunAt: moment("begun_at").notNull(),
+    /** When all of it was there; null: it is being made, or removed. */
+    madeAt: moment("made_at"),
+    /** How long reading it took, without the downloads. */
+    workMs: integer("work_ms").notNull().default(0),
+    /** Keys in R2, in the order in which the solver loads them. */
+    parts: text("parts", { mode: "json" }).notNull().$type<string[]>().default([]),
+    packageCount: integer("package_count").notNull().default(0),
+    /** Of the texts of its rows. */
+    bytes: integer("bytes").notNull().default(0),
+    /** As its packages are built. */
+    arches: text("arches", { mode: "json" }).notNull().$type<Arch[]>().default([]),
+    /** Which one of ours its packages are; null: none. */
+    baseSystem: text("base_system"),
+  },
+  (table) => [
+    uniqueIndex("imports_made")
+      .on(table.url, table.revision)
+      .where(sql`made_at IS NOT NULL`),
   ],
 );
 
@@ -72,8 +106,7 @@ export const packages = sqliteTable(
   "packages",
   {
     id: id(),
-    repositoryId: integer("repository_id").notNull(),
-    /** Only those of the repository's shown import can be found. */
+    /** Only those of imports that a repository shows can be found. */
     importId: text("import_id").notNull(),
     name: text("name").notNull(),
     epoch: integer("epoch").notNull(),
@@ -98,7 +131,6 @@ export const packages = sqliteTable(
     index("packages_pattern")
       .on(table.importId, table.pattern)
       .where(sql`pattern IS NOT NULL`),
-    index("packages_repository").on(table.repositoryId, table.importId),
   ],
 );
 

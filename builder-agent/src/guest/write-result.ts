@@ -1,0 +1,88 @@
+import { open, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { orderOf } from "../contract.ts";
+import { HostileTar, readTar, type TarEntry, type TarMember } from "./tar.ts";
+
+const most = {
+  /** A large desktop has some 400,000. */
+  entries: 800_000,
+  /** Characters: the list lies in the memory of this process and of the agent, and names may be long. */
+  list: 100 * 1024 * 1024,
+};
+
+export interface ResultPlace {
+  dir: string;
+  /** Of all files together, with their holes. */
+  mostBytes: number;
+  limits?: typeof most;
+}
+
+/**
+ * Writes the contents of a guest's result into a directory. No name of the stream becomes a name there: contents are numbered,
+ * and `list` says what they are, a line each, in the order of the contract's `orderOf`: sorting them would keep the agent's thread.
+ */
+export async function writeResult(
+  stream: AsyncIterable<Buffer>,
+  { dir, mostBytes, limits = most }: ResultPlace,
+): Promise<void> {
+  const contents = new Map<string, Content>();
+  const lines: { order: string; text: string }[] = [];
+  let [bytes, listed] = [0, 0];
+  for await (const member of readTar(stream)) {
+    const { entry } = member;
+    if (entry.name === undefined) continue;
+    bytes += entry.size;
+    if (lines.length >= limits.entries || bytes > mostBytes) throw new HostileTar("it is larger than a build may be");
+    if (contents.has(entry.name)) throw new HostileTar("one name twice");
+    const content = await contentOf(member, dir, contents);
+    if (content !== undefined) contents.set(entry.name, content);
+    const text = `${JSON.stringify(told(entry, content))}\n`;
+    if ((listed += text.length) > limits.list) throw new HostileTar("its names are too long");
+    lines.push({ order: orderOf(entry.name), text });
+  }
+  lines.sort((a, b) => (a.order < b.order ? -1 : Number(a.order > b.order)));
+  await writeFile(join(dir, "list"), inPortions(lines), { flag: "wx", mode: 0o600 });
+}
+
+function* inPortions(lines: readonly { text: string }[]): Generator<string> {
+  for (let first = 0; first < lines.length; first += 5000) {
+    const some = lines.slice(first, first + 5000);
+    yield some.map(({ text }) => text).join("");
+  }
+}
+
+interface Content {
+  /** The name of its file. */
+  number: number;
+  size: number;
+}
+
+/** A link to a file shares the content of that file, which comes before it. */
+async function contentOf(
+  { entry, pieces }: TarMember,
+  dir: string,
+  known: ReadonlyMap<string, Content>,
+): Promise<Content | undefined> {
+  if (entry.type === "h") {
+    const content = known.get(entry.target);
+    if (content === undefined) throw new HostileTar("a link to what is not there");
+    return content;
+  }
+  if (entry.type !== "f") return undefined;
+  const number = known.size;
+  await using file = await open(join(dir, String(number)), "wx", 0o600);
+  for await (const { position, bytes } of pieces) await writeAt(position, bytes);
+  await file.truncate(entry.size);
+  return { number, size: entry.size };
+
+  async function writeAt(position: number, bytes: Buffer): Promise<void> {
+    for (let done = 0; done < bytes.length;) {
+      done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
+    }
+  }
+}
+
+function told({ name, type, mode, uid, gid, target }: TarEntry, content: Content | undefined) {
+  if (content) return { name, type: "f", mode, uid, gid, content: content.number, size: content.size };
+  return { name, type, mode, uid, gid, ...(type === "l" && { target }) };
+}

@@ -1,0 +1,74 @@
+import type { KnownBaseSystem } from "#domain/repositories/base-system";
+import { importLimits, refuseMore } from "#domain/repositories/import-limits";
+import { importPackages } from "#domain/repositories/packages";
+import type { Download, OpenedRepository } from "#repodata/repository";
+import { solvPrefixOf } from "#storage/blobs";
+import type { Database } from "#storage/db";
+import { beginContents, findMadeImport, finishContents, type MadeImport, releaseImport } from "#storage/imports";
+import type { Repository } from "#storage/repositories";
+
+/** A repository whose files are at hand. */
+interface Fetched {
+  repository: Repository;
+  opened: OpenedRepository;
+  download: Download;
+  candidates: readonly KnownBaseSystem[];
+}
+
+/**
+ * What is in the repository: read out of its lists once for each address and checksum of the index, and shown by all
+ * repositories that have both.
+ *
+ * Each repository has downloaded and checked the files, and its signature, before it comes here: nothing is shown to an
+ * account that it could not have fetched, and no trust but its own counts. A first import takes as long as if it were the
+ * only one: how long one waits does not tell whether another account has the address, too.
+ */
+export async function contentsOf(env: Env, db: Database, fetched: Fetched): Promise<MadeImport> {
+  const { repository, opened } = fetched;
+  const contents = { url: repository.url, revision: opened.revision };
+  const known = await findMadeImport(db, contents);
+  if (!known) return (await make(env, db, { ...fetched, contents })) ?? (await contentsOf(env, db, fetched));
+  refuseMore({ packages: known.packageCount, bytes: known.bytes }, importLimits);
+  if (repository.revision === null) await new Promise((resolve) => setTimeout(resolve, known.workMs));
+  return known;
+}
+
+/** Undefined: another import of the same contents was faster. What a crash leaves is the sweep's. */
+async function make(
+  env: Env,
+  db: Database,
+  { repository, contents, ...source }: Fetched & { contents: { url: string; revision: string } },
+): Promise<MadeImport | undefined> {
+  const importId = crypto.randomUUID();
+  await beginContents(db, importId, contents);
+  let made: MadeImport | undefined;
+  try {
+    const begunAt = Date.now();
+    const found = await importPackages(env, db, {
+      ...source,
+      repositoryId: repository.id,
+      importId,
+      limits: importLimits,
+    });
+    const facts = { ...found, baseSystem: found.baseSystem ?? null, workMs: Date.now() - begunAt };
+    made = await finishContents(db, importId, facts);
+  } finally {
+    if (!made) await remove(env, db, { repository, importId });
+  }
+  return made;
+}
+
+async function remove(
+  env: Env,
+  db: Database,
+  { repository, importId }: { repository: Repository; importId: string },
+): Promise<void> {
+  await releaseImport(db, importId);
+  const { objects } = await env.BLOBS.list({ prefix: solvPrefixOf(repository.id, importId) });
+  if (objects.length > 0) await env.BLOBS.delete(objects.map(({ key }) => key));
+}
+
+/** Removes contents that were made for a repository which shows others by now, unless another repository shows them. */
+export async function removeUnshown(env: Env, db: Database, { id, parts }: MadeImport): Promise<void> {
+  if ((await releaseImport(db, id)) && parts.length > 0) await env.BLOBS.delete(parts);
+}
