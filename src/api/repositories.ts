@@ -1,8 +1,10 @@
 import { z } from "zod";
+import { removeRepository } from "#domain/repositories/deletion";
 import { filterRepositories, getRepository, importForAccount, listRepositories } from "#domain/repositories/repository";
 import { factory } from "#api/factory";
 import { parseParams, pathId, readParams, text } from "#api/params";
-import { xml } from "#api/respond";
+import { success, xml } from "#api/respond";
+import { v2Only } from "#api/v2-only";
 import { filteredFields, repositoriesFields, repositoryFields } from "#api/views/repository";
 
 export const ListRequest = z.object({ base_system: z.string().optional(), filter: text().optional() });
@@ -28,4 +30,8 @@ export const repositories = factory
     const id = pathId(c, "id", "invalid_repository_id");
     const repository = await getRepository(c.var.db, c.var.account.id, id, "path");
     return xml(c, "repository", repositoryFields(repository, c.var));
+  })
+  .delete("/repositories/:id", v2Only, async (c) => {
+    await removeRepository(c.var.db, c.var.account.id, pathId(c, "id", "invalid_repository_id"));
+    return success(c);
   });

@@ -77,6 +77,26 @@ export async function removeUnimported(db: Database, id: number): Promise<void> 
     );
 }
 
+/** Removes a repository of the account unless an appliance uses it, whoever's. Answers it as it was. */
+export async function deleteRepository(db: Database, accountId: number, id: number): Promise<Repository | undefined> {
+  const isUsed = sql`SELECT 1 FROM appliance_repositories WHERE repository_id = ${id}`;
+  const [gone] = await db
+    .delete(repositories)
+    .where(and(eq(repositories.id, id), eq(repositories.accountId, accountId), sql`NOT EXISTS (${isUsed})`))
+    .returning();
+  return gone;
+}
+
+/** The first few appliances that use a repository. */
+export const listUsersOf = (db: Database, repositoryId: number, limit: number) =>
+  db
+    .select({ id: appliances.id, name: appliances.name, accountId: appliances.accountId })
+    .from(applianceRepositories)
+    .innerJoin(appliances, eq(appliances.id, applianceRepositories.applianceId))
+    .where(eq(applianceRepositories.repositoryId, repositoryId))
+    .orderBy(asc(appliances.id))
+    .limit(limit);
+
 export const listByCatalogue = (db: Database, catalogue: string): Promise<Repository[]> =>
   db.query.repositories.findMany({ where: eq(repositories.catalogue, catalogue), orderBy: asc(repositories.id) });
 
@@ -185,10 +205,11 @@ export async function failImport(
 export async function replaceApplianceRepositories(db: Database, applianceId: number, ids: number[]): Promise<void> {
   await db.batch([
     db.delete(applianceRepositories).where(eq(applianceRepositories.applianceId, applianceId)),
-    // Positions are the keys of the JSON array.
-    db
-      .insert(applianceRepositories)
-      .select(sql`SELECT ${applianceId}, value, key FROM json_each(${JSON.stringify(ids)}) WHERE true`),
+    // Positions are the keys of the JSON array. One that was deleted in between is left out.
+    db.insert(applianceRepositories).select(
+      sql`SELECT ${applianceId}, value, key FROM json_each(${JSON.stringify(ids)})
+            WHERE value IN (SELECT id FROM repositories)`,
+    ),
     edited(db, applianceId),
   ]);
 }
@@ -200,7 +221,8 @@ export async function addApplianceRepository(db: Database, applianceId: number, 
       .insert(applianceRepositories)
       .select(
         sql`SELECT ${applianceId}, ${repositoryId}, coalesce(max(position) + 1, 0)
-            FROM appliance_repositories WHERE appliance_id = ${applianceId}`,
+            FROM appliance_repositories WHERE appliance_id = ${applianceId}
+            HAVING EXISTS (SELECT 1 FROM repositories WHERE id = ${repositoryId})`,
       )
       .onConflictDoNothing(),
     edited(db, applianceId),

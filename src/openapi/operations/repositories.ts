@@ -1,5 +1,6 @@
 import { ImportRequest, ListRequest } from "#api/repositories";
-import { both, xml, type Group } from "#openapi/operation";
+import { both, v2, xml, type Group } from "#openapi/operation";
+import { success } from "#openapi/shapes/general";
 import { foundRepositories, repository } from "#openapi/shapes/repository";
 
 export const repositories: Group = {
@@ -36,6 +37,17 @@ export const repositories: Group = {
       summary: "One repository",
       answer: xml(repository),
       unknown: ["invalid_repository_id"],
+    },
+    {
+      name: "deleteRepository",
+      method: "DELETE",
+      path: "/repositories/{repository_id}",
+      versions: v2,
+      summary: "Delete a repository that you imported and that no appliance uses",
+      details: "Builds that were started before keep the packages that they froze.",
+      answer: xml(success),
+      unknown: ["invalid_repository_id"],
+      refusals: ["access_denied", "unknown_error"],
     },
   ],
 };

@@ -40,7 +40,10 @@ export const applianceRepositories = sqliteTable(
     repositoryId: integer("repository_id").notNull(),
     position: integer("position").notNull(),
   },
-  (table) => [primaryKey({ columns: [table.applianceId, table.repositoryId] })],
+  (table) => [
+    primaryKey({ columns: [table.applianceId, table.repositoryId] }),
+    index("appliance_repositories_repository").on(table.repositoryId),
+  ],
 );
 
 /** Packages and patterns that a user chose or banned. */

@@ -78,4 +78,15 @@ export const repositories: readonly Row[] = [
     answer: "repository",
     foreign: "invalid_repository_id",
   },
+  {
+    call: "DELETE /repositories/{repository_id}",
+    path: "/repositories/{repository}",
+    answer: "success",
+    foreign: "invalid_repository_id",
+    refused: [refused("/repositories/{tinyMain}", "access_denied", { status: 403 })],
+    fresh: async () => {
+      const tux = await signedIn();
+      return { tux, ids: { repository: await madeId(tux, "POST", `/repositories?url=${mirrorUrl}&name=Perl`) } };
+    },
+  },
 ];

@@ -1,0 +1,1 @@
+CREATE INDEX `appliance_repositories_repository` ON `appliance_repositories` (`repository_id`);

@@ -1,0 +1,37 @@
+import { Refusal } from "#domain/refusal";
+import { getRepository } from "#domain/repositories/repository";
+import type { Database } from "#storage/db";
+import { releaseImport } from "#storage/imports";
+import { deleteRepository, listUsersOf, type Repository } from "#storage/repositories";
+
+/** Appliances that a refusal names. */
+const mostNamed = 3;
+
+/** Removes a repository that the account imported. Builds that wait or run need none of it: their frozen input says all. */
+export async function removeRepository(db: Database, accountId: number, id: number): Promise<void> {
+  const repository = await getRepository(db, accountId, id, "path");
+  refuseOthers(repository);
+  const gone = await deleteRepository(db, accountId, id);
+  if (gone) {
+    if (gone.importId !== null) await releaseImport(db, gone.importId);
+    return;
+  }
+  const users = await listUsersOf(db, id, mostNamed);
+  // None is left: another request was faster, with the repository or with its last appliance.
+  if (users.length === 0) throw new Refusal("invalid_repository_id", { in: "path" });
+  const names = users.map((one) => `“${one.name}” (${one.id})`).join(", ");
+  throw new Refusal("unknown_error", {
+    message: `Appliances use this repository: ${names}. Remove it from their repositories first.`,
+  });
+}
+
+function refuseOthers({ accountId, isUserRepository }: Repository): void {
+  if (accountId === null) {
+    throw new Refusal("access_denied", { message: "This repository is everyone's. Only the operator can remove it." });
+  }
+  if (isUserRepository) {
+    throw new Refusal("access_denied", {
+      message: "This repository is made of your uploaded RPMs. Delete those instead.",
+    });
+  }
+}

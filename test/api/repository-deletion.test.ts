@@ -1,0 +1,70 @@
+import { env } from "cloudflare:workers";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { loadTemplates } from "../support/catalogue.ts";
+import { signedIn, type Client } from "../support/client.ts";
+import { mirrorOf, rpmMd } from "../support/mirror.ts";
+import { tinyRepository } from "../support/repositories.ts";
+import { cloned } from "../support/software.ts";
+import { expectError, readXml } from "../support/xml.ts";
+
+beforeAll(loadTemplates);
+
+let url: string;
+let tux: Client;
+beforeEach(async () => {
+  url = `http://mirror.example.org/${crypto.randomUUID()}`;
+  vi.spyOn(globalThis, "fetch").mockImplementation((to) =>
+    mirrorOf({ [url]: rpmMd(["perl-Moose-2.2"]) }).fetchOutside(String(to)),
+  );
+  tux = await signedIn();
+});
+afterEach(() => void vi.restoreAllMocks());
+
+const imported = async (who: Client): Promise<string> =>
+  (await readXml(await who.post("/repositories", { url, name: "Perl" }))).repository.id;
+const stored = () =>
+  env.DB.prepare("SELECT count(*) AS n FROM packages JOIN imports ON imports.id = import_id WHERE url = ?")
+    .bind(url)
+    .first("n");
+
+describe("DELETE /repositories/<id>", () => {
+  it("removes it with its packages, and it can be imported again", async () => {
+    const id = await imported(tux);
+    expect(await readXml(await tux.delete(`/repositories/${id}`))).toHaveProperty("success");
+
+    await expectError(await tux.get(`/repositories/${id}`), 404, "invalid_repository_id");
+    expect(await stored()).toBe(0);
+    expect(await imported(tux)).not.toBe(id);
+  });
+
+  it("leaves what another account has of the same address", async () => {
+    const other = await signedIn();
+    const theirs = await imported(other);
+    await tux.delete(`/repositories/${await imported(tux)}`);
+    expect(await stored()).toBe(1);
+    expect((await other.get(`/repositories/${theirs}`)).status).toBe(200);
+  });
+
+  it("is refused while an appliance uses it, and says which", async () => {
+    const [id, appliance] = [await imported(tux), await cloned(tux)];
+    await tux.post(`/appliances/${appliance}/cmd/add_repository`, { repo_id: id });
+    const refusal = await expectError(await tux.delete(`/repositories/${id}`), 400, "unknown_error");
+    expect(refusal).toContain(`(${appliance})`);
+
+    await tux.post(`/appliances/${appliance}/cmd/remove_repository`, { repo_id: id });
+    expect((await tux.delete(`/repositories/${id}`)).status).toBe(200);
+  });
+
+  it("is refused for a catalogue's, and a stranger's does not exist", async () => {
+    await expectError(await tux.delete(`/repositories/${await tinyRepository("main")}`), 403, "access_denied");
+    await expectError(
+      await (await signedIn()).delete(`/repositories/${await imported(tux)}`),
+      404,
+      "invalid_repository_id",
+    );
+  });
+
+  it("is no call of version 1", async () => {
+    await expectError(await tux.on("v1").delete(`/repositories/${await imported(tux)}`), 404, "unknown_error");
+  });
+});
