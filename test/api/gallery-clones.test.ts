@@ -4,6 +4,7 @@ import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { savePublishedClone } from "#storage/gallery-clones";
 import { openDatabase } from "#storage/db";
 import { appliances, galleryUses, gpgKeys, overlayFiles } from "#storage/schema";
+import tiny from "../fixtures/repodata/signed/tiny.key?raw";
 import { sent } from "./every-call/send.ts";
 import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
@@ -56,7 +57,7 @@ describe("a clone out of the gallery", () => {
       name: "key",
       target: "rpm",
       fingerprint: "ab".repeat(20),
-      key: "-----BEGIN",
+      key: tiny,
       createdAt: new Date(),
     } as const;
     await db.insert(gpgKeys).values({ ...key, applianceId: id });
