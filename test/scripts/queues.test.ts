@@ -6,10 +6,11 @@ const config = join(import.meta.dirname, "../../wrangler.toml");
 
 describe.each(["", "production"])("the queues of environment %j", (environment) => {
   const { producers, consumers } = unstable_readConfig({ config, env: environment }).queues;
-  const consumer = (queue: string) => consumers?.find((one) => one.queue === queue) ?? expect.fail(`no ${queue}`);
+  const consumer = (queue: string) =>
+    consumers?.find((one: { queue: string }) => one.queue === queue) ?? expect.fail(`no ${queue}`);
 
   it.each(["kiln-imports", "kiln-slow-imports"])("limit %s and keep what is killed", (queue) => {
-    expect(producers?.map((one) => one.queue)).toContain(queue);
+    expect(producers?.map((one: { queue: string }) => one.queue)).toContain(queue);
     const { max_concurrency, max_batch_size, dead_letter_queue } = consumer(queue);
     expect([max_batch_size, dead_letter_queue]).toEqual([1, "kiln-dead-imports"]);
     expect(max_concurrency).toBeLessThanOrEqual(4);
