@@ -1,32 +1,36 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { attemptHeader } from "#contract/index";
-import { isTokenOf } from "#domain/builds/attempt-token";
+import { rowOfToken } from "#domain/attempt-token";
 import { buildObject } from "#domain/builds/build";
+import { findBuildByUid, type Build } from "#storage/builds";
 import type { AgentEnv } from "#agent-api/factory";
 import { accepted, AgentRefusal } from "#agent-api/refusal";
 
 const BuildId = z.coerce.number().int().positive();
 
-export const buildIdOf = (c: Context<AgentEnv>): number => BuildId.parse(c.req.param("id"));
-
-/** The token of the attempt or of the session that the call is about. */
-export function attemptTokenOf(c: Context<AgentEnv>): string {
-  const token = c.req.header(attemptHeader);
-  if (!token) throw new AgentRefusal("invalid", `The header ${attemptHeader} is missing.`);
-  return token;
-}
+const buildIdOf = (c: Context<AgentEnv>): number => BuildId.parse(c.req.param("id"));
 
 /** The build that a call is about, and the token of the attempt that makes it: one of this agent's. */
 export function attemptOf(c: Context<AgentEnv>) {
-  const token = attemptTokenOf(c);
-  if (!isTokenOf(c.var.agent.id, token)) throw new AgentRefusal("late");
-  return { build: buildObject(c.env, buildIdOf(c)), token };
+  const { token, row } = tokenOf(c, buildIdOf(c));
+  return { build: buildObject(c.env, row), uid: row.uid, token };
 }
 
-/** The id of the build that a call reads something of. Refused unless the caller holds its current attempt. */
-export async function heldBuildId(c: Context<AgentEnv>): Promise<number> {
-  const { build, token } = attemptOf(c);
+/** The token of an attempt at the build or testdrive of this id, and the row that it belongs to. */
+export function tokenOf(c: Context<AgentEnv>, id: number) {
+  const token = c.req.header(attemptHeader);
+  if (!token) throw new AgentRefusal("invalid", `The header ${attemptHeader} is missing.`);
+  const row = rowOfToken(token, { agentId: c.var.agent.id, id });
+  if (!row) throw new AgentRefusal("late");
+  return { token, row };
+}
+
+/** The build that a call reads something of. Refused unless the caller holds its current attempt. */
+export async function heldBuild(c: Context<AgentEnv>): Promise<Build> {
+  const { build, uid, token } = attemptOf(c);
   accepted(await build.checkAttempt(token));
-  return buildIdOf(c);
+  const row = await findBuildByUid(c.var.db, uid);
+  if (!row) throw new AgentRefusal("late");
+  return row;
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { frozenPackageKey } from "#domain/repositories/user-repository";
 import { answerBlob } from "#http/blob";
-import { heldBuildId } from "#agent-api/attempt";
+import { heldBuild } from "#agent-api/attempt";
 import { factory } from "#agent-api/factory";
 import { AgentRefusal } from "#agent-api/refusal";
 
@@ -9,7 +9,7 @@ const Package = z.object({ blobId: z.uuid(), number: z.coerce.number().int().non
 
 /** The uploaded packages that a build was frozen with, for the attempt that builds with them alone. */
 export const packages = factory.createApp().get("/:id/packages/:blobId/:number/:fileName", async (c) => {
-  const buildId = await heldBuildId(c);
+  const { id: buildId } = await heldBuild(c);
   const wanted = Package.safeParse(c.req.param());
   const key = wanted.success
     ? await frozenPackageKey({ env: c.env, db: c.var.db }, { ...wanted.data, buildId })

@@ -1,15 +1,13 @@
 import { PreparedKey, partDigestHeader } from "#contract/index";
 import { findPrepared } from "#domain/builds/prepared-root";
-import { findAnyBuild } from "#storage/builds";
-import { heldBuildId } from "#agent-api/attempt";
+import { heldBuild } from "#agent-api/attempt";
 import { factory } from "#agent-api/factory";
 import { AgentRefusal } from "#agent-api/refusal";
 
 /** Roots that other builds of the same appliance have prepared, for the attempt that builds another format of it. */
 export const preparedRoots = factory.createApp().get("/:id/prepared/:key", async (c) => {
   const key = PreparedKey.parse(c.req.param("key"));
-  const row = await findAnyBuild(c.var.db, await heldBuildId(c));
-  const found = row && (await findPrepared({ env: c.env, db: c.var.db }, row, key));
+  const found = await findPrepared({ env: c.env, db: c.var.db }, await heldBuild(c), key);
   if (!found) throw new AgentRefusal("no_prepared_root");
   return new Response(found.blob.body, {
     headers: {

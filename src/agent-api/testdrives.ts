@@ -4,7 +4,7 @@ import { attemptHeader, TestdriveClaimRequest, type TestdriveClaimAnswer } from 
 import { claimTestdrive, testdriveObject } from "#domain/testdrives/testdrive";
 import { answerImage } from "#http/image";
 import { findAnyBuild } from "#storage/builds";
-import { attemptTokenOf } from "#agent-api/attempt";
+import { tokenOf } from "#agent-api/attempt";
 import { readMessage } from "#agent-api/body";
 import { factory, type AgentEnv } from "#agent-api/factory";
 import { accepted, AgentRefusal } from "#agent-api/refusal";
@@ -22,8 +22,8 @@ export const testdrives = factory
   })
   // Of the build that the session boots, while the agent holds the session.
   .get("/:id/image", async (c) => {
-    const session = testdriveObject(c.env, TestdriveId.parse(c.req.param("id")));
-    const { buildId } = accepted(await session.heldBuild(c.var.agent.id, attemptTokenOf(c)));
+    const { token, row } = tokenOf(c, TestdriveId.parse(c.req.param("id")));
+    const { buildId } = accepted(await testdriveObject(c.env, row).heldBuild(c.var.agent.id, token));
     const build = await findAnyBuild(c.var.db, buildId);
     const answer = build && (await answerImage(c.env.BLOBS, c.req.raw, build));
     if (!answer) throw new AgentRefusal("no_image");
@@ -39,21 +39,20 @@ async function openSocket(c: Context<AgentEnv>, side: string): Promise<Response>
   if (c.req.header("upgrade")?.toLowerCase() !== "websocket") {
     throw new AgentRefusal("invalid", "This address speaks WebSocket alone.");
   }
-  const token = attemptTokenOf(c);
+  const { token, row } = tokenOf(c, TestdriveId.parse(c.req.param("id")));
   const url = `https://testdrive/${side}?agent=${c.var.agent.id}`;
   const headers = { upgrade: "websocket", [attemptHeader]: token };
-  const answer = await testdriveObject(c.env, TestdriveId.parse(c.req.param("id"))).fetch(url, { headers });
+  const answer = await testdriveObject(c.env, row).fetch(url, { headers });
   if (answer.status === 410) throw new AgentRefusal("late", await answer.text());
   return answer;
 }
 
 /** An answer about modified files, passed on while it arrives. */
 async function bringAnswer(c: Context<AgentEnv>, request: string): Promise<Response> {
-  attemptTokenOf(c);
+  const { row } = tokenOf(c, TestdriveId.parse(c.req.param("id")));
   const url = `https://testdrive/modified/answers/${encodeURIComponent(request)}?agent=${c.var.agent.id}`;
   const headers = new Headers(c.req.raw.headers);
-  const session = testdriveObject(c.env, TestdriveId.parse(c.req.param("id")));
-  const answer = await session.fetch(url, { method: "POST", headers, body: c.req.raw.body });
+  const answer = await testdriveObject(c.env, row).fetch(url, { method: "POST", headers, body: c.req.raw.body });
   if (answer.status === 410) throw new AgentRefusal("late", await answer.text());
   return new Response(null, { status: answer.status });
 }

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { testdriveObject } from "#domain/testdrives/testdrive";
-import { attemptTokenOf } from "#agent-api/attempt";
+import { tokenOf } from "#agent-api/attempt";
 import { factory, type AgentEnv } from "#agent-api/factory";
 import { AgentRefusal } from "#agent-api/refusal";
 
@@ -19,9 +19,9 @@ const Visit = z.object({
 /** The session's object joins the streams; it knows the attempt's token. */
 async function passOn(c: Context<AgentEnv>): Promise<Response> {
   const { id, visit } = Visit.parse(c.req.param());
-  attemptTokenOf(c);
+  const { row } = tokenOf(c, id);
   const url = `https://testdrive/visits/${visit}?agent=${c.var.agent.id}`;
-  const answer = await testdriveObject(c.env, id).fetch(new Request(url, c.req.raw));
+  const answer = await testdriveObject(c.env, row).fetch(new Request(url, c.req.raw));
   if (answer.status === 410) throw new AgentRefusal("late", await answer.text());
   return answer;
 }

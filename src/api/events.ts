@@ -8,7 +8,7 @@ import { v2Only } from "#api/v2-only";
 export const events = factory.createApp().get("/events", v2Only, async (c) => {
   const after = idIn(c.req.header("last-event-id"));
   if (c.req.method === "HEAD") return new Response(null, { headers: eventStreamHeaders });
-  return new Response(await followEvents(c.env, c.var.account.id, after), { headers: eventStreamHeaders });
+  return new Response(await followEvents(c.env, c.var.account, after), { headers: eventStreamHeaders });
 });
 
 /** An empty one is what a client sends that has seen none. */

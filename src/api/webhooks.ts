@@ -34,16 +34,16 @@ export const webhooks = factory
     xml(c, "webhook", webhookFields(await getWebhook(c.var.db, c.var.account.id, webhookId(c)))),
   )
   .delete("/webhooks/:id", v2Only, async (c) => {
-    await removeWebhook(c.env, c.var.db, c.var.account.id, webhookId(c));
+    await removeWebhook(c.env, c.var.db, c.var.account, webhookId(c));
     return success(c);
   })
   .get("/webhooks/:id/deliveries", v2Only, async (c) => {
-    const all = await listDeliveries(c.env, c.var.db, c.var.account.id, webhookId(c));
+    const all = await listDeliveries(c.env, c.var.db, c.var.account, webhookId(c));
     return xml(c, "deliveries", arrayOf("delivery", all.map(deliveryFields)));
   })
   .post("/webhooks/:id/deliveries/:deliveryId/replay", v2Only, async (c) => {
     const asked = { webhookId: webhookId(c), deliveryId: pathId(c, "deliveryId", "unknown_error") };
-    const delivery = await replayDelivery(c.env, c.var.db, c.var.account.id, asked);
+    const delivery = await replayDelivery(c.env, c.var.db, c.var.account, asked);
     return xml(c, "delivery", deliveryFields(delivery));
   });
 

@@ -3,7 +3,7 @@ import { abortNoted } from "#storage/begun-uploads";
 import {
   attestationsKey,
   begunUploadsPrefix,
-  buildIdOfKey,
+  buildUidOfKey,
   buildsPrefix,
   inputsPrefix,
   installedKey,
@@ -31,32 +31,32 @@ const longestUploadMs = 24 * 60 * 60_000;
 /** Blobs looked at per prefix and run. */
 const pageSize = 500;
 
-/** Wakes the objects of unfinished builds, which then go on with whatever a crash interrupted. */
+/** Wakes the objects of unfinished builds, which then go on with whatever a crash interrupted, and tell rows that a restore took back. */
 export async function wakeLostBuilds(env: Env, db: Database, now: number): Promise<void> {
   const silent = await listUnfinishedBefore(db, new Date(now - silentMs));
   await Promise.all(
-    silent.map(({ id }) =>
-      buildObject(env, id)
-        .wake()
-        .catch((error: unknown) => console.error(`build ${id} does not wake up:`, error)),
+    silent.map((build) =>
+      buildObject(env, build)
+        .wake(build.status)
+        .catch((error: unknown) => console.error(`build ${build.id} does not wake up:`, error)),
     ),
   );
 }
 
 /** Builds that forced ones replaced: an hour for those who still download, then they are gone. */
 export async function forgetRetiredBuilds(env: Env, db: Database, now: number): Promise<void> {
-  for (const id of await deleteRetiredBefore(db, new Date(now - graceMs))) await forgetBuild(env, id);
+  for (const gone of await deleteRetiredBefore(db, new Date(now - graceMs))) await forgetBuild(env, gone);
 }
 
 /** Removes blobs of builds that have no row any more, and of attempts that lost. */
 export async function removeStrayBuildBlobs(env: Env, db: Database, now: number): Promise<void> {
   const old = await nextOldKeys(env, db, { prefix: buildsPrefix, now });
-  const ids = [...new Set(old.map(buildIdOfKey))];
-  const kept = new Map((await findKept(db, ids)).map((build) => [build.id, build]));
-  const prepared = await findPreparedBlobs(db, ids);
+  const uids = [...new Set(old.map(buildUidOfKey))];
+  const kept = new Map((await findKept(db, uids)).map((build) => [build.uid, build]));
+  const prepared = await findPreparedBlobs(db, uids);
   await removeBlobs(
     env,
-    old.filter((key) => !prepared.has(key) && !belongs(key, kept.get(buildIdOfKey(key)))),
+    old.filter((key) => !prepared.has(key) && !belongs(key, kept.get(buildUidOfKey(key)))),
   );
 }
 
@@ -81,11 +81,9 @@ export async function abortLostUploads(env: Env, db: Database, now: number): Pro
 function belongs(key: string, build: KeptBuild | undefined): boolean {
   if (!build) return false;
   // While it runs, its attempts' uploads come and go by its object's word alone.
-  const { imageKey, filesKey, filesIndexKey } = build;
-  const ofImage = imageKey === null ? [] : [imageKey, attestationsKey(build.id)];
-  return (
-    isUnfinished(build) || [...ofImage, filesKey, filesIndexKey, logKey(build.id), installedKey(build.id)].includes(key)
-  );
+  const { uid, imageKey, filesKey, filesIndexKey } = build;
+  const ofImage = imageKey === null ? [] : [imageKey, attestationsKey(uid)];
+  return isUnfinished(build) || [...ofImage, filesKey, filesIndexKey, logKey(uid), installedKey(uid)].includes(key);
 }
 
 /** The next page of keys below a prefix, without the young ones; the place is kept for the next run. */

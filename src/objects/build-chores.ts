@@ -14,7 +14,8 @@ export const retryMs = 5_000;
 interface Surroundings {
   env: Env;
   kv: SyncKvStorage;
-  buildId: number;
+  /** The row's. */
+  uid: string;
   log: BuildLog;
   uploads: BuildUploads;
 }
@@ -47,33 +48,41 @@ export class BuildChores {
     this.#around.kv.put("told", wordFor(state));
   }
 
+  /** The row does not say what it was told. */
+  rowSaysOther(): void {
+    this.#around.kv.delete("told");
+  }
+
   async tell(state: BuildState): Promise<void> {
-    const { env, kv, buildId } = this.#around;
+    const { env, kv, uid } = this.#around;
     if (kv.get("told") !== wordFor(state)) {
-      await tellDatabase(openDatabase(env.DB), buildId, state, kv.get<Outcome>("outcome"));
+      await tellDatabase(openDatabase(env.DB), uid, state, kv.get<Outcome>("outcome"));
       this.rowSays(state);
     }
     if (state.status === "queued" && kv.get("wokenFor") !== state.wakeAgainAt) {
-      await sendJob(env, { kind: "build", buildId });
+      await sendJob(env, { kind: "build", buildId: idOfBuild(kv, uid) });
       kv.put("wokenFor", state.wakeAgainAt);
     }
-    await this.#announcements.send((moment) => announceBuild(env, buildId, moment));
+    await this.#announcements.send((moment) => announceBuild(env, uid, moment));
   }
 
   /** What is left of a build that is over: its log as one blob, and in R2 the artifacts of the attempt that won alone. */
   async tidyUp(state: BuildState): Promise<void> {
-    const { env, buildId, log, uploads } = this.#around;
+    const { env, uid, log, uploads } = this.#around;
     await uploads.discardAllBut(state.status === "finished" ? state.attempt : null);
-    await attestFinished(env, buildId, state).catch((error: unknown) => {
-      console.error(`build ${buildId}: attestations:`, error);
+    await attestFinished(env, uid, state).catch((error: unknown) => {
+      console.error(`build ${uid}: attestations:`, error);
     });
-    await log.moveTo(logKey(buildId));
+    await log.moveTo(logKey(uid));
   }
 
   isTidy(state: BuildState): boolean {
     return !isOver(state) || this.#around.log.archive !== undefined;
   }
 }
+
+/** Noted when the object begins; one from before rows had uids has the id for a name. */
+export const idOfBuild = (kv: SyncKvStorage, uid: string): number => kv.get<number>("buildId") ?? Number(uid);
 
 /** What D1 knows a state by. */
 const wordFor = ({ status, attempt }: BuildState) => `${status} ${attempt}`;

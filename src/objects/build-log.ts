@@ -45,7 +45,12 @@ export class BuildLog {
   constructor(storage: DurableObjectStorage, blobs: R2Bucket) {
     this.#storage = storage;
     this.#blobs = blobs;
-    storage.sql.exec("CREATE TABLE IF NOT EXISTS log (start INTEGER PRIMARY KEY, bytes BLOB NOT NULL)");
+    this.makeTables();
+  }
+
+  /** Also after all storage was deleted: a restored database can bring the build back. */
+  makeTables(): void {
+    this.#storage.sql.exec("CREATE TABLE IF NOT EXISTS log (start INTEGER PRIMARY KEY, bytes BLOB NOT NULL)");
   }
 
   get length(): number {

@@ -8,7 +8,7 @@ import { raiseRelease } from "#domain/version";
 import { switchboard } from "#queues/jobs";
 import { listAgents } from "#storage/agents";
 import { findAnyAppliance } from "#storage/appliances";
-import { findAnyBuild, saveEnded, saveFinished, saveQueued, saveRunning, type Result } from "#storage/builds";
+import { findBuildByUid, saveEnded, saveFinished, saveQueued, saveRunning, type Result } from "#storage/builds";
 import { openDatabase, type Database } from "#storage/db";
 import type { AgentsSeen, BuildState } from "./build-machine.ts";
 import { messageOf } from "./build-progress.ts";
@@ -20,20 +20,20 @@ export type Outcome = Omit<BuildFinished, "installed"> & { artifacts: Artifacts 
 /** Writes a status into the build's row; again if need be. */
 export async function tellDatabase(
   db: Database,
-  id: number,
+  uid: string,
   state: BuildState,
   outcome: Outcome | undefined,
 ): Promise<void> {
   switch (state.status) {
     case "queued":
-      return await saveQueued(db, id);
+      return await saveQueued(db, uid);
     case "running":
-      return await saveRunning(db, id, { agentId: state.agentId, startedAt: new Date(state.startedAt) });
+      return await saveRunning(db, uid, { agentId: state.agentId, startedAt: new Date(state.startedAt) });
     case "finished":
-      if (!outcome) throw new Error(`build ${id} is finished without an outcome`);
-      return await tellFinished(db, id, resultOf(outcome, state.endedAt), givenRootOf(outcome));
+      if (!outcome) throw new Error(`build ${uid} is finished without an outcome`);
+      return await tellFinished(db, uid, resultOf(outcome, state.endedAt), givenRootOf(outcome));
     default:
-      return await saveEnded(db, id, {
+      return await saveEnded(db, uid, {
         status: state.status,
         message: messageOf(state),
         completedAt: new Date(state.endedAt),
@@ -59,14 +59,14 @@ export const momentOf = (state: BuildState, at: number): Moment => ({
 });
 
 /** Signs what is known of the image now, before a key or the service changes; if it fails, the first request does it. */
-export async function attestFinished(env: Env, id: number, { status }: BuildState): Promise<void> {
-  if (status === "finished") await attestBuild({ env, db: openDatabase(env.DB) }, id);
+export async function attestFinished(env: Env, uid: string, { status }: BuildState): Promise<void> {
+  if (status === "finished") await attestBuild({ env, db: openDatabase(env.DB) }, uid);
 }
 
 /** Whether agents that can do this build are there at all. */
-export async function agentsSeen(env: Env, buildId: number): Promise<AgentsSeen> {
+export async function agentsSeen(env: Env, uid: string): Promise<AgentsSeen> {
   const db = openDatabase(env.DB);
-  const build = await findAnyBuild(db, buildId);
+  const build = await findBuildByUid(db, uid);
   const [appliance, agents, connected] = await Promise.all([
     build && findAnyAppliance(db, build.applianceId),
     listAgents(db),
@@ -87,8 +87,8 @@ export async function agentsSeen(env: Env, buildId: number): Promise<AgentsSeen>
 /** An agent that is alive heartbeats or polls more often than this. */
 const forgottenAfterMs = 60_000;
 
-async function tellFinished(db: Database, id: number, result: Result, root: GivenRoot | undefined): Promise<void> {
-  const build = await findAnyBuild(db, id);
+async function tellFinished(db: Database, uid: string, result: Result, root: GivenRoot | undefined): Promise<void> {
+  const build = await findBuildByUid(db, uid);
   // The appliance may be gone, and with it the row.
   if (!build) return;
   await saveFinished(db, build, { ...result, nextVersion: raiseRelease(build.version) });

@@ -46,20 +46,26 @@ export class BuildUploads {
   constructor(sql: SqlStorage, blobs: R2Bucket) {
     this.#sql = sql;
     this.#blobs = blobs;
-    sql.exec(`CREATE TABLE IF NOT EXISTS artifacts (attempt INTEGER NOT NULL, name TEXT NOT NULL, key TEXT NOT NULL,
+    this.makeTables();
+  }
+
+  /** Also after all storage was deleted: a restored database can bring the build back. */
+  makeTables(): void {
+    this.#sql
+      .exec(`CREATE TABLE IF NOT EXISTS artifacts (attempt INTEGER NOT NULL, name TEXT NOT NULL, key TEXT NOT NULL,
       upload_id TEXT NOT NULL, size INTEGER NOT NULL, stored TEXT, PRIMARY KEY (attempt, name))`);
-    sql.exec(`CREATE TABLE IF NOT EXISTS artifact_parts (attempt INTEGER NOT NULL, name TEXT NOT NULL,
+    this.#sql.exec(`CREATE TABLE IF NOT EXISTS artifact_parts (attempt INTEGER NOT NULL, name TEXT NOT NULL,
       number INTEGER NOT NULL, etag TEXT NOT NULL, sha256 TEXT NOT NULL, size INTEGER NOT NULL,
       PRIMARY KEY (attempt, name, number))`);
   }
 
   /** Opens an upload, or says how far it is. Another size is another file: it starts anew. 0: not known yet. */
-  async open(buildId: number, of: ArtifactOf, size = 0): Promise<UploadState | UploadRefused> {
+  async open(uid: string, of: ArtifactOf, size = 0): Promise<UploadState | UploadRefused> {
     if (size > maxParts * partBytes) return { refused: "wrong_part" };
     const known = this.#find(of);
     if (known?.size === size) return this.#stateOf(known);
     if (known) await this.#discard(known);
-    const { key, uploadId } = await openUpload(this.#blobs, artifactKey(buildId, of.attempt, of.name));
+    const { key, uploadId } = await openUpload(this.#blobs, artifactKey(uid, of.attempt, of.name));
     // Two calls at once open two uploads; the first row stands.
     const other = this.#find(of);
     if (other) await abortUpload(this.#blobs, { key, uploadId });

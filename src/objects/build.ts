@@ -1,11 +1,11 @@
 import { DurableObject } from "cloudflare:workers";
 import type { ArtifactName, BuildFailed, BuildFinished, CompleteUpload, Heartbeat, UploadState } from "#contract/index";
-import { newAttemptToken } from "#domain/builds/attempt-token";
+import { newAttemptToken } from "#domain/attempt-token";
 import { switchboard } from "#queues/jobs";
 import { installedKey } from "#storage/blobs";
-import { findAnyBuild, isUnfinished, type Build as Row } from "#storage/builds";
+import { findBuildByUid, isUnfinished, type Build as Row } from "#storage/builds";
 import { openDatabase } from "#storage/db";
-import { BuildChores, retryMs } from "./build-chores.ts";
+import { BuildChores, idOfBuild, retryMs } from "./build-chores.ts";
 import { BuildLog, type LogQuestion, type LogSlice } from "./build-log.ts";
 import {
   advance,
@@ -24,6 +24,8 @@ import { progressOf, type Progress } from "./build-progress.ts";
 import { agentsSeen } from "./build-record.ts";
 import { BuildUploads, type RecordedPart, type UploadRefused } from "./build-uploads.ts";
 
+const lookForRowEveryMs = 60_000;
+
 export interface Claimed {
   attempt: number;
   token: string;
@@ -31,7 +33,7 @@ export interface Claimed {
 }
 
 /**
- * One build: the machine's shell. It loads, advances and saves the state; D1, the queue and R2 are told of it by chores
+ * One build, named by its row's uid: the machine's shell. It loads, advances and saves the state; D1, the queue and R2 are told of it by chores
  * that may run twice, and that the alarm repeats until they succeed. Refusals are values, since RPC loses their class.
  */
 export class Build extends DurableObject<Env> {
@@ -42,18 +44,22 @@ export class Build extends DurableObject<Env> {
   #settled: Promise<void> = Promise.resolve();
   #news = Promise.withResolvers<void>();
   #revision = 0;
+  #rowSeenAt = Date.now();
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#kv = ctx.storage.kv;
     this.#log = new BuildLog(ctx.storage, env.BLOBS);
     this.#uploads = new BuildUploads(ctx.storage.sql, env.BLOBS);
-    this.#chores = new BuildChores({ env, kv: this.#kv, buildId: this.#id, log: this.#log, uploads: this.#uploads });
+    this.#chores = new BuildChores({ env, kv: this.#kv, uid: this.#uid, log: this.#log, uploads: this.#uploads });
   }
 
-  /** Begins with the row, or goes on with what a crash interrupted. */
-  async wake(): Promise<void> {
-    if (await this.#load()) await this.#settle();
+  /** Begins with the row, or goes on with what a crash interrupted. The row is told again where a restore took it back. */
+  async wake(rowSays?: Row["status"]): Promise<void> {
+    const state = await this.#load();
+    if (!state) return;
+    if (rowSays !== undefined && rowSays !== state.status) this.#chores.rowSaysOther();
+    await this.#settle();
   }
 
   async cancel(): Promise<{ cancelled: true } | Refused> {
@@ -92,7 +98,8 @@ export class Build extends DurableObject<Env> {
 
   /** Gives the build to an agent: a token for this attempt, and a lease that heartbeats renew. */
   async claim(agentId: number): Promise<Claimed | Refused> {
-    const token = newAttemptToken(agentId);
+    await this.#load(); // knows the id
+    const token = newAttemptToken(agentId, { id: this.#id, uid: this.#uid });
     const state = await this.#apply({ type: "claimed", at: Date.now(), agentId, token });
     return "refused" in state ? state : { attempt: state.attempt, token, timeLimitMs };
   }
@@ -105,6 +112,7 @@ export class Build extends DurableObject<Env> {
   }
 
   async heartbeat(token: string, beat: Heartbeat): Promise<{ cancel: boolean } | Refused> {
+    if (Date.now() - this.#rowSeenAt >= lookForRowEveryMs) await this.#endIfLost();
     const state = await this.#apply({ type: "heartbeat", at: Date.now(), token, beat });
     return "refused" in state ? state : { cancel: state.status === "cancelled" };
   }
@@ -123,7 +131,7 @@ export class Build extends DurableObject<Env> {
       const artifacts = this.#uploads.findArtifacts(running.attempt);
       if (!artifacts) return { refused: "incomplete" };
       const { installed, ...facts } = result;
-      await this.env.BLOBS.put(installedKey(this.#id), JSON.stringify(installed));
+      await this.env.BLOBS.put(installedKey(this.#uid), JSON.stringify(installed));
       this.#chores.keepOutcome({ ...facts, artifacts });
     }
     return done(await this.#apply({ type: "finished", at: Date.now(), token }));
@@ -140,7 +148,7 @@ export class Build extends DurableObject<Env> {
   async openUpload(token: string, name: ArtifactName, size?: number): Promise<UploadState | Refused | UploadRefused> {
     const running = await this.#running(token);
     if (!running) return { refused: "late" };
-    return await this.#uploads.open(this.#id, { attempt: running.attempt, name }, size);
+    return await this.#uploads.open(this.#uid, { attempt: running.attempt, name }, size);
   }
 
   /** Refused: another attempt has the work, or it is over. */
@@ -173,16 +181,22 @@ export class Build extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
-    const state = await this.#load();
+    if ((await this.#load())?.status === "queued") await this.#endIfLost();
+    const state = this.#state;
     if (!state) return;
     const isLong = state.status === "queued" && Date.now() - state.queuedAt >= longQueueMs;
-    const agents = isLong ? await agentsSeen(this.env, this.#id).catch(() => "unknown" as const) : "unknown";
+    const agents = isLong ? await agentsSeen(this.env, this.#uid).catch(() => "unknown" as const) : "unknown";
     await this.#apply({ type: "woke_up", at: Date.now(), agents });
     await this.#settle({ slowOnes: true });
   }
 
+  get #uid(): string {
+    return this.ctx.id.name ?? "";
+  }
+
+  /** Known once the row was read. */
   get #id(): number {
-    return Number(this.ctx.id.name);
+    return idOfBuild(this.#kv, this.#uid);
   }
 
   get #state(): BuildState | undefined {
@@ -192,16 +206,26 @@ export class Build extends DurableObject<Env> {
   async #load(): Promise<BuildState | undefined> {
     const known = this.#state;
     if (known) return known;
-    const row = await findAnyBuild(openDatabase(this.env.DB), this.#id);
+    const row = await findBuildByUid(openDatabase(this.env.DB), this.#uid);
     if (!row || !isUnfinished(row)) return undefined;
     // Another call may have begun while this one asked D1.
     return this.#state ?? this.#begin(row);
   }
 
-  #begin(row: Pick<Row, "status">): BuildState {
+  #begin(row: Pick<Row, "id" | "status">): BuildState {
+    this.#kv.put("buildId", row.id);
+    this.#log.makeTables();
+    this.#uploads.makeTables();
     const state = queued(Date.now());
     if (row.status === "queued") this.#chores.rowSays(state);
     return this.#save(state);
+  }
+
+  /** A restore of the database can take the row away: nobody wants the image any more, and the id is given again. */
+  async #endIfLost(): Promise<void> {
+    this.#rowSeenAt = Date.now();
+    const isThere = await findBuildByUid(openDatabase(this.env.DB), this.#uid).then(Boolean, () => true);
+    if (!isThere) await this.#apply({ type: "cancelled", at: Date.now() });
   }
 
   async #running(token: string): Promise<RunningState | undefined> {

@@ -2,7 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { Announcement } from "#domain/events/announcement";
 import { postLetter } from "#domain/events/webhook-post";
 import { openDatabase } from "#storage/db";
-import { listWebhooks, saveWebhookHealth, type Webhook, type WebhookHealth } from "#storage/webhooks";
+import { listWebhooksOf, saveWebhookHealth, type Webhook, type WebhookHealth } from "#storage/webhooks";
 import { EventListeners } from "./event-listeners.ts";
 import { EventLog } from "./event-log.ts";
 import { WebhookDeliveries, type Delivery } from "./webhook-deliveries.ts";
@@ -31,7 +31,7 @@ export class Events extends DurableObject<Env> {
     const asked = webhooks.filter(
       ({ events, disabledReason }) => disabledReason === null && events.includes(event.event),
     );
-    for (const { id } of asked) this.#deliveries.add(id, event, now);
+    for (const { uid } of asked) this.#deliveries.add(uid, event, now);
     this.#listeners.tell(event);
     await this.#setAlarm();
   }
@@ -50,21 +50,21 @@ export class Events extends DurableObject<Env> {
     return count;
   }
 
-  listDeliveries(webhookId: number): Delivery[] {
-    return this.#deliveries.list(webhookId);
+  listDeliveries(webhookUid: string): Delivery[] {
+    return this.#deliveries.list(webhookUid);
   }
 
   async replay(
-    webhookId: number,
+    webhookUid: string,
     deliveryId: number,
   ): Promise<{ delivery: Delivery } | { refused: "unknown" | "full" }> {
-    const repeated = this.#deliveries.repeat(webhookId, deliveryId, Date.now());
+    const repeated = this.#deliveries.repeat(webhookUid, deliveryId, Date.now());
     await this.#setAlarm();
     return repeated;
   }
 
-  async forgetWebhook(webhookId: number): Promise<void> {
-    this.#deliveries.forget(webhookId);
+  async forgetWebhook(webhookUid: string): Promise<void> {
+    this.#deliveries.forget(webhookUid);
     await this.#setAlarm();
   }
 
@@ -72,11 +72,11 @@ export class Events extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     try {
       const webhooks = await this.#webhooks();
-      this.#deliveries.forgetAllBut(webhooks.map(({ id }) => id));
+      this.#deliveries.forgetAllBut(webhooks.map(({ uid }) => uid));
       await Promise.all(webhooks.map((webhook) => this.#deliver(webhook)));
       await this.#setAlarm();
     } catch (error) {
-      console.error(`events of account ${this.#accountId}:`, error);
+      console.error(`events of the account ${this.#owner}:`, error);
       await this.ctx.storage.setAlarm(Date.now() + retryMs);
     }
   }
@@ -84,9 +84,9 @@ export class Events extends DurableObject<Env> {
   /** What is due, in order. After a failure the rest waits for the next turn, so that a dead receiver delays nobody else. */
   async #deliver(webhook: Webhook): Promise<void> {
     let health: WebhookHealth = webhook;
-    for (const delivery of this.#deliveries.due(webhook.id, Date.now(), mostInTurn)) {
+    for (const delivery of this.#deliveries.due(webhook.uid, Date.now(), mostInTurn)) {
       const { succeeded, reason } = await this.#attempt(webhook, delivery);
-      health = await this.#saveHealth(webhook.id, health, { succeeded, reason });
+      health = await this.#saveHealth(webhook, health, { succeeded, reason });
       if (!succeeded) return;
     }
   }
@@ -102,25 +102,25 @@ export class Events extends DurableObject<Env> {
   }
 
   async #saveHealth(
-    webhookId: number,
+    { id, uid }: Webhook,
     before: WebhookHealth,
     { succeeded, reason }: { succeeded: boolean; reason: string },
   ): Promise<WebhookHealth> {
     const now = Date.now();
     const since = failingAfter(before.failingSince?.getTime() ?? null, succeeded, now);
     const isDisabled = isToBeDisabled(since, now);
-    if (isDisabled) this.#deliveries.giveUp(webhookId);
+    if (isDisabled) this.#deliveries.giveUp(uid);
     const after = {
       failingSince: since === null ? null : new Date(since),
       disabledReason: isDisabled ? `It took nothing since ${new Date(since ?? now).toISOString()}. ${reason}` : null,
     };
     const isSame = since === (before.failingSince?.getTime() ?? null) && after.disabledReason === before.disabledReason;
-    if (!isSame) await saveWebhookHealth(openDatabase(this.env.DB), webhookId, after);
+    if (!isSame) await saveWebhookHealth(openDatabase(this.env.DB), id, after);
     return after;
   }
 
   #webhooks(): Promise<Webhook[]> {
-    return listWebhooks(openDatabase(this.env.DB), this.#accountId);
+    return listWebhooksOf(openDatabase(this.env.DB), this.#owner);
   }
 
   async #setAlarm(): Promise<void> {
@@ -129,7 +129,8 @@ export class Events extends DurableObject<Env> {
     else await this.ctx.storage.setAlarm(nextAt);
   }
 
-  get #accountId(): number {
-    return Number(this.ctx.id.name);
+  /** The account's uid. */
+  get #owner(): string {
+    return this.ctx.id.name ?? "";
   }
 }

@@ -1,11 +1,12 @@
 import { announceTestdrive } from "#domain/events/events";
 import { openDatabase } from "#storage/db";
-import { saveTestdriveState } from "#storage/testdrives";
+import { saveTestdriveState, type Testdrive } from "#storage/testdrives";
 import { Announcements } from "./announcements.ts";
 import type { TestdriveState } from "./testdrive-machine.ts";
 
+export type RowState = Testdrive["state"];
+
 interface Known {
-  testdriveId: number;
   state: TestdriveState;
   /** An agent has claimed it. */
   isClaimed: boolean;
@@ -15,17 +16,19 @@ interface Known {
 export class TestdriveRecord {
   readonly #env: Env;
   readonly #kv: SyncKvStorage;
+  readonly #uid: string;
   readonly #announcements: Announcements;
 
-  constructor(env: Env, kv: SyncKvStorage) {
+  constructor(env: Env, kv: SyncKvStorage, uid: string) {
     this.#env = env;
     this.#kv = kv;
+    this.#uid = uid;
     this.#announcements = new Announcements(kv);
   }
 
-  /** By the insert that took the slot. */
-  rowIsNew(): void {
-    this.#kv.put("told", "new");
+  /** What it says, whatever it was told. */
+  rowIs(state: RowState): void {
+    if (this.#told !== state) this.#kv.put("told", state);
   }
 
   /** In the same write as the state. A session that nobody claimed was refused, and has neither start nor end. */
@@ -43,13 +46,13 @@ export class TestdriveRecord {
   }
 
   /** Writes D1 when the row's word has changed, and tells the account. May be called again until that has worked. */
-  async tell({ state, testdriveId }: Known): Promise<void> {
+  async tell({ state }: Known): Promise<void> {
     const row = rowState(state);
     if (this.#told !== row) {
-      await saveTestdriveState(openDatabase(this.#env.DB), testdriveId, row);
+      await saveTestdriveState(openDatabase(this.#env.DB), this.#uid, row);
       this.#kv.put("told", row);
     }
-    await this.#announcements.send((moment) => announceTestdrive(this.#env, testdriveId, moment));
+    await this.#announcements.send((moment) => announceTestdrive(this.#env, this.#uid, moment));
   }
 
   get #told(): string | undefined {
@@ -57,7 +60,7 @@ export class TestdriveRecord {
   }
 }
 
-function rowState(state: TestdriveState): "new" | "running" | "ended" {
+function rowState(state: TestdriveState): RowState {
   if (state.status === "running" || state.status === "ended") return state.status;
   return "new";
 }

@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { attemptHeader, type TestdriveClaim, type TestdriveReport } from "#contract/index";
-import { newPassword, newToken, sameSecret } from "#domain/secrets";
+import { newAttemptToken } from "#domain/attempt-token";
+import { newPassword, sameSecret } from "#domain/secrets";
 import { sendJob } from "#queues/jobs";
 import { ControlLine, reportIn } from "./control-line.ts";
 import { GuestWeb } from "./guest-web.ts";
@@ -13,7 +14,7 @@ import {
   type TestdriveEvent,
   type TestdriveState,
 } from "./testdrive-machine.ts";
-import { TestdriveRecord } from "./testdrive-record.ts";
+import { TestdriveRecord, type RowState } from "./testdrive-record.ts";
 import { VncRelay } from "./vnc-relay.ts";
 
 /** All that a claim tells the agent, but for what is made here. */
@@ -33,7 +34,7 @@ export class Testdrive extends DurableObject<Env> {
   readonly #guestWeb = new GuestWeb(() => this.#countViewers());
   readonly #modified = new ModifiedLine(this.ctx);
   readonly #control = new ControlLine(this.ctx);
-  readonly #record = new TestdriveRecord(this.env, this.ctx.storage.kv);
+  readonly #record = new TestdriveRecord(this.env, this.ctx.storage.kv, this.#uid);
   /** Told when a claim has come, or can come no more. Callers of start() hold the object in memory. */
   readonly #decided = Promise.withResolvers<void>();
 
@@ -41,7 +42,7 @@ export class Testdrive extends DurableObject<Env> {
   async start(facts: TestdriveFacts): Promise<{ claimed: TestdriveLook } | { refused: "unclaimed" }> {
     if (!this.#session) {
       const state = startWaiting(Date.now());
-      this.#record.rowIsNew();
+      this.#record.rowIs("new");
       await this.#save({ facts, password: newPassword(8), state });
       this.ctx.waitUntil(this.#callAgents(facts.testdriveId));
     }
@@ -57,7 +58,7 @@ export class Testdrive extends DurableObject<Env> {
     const session = this.#session;
     if (session?.state.status !== "waiting") return { refused: "taken" };
     const state = advance(session.state, { type: "claimed", at: Date.now() });
-    const token = newToken();
+    const token = newAttemptToken(agentId, { id: session.facts.testdriveId, uid: this.#uid });
     await this.#save({ ...session, state, ...(state.status === "preparing" && { attempt: { agentId, token, vnc } }) });
     if (state.status !== "preparing") return { refused: "taken" };
     return { claimed: { ...session.facts, token, password: session.password } };
@@ -86,8 +87,9 @@ export class Testdrive extends DurableObject<Env> {
     if (this.#session?.attempt?.agentId === agentId) await this.#advance({ type: "agent_stopped", reason: agentAnew });
   }
 
-  /** Looks at the clock and tells the row again what it is; false when this object knows of no session. */
-  async wake(): Promise<boolean> {
+  /** Looks at the clock and tells the row what it is, also one that a restore took back; false when this object knows of no session. */
+  async wake(rowSays: RowState): Promise<boolean> {
+    this.#record.rowIs(rowSays);
     return (await this.#advance({ type: "woke_up" })) !== undefined;
   }
 
@@ -237,6 +239,11 @@ export class Testdrive extends DurableObject<Env> {
     return attempt !== undefined && attempt.agentId === agentId && sameSecret(attempt.token, token);
   }
 
+  /** The row's. */
+  get #uid(): string {
+    return this.ctx.id.name ?? "";
+  }
+
   get #session(): Session | undefined {
     return this.ctx.storage.kv.get<Session>("session");
   }
@@ -255,6 +262,6 @@ type WithoutAt<T> = T extends unknown ? Omit<T, "at"> : never;
 const tellAgainMs = 5_000;
 const agentAnew = "The builder agent that ran it has started anew.";
 
-const known = ({ state, attempt, facts: { testdriveId } }: Session) => ({ testdriveId, state, isClaimed: !!attempt });
+const known = ({ state, attempt }: Session) => ({ state, isClaimed: !!attempt });
 
 const refused = (status: number, sentence: string) => new Response(sentence, { status });

@@ -5,7 +5,8 @@ import type { Attempted, DeliveryState } from "./webhook-machine.ts";
 /** One event on its way to one webhook. */
 export interface Delivery {
   id: number;
-  webhookId: number;
+  /** The webhook's uid, which SQLite makes a number of where it is an id of old. */
+  webhookId: string | number;
   eventId: number;
   event: string;
   /** JSON. */
@@ -33,34 +34,34 @@ export class WebhookDeliveries {
   constructor(sql: SqlStorage) {
     this.#sql = sql;
     sql.exec(`CREATE TABLE IF NOT EXISTS deliveries (id INTEGER PRIMARY KEY AUTOINCREMENT,
-      webhookId INTEGER NOT NULL, eventId INTEGER NOT NULL, event TEXT NOT NULL, body TEXT NOT NULL, state TEXT NOT NULL,
+      webhookId TEXT NOT NULL, eventId INTEGER NOT NULL, event TEXT NOT NULL, body TEXT NOT NULL, state TEXT NOT NULL,
       attempts INTEGER NOT NULL, nextAt INTEGER, status INTEGER, problem TEXT, createdAt INTEGER NOT NULL,
       attemptedAt INTEGER)`);
     sql.exec("CREATE INDEX IF NOT EXISTS deliveries_next ON deliveries (webhookId, nextAt)");
   }
 
   /** Due at once. */
-  add(webhookId: number, { id, event, text }: KeptEvent, now: number): void {
-    this.#insert([webhookId, id, event, text, now, now]);
+  add(webhookUid: string, { id, event, text }: KeptEvent, now: number): void {
+    this.#insert([webhookUid, id, event, text, now, now]);
   }
 
   /** The same body once more; undefined: there is no such delivery. */
-  repeat(webhookId: number, id: number, now: number): { delivery: Delivery } | { refused: "unknown" | "full" } {
-    const found = this.#rows("webhookId = ? AND id = ?", webhookId, id)[0];
+  repeat(webhookUid: string, id: number, now: number): { delivery: Delivery } | { refused: "unknown" | "full" } {
+    const found = this.#rows("webhookId = ? AND id = ?", webhookUid, id)[0];
     if (!found) return { refused: "unknown" };
     const waiting = this.#sql.exec<{ n: number }>("SELECT count(*) AS n FROM deliveries WHERE state = 'waiting'").one();
     if (waiting.n >= mostWaiting) return { refused: "full" };
-    return { delivery: this.#insert([webhookId, found.eventId, found.event, found.body, now, now]) };
+    return { delivery: this.#insert([webhookUid, found.eventId, found.event, found.body, now, now]) };
   }
 
   /** Those whose time has come, oldest first. */
-  due(webhookId: number, now: number, most: number): Delivery[] {
-    return this.#rows("webhookId = ? AND nextAt <= ? ORDER BY id LIMIT ?", webhookId, now, most);
+  due(webhookUid: string, now: number, most: number): Delivery[] {
+    return this.#rows("webhookId = ? AND nextAt <= ? ORDER BY id LIMIT ?", webhookUid, now, most);
   }
 
   /** The last ones, newest first. */
-  list(webhookId: number): Delivery[] {
-    return this.#rows("webhookId = ? ORDER BY id DESC LIMIT ?", webhookId, mostListed);
+  list(webhookUid: string): Delivery[] {
+    return this.#rows("webhookId = ? ORDER BY id DESC LIMIT ?", webhookUid, mostListed);
   }
 
   record({ id, webhookId }: Delivery, { state, attempts, nextAt }: Attempted, told: Outcome & { at: number }): void {
@@ -79,12 +80,12 @@ export class WebhookDeliveries {
   }
 
   /** Gives up what waits. */
-  giveUp(webhookId: number): void {
+  giveUp(webhookUid: string): void {
     this.#sql.exec(
       "UPDATE deliveries SET state = 'failed', nextAt = NULL WHERE webhookId = ? AND nextAt > 0",
-      webhookId,
+      webhookUid,
     );
-    this.#forgetOld(webhookId);
+    this.#forgetOld(webhookUid);
   }
 
   /** When the next one is due; null: none waits. */
@@ -93,20 +94,20 @@ export class WebhookDeliveries {
   }
 
   /** Webhooks that are gone take their deliveries along. */
-  forgetAllBut(webhookIds: readonly number[]): void {
-    const kept = JSON.stringify(webhookIds);
+  forgetAllBut(webhookUids: readonly string[]): void {
+    const kept = JSON.stringify(webhookUids);
     this.#sql.exec("DELETE FROM deliveries WHERE webhookId NOT IN (SELECT value FROM json_each(?))", kept);
   }
 
-  forget(webhookId: number): void {
-    this.#sql.exec("DELETE FROM deliveries WHERE webhookId = ?", webhookId);
+  forget(webhookUid: string): void {
+    this.#sql.exec("DELETE FROM deliveries WHERE webhookId = ?", webhookUid);
   }
 
-  #forgetOld(webhookId: number): void {
+  #forgetOld(webhookUid: string | number): void {
     const last = "SELECT id FROM deliveries WHERE webhookId = ?1 ORDER BY id DESC LIMIT ?2";
     this.#sql.exec(
       `DELETE FROM deliveries WHERE webhookId = ?1 AND nextAt IS NULL AND id NOT IN (${last})`,
-      webhookId,
+      webhookUid,
       mostListed,
     );
   }

@@ -102,7 +102,7 @@ export async function saveClone(db: Database, clone: NewAppliance, sourceId: num
 export async function deleteApplianceRows(
   db: Database,
   applianceId: number,
-): Promise<Pick<typeof builds.$inferSelect, "id" | "status">[]> {
+): Promise<Pick<typeof builds.$inferSelect, "id" | "uid" | "status">[]> {
   const released = sql`SELECT blob_id, ${Date.now()} FROM (
       SELECT blob_id FROM overlay_files WHERE appliance_id = ${applianceId}
       UNION SELECT logo_blob FROM appliances WHERE id = ${applianceId}
@@ -111,7 +111,10 @@ export async function deleteApplianceRows(
   const again = { target: releasedBlobs.blobId, set: { releasedAt: sql`excluded.released_at` } };
   const [, gone] = await db.batch([
     db.insert(releasedBlobs).select(released).onConflictDoUpdate(again),
-    db.delete(builds).where(eq(builds.applianceId, applianceId)).returning({ id: builds.id, status: builds.status }),
+    db
+      .delete(builds)
+      .where(eq(builds.applianceId, applianceId))
+      .returning({ id: builds.id, uid: builds.uid, status: builds.status }),
     db.delete(selections).where(eq(selections.applianceId, applianceId)),
     db.delete(overlayFiles).where(eq(overlayFiles.applianceId, applianceId)),
     db.delete(gpgKeys).where(eq(gpgKeys.applianceId, applianceId)),

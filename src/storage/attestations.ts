@@ -11,20 +11,20 @@ export const Attestations = z.object({
 export type Attestations = z.infer<typeof Attestations>;
 
 /** Undefined: none have been made yet. */
-export async function findAttestations(blobs: R2Bucket, buildId: number): Promise<Attestations | undefined> {
-  const blob = await blobs.get(attestationsKey(buildId));
+export async function findAttestations(blobs: R2Bucket, uid: string): Promise<Attestations | undefined> {
+  const blob = await blobs.get(attestationsKey(uid));
   return blob ? Attestations.parse(await blob.json()) : undefined;
 }
 
 /** Keeps them unless others were faster; answers those that are kept now. */
 export async function keepAttestations(
   blobs: R2Bucket,
-  buildId: number,
+  uid: string,
   attestations: Attestations,
 ): Promise<Attestations> {
-  const kept = await blobs.put(attestationsKey(buildId), JSON.stringify(attestations), {
+  const kept = await blobs.put(attestationsKey(uid), JSON.stringify(attestations), {
     httpMetadata: { contentType: "application/json" },
     onlyIf: { etagDoesNotMatch: "*" },
   });
-  return kept ? attestations : ((await findAttestations(blobs, buildId)) ?? attestations);
+  return kept ? attestations : ((await findAttestations(blobs, uid)) ?? attestations);
 }

@@ -4,16 +4,15 @@ import type { ArtifactName } from "#contract/index";
 
 /** The frozen input of a build, by its own SHA-256: written before the row that names it. */
 export const inputKey = (sha256: string) => `inputs/${sha256}.json`;
-/** Everything of one build lies below this prefix, so that one listing finds it. */
-export const buildPrefix = (buildId: number) => `builds/${buildId}/`;
+/** Everything of one build lies below this prefix, so that one listing finds it. By its uid, which nobody can guess and no other build gets. */
+export const buildPrefix = (uid: string) => `builds/${uid}/`;
 /** The downloadable image, or a part of its file store. Each attempt writes its own, so that a late one cannot touch the winner's. */
-export const artifactKey = (buildId: number, attempt: number, name: ArtifactName) =>
-  `builds/${buildId}/${name}-${attempt}`;
-export const logKey = (buildId: number) => `builds/${buildId}/log.txt`;
+export const artifactKey = (uid: string, attempt: number, name: ArtifactName) => `builds/${uid}/${name}-${attempt}`;
+export const logKey = (uid: string) => `builds/${uid}/log.txt`;
 /** What rpm reported in the image, as JSON. */
-export const installedKey = (buildId: number) => `builds/${buildId}/installed.json`;
+export const installedKey = (uid: string) => `builds/${uid}/installed.json`;
 /** The documents about the image, and the signature over them, as one blob: none can be of another making. */
-export const attestationsKey = (buildId: number) => `builds/${buildId}/attestations.json`;
+export const attestationsKey = (uid: string) => `builds/${uid}/attestations.json`;
 /** A file of a repository that this service keeps itself, e.g. path "tiny/main/repodata/repomd.xml". */
 export const repositoryFileKey = (path: string) => `repositories/${path}`;
 /** The nth .solv file that an import made, for that repository and any other that shows it. Each import writes its own, so that one that fails spoils nothing. */
@@ -48,7 +47,7 @@ export const buildsPrefix = "builds/";
 export const inputsPrefix = "inputs/";
 export const solvPrefix = "solv/";
 export const downloadsPrefix = "downloads/";
-export const buildIdOfKey = (key: string): number => Number(key.split("/")[1]);
+export const buildUidOfKey = (key: string): string => key.split("/")[1] ?? "";
 export const sha256OfKey = (key: string): string => key.slice(inputsPrefix.length).replace(/\.json$/, "");
 export const importIdOfKey = (key: string): string => key.split("/")[2] ?? "";
 export const uploadsPrefix = "uploads/";

@@ -24,8 +24,8 @@ export async function getInput(blobs: R2Bucket, sha256: string): Promise<FrozenI
 }
 
 /** What rpm reported in the image of a build. Undefined: it is gone, or there never was one. */
-export async function findInstalled(blobs: R2Bucket, buildId: number): Promise<InstalledPackage[] | undefined> {
-  const blob = await blobs.get(installedKey(buildId));
+export async function findInstalled(blobs: R2Bucket, uid: string): Promise<InstalledPackage[] | undefined> {
+  const blob = await blobs.get(installedKey(uid));
   return blob ? z.array(InstalledPackage).parse(await blob.json()) : undefined;
 }
 

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, isNull, not, notInArray, or, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, isNull, not, notInArray, or, sql } from "drizzle-orm";
 import { imageTypes, type Capabilities, type ImageType } from "#contract/index";
 import type { Database } from "./db.ts";
 import { appliances, builds, type buildStatuses } from "./schema.ts";
@@ -27,9 +27,13 @@ export const findReadableBuild = (db: Database, accountId: number, id: number): 
     ),
   });
 
-/** For agents and objects, which know builds by id alone. */
+/** For agents, which know builds by id alone. */
 export const findAnyBuild = (db: Database, id: number): Promise<Build | undefined> =>
   db.query.builds.findFirst({ where: eq(builds.id, id) });
+
+/** For a build's object, which has this name. */
+export const findBuildByUid = (db: Database, uid: string): Promise<Build | undefined> =>
+  db.query.builds.findFirst({ where: eq(builds.uid, uid) });
 
 /** The finished build whose download address has this token. */
 export const findDownload = (db: Database, token: string): Promise<Build | undefined> =>
@@ -57,11 +61,11 @@ export const listBuildsOfAppliance = (db: Database, applianceId: number): Promis
     orderBy: desc(builds.id),
   });
 
-/** The queued builds that an agent can do, oldest first. */
+/** The queued builds behind an id that an agent can do, oldest first. */
 export async function listQueued(
   db: Database,
   can: Pick<Capabilities, "imageTypes" | "arches" | "noLvm" | "noEfi">,
-  limit: number,
+  { behind, limit }: { behind: number; limit: number },
 ): Promise<Build[]> {
   const rows = await db
     .select({ build: builds })
@@ -70,6 +74,7 @@ export async function listQueued(
     .where(
       and(
         eq(builds.status, "queued"),
+        gt(builds.id, behind),
         inArray(builds.imageType, can.imageTypes),
         inArray(appliances.arch, can.arches),
         can.noLvm === undefined ? undefined : eq(builds.needsLvm, false),
@@ -128,31 +133,31 @@ export async function addBuild(
 /** An attempt has it. Like all writes of a build's object it may come twice, and never revives what is over. */
 export async function saveRunning(
   db: Database,
-  id: number,
+  uid: string,
   { agentId, startedAt }: { agentId: number; startedAt: Date },
 ): Promise<void> {
   await db
     .update(builds)
     .set({ status: "running", agentId, startedAt })
-    .where(and(eq(builds.id, id), isTaken));
+    .where(and(eq(builds.uid, uid), isTaken));
 }
 
 /** The attempt was lost or given back. */
-export async function saveQueued(db: Database, id: number): Promise<void> {
+export async function saveQueued(db: Database, uid: string): Promise<void> {
   await db
     .update(builds)
     .set({ status: "queued", agentId: null })
-    .where(and(eq(builds.id, id), isTaken));
+    .where(and(eq(builds.uid, uid), isTaken));
 }
 
 export type Ending = { status: "failed" | "error" | "cancelled"; message: string; completedAt: Date };
 
 /** It is over without an image. */
-export async function saveEnded(db: Database, id: number, ending: Ending): Promise<void> {
+export async function saveEnded(db: Database, uid: string, ending: Ending): Promise<void> {
   await db
     .update(builds)
     .set({ ...ending, agentId: null })
-    .where(and(eq(builds.id, id), isTaken));
+    .where(and(eq(builds.uid, uid), isTaken));
 }
 
 export type Result = Pick<

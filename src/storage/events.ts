@@ -6,13 +6,14 @@ import { accounts, appliances, builds, eventOutbox, testdrives } from "./schema.
 export type OutboxEvent = typeof eventOutbox.$inferSelect;
 
 /** Whom a thing that happens belongs to. */
-const owner = { accountId: accounts.id, account: accounts.username };
+const owner = { accountUid: accounts.uid, account: accounts.username };
 
 /** What an event tells of a build; undefined when its row, or its appliance's, is gone. */
-export async function findBuildOfEvent(db: Database, buildId: number) {
+export async function findBuildOfEvent(db: Database, uid: string) {
   const [row] = await db
     .select({
       ...owner,
+      id: builds.id,
       applianceId: appliances.id,
       name: appliances.name,
       version: builds.version,
@@ -21,23 +22,29 @@ export async function findBuildOfEvent(db: Database, buildId: number) {
     .from(builds)
     .innerJoin(accounts, eq(accounts.id, builds.accountId))
     .innerJoin(appliances, eq(appliances.id, builds.applianceId))
-    .where(eq(builds.id, buildId));
+    .where(eq(builds.uid, uid));
   return row;
 }
 
 /** What an event tells of a testdrive. */
-export async function findTestdriveOfEvent(db: Database, testdriveId: number) {
+export async function findTestdriveOfEvent(db: Database, uid: string) {
   const [row] = await db
-    .select({ ...owner, buildId: testdrives.buildId })
+    .select({ ...owner, id: testdrives.id, buildId: testdrives.buildId })
     .from(testdrives)
     .innerJoin(accounts, eq(accounts.id, testdrives.accountId))
-    .where(eq(testdrives.id, testdriveId));
+    .where(eq(testdrives.uid, uid));
   return row;
 }
 
-/** Those that have waited longest. */
-export const listOutbox = (db: Database, limit: number): Promise<OutboxEvent[]> =>
-  db.query.eventOutbox.findMany({ orderBy: [asc(eventOutbox.triedAt), asc(eventOutbox.id)], limit });
+/** Those that have waited longest, and whose they are. */
+export async function listOutbox(db: Database, limit: number): Promise<{ event: OutboxEvent; accountUid: string }[]> {
+  return await db
+    .select({ event: eventOutbox, accountUid: accounts.uid })
+    .from(eventOutbox)
+    .innerJoin(accounts, eq(accounts.id, eventOutbox.accountId))
+    .orderBy(asc(eventOutbox.triedAt), asc(eventOutbox.id))
+    .limit(limit);
+}
 
 export async function forgetOutboxEvent(db: Database, id: number): Promise<void> {
   await db.delete(eventOutbox).where(eq(eventOutbox.id, id));

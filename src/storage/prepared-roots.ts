@@ -17,11 +17,16 @@ export const findPreparedRoot = (db: Database, applianceId: number, key: string)
   });
 
 /** The blobs of prepared roots among those of some builds. */
-export async function findPreparedBlobs(db: Database, buildIds: number[]): Promise<Set<string>> {
+export async function findPreparedBlobs(db: Database, buildUids: string[]): Promise<Set<string>> {
   const rows = await db
     .select({ blobKey: preparedRoots.blobKey })
     .from(preparedRoots)
-    .where(inArray(preparedRoots.buildId, sql`(SELECT value FROM json_each(${JSON.stringify(buildIds)}))`));
+    .where(
+      inArray(
+        preparedRoots.buildId,
+        sql`(SELECT id FROM builds WHERE uid IN (SELECT value FROM json_each(${JSON.stringify(buildUids)})))`,
+      ),
+    );
   return new Set(rows.map(({ blobKey }) => blobKey));
 }
 

@@ -3,13 +3,13 @@ import type { Database } from "./db.ts";
 import { builds, sweepPositions } from "./schema.ts";
 
 /** What the sweeper knows of the builds whose blobs it found. */
-export type KeptBuild = Pick<typeof builds.$inferSelect, "id" | "status" | "imageKey" | "filesKey" | "filesIndexKey">;
+export type KeptBuild = Pick<typeof builds.$inferSelect, "uid" | "status" | "imageKey" | "filesKey" | "filesIndexKey">;
 
-/** Those of the ids that have a row. */
-export const findKept = (db: Database, ids: number[]): Promise<KeptBuild[]> =>
+/** Those of the uids that have a row. */
+export const findKept = (db: Database, uids: string[]): Promise<KeptBuild[]> =>
   db.query.builds.findMany({
-    columns: { id: true, status: true, imageKey: true, filesKey: true, filesIndexKey: true },
-    where: inArray(builds.id, sql`(SELECT value FROM json_each(${JSON.stringify(ids)}))`),
+    columns: { uid: true, status: true, imageKey: true, filesKey: true, filesIndexKey: true },
+    where: inArray(builds.uid, sql`(SELECT value FROM json_each(${JSON.stringify(uids)}))`),
   });
 
 /** Those of the frozen inputs that a row names. */
@@ -21,13 +21,12 @@ export async function findUsedInputs(db: Database, digests: string[]): Promise<S
   return new Set(rows.map(({ sha256 }) => sha256));
 }
 
-/** Removes rows of builds that were replaced before that moment; answers their ids. */
-export async function deleteRetiredBefore(db: Database, before: Date): Promise<number[]> {
-  const gone = await db
+/** Removes rows of builds that were replaced before that moment; answers their uids. */
+export async function deleteRetiredBefore(db: Database, before: Date): Promise<{ uid: string }[]> {
+  return await db
     .delete(builds)
     .where(and(isNotNull(builds.retiredAt), sql`${builds.retiredAt} < ${before.getTime()}`))
-    .returning({ id: builds.id });
-  return gone.map(({ id }) => id);
+    .returning({ uid: builds.uid });
 }
 
 export async function findSweepPosition(db: Database, prefix: string): Promise<string | undefined> {

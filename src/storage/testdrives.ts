@@ -43,10 +43,10 @@ export const listTestdrivesToWake = (db: Database, madeBefore: Date): Promise<Te
   db.query.testdrives.findMany({ where: and(live, lt(testdrives.createdAt, madeBefore)), orderBy: asc(testdrives.id) });
 
 /** Ended is final: a late word cannot take the slot again. */
-export async function saveTestdriveState(db: Database, id: number, state: Testdrive["state"]): Promise<void> {
+export async function saveTestdriveState(db: Database, uid: string, state: Testdrive["state"]): Promise<void> {
   const endedAt = state === "ended" ? new Date() : null;
   await db
     .update(testdrives)
     .set({ state, endedAt })
-    .where(and(eq(testdrives.id, id), live));
+    .where(and(eq(testdrives.uid, uid), live));
 }

@@ -23,6 +23,13 @@ export async function addWebhook(db: Database, row: NewWebhook, most: number): P
 export const listWebhooks = (db: Database, accountId: number): Promise<Webhook[]> =>
   db.query.webhooks.findMany({ where: eq(webhooks.accountId, accountId), orderBy: asc(webhooks.id) });
 
+/** For the account's Events object, which has this name. */
+export const listWebhooksOf = (db: Database, accountUid: string): Promise<Webhook[]> =>
+  db.query.webhooks.findMany({
+    where: eq(webhooks.accountId, sql`(SELECT id FROM accounts WHERE uid = ${accountUid})`),
+    orderBy: asc(webhooks.id),
+  });
+
 export const findWebhook = (db: Database, accountId: number, id: number): Promise<Webhook | undefined> =>
   db.query.webhooks.findFirst({ where: ofAccount(accountId, id) });
 
@@ -30,10 +37,10 @@ export async function saveWebhookHealth(db: Database, id: number, health: Webhoo
   await db.update(webhooks).set(health).where(eq(webhooks.id, id));
 }
 
-/** Whether there was one. */
-export async function deleteWebhook(db: Database, accountId: number, id: number): Promise<boolean> {
-  const gone = await db.delete(webhooks).where(ofAccount(accountId, id)).returning({ id: webhooks.id });
-  return gone.length > 0;
+/** Undefined: there was none. */
+export async function deleteWebhook(db: Database, accountId: number, id: number): Promise<Webhook | undefined> {
+  const [gone] = await db.delete(webhooks).where(ofAccount(accountId, id)).returning();
+  return gone;
 }
 
 const ofAccount = (accountId: number, id: number) => and(eq(webhooks.id, id), eq(webhooks.accountId, accountId));

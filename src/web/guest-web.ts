@@ -44,14 +44,14 @@ async function findGuest(c: Context<WebEnv>): Promise<Testdrive | undefined> {
 }
 
 /** Its session's object; one that starts again in the middle, after a deploy, has forgotten the visitor. */
-async function askObject(c: Context<WebEnv>, { id }: Testdrive, asked: GuestRequest): Promise<Response> {
+async function askObject(c: Context<WebEnv>, testdrive: Testdrive, asked: GuestRequest): Promise<Response> {
   const { body } = c.req.raw;
   const headers = { [guestHeadHeader]: guestHead(asked) };
   const request = new Request("https://testdrive/web", { method: body ? "POST" : "GET", headers, body });
   try {
-    return await testdriveObject(c.env, id).fetch(request);
+    return await testdriveObject(c.env, testdrive).fetch(request);
   } catch (error) {
-    console.error(`testdrive ${id}: a visitor was lost`, error);
+    console.error(`testdrive ${testdrive.id}: a visitor was lost`, error);
     return new Response("The service has started again. Please try once more.\n", { status: 503 });
   }
 }

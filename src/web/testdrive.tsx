@@ -21,7 +21,7 @@ export const testdrivePage = factory
   .createApp()
   .get(path, async (c) => {
     const testdrive = await getTestdrive(c);
-    const look = await lookAtTestdrive(c.env, testdrive.id);
+    const look = await lookAtTestdrive(c.env, testdrive);
     const status = statusOf(look, Date.now());
     const webUrl = guestWebUrl(c.env, c.var.baseUrl, testdrive);
     const view = <TestdriveView testdrive={testdrive} status={status} look={look} webUrl={webUrl} />;
@@ -34,20 +34,20 @@ export const testdrivePage = factory
     });
   })
   .get(`${path}/state`, async (c) => {
-    const { id } = await getTestdrive(c);
-    return c.json(statusOf(await lookAtTestdrive(c.env, id), Date.now()));
+    const testdrive = await getTestdrive(c);
+    return c.json(statusOf(await lookAtTestdrive(c.env, testdrive), Date.now()));
   })
   .post(`${path}/stop`, async (c) => {
-    const { id } = await getTestdrive(c);
-    return c.json(statusOf(await stopTestdrive(c.env, id), Date.now()));
+    const testdrive = await getTestdrive(c);
+    return c.json(statusOf(await stopTestdrive(c.env, testdrive), Date.now()));
   })
   .get(`${path}/socket`, async (c) => {
-    const { id } = await getTestdrive(c);
+    const testdrive = await getTestdrive(c);
     const origin = c.req.header("origin");
     if (origin !== undefined && ![c.var.baseUrl, c.req.url].some((url) => new URL(url).origin === origin)) {
       throw new Refusal("access_denied", { message: "Pages of other sites may not connect." });
     }
-    return await testdriveObject(c.env, id).fetch(new Request("https://testdrive/page", c.req.raw));
+    return await testdriveObject(c.env, testdrive).fetch(new Request("https://testdrive/page", c.req.raw));
   });
 
 /** The testdrive that the address names; a wrong token is as good as a wrong id. */

@@ -89,7 +89,7 @@ describe("a build", () => {
     expect(build).toMatchObject({ state: "finished", version: "0.0.1" });
     const download = await visit(new URL(build.download_url).pathname);
     expect(await download.bytes()).toEqual(image);
-    const installed = await env.BLOBS.get(installedKey(buildId));
+    const installed = await env.BLOBS.get(installedKey(attempt.uid));
     expect(await installed?.json()).toEqual(result.installed);
   });
 });

@@ -2,8 +2,8 @@ import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it, vi } from "vitest";
 import { BuildClaimAnswer } from "#contract/index";
-import { buildObject } from "#domain/builds/build";
 import { longQueueMs } from "#objects/build-machine";
+import { objectOfBuild } from "../support/builds.ts";
 import { signedIn } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { capabilities, fakeAgent } from "../support/fake-agent.ts";
@@ -28,7 +28,7 @@ it("gives an agent without room on its disk no build, and says after a while why
   expect(await claimWith(false)).toBeNull();
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + longQueueMs });
   await claimWith(false);
-  await runDurableObjectAlarm(buildObject(env, buildId));
+  await runDurableObjectAlarm(await objectOfBuild(buildId));
 
   const message = "Waiting: no builder has room on its disk";
   expect(await waiting()).toMatchObject({ state: "queued", message });

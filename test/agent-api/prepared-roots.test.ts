@@ -43,7 +43,7 @@ async function given() {
   await attempt.uploads(bytesOf("an image"));
   await attempt.uploadsArtifact("prepared", archive);
   expect((await attempt.finishes({ prepared: { key } })).status).toBe(200);
-  return { applianceId, buildId };
+  return { applianceId, buildId, uid: attempt.uid };
 }
 
 const sweepIn = (hours: number, keep = "24") =>
@@ -52,8 +52,8 @@ const sweepIn = (hours: number, keep = "24") =>
     { ...env, KEEP_PREPARED_HOURS: keep },
   );
 
-const preparedBlobs = async (buildId: number) => {
-  const { objects } = await env.BLOBS.list({ prefix: `${buildPrefix(buildId)}prepared` });
+const preparedBlobs = async (uid: string) => {
+  const { objects } = await env.BLOBS.list({ prefix: `${buildPrefix(uid)}prepared` });
   return objects.length;
 };
 
@@ -111,11 +111,11 @@ describe("a prepared root", () => {
   });
 
   it("stays for KEEP_PREPARED_HOURS and goes then, its blob too", async () => {
-    const { buildId } = await given();
+    const { buildId, uid } = await given();
     await sweepIn(23);
-    expect(await preparedBlobs(buildId)).toBe(1);
+    expect(await preparedBlobs(uid)).toBe(1);
     await sweepIn(25);
-    expect(await preparedBlobs(buildId)).toBe(0);
+    expect(await preparedBlobs(uid)).toBe(0);
     expect((await findAnyBuild(db, buildId))?.status).toBe("finished");
   });
 

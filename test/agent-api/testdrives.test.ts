@@ -34,7 +34,7 @@ describe("POST /agent/testdrives/claim", () => {
 
     expect(claim).toEqual({
       testdriveId: id,
-      token: expect.stringMatching(/^[\w-]{32}$/),
+      token: expect.stringMatching(new RegExp(`^\\d+\\.${id}\\.[\\w-]{36}\\.[\\w-]{32}$`)),
       password: vnc.password,
       buildId: expect.any(Number),
       imageType: "oem",

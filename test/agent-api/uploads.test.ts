@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { partBytes } from "#contract/index";
-import { buildObject } from "#domain/builds/build";
+import { objectOfBuild } from "../support/builds.ts";
 import { signedIn, type Client } from "../support/client.ts";
 import { bytesOf, sha256 } from "../support/fake-agent.ts";
 import { codeOf, runningBuild } from "../support/running-build.ts";
@@ -26,7 +26,7 @@ describe("an upload", () => {
 
   it("is resumed behind the parts that are recorded", async () => {
     const whole = joined(first, last);
-    const { buildId, attempt } = await runningBuild(tux);
+    const { attempt } = await runningBuild(tux);
     await attempt.opensUpload(whole.byteLength);
     expect((await attempt.sendsPart(1, first)).status).toBe(200);
 
@@ -42,7 +42,7 @@ describe("an upload", () => {
     expect((await attempt.completesUpload(whole)).status).toBe(200);
     expect((await attempt.completesUpload(whole)).status).toBe(200);
     expect((await attempt.opensUpload(whole.byteLength)).complete).toBe(true);
-    const stored = await env.BLOBS.get(`builds/${buildId}/image-1`);
+    const stored = await env.BLOBS.get(`builds/${attempt.uid}/image-1`);
     expect(sha256((await stored?.bytes()) ?? bytesOf(""))).toBe(sha256(whole));
   });
 
@@ -103,7 +103,7 @@ describe("an upload", () => {
     await attempt.opensUpload(image.byteLength);
     await attempt.sendsPart(1, image);
     await attempt.completesUpload(image);
-    await runInDurableObject(buildObject(env, attempt.claim.buildId), (_build, { storage }) => {
+    await runInDurableObject(await objectOfBuild(attempt.claim.buildId), (_build, { storage }) => {
       storage.sql.exec("UPDATE artifacts SET stored = NULL");
     });
 
@@ -113,7 +113,7 @@ describe("an upload", () => {
 
   it("may be opened before its size is known", async () => {
     const whole = joined(first, last);
-    const { buildId, attempt } = await runningBuild(tux);
+    const { attempt } = await runningBuild(tux);
     await attempt.opensUpload();
     await attempt.sendsPart(1, first);
 
@@ -121,7 +121,7 @@ describe("an upload", () => {
     expect((await attempt.sendsPart(2, last)).status).toBe(200);
     expect((await attempt.completesUpload(whole)).status).toBe(200);
 
-    expect((await env.BLOBS.head(`builds/${buildId}/image-1`))?.size).toBe(whole.byteLength);
+    expect((await env.BLOBS.head(`builds/${attempt.uid}/image-1`))?.size).toBe(whole.byteLength);
   });
 
   it.each([

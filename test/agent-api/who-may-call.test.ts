@@ -9,7 +9,7 @@ import { createAppliance, startBuild } from "../support/factories.ts";
 import { uploadFile } from "../support/files.ts";
 import { bytesOf, fakeAgent, sha256, type FakeAgent } from "../support/fake-agent.ts";
 import { rpmOf } from "../support/packages.ts";
-import { bootableBuild, until } from "../support/testdrives.ts";
+import { bootableBuild, objectOf, until } from "../support/testdrives.ts";
 import { readXml } from "../support/xml.ts";
 
 const key = "a".repeat(64);
@@ -38,7 +38,7 @@ beforeAll(async () => {
   const [tux, rhea] = [await signedIn(), await signedIn()];
   const [holder, neighbour] = [await fakeAgent(), await fakeAgent()];
   const ended = await sessionOf(tux, holder);
-  await env.TESTDRIVES.getByName(String(ended.id)).stop();
+  await objectOf({ uid: ended.token.split(".")[2] ?? "" }).stop();
   place = {
     holder,
     neighbour,

@@ -124,10 +124,10 @@ describe("deleting an appliance", () => {
   });
 
   it("takes the images along: their addresses at once, their blobs by the sweeper", async () => {
-    const { applianceId, buildId } = await createBuild(tux);
+    const { applianceId, buildId, uid } = await createBuild(tux);
     await ringAlarm(buildId); // which adds some
     const { build } = await readXml(await tux.get(`/builds/${buildId}`));
-    const keys = async () => (await env.BLOBS.list({ prefix: buildPrefix(buildId) })).objects.length;
+    const keys = async () => (await env.BLOBS.list({ prefix: buildPrefix(uid) })).objects.length;
     expect(await keys()).toBeGreaterThan(0);
 
     await tux.delete(`/appliances/${applianceId}`);

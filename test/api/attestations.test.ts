@@ -112,9 +112,9 @@ describe("GET builds/:id/attestations", () => {
   });
 
   it("is made when the build ends, and outlives the key that signed it", async () => {
-    const { buildId } = await createBuild(tux, image);
+    const { buildId, uid } = await createBuild(tux, image);
     await ringAlarm(buildId);
-    expect(await env.BLOBS.head(attestationsKey(buildId))).not.toBeNull();
+    expect(await env.BLOBS.head(attestationsKey(uid))).not.toBeNull();
     const before = await textOf(buildId, "provenance");
     const build = await findAnyBuild(db, buildId);
     if (!build) throw new Error("the build is gone");
@@ -128,22 +128,22 @@ describe("GET builds/:id/attestations", () => {
   });
 
   it("is made at the first request for a build from before", async () => {
-    const { buildId } = await createBuild(tux, image);
+    const { buildId, uid } = await createBuild(tux, image);
     const before = await textOf(buildId, "provenance");
-    await env.BLOBS.delete(attestationsKey(buildId));
+    await env.BLOBS.delete(attestationsKey(uid));
 
     const all = await Promise.all([1, 2, 3].map(() => textOf(buildId, "provenance")));
 
     expect(all).toEqual([before, before, before]);
-    expect(await env.BLOBS.head(attestationsKey(buildId))).not.toBeNull();
+    expect(await env.BLOBS.head(attestationsKey(uid))).not.toBeNull();
   });
 
   it("stays the first that was made, when two are made at once", async () => {
-    const { buildId } = await createBuild(tux, image);
+    const { buildId, uid } = await createBuild(tux, image);
     const first = await textOf(buildId, "provenance");
     const other = { spdx: "{}", cyclonedx: "{}", provenance: "{}" };
 
-    expect(await keepAttestations(env.BLOBS, buildId, other)).toMatchObject({ provenance: first });
+    expect(await keepAttestations(env.BLOBS, uid, other)).toMatchObject({ provenance: first });
     expect(await textOf(buildId, "provenance")).toBe(first);
   });
 
@@ -170,15 +170,15 @@ describe("GET builds/:id/attestations", () => {
   });
 
   it("is refused when what it is made of is gone", async () => {
-    const { buildId } = await createBuild(tux, image);
+    const { buildId, uid } = await createBuild(tux, image);
     await ringAlarm(buildId);
-    await env.BLOBS.delete([installedKey(buildId), attestationsKey(buildId)]);
+    await env.BLOBS.delete([installedKey(uid), attestationsKey(uid)]);
 
     await expectError(await get(buildId, "spdx"), 400, "build_not_found");
   });
 
   it("goes with the image when that expires", async () => {
-    const { buildId } = await createBuild(tux, image);
+    const { buildId, uid } = await createBuild(tux, image);
     await ringAlarm(buildId); // which would make it again
     await textOf(buildId, "spdx");
 
@@ -186,16 +186,16 @@ describe("GET builds/:id/attestations", () => {
     await sweep(inAMonth, { ...env, KEEP_IMAGES_DAYS: "30" });
 
     await expectError(await get(buildId, "spdx"), 400, "build_not_found");
-    expect(await env.BLOBS.head(attestationsKey(buildId))).toBeNull();
+    expect(await env.BLOBS.head(attestationsKey(uid))).toBeNull();
   });
 
   it("stays as long as the image", async () => {
-    const { buildId } = await createBuild(tux, image);
+    const { buildId, uid } = await createBuild(tux, image);
     const before = await textOf(buildId, "spdx");
 
     await sweep({ scheduledTime: Date.now() + 24 * 60 * 60_000, cron: "* * * * *", noRetry() {} }, env);
 
-    expect(await env.BLOBS.head(attestationsKey(buildId))).not.toBeNull();
+    expect(await env.BLOBS.head(attestationsKey(uid))).not.toBeNull();
     expect(await textOf(buildId, "spdx")).toBe(before);
   });
 });
@@ -258,17 +258,17 @@ describe("the keys", () => {
   });
 
   it("of a service without one: it says so, and makes nothing", async () => {
-    const { buildId } = await createBuild(tux, image);
+    const { buildId, uid } = await createBuild(tux, image);
     await ringAlarm(buildId);
-    await env.BLOBS.delete(attestationsKey(buildId));
+    await env.BLOBS.delete(attestationsKey(uid));
     const without = { ...env, ATTESTATION_KEY: "" };
     const build = await findAnyBuild(db, buildId);
     if (!build) throw new Error("the build is gone");
 
-    await attestBuild({ env: without, db }, buildId);
+    await attestBuild({ env: without, db }, build.uid);
     await expect(getAttestations({ env: without, db }, build)).rejects.toThrow(/has no key to sign with/);
 
-    expect(await env.BLOBS.head(attestationsKey(buildId))).toBeNull();
+    expect(await env.BLOBS.head(attestationsKey(uid))).toBeNull();
     expect(await listPublicKeys(without)).toEqual([]);
   });
 });

@@ -151,7 +151,7 @@ describe("GET builds/:id", () => {
 
 describe("DELETE builds/:id", () => {
   it("removes the build with all its blobs and its download", async () => {
-    const { applianceId, buildId } = await createBuild(tux);
+    const { applianceId, buildId, uid } = await createBuild(tux);
     const { build } = await readXml(await tux.get(`/builds/${buildId}`));
 
     const answer = await tux.delete(`/builds/${buildId}`);
@@ -160,7 +160,7 @@ describe("DELETE builds/:id", () => {
     await expectError(await tux.get(`/builds/${buildId}`), 404, "invalid_build_id");
     await expectError(await tux.get(`/running_builds/${buildId}`), 404, "invalid_running_build_id");
     expect((await visit(new URL(build.download_url).pathname)).status).toBe(404);
-    expect((await env.BLOBS.list({ prefix: `builds/${buildId}/` })).objects).toEqual([]);
+    expect((await env.BLOBS.list({ prefix: `builds/${uid}/` })).objects).toEqual([]);
     expect(await (await tux.get(`/builds?appliance_id=${applianceId}`)).text()).not.toContain("<id>");
   });
 

@@ -2,10 +2,10 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { renewApiKey } from "#domain/accounts/account";
-import { buildObject } from "#domain/builds/build";
 import { heartbeatEveryMs, listensForMs, mostListeners } from "#objects/event-listeners";
 import { mostKept } from "#objects/event-log";
 import { findAccount } from "#storage/accounts";
+import { objectOfBuild } from "../support/builds.ts";
 import { signedIn, visit } from "../support/client.ts";
 import { announceOne, listen, objectOf } from "../support/events.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
@@ -98,7 +98,7 @@ describe("GET events", () => {
     refused.mockRestore();
     const listener = await listen(tux, "1");
 
-    await runDurableObjectAlarm(buildObject(env, buildId));
+    await runDurableObjectAlarm(await objectOfBuild(buildId));
 
     expect(await listener.next()).toMatchObject({ id: "2", event: "build.cancelled" });
     await listener.close();

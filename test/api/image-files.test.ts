@@ -164,12 +164,12 @@ describe("a file store that lies", () => {
   });
 
   it("is unavailable when its blobs are gone", async () => {
-    const { buildId, applianceId } = await createBuild(tux, undefined, { store: fileStoreOf({ "/a": "a" }) });
+    const { buildId, uid, applianceId } = await createBuild(tux, undefined, { store: fileStoreOf({ "/a": "a" }) });
     const complaint = vi.spyOn(console, "error").mockImplementation(() => {});
 
-    await env.BLOBS.delete(`builds/${buildId}/files-1`);
+    await env.BLOBS.delete(`builds/${uid}/files-1`);
     await expectError(await tux.get(url("/a", { applianceId, buildId })), 400, "raw_image_unavailable");
-    await env.BLOBS.delete(`builds/${buildId}/files-index-1`);
+    await env.BLOBS.delete(`builds/${uid}/files-index-1`);
     await expectError(await tux.get(url("/a", { applianceId, buildId })), 400, "raw_image_unavailable");
 
     complaint.mockRestore();

@@ -1,8 +1,7 @@
-import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { signedIn } from "../support/client.ts";
 import { asAgent, bring, listOf, modifiedDrive, modifiedFile, type Told } from "../support/modified.ts";
-import { open, runningDrive } from "../support/testdrives.ts";
+import { objectOf, open, runningDrive } from "../support/testdrives.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
 const gone: Told = { kind: "refused", why: "gone", message: "The disk is gone." };
@@ -119,7 +118,7 @@ describe("GET modified_files", () => {
   it("works when the session is over", async () => {
     const tux = await signedIn();
     const drive = await modifiedDrive(tux, () => listOf([modifiedFile()]));
-    await env.TESTDRIVES.getByName(String(drive.id)).stop();
+    await objectOf(drive).stop();
     const { modified_files: shown } = await readXml(await tux.get(`/testdrives/${drive.id}/modified_files`));
     expect(shown.files.file.path).toBe("/etc/motd");
   });

@@ -1,9 +1,8 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
-import { buildObject } from "#domain/builds/build";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
-import { seenRunning } from "../support/builds.ts";
+import { objectOfBuild, seenRunning } from "../support/builds.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
@@ -89,7 +88,7 @@ describe("DELETE running_builds/:id", () => {
     }
 
     expect(await seenRunning(tux, buildId)).toMatchObject({ state: "cancelled", message: "Cancelled" });
-    expect(await buildObject(env, buildId).progress()).toMatchObject({ state: "cancelled" });
+    expect(await (await objectOfBuild(buildId)).progress()).toMatchObject({ state: "cancelled" });
   });
 
   it("leaves a finished build finished", async () => {

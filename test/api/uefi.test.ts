@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { BuildClaimAnswer, type Capabilities } from "#contract/index";
 import { agentsSeen } from "#objects/build-record";
+import { rowOfBuild } from "../support/builds.ts";
 import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { capabilities, fakeAgent } from "../support/fake-agent.ts";
@@ -98,10 +99,11 @@ describe("an image that boots by UEFI", () => {
   it("waits for a builder that can make it, and one that cannot is none for it", async () => {
     const buildId = await startBuild(tux, await applianceWith(loader));
 
+    const { uid } = await rowOfBuild(buildId);
     await (await fakeAgent()).hello({ noEfi: { oem: "kernel: vfat" } });
     await (await fakeAgent()).hello({ arches: ["i586"] });
-    expect(await agentsSeen(env, buildId)).toBe("none");
+    expect(await agentsSeen(env, uid)).toBe("none");
     await (await fakeAgent()).hello();
-    expect(await agentsSeen(env, buildId)).toBe("busy");
+    expect(await agentsSeen(env, uid)).toBe("busy");
   });
 });

@@ -2,14 +2,13 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { artifactNames, leaseMs } from "#contract/index";
-import { buildObject } from "#domain/builds/build";
 import { maxLogBytes } from "#objects/build-log";
 import { longQueueMs, timeLimitMs, wakeUpEveryMs } from "#objects/build-machine";
 import { mailbox } from "#queues/jobs";
 import { artifactKey, attestationsKey, installedKey, logKey } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
-import { ringAlarm } from "../support/builds.ts";
+import { objectOfBuild, ringAlarm, rowOfBuild } from "../support/builds.ts";
 import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { bytesOf, fakeAgent } from "../support/fake-agent.ts";
@@ -22,7 +21,7 @@ async function queuedBuild() {
   const tux = await signedIn();
   const applianceId = await createAppliance(tux);
   const buildId = await startBuild(tux, applianceId);
-  return { tux, applianceId, buildId, object: buildObject(env, buildId) };
+  return { tux, applianceId, buildId, object: await objectOfBuild(buildId) };
 }
 
 async function runningBuild() {
@@ -34,8 +33,8 @@ async function runningBuild() {
 const seenBy = async (tux: Client, buildId: number) =>
   (await readXml(await tux.get(`/running_builds/${buildId}`))).running_build;
 
-const alarmOf = (buildId: number) =>
-  runInDurableObject(buildObject(env, buildId), (_build, { storage }) => storage.getAlarm());
+const alarmOf = async (buildId: number) =>
+  runInDurableObject(await objectOfBuild(buildId), (_build, { storage }) => storage.getAlarm());
 
 /** Takes all wake-ups out of the mailbox; answers how many of them are this build's. */
 async function wakeUpsFor(buildId: number): Promise<number> {
@@ -170,15 +169,16 @@ describe("a running build", () => {
 
   it("removes from R2 what lost attempts have uploaded", async () => {
     const { buildId, agent, attempt } = await runningBuild();
+    const { uid } = attempt;
     await attempt.uploads(bytesOf("first"));
     await attempt.call("release");
     await agent.buildsSuccessfully(buildId, bytesOf("second"));
 
     await ringAlarm(buildId);
 
-    const { objects } = await env.BLOBS.list({ prefix: `builds/${buildId}/` });
-    const artifacts = artifactNames.map((name) => artifactKey(buildId, 2, name));
-    const keys = [installedKey(buildId), logKey(buildId), attestationsKey(buildId), ...artifacts];
+    const { objects } = await env.BLOBS.list({ prefix: `builds/${uid}/` });
+    const artifacts = artifactNames.map((name) => artifactKey(uid, 2, name));
+    const keys = [installedKey(uid), logKey(uid), attestationsKey(uid), ...artifacts];
     expect(objects.map(({ key }) => key).toSorted()).toEqual(keys.toSorted());
   });
 });
@@ -209,7 +209,7 @@ describe("the end of a build", () => {
 
     await ringAlarm(buildId);
 
-    expect(await (await env.BLOBS.get(logKey(buildId)))?.text()).toBe("first line\nsecond line\n");
+    expect(await (await env.BLOBS.get(logKey(attempt.uid)))?.text()).toBe("first line\nsecond line\n");
     expect(await alarmOf(buildId)).toBeNull();
     const { bytes, length } = (await object.readLog({ from: 6, maxBytes: 4 })) ?? {};
     expect([new TextDecoder().decode(bytes), length]).toEqual(["line", 23]);
@@ -221,12 +221,12 @@ describe("the end of a build", () => {
 
     await ringAlarm(buildId);
 
-    expect((await env.BLOBS.head(logKey(buildId)))?.size).toBe(0);
+    expect((await env.BLOBS.head(logKey((await rowOfBuild(buildId)).uid)))?.size).toBe(0);
   });
 });
 
 async function logOf(buildId: number): Promise<string> {
-  const slice = await buildObject(env, buildId).readLog({ from: 0, maxBytes: 1000 });
+  const slice = await (await objectOfBuild(buildId)).readLog({ from: 0, maxBytes: 1000 });
   return new TextDecoder().decode(slice?.bytes);
 }
 
@@ -267,7 +267,7 @@ describe("the log of a build", () => {
     expect(await (await attempt.writesLog(100, "1234567\n")).json()).toEqual({ nextOffset: 108 });
     expect(await (await attempt.writesLog(108, "more\n")).json()).toEqual({ nextOffset: 113 });
 
-    const slice = await buildObject(env, buildId).readLog({ from: maxLogBytes - 4, maxBytes: 1000 });
+    const slice = await (await objectOfBuild(buildId)).readLog({ from: maxLogBytes - 4, maxBytes: 1000 });
     expect(new TextDecoder().decode(slice?.bytes)).toMatch(/^1234\n---- the log was cut here: .*64 MiB ----\n$/);
   });
 

@@ -24,17 +24,17 @@ interface StoredSession {
 }
 
 /** Changes what the object has stored, as if it had come so. */
-const restore = (drive: { id: number }, change: (session: StoredSession) => StoredSession) =>
+const restore = (drive: { uid: string }, change: (session: StoredSession) => StoredSession) =>
   runInDurableObject(objectOf(drive), (_, { storage }) => {
     const session = storage.kv.get<StoredSession>("session");
     if (!session) throw new Error("there is no session");
     storage.kv.put("session", change(session));
   });
 
-const endsAfter = (drive: { id: number }, ms: number) =>
+const endsAfter = (drive: { uid: string }, ms: number) =>
   restore(drive, (session) => ({ ...session, state: { ...session.state, endsAt: Date.now() + ms } }));
 
-const ofAgent = (drive: { id: number }, agentId: number) =>
+const ofAgent = (drive: { uid: string }, agentId: number) =>
   restore(drive, (session) => ({ ...session, attempt: { ...session.attempt, agentId } }));
 
 describe("limits of a testdrive's time", () => {

@@ -27,9 +27,9 @@ const sweepAfter = (days: number, keep = "30") =>
 
 const build = () => createBuild(tux, bytesOf("an image"), { store: fileStoreOf({ "/a": "a" }) });
 
-const keysOf = async (buildId: number) => {
-  const { objects } = await env.BLOBS.list({ prefix: buildPrefix(buildId) });
-  return objects.map(({ key }) => key.slice(buildPrefix(buildId).length)).filter((key) => !lateOnes.includes(key));
+const keysOf = async (uid: string) => {
+  const { objects } = await env.BLOBS.list({ prefix: buildPrefix(uid) });
+  return objects.map(({ key }) => key.slice(buildPrefix(uid).length)).filter((key) => !lateOnes.includes(key));
 };
 /** What the object adds when it finds the time. */
 const lateOnes = ["log.txt", "attestations.json"];
@@ -44,20 +44,20 @@ describe("the age of images", () => {
     ["for ever with nothing", 4000, ""],
     ["for ever with nonsense", 4000, "some"],
   ])("keeps them %s", async (_what, days, keep) => {
-    const { buildId } = await build();
+    const { buildId, uid } = await build();
 
     await sweepAfter(days, keep);
 
     expect((await findAnyBuild(db, buildId))?.expiredAt).toBeNull();
-    expect(await keysOf(buildId)).toEqual(everything);
+    expect(await keysOf(uid)).toEqual(everything);
   });
 
   it("removes image and file store, and leaves the build with its log and its packages", async () => {
-    const { applianceId, buildId } = await build();
+    const { applianceId, buildId, uid } = await build();
 
     await sweepAfter(31);
 
-    expect(await keysOf(buildId)).toEqual(["installed.json"]);
+    expect(await keysOf(uid)).toEqual(["installed.json"]);
     expect(await seen(buildId)).toMatchObject({ state: "finished", expired: "true", size: "600" });
     const installed = await tux.get(`/appliances/${applianceId}/software/installed?build_id=${buildId}`);
     expect(await installed.text()).toContain("busybox");
@@ -121,17 +121,17 @@ describe("the age of images", () => {
   });
 
   it("leaves to the next runs what a crash did not let it remove", async () => {
-    const { buildId } = await build();
+    const { buildId, uid } = await build();
     const complaint = vi.spyOn(console, "error").mockImplementation(() => {});
     const stuck = vi.spyOn(env.BLOBS, "delete").mockRejectedValue(new Error("R2 is away"));
     await sweepAfter(31);
     stuck.mockRestore();
     complaint.mockRestore();
-    expect([(await seen(buildId)).expired, await keysOf(buildId)]).toEqual(["true", everything]);
+    expect([(await seen(buildId)).expired, await keysOf(uid)]).toEqual(["true", everything]);
 
     await sweepAfter(31);
 
-    expect(await keysOf(buildId)).toEqual(["installed.json"]);
+    expect(await keysOf(uid)).toEqual(["installed.json"]);
   });
 });
 

@@ -1,11 +1,11 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, it } from "vitest";
-import { buildObject } from "#domain/builds/build";
 import { sweep } from "#queues/sweep";
 import { buildPrefix, inputKey } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
+import { objectOfBuild } from "../support/builds.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
 import { bytesOf, fakeAgent } from "../support/fake-agent.ts";
@@ -22,9 +22,9 @@ beforeEach(async () => {
 /** A run of the sweeper so much later; R2's own clock does not follow. */
 const sweepIn = (ms: number) => sweep({ scheduledTime: Date.now() + ms, cron: "* * * * *", noRetry() {} }, env);
 
-const keysOf = async (buildId: number) => {
-  const { objects } = await env.BLOBS.list({ prefix: buildPrefix(buildId) });
-  const names = objects.map(({ key }) => key.slice(buildPrefix(buildId).length));
+const keysOf = async (uid: string) => {
+  const { objects } = await env.BLOBS.list({ prefix: buildPrefix(uid) });
+  const names = objects.map(({ key }) => key.slice(buildPrefix(uid).length));
   // These come when the object finds the time.
   return names.filter((name) => name !== "log.txt" && name !== "attestations.json");
 };
@@ -36,7 +36,7 @@ const strayInputs = async () => (await env.BLOBS.list({ prefix: "inputs/00000000
 
 it("wakes the object of a row that it was never told of", async () => {
   const buildId = await startBuild(tux, await createAppliance(tux));
-  const object = buildObject(env, buildId);
+  const object = await objectOfBuild(buildId);
   await runInDurableObject(object, (_build, { storage }) => storage.deleteAll());
   await evictDurableObject(object);
   const alarm = () => runInDurableObject(object, (_build, { storage }) => storage.getAlarm());
@@ -53,7 +53,6 @@ it("frees the slot of a build whose end D1 was never told of", async () => {
   const buildId = await startBuild(tux, await createAppliance(tux));
   await tux.delete(`/running_builds/${buildId}`);
   await env.DB.prepare("UPDATE builds SET status = 'running' WHERE id = ?").bind(buildId).run();
-  await runInDurableObject(buildObject(env, buildId), (_build, { storage }) => storage.kv.delete("told"));
 
   await sweepIn(2 * minuteMs);
 
@@ -61,17 +60,17 @@ it("frees the slot of a build whose end D1 was never told of", async () => {
 });
 
 it("removes blobs without a row after an hour, and leaves young ones and those of living builds", async () => {
-  const { buildId } = await createBuild(tux);
-  const living = await keysOf(buildId);
-  await env.BLOBS.put(`${buildPrefix(999_999)}image-1`, "stray");
-  await env.BLOBS.put(`${buildPrefix(buildId)}image-77`, "of an attempt that lost");
+  const { buildId, uid } = await createBuild(tux);
+  const living = await keysOf(uid);
+  await env.BLOBS.put(`${buildPrefix("999999")}image-1`, "stray");
+  await env.BLOBS.put(`${buildPrefix(uid)}image-77`, "of an attempt that lost");
 
   await sweepIn(hourMs / 2);
-  expect(await keysOf(999_999)).toEqual(["image-1"]);
+  expect(await keysOf("999999")).toEqual(["image-1"]);
   await sweepIn(2 * hourMs);
 
-  expect(await keysOf(999_999)).toEqual([]);
-  expect(await keysOf(buildId)).toEqual(living);
+  expect(await keysOf("999999")).toEqual([]);
+  expect(await keysOf(uid)).toEqual(living);
   const { build } = await readXml(await tux.get(`/builds/${buildId}`));
   expect((await visit(new URL(build.download_url).pathname)).status).toBe(200);
 });
@@ -99,14 +98,14 @@ it("removes frozen inputs that no build names any more", async () => {
 });
 
 it("forgets a build that a forced one replaced, after an hour", async () => {
-  const { applianceId, buildId: old, agent } = await createBuild(tux);
+  const { applianceId, buildId: old, uid, agent } = await createBuild(tux);
   await agent.buildsSuccessfully(await startBuild(tux, applianceId, { version: "0.0.1", force: "1" }));
 
   await sweepIn(hourMs / 2);
-  expect(await keysOf(old)).toContain("image-1");
+  expect(await keysOf(uid)).toContain("image-1");
   await sweepIn(2 * hourMs);
 
-  expect(await keysOf(old)).toEqual([]);
+  expect(await keysOf(uid)).toEqual([]);
   expect(await findAnyBuild(openDatabase(env.DB), old)).toBeUndefined();
 });
 

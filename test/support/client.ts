@@ -5,6 +5,7 @@ import { addAccount } from "#storage/accounts";
 /** A REST client with credentials: its calls go through the whole Worker. */
 export interface Client {
   accountId: number;
+  accountUid: string;
   username: string;
   apiKey: string;
   /** `path` below /api/v2/user (or v1 when told so), e.g. "/appliances". */
@@ -35,10 +36,10 @@ export async function signedIn(): Promise<Client> {
     createdAt: new Date(),
   });
   if (!account) throw new Error("no account");
-  return client({ accountId: account.id, username, apiKey }, "v2");
+  return client({ accountId: account.id, accountUid: account.uid, username, apiKey }, "v2");
 }
 
-function client(who: Pick<Client, "accountId" | "username" | "apiKey">, version: "v1" | "v2"): Client {
+function client(who: Pick<Client, "accountId" | "accountUid" | "username" | "apiKey">, version: "v1" | "v2"): Client {
   const call = (method: string, path: string, init: RequestInit = {}) => {
     const headers = new Headers(init.headers);
     headers.set("authorization", `Basic ${btoa(`${who.username}:${who.apiKey}`)}`);

@@ -5,7 +5,7 @@ import { eventsObject } from "#domain/events/events";
 import type { Client } from "./client.ts";
 import { readXml } from "./xml.ts";
 
-export const objectOf = ({ accountId }: Client) => eventsObject(env, accountId);
+export const objectOf = ({ accountUid }: Client) => eventsObject(env, { uid: accountUid });
 
 let announced = 0;
 

@@ -35,10 +35,10 @@ export async function createBuild(
   tux: Client,
   image = bytesOf("an image"),
   told: Partial<BuildFinished> & { store?: StoreBytes } = {},
-): Promise<{ applianceId: number; buildId: number; agent: FakeAgent }> {
+): Promise<{ applianceId: number; buildId: number; uid: string; agent: FakeAgent }> {
   const applianceId = await createAppliance(tux);
   const buildId = await startBuild(tux, applianceId);
   const agent = await fakeAgent();
-  await agent.buildsSuccessfully(buildId, image, told);
-  return { applianceId, buildId, agent };
+  const { uid } = await agent.buildsSuccessfully(buildId, image, told);
+  return { applianceId, buildId, uid, agent };
 }

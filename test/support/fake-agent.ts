@@ -78,6 +78,11 @@ export class Attempt {
     this.claim = claim;
   }
 
+  /** Of the build, which names its blobs. */
+  get uid(): string {
+    return this.claim.token.split(".")[2] ?? "";
+  }
+
   call(verb: string, json: unknown = {}): Promise<Response> {
     return this.#agent.call("POST", this.#path(verb), { json, headers: this.#headers });
   }

@@ -3,6 +3,7 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { vi } from "vitest";
 import { attemptHeader, type TestdriveClaim, type TestdriveReport } from "#contract/index";
+import { testdriveObject } from "#domain/testdrives/testdrive";
 import { openDatabase } from "#storage/db";
 import { appliances, builds } from "#storage/schema";
 import type { Build } from "#storage/builds";
@@ -62,6 +63,7 @@ export async function bootableBuild(owner: Client, overrides: Partial<Build> = {
 /** A session that an agent has claimed, as its user and as its agent see it. */
 export interface Drive {
   id: number;
+  uid: string;
   /** Path of its page. */
   page: string;
   /** Path of its guest's web server, where it has a network. */
@@ -81,7 +83,9 @@ export async function startDrive(
   const claim = await until(() => claimOf(build, vnc));
   const { testdrive } = await readXml(await posted);
   const web = testdrive.web_url && new URL(testdrive.web_url).pathname;
-  return { id: Number(testdrive.id), page: new URL(testdrive.url).pathname, web, vnc: testdrive.server.vnc, claim };
+  const id = Number(testdrive.id);
+  const uid = (await findTestdrive(db, id))?.uid ?? "";
+  return { id, uid, page: new URL(testdrive.url).pathname, web, vnc: testdrive.server.vnc, claim };
 }
 
 /** One whose machine runs. */
@@ -98,7 +102,7 @@ export async function endedTestdrive({ accountId }: Client, buildId: number): Pr
   const row = { accountId, buildId, pageToken: crypto.randomUUID() };
   const added = await addTestdrive(db, row, { all: 1e6, perAccount: 1e6 });
   if (!added) throw new Error("no testdrive");
-  await saveTestdriveState(db, added.id, "ended");
+  await saveTestdriveState(db, added.uid, "ended");
   return added.id;
 }
 
@@ -183,13 +187,13 @@ export async function joinedPair(drive: Drive & { control: Wire }, protocol?: st
   return { browser, agent, order };
 }
 
-export const objectOf = ({ id }: { id: number }) => env.TESTDRIVES.getByName(String(id));
+export const objectOf = (drive: { uid: string }) => testdriveObject(env, drive);
 
 /** For tests that pass time: no other time passes in them, however slow the machine is. Until `vi.useRealTimers`. */
 export const stopClock = (): void => void vi.useFakeTimers({ toFake: ["Date"] });
 
 /** Sets the clock that objects read forward, and lets the alarm of this one ring. */
-export async function passTime(drive: { id: number }, ms: number): Promise<void> {
+export async function passTime(drive: { uid: string }, ms: number): Promise<void> {
   vi.setSystemTime(Date.now() + ms);
   await runDurableObjectAlarm(objectOf(drive));
 }

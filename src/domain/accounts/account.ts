@@ -84,7 +84,7 @@ export async function renewApiKey(
   const apiKey = newPassword(20);
   const { apiKeyHmac: hmac, apiKeyCipher: cipher } = await keptKey(env, apiKey);
   await saveApiKey(db, account.id, { hmac, cipher });
-  await endStreams(env, account.id);
+  await endStreams(env, account);
   return apiKey;
 }
 

@@ -18,10 +18,10 @@ export async function deleteAppliance(env: Env, db: Database, appliance: Applian
     throw error;
   });
   // Began in between; should its object not hear of it, it builds for nobody, and the sweeper removes the image.
-  const late = gone.filter(isUnfinished).map(({ id }) =>
-    buildObject(env, id)
+  const late = gone.filter(isUnfinished).map((build) =>
+    buildObject(env, build)
       .cancel()
-      .catch((error: unknown) => console.error(`build ${id} was not cancelled:`, error)),
+      .catch((error: unknown) => console.error(`build ${build.id} was not cancelled:`, error)),
   );
   await Promise.all(late);
 }

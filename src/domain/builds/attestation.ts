@@ -11,7 +11,7 @@ import { uuidOf } from "#domain/uuid";
 import { findAnyAppliance, type Appliance } from "#storage/appliances";
 import { findAttestations, keepAttestations, type Attestations } from "#storage/attestations";
 import { findInput, findInstalled } from "#storage/build-blobs";
-import { findAnyBuild, isUnfinished, type Build } from "#storage/builds";
+import { findBuildByUid, isUnfinished, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { findVisibleBuild } from "#storage/visible-builds";
 
@@ -42,16 +42,16 @@ export async function getAttestedBuild(db: Database, accountId: number, id: numb
  * where making them failed at the end of the build, at the first request.
  */
 export async function getAttestations({ env, db }: Place, build: Build): Promise<Attestations> {
-  const kept = await findAttestations(env.BLOBS, build.id);
+  const kept = await findAttestations(env.BLOBS, build.uid);
   if (kept) return kept;
   const made = hasImage(build) ? await makeAttestations({ env, db }, build) : undefined;
   if (!made) throw new Refusal("build_not_found");
-  return await keepAttestations(env.BLOBS, build.id, made);
+  return await keepAttestations(env.BLOBS, build.uid, made);
 }
 
 /** Makes them when the build is finished; without a key there will be none. */
-export async function attestBuild({ env, db }: Place, buildId: number): Promise<void> {
-  const build = env.ATTESTATION_KEY ? await findAnyBuild(db, buildId) : undefined;
+export async function attestBuild({ env, db }: Place, uid: string): Promise<void> {
+  const build = env.ATTESTATION_KEY ? await findBuildByUid(db, uid) : undefined;
   if (build && hasImage(build)) await getAttestations({ env, db }, build);
 }
 
@@ -67,7 +67,7 @@ async function makeAttestations({ env, db }: Place, build: BuildWithImage): Prom
   const [appliance, input, installed] = await Promise.all([
     findAnyAppliance(db, build.applianceId),
     findInput(env.BLOBS, build.inputSha256),
-    findInstalled(env.BLOBS, build.id),
+    findInstalled(env.BLOBS, build.uid),
   ]);
   if (!appliance || !input || !installed) return undefined;
   const facts = await billFacts(build, appliance, input);

@@ -79,7 +79,7 @@ export async function startBuild(
   if (!build) throw await whyNot(db, row);
   await freezeBlobs(db, build.id, blobsIn(input));
   // The row is the promise: should its object not hear of it now, the sweeper tells it within a minute.
-  await buildObject(env, build.id)
+  await buildObject(env, build)
     .wake()
     .catch((error: unknown) => console.error(`build ${build.id} was not told to begin:`, error));
   return await withPlaceInQueue(db, build.id, watched(build));
@@ -108,13 +108,13 @@ export async function watchBuilds(
 export async function cancelBuild(env: Env, db: Database, accountId: number, id: number): Promise<void> {
   const build = await getRunningBuild(db, accountId, id);
   if (build.accountId !== accountId) throw new Refusal("access_denied");
-  if (isUnfinished(build)) await buildObject(env, id).cancel();
+  if (isUnfinished(build)) await buildObject(env, build).cancel();
 }
 
 /** Ends all that still runs for an appliance, before it is deleted. */
 export async function cancelBuildsOf(env: Env, db: Database, applianceId: number): Promise<void> {
   const builds = await listBuildsOfAppliance(db, applianceId);
-  await Promise.all(builds.filter(isUnfinished).map(({ id }) => buildObject(env, id).cancel()));
+  await Promise.all(builds.filter(isUnfinished).map((build) => buildObject(env, build).cancel()));
 }
 
 export async function listBuilds(db: Database, accountId: number, applianceId: number): Promise<Build[]> {
@@ -133,7 +133,7 @@ export async function getBuild(db: Database, accountId: number, id: number): Pro
 export async function deleteBuild(env: Env, db: Database, accountId: number, id: number): Promise<void> {
   const gone = await deleteBuildRow(db, accountId, id);
   if (!gone) throw await whyNotDeleted(db, accountId, id);
-  await forgetBuild(env, id).catch((error: unknown) => console.error(`leftovers of build ${id}:`, error));
+  await forgetBuild(env, gone).catch((error: unknown) => console.error(`leftovers of build ${id}:`, error));
 }
 
 async function whyNotDeleted(db: Database, accountId: number, id: number): Promise<Refusal> {
@@ -143,9 +143,9 @@ async function whyNotDeleted(db: Database, accountId: number, id: number): Promi
 }
 
 /** Removes what is kept of a build beside its row. */
-export async function forgetBuild(env: Env, id: number): Promise<void> {
-  await buildObject(env, id).forget();
-  await deleteBlobsBelow(env.BLOBS, buildPrefix(id));
+export async function forgetBuild(env: Env, build: Pick<Build, "uid">): Promise<void> {
+  await buildObject(env, build).forget();
+  await deleteBlobsBelow(env.BLOBS, buildPrefix(build.uid));
 }
 
 /** A build, running or over, of an appliance that this account may read; its id stands in the path. */
@@ -157,7 +157,8 @@ export async function getRunningBuild(db: Database, accountId: number, id: numbe
 
 export type { Progress };
 
-export const buildObject = (env: Pick<Env, "BUILDS">, id: number) => env.BUILDS.getByName(String(id));
+/** The object of a build: the truth about it while it runs. */
+export const buildObject = (env: Pick<Env, "BUILDS">, { uid }: Pick<Build, "uid">) => env.BUILDS.getByName(uid);
 
 async function refuseUnlessOk(env: Env, db: Database, appliance: Appliance, imageType: ImageType): Promise<void> {
   const { state, issues } = await applianceStatus(env, db, appliance, imageType);
@@ -193,14 +194,14 @@ async function cancelSame(
   { version, imageType }: Pick<Build, "version" | "imageType">,
 ): Promise<void> {
   const same = built.filter((build) => build.version === version && build.imageType === imageType);
-  await Promise.all(same.filter(isUnfinished).map(({ id }) => buildObject(env, id).cancel()));
+  await Promise.all(same.filter(isUnfinished).map((build) => buildObject(env, build).cancel()));
 }
 
 const slotsOf = (env: Env) => ({ all: Number(env.MAX_BUILDS), perAccount: Number(env.MAX_BUILDS_PER_ACCOUNT) });
 
 async function withProgress(env: Env, db: Database, build: Build): Promise<WatchedBuild> {
   if (!isUnfinished(build)) return watched(build);
-  const progress = await buildObject(env, build.id).progress();
+  const progress = await buildObject(env, build).progress();
   if (progress && isUnfinished({ status: progress.state })) {
     return await withPlaceInQueue(db, build.id, { ...watched(build), ...progress });
   }

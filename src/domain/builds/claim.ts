@@ -10,8 +10,8 @@ import type { Database } from "#storage/db";
 import { listEarlierSteps } from "#storage/estimates";
 import { freezeBlobs } from "#storage/frozen-blobs";
 
-/** So many candidates are asked for; agents that claim at once take one after the other. */
-const maxCandidates = 10;
+/** So many candidates are read at once; agents that claim at once take one after the other. */
+const candidatesAtOnce = 10;
 
 /** The oldest build that the agent can do, now its own; null when there is none, or no room for it. */
 export async function claimBuild(
@@ -23,15 +23,27 @@ export async function claimBuild(
   const isFull = capabilities.hasRoom === false;
   if (isFull !== (agent.capabilities?.hasRoom === false)) await saveCapabilities(db, agent.id, capabilities);
   if (isFull) return null;
-  for (const build of await listQueued(db, capabilities, maxCandidates)) {
+  for await (const build of candidates(db, capabilities)) {
     const claim = await claimOne(env, db, agent, build);
     if (claim) return claim;
   }
   return null;
 }
 
+/** All that wait: rows that a restore brought back refuse until the sweep has told them better, and must not hide others. */
+async function* candidates(db: Database, capabilities: Capabilities): AsyncGenerator<Build> {
+  let behind = 0;
+  for (;;) {
+    const page = await listQueued(db, capabilities, { behind, limit: candidatesAtOnce });
+    yield* page;
+    const last = page.at(-1);
+    if (!last || page.length < candidatesAtOnce) return;
+    behind = last.id;
+  }
+}
+
 async function claimOne(env: Env, db: Database, agent: Agent, build: Build): Promise<BuildClaim | undefined> {
-  const object = buildObject(env, build.id);
+  const object = buildObject(env, build);
   const claimed = await object.claim(agent.id);
   // Another agent was faster, or the build was cancelled.
   if ("refused" in claimed) return undefined;
@@ -57,6 +69,6 @@ async function claimOne(env: Env, db: Database, agent: Agent, build: Build): Pro
 /** Ends what an agent held before it started anew; answers how many builds that were. */
 export async function endLeases(env: Env, db: Database, agent: Agent): Promise<number> {
   const held = await listHeldBy(db, agent.id);
-  const ended = await Promise.all(held.map(({ id }) => buildObject(env, id).endLease(agent.id)));
+  const ended = await Promise.all(held.map((build) => buildObject(env, build).endLease(agent.id)));
   return ended.filter(Boolean).length;
 }

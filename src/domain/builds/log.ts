@@ -100,7 +100,7 @@ async function readLog(
   build: Build,
   question: LogQuestion,
 ): Promise<Omit<LogSlice, "progress"> & { progress?: Progress }> {
-  const slice = await buildObject(env, build.id).readLog(question);
+  const slice = await buildObject(env, build).readLog(question);
   return slice ?? { from: 0, bytes: new Uint8Array(), length: 0, revision: 0 };
 }
 

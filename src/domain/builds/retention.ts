@@ -20,6 +20,6 @@ export async function expireOldImages(
   for (const build of await listExpirable(db, new Date(now - days * dayMs), atOnce)) {
     if (!(await markExpired(db, build.id, new Date(now)))) continue;
     const keys = [build.imageKey, build.filesKey, build.filesIndexKey].filter((key) => key !== null);
-    await env.BLOBS.delete([...keys, attestationsKey(build.id)]);
+    await env.BLOBS.delete([...keys, attestationsKey(build.uid)]);
   }
 }

@@ -56,7 +56,7 @@ export async function findCompared(
 
 /** Refused for a build that is not finished, since nobody knows what is in it. */
 export async function comparedBuild(env: Pick<Env, "BLOBS">, build: Build): Promise<ComparedBuild> {
-  const installed = build.status === "finished" ? await findInstalled(env.BLOBS, build.id) : undefined;
+  const installed = build.status === "finished" ? await findInstalled(env.BLOBS, build.uid) : undefined;
   const input = installed && (await findInput(env.BLOBS, build.inputSha256));
   if (!installed || !input) throw new Refusal("build_not_found", { message: `Build ${build.id} has no image.` });
   return { build, input, packages: packagesOf(installed, input) };

@@ -1,6 +1,7 @@
 import type { Announcement } from "#domain/events/announcement";
 import type { EventName } from "#domain/events/names";
 import { Refusal } from "#domain/refusal";
+import type { Account } from "#storage/accounts";
 import { openDatabase, type Database } from "#storage/db";
 import {
   findBuildOfEvent,
@@ -23,32 +24,41 @@ export interface Moment {
 type EventsEnv = Pick<Env, "EVENTS" | "DB">;
 
 /** The object that keeps an account's events, tells its listeners and calls its webhooks. */
-export const eventsObject = (env: Pick<Env, "EVENTS">, accountId: number) => env.EVENTS.getByName(String(accountId));
+export const eventsObject = (env: Pick<Env, "EVENTS">, { uid }: EventsOwner) => env.EVENTS.getByName(uid);
+
+/** Whose events they are. */
+export type EventsOwner = Pick<Account, "uid">;
 
 /** Tells the account; a second time changes nothing. */
-export async function announce(env: Pick<Env, "EVENTS">, accountId: number, announcement: Announcement): Promise<void> {
-  await eventsObject(env, accountId).announce(announcement);
+export async function announce(
+  env: Pick<Env, "EVENTS">,
+  owner: EventsOwner,
+  announcement: Announcement,
+): Promise<void> {
+  await eventsObject(env, owner).announce(announcement);
 }
 
 /** Nobody is told of a build whose row is gone. */
-export async function announceBuild(env: EventsEnv, id: number, { event, at, state, message }: Moment): Promise<void> {
-  const row = await findBuildOfEvent(openDatabase(env.DB), id);
+export async function announceBuild(env: EventsEnv, uid: string, { event, at, state, message }: Moment): Promise<void> {
+  const row = await findBuildOfEvent(openDatabase(env.DB), uid);
   if (!row) return;
-  const { accountId, account, applianceId, name, version, imageType } = row;
+  const { accountUid, account, id, applianceId, name, version, imageType } = row;
   const build = { id, appliance_id: applianceId, name, version, image_type: imageType, state, message };
-  await announce(env, accountId, { key: `build ${id} ${event}`, event, at, account, subject: { build } });
+  const key = `build ${uid} ${event}`;
+  await announce(env, { uid: accountUid }, { key, event, at, account, subject: { build } });
 }
 
 export async function announceTestdrive(
   env: EventsEnv,
-  id: number,
+  uid: string,
   { event, at, state, message }: Moment,
 ): Promise<void> {
-  const row = await findTestdriveOfEvent(openDatabase(env.DB), id);
+  const row = await findTestdriveOfEvent(openDatabase(env.DB), uid);
   if (!row) return;
-  const { accountId, account, buildId } = row;
+  const { accountUid, account, id, buildId } = row;
   const testdrive = { id, build_id: buildId, state, message };
-  await announce(env, accountId, { key: `testdrive ${id} ${event}`, event, at, account, subject: { testdrive } });
+  const key = `testdrive ${uid} ${event}`;
+  await announce(env, { uid: accountUid }, { key, event, at, account, subject: { testdrive } });
 }
 
 /** That a version is in the gallery. */
@@ -67,12 +77,12 @@ export function versionPublished({
 
 /** Tells what waits in the outbox; where that does not succeed it waits on, and the sweep tries again. */
 export async function sendOutboxEvent(
-  env: Pick<Env, "EVENTS">,
-  db: Database,
-  { id, accountId, announcement }: OutboxEvent,
+  { env, db }: { env: Pick<Env, "EVENTS">; db: Database },
+  owner: EventsOwner,
+  { id, announcement }: OutboxEvent,
 ): Promise<void> {
   try {
-    await announce(env, accountId, announcement);
+    await announce(env, owner, announcement);
     await forgetOutboxEvent(db, id);
   } catch (error) {
     console.error(`${announcement.key} was not announced:`, error);
@@ -85,24 +95,26 @@ const outboxAtOnce = 100;
 
 /** Tells what the request that wrote it could not. */
 export async function sendOutbox(env: Pick<Env, "EVENTS">, db: Database): Promise<void> {
-  for (const event of await listOutbox(db, outboxAtOnce)) await sendOutboxEvent(env, db, event);
+  for (const { event, accountUid: uid } of await listOutbox(db, outboxAtOnce)) {
+    await sendOutboxEvent({ env, db }, { uid }, event);
+  }
 }
 
 /** Whoever listens has to come again with the key that counts now; should that fail, the streams end within an hour. */
-export async function endStreams(env: Pick<Env, "EVENTS">, accountId: number): Promise<void> {
-  await eventsObject(env, accountId)
+export async function endStreams(env: Pick<Env, "EVENTS">, account: Account): Promise<void> {
+  await eventsObject(env, account)
     .hangUp()
-    .catch((error: unknown) => console.error(`streams of account ${accountId}:`, error));
+    .catch((error: unknown) => console.error(`streams of account ${account.id}:`, error));
 }
 
 /** The account's events from now on, or from the one behind `after` on, as text/event-stream that does not end by itself. */
 export async function followEvents(
   env: Pick<Env, "EVENTS">,
-  accountId: number,
+  account: EventsOwner,
   after: number | undefined,
 ): Promise<ReadableStream<Uint8Array>> {
   const query = after === undefined ? "" : `?after=${after}`;
-  const { ok, body } = await eventsObject(env, accountId).fetch(`https://events/${query}`);
+  const { ok, body } = await eventsObject(env, account).fetch(`https://events/${query}`);
   if (ok && body) return body;
   throw new Refusal("unknown_error", { message: "Too many streams of this account are open. Close one of them." });
 }

@@ -5,6 +5,7 @@ import { Refusal } from "#domain/refusal";
 import { isReachable } from "#domain/repositories/address";
 import { encrypt, newToken } from "#domain/secrets";
 import type { Delivery } from "#objects/webhook-deliveries";
+import type { Account } from "#storage/accounts";
 import type { Database } from "#storage/db";
 import { addWebhook, deleteWebhook, findWebhook, type Webhook } from "#storage/webhooks";
 
@@ -43,13 +44,14 @@ export async function getWebhook(db: Database, accountId: number, id: number): P
 export async function removeWebhook(
   env: Pick<Env, "EVENTS">,
   db: Database,
-  accountId: number,
+  account: Account,
   id: number,
 ): Promise<void> {
-  if (!(await deleteWebhook(db, accountId, id))) throw noSuchWebhook();
+  const gone = await deleteWebhook(db, account.id, id);
+  if (!gone) throw noSuchWebhook();
   // Should it not hear of it now, it finds no row the next time it has something to send.
-  await eventsObject(env, accountId)
-    .forgetWebhook(id)
+  await eventsObject(env, account)
+    .forgetWebhook(gone.uid)
     .catch((error: unknown) => console.error(`deliveries of webhook ${id}:`, error));
 }
 
@@ -57,22 +59,22 @@ export async function removeWebhook(
 export async function listDeliveries(
   env: Pick<Env, "EVENTS">,
   db: Database,
-  accountId: number,
+  account: Account,
   webhookId: number,
 ): Promise<Delivery[]> {
-  await getWebhook(db, accountId, webhookId);
-  return await eventsObject(env, accountId).listDeliveries(webhookId);
+  const { uid } = await getWebhook(db, account.id, webhookId);
+  return await eventsObject(env, account).listDeliveries(uid);
 }
 
 /** Sends the same body once more, as a delivery of its own; answers that. A disabled webhook that takes it is enabled again. */
 export async function replayDelivery(
   env: Pick<Env, "EVENTS">,
   db: Database,
-  accountId: number,
+  account: Account,
   { webhookId, deliveryId }: { webhookId: number; deliveryId: number },
 ): Promise<Delivery> {
-  await getWebhook(db, accountId, webhookId);
-  const replayed = await eventsObject(env, accountId).replay(webhookId, deliveryId);
+  const { uid } = await getWebhook(db, account.id, webhookId);
+  const replayed = await eventsObject(env, account).replay(uid, deliveryId);
   if ("delivery" in replayed) return replayed.delivery;
   if (replayed.refused === "unknown") {
     throw new Refusal("unknown_error", { in: "path", message: "This webhook has no such delivery." });

@@ -44,7 +44,7 @@ export async function publish(
   const row = await snapshotOf(place, { account, appliance, build });
   const added = await addPublication(db, { ...row, releaseNotes }, versionPublished(row));
   if (added) {
-    await sendOutboxEvent(place.env, db, added.event);
+    await sendOutboxEvent(place, account, added.event);
     return added.publication;
   }
   // What has changed in between.

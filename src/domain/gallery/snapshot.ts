@@ -57,7 +57,7 @@ async function publicAccounts(env: ConfigurationKey, stored: Configuration, temp
 export async function softwareIn({ env, db }: Place, build: Build): Promise<PublishedSoftware> {
   const [input, found] = await Promise.all([
     findInput(env.BLOBS, build.inputSha256),
-    findInstalled(env.BLOBS, build.id),
+    findInstalled(env.BLOBS, build.uid),
   ]);
   if (!input || !found) throw new Refusal("build_not_found");
   const packages = packagesIn(found, input);

@@ -55,7 +55,7 @@ export async function softwareOfBuild(
 ): Promise<RepositorySoftware[]> {
   const build = appliance.accountId === null ? undefined : await findBuild(db, appliance.accountId, buildId);
   if (build?.applianceId !== appliance.id) throw new Refusal("invalid_build_id");
-  const installed = build.status === "finished" ? await findInstalled(env.BLOBS, build.id) : undefined;
+  const installed = build.status === "finished" ? await findInstalled(env.BLOBS, build.uid) : undefined;
   if (!installed) throw new Refusal("build_not_found");
   return grouped(installed, await getInput(env.BLOBS, build.inputSha256));
 }

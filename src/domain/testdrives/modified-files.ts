@@ -76,8 +76,8 @@ async function open(
   return { size, body: answer.body.pipeThrough(new FixedLengthStream(size)) };
 }
 
-const ask = (env: SessionsEnv, { id }: Testdrive, order: { filter: ModifiedFilter; wanted: Wanted }) =>
-  testdriveObject(env, id).fetch("https://testdrive/modified/orders", {
+const ask = (env: SessionsEnv, testdrive: Testdrive, order: { filter: ModifiedFilter; wanted: Wanted }) =>
+  testdriveObject(env, testdrive).fetch("https://testdrive/modified/orders", {
     method: "POST",
     body: JSON.stringify(order),
   });

@@ -25,7 +25,8 @@ export type { TestdriveLook } from "#objects/testdrive";
 export type TestdriveEnv = Pick<Env, "TESTDRIVES" | "MAX_TESTDRIVES" | "MAX_TESTDRIVES_PER_ACCOUNT">;
 
 /** The object of a testdrive: the truth about it, and the end of its sockets. */
-export const testdriveObject = (env: Pick<Env, "TESTDRIVES">, id: number) => env.TESTDRIVES.getByName(String(id));
+export const testdriveObject = (env: Pick<Env, "TESTDRIVES">, { uid }: Pick<Testdrive, "uid">) =>
+  env.TESTDRIVES.getByName(uid);
 
 export interface StartedTestdrive {
   testdrive: Testdrive;
@@ -64,7 +65,7 @@ export async function startTestdriveOf(
   const testdrive = await addTestdrive(db, { accountId: account.id, buildId: build.id, ...tokens }, limits);
   if (!testdrive) throw await noSlot(db, account, limits.perAccount);
 
-  const started = await testdriveObject(env, testdrive.id).start({ ...facts, testdriveId: testdrive.id, hasNetwork });
+  const started = await testdriveObject(env, testdrive).start({ ...facts, testdriveId: testdrive.id, hasNetwork });
   if ("refused" in started) {
     throw new Refusal("no_build_slots", {
       message: "No builder agent is free to run a testdrive. Please try again later.",
@@ -89,8 +90,8 @@ export async function claimTestdrive(
   vnc: VncAddress,
 ): Promise<TestdriveClaim | undefined> {
   const waiting = await listNewTestdrives(db, new Date(Date.now() - claimWithinMs));
-  for (const { id } of waiting) {
-    const answer = await testdriveObject(env, id).claim(agent.id, vnc);
+  for (const testdrive of waiting) {
+    const answer = await testdriveObject(env, testdrive).claim(agent.id, vnc);
     if ("claimed" in answer) return answer.claimed;
   }
   return undefined;
@@ -99,7 +100,7 @@ export async function claimTestdrive(
 /** Ends what an agent ran before it started anew. */
 export async function endTestdrivesOf(env: Pick<Env, "TESTDRIVES">, db: Database, agent: Pick<Agent, "id">) {
   const live = await listTestdrivesToWake(db, new Date());
-  await Promise.all(live.map(({ id }) => testdriveObject(env, id).endOfAgent(agent.id)));
+  await Promise.all(live.map((testdrive) => testdriveObject(env, testdrive).endOfAgent(agent.id)));
 }
 
 /** The testdrive of a page's address; a wrong token is as good as a wrong id. */
@@ -115,20 +116,22 @@ export async function findTestdriveByWeb(db: Database, id: number, webToken: str
 }
 
 /** Undefined once the end lies so far back that nobody remembers why. */
-export const lookAtTestdrive = (env: Pick<Env, "TESTDRIVES">, id: number): Promise<TestdriveLook | undefined> =>
-  testdriveObject(env, id).look();
+export const lookAtTestdrive = (
+  env: Pick<Env, "TESTDRIVES">,
+  testdrive: Testdrive,
+): Promise<TestdriveLook | undefined> => testdriveObject(env, testdrive).look();
 
-export const stopTestdrive = (env: Pick<Env, "TESTDRIVES">, id: number): Promise<TestdriveLook | undefined> =>
-  testdriveObject(env, id).stop();
+export const stopTestdrive = (env: Pick<Env, "TESTDRIVES">, testdrive: Testdrive): Promise<TestdriveLook | undefined> =>
+  testdriveObject(env, testdrive).stop();
 
 // A POST inserts the row and starts its object within seconds.
 const startedWithinMs = 60_000;
 
 /** For the sweep: frees the slots of rows whose object was never started, and wakes all others. */
 export async function wakeTestdrives(env: Pick<Env, "TESTDRIVES">, db: Database): Promise<void> {
-  for (const { id } of await listTestdrivesToWake(db, new Date(Date.now() - startedWithinMs))) {
-    const isKnown = await testdriveObject(env, id).wake();
-    if (!isKnown) await saveTestdriveState(db, id, "ended");
+  for (const testdrive of await listTestdrivesToWake(db, new Date(Date.now() - startedWithinMs))) {
+    const isKnown = await testdriveObject(env, testdrive).wake(testdrive.state);
+    if (!isKnown) await saveTestdriveState(db, testdrive.uid, "ended");
   }
 }
 

@@ -1,0 +1,149 @@
+import { runDurableObjectAlarm } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { sweep } from "#queues/sweep";
+import { findAnyBuild } from "#storage/builds";
+import { openDatabase } from "#storage/db";
+import { findTestdrive } from "#storage/testdrives";
+import { objectOfBuild, seenRunning } from "../support/builds.ts";
+import { signedIn, visit, type Client } from "../support/client.ts";
+import { listen } from "../support/events.ts";
+import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
+import { bytesOf, fakeAgent } from "../support/fake-agent.ts";
+import { bookmark, restore } from "../support/restore.ts";
+import { objectOf, rowSays, runningDrive, startDrive } from "../support/testdrives.ts";
+import { readXml } from "../support/xml.ts";
+
+const db = openDatabase(env.DB);
+const minuteMs = 60_000;
+
+let tux: Client;
+beforeEach(async () => {
+  tux = await signedIn();
+});
+
+const sweepIn = (ms: number) => sweep({ scheduledTime: Date.now() + ms, cron: "* * * * *", noRetry() {} }, env);
+const statusOf = async (buildId: number) => (await findAnyBuild(db, buildId))?.status;
+
+async function download(buildId: number): Promise<string> {
+  const { build } = await readXml(await tux.get(`/builds/${buildId}`));
+  return await (await visit(new URL(build.download_url).pathname)).text();
+}
+
+describe("a database that was restored to an earlier moment", () => {
+  it("gives ids again, and their builds are built", async () => {
+    const agent = await fakeAgent();
+    const applianceId = await createAppliance(tux);
+    const moment = await bookmark();
+    const lost = await startBuild(tux, applianceId);
+    await agent.buildsSuccessfully(lost, bytesOf("lost"));
+
+    await restore(moment);
+    const again = await startBuild(tux, applianceId);
+
+    expect(again).toBe(lost);
+    expect(await seenRunning(tux, again)).toMatchObject({ state: "queued" });
+    await agent.buildsSuccessfully(again, bytesOf("of the new one"));
+    expect(await download(again)).toBe("of the new one");
+  });
+
+  it("hides no build behind rows whose objects know better, and the sweep tells those rows", async () => {
+    const agent = await fakeAgent();
+    const waiting = [];
+    // An account has four at once.
+    for (const account of [tux, await signedIn(), await signedIn()]) {
+      for (let nth = 0; nth < 4; nth += 1) waiting.push(await startBuild(account, await createAppliance(account)));
+    }
+    const [finished = 0, running = 0, ...cancelled] = waiting;
+    const moment = await bookmark();
+    await agent.buildsSuccessfully(finished, bytesOf("finished"));
+    const attempt = await agent.claimsBuild(running);
+    for (const buildId of cancelled) await (await objectOfBuild(buildId)).cancel();
+
+    await restore(moment);
+    const rhea = await signedIn();
+    const latest = await startBuild(rhea, await createAppliance(rhea));
+
+    expect((await agent.claims())?.claim.buildId).toBe(latest);
+    await sweepIn(2 * minuteMs);
+    expect(await Promise.all([finished, running, cancelled[0] ?? 0].map(statusOf))).toEqual([
+      "finished",
+      "running",
+      "cancelled",
+    ]);
+    expect(await download(finished)).toBe("finished");
+    await attempt.uploads(bytesOf("running"));
+    expect((await attempt.finishes()).status).toBe(200);
+    expect(await download(running)).toBe("running");
+  });
+
+  it("begins again with what it knows as running and the object has forgotten", async () => {
+    const agent = await fakeAgent();
+    const buildId = await startBuild(tux, await createAppliance(tux));
+    const attempt = await agent.claimsBuild(buildId);
+    const moment = await bookmark();
+    await attempt.uploads(bytesOf("deleted"));
+    await attempt.finishes();
+    await tux.delete(`/builds/${buildId}`);
+    expect(await statusOf(buildId)).toBeUndefined();
+
+    await restore(moment);
+    await sweepIn(2 * minuteMs);
+
+    expect(await seenRunning(tux, buildId)).toMatchObject({ state: "queued" });
+    await agent.buildsSuccessfully(buildId, bytesOf("built again"));
+    expect(await download(buildId)).toBe("built again");
+  });
+
+  it("ends builds that it has lost: a queued one by its alarm, a running one by a heartbeat", async () => {
+    const agent = await fakeAgent();
+    const moment = await bookmark();
+    const attempt = await agent.claimsBuild(await startBuild(tux, await createAppliance(tux)));
+    const queued = await objectOfBuild(await startBuild(tux, await createAppliance(tux)));
+
+    await restore(moment);
+    await runDurableObjectAlarm(queued);
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + minuteMs });
+    const answer = await attempt.beats();
+    vi.useRealTimers();
+
+    expect(await queued.progress()).toMatchObject({ state: "cancelled" });
+    expect(await answer.json()).toEqual({ cancel: true });
+  });
+
+  it("starts testdrives under ids that were lost, and tells rows that know less than their object", async () => {
+    const ended = await runningDrive(tux);
+    const moment = await bookmark();
+    const lost = await startDrive(tux);
+    await objectOf(lost).stop();
+    await objectOf(ended).stop();
+    await rowSays(ended, "ended");
+
+    await restore(moment);
+    const again = await startDrive(tux);
+
+    expect(again.id).toBe(lost.id);
+    expect((await findTestdrive(db, ended.id))?.state).toBe("running");
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2 * minuteMs });
+    await sweepIn(0);
+    vi.useRealTimers();
+    expect((await findTestdrive(db, ended.id))?.state).toBe("ended");
+    await objectOf(again).stop();
+  });
+
+  it("tells an account of its own events alone, and of builds under ids that were lost", async () => {
+    const moment = await bookmark();
+    const { buildId: lost } = await createBuild(await signedIn(), bytesOf("of an account that is lost"));
+
+    await restore(moment);
+    const rhea = await signedIn();
+    const { buildId } = await createBuild(rhea, bytesOf("of the new one"));
+
+    expect(buildId).toBe(lost);
+    const listener = await listen(rhea, "0");
+    for (const event of ["build.queued", "build.started", "build.finished"]) {
+      expect(await listener.next()).toMatchObject({ event, data: { account: rhea.username, build: { id: buildId } } });
+    }
+    await listener.close();
+  });
+});

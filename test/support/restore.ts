@@ -1,0 +1,38 @@
+import { env } from "cloudflare:workers";
+
+type Row = Record<string, string | number | null>;
+/** A moment of the database to which it can go back, as D1's Time Travel does; objects and blobs stay as they are. */
+export type Bookmark = Map<string, Row[]>;
+
+/** Catalogues do not change in tests; the search's own tables cannot be written row by row. */
+const isCopied = (name: string): boolean => !/^(packages|publications|repositories|d1_|_cf_|sqlite_stat)/.test(name);
+
+async function tableNames(): Promise<string[]> {
+  const { results } = await env.DB.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all<{
+    name: string;
+  }>();
+  return results.map(({ name }) => name).filter(isCopied);
+}
+
+export async function bookmark(): Promise<Bookmark> {
+  const rows = new Map<string, Row[]>();
+  for (const name of await tableNames()) {
+    rows.set(name, (await env.DB.prepare(`SELECT * FROM ${name}`).all<Row>()).results);
+  }
+  return rows;
+}
+
+/** All rows as they were, and so the ids that are given next. */
+export async function restore(moment: Bookmark): Promise<void> {
+  const statements = [...moment].flatMap(([name, rows]) => [
+    env.DB.prepare(`DELETE FROM ${name}`),
+    ...rows.map((row) => insertOf(name, row)),
+  ]);
+  await env.DB.batch([env.DB.prepare("PRAGMA defer_foreign_keys = on"), ...statements]);
+}
+
+function insertOf(name: string, row: Row): D1PreparedStatement {
+  const columns = Object.keys(row);
+  const marks = columns.map(() => "?").join(", ");
+  return env.DB.prepare(`INSERT INTO ${name} (${columns.join(", ")}) VALUES (${marks})`).bind(...Object.values(row));
+}
