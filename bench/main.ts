@@ -24,6 +24,10 @@ const measurements: Measurement[] = [
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(names: readonly string[]): Promise<number> {
+  if (names.includes("--help")) {
+    console.log(`npm run bench -- [NAME…]\n\n${measurements.map((each) => `  ${each.name}`).join("\n")}`);
+    return 0;
+  }
   const unknown = names.filter((name) => !measurements.some((each) => each.name === name));
   if (unknown.length > 0) {
     console.error(`There is no ${unknown.join(", ")}. There are: ${measurements.map((each) => each.name).join(", ")}`);

@@ -196,8 +196,9 @@ function fromEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
 }
 
 async function readJson(file: string): Promise<Record<string, unknown>> {
-  const text = await readFile(file, "utf8").catch((error: Error) => {
-    throw new ConfigRefused([`--config: ${error.message}; give a JSON file that the agent may read`]);
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    const reason = error.code === "ENOENT" ? `there is no file ${file}` : `${file} cannot be read: ${error.message}`;
+    throw new ConfigRefused([`--config: ${reason}`]);
   });
   try {
     return z.record(z.string(), z.unknown()).parse(JSON.parse(text));

@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { runAgent } from "./agent.ts";
+import { orRefuse, UsageRefused } from "./command-line.ts";
 import { ConfigRefused, readConfig, type Config } from "./config.ts";
 import { findCapabilities } from "./doctor/capabilities.ts";
 import { openImageCache } from "./image-cache.ts";
@@ -18,20 +19,35 @@ import { connectWorker } from "./worker-api.ts";
 /** From the first signal to the end of the process: what hangs longer is cleaned by the next start. */
 const stopWithinMs = 5_000;
 
+/** Ctrl-C reaches a process group, and npm and scripts/node24.mjs pass it on once more: that is the same signal. */
+const sameSignalMs = 1_000;
+
+const usage = `npm run agent -- --config FILE
+
+  --config FILE   the configuration, a JSON file; builder-agent/README.md lists its keys
+  --help
+`;
+const options = { config: { type: "string" }, help: { type: "boolean", short: "h" } } as const;
+
 const log = openLog((line) => process.stderr.write(`${line}\n`));
 
 async function main(): Promise<number> {
   const stopping = stopOnSignal(log);
   try {
-    const { values } = parseArgs({ options: { config: { type: "string" } } });
+    const { values } = orRefuse(() => parseArgs({ options }), usage);
+    if (values.help) {
+      process.stdout.write(usage);
+      return 0;
+    }
     const config = await readConfig(values.config, process.env);
     await serve(config, stopping);
     log("agent stopped");
     return 0;
   } catch (error) {
     if (stopping.aborted) return 0;
-    process.stderr.write(`${error instanceof ConfigRefused ? error.message : sentenceOf(error)}\n`);
-    return error instanceof ConfigRefused ? 2 : 1;
+    const isOperators = error instanceof ConfigRefused || error instanceof UsageRefused;
+    process.stderr.write(`${isOperators ? error.message : sentenceOf(error)}\n`);
+    return isOperators ? 2 : 1;
   }
 }
 
@@ -69,8 +85,11 @@ async function serve(config: Config, signal: AbortSignal): Promise<void> {
 /** The first signal stops in order, the second at once. */
 function stopOnSignal(log: Log): AbortSignal {
   const stopping = new AbortController();
+  let stoppedAt = 0;
   const onSignal = (name: NodeJS.Signals) => {
-    if (stopping.signal.aborted) process.exit(1);
+    if (stopping.signal.aborted && Date.now() - stoppedAt > sameSignalMs) process.exit(1);
+    if (stopping.signal.aborted) return;
+    stoppedAt = Date.now();
     log("stopping", { signal: name });
     stopping.abort();
     setTimeout(() => process.exit(1), stopWithinMs).unref();

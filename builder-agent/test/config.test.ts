@@ -107,6 +107,6 @@ describe("the configuration", () => {
     writeFileSync(join(dir.path, "bad.json"), "[");
 
     await expect(readConfig(join(dir.path, "bad.json"), {})).rejects.toThrow(/not a JSON object/);
-    await expect(readConfig(join(dir.path, "none.json"), {})).rejects.toThrow(/no such file/);
+    await expect(readConfig(join(dir.path, "none.json"), {})).rejects.toThrow(/there is no file/);
   });
 });

@@ -49,7 +49,8 @@ describe("the agent's process", () => {
     await eventually("the build runs", () => runs(build));
 
     const stoppedAt = Date.now();
-    agent.child.kill("SIGTERM");
+    // As at Ctrl-C under npm: the terminal and npm both signal it.
+    for (const signal of ["SIGINT", "SIGTERM"] as const) agent.child.kill(signal);
 
     expect(await agent.ended).toBe(0);
     expect(Date.now() - stoppedAt).toBeLessThan(5_000);

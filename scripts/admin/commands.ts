@@ -28,18 +28,24 @@ export async function administer(argv: readonly string[], env: NodeJS.ProcessEnv
   if (options.help || words.length === 0) return print(usage);
   const name = words.slice(0, 2).join(" ");
   const command = commands[name];
-  if (!command) throw new Complaint(`There is no command "${name}".\n\n${usage}`);
+  if (!command) throw unknownCommand(name, words[0]);
   const [argument, ...more] = words.slice(2);
   const wants = command.argument === undefined ? `${name} takes no argument` : `${name} takes one ${command.argument}`;
-  if ((argument === undefined) !== (command.argument === undefined) || more.length > 0)
-    throw new Complaint(`${wants}.`);
+  if (!argument !== (command.argument === undefined) || more.length > 0) throw new Complaint(`${wants}.`);
   const { url, secret } = findService(options, env);
   await command.run(adminClient(url, secret), argument ?? "", options);
 }
 
+function unknownCommand(name: string, topic = ""): Complaint {
+  const near = Object.entries(commands).filter(([each]) => each.startsWith(`${topic} `));
+  const shown = near.map(([each, { argument }]) => `  ${argument === undefined ? each : `${each} ${argument}`}`);
+  const help = near.length === 0 ? usage : `There are:\n${shown.join("\n")}`;
+  return new Complaint(`There is no command "${name}".\n\n${help}`);
+}
+
 async function addAccount(admin: AdminClient, username: string, options: AdminOptions): Promise<void> {
   const { email, "display-name": displayName, "api-key": apiKey, password } = options;
-  if (email === undefined) throw new Complaint("account add needs --email ADDRESS.");
+  if (!email) throw new Complaint("account add needs --email ADDRESS.");
   const made = await admin.addAccount({ username, email, displayName, apiKey, password });
   printTable([
     ["account", made.username],
@@ -80,7 +86,7 @@ async function listAgents(admin: AdminClient): Promise<void> {
 
 async function removeAgent(admin: AdminClient, name: string): Promise<void> {
   await admin.removeAgent(name);
-  print(`Removed the agent ${name}; its token is worth nothing now.`);
+  print(`Removed the agent ${name}; its token no longer works.`);
 }
 
 async function listAgreements(admin: AdminClient): Promise<void> {

@@ -5,7 +5,7 @@ export const usage = `npm run admin -- COMMAND
 
   account add NAME --email ADDRESS [--display-name TEXT] [--api-key KEY] [--password TEXT]
   account list
-  account rekey NAME       a new API key; the old one dies at once
+  account rekey NAME       a new API key; the old one stops working immediately
   agent add NAME           prints the agent's token, once
   agent list
   agent remove NAME
@@ -16,6 +16,8 @@ export const usage = `npm run admin -- COMMAND
 Which service:
   --url URL                or KILN_URL; with it, KILN_ADMIN_SECRET
   --state DIR              or KILN_STATE; the one that npm start runs on DIR (.kiln)
+
+  --help
 `;
 
 const known = {

@@ -13,15 +13,22 @@ export function findService(options: AdminOptions, env: NodeJS.ProcessEnv): Serv
 }
 
 function given(url: string, secret: string | undefined): Service {
-  if (!URL.canParse(url)) throw new Complaint(`--url ${url}: give an address like https://kiln.example.org.`);
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? "")) {
+    throw new Complaint(`--url ${url}: give an address like https://kiln.example.org.`);
+  }
   if (!secret) throw new Complaint("With --url or KILN_URL, give the service's admin secret as KILN_ADMIN_SECRET.");
+  if (!/^[\x21-\x7e]+$/.test(secret)) {
+    throw new Complaint("KILN_ADMIN_SECRET contains a space, a line break or a character that is not ASCII.");
+  }
   return { url: url.replace(/\/+$/, ""), secret };
 }
 
 function ofState(state: string): Service {
   const ready = readReady(state);
   if (!ready) {
-    throw new Complaint(`No service runs on ${state}: start it (npm start), or say which: --state DIR, or --url URL.`);
+    throw new Complaint(
+      `No service runs on ${state}. Start it with npm start, or name another with --state DIR or --url URL.`,
+    );
   }
   const secret = readSecrets(state).ADMIN_SECRET;
   if (!secret) throw new Complaint(`${secretsFile(state)} has no admin secret.`);

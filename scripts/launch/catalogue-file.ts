@@ -13,9 +13,16 @@ export async function loadCatalogueFile(admin: AdminClient, path: string): Promi
 }
 
 function readJson(path: string): unknown {
+  let text: string;
   try {
-    return JSON.parse(readFileSync(path, "utf8"));
+    text = readFileSync(path, "utf8");
   } catch (error) {
-    throw new Complaint(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    throw new Complaint(code === "ENOENT" ? `There is no file ${path}.` : `${path} cannot be read (${String(code)}).`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Complaint(`${path} is not JSON: ${error instanceof Error ? error.message : String(error)}.`);
   }
 }

@@ -66,7 +66,7 @@ function parse(argv: readonly string[]) {
     }).values;
   } catch (error) {
     const reason = error instanceof Error ? error.message.split(". ")[0] : String(error);
-    throw new Complaint(`${reason}. With npm, options stand behind two dashes: npm start -- --port 9000\n\n${usage}`);
+    throw new Complaint(`${reason}. With npm, put options after --: npm start -- --port 9000\n\n${usage}`);
   }
 }
 

@@ -5,18 +5,23 @@ import { findAccount, listAccounts } from "#storage/accounts";
 import type { Database } from "#storage/db";
 import { factory } from "#admin-api/factory";
 
+const nameRule =
+  "An account name has 1 to 64 letters, digits, dots, dashes and underscores, and starts with a letter or a digit.";
+const emailRule = "Give an email address, such as ada@example.org.";
+const displayNameRule = "A display name has 1 to 100 characters.";
+const apiKeyRule = "An API key has 12 to 100 characters: ASCII letters, digits and punctuation, no spaces.";
+const passwordRule = "A password has 8 to 200 characters.";
+
 const AccountRequest = z.object({
   // The name travels in Basic credentials and in paths.
-  username: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, "letters, digits, dots, dashes; at most 64"),
-  email: z.string().regex(/^\S+@\S+$/, "an email address"),
-  displayName: z.string().min(1).max(100).optional(),
+  username: z.string(nameRule).regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, nameRule),
+  email: z.string(emailRule).regex(/^\S+@\S+$/, emailRule),
+  displayName: z.string(displayNameRule).min(1, displayNameRule).max(100, displayNameRule).optional(),
   apiKey: z
-    .string()
-    .min(12)
-    .max(100)
-    .regex(/^[\x21-\x7e]+$/)
+    .string(apiKeyRule)
+    .regex(/^[\x21-\x7e]{12,100}$/, apiKeyRule)
     .optional(),
-  password: z.string().min(8).max(200).optional(),
+  password: z.string(passwordRule).min(8, passwordRule).max(200, passwordRule).optional(),
 });
 
 export const accounts = factory

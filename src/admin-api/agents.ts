@@ -4,9 +4,9 @@ import { Refusal } from "#domain/refusal";
 import { listAgents, removeAgent } from "#storage/agents";
 import { factory } from "#admin-api/factory";
 
-const AgentRequest = z.object({
-  name: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, "lower-case letters, digits, . _ -"),
-});
+const nameRule =
+  "An agent's name has 1 to 63 lower-case letters, digits, dots, dashes and underscores, and starts with a letter or a digit.";
+const AgentRequest = z.object({ name: z.string(nameRule).regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, nameRule) });
 
 export const agents = factory
   .createApp()

@@ -8,6 +8,7 @@ import { agents } from "#admin-api/agents";
 import { agreements } from "#admin-api/agreements";
 import { catalogues } from "#admin-api/catalogues";
 import { factory } from "#admin-api/factory";
+import { problemsOf } from "#admin-api/problems";
 import { readOnly } from "#admin-api/read-only";
 import { repositoryFiles } from "#admin-api/repository-files";
 
@@ -33,7 +34,7 @@ export const adminApi = factory
 
 adminApi.onError((error, c) => {
   if (error instanceof Refusal) return refused(c, error.code, error.message || error.code, 400);
-  if (error instanceof z.ZodError) return refused(c, "invalid_value", z.prettifyError(error), 400);
+  if (error instanceof z.ZodError) return refused(c, "invalid_value", problemsOf(error), 400);
   if (error instanceof SyntaxError) return refused(c, "invalid_value", "The body is not JSON.", 400);
   console.error(c.req.method, c.req.path, error);
   return refused(c, "internal_error", "Something went wrong inside the service.", 500);

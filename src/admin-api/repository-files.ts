@@ -6,7 +6,10 @@ import { factory } from "#admin-api/factory";
 // Names of rpm-md trees; no segment may be "." or "..".
 const FilePath = z
   .string()
-  .regex(/^(?!.*(?:^|\/)\.{1,2}(?:\/|$))[A-Za-z0-9._+~^@-]+(?:\/[A-Za-z0-9._+~^@-]+)+$/, "a path in a repository");
+  .regex(
+    /^(?!.*(?:^|\/)\.{1,2}(?:\/|$))[A-Za-z0-9._+~^@-]+(?:\/[A-Za-z0-9._+~^@-]+)+$/,
+    "Give the path of a file in a repository, such as tiny/main/repodata/repomd.xml.",
+  );
 
 /** Files of the repositories that this service keeps in its own R2. Write repomd.xml last: readers start there. */
 export const repositoryFiles = factory

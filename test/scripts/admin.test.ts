@@ -63,6 +63,26 @@ describe("npm run admin -- read-only", () => {
   );
 });
 
+describe("npm run admin", () => {
+  it.each([
+    [["account"], /^There is no command "account"\.\n\nThere are:\n {2}account add NAME\n {2}account list\n/],
+    [["accounts"], /^There is no command "accounts"\.\n\nnpm run admin -- COMMAND/],
+    [["account", "rekey", ""], /^account rekey takes one NAME\.$/],
+    [["account", "add", "ada", "--email", ""], /^account add needs --email ADDRESS\.$/],
+    [["account", "list", "--url", "ftp://kiln.example.org"], /^--url ftp:.*give an address like/],
+    [["templates", "load", "/absent.json"], /^There is no file \/absent\.json\.$/],
+    [["templates", "load", "/"], /^\/ cannot be read \(EISDIR\)\.$/],
+  ])("answers %j in plain words", async (words, message) => {
+    await expect(run(...words)).rejects.toThrow(message);
+    expect(asked).toEqual([]);
+  });
+
+  it("refuses an admin secret that cannot be sent", async () => {
+    const env = { KILN_URL: "http://127.0.0.1:1", KILN_ADMIN_SECRET: "two\nlines" };
+    await expect(administer(["account", "list"], env)).rejects.toThrow(/^KILN_ADMIN_SECRET contains a space/);
+  });
+});
+
 describe("npm run admin -- agreements list", () => {
   it("prints who accepted what", async () => {
     await run("agreements", "list");

@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import tiny from "../../templates/tiny.json";
+import { operate } from "../support/client.ts";
+
+const Failure = z.object({ error: z.object({ code: z.literal("invalid_value"), message: z.string() }) });
+
+async function complaint(method: string, path: string, body: unknown): Promise<string> {
+  const answer = await operate(method, path, body);
+  expect(answer.status).toBe(400);
+  return Failure.parse(await answer.json()).error.message;
+}
+
+const ada = { username: "ada", email: "ada@example.org" };
+
+describe("what the operator's door refuses", () => {
+  it.each([
+    ["/accounts", { ...ada, username: "Bad Name" }, /^An account name has 1 to 64 letters, .* a digit\.$/],
+    ["/accounts", { ...ada, email: "nonsense" }, /^Give an email address, such as ada@example\.org\.$/],
+    ["/accounts", { ...ada, apiKey: "short" }, /^An API key has 12 to 100 characters: .*\.$/],
+    ["/accounts", { ...ada, password: "short" }, /^A password has 8 to 200 characters\.$/],
+    ["/accounts", { ...ada, displayName: "" }, /^A display name has 1 to 100 characters\.$/],
+    ["/accounts", { username: "Bad Name" }, /^An account name .*\.\nGive an email address, .*\.$/],
+    ["/agents", { name: "" }, /^An agent's name has 1 to 63 lower-case letters, .*\.$/],
+    ["/agents", {}, /^An agent's name has .*\.$/],
+  ])("is a plain sentence: %s %j", async (path, body, sentence) => {
+    expect(await complaint("POST", path, body)).toMatch(sentence);
+  });
+
+  it("names the place in a catalogue, and not every one", async () => {
+    const { sets } = tiny;
+    const nameless = sets.map((set) => ({ ...set, name: undefined }));
+    expect(await complaint("PUT", "/catalogues/tiny", { ...tiny, sets: nameless })).toMatch(/^sets\[0\]\.name: .*\.\n/);
+    const broken = { ...tiny, sets: Array.from({ length: 9 }, () => "not a set") };
+    expect(await complaint("PUT", "/catalogues/tiny", broken)).toMatch(
+      /^(sets\[\d\]: .*\.\n){5}There are 4 more problems\.$/,
+    );
+  });
+});
