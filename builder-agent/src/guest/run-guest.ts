@@ -29,17 +29,26 @@ const bootLimitMs = 180_000;
 
 /** Runs a job in a guest of its own until it has switched itself off; aborting kills it at once. What it said is a claim. */
 export async function runGuest(run: GuestRun): Promise<void> {
+  await runMachine(guestCommand(run.machine), run);
+}
+
+/** Exported for its test. */
+export async function runMachine(
+  command: ReturnType<typeof guestCommand>,
+  run: Omit<GuestRun, "machine">,
+  limitMs = bootLimitMs,
+): Promise<void> {
   run.signal.throwIfAborted();
   const files = await openFiles(run);
   const slow = new AbortController();
   let child: ChildProcess;
   try {
-    child = start(run.machine, files, run.workDir);
+    child = start(command, files, run.workDir);
   } finally {
     await Promise.all(files.map((file) => file.close()));
   }
   const kill = () => child.pid !== undefined && killGroup(child.pid);
-  const boot = setTimeout(() => slow.abort(), bootLimitMs);
+  const boot = setTimeout(() => slow.abort(), limitMs);
   const either = AbortSignal.any([run.signal, slow.signal]);
   either.addEventListener("abort", kill);
   if (either.aborted) kill();
@@ -61,7 +70,7 @@ export async function runGuest(run: GuestRun): Promise<void> {
 }
 
 /** In the order of `descriptors`. */
-async function openFiles({ system, job, scratch, result }: GuestRun): Promise<FileHandle[]> {
+async function openFiles({ system, job, scratch, result }: Omit<GuestRun, "machine">): Promise<FileHandle[]> {
   const wanted = [
     ...[system.kernel, system.initrd, system.root, job].map((path) => ({ path, flags: "r" })),
     ...[scratch, result].map((path) => ({ path, flags: "r+" })),
@@ -76,9 +85,13 @@ async function openFiles({ system, job, scratch, result }: GuestRun): Promise<Fi
   }
 }
 
-function start(machine: GuestMachine, files: readonly FileHandle[], cwd: string): ChildProcess {
+function start(
+  [program, args]: ReturnType<typeof guestCommand>,
+  files: readonly FileHandle[],
+  cwd: string,
+): ChildProcess {
   // Pipes of Node are sockets, and QEMU reads and writes them as such.
-  return spawn(...guestCommand(machine), {
+  return spawn(program, args, {
     cwd,
     env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
     detached: true,
@@ -86,7 +99,7 @@ function start(machine: GuestMachine, files: readonly FileHandle[], cwd: string)
   });
 }
 
-function listen(child: ChildProcess, run: GuestRun, onUp: () => void) {
+function listen(child: ChildProcess, run: Pick<GuestRun, "onLine" | "onStatus">, onUp: () => void) {
   let isUp = false;
   let heard = "";
   const hear = (bytes: Buffer) => void (heard = (heard + bytes.toString("latin1")).slice(-2_000));
