@@ -36,19 +36,18 @@ export function visitCalls(url: string, headersOf: (lease: Lease) => Record<stri
     },
     answerVisit: async (lease, { head, body }, signal) => {
       const headers = { [guestHeadHeader]: guestHead(head), "content-type": "application/octet-stream" };
-      const answer = await call(lease, "answer", {
-        method: "POST",
-        headers,
-        body: webStream(body),
-        duplex: "half",
-        signal,
-      });
-      await answer.body?.cancel();
+      const init = { method: "POST", headers, body: webStream(body), duplex: "half", signal } as const;
+      try {
+        const answer = await call(lease, "answer", init);
+        await answer.body?.cancel();
+      } finally {
+        body.destroy(); // fetch leaves a body alone, and with it the guest's connection, when its own connection fails
+      }
     },
   };
 }
 
-/** Read as fast as the other side takes it; what is never read to its end is destroyed. */
+/** Read as fast as the other side takes it. */
 function webStream(source: Readable): ReadableStream<Uint8Array> {
   const chunks: AsyncIterator<Uint8Array> = source[Symbol.asyncIterator]();
   return new ReadableStream({
@@ -57,6 +56,5 @@ function webStream(source: Readable): ReadableStream<Uint8Array> {
       if (done) controller.close();
       else controller.enqueue(value);
     },
-    cancel: () => void source.destroy(),
   });
 }
