@@ -50,7 +50,8 @@ app.notFound((c) => {
 });
 
 app.onError((error, c) => {
-  const { status, code, message } = shown(error, c.var.version);
+  const { status, code, message, headers } = shown(error, c.var.version);
   if (status >= 500) console.error(c.req.method, c.req.path, error);
+  for (const [name, value] of Object.entries(headers)) c.header(name, value);
   return xml(c, "error", { code, message }, status);
 });

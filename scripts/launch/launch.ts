@@ -80,7 +80,13 @@ async function startService(
   signal: AbortSignal,
 ): Promise<{ url: string; admin: AdminClient; testdriveSlots: number }> {
   const bundle = await bundleWorker(signal);
-  const bindings = { BASE_URL: options.baseUrl, ALLOW_HOSTS: allowed.names.join(","), ...options.vars, ...secrets };
+  const bindings = {
+    BASE_URL: options.baseUrl,
+    ALLOW_HOSTS: allowed.names.join(","),
+    TRUSTED_PROXIES: options.trustedProxies.join(","),
+    ...options.vars,
+    ...secrets,
+  };
   const { host, port, state: stateDirectory } = options;
   const url = localUrl(host, port);
   const admin = adminClient(url, secrets.ADMIN_SECRET);

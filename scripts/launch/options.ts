@@ -16,6 +16,8 @@ export type LaunchOptions = {
   withAgent: boolean;
   trustAccounts: boolean;
   allowHosts: GivenHost[];
+  /** IP addresses. */
+  trustedProxies: string[];
   /** Variables of wrangler.toml given otherwise, e.g. by tests: KILN_VARS='{"MAX_BUILDS":"1"}'. */
   vars: Record<string, string>;
 };
@@ -30,6 +32,7 @@ export const usage = `npm start -- [options]
   --trust-accounts          let the agent run although other machines reach this one: builds run bare, as root
   --allow-host HOST[:PORT]  private address that web uploads and repository imports may reach; may be repeated.
                             This machine's own addresses need a port
+  --trusted-proxy ADDRESS   proxy in front of the service whose X-Forwarded-For is believed; may be repeated
   --help
 `;
 
@@ -45,6 +48,7 @@ export function parseOptions(argv: readonly string[], env: NodeJS.ProcessEnv): L
     withAgent: !given["no-agent"],
     trustAccounts: given["trust-accounts"],
     allowHosts: given["allow-host"].map(parseHost),
+    trustedProxies: given["trusted-proxy"].map(parseProxy),
     vars: parseVars(env["KILN_VARS"]),
   };
 }
@@ -61,6 +65,7 @@ function parse(argv: readonly string[]) {
         "no-agent": { type: "boolean", default: false },
         "trust-accounts": { type: "boolean", default: false },
         "allow-host": { type: "string", multiple: true, default: [] },
+        "trusted-proxy": { type: "string", multiple: true, default: [] },
         help: { type: "boolean", short: "h", default: false },
       },
     }).values;
@@ -82,6 +87,11 @@ function parseAddress(given: string): string {
   throw new Complaint(
     `--host ${given}: give an IP address of this machine, e.g. 127.0.0.1, or 0.0.0.0 for all of them.`,
   );
+}
+
+function parseProxy(given: string): string {
+  if (isIP(given) !== 0) return given;
+  throw new Complaint(`--trusted-proxy ${given}: give the IP address that the proxy connects from, e.g. 127.0.0.1.`);
 }
 
 function parseBaseUrl(given: string): string {

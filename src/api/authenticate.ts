@@ -1,12 +1,14 @@
 import type { Context } from "hono";
 import { Buffer } from "node:buffer";
 import { checkApiKey } from "#domain/accounts/account";
+import type { Credentials } from "#domain/accounts/sign-in-brake";
+import { clientAddress, type AddressRules } from "#http/client-address";
 import { factory } from "#api/factory";
 import { xml } from "#api/respond";
 
 /** HTTP Basic: account name and API key (wire.md §1.2). Python and Qt clients send credentials only after the challenge. */
 export const authenticate = factory.createMiddleware(async (c, next) => {
-  const given = basicCredentials(c.req.header("authorization"));
+  const given = givenCredentials(c.req.raw, c.env);
   const account = given && (await checkApiKey(c.var.db, c.env, given));
   if (!account) return challenge(c);
   c.set("account", account);
@@ -14,8 +16,14 @@ export const authenticate = factory.createMiddleware(async (c, next) => {
   return undefined;
 });
 
+/** What a request signs in with, and from where; undefined: with nothing. */
+export function givenCredentials(request: Request, env: AddressRules): Credentials | undefined {
+  const given = basicCredentials(request.headers.get("authorization"));
+  return given && { ...given, address: clientAddress(request, env) };
+}
+
 /** Name and secret of an Authorization header; the scheme in any case, since Java writes BASIC. */
-export function basicCredentials(header: string | undefined): { username: string; key: string } | undefined {
+function basicCredentials(header: string | null): { username: string; key: string } | undefined {
   const encoded = /^basic +([A-Za-z0-9+/=]+) *$/i.exec(header ?? "")?.[1];
   if (encoded === undefined) return undefined;
   const text = Buffer.from(encoded, "base64").toString("utf8");

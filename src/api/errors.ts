@@ -8,15 +8,21 @@ export interface ShownError {
   status: ContentfulStatusCode;
   code: RefusalCode;
   message: string;
+  /** Headers that belong to it. */
+  headers: Record<string, string>;
 }
 
 export function shown(error: unknown, version?: ApiVersion): ShownError {
   if (error instanceof WireFault) return shown(new Refusal(error.code, { message: error.message }), version);
-  if (!(error instanceof Refusal)) return { status: 500, code: "internal_error", message: table.internal_error[1] };
+  if (!(error instanceof Refusal)) {
+    return { status: 500, code: "internal_error", message: table.internal_error[1], headers: {} };
+  }
   const [status, sentence] = table[error.code];
   const unknownIdStatus = version?.unknownIdStatus ?? 404;
   const special = error.in === "path" && unknownIdStatus === 404 ? 404 : statusOfPlace[error.in];
-  return { status: special ?? status, code: error.code, message: error.message || sentence };
+  const { retryAfterSeconds: seconds } = error;
+  const headers = seconds === undefined ? {} : { "Retry-After": String(seconds) };
+  return { status: special ?? status, code: error.code, message: error.message || sentence, headers };
 }
 
 // What the original did not have, and so has no code for.
@@ -24,6 +30,7 @@ const statusOfPlace: Partial<Record<Refusal["in"], ContentfulStatusCode>> = {
   precondition: 412,
   key_at_work: 409,
   key_of_another: 422,
+  rate: 429,
 };
 
 // Statuses: wire.md §4.2. The compiler checks that no code of the specification is missing.

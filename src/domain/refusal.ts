@@ -56,10 +56,10 @@ export const refusalCodes = [
 export type RefusalCode = (typeof refusalCodes)[number];
 
 /**
- * What a client got wrong: an id in the path, a parameter or the body, the state that it takes things to be in, or its
- * Idempotency-Key, which another request has.
+ * What a client got wrong: an id in the path, a parameter or the body, the state that it takes things to be in, its
+ * Idempotency-Key, which another request has, or how often it asks.
  */
-type Place = "path" | "parameter" | "precondition" | "key_at_work" | "key_of_another";
+type Place = "path" | "parameter" | "precondition" | "key_at_work" | "key_of_another" | "rate";
 
 /**
  * The domain says no. `in: "path"` marks an id that stood in the path, which v2 answers with 404 (wire.md §4.2);
@@ -68,12 +68,15 @@ type Place = "path" | "parameter" | "precondition" | "key_at_work" | "key_of_ano
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly in: Place;
+  /** When it is worth trying again, where that is known. */
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: RefusalCode, detail: { in?: Place; message?: string } = {}) {
+  constructor(code: RefusalCode, detail: { in?: Place; message?: string; retryAfterSeconds?: number } = {}) {
     super(detail.message ?? "");
     this.name = "Refusal";
     this.code = code;
     this.in = detail.in ?? "parameter";
+    this.retryAfterSeconds = detail.retryAfterSeconds;
   }
 }
 
@@ -83,3 +86,7 @@ export const changedMeanwhile = () =>
     in: "precondition",
     message: "It has changed since it was read. Read it again, and make the change to that.",
   });
+
+/** The specification has no code for it. */
+export const tooFast = (retryAfterSeconds: number, message: string) =>
+  new Refusal("unknown_error", { in: "rate", message, retryAfterSeconds });

@@ -56,6 +56,9 @@ export async function hashPassword(password: string): Promise<string> {
   return `${salt.toString("base64")}$${(await scryptOf(password, salt)).toString("base64")}`;
 }
 
+/** What no password matches, and what costs as much as every other. */
+export const hashOfNone = `${"A".repeat(22)}==$none`;
+
 export async function passwordMatches(password: string, stored: string): Promise<boolean> {
   const [salt = "", hash = ""] = stored.split("$");
   return sameSecret((await scryptOf(password, Buffer.from(salt, "base64"))).toString("base64"), hash);

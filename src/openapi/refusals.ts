@@ -23,6 +23,7 @@ export function possibleRefusals(operation: Operation, version: Version): Possib
   const changes = operation.method !== "GET";
   const possible = [
     unauthorized,
+    told("unknown_error", "rate"),
     ...(changes ? [told("read_only_mode_active")] : []),
     ...(operation.unknown ?? []).map((code) => told(code, "path")),
     ...(changes && operation.unknown ? [told("access_denied")] : []),

@@ -26,7 +26,8 @@ export const web = factory
 
 /** A person gets a page, a program the same document as from the API. */
 web.onError(async (error, c) => {
-  const { status, code, message } = shown(error);
+  const { status, code, message, headers } = shown(error);
+  for (const [name, value] of Object.entries(headers)) c.header(name, value);
   if (status >= 500) console.error(c.req.method, c.req.routePath, error);
   if (!c.req.header("accept")?.includes("text/html")) return xml(c, "error", { code, message }, status);
   return await page(c, ErrorPage({ message }), { title: "Not possible", status });

@@ -1,4 +1,4 @@
-import { basicCredentials } from "#api/authenticate";
+import { givenCredentials } from "#api/authenticate";
 import { checkPasswordOrKey } from "#domain/accounts/account";
 import { factory } from "./factory.ts";
 import { ErrorPage } from "./layout.tsx";
@@ -6,7 +6,7 @@ import { page } from "./page.tsx";
 
 /** Basic with the password or the current key. Its realm is not the API's, so that browsers keep the two apart. */
 export const signIn = factory.createMiddleware(async (c, next) => {
-  const given = basicCredentials(c.req.header("authorization"));
+  const given = givenCredentials(c.req.raw, c.env);
   const account = given && (await checkPasswordOrKey(c.var.db, c.env, given));
   if (!account) {
     c.header("WWW-Authenticate", 'Basic realm="Kiln account", charset="UTF-8"');

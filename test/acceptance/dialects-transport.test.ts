@@ -276,3 +276,27 @@ describe("lengths", () => {
     expect([part.statusLine, part.text]).toEqual(["HTTP/1.1 206 Partial Content", "xml"]);
   });
 });
+
+describe("wrong keys", () => {
+  it("are refused untried after some, whatever address the client claims, and valid ones go on", async () => {
+    const statuses: number[] = [];
+    for (let n = 0; n < 25 && statuses.at(-1) !== 429; n += 1) {
+      const claimed = [
+        `MF-CF-Blob: {"clientIp":"192.0.2.${n}"}`,
+        `CF-Connecting-IP: 192.0.2.${n}`,
+        `X-Forwarded-For: 192.0.2.${n}`,
+      ];
+      const headers = [`Authorization: Basic ${btoa(`nobody:wrong ${n}`)}`, ...claimed];
+      const wire = await open();
+      await wire.send(request("GET /api/v2/user/account", { headers }));
+      const answer = await wire.answer();
+      statuses.push(answer.status);
+      if (answer.status === 429) expect(answer.headers.get("retry-after")).toBe("60");
+    }
+    expect([statuses[0], statuses.at(-1)]).toEqual([401, 429]);
+
+    const wire = await open();
+    await wire.send(account());
+    expectDocument(await wire.answer());
+  });
+});

@@ -36,7 +36,7 @@ describe("docs/api/errors.md", () => {
   it.each(documentedErrors.map((one) => [one.code, one.status.v2, one] as const))(
     "gives %s the status %d as the service does",
     (code, _v2, { status }) => {
-      const places = ["path", "parameter", "precondition", "key_at_work", "key_of_another"] as const;
+      const places = ["path", "parameter", "precondition", "key_at_work", "key_of_another", "rate"] as const;
       const known = places.map((place) => {
         const refusal = new Refusal(code, { in: place });
         return { v2: shown(refusal, v2).status, v1: shown(refusal, v1).status };
@@ -53,11 +53,11 @@ describe("docs/api/errors.md", () => {
     expect(documented).toEqual(expect.arrayContaining([...inPaths]));
   });
 
-  // An error of ours, and a race that nobody can win on purpose, have tests of their own.
-  it("has an example of each but two", () => {
+  // An error of ours, a race that no one can win on purpose, and what takes many requests have tests of their own.
+  it("has an example of each but three", () => {
     const without = documentedErrors.filter(({ example }) => example === undefined);
     const statuses = without.map(({ code, status }) => `${code} ${status.v2}`);
-    expect(statuses).toEqual(["unknown_error 409", "internal_error 500"]);
+    expect(statuses).toEqual(["unknown_error 409", "unknown_error 429", "internal_error 500"]);
   });
 });
 

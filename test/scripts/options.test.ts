@@ -29,6 +29,13 @@ describe("parseOptions", () => {
     });
   });
 
+  it("takes --trusted-proxy as often as it is given, and addresses alone", () => {
+    expect(parse("--trusted-proxy", "10.0.0.1", "--trusted-proxy", "::1")).toMatchObject({
+      trustedProxies: ["10.0.0.1", "::1"],
+    });
+    expect(() => parse("--trusted-proxy", "proxy.lan")).toThrow("give the IP address");
+  });
+
   it("drops the slash at the end of --base-url", () => {
     expect(parse("--base-url", "https://kiln.example.org/")).toMatchObject({ baseUrl: "https://kiln.example.org" });
   });

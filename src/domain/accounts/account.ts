@@ -1,12 +1,25 @@
+import { hashInTurn } from "#domain/accounts/hash-turns";
+import { braking, type BrakeEnv, type Credentials } from "#domain/accounts/sign-in-brake";
 import { endStreams } from "#domain/events/events";
 import { Refusal } from "#domain/refusal";
-import { decrypt, encrypt, hashPassword, keyedHash, newPassword, passwordMatches, sameSecret } from "#domain/secrets";
+import {
+  decrypt,
+  encrypt,
+  hashOfNone,
+  hashPassword,
+  keyedHash,
+  newPassword,
+  passwordMatches,
+  sameSecret,
+} from "#domain/secrets";
 import { addAccount, findAccount, saveApiKey, type Account } from "#storage/accounts";
 import { listAppliancesOfKey, type ApplianceWithBuilds } from "#storage/appliance-builds";
 import type { Database } from "#storage/db";
 
 /** The service's own secrets that guard API keys. */
 export type KeySecrets = Pick<Env, "API_KEY_PEPPER" | "API_KEY_ENCRYPTION_KEY">;
+
+type SignInEnv = KeySecrets & BrakeEnv;
 
 export interface AccountRequest {
   username: string;
@@ -38,13 +51,12 @@ export async function createAccount(
 }
 
 /** The account that a name and its API key open, read from the database each time so that a renewed key dies at once. */
-export async function checkApiKey(
-  db: Database,
-  secrets: KeySecrets,
-  given: { username: string; key: string },
-): Promise<Account | undefined> {
-  const account = await findAccount(db, given.username);
-  const hmac = await keyedHash(secrets.API_KEY_PEPPER, given.key);
+export const checkApiKey = (db: Database, env: SignInEnv, given: Credentials): Promise<Account | undefined> =>
+  braking(env, given, () => findByKey(db, env, given));
+
+async function findByKey(db: Database, secrets: KeySecrets, { username, key }: Credentials) {
+  const account = await findAccount(db, username);
+  const hmac = await keyedHash(secrets.API_KEY_PEPPER, key);
   return account && sameSecret(account.apiKeyHmac, hmac) ? account : undefined;
 }
 
@@ -52,25 +64,36 @@ export async function checkApiKey(
  * The appliances of that account; undefined: there is none. Who asks, and for what, is one question to the database, since a second one
  * would take a third of the whole request. The key is looked up by its HMAC, so how long that takes tells nothing about it.
  */
-export async function listByApiKey(
+export const listByApiKey = (
   db: Database,
-  secrets: KeySecrets,
-  { username, key }: { username: string; key: string },
-): Promise<ApplianceWithBuilds[] | undefined> {
-  return await listAppliancesOfKey(db, { username, apiKeyHmac: await keyedHash(secrets.API_KEY_PEPPER, key) });
-}
+  env: SignInEnv,
+  given: Credentials,
+): Promise<ApplianceWithBuilds[] | undefined> =>
+  braking(env, given, async () => {
+    const apiKeyHmac = await keyedHash(env.API_KEY_PEPPER, given.key);
+    return await listAppliancesOfKey(db, { username: given.username, apiKeyHmac });
+  });
 
-/** The key's page opens with the password as well as with the key itself. */
-export async function checkPasswordOrKey(
+/**
+ * The key's page opens with the password as well as with the key itself. A name that no account has costs a hash too, so that how
+ * long it takes does not tell which names there are.
+ */
+export const checkPasswordOrKey = (
   db: Database,
-  secrets: KeySecrets,
-  given: { username: string; key: string },
-): Promise<Account | undefined> {
-  const byKey = await checkApiKey(db, secrets, given);
-  if (byKey) return byKey;
-  const account = await findAccount(db, given.username);
-  return account && (await passwordMatches(given.key, account.passwordHash)) ? account : undefined;
-}
+  env: SignInEnv,
+  given: Credentials,
+  matches = passwordMatches,
+): Promise<Account | undefined> =>
+  braking(env, given, async (refuse) => {
+    const byKey = await findByKey(db, env, given);
+    if (byKey) return byKey;
+    const account = await findAccount(db, given.username);
+    const fits = await hashInTurn(async () => {
+      refuse();
+      return await matches(given.key, account?.passwordHash ?? hashOfNone);
+    });
+    return fits ? account : undefined;
+  });
 
 export const showApiKey = (secrets: KeySecrets, account: Account): Promise<string> =>
   decrypt(secrets.API_KEY_ENCRYPTION_KEY, account.apiKeyCipher);

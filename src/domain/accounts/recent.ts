@@ -1,0 +1,23 @@
+const mostEntries = 10_000;
+
+/** Names that were noted lately, in this isolate's memory: the oldest give way to new ones. */
+export class Recent {
+  readonly #until = new Map<string, number>();
+
+  note(name: string, until = Infinity): void {
+    this.#until.delete(name);
+    this.#until.set(name, until);
+    for (const oldest of this.#until.keys()) {
+      if (this.#until.size <= mostEntries) break;
+      this.#until.delete(oldest);
+    }
+  }
+
+  has(name: string): boolean {
+    return (this.#until.get(name) ?? 0) > Date.now();
+  }
+
+  forget(name: string): void {
+    this.#until.delete(name);
+  }
+}

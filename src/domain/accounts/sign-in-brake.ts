@@ -1,0 +1,109 @@
+import { createHash } from "node:crypto";
+import { Recent } from "#domain/accounts/recent";
+import { tooFast } from "#domain/refusal";
+
+/** What a client signs in with, and where it comes from. */
+export interface Credentials {
+  username: string;
+  /** An API key, or at some doors the password. */
+  key: string;
+  /** An IP address; undefined: unknown. */
+  address?: string | undefined;
+}
+
+export type BrakeEnv = Pick<Env, "SIGN_IN_BRAKE" | "ADDRESS_BRAKE">;
+
+/** The period of both bindings in wrangler.toml. */
+const brakeSeconds = 60;
+/** Different keys that are tried at the same moment for one account from one address. */
+const mostAtOnce = 4;
+/** An attempt whose client has left may never end. */
+const longestAttemptMs = 10_000;
+
+const braked = new Recent();
+/** Credentials that have opened an account: failures of others do not stop them. */
+const proven = new Recent();
+const inProgress = new Map<string, Map<string, number>>();
+
+/**
+ * Tries credentials, unless too many wrong ones came from their address lately: for this account, or altogether. Credentials that
+ * have proved right are always tried. `check` may call `refuse` again before it does what costs much.
+ */
+export async function braking<T extends object>(
+  env: BrakeEnv,
+  given: Credentials,
+  check: (refuse: () => void) => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const names = namesOf(given);
+  if (proven.has(names.credentials)) {
+    const found = await check(() => {});
+    if (found) return found;
+    proven.forget(names.credentials);
+  } else {
+    const refuse = () => refuseWhileBraked(names);
+    refuse();
+    const found = await oneOfFew(names, () => check(refuse));
+    if (found) proven.note(names.credentials);
+    if (found) return found;
+  }
+  await countFailure(env, names);
+  return undefined;
+}
+
+type Names = ReturnType<typeof namesOf>;
+
+/** Digests, since names and keys of strangers are of any length, and keys are not stored. */
+function namesOf({ username, key, address }: Credentials) {
+  const network = address === undefined ? "" : networkOf(address);
+  return {
+    address: network && digest(network),
+    account: digest(network, username),
+    credentials: digest(network, username, key),
+  };
+}
+
+const digest = (...words: string[]) => createHash("sha256").update(JSON.stringify(words)).digest("base64");
+
+/** Of IPv6 the first 64 bits: who has one address there has them all. */
+function networkOf(address: string): string {
+  if (!address.includes(":")) return address;
+  const [head = [], tail = []] = address.split("::").map((half) => half.split(":").filter(Boolean));
+  const zeros = Array<string>(Math.max(0, 8 - head.length - tail.length)).fill("0");
+  return [...head, ...zeros, ...tail].slice(0, 4).join(":");
+}
+
+function refuseWhileBraked({ address, account }: Names): void {
+  if (braked.has(account) || braked.has(address)) throw tooManyFailures();
+}
+
+const tooManyFailures = () =>
+  tooFast(brakeSeconds, "Too many wrong passwords or keys came from your address. Wait a minute, then try again.");
+
+/** Many at the same moment would all be tried before the first of them has failed. */
+async function oneOfFew<T>({ account, credentials }: Names, attempt: () => Promise<T>): Promise<T> {
+  const others = inProgress.get(account) ?? new Map<string, number>();
+  for (const [other, since] of others) if (since < Date.now() - longestAttemptMs) others.delete(other);
+  if (!others.has(credentials) && others.size >= mostAtOnce) throw tooManyFailures();
+  others.set(credentials, Date.now());
+  inProgress.set(account, others);
+  try {
+    return await attempt();
+  } finally {
+    others.delete(credentials);
+    if (others.size === 0) inProgress.delete(account);
+  }
+}
+
+/** The bindings count per location of Cloudflare's, and not exactly: they are a brake. Without them sign-in goes on. */
+async function countFailure({ SIGN_IN_BRAKE, ADDRESS_BRAKE }: BrakeEnv, { account, address }: Names): Promise<void> {
+  const counted = await Promise.allSettled([
+    countOne(SIGN_IN_BRAKE, account),
+    ...(address === "" ? [] : [countOne(ADDRESS_BRAKE, address)]),
+  ]);
+  for (const one of counted) if (one.status === "rejected") console.error("could not count a failure:", one.reason);
+}
+
+async function countOne(binding: RateLimit, name: string): Promise<void> {
+  const { success } = await binding.limit({ key: name });
+  if (!success) braked.note(name, Date.now() + brakeSeconds * 1000);
+}
