@@ -29,8 +29,8 @@ export type BuildState =
     }
   | RunningState
   | (Over & { status: "finished"; token: string })
-  | (Over & { status: "failed" | "error"; token: string; reason: string })
-  | (Over & { status: "cancelled"; token: string | null; agentId: number | null });
+  | (Broken & { status: "failed" | "error"; token: string; reason: string })
+  | (Broken & { status: "cancelled"; token: string | null; agentId: number | null });
 
 export type RunningState = Heartbeat & {
   status: "running";
@@ -48,6 +48,12 @@ interface Over {
   attempt: number;
   startedAt: number | null;
   endedAt: number;
+}
+
+/** Without an image. */
+interface Broken extends Over {
+  /** How far the last attempt got. Absent: it ended before this was stored. */
+  percent?: number;
 }
 
 /** `at` is the clock: the machine has none of its own. */
@@ -183,7 +189,9 @@ function cancelled(state: BuildState, at: number): BuildState | Refused {
   if (isOver(state)) return { refused: "over" };
   const { attempt, startedAt } = state;
   const holder =
-    state.status === "running" ? { token: state.token, agentId: state.agentId } : { token: null, agentId: null };
+    state.status === "running"
+      ? { token: state.token, agentId: state.agentId, percent: state.percent }
+      : { token: null, agentId: null };
   return { status: "cancelled", attempt, startedAt, endedAt: at, ...holder };
 }
 
@@ -228,7 +236,7 @@ const requeued = ({ attempt, losses, startedAt }: RunningState, at: number, mess
 });
 
 const ended = (
-  { attempt, startedAt, token }: RunningState,
+  { attempt, startedAt, token, percent }: RunningState,
   endedAt: number,
   outcome: { status: "failed" | "error"; reason: string },
-): BuildState => ({ ...outcome, attempt, startedAt, endedAt, token });
+): BuildState => ({ ...outcome, attempt, startedAt, endedAt, token, percent });

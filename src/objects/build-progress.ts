@@ -24,7 +24,7 @@ export const secondsBetween = (from: number | null, until: number): number =>
 
 function percentOf(state: BuildState): number {
   if (state.status === "finished") return 100;
-  return state.status === "running" ? state.percent : 0;
+  return state.status === "queued" ? 0 : (state.percent ?? 0);
 }
 
 /** The last word on a build, or what it is doing. */

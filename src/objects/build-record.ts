@@ -36,6 +36,7 @@ export async function tellDatabase(
       return await saveEnded(db, uid, {
         status: state.status,
         message: messageOf(state),
+        percent: state.percent ?? 0,
         completedAt: new Date(state.endedAt),
       });
   }

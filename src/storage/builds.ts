@@ -150,7 +150,12 @@ export async function saveQueued(db: Database, uid: string): Promise<void> {
     .where(and(eq(builds.uid, uid), isTaken));
 }
 
-export type Ending = { status: "failed" | "error" | "cancelled"; message: string; completedAt: Date };
+export type Ending = {
+  status: "failed" | "error" | "cancelled";
+  message: string;
+  percent: number;
+  completedAt: Date;
+};
 
 /** It is over without an image. */
 export async function saveEnded(db: Database, uid: string, ending: Ending): Promise<void> {

@@ -113,6 +113,9 @@ describe("a queued build", () => {
   });
 });
 
+type Running = Awaited<ReturnType<typeof runningBuild>>;
+type Attempt = Running["attempt"];
+
 describe("a running build", () => {
   it("keeps attempt, progress and lease when it is evicted", async () => {
     const { tux, buildId, object, attempt } = await runningBuild();
@@ -165,6 +168,18 @@ describe("a running build", () => {
 
     expect(await seenBy(tux, buildId)).toMatchObject({ state: "failed", message: expect.stringContaining("4 hours") });
     expect((await attempt.finishes()).status).toBe(410);
+  });
+
+  it.each([
+    ["fails", (attempt: Attempt) => attempt.call("fail", { kind: "failed", reason: "no" }), "failed"],
+    ["is cancelled", (_: Attempt, { object }: Running) => object.cancel(), "cancelled"],
+  ])("stays at its last percent when it %s", async (_, end, state) => {
+    const running = await runningBuild();
+    const { tux, buildId, object, attempt } = running;
+    await attempt.beats({ percent: 61 });
+    await end(attempt, running);
+    expect(await object.progress()).toMatchObject({ state, percent: 61 });
+    expect(await seenBy(tux, buildId)).toMatchObject({ state, percent: "61" });
   });
 
   it("removes from R2 what lost attempts have uploaded", async () => {

@@ -214,7 +214,7 @@ const watched = (build: Build): WatchedBuild => ({
   version: build.version,
   imageType: build.imageType,
   state: build.status,
-  percent: build.status === "finished" ? 100 : 0,
+  percent: build.status === "finished" ? 100 : build.percent,
   secondsElapsed: secondsOf(build),
   message: build.message || waiting,
 });

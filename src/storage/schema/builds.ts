@@ -29,6 +29,8 @@ export const builds = sqliteTable(
     inputSha256: text("input_sha256").notNull(),
     /** Why it ended, or "Finished". */
     message: text("message").notNull().default(""),
+    /** How far one that ended without an image got; its object knows it of one that runs. */
+    percent: integer("percent").notNull().default(0),
     /** Replaced by a forced build: no client sees it any more, the sweeper removes its blobs. */
     retiredAt: moment("retired_at"),
     /** Part of the download address; nobody can guess it. */

@@ -1,0 +1,1 @@
+ALTER TABLE `builds` ADD `percent` integer DEFAULT 0 NOT NULL;
