@@ -1,11 +1,9 @@
-import type { Context } from "hono";
 import { z } from "zod";
+import { buildDifference as buildDifferenceDocument, type ShownDifference } from "#documents/build-difference";
 import { buildDifference, compareFiles, findCompared, type ComparedFiles } from "#domain/difference/builds";
-import { factory, type ApiEnv } from "#api/factory";
-import { id, parseParams, pathId, readParams } from "#api/params";
-import { xmlOrText } from "#api/respond";
-import { v2Only } from "#api/v2-only";
-import { buildDifferenceFields } from "#api/views/build-difference";
+import { v2 } from "#openapi/operation";
+import { call } from "#api/call";
+import { id } from "#api/params";
 import { differenceText } from "#api/views/difference-text";
 
 const longestPath = 4096; // PATH_MAX
@@ -18,7 +16,7 @@ const imagePath = z
   .regex(/^\/[^\0]*$/, "invalid_value")
   .transform((path) => path.replace(/\/+$/, "") || "/");
 
-export const DifferenceRequest = z.object({
+const DifferenceRequest = z.object({
   to: id("invalid_build_id"),
   path: imagePath.default("/"),
   after: imagePath.optional(),
@@ -29,18 +27,29 @@ export const DifferenceRequest = z.object({
     .default(100),
 });
 
-/** What a build has that another one has not: a call of our own. */
-export const buildsDifference = factory.createApp().get("/builds/:id/difference", v2Only, async (c) => {
-  const { to, ...range } = parseParams(DifferenceRequest, await readParams(c));
-  const from = pathId(c, "id", "invalid_build_id");
-
-  const compared = await findCompared({ env: c.env, db: c.var.db }, c.var.account.id, { from, to });
-  const difference = buildDifference(compared.from, compared.to);
-  const files = await compareFiles(c.env, compared, range);
-
-  const nextUrl = nextPage(c, { from, to, ...range }, files);
-  const text = () => differenceText(difference, files, nextUrl);
-  return xmlOrText(c, "difference", buildDifferenceFields(difference, files, nextUrl), text);
+/** In what another build differs: a Kiln extension. */
+export const compareBuilds = call("GET /builds/{build_id}/difference", {
+  name: "compareBuilds",
+  versions: v2,
+  summary: "In what another build differs from this one: packages, licences, settings, size and files",
+  details: "Your own builds, those of appliances that are shared with you, and those of published versions.",
+  ids: { build_id: "invalid_build_id" },
+  params: DifferenceRequest,
+  about: {
+    to: "Id of the other build.",
+    path: "Only files at and below this path.",
+    after: "Only files behind this path; next_url has it.",
+    limit: "How many files at most: 100 when left out, and never more than 1000.",
+  },
+  answer: buildDifferenceDocument,
+  asText: ({ difference, files, nextUrl }) => differenceText(difference, files, nextUrl),
+  refuses: ["missing_parameter", "invalid_build_id", "invalid_value", "build_not_found", "raw_image_unavailable"],
+  act: async ({ env, db, account, baseUrl }, { build_id: from, to, path, after, limit }): Promise<ShownDifference> => {
+    const compared = await findCompared({ env, db }, account.id, { from, to });
+    const difference = buildDifference(compared.from, compared.to);
+    const files = await compareFiles(env, compared, { path, after, limit });
+    return { difference, files, nextUrl: nextPage(baseUrl, { from, to, path, limit }, files) };
+  },
 });
 
 interface Asked {
@@ -50,8 +59,8 @@ interface Asked {
   limit: number;
 }
 
-function nextPage(c: Context<ApiEnv>, { from, to, path, limit }: Asked, files: ComparedFiles): string | undefined {
+function nextPage(baseUrl: string, { from, to, path, limit }: Asked, files: ComparedFiles): string | undefined {
   if (files.state === "gone" || files.next === undefined) return undefined;
   const query = new URLSearchParams({ to: String(to), path, after: files.next, limit: String(limit) });
-  return `${c.var.baseUrl}/api/v2/user/builds/${from}/difference?${query}`;
+  return `${baseUrl}/api/v2/user/builds/${from}/difference?${query}`;
 }

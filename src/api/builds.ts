@@ -1,28 +1,91 @@
 import { z } from "zod";
+import { attestations } from "#documents/attestation";
+import { build, builds as buildsDocument } from "#documents/build";
+import { success } from "#documents/success";
+import { attestationFormats, formats, getAttestations, getAttestedBuild, sha256Of } from "#domain/builds/attestation";
 import { deleteBuild, getBuild, listBuilds } from "#domain/builds/build";
 import { readTexts } from "#domain/builds/log";
-import { arrayOf } from "#wire/xml";
-import { factory } from "#api/factory";
-import { id, parseParams, pathId, readParams } from "#api/params";
-import { success, xml } from "#api/respond";
-import { buildDetailFields, buildFields } from "#api/views/build";
+import { Refusal } from "#domain/refusal";
+import { answerAttestation } from "#http/attestation";
+import { v2 } from "#openapi/operation";
+import { compareBuilds } from "#api/build-difference";
+import { call, file, type CallGroup } from "#api/call";
+import { id } from "#api/params";
 
-export const ListRequest = z.object({ appliance_id: id("invalid_appliance_id", "missing_appliance_id") });
+const ListRequest = z.object({ appliance_id: id("invalid_appliance_id", "missing_appliance_id") });
 
-export const builds = factory
-  .createApp()
-  .get("/builds", async (c) => {
-    const { appliance_id: applianceId } = parseParams(ListRequest, await readParams(c));
-    const all = await listBuilds(c.var.db, c.var.account.id, applianceId);
-    const shown = all.map((build) => buildFields(build, c.var));
-    return xml(c, "builds", arrayOf("build", shown));
-  })
-  .get("/builds/:id", async (c) => {
-    const build = await getBuild(c.var.db, c.var.account.id, pathId(c, "id", "invalid_build_id"));
-    const texts = c.var.version.name === "v2" ? await readTexts(c.env, build) : { own: "", kiwi: "" };
-    return xml(c, "build", buildDetailFields(build, texts, c.var));
-  })
-  .delete("/builds/:id", async (c) => {
-    await deleteBuild(c.env, c.var.db, c.var.account.id, pathId(c, "id", "invalid_build_id"));
-    return success(c);
-  });
+const ids = { build_id: "invalid_build_id" } as const;
+const noTexts = { own: "", kiwi: "" };
+
+export const builds: CallGroup = {
+  title: "Finished builds",
+  about: "What was built. Its download_url works without credentials, with ranges and an ETag.",
+  operations: [
+    call("GET /builds", {
+      name: "listBuilds",
+      summary: "Builds of an appliance, the newest first",
+      params: ListRequest,
+      answer: buildsDocument,
+      refuses: ["missing_appliance_id", "invalid_appliance_id"],
+      act: ({ db, account }, { appliance_id }) => listBuilds(db, account.id, appliance_id),
+    }),
+    call("GET /builds/{build_id}", {
+      name: "getBuild",
+      summary: "One build; on v2 with its log and where its time went",
+      ids,
+      answer: build,
+      act: async ({ env, db, account, version }, { build_id }) => {
+        const build = await getBuild(db, account.id, build_id);
+        return { build, texts: version.name === "v2" ? await readTexts(env, build) : noTexts };
+      },
+    }),
+    compareBuilds,
+    call("DELETE /builds/{build_id}", {
+      name: "deleteBuild",
+      summary: "Delete a build with its image",
+      ids,
+      answer: success,
+      refuses: ["cannot_delete_published_build"],
+      act: ({ env, db, account }, { build_id }) => deleteBuild(env, db, account.id, build_id),
+    }),
+    call("GET /builds/{build_id}/attestations", {
+      name: "listAttestations",
+      versions: v2,
+      summary: "What is in its image and where that comes from, signed",
+      details: "Also of published versions, for everybody. The same files lie beside the image, at its download_url.",
+      ids,
+      answer: attestations,
+      refuses: ["build_not_found", "unknown_error"],
+      act: async ({ env, db, account }, { build_id }) => {
+        const build = await getAttestedBuild(db, account.id, build_id);
+        const made = await getAttestations({ env, db }, build);
+        return formats.map((format) => {
+          const { suffix, contentType } = attestationFormats[format];
+          const fileName = `${build.fileName}${suffix}`;
+          return { format, fileName, contentType, sha256: sha256Of(made[format]), buildId: build.id };
+        });
+      },
+    }),
+    call("GET /builds/{build_id}/attestations/{format}", {
+      name: "getAttestation",
+      versions: v2,
+      summary: "One of them: a bill of materials, or the signed provenance",
+      ids,
+      about: { format: "spdx (SPDX 2.3), cyclonedx (CycloneDX 1.6) or provenance (SLSA v1 in a DSSE envelope)." },
+      answer: file(
+        "The document.",
+        "application/spdx+json",
+        "application/vnd.cyclonedx+json",
+        "application/vnd.in-toto.bundle",
+      ),
+      refuses: ["invalid_value", "build_not_found", "unknown_error"],
+      act: async ({ env, db, account }, { build_id, format: wanted }, c) => {
+        const build = await getAttestedBuild(db, account.id, build_id);
+        const format = formats.find((one) => one === wanted);
+        if (!format) throw new Refusal("invalid_value", { message: `Pick one of ${formats.join(", ")}.` });
+        const made = await getAttestations({ env, db }, build);
+        return await answerAttestation(c.req.raw, made, { format, imageName: build.fileName ?? "image" });
+      },
+    }),
+  ],
+};

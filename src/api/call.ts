@@ -6,8 +6,8 @@ import { readDocument } from "#wire/read";
 import type { Document, Typed } from "#wire/shape";
 import { viewOf } from "#wire/view";
 import type { ApiEnv } from "#api/factory";
-import { parseParams, pathId, readParams } from "#api/params";
-import { xml } from "#api/respond";
+import { parseParams, pathId, readParams, readQuery } from "#api/params";
+import { xml, xmlOrText } from "#api/respond";
 import { validated } from "#api/revalidation";
 import { readXmlBody } from "#api/xml-body";
 
@@ -38,7 +38,10 @@ interface Given<R extends string, A, I extends Ids, P extends z.ZodObject, B> {
   versions?: readonly Version[];
   /** Ids in the path, each with the code for an id that is unknown or another account's. */
   ids?: I;
+  /** Read from the query, a form or multipart fields; from the query alone where the body is a document or a text. */
   params?: P;
+  /** Parameters beside a file in the body; `act` reads them as they arrive. */
+  besideFile?: z.ZodObject;
   /** What a parameter means here, where it is not what `parameter-meanings.ts` says. */
   about?: Readonly<Record<string, string>>;
   /** The document that the body holds, or what else it is. */
@@ -46,6 +49,10 @@ interface Given<R extends string, A, I extends Ids, P extends z.ZodObject, B> {
   answer: (Document | FileAnswer) & Typed<A, unknown>;
   /** The answer carries an ETag; the call heeds If-None-Match or If-Match. */
   hasEtag?: true;
+  /** The same for a client that asks for plain text. */
+  asText?: (result: A, caller: Caller) => string;
+  /** The answer shows a secret, so that nobody on the way may store it. */
+  isSecret?: true;
   /** Codes beside those of ids and those that every call knows. */
   refuses?: readonly RefusalCode[];
   deprecated?: true;
@@ -67,16 +74,23 @@ export function call<
   P extends z.ZodObject = z.ZodObject<Record<never, z.ZodType>>,
   B = undefined,
 >(route: R, given: Given<R, A, I, P, B>): Call {
-  const { ids, versions = both, refuses, takes, answer, act: _act, ...described } = given;
+  const { name, summary, details, about, deprecated, hasEtag } = given;
+  const { ids, versions = both, params = given.besideFile, refuses, takes, answer, asText } = given;
   const [method, path = ""] = route.split(" ");
   const unknown = Object.values(ids ?? {});
   return {
-    ...described,
+    name,
+    summary,
+    ...(details && { details }),
+    ...(about && { about }),
+    ...(deprecated && { deprecated }),
+    ...(hasEtag && { hasEtag }),
+    ...(params && { params }),
     method: method as Operation["method"],
     path,
     versions,
     ...(takes && { body: "root" in takes ? { kind: "document", document: takes } : takes }),
-    answer: "root" in answer ? { kind: "document", document: answer } : answer,
+    answer: "root" in answer ? { kind: "document", document: answer, ...(asText && { asText: true }) } : answer,
     ...(unknown.length > 0 && { unknown }),
     ...(refuses && { refusals: refuses }),
     handle: async (c) => await answered(c, given),
@@ -87,11 +101,15 @@ async function answered<R extends string, A, I extends Ids, P extends z.ZodObjec
   c: Context<ApiEnv>,
   given: Given<R, A, I, P, B>,
 ): Promise<Response> {
-  const { answer, hasEtag, act } = given;
-  const result = await act({ ...c.var, env: c.env }, await requestOf(c, given), c);
+  const { answer, hasEtag, asText, isSecret, act } = given;
+  const caller = { ...c.var, env: c.env };
+  const result = await act(caller, await requestOf(c, given), c);
   if (result instanceof Response) return result;
+  if (isSecret) c.header("Cache-Control", "no-store");
   const document = answer as Document<A>;
-  return (hasEtag ? validated : xml)(c, document.root, viewOf(document, result, c.var));
+  const view = viewOf(document, result, c.var);
+  if (asText) return xmlOrText(c, document.root, view, () => asText(result, caller));
+  return (hasEtag ? validated : xml)(c, document.root, view);
 }
 
 async function requestOf<R extends string, A, I extends Ids, P extends z.ZodObject, B>(
@@ -102,7 +120,7 @@ async function requestOf<R extends string, A, I extends Ids, P extends z.ZodObje
     const code = ids?.[name];
     return [name, code === undefined ? value : pathId(c, name, code)];
   });
-  const given = params && parseParams(params, await readParams(c));
+  const given = params && parseParams(params, takes ? readQuery(c) : await readParams(c));
   // Read late: an appliance that is not the caller's does not exist, whatever the body says.
   const body = async () => (takes && "root" in takes ? readDocument(takes, await readXmlBody(c.req.raw)) : undefined);
   // The types of the call say what is in it.

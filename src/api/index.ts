@@ -11,8 +11,6 @@ import { gpgKeys } from "#api/appliances/gpg-keys";
 import { sharing } from "#api/appliances/sharing";
 import { search } from "#api/appliances/search";
 import { software } from "#api/appliances/software";
-import { attestations } from "#api/attestations";
-import { buildsDifference } from "#api/build-difference";
 import { builds } from "#api/builds";
 import { events } from "#api/events";
 import { files } from "#api/files";
@@ -47,9 +45,7 @@ function resources(version: ApiVersion) {
     .route("/", templateSets)
     .route("/", appliances)
     .route("/", mounted(runningBuilds, version))
-    .route("/", builds)
-    .route("/", buildsDifference)
-    .route("/", attestations)
+    .route("/", mounted(builds, version))
     .route("/", files)
     .route("/", rpms)
     .route("/", repositories)

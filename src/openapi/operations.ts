@@ -1,7 +1,7 @@
 import type { Group } from "#openapi/operation";
 import { applianceRepositories } from "#openapi/operations/appliance-repositories";
 import { appliances } from "#openapi/operations/appliances";
-import { builds } from "#openapi/operations/builds";
+import { builds } from "#api/builds";
 import { configuration } from "#api/configuration";
 import { events } from "#openapi/operations/events";
 import { files } from "#openapi/operations/files";

@@ -3,7 +3,7 @@ import type { ComparedFile, FileChange } from "#domain/difference/files";
 import type { Change, ComparedPackage, LicenseDifference, PackageChange } from "#domain/difference/packages";
 import type { ReleaseNotesDraft } from "#domain/difference/release-notes-draft";
 import type { SettingChange } from "#domain/difference/settings";
-import { typeNames } from "#api/views/build-difference";
+import { typeNames } from "#documents/build-difference";
 
 /** The same as the element `difference`, for people. */
 export const differenceText = (

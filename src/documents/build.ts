@@ -1,0 +1,73 @@
+import { imageTypes } from "#contract/index";
+import type { BuildTexts } from "#domain/builds/log";
+import type { Build } from "#storage/builds";
+import { arrayOf, bool, digest, fields, group, id, inside, int, oneOf, text, through, time, url, version } from "#wire/field";
+import { document, type Viewer } from "#wire/shape";
+import { megabytes } from "#documents/size";
+
+const isFinished = ({ status }: Pick<Build, "status">) => status === "finished";
+
+const checksum = fields({
+  md5: digest(({ md5 }: Pick<Build, "md5">) => md5 ?? "", "7b1f3a0c5d9e4e0f8a2b6c1d3e5f7a90"),
+  sha1: digest(({ sha1 }: Pick<Build, "sha1">) => sha1 ?? "", "0e6b7d2f4a1c3958b7d6e5f4a3b2c1d0e9f8a7b6"),
+});
+
+/** The element `build` of the finished builds (wire.md §2.12): `image_type` is before `download_url`. */
+const facts = {
+  id: id("id", 31),
+  version: version("version", "0.0.2"),
+  state: oneOf("status", ["finished", "failed", "error", "cancelled", "queued", "running"]),
+  expired: bool(({ expiredAt }: Build) => expiredAt !== null, false),
+  image_type: oneOf("imageType", imageTypes),
+  checksum: group(checksum).when(isFinished),
+  size: int(({ rawSize }: Build) => megabytes(rawSize), 412),
+  compressed_image_size: int(({ compressed, fileSize }: Build) => (compressed ? megabytes(fileSize) : 0), 118),
+  created_at: time("createdAt", "2026-03-04T16:20:11Z").only("v2"),
+  // A cancelled build may never have begun; its clients need a time all the same.
+  started_at: time(
+    ({ startedAt, completedAt, createdAt }: Build) => startedAt ?? completedAt ?? createdAt,
+    "2026-03-04T16:20:14Z",
+  ).only("v2"),
+  completed_at: time(({ completedAt, createdAt }: Build) => completedAt ?? createdAt, "2026-03-04T16:24:50Z"),
+  download_url: url(
+    downloadUrl,
+    "https://kiln.example.org/download/4f1c…/Reading_room.x86_64-0.0.2.oem.tar.gz",
+  ).when(isFinished),
+};
+
+const log = fields({
+  build: text("own", "The build has begun."),
+  kiwi: text("kiwi", "Reading the description"),
+});
+
+const step = fields({
+  name: text("name", "Installing%20software"),
+  time: int("seconds", 96),
+  percent: int("percent", 35),
+});
+
+export const builds = document("Builds", "builds", arrayOf("build", fields(facts)));
+
+/** One build alone: on v2 with its log and where its time went. */
+export const build = document(
+  "Build",
+  "build",
+  fields({
+    ...through("build", facts),
+    log: inside("texts", log).only("v2"),
+    profile: group(fields({ steps: inside(stepsOf, arrayOf("step", step)) })).only("v2"),
+  }),
+);
+
+function downloadUrl({ downloadToken, fileName }: Build, { baseUrl }: Viewer): string {
+  return `${baseUrl}/download/${downloadToken}/${fileName}`;
+}
+
+function stepsOf({ build: { steps } }: { build: Build; texts: BuildTexts }) {
+  const total = (steps ?? []).reduce((sum, { seconds }) => sum + seconds, 0);
+  return (steps ?? []).map(({ phase, seconds }) => ({
+    name: encodeURIComponent(phase),
+    seconds: Math.round(seconds),
+    percent: total === 0 ? 0 : Math.round((100 * seconds) / total),
+  }));
+}
