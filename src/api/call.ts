@@ -38,6 +38,8 @@ interface Given<R extends string, A, I extends Ids, P extends z.ZodObject, B> {
   versions?: readonly Version[];
   /** Ids in the path, each with the code for an id that is unknown or another account's. */
   ids?: I;
+  /** Further codes of an address at which there is nothing: 404 on v2, 400 on v1. */
+  unknown?: readonly RefusalCode[];
   /** Read from the query, a form or multipart fields; from the query alone where the body is a document or a text. */
   params?: P;
   /** Parameters beside a file in the body; `act` reads them as they arrive. */
@@ -77,7 +79,7 @@ export function call<
   const { name, summary, details, about, deprecated, hasEtag } = given;
   const { ids, versions = both, params = given.besideFile, refuses, takes, answer, asText } = given;
   const [method, path = ""] = route.split(" ");
-  const unknown = Object.values(ids ?? {});
+  const unknown = [...Object.values(ids ?? {}), ...(given.unknown ?? [])];
   return {
     name,
     summary,

@@ -1,6 +1,5 @@
 import { authenticate } from "#api/authenticate";
 import { factory } from "#api/factory";
-import { account } from "#api/account";
 import { appliances } from "#api/appliances/appliances";
 import { configuration } from "#api/configuration";
 import { imageFiles } from "#api/appliances/image-files";
@@ -15,6 +14,7 @@ import { builds } from "#api/builds";
 import { events } from "#api/events";
 import { files } from "#api/files";
 import { gallery } from "#api/gallery/index";
+import { general } from "#api/general";
 import { idempotent } from "#api/idempotency";
 import { refuseChangesInReadOnlyMode } from "#api/read-only";
 import { mounted } from "#api/mount";
@@ -22,7 +22,6 @@ import { modifiedFiles } from "#api/modified-files";
 import { repositories } from "#api/repositories";
 import { rpms } from "#api/rpms";
 import { runningBuilds } from "#api/running-builds";
-import { templateSets } from "#api/template-sets";
 import { testdrives } from "#api/testdrives";
 import { v1, v2, type ApiVersion } from "#api/versions";
 import { webhooks } from "#api/webhooks";
@@ -41,8 +40,7 @@ function resources(version: ApiVersion) {
     .use(authenticate)
     .use(refuseChangesInReadOnlyMode)
     .use(idempotent)
-    .route("/", account)
-    .route("/", templateSets)
+    .route("/", mounted(general, version))
     .route("/", appliances)
     .route("/", mounted(runningBuilds, version))
     .route("/", mounted(builds, version))

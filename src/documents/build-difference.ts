@@ -47,10 +47,7 @@ const comparedPackage = (evr: string) =>
     arch: text("arch", "x86_64"),
     repository: text("repository", "Tiny Linux 1.0 main").optional(),
     license: text("license", "GPL-2.0-only").optional(),
-    checksum: text(
-      "checksum",
-      "sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
-    ).optional(),
+    checksum: text("checksum", "sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae").optional(),
   });
 
 const packageChange = fields({

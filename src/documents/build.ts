@@ -1,7 +1,22 @@
 import { imageTypes } from "#contract/index";
 import type { BuildTexts } from "#domain/builds/log";
 import type { Build } from "#storage/builds";
-import { arrayOf, bool, digest, fields, group, id, inside, int, oneOf, text, through, time, url, version } from "#wire/field";
+import {
+  arrayOf,
+  bool,
+  digest,
+  fields,
+  group,
+  id,
+  inside,
+  int,
+  oneOf,
+  text,
+  through,
+  time,
+  url,
+  version,
+} from "#wire/field";
 import { document, type Viewer } from "#wire/shape";
 import { megabytes } from "#documents/size";
 
@@ -29,10 +44,9 @@ const facts = {
     "2026-03-04T16:20:14Z",
   ).only("v2"),
   completed_at: time(({ completedAt, createdAt }: Build) => completedAt ?? createdAt, "2026-03-04T16:24:50Z"),
-  download_url: url(
-    downloadUrl,
-    "https://kiln.example.org/download/4f1c…/Reading_room.x86_64-0.0.2.oem.tar.gz",
-  ).when(isFinished),
+  download_url: url(downloadUrl, "https://kiln.example.org/download/4f1c…/Reading_room.x86_64-0.0.2.oem.tar.gz").when(
+    isFinished,
+  ),
 };
 
 const log = fields({

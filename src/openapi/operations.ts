@@ -6,7 +6,7 @@ import { configuration } from "#api/configuration";
 import { events } from "#openapi/operations/events";
 import { files } from "#openapi/operations/files";
 import { gallery } from "#openapi/operations/gallery";
-import { general } from "#openapi/operations/general";
+import { general } from "#api/general";
 import { gpgKeys } from "#openapi/operations/gpg-keys";
 import { images } from "#openapi/operations/images";
 import { repositories } from "#openapi/operations/repositories";

@@ -1,0 +1,46 @@
+import { account, apiVersion, templateSet, templateSets } from "#documents/account";
+import { diskQuota } from "#domain/accounts/quota";
+import { Refusal } from "#domain/refusal";
+import { findTemplateSet, listTemplateSets } from "#storage/template-sets";
+import { call, type CallGroup } from "#api/call";
+
+export const general: CallGroup = {
+  title: "General",
+  about: "Who you are here, and what you can start from.",
+  operations: [
+    call("GET /account", {
+      name: "getAccount",
+      summary: "Your account and how much of its disk quota is used",
+      answer: account,
+      act: async ({ env, db, account }) => ({
+        account,
+        openIdUrls: [],
+        quota: await diskQuota(db, Number(env.ACCOUNT_QUOTA_GB), account.id),
+      }),
+    }),
+    call("GET /api_version", {
+      name: "getApiVersion",
+      summary: "The running version: 2.0, or 1.1 on v1",
+      answer: apiVersion,
+      act: ({ version }) => version.number,
+    }),
+    call("GET /template_sets", {
+      name: "listTemplateSets",
+      summary: "All templates in their sets; default comes first",
+      answer: templateSets,
+      act: ({ db }) => listTemplateSets(db),
+    }),
+    call("GET /template_sets/{name}", {
+      name: "getTemplateSet",
+      summary: "One set of templates",
+      about: { name: "Name of the set." },
+      unknown: ["invalid_template_set"],
+      answer: templateSet,
+      act: async ({ db }, { name }) => {
+        const set = await findTemplateSet(db, name);
+        if (!set) throw new Refusal("invalid_template_set", { in: "path" });
+        return set;
+      },
+    }),
+  ],
+};

@@ -1,0 +1,47 @@
+import type { Account } from "#storage/accounts";
+import type { TemplateSet } from "#storage/template-sets";
+import { arrayOf, fields, id, inside, plainListOf, repeated, text, time } from "#wire/field";
+import * as leaves from "#wire/leaf";
+import { document } from "#wire/shape";
+
+interface ShownAccount {
+  account: Account;
+  quota: { available: string; used: string };
+}
+
+const diskQuota = fields({ available: text("available", "20GB"), used: text("used", "3%") });
+
+export const account = document(
+  "Account",
+  "account",
+  fields({
+    username: text(({ account }: ShownAccount) => account.username, "mira"),
+    displayname: text(({ account }: ShownAccount) => account.displayName, "Mira Lenz"),
+    email: text(({ account }: ShownAccount) => account.email, "mira@example.org"),
+    created_at: time(({ account }: ShownAccount) => account.createdAt, "2026-03-02T09:12:45Z"),
+    // There is no sign-in by OpenID; clients read the element.
+    openid_urls: inside("openIdUrls", plainListOf("openid_url", leaves.url("https://id.example.org/mira"))),
+    disk_quota: inside("quota", diskQuota),
+  }),
+);
+
+export const apiVersion = document("ApiVersion", "version", leaves.text("2.0"));
+
+type Template = TemplateSet["templates"][number];
+
+const template = fields({
+  appliance_id: id((template: Template) => template.applianceId, 1),
+  name: text("name", "Tiny Linux 1.0, just enough OS"),
+  description: text("description", "Boots to a prompt"),
+  basesystem: text("baseSystem", "tiny-1.0"),
+});
+
+/** The element `template_set`: its templates are direct children (wire.md §2.2). */
+const set = fields({
+  name: text("name", "default"),
+  description: text("description", "Plain Tiny Linux"),
+  template: repeated("templates", template),
+});
+
+export const templateSet = document("TemplateSet", "template_set", set);
+export const templateSets = document("TemplateSets", "template_sets", arrayOf("template_set", set));
