@@ -1,31 +1,132 @@
 import { execFileSync } from "node:child_process";
-import { openSync, readdirSync, readSync } from "node:fs";
+import { mkdirSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ImageBuild } from "../../builder-agent/src/build/image.ts";
-import { packImage } from "../../builder-agent/src/build/pack.ts";
-import type { FrozenInput, Phase } from "../../builder-agent/src/contract.ts";
-import { mountsBelow } from "../../builder-agent/src/leftovers.ts";
-import { temporaryDir } from "../../builder-agent/test/support/agent-place.ts";
 import { differenceOf } from "../../builder-agent/src/build/difference.ts";
+import { writeFileStore } from "../../builder-agent/src/build/file-store.ts";
+import type { BuiltImage, ImageBuild } from "../../builder-agent/src/build/image.ts";
+import { packImage, type PackedImage } from "../../builder-agent/src/build/pack.ts";
+import { FileEntry, type FrozenInput, type InstalledPackage, type Phase } from "../../builder-agent/src/contract.ts";
+import { mountsBelow } from "../../builder-agent/src/leftovers.ts";
+import { preparedKey } from "../../builder-agent/src/prepared/key.ts";
+import { RootShare } from "../../builder-agent/src/prepared/share.ts";
+import { openPreparedRoots, type PreparedRoots } from "../../builder-agent/src/prepared/store.ts";
+import { silent, temporaryDir } from "../../builder-agent/test/support/agent-place.ts";
+import { configScript } from "#kiwi/config-script";
 import { buildHere, sampleDistribution, serveDistribution } from "./support/local-build.ts";
 import { resolvedTiny } from "./support/resolved-tiny.ts";
 
-// The agent's own code runs the real KIWI on the sample distribution; there is no Worker but a server of its files.
+// The agent's own code runs the real KIWI on the sample distribution; there is no Worker but a server of its files. A disk and
+// a network tree have the same packages: each is built from nothing, and once more from the root that the other one left.
 
 const distribution = sampleDistribution();
-const silent = () => {};
-let files: Awaited<ReturnType<typeof serveDistribution>>;
-
+const signal = new AbortController().signal;
+let server: Awaited<ReturnType<typeof serveDistribution>>;
+let state: Awaited<ReturnType<typeof temporaryDir>>;
 beforeAll(async () => {
-  files = await serveDistribution(distribution);
+  server = await serveDistribution(distribution);
+  state = await temporaryDir();
 });
-afterAll(() => files[Symbol.dispose]());
+afterAll(async () => {
+  server[Symbol.dispose]();
+  await state[Symbol.asyncDispose]();
+});
 
-const build = <T>(stateDir: string, input: FrozenInput, more: Partial<ImageBuild>, use: Use<T>): Promise<T> =>
-  buildHere(input, { stateDir, url: files.url, ...more }, use);
+type Type = "oem" | "net";
 
-type Use<T> = Parameters<typeof buildHere<T>>[2];
+async function frozen(imageType: Type): Promise<FrozenInput> {
+  const input = await resolvedTiny(distribution, { imageType, requests: ["hello", "dracut-kiwi-live"] });
+  return { ...input, description: { ...input.description, "config.sh": configScript([]) } };
+}
+
+/** What is left of a build when its image is gone. */
+interface Built {
+  input: FrozenInput;
+  installed: InstalledPackage[];
+  rawSize: number;
+  /** Every name of its root, with what it is. */
+  root: Map<string, FileEntry>;
+  packed: PackedImage;
+  /** As the programs of a stranger see them. */
+  packedSha256: string;
+  packedNames: string[];
+  /** The end of its first sector, and its files. */
+  disk: { boot: string; files: string } | undefined;
+  phases: Phase[];
+  lines: string[];
+  /** The archive of the root that it was made of. */
+  archive: string | undefined;
+}
+
+/** Keeps what a build prepares, or takes what another one has prepared. */
+async function joined(roots: PreparedRoots, input: FrozenInput): Promise<RootShare> {
+  const workDir = join(state.path, crypto.randomUUID());
+  mkdirSync(workDir);
+  const key = preparedKey(input, { builder: "test", isolation: "none" });
+  return await RootShare.join({ roots, key, workDir, signal, onNote: silent });
+}
+
+const rootsOf = (maker: Type) => openPreparedRoots(join(state.path, maker), { maxBytes: 1e9, maxAgeMs: 1e9 });
+
+const buildIn = <T>(
+  input: FrozenInput,
+  more: Partial<ImageBuild>,
+  use: (built: BuiltImage, dir: string) => Promise<T>,
+) => buildHere(input, { stateDir: state.path, url: server.url, ...more }, use);
+
+async function made(imageType: Type, rootOf: Type): Promise<Built> {
+  const input = await frozen(imageType);
+  using share = await joined(await rootsOf(rootOf), input);
+  const phases: Phase[] = [];
+  const lines: string[] = [];
+  const options = {
+    share,
+    onPhase: (phase: Phase) => void phases.push(phase),
+    onLine: (line: string) => void lines.push(line),
+  };
+  return await buildIn(input, options, async (built, workDir) => {
+    const store = await writeFileStore(built.root, { dir: workDir, signal });
+    // Packing takes it away.
+    const isDisk = imageType === "oem";
+    const disk = isDisk
+      ? { boot: bytesAt(built.image, 510, 2).toString("hex"), files: tools("7z", "l", built.image) }
+      : undefined;
+    const packed = await packImage(built, input.imageName, { workDir, signal });
+    return {
+      input,
+      installed: built.installed,
+      rawSize: built.rawSize,
+      root: entriesOf(store.index.path),
+      packed,
+      packedSha256: tools("sha256sum", packed.path).split(" ")[0] ?? "",
+      packedNames: tools("tar", "-tzf", packed.path).split("\n"),
+      disk,
+      phases,
+      lines,
+      archive: share.archive,
+    };
+  });
+}
+
+const builds = new Map<string, Promise<Built>>();
+
+/** Each is made when a test first wants it, for all that look at it. */
+function builtOnce(imageType: Type, rootOf: Type): Promise<Built> {
+  const found = builds.get(`${imageType} of ${rootOf}`) ?? made(imageType, rootOf);
+  builds.set(`${imageType} of ${rootOf}`, found);
+  return found;
+}
+
+const fromNothing = (imageType: Type) => builtOnce(imageType, imageType);
+
+async function fromOther(imageType: Type): Promise<Built> {
+  const other = imageType === "oem" ? "net" : "oem";
+  await fromNothing(other);
+  return await builtOnce(imageType, other);
+}
+
+const tools = (command: string, ...args: string[]) => execFileSync(command, args, { encoding: "utf8" }).trim();
 
 function bytesAt(file: string, position: number, length: number): Buffer {
   const bytes = Buffer.alloc(length);
@@ -33,98 +134,104 @@ function bytesAt(file: string, position: number, length: number): Buffer {
   return bytes;
 }
 
+/** An index is gzip members of lines, one entry each, and a table behind them. */
+function entriesOf(index: string): Map<string, FileEntry> {
+  const lines = gunzipSync(readFileSync(index)).toString().split("\n");
+  const entries = lines.filter((line) => line.startsWith('{"path"')).map((line) => FileEntry.parse(JSON.parse(line)));
+  return new Map(entries.map((entry) => [entry.path, withoutPlace(entry)]));
+}
+
+/** Where a content lies in the store depends on those before it. */
+const withoutPlace = (entry: FileEntry): FileEntry => (entry.type === "f" ? { ...entry, offset: 0, length: 1 } : entry);
+
+function differing(one: Map<string, FileEntry>, other: Map<string, FileEntry>): string[] {
+  const paths = [...new Set([...one.keys(), ...other.keys()])];
+  return paths.filter((path) => JSON.stringify(one.get(path)) !== JSON.stringify(other.get(path)));
+}
+
 const loopFiles = () =>
   execFileSync("losetup", ["--list", "--noheadings", "--output", "BACK-FILE"], { encoding: "utf8" });
 
+async function expectNothingLeft(): Promise<void> {
+  expect(await mountsBelow(state.path)).toEqual([]);
+  expect(loopFiles()).not.toContain(state.path);
+  expect(readdirSync(join(state.path, "work"))).toEqual([]);
+}
+
 describe("a KIWI run by the agent", () => {
   it("makes a bootable disk with the package inside, and packs it as NAME/NAME.raw", async () => {
-    await using state = await temporaryDir();
-    const phases: Phase[] = [];
-    const lines: string[] = [];
+    const disk = await fromNothing("oem");
 
-    const options = {
-      onPhase: (phase: Phase) => void phases.push(phase),
-      onLine: (line: string) => void lines.push(line),
-    };
-    const input = await resolvedTiny(distribution);
-    await build(state.path, input, options, async (built, workDir) => {
-      expect(differenceOf(input.packages, built.installed)).toBeUndefined();
-      const hello = { name: "hello", version: "1.1", release: "1", arch: "noarch", license: "MIT" };
-      expect(built.installed).toContainEqual(hello);
-      expect(built.rawSize).toBe(512 * 1024 * 1024);
-      expect(bytesAt(built.image, 510, 2).toString("hex")).toBe("55aa");
-      expect(execFileSync("7z", ["l", built.image], { encoding: "utf8" })).toContain("usr/bin/hello");
-
-      const packed = await packImage(built, "Kiosk.x86_64-0.0.1.oem", {
-        workDir,
-        signal: new AbortController().signal,
-      });
-      const names = execFileSync("tar", ["-tzf", packed.path], { encoding: "utf8" }).trim().split("\n");
-      expect(names).toEqual(["Kiosk.x86_64-0.0.1.oem/", "Kiosk.x86_64-0.0.1.oem/Kiosk.x86_64-0.0.1.oem.raw"]);
-      expect(packed.digests.size).toBeLessThan(built.rawSize / 2);
-      expect(execFileSync("sha256sum", [packed.path], { encoding: "utf8" })).toContain(packed.digests.sha256);
-    });
-
-    expect(phases).toEqual(["Preparing the build", "Creating the image"]);
-    expect(lines.some((line) => /\( *\d+\/\d+\) Installing: hello-/.test(line))).toBe(true);
-    expect(readdirSync(join(state.path, "work"))).toEqual([]);
-  });
-
-  it("makes a bootable medium", async () => {
-    await using state = await temporaryDir();
-
-    const input = await resolvedTiny(distribution, { imageType: "iso" });
-    await build(state.path, input, {}, (built) => {
-      expect(differenceOf(input.packages, built.installed)).toBeUndefined();
-      expect(built.format).toBe("iso");
-      expect(bytesAt(built.image, 0x8001, 5).toString()).toBe("CD001");
-      expect(built.installed.map((each) => each.name)).toContain("hello");
-    });
-  });
-
-  it.each([
-    ["of one version", "hello = 1.0-1", "1.0"],
-    ["of one repository", "hello from main", "1.0"],
-    ["of the repository that goes first", "hello", "1.1"],
-  ])("installs a package %s", async (_, request, version) => {
-    await using state = await temporaryDir();
-    const input = await resolvedTiny(distribution, { requests: [request] });
-
-    await build(state.path, input, {}, (built) => {
-      expect(differenceOf(input.packages, built.installed)).toBeUndefined();
-      expect(built.installed.find((each) => each.name === "hello")?.version).toBe(version);
-    });
+    expect(differenceOf(disk.input.packages, disk.installed)).toBeUndefined();
+    const hello = { name: "hello", version: "1.1", release: "1", arch: "noarch", license: "MIT" };
+    expect(disk.installed).toContainEqual(hello);
+    expect(disk.rawSize).toBe(512 * 1024 * 1024);
+    expect(disk.disk).toEqual({ boot: "55aa", files: expect.stringContaining("usr/bin/hello") });
+    expect(disk.packedNames).toEqual(["Kiosk.x86_64-0.0.1.oem/", "Kiosk.x86_64-0.0.1.oem/Kiosk.x86_64-0.0.1.oem.raw"]);
+    expect(disk.packed.digests).toMatchObject({ sha256: disk.packedSha256 });
+    expect(disk.packed.digests.size).toBeLessThan(disk.rawSize / 2);
+    expect(disk.phases).toEqual(["Preparing the build", "Creating the image"]);
+    expect(disk.lines.some((line) => /\( *\d+\/\d+\) Installing: hello-/.test(line))).toBe(true);
+    expect(disk.lines.join("\n")).toContain("Tiny main has signed packages");
   });
 
   it("says why packages that do not fit together cannot be installed", async () => {
-    await using state = await temporaryDir();
-    const input = await resolvedTiny(distribution);
+    const input = await frozen("oem");
     const packages = input.packages.filter(({ name }) => name !== "libgreet");
 
-    const failed = build(state.path, { ...input, packages }, {}, silent);
+    const failed = buildIn({ ...input, packages }, {}, async () => {});
 
     await expect(failed).rejects.toMatchObject({
       kind: "failed",
       message: expect.stringMatching(/No provider of 'libgreet=1\.1-1' found/),
     });
+    await expectNothingLeft();
   });
 
-  it.each([
-    ["while packages are installed", /Installing: kernel-default/],
-    ["while the disk is attached to a loop device", /Syncing system to image/],
-  ])("leaves no process, mount or loop device when it is stopped %s", async (_, moment) => {
-    await using state = await temporaryDir();
-    const stop = new AbortController();
-    const onLine = (line: string) => void (moment.test(line) && stop.abort(new Error("stopped")));
+  it("leaves no process, mount or loop device when it is stopped while packages are installed", async () => {
+    await expectStopped(/Installing: kernel-default/, await frozen("oem"));
+  });
 
-    const input = await resolvedTiny(distribution);
-    const stopped = build(state.path, input, { signal: stop.signal, onLine }, silent);
-    await expect(stopped).rejects.toThrow("stopped");
+  it("leaves none either when the disk is attached to a loop device, which the next build gets without old partitions", async () => {
+    await fromNothing("oem");
+    const input = await frozen("oem");
+    using share = await joined(await rootsOf("oem"), input);
 
-    expect(await mountsBelow(state.path)).toEqual([]);
-    expect(loopFiles()).not.toContain(state.path);
-    expect(readdirSync(join(state.path, "work"))).toEqual([]);
-    // The next build gets the same loop device, and finds no old partitions on it.
-    await build(state.path, input, {}, (built) => expect(built.rawSize).toBeGreaterThan(0));
+    await expectStopped(/Syncing system to image/, input, share);
+
+    expect((await fromOther("oem")).rawSize).toBeGreaterThan(0);
+  });
+});
+
+async function expectStopped(moment: RegExp, input: FrozenInput, share?: RootShare): Promise<void> {
+  const stop = new AbortController();
+  const onLine = (line: string) => void (moment.test(line) && stop.abort(new Error("stopped")));
+
+  const stopped = buildIn(input, { signal: stop.signal, onLine, ...(share && { share }) }, async () => {});
+
+  await expect(stopped).rejects.toThrow("stopped");
+  await expectNothingLeft();
+}
+
+// Decisions 28 and 29: two builds of one frozen input, and a root that was prepared for another format.
+describe("the same input built twice, from nothing and from the root of another format", () => {
+  it("as a disk has the same files, by name, owner, mode and content", async () => {
+    const [full, shared] = [await fromNothing("oem"), await fromOther("oem")];
+
+    expect([full.archive, shared.archive]).toEqual([undefined, expect.any(String)]);
+    expect(execFileSync("zstd", ["--quiet", "--test", shared.archive ?? ""]).toString()).toBe("");
+    expect(shared.installed).toEqual(full.installed);
+    expect(full.root.size).toBeGreaterThan(500);
+    expect(full.root.get("/usr/lib/sysimage/rpm/rpmdb.sqlite")?.type).toBe("f");
+    expect(differing(full.root, shared.root)).toEqual([]);
+  });
+
+  it("for booting from a network is the same file to download, byte for byte", async () => {
+    const [full, shared] = [await fromNothing("net"), await fromOther("net")];
+
+    expect([full.archive, shared.archive]).toEqual([undefined, expect.any(String)]);
+    expect(shared.lines.some((line) => /\) Installing: /.test(line))).toBe(false);
+    expect(shared.packedSha256).toBe(full.packedSha256);
+    expect(differing(full.root, shared.root)).toEqual([]);
   });
 });

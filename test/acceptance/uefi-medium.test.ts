@@ -1,4 +1,6 @@
+import { execFileSync } from "node:child_process";
 import { expect, it } from "vitest";
+import { differenceOf } from "../../builder-agent/src/build/difference.ts";
 import { temporaryDir } from "../../builder-agent/test/support/agent-place.ts";
 import { driveOf } from "./support/boot.ts";
 import { login } from "./support/image-types.ts";
@@ -10,10 +12,16 @@ it("a live medium with the EFI boot loader boots by UEFI and by BIOS", { timeout
   const distribution = sampleDistribution();
   await using state = await temporaryDir();
   using server = await serveDistribution(distribution);
-  const input = await resolvedTiny(distribution, { imageType: "iso", requests: ["hello", "grub2-x86_64-efi"] });
+  // And with a package of one repository although another one, which goes first, has a newer one.
+  const requests = ["hello from main", "grub2-x86_64-efi"];
+  const input = await resolvedTiny(distribution, { imageType: "iso", requests });
   expect(input.firmware).toBe("efi");
 
-  await buildHere(input, { stateDir: state.path, url: server.url }, async ({ image }) => {
+  await buildHere(input, { stateDir: state.path, url: server.url }, async ({ image, format, installed }) => {
+    expect(differenceOf(input.packages, installed)).toBeUndefined();
+    expect(installed.find(({ name }) => name === "hello")?.version).toBe("1.0");
+    expect(format).toBe("iso");
+    expect(volumeDescriptorOf(image)).toBe("CD001");
     const drive = driveOf(image, { device: "ide-cd", isReadOnly: true });
     for (const which of ["BIOS", "UEFI"] as const) {
       const { printed, byUefi } = await startedBy(which, drive);
@@ -22,3 +30,6 @@ it("a live medium with the EFI boot loader boots by UEFI and by BIOS", { timeout
     }
   });
 });
+
+const volumeDescriptorOf = (image: string): string =>
+  execFileSync("dd", [`if=${image}`, "bs=1", "skip=32769", "count=5", "status=none"]).toString();

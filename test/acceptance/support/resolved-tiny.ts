@@ -10,6 +10,7 @@ import { frozenInput } from "../../../builder-agent/test/support/frozen-input.ts
 import {
   FrozenPackage,
   type Arch,
+  type FrozenConfiguration,
   type FrozenInput,
   type ImageType,
   type RepositoryTrust,
@@ -20,6 +21,17 @@ import { jobOf } from "../../solver/repo-dsl.ts";
 const moduleFile = new URL("../../../src/solver/native/solver.wasm", import.meta.url);
 const needed: Partial<Record<ImageType, string[]>> = tiny.baseSystem.needs;
 const priorities = { main: 90, updates: 80 };
+
+/** Frozen inputs say what config.sh may do: without a script of the user's, one root is for every type (prepared/key.ts). */
+const plainConfiguration: FrozenConfiguration = {
+  baseSystem: "tiny-1.0",
+  estimatedRawMb: 512,
+  locale: { language: "en_US.UTF-8", keyboardLayout: "english-us", timezone: "UTC" },
+  runlevel: 3,
+  network: { type: "none", hostname: "", ip: "", netmask: "", route: "", nameservers: [] },
+  firewall: { enabled: false, openPorts: [] },
+  webyast: false,
+};
 
 interface Wish {
   imageType?: ImageType;
@@ -58,6 +70,7 @@ export async function resolvedTiny(
       frozen.repositories.map(async (one) => ({ ...one, trust: await trustOf(distribution, one.alias) })),
     ),
     sourceDate: 1_767_225_600,
+    configuration: plainConfiguration,
     description: { "config.xml": describe({ imageType, firmware, packages, ...facts }) },
   };
 }
