@@ -1,236 +1,281 @@
 import { execFileSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import {
-  createReadStream,
-  createWriteStream,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-} from "node:fs";
+import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pipeline } from "node:stream/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { coloursOnScreen, inBrowser } from "./support/page.ts";
-import { restClient, type RestClient, type RunningBuild } from "./support/rest.ts";
-import { openViewer, relayWire, tcpWire } from "./support/rfb.ts";
-import { startService, until, type Service } from "./support/service.ts";
 import { verifyingCommands } from "../scripts/attestation-commands.ts";
+import { typeAsRoot } from "./support/at-screen.ts";
+import { downloadBuild } from "./support/download.ts";
+import { modifiedIn } from "./support/modified-files.ts";
+import { lookAtConsole } from "./support/page.ts";
+import { newPerson, type Person } from "./support/person.ts";
+import type { RunningBuild } from "./support/rest.ts";
+import { openViewer, tcpWire } from "./support/rfb.ts";
+import { until } from "./support/service.ts";
+import { startSession, watchSession, type Session } from "./support/session.ts";
+import { sharedService } from "./support/shared-service.ts";
 
-let service: Service;
-let tux: RestClient;
-const downloads = mkdtempSync(join(tmpdir(), "kiln-downloads-"));
+// One appliance and two people: built, looked at, published, tried in testdrives, changed there, built again, compared, taken
+// back. One build serves them all, so the tests are a story: each begins where the one before it has ended.
+
+const folder = mkdtempSync(join(tmpdir(), "kiln-main-job-"));
+let tux: Person;
+let ada: Person;
+let applianceId: string;
+let first: string;
+/** What was told of the first build while it ran. */
+let seen: RunningBuild[];
+let raw: string;
 
 beforeAll(async () => {
-  service = await startService();
-  tux = restClient(service.ready());
+  const service = await sharedService("with-agent");
+  [tux, ada] = [await newPerson(service, "main-job"), await newPerson(service, "ada")];
+  applianceId = await clonedWithHello();
+  [first, seen] = await build();
+  const archive = await downloadBuild(tux, first, folder);
+  execFileSync("tar", ["-xzf", archive, "-C", folder]);
+  const unpacked = archive.replace(/\.tar\.gz$/, "");
+  raw = join(unpacked, readdirSync(unpacked).find((name) => name.endsWith(".raw")) ?? "");
 });
-
-afterAll(async () => {
-  await service.stop();
-  rmSync(downloads, { recursive: true, force: true });
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function clonedWithHello(): Promise<string> {
-  const { template_sets: sets } = await tux.call("GET", "/template_sets");
+  const { template_sets: sets } = await tux.rest.call("GET", "/template_sets");
   const jeos = sets.template_set[0].template.find(({ name }: { name: string }) => name.includes("JeOS"));
-  const { appliance } = await tux.call("POST", "/appliances", { clone_from: jeos.appliance_id, arch: "x86_64" });
-  const { success } = await tux.call("POST", `/appliances/${appliance.id}/cmd/add_package`, { name: "hello" });
+  const params = { clone_from: jeos.appliance_id, name: "Zebra crossing", arch: "x86_64" };
+  const { appliance } = await tux.rest.call("POST", "/appliances", params);
+  const { success } = await tux.rest.call("POST", `/appliances/${appliance.id}/cmd/add_package`, { name: "hello" });
   expect(success.details.status.state).toBe("changed");
-  expect((await tux.call("GET", `/appliances/${appliance.id}/status`)).status.state).toBe("ok");
+  expect((await tux.rest.call("GET", `/appliances/${appliance.id}/status`)).status.state).toBe("ok");
   return appliance.id;
 }
 
-async function startBuild(applianceId: string, imageType: string): Promise<string> {
-  const params = { appliance_id: applianceId, image_type: imageType };
-  return (await tux.call("POST", "/running_builds", params)).build.id;
+async function build(): Promise<[id: string, seen: RunningBuild[]]> {
+  const params = { appliance_id: applianceId, image_type: "oem" };
+  const { build } = await tux.rest.call("POST", "/running_builds", params);
+  const seen = await tux.rest.watchBuild(build.id, 300);
+  expect(seen.at(-1)).toMatchObject({ state: "finished" });
+  return [build.id, seen];
 }
 
-async function download(applianceId: string): Promise<string> {
-  const { builds } = await tux.call("GET", "/builds", { appliance_id: applianceId });
-  const [build] = [builds.build].flat();
-  const file = join(downloads, build.download_url.split("/").at(-1));
-  const answer = await fetch(build.download_url);
-  expect(answer.status).toBe(200);
-  if (!answer.body) throw new Error("the download has no body");
-  await pipeline(answer.body, createWriteStream(file));
-  const md5 = createHash("md5");
-  await pipeline(createReadStream(file), md5);
-  expect(md5.digest("hex")).toBe(build.checksum.md5);
-  return file;
+const imageFile = (buildId: string, path: string) =>
+  tux.rest.file(`/appliances/${applianceId}/image_files`, { build_id: buildId, path });
+const fileInDisk = (path: string) => execFileSync("7z", ["x", "-so", raw, path]).toString();
+
+describe("a built appliance", () => {
+  it("was honest about its progress", () => {
+    const percents = seen.map(({ percent }) => percent);
+    expect(percents).toEqual(percents.toSorted((left, right) => left - right));
+    expect(new Set(percents).size).toBeGreaterThan(4);
+    expect(seen.some(({ message }) => /^(Downloading|Installing) software/.test(message))).toBe(true);
+    expect(seen.at(-1)).toEqual({ state: "finished", percent: 100, message: "Finished" });
+  });
+
+  it("is a disk with what was asked for, whose files come back one by one, and whose manifest tells what it is made from", async () => {
+    expect(fileInDisk("usr/share/hello/version")).toMatch(/^hello 1\.1/);
+    const passwd = fileInDisk("etc/passwd");
+    expect(passwd).toMatch(/^root:/);
+    expect(await imageFile(first, "/etc/passwd")).toBe(passwd);
+    expect(await imageFile(first, "/var/run/../etc/passwd")).toBe(passwd); // /var/run is a link to /run
+    await expect(imageFile(first, "/etc")).rejects.toThrow("invalid_path");
+
+    const { manifest } = await tux.rest.call("GET", `/appliances/${applianceId}/software/manifest/oem`);
+    expect(manifest.config.image.users.user["@password"]).toMatch(/^\$6\$/);
+    expect(manifest.extra_config.kiwi_version).toMatch(/^\d+\./);
+  });
+
+  it("is found to be signed by this service, with what is in it, by the commands of the page on attestations", async () => {
+    const { build } = await tux.rest.call("GET", `/builds/${first}`);
+    const commands = verifyingCommands({ service: tux.ready.url, download: build.download_url });
+    const said = execFileSync("bash", ["-e", "-c", commands], { cwd: mkdtempSync(join(folder, "verify-")) }).toString();
+    expect(said).toContain("Signature Verified Successfully");
+    expect(said).toContain(`${build.download_url.split("/").at(-1)}: OK`);
+    expect(said).toMatch(/^hello \d/m);
+  });
+});
+
+/** The addresses of all versions in the gallery. */
+const versions = () => `/gallery/appliances/${applianceId}/version`;
+let copy: string;
+let published: string;
+
+/** All that a stranger sees of the published version. */
+const seenByAda = async () =>
+  JSON.stringify([
+    await ada.rest.call("GET", `/gallery/appliances/${applianceId}`),
+    await ada.rest.call("GET", `/gallery/appliances/${applianceId}/software`, { version: "0.0.1" }),
+  ]);
+
+describe("in the gallery", () => {
+  it("it is found, rated, commented on and cloned by another person", async () => {
+    expect(await tux.say("POST", `${versions()}/0.0.1`, "First *public* release & more=yes")).toContain(
+      "<release_notes>First *public* release &amp; more=yes</release_notes>",
+    );
+    const { gallery: found } = await ada.rest.call("GET", "/gallery/appliances", { search: "zebra hello" });
+    expect(found.appliances.appliance).toMatchObject({ id: applianceId, name: "Zebra crossing" });
+    const { gallery: rated } = await ada.rest.call("POST", `/gallery/appliances/${applianceId}/rating`, { rating: 5 });
+    expect(rated.appliance).toEqual({ ratings: "1", average_rating: "5.0" });
+    await ada.say("POST", `/gallery/appliances/${applianceId}/comments`, "Works at our desk & gate");
+    const params = { clone_from: applianceId, name: "Ada's crossing", arch: "x86_64" };
+    copy = (await ada.rest.call("POST", "/appliances", params)).appliance.id;
+    const { software } = await ada.rest.call("GET", `/appliances/${copy}/software`);
+    expect(JSON.stringify(software.package)).toContain("hello");
+    published = await seenByAda();
+  });
+});
+
+const running = async ({ rest }: Person): Promise<{ id: string }[]> =>
+  [(await rest.call("GET", "/testdrives")).testdrives.testdrive ?? []].flat();
+const isOver = async ({ id }: Session) => (await running(tux)).every((other) => other.id !== id);
+
+/** How often the agent has said so of the first build. */
+function logged(event: string): number {
+  const lines = readFileSync(join(tux.stateDir, "agent.log"), "utf8").split("\n");
+  return lines.filter((line) => line.includes(` ${event} `) && new RegExp(`\\bbuildId=${first}\\b`).test(line)).length;
 }
 
-function expectHonestProgress(seen: RunningBuild[]) {
-  const percents = seen.map(({ percent }) => percent);
-  expect(percents).toEqual(percents.toSorted((left, right) => left - right));
-  expect(new Set(percents).size).toBeGreaterThan(4);
-  expect(seen.some(({ message }) => /^(Downloading|Installing) software/.test(message))).toBe(true);
-  expect(seen.at(-1)).toEqual({ state: "finished", percent: 100, message: "Finished" });
-}
-
-/** Files of the image come back one by one, as they are in it, and the manifest tells what it was made from. */
-async function expectReadable(applianceId: string, buildId: string, raw: string) {
-  const inImage = (path: string) => tux.file(`/appliances/${applianceId}/image_files`, { build_id: buildId, path });
-  const passwd = fileInDisk(raw, "etc/passwd");
-  expect(passwd).toMatch(/^root:/);
-  expect(await inImage("/etc/passwd")).toBe(passwd);
-  expect(await inImage("/var/run/../etc/passwd")).toBe(passwd); // /var/run is a link to /run
-  await expect(inImage("/etc")).rejects.toThrow("invalid_path");
-
-  const { manifest } = await tux.call("GET", `/appliances/${applianceId}/software/manifest/oem`);
-  expect(manifest.config.image.users.user["@password"]).toMatch(/^\$6\$/);
-  expect(manifest.extra_config.kiwi_version).toMatch(/^\d+\./);
-}
-
-/** The commands of the page on attestations find that this service signed the image, and what is in it. */
-async function expectVerifiable(buildId: string) {
-  const { url } = service.ready();
-  const { build } = await tux.call("GET", `/builds/${buildId}`);
-  const commands = verifyingCommands({ service: url, download: build.download_url });
-  const said = execFileSync("bash", ["-e", "-c", commands], {
-    cwd: mkdtempSync(join(downloads, "verify-")),
-  }).toString();
-  expect(said).toContain("Signature Verified Successfully");
-  expect(said).toContain(`${build.download_url.split("/").at(-1)}: OK`);
-  expect(said).toMatch(/^hello \d/m);
-}
-
-/** Boots the build, looks at it through the relay and through TCP, and answers when it showed a login prompt. */
-async function testdrive(buildId: string) {
-  const { testdrive: session } = await tux.call("POST", "/testdrives", { build_id: buildId });
-  const { host, port, password } = session.server.vnc;
-  const viaRelay = await until("the relay is open", 60, () =>
-    relayWire(`${session.url.replace(/^http/, "ws")}/socket`)
-      .then((wire) => openViewer(wire))
-      .catch(() => undefined),
-  );
+/** The first session: booted, and watched through the relay, the page and TCP, until everybody has left. */
+async function watchedInAllWays(): Promise<{ session: Session; leftAt: number; endedAt: Promise<number> }> {
+  const { testdrive } = await tux.rest.call("POST", "/testdrives", { build_id: first });
+  const session = await watchSession(tux.stateDir, testdrive);
+  const { host, port, password } = testdrive.server.vnc;
   const viaTcp = await openViewer(await tcpWire(host, Number(port)), password);
-  const serial = join(service.stateDir, "agent", "testdrives", session.id, "serial.log");
-  await until("the serial console asks for a login", 300, () =>
-    existsSync(serial) ? /login: ?$/m.test(readFileSync(serial, "utf8")) : false,
-  );
-  return { session, viaRelay, viaTcp };
+  expect((await session.viewer.frame()).colours).toBeGreaterThan(1);
+  expect((await viaTcp.frame()).colours).toBeGreaterThan(1);
+  expect(await running(tux)).toMatchObject([{ id: session.id, state: "running", build_id: first }]);
+  await lookAtConsole(session.url);
+  await until("a snapshot is made", 300, () => logged("snapshot made") === 1);
+  session.viewer.close();
+  viaTcp.close();
+  const leftAt = Date.now();
+  const endedAt = until("the session has ended", 90, () => isOver(session)).then(() => Date.now());
+  endedAt.catch(() => {}); // thrown where it is waited for
+  return { session, leftAt, endedAt };
 }
 
-/** What a person sees; with KILN_SCREENSHOT the picture is kept there, as the README shows it. */
-async function lookAtPage(url: string) {
-  await inBrowser(url, async (page) => {
-    await page.getByText("Connected", { exact: true }).first().waitFor();
-    await until("the page shows a picture", 20, async () => (await coloursOnScreen(page)) > 1);
-    const path = process.env["KILN_SCREENSHOT"];
-    if (path) await page.screenshot({ path });
-  });
+/** The second one: of another person, from the snapshot of the first. */
+async function triedByAda(bootSeconds: number): Promise<void> {
+  const { gallery } = await ada.rest.call("POST", `/gallery/appliances/${applianceId}/testdrive`);
+  const [found] = await running(ada);
+  const session = await watchSession(ada.stateDir, { id: found?.id ?? "", url: gallery.testdrive.url });
+  expect(session.loginSeconds).toBeLessThan(bootSeconds / 2);
+  expect((await session.viewer.frame()).colours).toBeGreaterThan(1);
+  const show = "cp /etc/passwd /root/mine; cp /root/mine /dev/console";
+  await typeAsRoot(session.viewer, show, () => session.serial().includes("root:x:0:0"));
+  await session.stop();
 }
 
-const running = async () => [(await tux.call("GET", "/testdrives")).testdrives.testdrive ?? []].flat();
+async function hasNothingOfAda(): Promise<void> {
+  const session = await startSession(tux, { build_id: first });
+  const show = "cp /root/mine /dev/console; cp /etc/os-release /dev/console";
+  await typeAsRoot(session.viewer, show, () => session.serial().includes("NAME="));
+  expect(session.serial()).not.toContain("root:x:0:0");
+  await session.stop();
+}
 
-describe("an appliance as a disk image", () => {
-  it("is cloned, changed, built, downloaded, and booted in a testdrive that ends a minute after its last viewer", async () => {
-    const id = await clonedWithHello();
-    const buildId = await startBuild(id, "oem");
-    expectHonestProgress(await tux.watchBuild(buildId, 300));
+function damageSnapshot(): void {
+  const state = join(globSync(join(tux.stateDir, "agent/cache", first, "*.snapshot"))[0] ?? "", "state");
+  truncateSync(state, Math.floor(statSync(state).size / 2));
+}
 
-    const archive = await download(id);
-    execFileSync("tar", ["-xzf", archive, "-C", downloads]);
-    const folder = archive.replace(/\.tar\.gz$/, "");
-    const raw = join(folder, readdirSync(folder).find((name) => name.endsWith(".raw")) ?? "");
-    expect(fileInDisk(raw, "usr/share/hello/version")).toMatch(/^hello 1\.1/);
+/** Changes files in a session's machine, switches it off, and keeps what has changed for the appliance. */
+async function changedAndKept(session: Session): Promise<void> {
+  // The mode is the last to come to the disk.
+  const change = "cp /etc/passwd /etc/motd; cp /etc/group /srv/kept; sync; chmod 4750 /srv/kept; sync";
+  const hasArrived = async () => (await modifiedIn(tux, session, "/srv/kept"))[0]?.permissions === "4750";
+  await typeAsRoot(session.viewer, change, hasArrived);
+  const [motd] = await modifiedIn(tux, session, "/etc/motd");
+  expect(motd).toMatchObject({ path: "/etc/motd", owner: "root" });
+  expect(motd?.difference).toMatch(/^\+root:x:0:0:/m);
+  const data = `/testdrives/${session.id}/modified_files/data`;
+  expect(await tux.rest.file(data, { path: "/etc/motd" })).toBe(await tux.rest.file(data, { path: "/etc/passwd" }));
 
-    await expectReadable(id, buildId, raw);
-    await expectVerifiable(buildId);
-    const { session, viaRelay, viaTcp } = await testdrive(buildId);
-    expect((await viaRelay.frame()).colours).toBeGreaterThan(1);
-    expect((await viaTcp.frame()).colours).toBeGreaterThan(1);
-    expect(await running()).toMatchObject([{ id: session.id, state: "running", build_id: buildId }]);
+  await session.viewer.type("poweroff -f\n");
+  await until("the session is over", 90, () => isOver(session));
+  const disk = join(tux.stateDir, "agent", "modified", `${session.id}.qcow2`);
+  await until("its disk is kept", 60, () => existsSync(disk));
+  expect((await modifiedIn(tux, session, "/srv")).map(({ path, change }) => `${change} ${path}`)).toEqual([
+    "added /srv/kept",
+  ]);
+  const answer = await tux.send("GET", `/testdrives/${session.id}/modified_files/archive?path=/srv`);
+  const archive = new Uint8Array(await answer.arrayBuffer());
+  const listed = execFileSync("tar", ["-tvzf", "-", "--numeric-owner"], { input: archive, encoding: "utf8" });
+  expect(listed).toMatch(/^-rwsr-x--- 0\/0 .* srv\/kept\n$/);
 
-    await lookAtPage(session.url);
+  const keep = `/testdrives/${session.id}/modified_files/keep?path=/srv&path=/etc/motd`;
+  const keptAnswer = await tux.send("POST", keep, { headers: { accept: "application/json" } });
+  const kept = (await keptAnswer.json()) as { kept_files: { files: { path: string; filename: string }[] } };
+  const paths = kept.kept_files.files.map(({ path, filename }) => `${path}/${filename}`);
+  expect(paths).toEqual(["/etc/motd", "/srv/kept"]);
+}
 
-    viaRelay.close();
-    viaTcp.close();
-    const leftAt = Date.now();
-    await until("the session has ended", 90, async () => (await running()).length === 0);
-    expect((Date.now() - leftAt) / 1000).toBeGreaterThan(55);
-    await until("QEMU is gone", 60, () => !existsSync(join(service.stateDir, "agent", "testdrives", session.id)));
+describe("in testdrives", () => {
+  it("it boots, goes on from a snapshot without what others have done, boots again when that is damaged, and keeps changes", async () => {
+    const watched = await watchedInAllWays();
+    await triedByAda(watched.session.loginSeconds);
+    await hasNothingOfAda();
+    expect(logged("started from a snapshot")).toBe(2);
+
+    damageSnapshot();
+    const fourth = await startSession(tux, { build_id: first });
+    expect(logged("snapshot not used")).toBe(1);
+    expect((await fourth.viewer.frame()).colours).toBeGreaterThan(1);
+    await changedAndKept(fourth);
+
+    // Meanwhile: a minute after the last viewer has left.
+    expect(((await watched.endedAt) - watched.leftAt) / 1000).toBeGreaterThan(55);
+    await until("QEMU is gone", 60, () => !existsSync(watched.session.dir));
   });
 });
 
-describe("an appliance as a live medium", () => {
-  it("is built as iso, downloaded and booted", async () => {
-    const id = await clonedWithHello();
-    const buildId = await startBuild(id, "iso");
-    expectHonestProgress(await tux.watchBuild(buildId, 400));
+const difference = () => `/builds/${first}/difference`;
 
-    const iso = await download(id);
-    expect(fileInMedium(iso, "usr/share/hello/version")).toMatch(/^hello 1\.1/);
+describe("built again without a package, and with what was kept", () => {
+  let second: string;
 
-    const { viaRelay, viaTcp } = await testdrive(buildId);
-    expect((await viaRelay.frame()).colours).toBeGreaterThan(1);
-    viaRelay.close();
-    viaTcp.close();
+  beforeAll(async () => {
+    await tux.rest.call("POST", `/appliances/${applianceId}/cmd/remove_package`, { name: "hello" });
+    [second] = await build();
+  });
+
+  it("it has the files that were kept", async () => {
+    expect(await imageFile(second, "/srv/kept")).toMatch(/^root:x:0:/);
+    expect(await imageFile(second, "/etc/motd")).toMatch(/^root:x:0:0:/);
+  });
+
+  it("it is compared with what was published, which stays as it was", async () => {
+    expect(await seenByAda()).toBe(published);
+    const params = { to: second, path: "/usr/share/hello" };
+    const { difference: told } = await tux.rest.call("GET", difference(), params);
+    const removed = [told.packages.package].flat().find(({ name }: { name: string }) => name === "hello");
+    const from = { version: "1.1-1", license: expect.stringMatching(/\S/) };
+    expect(removed).toMatchObject({ change: "removed", from });
+    const files = [told.files.file].flat() as { change: string; path: string; from: object }[];
+    expect(files.every(({ change }) => change === "removed")).toBe(true);
+    expect(files.find(({ path }) => path === "/usr/share/hello/version")?.from).toMatchObject({
+      type: "file",
+      owner: "root",
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+    const whole = await tux.rest.call("GET", difference(), { to: second, limit: 1000 });
+    const changed = [whole["difference"].files.file].flat().map(({ path }: { path: string }) => path);
+    expect(changed).toEqual(expect.arrayContaining(["/usr/share/hello/version", "/srv/kept"]));
+    expect(changed).not.toContain("/etc/passwd");
+  });
+
+  it("it is published with what has changed, and both versions are taken back", async () => {
+    await expect(ada.rest.call("GET", difference(), { to: second })).rejects.toThrow("invalid_build_id");
+    const answer = await tux.send("GET", `${versions()}/0.0.2/release_notes_draft`, {
+      headers: { accept: "text/plain" },
+    });
+    const draft = await answer.text();
+    expect(draft).toMatch(/^Changes since version 0\.0\.1\n/);
+    expect(draft).toMatch(/^ {2}- hello 1\.1-1/m);
+
+    await tux.say("POST", `${versions()}/0.0.2`, draft);
+    expect((await ada.rest.call("GET", difference(), { to: second }))["difference"].from.build_id).toBe(first);
+    for (const version of ["0.0.1", "0.0.2"]) await tux.rest.call("DELETE", `${versions()}/${version}`);
+    await expect(ada.rest.call("GET", `/gallery/appliances/${applianceId}`)).rejects.toThrow("access_denied");
+    expect((await ada.rest.call("GET", `/appliances/${copy}`)).appliance.name).toBe("Ada's crossing");
   });
 });
-
-const untilKiwiRuns = (buildId: string) =>
-  until("KIWI is at work", 120, async () => {
-    const { running_build: build } = await tux.call("GET", `/running_builds/${buildId}`);
-    return build.state === "running" && /^(Downloading|Installing) software|^Configuring|^Creating/.test(build.message);
-  });
-
-const workDirs = () => join(service.stateDir, "agent", "work");
-
-function expectCleanHost() {
-  expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(service.stateDir);
-  expect(execFileSync("losetup", ["--list", "--output", "BACK-FILE"]).toString()).not.toContain(service.stateDir);
-}
-
-describe("a build in the middle", () => {
-  it("is cancelled within seconds and leaves nothing on the host", async () => {
-    const id = await clonedWithHello();
-    const buildId = await startBuild(id, "oem");
-    await untilKiwiRuns(buildId);
-    expect(readdirSync(workDirs())).toHaveLength(1);
-
-    await tux.call("DELETE", `/running_builds/${buildId}`);
-
-    const { running_build: build } = await tux.call("GET", `/running_builds/${buildId}`);
-    expect(build.state).toBe("cancelled");
-    await until("the work directory is gone", 60, () => readdirSync(workDirs()).length === 0);
-    expectCleanHost();
-  });
-
-  it("is finished by the next agent when the first one is killed", async () => {
-    const id = await clonedWithHello();
-    const buildId = await startBuild(id, "oem");
-    await untilKiwiRuns(buildId);
-    const first = service.ready().agent_pid;
-    if (first === null) throw new Error("there is no agent");
-
-    process.kill(first, "SIGKILL");
-
-    await until("there is a new agent", 30, () => service.ready().agent_pid !== first);
-    const seen = await tux.watchBuild(buildId, 300);
-    expect(seen.at(-1)).toMatchObject({ state: "finished", percent: 100 });
-    expectCleanHost();
-  });
-
-  it("does not begin while a package does not exist, and says so", async () => {
-    const id = await clonedWithHello();
-    const { success } = await tux.call("POST", `/appliances/${id}/cmd/add_package`, { name: "no-such-package" });
-    expect(success.details.status.state).toBe("broken");
-
-    const refused = tux.call("POST", "/running_builds", { appliance_id: id, image_type: "oem" });
-
-    await expect(refused).rejects.toThrow(/configuration_error.*no-such-package/);
-  });
-});
-
-const fileInDisk = (image: string, path: string) => execFileSync("7z", ["x", "-so", image, path]).toString();
-
-function fileInMedium(iso: string, path: string): string {
-  const out = join(downloads, "medium");
-  execFileSync("7z", ["x", "-y", `-o${out}`, iso, "LiveOS/squashfs.img"], { stdio: "ignore" });
-  execFileSync("unsquashfs", ["-f", "-d", join(out, "root"), join(out, "LiveOS", "squashfs.img")], { stdio: "ignore" });
-  return execFileSync("debugfs", ["-R", `cat /${path}`, join(out, "root", "LiveOS", "rootfs.img")]).toString();
-}

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { networkInterfaces } from "node:os";
@@ -5,15 +6,18 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { listenersIn } from "../../builder-agent/test/support/listeners.ts";
 import { inBrowser } from "./support/page.ts";
+import { personOf } from "./support/person.ts";
 import { restClient, type RestClient } from "./support/rest.ts";
 import { openViewer, relayWire, type Viewer } from "./support/rfb.ts";
 import { startService, until, type Service } from "./support/service.ts";
 
-// A machine with a web server and a network: what comes in by the relay, and that nothing gets out.
+// A machine with a web server and a network: what comes in by the relay, and that nothing gets out. In the end its agent is
+// killed, so the service is this file's own.
 
 const supportFile = (name: string) => readFileSync(new URL(`support/${name}`, import.meta.url));
 let service: Service;
 let tux: RestClient;
+let applianceId: string;
 let session: { id: string; url: string; web_url: string; server: { vnc: { port: string } } };
 let viewer: Viewer;
 
@@ -31,33 +35,23 @@ afterAll(async () => {
 });
 
 async function buildWithWebServer(): Promise<string> {
-  const { appliance } = await tux.call("POST", "/appliances", { clone_from: 1, arch: "x86_64" });
-  await tux.call("POST", `/appliances/${appliance.id}/cmd/add_package`, { name: "webdemo" });
-  await addFile(appliance.id, "/srv/www/cgi-bin/probe", supportFile("network-probe.sh"));
-  await addFile(
-    appliance.id,
-    "/srv/www/cgi-bin/echo",
-    "#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n'\nexec cat\n",
-  );
-  await addFile(appliance.id, "/srv/www/curious.html", supportFile("curious-page.html"));
-  const { build } = await tux.call("POST", "/running_builds", { appliance_id: appliance.id, image_type: "oem" });
-  expect((await tux.watchBuild(build.id, 400)).at(-1)).toMatchObject({ state: "finished" });
-  return build.id;
+  applianceId = (await tux.call("POST", "/appliances", { clone_from: 1, arch: "x86_64" })).appliance.id;
+  await tux.call("POST", `/appliances/${applianceId}/cmd/add_package`, { name: "webdemo" });
+  await addFile("/srv/www/cgi-bin/probe", supportFile("network-probe.sh"));
+  await addFile("/srv/www/cgi-bin/echo", "#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n'\nexec cat\n");
+  await addFile("/srv/www/curious.html", supportFile("curious-page.html"));
+  const buildId = await startBuild();
+  expect((await tux.watchBuild(buildId, 400)).at(-1)).toMatchObject({ state: "finished" });
+  return buildId;
 }
 
-async function addFile(applianceId: string, place: string, content: string | Buffer): Promise<void> {
-  const { url, username, api_key: apiKey } = service.ready();
-  const [filename = "", path] = [place.split("/").at(-1), place.slice(0, place.lastIndexOf("/"))];
-  const form = new FormData();
-  form.set("file", new Blob([Buffer.from(content)]), filename);
-  const params = new URLSearchParams({ appliance_id: applianceId, filename, path, permissions: "0755" });
-  const authorization = `Basic ${Buffer.from(`${username}:${apiKey}`).toString("base64")}`;
-  const answer = await fetch(`${url}/api/v2/user/files?${params}`, {
-    method: "POST",
-    headers: { authorization },
-    body: form,
-  });
-  expect(answer.status, await answer.clone().text()).toBe(200);
+const startBuild = async (more: { force?: string } = {}): Promise<string> =>
+  (await tux.call("POST", "/running_builds", { appliance_id: applianceId, image_type: "oem", ...more })).build.id;
+
+async function addFile(place: string, content: string | Buffer): Promise<void> {
+  const [filename = "", path = ""] = [place.split("/").at(-1), place.slice(0, place.lastIndexOf("/"))];
+  const { addFile } = personOf(service.stateDir, service.ready());
+  await addFile(applianceId, content, { filename, path, permissions: "0755" });
 }
 
 const watch = () =>
@@ -149,9 +143,16 @@ describe("a testdrive with network=on", () => {
     another.close();
   });
 
-  it("ends with its agent, and says so to those who watch", async () => {
+  it("ends with its agent, and says so to those who watch; a build in the middle is finished by the next agent", async () => {
     const first = service.ready().agent_pid;
     if (first === null) throw new Error("there is no agent");
+    // Another root than the first build's: it does not begin with what that one has left.
+    await tux.call("POST", `/appliances/${applianceId}/cmd/add_package`, { name: "hello" });
+    const buildId = await startBuild({ force: "true" });
+    await until("KIWI is at work", 120, async () => {
+      const { running_build: build } = await tux.call("GET", `/running_builds/${buildId}`);
+      return build.state === "running" && /^(Downloading|Installing) software/.test(build.message);
+    });
     const wire = await relayWire(`${session.url.replace(/^http/, "ws")}/socket`);
 
     process.kill(first, "SIGKILL");
@@ -163,6 +164,12 @@ describe("a testdrive with network=on", () => {
     expect((await status()).message).toMatch(/^The builder agent that ran it /);
     expect((await fromGuest("")).status).toBe(410);
     await until("its machine is gone", 60, () => !existsSync(sessionDir()));
+
+    expect(service.ready().agent_pid).not.toBe(first);
+    const seen = await tux.watchBuild(buildId, 300);
+    expect(seen.at(-1)).toMatchObject({ state: "finished", percent: 100 });
+    expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(service.stateDir);
+    expect(execFileSync("losetup", ["--list", "--output", "BACK-FILE"]).toString()).not.toContain(service.stateDir);
   });
 });
 

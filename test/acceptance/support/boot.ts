@@ -1,11 +1,14 @@
 import { spawn } from "node:child_process";
 import { qemuProgram } from "../../../builder-agent/src/testdrive/qemu.ts";
 
+/** What no boot takes, however many builds and emulated machines share the processors. */
+const longestBootSeconds = 800;
+
 /** Starts a machine with these drives, and answers what it printed on its serial line when `until` stands there. */
 export async function serialOf(
   drives: string[],
   until: RegExp,
-  { seconds = 400, cwd }: { seconds?: number; cwd?: string } = {},
+  { seconds = longestBootSeconds, cwd }: { seconds?: number; cwd?: string } = {},
 ): Promise<string> {
   const machine = [
     "-nodefaults",

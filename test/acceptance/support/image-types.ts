@@ -108,5 +108,5 @@ export async function serialOfInstallation({ file }: Downloaded): Promise<string
   await using session = await makeSessionDir(dirname(file), 1);
   const held = { path: file, format: "iso", release: () => {}, [Symbol.dispose]: () => {} } as const;
   const drives = await makeDrives({ image: held, imageType: "oemiso" }, session, new AbortController().signal);
-  return await serialOf(drives, login, { seconds: 600, cwd: session.path });
+  return await serialOf(drives, login, { cwd: session.path });
 }

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium, type Page } from "playwright-core";
+import { until } from "./service.ts";
 
 // Debian's browser without its own chatter: nothing here may look for the network.
 const args = [
@@ -34,7 +35,7 @@ export async function inBrowser<T>(url: string, work: (page: Page) => Promise<T>
 }
 
 /** Different colours on the console's canvas; a blank one has a single one. */
-export const coloursOnScreen = (page: Page): Promise<number> =>
+const coloursOnScreen = (page: Page): Promise<number> =>
   page.evaluate(() => {
     const canvas = document.querySelector("canvas");
     const context = canvas?.getContext("2d");
@@ -42,3 +43,13 @@ export const coloursOnScreen = (page: Page): Promise<number> =>
     const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
     return new Set(new Uint32Array(data.buffer)).size;
   });
+
+/** Opens a testdrive's page until it shows what a person sees; with KILN_SCREENSHOT the picture is kept there, as the README shows it. */
+export async function lookAtConsole(url: string): Promise<void> {
+  await inBrowser(url, async (page) => {
+    await page.getByText("Connected", { exact: true }).first().waitFor();
+    await until("the page shows a picture", 20, async () => (await coloursOnScreen(page)) > 1);
+    const path = process.env["KILN_SCREENSHOT"];
+    if (path) await page.screenshot({ path });
+  });
+}

@@ -33,7 +33,7 @@ export async function watchSession(stateDir: string, { id, url }: { id: string; 
   const dir = join(stateDir, "agent/testdrives", id);
   const file = join(dir, "serial.log");
   const serial = () => (existsSync(file) ? readFileSync(file, "utf8").replaceAll("\r", "") : "");
-  await until("the serial console asks for a login", 300, () => loginPrompt.test(serial()));
+  await until("the serial console asks for a login", 800, () => loginPrompt.test(serial()));
   const loginSeconds = processorSeconds(processesAt(dir));
   const stop = async () => {
     viewer.close();
