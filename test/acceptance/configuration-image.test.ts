@@ -7,79 +7,74 @@ import { pngOf } from "../picture/png-maker.ts";
 import { downloadDisk, type Disk } from "./support/disk.ts";
 import { eula, fullConfiguration } from "./support/full-configuration.ts";
 import { bootDisk } from "./support/guest.ts";
-import { restClient, type RestClient } from "./support/rest.ts";
-import { startService, type Service } from "./support/service.ts";
+import { foreignRepository, listed, selectSoftware, uploadOwnNote, type Listed } from "./support/own-software.ts";
+import { newPerson, type Person } from "./support/person.ts";
+import { sharedService } from "./support/shared-service.ts";
 
-// One appliance with something in every field: built once, read in the image, booted once.
+// One appliance with something in every field, and software from everywhere: built once, read in the image, booted once.
 
 const keyFile = new URL("../fixtures/repodata/signed/stranger.key", import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), "kiln-configuration-"));
-let service: Service;
-let tux: RestClient;
+let tux: Person;
 let applianceId: string;
 let buildId: string;
 let disk: Disk;
+/** What the appliance would have without a ban. */
+let unbanned: Listed[];
 
 beforeAll(async () => {
-  service = await startService();
-  tux = restClient(service.ready());
-  const { appliance } = await tux.call("POST", "/appliances", { clone_from: 1, arch: "x86_64" });
+  const service = await sharedService("with-agent");
+  tux = await newPerson(service, "configuration");
+  const { appliance } = await tux.rest.call("POST", "/appliances", { clone_from: 1, arch: "x86_64" });
   applianceId = appliance.id;
   await configure(applianceId);
-  buildId = (await tux.call("POST", "/running_builds", { appliance_id: applianceId, image_type: "oem" })).build.id;
-  const seen = await tux.watchBuild(buildId, 400);
-  expect(seen.at(-1)).toMatchObject({ state: "finished" });
-  const { builds } = await tux.call("GET", "/builds", { appliance_id: applianceId });
+  await uploadOwnNote(tux, folder, appliance.basesystem);
+  unbanned = await selectSoftware(tux, applianceId, foreignRepository(service.elsewhere));
+  buildId = await startBuild();
+  const seen = await tux.rest.watchBuild(buildId, 400);
+  expect(seen.at(-1)).toMatchObject({ state: "finished", message: "Finished" });
+  const { builds } = await tux.rest.call("GET", "/builds", { appliance_id: applianceId });
   disk = await downloadDisk(builds.build.download_url, folder);
 });
 
-afterAll(async () => {
-  await service.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const startBuild = async (): Promise<string> =>
+  (await tux.rest.call("POST", "/running_builds", { appliance_id: applianceId, image_type: "oem" })).build.id;
 
 async function configure(id: string): Promise<void> {
-  await send("PUT", `/appliances/${id}/configuration`, fullConfiguration);
-  for (const name of ["tzdata", "nftables"]) await tux.call("POST", `/appliances/${id}/cmd/add_package`, { name });
-  await tux.call("POST", `/appliances/${id}/cmd/add_package`, { name: "hello", version: "1.0" });
-  await file(id, "counter = 7\n", {
+  await tux.send("PUT", `/appliances/${id}/configuration`, { body: fullConfiguration });
+  for (const name of ["tzdata", "nftables"]) await tux.rest.call("POST", `/appliances/${id}/cmd/add_package`, { name });
+  await tux.rest.call("POST", `/appliances/${id}/cmd/add_package`, { name: "hello", version: "1.0" });
+  await tux.addFile(id, "counter = 7\n", {
     filename: "settings.conf",
     path: "/etc/kiosk",
     owner: "clerk",
     group: "tellers",
     permissions: "0640",
   });
-  await file(id, "#!/bin/sh\necho it's me\n", { filename: "it's me", path: "/lib/kiosk $(x)", permissions: "4755" });
-  await file(id, 'echo "LOGIN $(id -un) on $(tty)" > login-seen\n', {
+  await tux.addFile(id, "#!/bin/sh\necho it's me\n", {
+    filename: "it's me",
+    path: "/lib/kiosk $(x)",
+    permissions: "4755",
+  });
+  await tux.addFile(id, 'echo "LOGIN $(id -un) on $(tty)" > login-seen\n', {
     filename: ".profile",
     path: "/srv/clerk",
     owner: "1234",
     group: "tellers",
   });
-  await file(id, "never", { filename: "disabled", path: "/etc", enabled: "false" });
+  await tux.addFile(id, "never", { filename: "disabled", path: "/etc", enabled: "false" });
   const key = { name: "stranger", target: "rpm", key: readFileSync(keyFile, "utf8") };
-  await tux.call("POST", `/appliances/${id}/gpg_keys`, key);
+  await tux.rest.call("POST", `/appliances/${id}/gpg_keys`, key);
   for (const name of ["logo", "background"]) {
     const picture = new FormData();
     picture.set("file", new Blob([pngOf(32, 32)]), `${name}.png`);
-    await send("POST", `/appliances/${id}/configuration/${name}`, picture);
+    await tux.send("POST", `/appliances/${id}/configuration/${name}`, { body: picture });
   }
 }
 
-const log = async (): Promise<string> => JSON.stringify((await tux.call("GET", `/builds/${buildId}`)).build);
-
-async function file(id: string, content: string, metadata: Record<string, string>): Promise<void> {
-  const form = new FormData();
-  form.set("file", new Blob([content]), metadata["filename"]);
-  await send("POST", `/files?${new URLSearchParams({ appliance_id: id, ...metadata })}`, form);
-}
-
-async function send(method: string, path: string, body: string | FormData): Promise<void> {
-  const { url, username, api_key: apiKey } = service.ready();
-  const authorization = `Basic ${Buffer.from(`${username}:${apiKey}`).toString("base64")}`;
-  const answer = await fetch(`${url}/api/v2/user${path}`, { method, headers: { authorization }, body });
-  expect(answer.status, `${method} ${path}: ${await answer.clone().text()}`).toBe(200);
-}
+const log = async (): Promise<string> => JSON.stringify((await tux.rest.call("GET", `/builds/${buildId}`)).build);
 
 describe("an image", () => {
   it("holds the appliance's own files with their owners and modes, and no disabled one", async () => {
@@ -89,7 +84,7 @@ describe("an image", () => {
     expect(disk.link("/lib")).toBe("usr/lib");
     expect(disk.read("/etc/disabled")).toBe("");
     expect(disk.read("/image/config.sh")).toBe("");
-    const sent = await tux.file(`/appliances/${applianceId}/image_files`, {
+    const sent = await tux.rest.file(`/appliances/${applianceId}/image_files`, {
       build_id: buildId,
       path: "/etc/kiosk/settings.conf",
     });
@@ -114,7 +109,7 @@ describe("an image", () => {
   });
 
   it("says what it is, and how it would be installed", async () => {
-    const { appliance } = await tux.call("GET", `/appliances/${applianceId}`);
+    const { appliance } = await tux.rest.call("GET", `/appliances/${applianceId}`);
     const tell = `eval "$1"; printf '%s\n' "$NAME" "$VERSION" "$DESCRIPTION" "$WEBSITE"`;
     const told = execFileSync("sh", ["-c", tell, "sh", disk.read("/etc/kiln-release")], { encoding: "utf8" });
     expect(told).toBe(`${appliance.name}\n0.0.7\nSells tickets; it's "the" kiosk\nhttp://kiosk.example/\n`);
@@ -168,9 +163,49 @@ describe("an image", () => {
 
   it("has the version that is asked for although there is a newer one", async () => {
     expect(disk.read("/usr/share/hello/version")).toMatch(/^hello 1\.0/);
-    const installed = await tux.call("GET", `/appliances/${applianceId}/software/installed`, { build_id: buildId });
+    const installed = await tux.rest.call("GET", `/appliances/${applianceId}/software/installed`, {
+      build_id: buildId,
+    });
     const [hello] = JSON.stringify(installed).match(/\{[^{}]*"#text":"hello"[^{}]*\}/) ?? [];
     expect(hello).toContain('"@version":"1.0-1"');
+  });
+});
+
+const names = (of: readonly Listed[]): string[] => of.map(({ software }) => software.split(" ")[0] ?? "").toSorted();
+
+/** Name and version of all packages in the database that rpm has left in the image. */
+function inDatabase(): string[] {
+  const query = ["--dbpath", disk.extract("/usr/lib/sysimage/rpm"), "-qa", "--qf", "%{NAME} %{VERSION}-%{RELEASE}\n"];
+  const all = execFileSync("rpm", query, { encoding: "utf8" }).trim().split("\n");
+  return all.filter((one) => !one.startsWith("gpg-pubkey ")).toSorted((one, other) => one.localeCompare(other));
+}
+
+describe("the software of an image", () => {
+  it("is what was resolved, to the package, as rpm reports it and as its database has it", async () => {
+    const installed = await listed(tux, applianceId, buildId);
+    expect(installed).toEqual(await listed(tux, applianceId));
+    expect(installed.map(({ software }) => software)).toEqual(inDatabase());
+    // The dependency of the own package, from a repository of the distribution.
+    expect(installed.map(({ software }) => software)).toContain("hello 1.0-1");
+  });
+
+  it("has the package of one's own", async () => {
+    expect(disk.read("/usr/share/own-note/note")).toBe("made by own-note\n");
+    expect((await listed(tux, applianceId, buildId)).map(({ software }) => software)).toContain("own-note 1.0-1");
+  });
+
+  it("has the package out of a repository that the user imported, and says where it came from", async () => {
+    expect(disk.read("/usr/share/foreign-note/note")).toBe("made by foreign-note\n");
+    const expected = { repository: "Elsewhere", software: "foreign-note 1.0-1" };
+    expect(await listed(tux, applianceId, buildId)).toContainEqual(expected);
+  });
+
+  it("lacks what is banned, and has another package in its place for what needs it", async () => {
+    expect(names(unbanned)).toContain("webdemo-pro");
+    expect(disk.read("/usr/share/webdemo-pro/version")).toBe("");
+    expect(disk.read("/usr/share/webdemo/version")).toBe("webdemo 2.3-1\n");
+    const others = names(unbanned).filter((name) => name !== "webdemo-pro");
+    expect(names(await listed(tux, applianceId, buildId))).toEqual([...others, "webdemo"].toSorted());
   });
 });
 
@@ -178,9 +213,9 @@ describe("a machine that boots it", () => {
   it("asks for its licence once, comes up as configured, and logs its user in", async () => {
     {
       await using guest = bootDisk(disk.file);
-      expect(await guest.says("Do you accept this licence?", 300)).toContain(eula);
+      expect(await guest.says("Do you accept this licence?", 800)).toContain(eula);
       await guest.type("what\nyes\n");
-      const said = await guest.says("END\n", 300);
+      const said = await guest.says("END\n", 800);
       // The prompt may have followed already.
       expect(said.slice(0, said.indexOf("END\n"))).not.toContain("login:");
       const report = reportIn(said);
@@ -190,20 +225,21 @@ describe("a machine that boots it", () => {
       expect(report).toContain("started=by clerk\n");
       expect(report).toContain("boots=1\n");
       expect(report).toMatch(/clock=CES?T\n/);
+      expect(report).toContain("note=made by own-note\n");
       expect(report).toMatch(/policy drop;[^]*tcp dport 22 accept\n\s*tcp dport 8080 accept\n/);
-      await guest.says("login:", 120);
+      await guest.says("login:", 300);
       await guest.type("root\n");
-      await guest.says("Password:", 120);
+      await guest.says("Password:", 300);
       await guest.type("linux\n");
-      await guest.says("bash-", 120);
+      await guest.says("bash-", 300);
       // He logs in at the same time, at the other console.
       const seen = "until grep -q tty /srv/clerk/login-seen; do sleep 1; done 2> /dev/null; cat /srv/clerk/login-seen";
       await guest.type(`id -Gn clerk; ${seen}; sync; poweroff -f\n`);
-      await guest.says("tellers\nLOGIN clerk on /dev/tty1\n", 120);
+      await guest.says("tellers\nLOGIN clerk on /dev/tty1\n", 300);
       await guest.ended;
     }
     await using again = bootDisk(disk.file);
-    const said = await again.says("END\n", 300);
+    const said = await again.says("END\n", 800);
     expect(said).not.toContain("licence");
     expect(reportIn(said)).toContain("boots=2\n");
     expect(reportIn(said)).toContain("swap=/var/lib/kiln/swap 65532\n");
@@ -216,10 +252,9 @@ describe("a build script that fails", () => {
   it("fails the build, and says so in one sentence", async () => {
     const script =
       "<configuration><scripts><build><enabled>true</enabled><script>echo no &gt;&amp;2; exit 3</script></build></scripts><version>0.0.8</version></configuration>";
-    await send("PUT", `/appliances/${applianceId}/configuration`, script);
-    const { build } = await tux.call("POST", "/running_builds", { appliance_id: applianceId, image_type: "oem" });
+    await tux.send("PUT", `/appliances/${applianceId}/configuration`, { body: script });
 
-    const seen = await tux.watchBuild(build.id, 300);
+    const seen = await tux.rest.watchBuild(await startBuild(), 300);
 
     expect(seen.at(-1)).toMatchObject({
       state: "failed",

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** A disk image that was downloaded as a build's archive, read as a stranger would: without Kiln and without mounting. */
@@ -38,8 +38,7 @@ export async function downloadDisk(downloadUrl: string, dir: string): Promise<Di
     },
     link: (path) => /Fast link dest: "(.*)"/.exec(inode(path))?.[1] ?? "",
     extract: (path) => {
-      const out = join(dir, "extracted");
-      mkdirSync(out, { recursive: true });
+      const out = mkdtempSync(join(dir, "extracted-"));
       ask(`rdump "${path}" "${out}"`);
       return join(out, path.split("/").at(-1) ?? "");
     },

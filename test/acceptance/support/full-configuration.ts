@@ -16,6 +16,7 @@ echo >> /var/lib/boots
   echo "started=$(cat /tmp/started)"
   echo "boots=$(wc -l < /var/lib/boots)"
   echo "clock=$(date +%Z)"
+  echo "note=$(cat /usr/share/own-note/note)"
   nft list ruleset
   echo "END"
 } > /dev/ttyS0`;
