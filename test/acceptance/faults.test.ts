@@ -51,10 +51,10 @@ async function startBuild(): Promise<string> {
   return (await tux.call("POST", "/running_builds", asked)).build.id;
 }
 
-/** Waits for the line with which the first attempt enters the phase; it may be over after a second. */
-async function entered(buildId: string, phase: Phase): Promise<void> {
+/** Waits for the line with which an attempt enters the phase; it may be over after a second. */
+async function entered(buildId: string, phase: Phase, attempt = 1): Promise<void> {
   const endsAt = Date.now() + 120_000;
-  while (!agent.logOf(buildId).includes(`Kiln: ${phase}`)) {
+  while (!agent.logOf(buildId, attempt).includes(`Kiln: ${phase}`)) {
     if (Date.now() > endsAt) throw new Error(`it never came to: ${phase}; the agent said:\n${agent.said.slice(-2000)}`);
     await sleep(10);
   }
@@ -63,35 +63,47 @@ async function entered(buildId: string, phase: Phase): Promise<void> {
 const endOf = async (buildId: string) => (await tux.watchBuild(buildId, 400)).at(-1);
 const attemptsOf = (buildId: string) => agent.said.split(`build starts buildId=${buildId} `).length - 1;
 
-describe("a build whose agent is killed", () => {
-  it.each<Phase>(["Preparing the build", "Creating the image", "Uploading the image"])(
-    "while it is at %j is made by the next one",
-    async (phase) => {
-      const buildId = await startBuild();
-      await entered(buildId, phase);
+async function expectFinished(buildId: string, attempts: number): Promise<void> {
+  expect(await endOf(buildId)).toMatchObject({ state: "finished" });
+  expect(attemptsOf(buildId)).toBe(attempts);
+}
 
-      await agent.kill();
-      await agent.start();
+async function killAgentAt(buildId: string, phase: Phase, attempt: number): Promise<void> {
+  await entered(buildId, phase, attempt);
+  await agent.kill();
+  await agent.start();
+}
 
-      expect(await endOf(buildId)).toMatchObject({ state: "finished" });
-      expect(attemptsOf(buildId)).toBe(2);
-    },
-  );
-});
+async function killKiwiAt(buildId: string, phase: Phase): Promise<void> {
+  await entered(buildId, phase);
+  const [kiwi] = [...agent.processes()].find(([, words]) => /^\S*python\S* .*kiwi-ng /.test(words)) ?? [];
+  // Never 0, which would be this test itself and all that has started it.
+  if (kiwi === undefined) throw new Error(`no KIWI among ${[...agent.processes().values()].join("\n")}`);
+  process.kill(kiwi, "SIGKILL");
+}
 
-describe("a build whose KIWI is killed", () => {
-  it("is tried again", async () => {
+// A build may be begun three times, so it stands two of these.
+describe("a build that is killed twice", () => {
+  it("with its agent, while it is prepared and while its image is uploaded, is made by the next one", async () => {
     const buildId = await startBuild();
-    await entered(buildId, "Installing software");
 
-    const [kiwi] = [...agent.processes()].find(([, words]) => /^\S*python\S* .*kiwi-ng /.test(words)) ?? [];
-    // Never 0, which would be this test itself and all that has started it.
-    if (kiwi === undefined) throw new Error(`no KIWI among ${[...agent.processes().values()].join("\n")}`);
-    process.kill(kiwi, "SIGKILL");
+    await killAgentAt(buildId, "Preparing the build", 1);
+    await killAgentAt(buildId, "Uploading the image", 2);
 
-    expect(await endOf(buildId)).toMatchObject({ state: "finished" });
-    expect(attemptsOf(buildId)).toBe(2);
+    await expectFinished(buildId, 3);
+  });
+
+  it("with its KIWI, then with its agent while the image is created, is made, though its upload is cut in the middle of a part", async () => {
+    const before = proxy.cuts();
+    const buildId = await startBuild();
+
+    await killKiwiAt(buildId, "Installing software");
+    await killAgentAt(buildId, "Creating the image", 2);
+    proxy.cutAt({ pattern: /PUT \/agent\/builds\/\d+\/artifacts\/\w+\/parts/, afterBytes: 5_000_000, times: 3 });
+
+    await expectFinished(buildId, 3);
     expect(agent.said).toContain("KIWI was killed on the builder");
+    expect(proxy.cuts() - before).toBe(3);
   });
 });
 
@@ -109,7 +121,7 @@ describe("a build whose disk is full", () => {
     },
   );
 
-  it("almost is stopped by an agent with a reserve, and made when there is room again", async () => {
+  it("almost is stopped by an agent with a reserve, and made when there is room again, though the service was out of reach", async () => {
     await agent.kill("SIGTERM");
     await agent.start({ KILN_AGENT_MIN_FREE_GB: "0.75" });
     const buildId = await startBuild();
@@ -120,41 +132,25 @@ describe("a build whose disk is full", () => {
     await until("the build is stopped", 60, () => agent.said.includes("a build is stopped for want of disk"));
     await until("the agent has no room", 60, () => agent.said.includes("no room for builds"));
     agent.emptyDisk();
+    await entered(buildId, "Creating the image", 2);
+    proxy.refuse();
+    await until("the service gives the build to another agent", 90, async () => {
+      const { running_build: build } = await tux.call("GET", `/running_builds/${buildId}`);
+      return build.state === "queued";
+    });
+    proxy.pass();
 
-    expect(await endOf(buildId)).toMatchObject({ state: "finished" });
-    expect(attemptsOf(buildId)).toBe(2);
+    await expectFinished(buildId, 3);
   });
 });
 
-describe("a build whose line breaks", () => {
-  it("goes on when an upload is cut in the middle of a part", async () => {
-    const before = proxy.cuts();
-    const buildId = await startBuild();
-    proxy.cutAt({ pattern: /PUT \/agent\/builds\/\d+\/artifacts\/\w+\/parts/, afterBytes: 5_000_000, times: 3 });
-
-    expect(await endOf(buildId)).toMatchObject({ state: "finished" });
-    expect(proxy.cuts() - before).toBe(3);
-    expect(attemptsOf(buildId)).toBe(1);
-  });
-
-  it("says that a repository is gone", async () => {
+describe("a build whose repository is gone", () => {
+  it("says so", async () => {
     proxy.cutAt({ pattern: /GET \/repositories\//, afterBytes: 0, times: Infinity });
     const buildId = await startBuild();
 
     const message = expect.stringMatching(/could not be downloaded of its repository/);
     expect(await endOf(buildId)).toMatchObject({ state: "error", message });
     expect(attemptsOf(buildId)).toBe(3);
-  });
-
-  it("is made again when the service was out of reach for a minute", async () => {
-    const buildId = await startBuild();
-    await entered(buildId, "Creating the image");
-
-    proxy.refuse();
-    await sleep(60_000);
-    proxy.pass();
-
-    expect(await endOf(buildId)).toMatchObject({ state: "finished" });
-    expect(attemptsOf(buildId)).toBe(2);
   });
 });

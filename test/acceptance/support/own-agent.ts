@@ -49,10 +49,10 @@ export class OwnAgent implements AsyncDisposable {
     await gone;
   }
 
-  /** What the agent has written to the log of a build's first attempt, before anybody else can know. */
-  logOf(buildId: string): string {
+  /** What the agent has written to the log of a build's attempt, before anybody else can know. */
+  logOf(buildId: string, attempt: number): string {
     try {
-      return readFileSync(join(this.stateDir, "work", `build-${buildId}-1`, "build.log"), "utf8");
+      return readFileSync(join(this.stateDir, "work", `build-${buildId}-${attempt}`, "build.log"), "utf8");
     } catch {
       return ""; // not there yet, or gone
     }
