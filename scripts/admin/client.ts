@@ -19,6 +19,9 @@ export type Agent = z.infer<typeof Agent>;
 const ReadOnlyMode = z.object({ on: z.boolean(), since: moment.nullable() });
 export type ReadOnlyMode = z.infer<typeof ReadOnlyMode>;
 
+const DeletionPause = z.object({ paused: z.boolean(), since: moment.nullable() });
+export type DeletionPause = z.infer<typeof DeletionPause>;
+
 const Acceptance = z.object({
   username: z.string(),
   baseSystem: z.string(),
@@ -60,6 +63,8 @@ export function adminClient(url: string, secret: string) {
     agreements: async () => (await ask("GET", "/agreements", z.object({ agreements: z.array(Acceptance) }))).agreements,
     readOnly: () => ask("GET", "/read-only", ReadOnlyMode),
     setReadOnly: (on: boolean) => ask("PUT", "/read-only", ReadOnlyMode, { on }),
+    deletions: () => ask("GET", "/deletions", DeletionPause),
+    pauseDeletions: (paused: boolean) => ask("PUT", "/deletions", DeletionPause, { paused }),
     loadCatalogue: (catalogue: string, content: unknown) =>
       ask("PUT", `/catalogues/${name(catalogue)}`, z.object({ templates: z.number() }), content),
     repositoryFiles: async (prefix: string) => (await ask("GET", `/repositories?prefix=${name(prefix)}`, Files)).files,

@@ -1,7 +1,7 @@
 import { Complaint } from "../launch/complaint.ts";
 import { loadCatalogueFile } from "../launch/catalogue-file.ts";
 import { print } from "../launch/progress.ts";
-import { type AdminClient, adminClient, type ReadOnlyMode } from "./client.ts";
+import { type AdminClient, adminClient, type DeletionPause, type ReadOnlyMode } from "./client.ts";
 import { type AdminOptions, parseAdminLine, usage } from "./options.ts";
 import { findService } from "./service.ts";
 import { printTable } from "./table.ts";
@@ -16,6 +16,9 @@ const commands: Record<string, { argument: string | undefined; run: Command }> =
   "agent list": { argument: undefined, run: listAgents },
   "agent remove": { argument: "NAME", run: removeAgent },
   "agreements list": { argument: undefined, run: listAgreements },
+  "deletions pause": { argument: undefined, run: async (admin) => printPause(await admin.pauseDeletions(true)) },
+  "deletions resume": { argument: undefined, run: async (admin) => printPause(await admin.pauseDeletions(false)) },
+  "deletions status": { argument: undefined, run: async (admin) => printPause(await admin.deletions()) },
   "read-only off": { argument: undefined, run: async (admin) => printReadOnly(await admin.setReadOnly(false)) },
   "read-only on": { argument: undefined, run: async (admin) => printReadOnly(await admin.setReadOnly(true)) },
   "read-only status": { argument: undefined, run: async (admin) => printReadOnly(await admin.readOnly()) },
@@ -105,6 +108,9 @@ async function listAgreements(admin: AdminClient): Promise<void> {
 
 const printReadOnly = ({ on, since }: ReadOnlyMode): void =>
   print(on ? `Read-only mode is on since ${since?.toISOString() ?? "some time"}.` : "Read-only mode is off.");
+
+const printPause = ({ paused, since }: DeletionPause): void =>
+  print(paused ? `The sweep deletes nothing since ${since?.toISOString() ?? "some time"}.` : "The sweep deletes.");
 
 async function loadTemplates(admin: AdminClient, path: string): Promise<void> {
   const templates = await loadCatalogueFile(admin, path);

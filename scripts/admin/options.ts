@@ -10,6 +10,7 @@ export const usage = `npm run admin -- COMMAND
   agent list
   agent remove NAME
   agreements list          who accepted which legal agreement, and when
+  deletions pause|resume|status  while they are paused, the sweep deletes nothing (before a restore)
   read-only on|off|status  while it is on, nobody can change or build an appliance
   templates load FILE      loads or updates a catalogue, e.g. templates/tiny.json
 

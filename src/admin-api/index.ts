@@ -7,6 +7,7 @@ import { accounts } from "#admin-api/accounts";
 import { agents } from "#admin-api/agents";
 import { agreements } from "#admin-api/agreements";
 import { catalogues } from "#admin-api/catalogues";
+import { deletions } from "#admin-api/deletions";
 import { factory } from "#admin-api/factory";
 import { problemsOf } from "#admin-api/problems";
 import { readOnly } from "#admin-api/read-only";
@@ -29,6 +30,7 @@ export const adminApi = factory
   .route("/agents", agents)
   .route("/agreements", agreements)
   .route("/catalogues", catalogues)
+  .route("/deletions", deletions)
   .route("/read-only", readOnly)
   .route("/repositories", repositoryFiles);
 

@@ -1,5 +1,6 @@
 import { Refusal } from "#domain/refusal";
 import type { Database } from "#storage/db";
+import { endDeletionPause, findDeletionPause, saveDeletionPause } from "#storage/deletion-pause";
 import { addSetting, deleteSetting, findSetting } from "#storage/service-settings";
 
 /** While it is on, nobody but the operator and the agents changes anything (wire.md §4.2, `read_only_mode_active`). */
@@ -28,4 +29,23 @@ export async function setReadOnlyMode(db: Database, on: boolean): Promise<ReadOn
 
 export async function refuseInReadOnlyMode(db: Database): Promise<void> {
   if ((await readOnlyMode(db)).on) throw new Refusal("read_only_mode_active", { message: readOnlyMessage });
+}
+
+/** While the sweep's deletions are paused, no blob goes that an earlier moment of the database may name. */
+export interface DeletionPause {
+  paused: boolean;
+  /** When the pause began, as ISO 8601. */
+  since: string | null;
+}
+
+export async function deletionPause({ BLOBS }: Pick<Env, "BLOBS">): Promise<DeletionPause> {
+  const since = await findDeletionPause(BLOBS);
+  return { paused: since !== undefined, since: since ?? null };
+}
+
+/** Paused twice, it keeps its first moment. */
+export async function setDeletionPause(env: Pick<Env, "BLOBS">, paused: boolean): Promise<DeletionPause> {
+  if (paused) await saveDeletionPause(env.BLOBS, new Date().toISOString());
+  else await endDeletionPause(env.BLOBS);
+  return await deletionPause(env);
 }

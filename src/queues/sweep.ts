@@ -18,36 +18,46 @@ import {
   removeStrayInputs,
   wakeLostBuilds,
 } from "#domain/sweep";
+import { deletionPause } from "#domain/service-settings";
 import { wakeTestdrives } from "#domain/testdrives/testdrive";
-import { openDatabase } from "#storage/db";
+import { openDatabase, type Database } from "#storage/db";
+
+type Chore = (env: Env, db: Database, now: number) => Promise<void>;
+
+const repairs: readonly Chore[] = [
+  wakeLostBuilds,
+  wakeTestdrives,
+  sendOutbox,
+  refreshRepositories,
+  resumeImports,
+  mendUserRepositories,
+  forgetIdempotentAnswers,
+];
+
+/** What an operator can pause: a restored database may name what the one before had no use for. */
+const deletions: readonly Chore[] = [
+  forgetRetiredBuilds,
+  expireOldImages,
+  expirePreparedRoots,
+  removeStrayBuildBlobs,
+  removeStrayInputs,
+  removeStraySolvs,
+  removeStrayDownloads,
+  removeStrayPackages,
+  thawOverBuilds,
+  removeStrayUploads,
+  removeReleasedUploads, // before the next one, which forgets when they were released
+  removeReleasedContents,
+  removeStrayContents,
+  abortLostUploads,
+];
 
 /** Every minute: what has changed is looked at, and what a crash left lying is picked up. One chore that fails does not keep the others from being done. */
 export async function sweep(event: ScheduledController, env: Env): Promise<void> {
   const db = openDatabase(env.DB);
-  const chores = [
-    wakeLostBuilds,
-    wakeTestdrives,
-    sendOutbox,
-    refreshRepositories,
-    resumeImports,
-    mendUserRepositories,
-    forgetRetiredBuilds,
-    expireOldImages,
-    expirePreparedRoots,
-    removeStrayBuildBlobs,
-    removeStrayInputs,
-    removeStraySolvs,
-    removeStrayDownloads,
-    removeStrayPackages,
-    thawOverBuilds,
-    removeStrayUploads,
-    removeReleasedUploads, // before the next one, which forgets when they were released
-    removeReleasedContents,
-    removeStrayContents,
-    abortLostUploads,
-    forgetIdempotentAnswers,
-  ];
-  for (const chore of chores) {
-    await chore(env, db, event.scheduledTime).catch((error: unknown) => console.error(`${chore.name}:`, error));
-  }
+  const run = async (chore: Chore) =>
+    chore(env, db, event.scheduledTime).catch((error: unknown) => console.error(`${chore.name}:`, error));
+  for (const chore of repairs) await run(chore);
+  const { paused } = await deletionPause(env);
+  if (!paused) for (const chore of deletions) await run(chore);
 }

@@ -42,6 +42,9 @@ export const contentKey = (blobId: string) => `contents/${blobId}`;
 /** What is shown of a background, beside the background itself. */
 export const thumbnailKey = (blobId: string) => `contents/${blobId}/100x100`;
 
+/** Is there while the sweep deletes nothing. */
+export const deletionPauseKey = "service/deletions-paused";
+
 /** What the sweeper looks through, and whose a key is. */
 export const buildsPrefix = "builds/";
 export const inputsPrefix = "inputs/";

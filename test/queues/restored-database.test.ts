@@ -2,20 +2,23 @@ import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { sweep } from "#queues/sweep";
+import { buildPrefix } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
 import { findTestdrive } from "#storage/testdrives";
 import { objectOfBuild, seenRunning } from "../support/builds.ts";
-import { signedIn, visit, type Client } from "../support/client.ts";
+import { operate, signedIn, visit, type Client } from "../support/client.ts";
 import { listen } from "../support/events.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
 import { bytesOf, fakeAgent } from "../support/fake-agent.ts";
+import { uploadFile } from "../support/files.ts";
 import { bookmark, restore } from "../support/restore.ts";
 import { objectOf, rowSays, runningDrive, startDrive } from "../support/testdrives.ts";
 import { readXml } from "../support/xml.ts";
 
 const db = openDatabase(env.DB);
 const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
 
 let tux: Client;
 beforeEach(async () => {
@@ -23,6 +26,7 @@ beforeEach(async () => {
 });
 
 const sweepIn = (ms: number) => sweep({ scheduledTime: Date.now() + ms, cron: "* * * * *", noRetry() {} }, env);
+const keysBelow = async (prefix: string) => (await env.BLOBS.list({ prefix })).objects.map(({ key }) => key);
 const statusOf = async (buildId: number) => (await findAnyBuild(db, buildId))?.status;
 
 async function download(buildId: number): Promise<string> {
@@ -93,6 +97,33 @@ describe("a database that was restored to an earlier moment", () => {
     expect(await seenRunning(tux, buildId)).toMatchObject({ state: "queued" });
     await agent.buildsSuccessfully(buildId, bytesOf("built again"));
     expect(await download(buildId)).toBe("built again");
+  });
+
+  it("finds all blobs that its rows name when deletions were paused, also by a row that is gone now", async () => {
+    const { applianceId, buildId, agent } = await createBuild(tux, bytesOf("an image"));
+    const { id: fileId } = await uploadFile(tux, applianceId, "a content");
+    const moment = await bookmark();
+    const named = await keysBelow("");
+    const pause = await operate("PUT", "/deletions", { paused: true });
+    const { since } = await pause.json<{ since: string }>();
+
+    const lost = await agent.buildsSuccessfully(
+      await startBuild(tux, applianceId, { version: "0.0.1", force: "1" }),
+      bytesOf("another"),
+    );
+    await tux.delete(`/files/${fileId}`);
+    await sweepIn(40 * dayMs);
+    await restore(moment);
+    expect(await (await operate("GET", "/deletions")).json()).toEqual({ paused: true, since });
+    await sweepIn(40 * dayMs);
+
+    expect(await keysBelow("")).toEqual(expect.arrayContaining(named));
+    expect(await download(buildId)).toBe("an image");
+    expect(await (await tux.get(`/files/${fileId}/data`)).text()).toBe("a content");
+    await operate("PUT", "/deletions", { paused: false });
+    await sweepIn(2 * 60 * minuteMs);
+    expect(await keysBelow(buildPrefix(lost.uid))).toEqual([]);
+    expect(await download(buildId)).toBe("an image");
   });
 
   it("ends builds that it has lost: a queued one by its alarm, a running one by a heartbeat", async () => {

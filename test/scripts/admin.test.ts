@@ -12,20 +12,21 @@ const acceptance = {
 };
 
 let service: Server;
-let isReadOnly: boolean;
+let isOn: boolean;
 let asked: string[];
 let printed: string;
 
 /** Answers as the admin routes do (test/api/read-only.test.ts and test/web/agreement.test.ts have the real ones). */
 beforeEach(async () => {
-  [isReadOnly, asked, printed] = [false, [], ""];
+  [isOn, asked, printed] = [false, [], ""];
   service = createServer(async (request, response) => {
     let body = "";
     for await (const chunk of request) body += String(chunk);
     asked.push(`${request.method} ${request.url} ${request.headers.authorization} ${body}`.trim());
-    if (request.method === "PUT") isReadOnly = (JSON.parse(body) as { on: boolean }).on;
-    const readOnly = { on: isReadOnly, since: isReadOnly ? "2026-11-20T10:00:00.000Z" : null };
-    response.end(JSON.stringify(request.url === "/admin/agreements" ? { agreements: [acceptance] } : readOnly));
+    const told = JSON.parse(body || "{}") as { on?: boolean; paused?: boolean };
+    isOn = told.on ?? told.paused ?? false;
+    const mode = { on: isOn, paused: isOn, since: isOn ? "2026-11-20T10:00:00.000Z" : null };
+    response.end(JSON.stringify(request.url === "/admin/agreements" ? { agreements: [acceptance] } : mode));
   }).listen(0, "127.0.0.1");
   await once(service, "listening");
   vi.spyOn(process.stdout, "write").mockImplementation((text) => Boolean((printed += String(text))));
@@ -80,6 +81,19 @@ describe("npm run admin", () => {
   it("refuses an admin secret that cannot be sent", async () => {
     const env = { KILN_URL: "http://127.0.0.1:1", KILN_ADMIN_SECRET: "two\nlines" };
     await expect(administer(["account", "list"], env)).rejects.toThrow(/^KILN_ADMIN_SECRET contains a space/);
+  });
+});
+
+describe("npm run admin -- deletions", () => {
+  it.each([
+    ["pause", 'PUT /admin/deletions Bearer secret {"paused":true}', "deletes nothing since 2026-11-20T10:00:00.000Z"],
+    ["resume", 'PUT /admin/deletions Bearer secret {"paused":false}', "The sweep deletes."],
+    ["status", "GET /admin/deletions Bearer secret", "The sweep deletes."],
+  ])("%s asks for it, and says what holds now", async (word, request, words) => {
+    await run("deletions", word);
+
+    expect(asked).toEqual([request]);
+    expect(printed).toContain(words);
   });
 });
 
