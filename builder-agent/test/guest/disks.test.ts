@@ -1,0 +1,142 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { makeKiwiPlace } from "../../src/build/kiwi.ts";
+import type { KiwiJob } from "../../src/build/kiwi-runner.ts";
+import { makeBuilderRoot } from "../../src/guest/builder-root.ts";
+import { installedPackages } from "../../src/guest/host-packages.ts";
+import { jobCommands, makeBlankDisk, makeJobDisk, packDisk } from "../../src/guest/job-disk.ts";
+import { guestScript } from "../../src/guest/scripts.ts";
+import { RootShare } from "../../src/prepared/share.ts";
+import { silent, temporaryDir } from "../support/agent-place.ts";
+import { frozenInput } from "../support/frozen-input.ts";
+
+const { signal } = new AbortController();
+const said = (command: string, ...args: string[]) =>
+  execFileSync(command, args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+/** Mode, owner and name of all that is in a squashfs. */
+const listed = (disk: string) =>
+  new Map(
+    said("unsquashfs", "-d", "", "-lln", disk)
+      .split("\n")
+      .flatMap((line) => {
+        const [, mode = "", owner = "", name = ""] =
+          /^(\S{10}) (\d+\/\d+) .*?\d\d:\d\d (\/.*?)(?: -> .*)?$/.exec(line) ?? [];
+        return name === "" ? [] : [[name, { mode, owner }] as const];
+      }),
+  );
+const contentIn = (disk: string, path: string) => said("unsquashfs", "-cat", disk, path);
+
+/** A work directory as a build has it before its guest starts. */
+async function openJob(): Promise<KiwiJob> {
+  const dir = await temporaryDir();
+  onTestFinished(() => dir[Symbol.asyncDispose]());
+  const place = await makeKiwiPlace(dir.path);
+  mkdirSync(place.keys);
+  writeFileSync(join(place.keys, "0.asc"), "a key");
+  writeFileSync(join(place.description, "config.xml"), "<image/>");
+  writeFileSync(join(place.packages, "a.rpm"), "a package", { mode: 0o600 });
+  const keys = [join(place.keys, "0.asc")];
+  return {
+    input: frozenInput(),
+    place,
+    workDir: dir.path,
+    keys,
+    fetch: async () => {},
+    signal,
+    onLine: silent,
+    onPhase: silent,
+  };
+}
+
+describe("the disk of a job", () => {
+  it("has what KIWI needs, all of it root's, and the packages lie here no longer", async () => {
+    const job = await openJob();
+    symlinkSync("/etc/shadow", join(job.place.description, "link"));
+    const disk = await makeJobDisk(job);
+    const files = listed(disk);
+
+    expect(new Set([...files.values()].map(({ owner }) => owner))).toEqual(new Set(["0/0"]));
+    expect(files.get("/run")?.mode).toBe("-rwxr-xr-x");
+    expect(files.get("/description/link")?.mode[0]).toBe("l"); // and not what it points to
+    expect(contentIn(disk, "run")).toBe(readFileSync(guestScript("kiwi.sh"), "utf8"));
+    expect(contentIn(disk, "description/config.xml")).toBe("<image/>");
+    expect(contentIn(disk, "packages/a.rpm")).toBe("a package");
+    expect(contentIn(disk, "keys/0.asc")).toBe("a key");
+    expect(files.has("/shims/loaded.py")).toBe(true);
+    for (const [step, words] of Object.entries(jobCommands(job))) {
+      expect(contentIn(disk, step).split("\0")).toEqual([...words, ""]);
+    }
+    expect(existsSync(job.place.packages)).toBe(false);
+  });
+
+  it("has the archive of a prepared root instead of the steps that would make one", async () => {
+    const job = await openJob();
+    const roots = {
+      turn: async () => silent,
+      take: async (_: string, to: string) => (writeFileSync(to, "an archive"), true),
+      keep: async () => {},
+      forget: async () => {},
+      giveUp: async () => {},
+    };
+    const share = await RootShare.join({ roots, key: "k", workDir: job.workDir, signal, onNote: silent });
+    const files = listed(await makeJobDisk({ ...job, share }));
+    expect([files.has("/restore"), files.has("/prepare"), files.has("/prepared.tar.zst")]).toEqual([true, false, true]);
+  });
+
+  it("is not made of what is not there, nor for a build that was stopped", async () => {
+    await using dir = await temporaryDir();
+    const disk = join(dir.path, "disk");
+    await expect(packDisk([join(dir.path, "nowhere")], disk, signal)).rejects.toThrow(/mksquashfs/);
+    const stopped = AbortSignal.abort(new Error("stopped"));
+    await expect(packDisk([dir.path], disk, stopped)).rejects.toThrow("stopped");
+  });
+});
+
+describe("a blank disk", () => {
+  it("is as large as it says, takes no room, is its owner's alone and never another file", async () => {
+    await using dir = await temporaryDir();
+    const disk = await makeBlankDisk(join(dir.path, "blank"), 2 ** 40);
+    const { size, blocks, mode } = statSync(disk);
+    expect([size, blocks, mode & 0o777]).toEqual([2 ** 40, 0, 0o600]);
+    await expect(makeBlankDisk(disk, 1)).rejects.toThrow(/EEXIST/);
+    symlinkSync("/tmp/elsewhere", join(dir.path, "link"));
+    await expect(makeBlankDisk(join(dir.path, "link"), 1)).rejects.toThrow(/EEXIST/);
+  });
+
+  it("can be filled with a file system", async () => {
+    await using dir = await temporaryDir();
+    const disk = await makeBlankDisk(join(dir.path, "blank"), 64 * 1024 * 1024);
+    said("mke2fs", "-q", "-t", "ext4", disk);
+    expect(said("debugfs", "-R", "ls -p /", disk)).toContain("lost+found");
+  });
+});
+
+describe("the builder's root", () => {
+  it("has files of packages, our scripts and the kernel's modules, and Debian's accounts instead of this host's", async () => {
+    await using dir = await temporaryDir();
+    const modulesDir = join(dir.path, "modules");
+    mkdirSync(join(modulesDir, "lib/modules/6.1"), { recursive: true });
+    writeFileSync(join(modulesDir, "lib/modules/6.1/modules.dep"), "");
+    const bash = installedPackages().get("bash");
+    if (!bash) throw new Error("bash is not installed");
+    const into = join(dir.path, "root.squashfs");
+
+    await makeBuilderRoot(
+      { packages: [bash], missing: [] },
+      { kernel: { version: "6.1", modulesDir }, workDir: dir.path, into },
+    );
+
+    const files = listed(into);
+    expect(new Set([...files.values()].map(({ owner }) => owner))).toEqual(new Set(["0/0"]));
+    expect(files.get("/tmp")?.mode).toBe("drwxrwxrwt");
+    expect(files.get("/usr/lib/kiln/builder.sh")?.mode).toBe("-rwxr-xr-x");
+    expect(files.has("/usr/bin/bash")).toBe(true);
+    expect(files.has("/usr/lib/modules/6.1/modules.dep")).toBe(true);
+    expect(contentIn(into, "etc/passwd")).toBe(readFileSync("/usr/share/base-passwd/passwd.master", "utf8"));
+    expect(contentIn(into, "etc/hostname")).toBe("builder\n");
+    for (const path of ["/etc/shadow", "/etc/machine-id", "/etc/resolv.conf"])
+      expect(files.has(path), path).toBe(false);
+  });
+});
