@@ -1,7 +1,9 @@
-import { account, apiVersion, templateSet, templateSets } from "#documents/account";
+import { account, apiVersion, limits, templateSet, templateSets } from "#documents/account";
+import { usedLimits } from "#domain/accounts/limits";
 import { diskQuota } from "#domain/accounts/quota";
 import { Refusal } from "#domain/refusal";
 import { findTemplateSet, listTemplateSets } from "#storage/template-sets";
+import { v2 } from "#openapi/operation";
 import { call, type CallGroup } from "#api/call";
 
 export const general: CallGroup = {
@@ -17,6 +19,14 @@ export const general: CallGroup = {
         openIdUrls: [],
         quota: await diskQuota(db, Number(env.ACCOUNT_QUOTA_GB), account.id),
       }),
+    }),
+    call("GET /account/limits", {
+      name: "getAccountLimits",
+      versions: v2,
+      summary: "What your account may have beside its disk quota, and how much of that it has",
+      details: "What exceeds a limit is refused with `unknown_error` and a sentence that names the limit.",
+      answer: limits,
+      act: ({ env, db, account }) => usedLimits(env, db, account.id),
     }),
     call("GET /api_version", {
       name: "getApiVersion",

@@ -1,6 +1,7 @@
 import type { Account } from "#storage/accounts";
+import type { Counted } from "#storage/limits";
 import type { TemplateSet } from "#storage/template-sets";
-import { arrayOf, fields, id, inside, plainListOf, repeated, text, time } from "#wire/field";
+import { arrayOf, fields, id, inside, int, plainListOf, repeated, text, time } from "#wire/field";
 import * as leaves from "#wire/leaf";
 import { document } from "#wire/shape";
 
@@ -22,6 +23,32 @@ export const account = document(
     // There is no sign-in by OpenID; clients read the element.
     openid_urls: inside("openIdUrls", plainListOf("openid_url", leaves.url("https://id.example.org/mira"))),
     disk_quota: inside("quota", diskQuota),
+  }),
+);
+
+interface ShownLimits {
+  used: Counted;
+  most: Counted;
+}
+
+const limit = (name: keyof Counted, used: number, most: number) =>
+  inside(
+    ({ used, most }: ShownLimits) => ({ used: used[name], most: most[name] }),
+    fields({ used: int("used", used), most: int("most", most) }),
+  );
+
+/** Ours: the document `account` has no place for it. */
+export const limits = document(
+  "Limits",
+  "limits",
+  fields({
+    repositories: limit("repositories", 2, 50),
+    packages: limit("packages", 1840, 300_000),
+    repository_bytes: limit("repositoryBytes", 921_344, 209_715_200),
+    appliances: limit("appliances", 7, 500),
+    configuration_bytes: limit("configurationBytes", 14_210, 20_971_520),
+    comments: limit("comments", 3, 2000),
+    webhooks: limit("webhooks", 1, 6),
   }),
 );
 

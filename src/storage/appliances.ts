@@ -1,5 +1,6 @@
-import { and, asc, eq, isNull, or, sql } from "drizzle-orm";
+import { and, asc, eq, isNull, or, sql, type SQL } from "drizzle-orm";
 import type { Database } from "./db.ts";
+import { type Counted, counts } from "./limits.ts";
 import {
   applianceRepositories,
   appliances,
@@ -61,38 +62,61 @@ export const findBaseSystem = (db: Database, name: string) =>
 
 export const listBaseSystems = (db: Database) => db.query.baseSystems.findMany({ orderBy: asc(baseSystems.name) });
 
+/** What an account may have of appliances. */
+export type ApplianceLimits = Pick<Counted, "appliances" | "configurationBytes">;
+
+/** Takes a clone away again that is one too many, before anything is copied into it. */
+export const deleteRefusedClone = (
+  db: Database,
+  { uuid, accountId = null }: NewAppliance,
+  { hasSource, most }: { hasSource: SQL; most: ApplianceLimits },
+) =>
+  db
+    .delete(appliances)
+    .where(
+      and(
+        eq(appliances.uuid, uuid),
+        sql`(NOT ${hasSource} OR ${counts.appliances(accountId ?? 0)} > ${most.appliances}
+             OR ${counts.configurationBytes(accountId ?? 0)} > ${most.configurationBytes})`,
+      ),
+    )
+    .returning({ id: appliances.id });
+
 /**
  * Writes the clone and copies its source's selection, overlay files, keys, and those of its repositories that the clone's
- * owner may see, in one batch. Undefined: the source is gone, and nothing was written.
+ * owner may see, in one batch. Undefined: the source is gone, or a limit is reached, and nothing was written.
  */
-export async function saveClone(db: Database, clone: NewAppliance, sourceId: number): Promise<Appliance | undefined> {
+export async function saveClone(
+  db: Database,
+  clone: NewAppliance,
+  { sourceId, most }: { sourceId: number; most: ApplianceLimits },
+): Promise<Appliance | undefined> {
+  const hasSource = sql`EXISTS (SELECT 1 FROM appliances WHERE id = ${sourceId})`;
   const cloneId = sql`(SELECT id FROM appliances WHERE uuid = ${clone.uuid})`;
   // drizzle cannot bind a bare statement inside a batch, so the copies are inserts of every column in its order.
-  const [added, , , , , orphan] = await db.batch([
+  const [added, refused] = await db.batch([
     db.insert(appliances).values(clone).returning(),
+    deleteRefusedClone(db, clone, { hasSource, most }),
     db.insert(applianceRepositories).select(
       sql`SELECT ${cloneId}, repository_id, position FROM appliance_repositories
             JOIN repositories ON repositories.id = repository_id
-            WHERE appliance_id = ${sourceId} AND (account_id IS NULL OR account_id = ${clone.accountId ?? null})`,
+            WHERE appliance_id = ${sourceId} AND ${cloneId} IS NOT NULL
+              AND (account_id IS NULL OR account_id = ${clone.accountId ?? null})`,
     ),
     db.insert(selections).select(
       sql`SELECT NULL, ${cloneId}, kind, name, version, repository_id FROM selections
-          WHERE appliance_id = ${sourceId} ORDER BY id`,
+          WHERE appliance_id = ${sourceId} AND ${cloneId} IS NOT NULL ORDER BY id`,
     ),
     db.insert(overlayFiles).select(
       sql`SELECT NULL, ${cloneId}, file_name, path, owner, group_name, permissions, enabled, size, md5, sha256, blob_id, created_at
-          FROM overlay_files WHERE appliance_id = ${sourceId} ORDER BY id`,
+          FROM overlay_files WHERE appliance_id = ${sourceId} AND ${cloneId} IS NOT NULL ORDER BY id`,
     ),
     db.insert(gpgKeys).select(
       sql`SELECT NULL, ${cloneId}, name, target, fingerprint, key, created_at FROM gpg_keys
-          WHERE appliance_id = ${sourceId} ORDER BY id`,
+          WHERE appliance_id = ${sourceId} AND ${cloneId} IS NOT NULL ORDER BY id`,
     ),
-    db
-      .delete(appliances)
-      .where(and(eq(appliances.uuid, clone.uuid), sql`NOT EXISTS (SELECT 1 FROM appliances WHERE id = ${sourceId})`))
-      .returning({ id: appliances.id }),
   ]);
-  return orphan.length > 0 ? undefined : added[0];
+  return refused.length > 0 ? undefined : added[0];
 }
 
 /**

@@ -2,15 +2,18 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Configuration } from "#domain/configuration/configuration";
 import type { Appliance } from "./appliances.ts";
 import type { Database } from "./db.ts";
+import { counts } from "./limits.ts";
 import { appliances } from "./schema.ts";
 
 export type ConfigurationColumns = Pick<Appliance, "name" | "version" | "imageType" | "configuration">;
 
-/** Writes over what was read; undefined where somebody else has changed any of it since, or it is gone. */
+/** Writes over what was read; undefined where somebody else has changed any of it since, it is gone, or the account's limit is reached. */
 export async function saveConfiguration(
   db: Database,
-  { read, columns }: { read: Appliance; columns: ConfigurationColumns },
+  { read, columns, mostBytes }: { read: Appliance; columns: ConfigurationColumns; mostBytes: number },
 ): Promise<Appliance | undefined> {
+  const bytes = sql`length(CAST(${JSON.stringify(columns.configuration)} AS BLOB))`;
+  const all = counts.configurationBytes(read.accountId ?? 0);
   const [saved] = await db
     .update(appliances)
     .set({ ...columns, lastEditedAt: new Date() })
@@ -21,6 +24,7 @@ export async function saveConfiguration(
         eq(appliances.version, read.version),
         eq(appliances.imageType, read.imageType),
         sql`json(${appliances.configuration}) = json(${JSON.stringify(read.configuration)})`,
+        sql`(${bytes} <= configuration_bytes OR ${all} - configuration_bytes + ${bytes} <= ${mostBytes})`,
       ),
     )
     .returning();

@@ -1,47 +1,44 @@
-import { and, eq, sql } from "drizzle-orm";
-import type { Appliance, NewAppliance } from "./appliances.ts";
+import { sql } from "drizzle-orm";
+import { type Appliance, type ApplianceLimits, deleteRefusedClone, type NewAppliance } from "./appliances.ts";
 import type { Database } from "./db.ts";
 import { applianceRepositories, appliances, gpgKeys, overlayFiles, selections } from "./schema.ts";
 
 /**
  * Writes a clone of a published version as it was published, in one batch: of its repositories those that the clone's
- * owner may see. Undefined: it was unpublished in between, and nothing was written.
+ * owner may see. Undefined: it was unpublished in between, or a limit is reached, and nothing was written.
  */
 export async function savePublishedClone(
   db: Database,
   clone: NewAppliance,
-  publicationId: number,
+  { publicationId, most }: { publicationId: number; most: ApplianceLimits },
 ): Promise<Appliance | undefined> {
+  const hasSource = sql`EXISTS (SELECT 1 FROM publications WHERE id = ${publicationId})`;
   const cloneId = sql`(SELECT id FROM appliances WHERE uuid = ${clone.uuid})`;
   const published = (list: string) =>
     sql`json_each((SELECT definition -> ${`$.${list}`} FROM publications WHERE id = ${publicationId})) AS one`;
-  const [added, , , , , orphan] = await db.batch([
+  const [added, refused] = await db.batch([
     db.insert(appliances).values(clone).returning(),
+    deleteRefusedClone(db, clone, { hasSource, most }),
     db.insert(applianceRepositories).select(
       sql`SELECT ${cloneId}, repositories.id, one.key FROM ${published("repositoryIds")}
           JOIN repositories ON repositories.id = one.value
-          WHERE repositories.account_id IS NULL OR repositories.account_id = ${clone.accountId ?? null} ORDER BY one.key`,
+          WHERE ${cloneId} IS NOT NULL
+            AND (repositories.account_id IS NULL OR repositories.account_id = ${clone.accountId ?? null}) ORDER BY one.key`,
     ),
     db.insert(selections).select(
       sql`SELECT NULL, ${cloneId}, one.value ->> 'kind', one.value ->> 'name', one.value ->> 'version',
             one.value ->> 'repositoryId'
-          FROM ${published("selection")} ORDER BY one.key`,
+          FROM ${published("selection")} WHERE ${cloneId} IS NOT NULL ORDER BY one.key`,
     ),
     db.insert(overlayFiles).select(
       sql`SELECT NULL, ${cloneId}, file_name, path, owner, group_name, permissions, enabled, size, md5, sha256, blob_id, created_at
-          FROM published_files WHERE publication_id = ${publicationId} ORDER BY position`,
+          FROM published_files WHERE publication_id = ${publicationId} AND ${cloneId} IS NOT NULL ORDER BY position`,
     ),
     db.insert(gpgKeys).select(
       sql`SELECT NULL, ${cloneId}, one.value ->> 'name', one.value ->> 'target', one.value ->> 'fingerprint',
             one.value ->> 'key', ${Date.now()}
-          FROM ${published("gpgKeys")} ORDER BY one.key`,
+          FROM ${published("gpgKeys")} WHERE ${cloneId} IS NOT NULL ORDER BY one.key`,
     ),
-    db
-      .delete(appliances)
-      .where(
-        and(eq(appliances.uuid, clone.uuid), sql`NOT EXISTS (SELECT 1 FROM publications WHERE id = ${publicationId})`),
-      )
-      .returning({ id: appliances.id }),
   ]);
-  return orphan.length > 0 ? undefined : added[0];
+  return refused.length > 0 ? undefined : added[0];
 }

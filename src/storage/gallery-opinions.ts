@@ -1,5 +1,6 @@
 import { asc, eq, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
+import { counts } from "./limits.ts";
 import { relisted } from "./gallery-listings.ts";
 import { accounts, comments, galleryUses, ratings } from "./schema.ts";
 
@@ -63,14 +64,14 @@ export interface NewComment {
   text: string;
 }
 
-/** False: the comment that it replies to is not one of this appliance, or the appliance is not published any more. */
-export async function addComment(db: Database, comment: NewComment): Promise<boolean> {
+/** False: the comment that it replies to is not one of this appliance, the appliance is not published any more, or the account has written too many. */
+export async function addComment(db: Database, comment: NewComment, most: number): Promise<boolean> {
   const { applianceId, accountId, parentId, text } = comment;
   const added = await db
     .insert(comments)
     .select(
       sql`SELECT NULL, ${applianceId}, ${accountId}, ${parentId}, ${text}, ${Date.now()}
-          WHERE ${isPublished(applianceId)} AND (${parentId} IS NULL
+          WHERE ${isPublished(applianceId)} AND ${counts.comments(accountId)} < ${most} AND (${parentId} IS NULL
             OR EXISTS (SELECT 1 FROM comments WHERE id = ${parentId} AND appliance_id = ${applianceId}))`,
     )
     .returning({ id: comments.id });

@@ -15,6 +15,9 @@ export const findMadeImport = (db: Database, { url, revision }: Contents): Promi
     where: and(eq(imports.url, url), eq(imports.revision, revision), isNotNull(imports.madeAt)),
   });
 
+export const findImport = (db: Database, id: string): Promise<MadeImport | undefined> =>
+  db.query.imports.findFirst({ where: eq(imports.id, id) });
+
 /** Names an import before its first package. */
 export async function beginContents(db: Database, id: string, { url, revision }: Contents): Promise<void> {
   await db.insert(imports).values({ id, url, revision, begunAt: new Date() });

@@ -1,5 +1,6 @@
 import { and, asc, eq, inArray, isNull, or, sql, type SQL } from "drizzle-orm";
 import type { Database } from "./db.ts";
+import { counts } from "./limits.ts";
 import { applianceRepositories, appliances, repositories } from "./schema.ts";
 
 export type Repository = typeof repositories.$inferSelect;
@@ -57,10 +58,26 @@ export const findUserRepository = (
     ),
   });
 
-/** Undefined: the account, or everyone, has one of this address already. */
-export async function addRepository(db: Database, row: NewRepository): Promise<Repository | undefined> {
-  const [added] = await db.insert(repositories).values(row).onConflictDoNothing().returning();
-  return added;
+/** Undefined: the account, or everyone, has one of this address already, or the account has as many as it may have. */
+export async function addRepository(
+  db: Database,
+  row: NewRepository,
+  most = Number.MAX_SAFE_INTEGER,
+): Promise<Repository | undefined> {
+  const uid = crypto.randomUUID();
+  const isTooMany = sql`${counts.repositories(row.accountId ?? 0)} > ${most}`;
+  const [[added], refused] = await db.batch([
+    db
+      .insert(repositories)
+      .values({ ...row, uid })
+      .onConflictDoNothing()
+      .returning(),
+    db
+      .delete(repositories)
+      .where(and(eq(repositories.uid, uid), isTooMany))
+      .returning({ id: repositories.id }),
+  ]);
+  return refused.length > 0 ? undefined : added;
 }
 
 /** Removes a repository that never had a good import; one that an appliance uses stays. */

@@ -3,6 +3,7 @@ import { eq, sql } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
 import { cloneAppliance } from "#domain/appliances/appliance";
 import { findAccount } from "#storage/accounts";
+import { limitsOf } from "#domain/accounts/limits";
 import { deleteApplianceRows, findAppliance, saveClone } from "#storage/appliances";
 import { openDatabase } from "#storage/db";
 import { applianceRepositories, appliances, gpgKeys, overlayFiles, selections, shares } from "#storage/schema";
@@ -133,7 +134,9 @@ describe("a clone", () => {
     await deleteApplianceRows(db, source);
     const uuid = crypto.randomUUID();
 
-    expect(await saveClone(db, { ...row, uuid, parentId: id }, source)).toBeUndefined();
+    expect(
+      await saveClone(db, { ...row, uuid, parentId: id }, { sourceId: source, most: limitsOf(env) }),
+    ).toBeUndefined();
 
     expect(await db.select().from(appliances).where(eq(appliances.uuid, uuid))).toEqual([]);
     for (const table of copied) expect(await db.select().from(table).where(eq(table.applianceId, source))).toEqual([]);

@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { limitsOf } from "#domain/accounts/limits";
 import { savePublishedClone } from "#storage/gallery-clones";
 import { openDatabase } from "#storage/db";
 import { appliances, galleryUses, gpgKeys, overlayFiles } from "#storage/schema";
@@ -128,7 +129,8 @@ describe("a clone out of the gallery", () => {
     const uuid = crypto.randomUUID();
     const { id: _, ...row } = source;
 
-    expect(await savePublishedClone(db, { ...row, uuid, accountId: rhea.accountId }, 999_999_999)).toBeUndefined();
+    const gone = { publicationId: 999_999_999, most: limitsOf(env) };
+    expect(await savePublishedClone(db, { ...row, uuid, accountId: rhea.accountId }, gone)).toBeUndefined();
 
     expect(await db.select().from(appliances).where(eq(appliances.uuid, uuid))).toEqual([]);
     await tux.delete(galleryPath(id, "/version/0.0.1"));

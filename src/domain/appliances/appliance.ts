@@ -1,5 +1,6 @@
 import type { Arch } from "#contract/index";
-import { configurationOf, type Configuration } from "#domain/configuration/configuration";
+import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
+import { configurationOf, type Configuration, storedBytesOf } from "#domain/configuration/configuration";
 import { forStranger, sealedAnew, type ConfigurationKey } from "#domain/configuration/secrets";
 import { configurationForClone, noteUse } from "#domain/gallery/clone";
 import { Refusal } from "#domain/refusal";
@@ -40,7 +41,7 @@ export async function getOwnAppliance(db: Database, accountId: number, id: numbe
  * first version, without builds.
  */
 export async function cloneAppliance(
-  { env, db }: { env: ConfigurationKey; db: Database },
+  { env, db }: { env: ConfigurationKey & LimitsEnv; db: Database },
   account: Account,
   request: CloneRequest,
 ): Promise<Appliance> {
@@ -49,15 +50,13 @@ export async function cloneAppliance(
   const { id, parentId: _parentId, ...copied } = source;
   const configuration = await clonedConfiguration({ env, db }, account, source);
   const clone = { ...copied, configuration, ...ownTraits(account, source, request) };
-  const saved = await saveClone(db, clone, id);
-  // It was deleted in between.
-  if (!saved) throw new Refusal("invalid_appliance_id");
-  return saved;
+  const saved = await saveClone(db, clone, { sourceId: id, most: limitsOf(env) });
+  return saved ?? (await refuseClone({ env, db }, account, configuration));
 }
 
 /** The version that was published last, as it was then. */
 async function clonePublished(
-  { env, db }: { env: ConfigurationKey; db: Database },
+  { env, db }: { env: ConfigurationKey & LimitsEnv; db: Database },
   account: Account,
   request: CloneRequest,
 ): Promise<Appliance> {
@@ -70,10 +69,21 @@ async function clonePublished(
   const configuration = await configurationForClone({ env, db }, publication);
   const copied = { baseSystem, imageType, logoBlob, backgroundBlob, estimatedRawMb, estimatedCompressedMb };
   const clone = { ...copied, configuration, ...ownTraits(account, { id, name }, request) };
-  const saved = await savePublishedClone(db, clone, publication.id);
-  if (!saved) throw new Refusal("invalid_appliance_id");
+  const limits = { publicationId: publication.id, most: limitsOf(env) };
+  const saved = await savePublishedClone(db, clone, limits);
+  if (!saved) return await refuseClone({ env, db }, account, configuration);
   await noteUse(db, account, publication, "clone");
   return saved;
+}
+
+/** The account has too many, or the source was deleted in between. */
+async function refuseClone(
+  place: { env: LimitsEnv; db: Database },
+  { id }: Account,
+  configuration: Configuration,
+): Promise<never> {
+  await refuseOverLimit(place, id, { appliances: 1, configurationBytes: storedBytesOf(configuration) });
+  throw new Refusal("invalid_appliance_id");
 }
 
 /** What every clone has for itself. */

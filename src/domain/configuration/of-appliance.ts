@@ -1,4 +1,5 @@
-import { Configuration, configurationOf } from "#domain/configuration/configuration";
+import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
+import { Configuration, configurationOf, storedBytesOf } from "#domain/configuration/configuration";
 import { withChange, type ConfigurationChange, type Configured } from "#domain/configuration/change";
 import { opened, sealed, withoutPasswords, type ConfigurationKey } from "#domain/configuration/secrets";
 import { validate } from "#domain/configuration/validation";
@@ -8,7 +9,7 @@ import { saveConfiguration } from "#storage/configurations";
 import type { Database } from "#storage/db";
 
 interface Place {
-  env: ConfigurationKey;
+  env: ConfigurationKey & LimitsEnv;
   db: Database;
 }
 
@@ -54,8 +55,11 @@ export async function changeConfiguration(
     validate(after);
     const { name, version, imageType } = after;
     const configuration = Configuration.parse(await sealed(env, after.configuration, configurationOf(read)));
-    const saved = await saveConfiguration(db, { read, columns: { name, version, imageType, configuration } });
+    const columns = { name, version, imageType, configuration };
+    const saved = await saveConfiguration(db, { read, columns, mostBytes: limitsOf(env).configurationBytes });
     if (saved) return { ...after, id: appliance.id };
+    const configurationBytes = storedBytesOf(configuration) - storedBytesOf(read.configuration);
+    await refuseOverLimit({ env, db }, accountId, { configurationBytes });
     read = await readAgain(db, accountId, appliance.id);
   }
   throw new Refusal("unknown_error", { message: "Others are changing this appliance. Please try again." });

@@ -1,3 +1,4 @@
+import { limitReached, limitsOf, type LimitsEnv } from "#domain/accounts/limits";
 import { eventNames, type EventName } from "#domain/events/names";
 import { eventsObject } from "#domain/events/events";
 import type { OutsideRules } from "#domain/outside-address";
@@ -11,14 +12,11 @@ import { addWebhook, deleteWebhook, findWebhook, type Webhook } from "#storage/w
 
 export type { Delivery } from "#objects/webhook-deliveries";
 
-/** workerd has at most six connections under way from one object: with more, the slowest would hold up the others. */
-export const mostWebhooks = 6;
-
 type WebhookEnv = OutsideRules & Pick<Env, "API_KEY_ENCRYPTION_KEY" | "EVENTS">;
 
 /** A new webhook with the secret that signs its deliveries, which nobody is shown again. */
 export async function createWebhook(
-  env: WebhookEnv,
+  env: WebhookEnv & LimitsEnv,
   db: Database,
   accountId: number,
   request: { url: string; events?: string | undefined },
@@ -27,11 +25,10 @@ export async function createWebhook(
   const events = parseEvents(request.events);
   const secret = newToken();
   const secretCipher = await encrypt(env.API_KEY_ENCRYPTION_KEY, secret);
-  const webhook = await addWebhook(db, { accountId, url, events, secretCipher, createdAt: new Date() }, mostWebhooks);
+  const row = { accountId, url, events, secretCipher, createdAt: new Date() };
+  const webhook = await addWebhook(db, row, limitsOf(env).webhooks);
   if (webhook) return { webhook, secret };
-  throw new Refusal("unknown_error", {
-    message: `An account has at most ${mostWebhooks} webhooks. Delete one of them.`,
-  });
+  throw limitReached(env, "webhooks");
 }
 
 export async function getWebhook(db: Database, accountId: number, id: number): Promise<Webhook> {

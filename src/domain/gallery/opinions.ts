@@ -1,3 +1,4 @@
+import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
 import { refuseUnlessPublished } from "#domain/gallery/access";
 import { Refusal } from "#domain/refusal";
 import type { Account } from "#storage/accounts";
@@ -27,13 +28,16 @@ export async function getComments(db: Database, accountId: number, applianceId: 
 
 /** Answers all comments with the new one. */
 export async function comment(
-  db: Database,
+  { env, db }: { env: LimitsEnv; db: Database },
   { id: accountId }: Account,
   { applianceId, text, parentId }: { applianceId: number; text: string; parentId: number | undefined },
 ): Promise<Comment[]> {
   await refuseUnlessPublished(db, accountId, applianceId);
   if (text.trim() === "") throw new Refusal("missing_parameter", { message: "The comment is empty." });
-  const added = await addComment(db, { applianceId, accountId, text, parentId: parentId ?? null });
-  if (!added) throw new Refusal("invalid_parent");
+  const row = { applianceId, accountId, text, parentId: parentId ?? null };
+  if (!(await addComment(db, row, limitsOf(env).comments))) {
+    await refuseOverLimit({ env, db }, accountId, { comments: 1 });
+    throw new Refusal("invalid_parent");
+  }
   return await listComments(db, applianceId);
 }

@@ -1,10 +1,17 @@
 import type { KnownBaseSystem } from "#domain/repositories/base-system";
-import { importLimits, refuseMore } from "#domain/repositories/import-limits";
+import { type ImportLimits, limitsFor, refuseMore } from "#domain/repositories/import-limits";
 import { importPackages } from "#domain/repositories/packages";
 import type { Download, OpenedRepository } from "#repodata/repository";
 import { solvPrefixOf } from "#storage/blobs";
 import type { Database } from "#storage/db";
-import { beginContents, findMadeImport, finishContents, type MadeImport, releaseImport } from "#storage/imports";
+import {
+  beginContents,
+  type Contents,
+  findMadeImport,
+  finishContents,
+  type MadeImport,
+  releaseImport,
+} from "#storage/imports";
 import type { Repository } from "#storage/repositories";
 
 /** A repository whose files are at hand. */
@@ -26,9 +33,10 @@ interface Fetched {
 export async function contentsOf(env: Env, db: Database, fetched: Fetched): Promise<MadeImport> {
   const { repository, opened } = fetched;
   const contents = { url: repository.url, revision: opened.revision };
+  const limits = await limitsFor(env, db, repository);
   const known = await findMadeImport(db, contents);
-  if (!known) return (await make(env, db, { ...fetched, contents })) ?? (await contentsOf(env, db, fetched));
-  refuseMore({ packages: known.packageCount, bytes: known.bytes }, importLimits);
+  if (!known) return (await make(env, db, { ...fetched, contents, limits })) ?? (await contentsOf(env, db, fetched));
+  refuseMore({ packages: known.packageCount, bytes: known.bytes }, limits);
   if (repository.revision === null) await new Promise((resolve) => setTimeout(resolve, known.workMs));
   return known;
 }
@@ -37,7 +45,7 @@ export async function contentsOf(env: Env, db: Database, fetched: Fetched): Prom
 async function make(
   env: Env,
   db: Database,
-  { repository, contents, ...source }: Fetched & { contents: { url: string; revision: string } },
+  { repository, contents, ...source }: Fetched & { contents: Contents; limits: ImportLimits },
 ): Promise<MadeImport | undefined> {
   const importId = crypto.randomUUID();
   await beginContents(db, importId, contents);
@@ -48,7 +56,6 @@ async function make(
       ...source,
       repositoryId: repository.id,
       importId,
-      limits: importLimits,
     });
     const facts = { ...found, baseSystem: found.baseSystem ?? null, workMs: Date.now() - begunAt };
     made = await finishContents(db, importId, facts);

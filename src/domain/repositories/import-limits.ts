@@ -1,4 +1,8 @@
+import { type LimitsEnv, usedLimits } from "#domain/accounts/limits";
 import { RepodataFault } from "#repodata/fault";
+import type { Database } from "#storage/db";
+import { findImport } from "#storage/imports";
+import type { Repository } from "#storage/repositories";
 
 /** What an import may make of an index; small ones open to a hundred times their size. */
 export interface ImportLimits {
@@ -13,11 +17,32 @@ export const importLimits: ImportLimits = { packages: 200_000, bytes: 128 * 2 **
 /** Of all .solv files of one import, which hold the relations; the solver takes four times as much for them. */
 export const mostSolvBytes = 64 * 2 ** 20;
 
-export function refuseMore(found: ImportLimits, most: ImportLimits): void {
-  if (found.packages > most.packages) throw tooMuch(`${most.packages} packages`);
-  if (found.bytes > most.bytes) throw tooMuch(`${megabytes(most.bytes)} MB of names and descriptions`);
+/**
+ * What an import of this repository may make: also no more than its account has left, when what it shows now is gone.
+ * Its account's imports take turns, so that at most two are made at once, and one may come out over the limit.
+ */
+export async function limitsFor(env: LimitsEnv, db: Database, repository: Repository): Promise<ImportLimits> {
+  const { accountId, importId } = repository;
+  if (accountId === null) return importLimits;
+  const { used, most } = await usedLimits(env, db, accountId);
+  const now = importId === null ? undefined : await findImport(db, importId);
+  return {
+    packages: Math.min(importLimits.packages, most.packages - used.packages + (now?.packageCount ?? 0)),
+    bytes: Math.min(importLimits.bytes, most.repositoryBytes - used.repositoryBytes + (now?.bytes ?? 0)),
+  };
 }
+
+export function refuseMore(found: ImportLimits, most: ImportLimits): void {
+  if (found.packages > most.packages) throw tooMuch(`${atLeast0(most.packages)} packages${whose("packages", most)}`);
+  if (found.bytes > most.bytes) {
+    const megabytes = Math.floor(atLeast0(most.bytes) / 2 ** 20);
+    throw tooMuch(`${megabytes} MB of names and descriptions${whose("bytes", most)}`);
+  }
+}
+
+const whose = (name: keyof ImportLimits, most: ImportLimits) =>
+  most[name] < importLimits[name] ? ", which is what your account has left" : "";
 
 export const tooMuch = (most: string) => new RepodataFault("too_large", `it has more than ${most}`);
 
-const megabytes = (bytes: number) => Math.floor(bytes / 2 ** 20);
+const atLeast0 = (count: number) => Math.max(0, count);

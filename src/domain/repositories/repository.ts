@@ -10,6 +10,7 @@ import {
   removeUnimported,
   type Repository,
 } from "#storage/repositories";
+import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
 import { Refusal } from "#domain/refusal";
 import { otherBaseSystem } from "#domain/repositories/base-system";
 import { parseRepositoryUrl } from "#domain/repositories/address";
@@ -86,7 +87,7 @@ export async function importForAccount(
   request: { url: string; name: string },
 ): Promise<Repository> {
   const url = parseRepositoryUrl(env, request.url);
-  const { id } = await takeIn(db, accountId, { url, name: request.name });
+  const { id } = await takeIn({ env, db }, accountId, { url, name: request.name });
   await requestImports(env, db, [id]);
   const repository = await waitForImport(db, id, importWaitMs);
   if (repository?.importState === "failed" || !repository) {
@@ -108,7 +109,7 @@ export async function waitForImport(db: Database, id: number, timeoutMs: number)
 
 /** A row of its own; one whose first import failed earlier is tried again. */
 async function takeIn(
-  db: Database,
+  { env, db }: { env: LimitsEnv; db: Database },
   accountId: number,
   { url, name }: { url: string; name: string },
 ): Promise<Repository> {
@@ -116,7 +117,8 @@ async function takeIn(
   if (known?.accountId === accountId && known.importState === "failed") await removeUnimported(db, known.id);
   else if (known) throw new Refusal("repository_already_exists");
   const row = { accountId, name, url, type: "rpm-md" as const, baseSystem: otherBaseSystem, arches: [] };
-  const added = await addRepository(db, row);
-  if (!added) throw new Refusal("repository_already_exists");
-  return added;
+  const added = await addRepository(db, row, limitsOf(env).repositories);
+  if (added) return added;
+  await refuseOverLimit({ env, db }, accountId, { repositories: 1 });
+  throw new Refusal("repository_already_exists");
 }

@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { Arch, ImageType } from "#contract/index";
 import type { Configuration } from "#domain/configuration/configuration";
@@ -22,6 +23,9 @@ export const appliances = sqliteTable(
     /** Default image format. */
     imageType: text("image_type").notNull().$type<ImageType>(),
     configuration: text("configuration", { mode: "json" }).notNull().$type<Configuration>(),
+    configurationBytes: integer("configuration_bytes").generatedAlwaysAs(sql`length(CAST(configuration AS BLOB))`, {
+      mode: "virtual",
+    }),
     /** Blobs of its own logo and background; null: the default ones. */
     logoBlob: text("logo_blob"),
     backgroundBlob: text("background_blob"),
@@ -30,7 +34,10 @@ export const appliances = sqliteTable(
     createdAt: moment("created_at").notNull(),
     lastEditedAt: moment("last_edited_at").notNull(),
   },
-  (table) => [index("appliances_account").on(table.accountId)],
+  (table) => [
+    index("appliances_account").on(table.accountId),
+    index("appliances_configuration_bytes").on(table.accountId, table.configurationBytes),
+  ],
 );
 
 export const applianceRepositories = sqliteTable(

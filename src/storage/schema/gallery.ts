@@ -126,7 +126,10 @@ export const comments = sqliteTable(
     text: text("text").notNull(),
     createdAt: moment("created_at").notNull(),
   },
-  (table) => [index("comments_appliance").on(table.applianceId, table.id)],
+  (table) => [
+    index("comments_appliance").on(table.applianceId, table.id),
+    index("comments_account").on(table.accountId),
+  ],
 );
 
 /** Who cloned or tried a published appliance of somebody else; everybody counts once (docs/decisions/0019-gallery.md). */

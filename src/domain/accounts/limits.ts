@@ -1,0 +1,66 @@
+import { Refusal } from "#domain/refusal";
+import type { Database } from "#storage/db";
+import { countAll, type Counted } from "#storage/limits";
+
+const variables = {
+  repositories: "MAX_REPOSITORIES_PER_ACCOUNT",
+  packages: "MAX_PACKAGES_PER_ACCOUNT",
+  repositoryBytes: "MAX_REPOSITORY_MB_PER_ACCOUNT",
+  appliances: "MAX_APPLIANCES_PER_ACCOUNT",
+  configurationBytes: "MAX_CONFIGURATION_MB_PER_ACCOUNT",
+  comments: "MAX_COMMENTS_PER_ACCOUNT",
+  webhooks: "MAX_WEBHOOKS_PER_ACCOUNT",
+} as const satisfies Record<keyof Counted, keyof Env>;
+
+export type LimitsEnv = Pick<Env, (typeof variables)[keyof Counted]>;
+
+/** workerd has at most six connections under way from one object: with more, the slowest would hold up the others. */
+const mostWebhooks = 6;
+const megabyte = 2 ** 20;
+
+/** What an account may have, beside the bytes of its disk quota. */
+export function limitsOf(env: LimitsEnv): Counted {
+  const most = (name: keyof Counted) => Number(env[variables[name]]);
+  return {
+    repositories: most("repositories"),
+    packages: most("packages"),
+    repositoryBytes: most("repositoryBytes") * megabyte,
+    appliances: most("appliances"),
+    configurationBytes: most("configurationBytes") * megabyte,
+    comments: most("comments"),
+    webhooks: Math.min(mostWebhooks, most("webhooks")),
+  };
+}
+
+/** How much of each limit an account has used. */
+export async function usedLimits(env: LimitsEnv, db: Database, accountId: number) {
+  return { used: await countAll(db, accountId), most: limitsOf(env) };
+}
+
+/** Refuses what would exceed a limit; `more` is what it adds. The specification has no code for it. */
+export async function refuseOverLimit(
+  { env, db }: { env: LimitsEnv; db: Database },
+  accountId: number,
+  more: Partial<Counted>,
+): Promise<void> {
+  const { used, most } = await usedLimits(env, db, accountId);
+  for (const name of Object.keys(sentences) as (keyof Counted)[]) {
+    const added = more[name] ?? 0;
+    if (added > 0 && used[name] + added > most[name]) throw limitReached(env, name);
+  }
+}
+
+export const limitReached = (env: LimitsEnv, name: keyof Counted) =>
+  new Refusal("unknown_error", { message: sentences[name](limitsOf(env)[name]) });
+
+const sentences: Record<keyof Counted, (most: number) => string> = {
+  repositories: (most) => `An account has at most ${most} repositories. Delete one of them.`,
+  packages: (most) => `All repositories of an account have at most ${most} packages. Delete one of them.`,
+  repositoryBytes: (most) =>
+    `The lists of all repositories of an account have at most ${most / megabyte} MB. Delete one of them.`,
+  appliances: (most) => `An account has at most ${most} appliances. Delete one of them.`,
+  configurationBytes: (most) =>
+    `The configurations of all appliances of an account have at most ${most / megabyte} MB. Shorten one, or delete an appliance.`,
+  comments: (most) => `An account writes at most ${most} comments.`,
+  webhooks: (most) => `An account has at most ${most} webhooks. Delete one of them.`,
+};

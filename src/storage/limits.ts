@@ -1,0 +1,40 @@
+import { sql, type SQL } from "drizzle-orm";
+import type { Database } from "./db.ts";
+
+/** What of an account is counted, beside the bytes of its disk quota. */
+export interface Counted {
+  repositories: number;
+  /** In its repositories. */
+  packages: number;
+  repositoryBytes: number;
+  appliances: number;
+  configurationBytes: number;
+  comments: number;
+  webhooks: number;
+}
+
+/** How many of each an account has, by indexes; the same expressions stand in the statements that must not exceed a limit. */
+export const counts = {
+  /** Without those of its uploads, which it has one of for each base system. */
+  repositories: (accountId: number) =>
+    sql`(SELECT count(*) FROM repositories WHERE account_id = ${accountId} AND is_user_repository = 0)`,
+  packages: (accountId: number) => ofImports(sql`imports.package_count`, accountId),
+  repositoryBytes: (accountId: number) => ofImports(sql`imports.bytes`, accountId),
+  appliances: (accountId: number) => sql`(SELECT count(*) FROM appliances WHERE account_id = ${accountId})`,
+  configurationBytes: (accountId: number) =>
+    sql`(SELECT coalesce(sum(configuration_bytes), 0) FROM appliances AS one WHERE one.account_id = ${accountId})`,
+  comments: (accountId: number) => sql`(SELECT count(*) FROM comments WHERE account_id = ${accountId})`,
+  webhooks: (accountId: number) => sql`(SELECT count(*) FROM webhooks WHERE account_id = ${accountId})`,
+} satisfies Record<keyof Counted, (accountId: number) => SQL>;
+
+/** Contents that two of its repositories show count twice: either may keep them. */
+const ofImports = (column: SQL, accountId: number) =>
+  sql`(SELECT coalesce(sum(${column}), 0) FROM repositories JOIN imports ON imports.id = repositories.import_id
+       WHERE account_id = ${accountId})`;
+
+export const countAll = (db: Database, accountId: number): Promise<Counted> =>
+  db.get<Counted>(sql`SELECT
+    ${counts.repositories(accountId)} AS repositories, ${counts.packages(accountId)} AS packages,
+    ${counts.repositoryBytes(accountId)} AS repositoryBytes, ${counts.appliances(accountId)} AS appliances,
+    ${counts.configurationBytes(accountId)} AS configurationBytes, ${counts.comments(accountId)} AS comments,
+    ${counts.webhooks(accountId)} AS webhooks`);
