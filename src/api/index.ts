@@ -16,6 +16,7 @@ import { files } from "#api/files";
 import { gallery } from "#api/gallery/index";
 import { general } from "#api/general";
 import { idempotent } from "#api/idempotency";
+import { rated } from "#api/rates";
 import { refuseChangesInReadOnlyMode } from "#api/read-only";
 import { mounted } from "#api/mount";
 import { modifiedFiles } from "#api/modified-files";
@@ -40,6 +41,7 @@ function resources(version: ApiVersion) {
     .use(authenticate)
     .use(refuseChangesInReadOnlyMode)
     .use(idempotent)
+    .route("/", rated)
     .route("/", mounted(general, version))
     .route("/", appliances)
     .route("/", mounted(runningBuilds, version))

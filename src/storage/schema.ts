@@ -1,4 +1,5 @@
 /** Every table of D1, one file per subject; `npm run migrations` compares them with the last migration. */
+export * from "./schema/account-rates.ts";
 export * from "./schema/accounts.ts";
 export * from "./schema/appliances.ts";
 export * from "./schema/builds.ts";

@@ -1,3 +1,4 @@
+import { spend } from "#domain/accounts/rates";
 import { getOwnAppliance } from "#domain/appliances/appliance";
 import { DownloadFailed, type OutsideEnv } from "#domain/outside";
 import { getOwnFile } from "#domain/contents/overlay-file";
@@ -82,6 +83,7 @@ export async function addWebFile(
   metadata: FileMetadata,
   url: URL,
 ): Promise<OverlayFile> {
+  await spend(place, place.accountId, "web_files");
   const staged = await stageDownload(place, url);
   return await orDiscard(place, staged, () => addFile(place, applianceId, metadata, staged));
 }

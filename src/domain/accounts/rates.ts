@@ -1,0 +1,50 @@
+import { tooFast } from "#domain/refusal";
+import { countUse } from "#storage/account-rates";
+import type { Database } from "#storage/db";
+
+/** What costs the service much, and how often an account may do it in ten minutes. `ACCOUNT_RATES` changes any of them. */
+export const rates = {
+  builds: 100,
+  clones: 500,
+  /** Files, packages, pictures and keys. */
+  uploads: 3000,
+  /** Files that the service downloads. */
+  web_files: 300,
+  repositories: 60,
+  /** Changes of a selection, each of which is resolved. */
+  software: 3000,
+  publications: 100,
+  testdrives: 100,
+  /** Reads out of an image, or out of the disk of a session. */
+  image_files: 3000,
+  modified_files: 300,
+  differences: 300,
+  /** Webhooks made, and deliveries sent again. */
+  webhooks: 300,
+} as const;
+
+export type Rated = keyof typeof rates;
+
+const windowMs = 10 * 60_000;
+
+/** Notes that an account does such a thing now. Refused when it has done so too often within these ten minutes. */
+export async function spend(
+  { env, db }: { env: Pick<Env, "ACCOUNT_RATES">; db: Database },
+  accountId: number,
+  what: Rated,
+): Promise<void> {
+  const most = ratesOf(env)[what];
+  if (most === 0) return;
+  const now = Date.now();
+  const window = Math.floor(now / windowMs);
+  if (await countUse(db, { accountId, what, window, most })) return;
+  const seconds = Math.ceil(((window + 1) * windowMs - now) / 1000);
+  const name = what.replace("_", " ");
+  throw tooFast(seconds, `Too many requests (${name}): an account may send ${most} in ten minutes. Wait ${seconds} s.`);
+}
+
+/** `ACCOUNT_RATES="builds=20 clones=0"`: others than the usual ones; 0: no limit. */
+export function ratesOf({ ACCOUNT_RATES: changed }: Pick<Env, "ACCOUNT_RATES">): Record<Rated, number> {
+  const given = [...changed.matchAll(/(\w+)=(\d+)/g)].map(([, name, most]) => [name, Number(most)]);
+  return { ...rates, ...Object.fromEntries(given) };
+}

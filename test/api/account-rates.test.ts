@@ -1,0 +1,111 @@
+/** How often an account may do what costs much. */
+import { createExecutionContext } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { app } from "../../src/app.ts";
+import { ratedCalls } from "#api/rates";
+import { rates, ratesOf, type Rated } from "#domain/accounts/rates";
+import { groups } from "#openapi/operations";
+import limits from "../../docs/operations/limits.md?raw";
+import { loadTemplates } from "../support/catalogue.ts";
+import { signedIn, type Client } from "../support/client.ts";
+import { readXml } from "../support/xml.ts";
+
+beforeAll(loadTemplates);
+afterEach(() => void vi.useRealTimers());
+
+async function ask(who: Client, call: string, changed: string, headers: Record<string, string> = {}) {
+  const [method = "", path = ""] = call.split(" ");
+  const authorization = `Basic ${btoa(`${who.username}:${who.apiKey}`)}`;
+  const url = `https://kiln.test/api/v2/user${path}`;
+  const request = new Request(url, { method, headers: { authorization, ...headers } });
+  return await app.fetch(request, { ...env, ACCOUNT_RATES: changed }, createExecutionContext());
+}
+
+const status = async (...asked: Parameters<typeof ask>) => {
+  const answer = await ask(...asked);
+  await answer.arrayBuffer();
+  return answer.status;
+};
+
+const nameless = (path: string) => path.replaceAll(/\{\w+\}|:\w+/g, "*");
+const clone = "POST /appliances?clone_from=999999";
+
+describe("an account", () => {
+  it.each(Object.entries(ratedCalls))("may send %s so many times in ten minutes (%s)", async (call, what) => {
+    const tux = await signedIn();
+    const path = call.replaceAll(/:\w+/g, "1");
+    const changed = `${what}=2`;
+
+    expect(await status(tux, path, changed)).not.toBe(429);
+    expect(await status(tux, path, changed)).not.toBe(429);
+    expect(await status(tux, path, changed)).toBe(429);
+    expect(await status(await signedIn(), path, changed)).not.toBe(429);
+    expect(await status(tux, path, `${what}=0`)).not.toBe(429);
+  });
+
+  it("gets the time to wait, on v1 as well, and may go on after it", async () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: new Date("2030-01-01T00:07:30Z") });
+    const tux = await signedIn();
+    await status(tux, clone, "clones=1");
+    for (const version of ["v1", "v2"]) {
+      const answer = await ask(tux, `POST /../../${version}/user/appliances?clone_from=999999`, "clones=1");
+      expect([answer.status, answer.headers.get("retry-after")]).toEqual([429, "150"]);
+      const { error } = await readXml(answer);
+      expect(error).toEqual({ code: "unknown_error", message: expect.stringContaining("1 in ten minutes") });
+    }
+
+    vi.setSystemTime(new Date("2030-01-01T00:10:00Z"));
+    expect(await status(tux, clone, "clones=1")).toBe(400);
+    expect(await status(tux, clone, "clones=1")).toBe(429);
+  });
+
+  it("may do as much of the one as before when it did too much of the other", async () => {
+    const tux = await signedIn();
+    await status(tux, clone, "clones=1");
+    expect(await status(tux, clone, "clones=1")).toBe(429);
+    expect(await status(tux, "POST /testdrives", "clones=1")).toBe(400);
+    expect(await status(tux, "GET /appliances/1", "clones=1")).toBe(200);
+  });
+
+  it("gets exactly its number when all come at the same moment", async () => {
+    const tux = await signedIn();
+    const all = await Promise.all(Array.from({ length: 20 }, () => status(tux, clone, "clones=5")));
+    expect(all.filter((one) => one === 429)).toHaveLength(15);
+  });
+
+  it("is not charged for the repeat of a request under its key", async () => {
+    const tux = await signedIn();
+    const again = () => status(tux, "POST /appliances?clone_from=1", "clones=1", { "idempotency-key": "a" });
+    expect([await again(), await again(), await again()]).toEqual([200, 200, 200]);
+  });
+
+  it("is charged for a download, not only for the call", async () => {
+    const tux = await signedIn();
+    const { appliance } = await readXml(await tux.post("/appliances", { clone_from: 1 }));
+    const call = `POST /files?appliance_id=${appliance.id}&filename=a&url=ftp://192.0.2.1/a`;
+    expect(await status(tux, call, "web_files=1")).toBe(400);
+    expect(await status(tux, call, "web_files=1")).toBe(429);
+  });
+});
+
+describe("ACCOUNT_RATES", () => {
+  it("changes some and leaves the others", () => {
+    expect(ratesOf({ ACCOUNT_RATES: "" })).toEqual(rates);
+    expect(ratesOf({ ACCOUNT_RATES: "builds=20, clones=0" })).toEqual({ ...rates, builds: 20, clones: 0 });
+  });
+});
+
+it("are described in docs/operations/limits.md", () => {
+  const rows = [...limits.matchAll(/^\| `(\w+)` \| (\d+) \|/gm)].map(([, name, most]) => [name, Number(most)]);
+  expect(Object.fromEntries(rows)).toEqual(rates);
+});
+
+it("name calls that there are", () => {
+  const known = groups.flatMap(({ operations }) => operations.map(({ method, path }) => nameless(`${method} ${path}`)));
+  const named = Object.keys(ratedCalls).map(nameless);
+  // One client sends DELETE to the remove commands, and no description says so.
+  for (const call of named) if (!call.startsWith("DELETE")) expect(known).toContain(call);
+  const used: Rated[] = [...Object.values(ratedCalls), "web_files"];
+  expect(new Set(used)).toEqual(new Set(Object.keys(rates)));
+});
