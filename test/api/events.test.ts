@@ -3,7 +3,6 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { renewApiKey } from "#domain/accounts/account";
 import { heartbeatEveryMs, listensForMs, mostListeners } from "#objects/event-listeners";
-import { mostKept } from "#objects/event-log";
 import { findAccount } from "#storage/accounts";
 import { objectOfBuild } from "../support/builds.ts";
 import { signedIn, visit } from "../support/client.ts";
@@ -12,6 +11,7 @@ import { createAppliance, createBuild, startBuild } from "../support/factories.t
 import { publish } from "../support/gallery.ts";
 import { patienceMs } from "../support/patience.ts";
 import { db, runningDrive } from "../support/testdrives.ts";
+import { itIsLater } from "../support/webhooks.ts";
 import { expectError } from "../support/xml.ts";
 
 afterEach(() => {
@@ -130,7 +130,7 @@ describe("GET events", () => {
   it("keeps the last thousand", async () => {
     const tux = await signedIn();
     await runInDurableObject(objectOf(tux), (_, { storage }) => {
-      const many = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${mostKept + 5})`;
+      const many = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1005)`;
       storage.sql.exec(
         `INSERT INTO events (event, told, at) ${many} SELECT 'build.queued', '{}', ? FROM n`,
         Date.now(),
@@ -142,6 +142,24 @@ describe("GET events", () => {
 
     expect((await listener.next()).id).toBe("7");
     await listener.close();
+  });
+
+  it("keeps an event for seven days", async () => {
+    const dayMs = 24 * 60 * 60_000;
+    const firstKept = async () => {
+      await announceOne(tux);
+      const listener = await listen(tux, "0");
+      const { id } = await listener.next();
+      await listener.close();
+      return id;
+    };
+    const tux = await signedIn();
+    await announceOne(tux);
+
+    itIsLater(6.9 * dayMs);
+    expect(await firstKept()).toBe("1");
+    itIsLater(0.2 * dayMs);
+    expect(await firstKept()).toBe("2");
   });
 
   it("shows nobody the events of another account", async () => {

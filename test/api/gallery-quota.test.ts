@@ -14,6 +14,9 @@ import { expectError } from "../support/xml.ts";
 const red = pngOf(64, 32, { row: rowOf(64, [255, 0, 0, 255]) });
 const green = pngOf(64, 32, { row: rowOf(64, [0, 255, 0, 255]) });
 
+/** Larger than the others, as a thumbnail too. */
+const striped = pngOf(64, 32, { row: Array.from({ length: 64 * 4 }, (_, x) => (x % 4 === 3 ? 255 : (x * x * 37) % 256)) });
+
 let tux: Client;
 beforeEach(async () => {
   tux = await signedIn();
@@ -27,6 +30,12 @@ const setPicture = (applianceId: number, kind: string, png: Uint8Array, settings
   const request = new Request(url, { method: "PUT", body: png.slice(), headers: { authorization } });
   return app.fetch(request, { ...env, ...settings });
 };
+
+/** Sizes of pictures that no appliance has. */
+const strayRows = () =>
+  env.DB.prepare(
+    "SELECT count(*) AS rows FROM picture_sizes WHERE blob_id NOT IN (SELECT logo_blob FROM appliances WHERE logo_blob IS NOT NULL UNION SELECT background_blob FROM appliances WHERE background_blob IS NOT NULL)",
+  ).first<number>("rows");
 
 const settings = (bytes: number) => ({ ACCOUNT_QUOTA_GB: String(bytes / 2 ** 30) });
 
@@ -70,34 +79,37 @@ describe("pictures", () => {
     expect(await used()).toBeGreaterThan(red.byteLength + green.byteLength);
   });
 
-  it.each(["logo", "background"])(
-    "are refused where there is no room, and a smaller %s may take the place of one",
-    async (kind) => {
-      const applianceId = await createAppliance(tux);
-      expect(
-        await expectError(await setPicture(applianceId, kind, red, settings(red.byteLength - 1)), 400, "unknown_error"),
-      ).toMatch(/quota/);
-      expect(await used()).toBe(0);
-      expect((await setPicture(applianceId, kind, red)).status).toBe(200);
-      const full = await used();
+  it.each(["logo", "background"])("are refused where there is no room for a %s", async (kind) => {
+    const applianceId = await createAppliance(tux);
 
-      expect((await setPicture(applianceId, kind, red, settings(full))).status).toBe(200);
+    const answer = await setPicture(applianceId, kind, red, settings(red.byteLength - 1));
 
-      expect(await used()).toBe(full);
-    },
-  );
+    expect(await expectError(answer, 400, "unknown_error")).toMatch(/quota/);
+    expect(await used()).toBe(0);
+  });
+
+  it.each(["logo", "background"])("take the place of a larger %s where the quota is used up", async (kind) => {
+    const applianceId = await createAppliance(tux);
+    expect((await setPicture(applianceId, kind, striped)).status).toBe(200);
+    const full = await used();
+
+    expect((await setPicture(applianceId, kind, red, settings(full))).status).toBe(200);
+
+    const less = await used();
+    expect(less).toBeLessThan(full);
+    await expectError(await setPicture(applianceId, kind, striped, settings(full - 1)), 400, "unknown_error");
+    expect(await used()).toBe(less);
+  });
 
   it("count no more when their appliance is gone, and leave no row behind", async () => {
     const applianceId = await createAppliance(tux);
     await setPicture(applianceId, "logo", red);
     await tux.delete(`/appliances/${applianceId}`);
     expect(await used()).toBe(0);
+    expect(await strayRows()).toBeGreaterThan(0);
 
     await sweep({ scheduledTime: Date.now() + 2 * 60 * 60_000, cron: "* * * * *", noRetry() {} }, env);
 
-    const rows = await env.DB.prepare(
-      "SELECT count(*) AS rows FROM picture_sizes WHERE blob_id NOT IN (SELECT logo_blob FROM appliances WHERE logo_blob IS NOT NULL UNION SELECT background_blob FROM appliances WHERE background_blob IS NOT NULL)",
-    ).first<number>("rows");
-    expect(rows).toBe(0);
+    expect(await strayRows()).toBe(0);
   });
 });
