@@ -68,7 +68,9 @@ async function buildOf(tux: Client, agent: FakeAgent): Promise<Place["build"]> {
   const id = await startBuild(tux, applianceId, { image_type: "iso", multi: "true" });
   const past = await agent.claimsBuild(id);
   await past.call("release");
-  const { claim } = await agent.claimsBuild(id);
+  const attempt = await agent.claimsBuild(id);
+  await attempt.opensUpload(4);
+  const { claim } = attempt;
   const own = claim.input.packages.find(({ name }) => name === "own-note");
   const [file] = claim.input.files ?? [];
   if (!own || !file) throw new Error("the build was not frozen with the upload and the file");

@@ -110,6 +110,7 @@ describe("POST running_builds", () => {
   });
 
   it("refuses an appliance whose status is not ok, with the reason", async () => {
+    await (await fakeAgent()).hello({ arches: ["i586"] });
     const applianceId = await createAppliance(tux, { arch: "i686" });
     const { status } = await readXml(await tux.get(`/appliances/${applianceId}/status`));
 

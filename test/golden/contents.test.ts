@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from "vitest";
+import { beforeAll, beforeEach, expect, it } from "vitest";
 import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance, createBuild } from "../support/factories.ts";
@@ -12,8 +12,8 @@ import { shapeOf } from "./shape.ts";
 let tux: Client;
 let id: number;
 
-beforeAll(async () => {
-  await loadTemplates();
+beforeAll(loadTemplates);
+beforeEach(async () => {
   tux = await signedIn();
   id = await createAppliance(tux);
 });

@@ -31,6 +31,7 @@ it("api_version on v1", async () => {
 });
 
 it("appliance and appliances", async () => {
+  const tux = await signedIn(); // who has no other appliances
   const { applianceId } = await createBuild(tux);
   await expectLike("appliance", await tux.get(`/appliances/${applianceId}`));
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, expect, it, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { madeId } from "../api/every-call/sample.ts";
 import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn, type Client } from "../support/client.ts";
@@ -15,8 +15,8 @@ const upload = { file: rpmOf("counter"), name: "counter-1.0-1.noarch.rpm" };
 let tux: Client;
 let id: number;
 
-beforeAll(async () => {
-  await loadTemplates();
+beforeAll(loadTemplates);
+beforeEach(async () => {
   tux = await signedIn();
   id = await createAppliance(tux);
 });
