@@ -34,7 +34,18 @@ const neverStoreImportersOfWasm: Vite.Plugin = {
     defineCacheKeyGenerator(({ sourceCode }) => (sourceCode.includes(".wasm") ? false : undefined)),
 };
 
+/** What property tests are made from: CI gives one seed, a run by hand takes its own, and says it so that it can be given. */
+function propertySeed(): number {
+  const given = process.env["KILN_PROPERTY_SEED"];
+  if (given) return Number(given);
+  const seed = Math.floor(Math.random() * 2 ** 31);
+  process.env["KILN_PROPERTY_SEED"] = String(seed); // vitest reads this file once for each project
+  console.log(`Property tests: KILN_PROPERTY_SEED=${seed}`);
+  return seed;
+}
+
 giveSecrets();
+const provide = { propertySeed: propertySeed() };
 
 export default defineConfig({
   root,
@@ -63,6 +74,7 @@ export default defineConfig({
         ],
         test: {
           name: "worker",
+          provide,
           // Each worker has a workerd of its own, which is never idle.
           maxWorkers: availableParallelism(),
           // Else a line that a Durable Object writes in the moment in which its file ends waits for an answer that never comes, and
@@ -73,6 +85,7 @@ export default defineConfig({
           exclude: ["test/acceptance/**", "test/scripts/**"],
           // No test measures time; parts of 16 MiB take longer than the usual five seconds on a busy machine.
           testTimeout: 30_000,
+          hookTimeout: 60_000,
           setupFiles: ["test/setup.ts"],
         },
       },
@@ -80,12 +93,14 @@ export default defineConfig({
         root,
         test: {
           name: "node",
+          provide,
           isolate: false,
           // Most of these wait for processes. vitest wants another group where this number differs.
           maxWorkers: 2 * availableParallelism(),
           sequence: { groupOrder: 1 },
           include: ["builder-agent/test/**/*.test.ts", "test/scripts/**/*.test.ts"],
           testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {

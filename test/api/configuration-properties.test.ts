@@ -1,4 +1,4 @@
-import * as fc from "fast-check";
+import * as fc from "../support/properties.ts";
 import { describe, expect, it } from "vitest";
 import { imageTypes } from "#contract/index";
 import { Configuration } from "#domain/configuration/configuration";

@@ -1,4 +1,4 @@
-import * as fc from "fast-check";
+import * as fc from "../support/properties.ts";
 import { beforeAll, describe, expect, it } from "vitest";
 import { refusalCodes } from "#domain/refusal";
 import { signedIn, type Client } from "../support/client.ts";

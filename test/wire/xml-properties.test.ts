@@ -1,4 +1,4 @@
-import * as fc from "fast-check";
+import * as fc from "../support/properties.ts";
 import { describe, expect, it } from "vitest";
 import { WireFault } from "#wire/fault";
 import { readXml, type XmlNode } from "#wire/read-xml";
