@@ -6,7 +6,7 @@ import { readDocument } from "#wire/read";
 import type { Document, Typed } from "#wire/shape";
 import { viewOf } from "#wire/view";
 import type { ApiEnv } from "#api/factory";
-import { parseParams, pathId, readParams, readQuery } from "#api/params";
+import { parseParams, pathId, readQuery, readRepeated } from "#api/params";
 import { xml, xmlOrText } from "#api/respond";
 import { validated } from "#api/revalidation";
 import { readXmlBody } from "#api/xml-body";
@@ -64,7 +64,10 @@ interface Given<R extends string, A, I extends Ids, P extends z.ZodObject, B> {
 /** Ids of the path as numbers, its other names as text, the parameters, and the reader of the document in the body. */
 type RequestOf<R extends string, I, P extends z.ZodObject, B> = {
   [N in NamesIn<R>]: N extends keyof I ? number : string;
-} & z.output<P> & { body: () => Promise<B> };
+} & z.output<P> & { body: () => Promise<B>; all: AllValues };
+
+/** Every value of a parameter that may be repeated: `path=/a&path=/b`, or `path[]` as many libraries write it. */
+type AllValues = (name: string) => string[];
 
 type NamesIn<R extends string> = R extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
 
@@ -122,9 +125,10 @@ async function requestOf<R extends string, A, I extends Ids, P extends z.ZodObje
     const code = ids?.[name];
     return [name, code === undefined ? value : pathId(c, name, code)];
   });
-  const given = params && parseParams(params, takes ? readQuery(c) : await readParams(c));
+  const { first, all } = params && !takes ? await readRepeated(c) : { first: readQuery(c), all: () => [] };
+  const given = params && parseParams(params, first);
   // Read late: an appliance that is not the caller's does not exist, whatever the body says.
   const body = async () => (takes && "root" in takes ? readDocument(takes, await readXmlBody(c.req.raw)) : undefined);
   // The types of the call say what is in it.
-  return { ...Object.fromEntries(named), ...given, body } as unknown as RequestOf<R, I, P, B>;
+  return { ...Object.fromEntries(named), ...given, body, all } as unknown as RequestOf<R, I, P, B>;
 }

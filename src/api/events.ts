@@ -1,17 +1,99 @@
+import { z } from "zod";
+import { deliveries, delivery, newWebhook, webhook, webhooks } from "#documents/event";
+import { success } from "#documents/success";
 import { followEvents } from "#domain/events/events";
+import { createWebhook, getWebhook, listDeliveries, removeWebhook, replayDelivery } from "#domain/events/webhook";
 import { Refusal } from "#domain/refusal";
 import { eventStreamHeaders } from "#http/event-stream";
-import { factory } from "#api/factory";
-import { v2Only } from "#api/v2-only";
+import { v2 } from "#openapi/operation";
+import { listWebhooks } from "#storage/webhooks";
+import { call, file, type CallGroup } from "#api/call";
 
-/** What happens to the account's builds, testdrives and publications, as server-sent events. */
-export const events = factory.createApp().get("/events", v2Only, async (c) => {
-  const after = idIn(c.req.header("last-event-id"));
-  if (c.req.method === "HEAD") return new Response(null, { headers: eventStreamHeaders });
-  return new Response(await followEvents(c.env, c.var.account, after), { headers: eventStreamHeaders });
+const WebhookRequest = z.object({
+  url: z.string({ error: "missing_parameter" }).max(1000, "invalid_value"),
+  events: z.string().max(1000, "invalid_value").optional(),
 });
 
-/** An empty one is what a client sends that has seen none. */
+const ofWebhook = { versions: v2, ids: { webhook_id: "unknown_error" } } as const;
+
+export const events: CallGroup = {
+  title: "Events",
+  about:
+    "Ours: what happens to your builds, testdrives and publications, as a stream to listen to or posted to an address of yours.",
+  operations: [
+    call("GET /events", {
+      name: "followEvents",
+      versions: v2,
+      summary: "Your events as they happen",
+      details:
+        "Server-sent events from now on. Last-Event-ID resumes behind that event: the last 1000 of 7 days are kept. The stream " +
+        "is cut after an hour; clients come again by themselves.",
+      answer: file("Does not end by itself.", "text/event-stream"),
+      refuses: ["invalid_value", "unknown_error"],
+      act: async ({ env, account }, _request, c) => {
+        const after = idIn(c.req.header("last-event-id"));
+        if (c.req.method === "HEAD") return new Response(null, { headers: eventStreamHeaders });
+        return new Response(await followEvents(env, account, after), { headers: eventStreamHeaders });
+      },
+    }),
+    call("GET /webhooks", {
+      name: "listWebhooks",
+      versions: v2,
+      summary: "Your webhooks",
+      answer: webhooks,
+      act: ({ db, account }) => listWebhooks(db, account.id),
+    }),
+    call("POST /webhooks", {
+      name: "createWebhook",
+      versions: v2,
+      summary: "Have events posted to an address",
+      details: "The answer shows the secret that signs the deliveries, once.",
+      params: WebhookRequest,
+      about: { url: "Where to post to, by http or https." },
+      answer: newWebhook,
+      isSecret: true,
+      refuses: ["missing_parameter", "invalid_value", "unknown_error"],
+      act: async ({ env, db, account }, { url, events }) => {
+        const { webhook, secret } = await createWebhook(env, db, account.id, { url, events });
+        return { ...webhook, secret };
+      },
+    }),
+    call("GET /webhooks/{webhook_id}", {
+      name: "getWebhook",
+      ...ofWebhook,
+      summary: "One webhook",
+      answer: webhook,
+      act: ({ db, account }, { webhook_id }) => getWebhook(db, account.id, webhook_id),
+    }),
+    call("DELETE /webhooks/{webhook_id}", {
+      name: "deleteWebhook",
+      ...ofWebhook,
+      summary: "Delete it, with what it still was to be sent",
+      answer: success,
+      act: ({ env, db, account }, { webhook_id }) => removeWebhook(env, db, account, webhook_id),
+    }),
+    call("GET /webhooks/{webhook_id}/deliveries", {
+      name: "listDeliveries",
+      ...ofWebhook,
+      summary: "Its last 100 deliveries, newest first",
+      answer: deliveries,
+      act: ({ env, db, account }, { webhook_id }) => listDeliveries(env, db, account, webhook_id),
+    }),
+    call("POST /webhooks/{webhook_id}/deliveries/{delivery_id}/replay", {
+      name: "replayDelivery",
+      versions: v2,
+      summary: "Send the same body again",
+      details: "As a delivery of its own. A disabled webhook that takes it is enabled again.",
+      ids: { webhook_id: "unknown_error", delivery_id: "unknown_error" },
+      answer: delivery,
+      refuses: ["unknown_error"],
+      act: ({ env, db, account }, { webhook_id: webhookId, delivery_id: deliveryId }) =>
+        replayDelivery(env, db, account, { webhookId, deliveryId }),
+    }),
+  ],
+};
+
+/** An empty one comes from a client that has seen no event. */
 function idIn(lastEventId: string | undefined): number | undefined {
   if (lastEventId === undefined || lastEventId === "") return undefined;
   if (/^\d{1,15}$/.test(lastEventId)) return Number(lastEventId);

@@ -1,5 +1,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
+import { file as fileDocument, fileChange, files as filesDocument } from "#documents/file";
+import { success } from "#documents/success";
 import { getOwnAppliance } from "#domain/appliances/appliance";
 import { changeFile, deleteFile, getFile, getOwnFile, listFiles } from "#domain/contents/overlay-file";
 import {
@@ -19,72 +21,121 @@ import { fileNameOf, parseWebAddress } from "#domain/contents/web-upload";
 import { answerBlob } from "#http/blob";
 import { contentKey } from "#storage/blobs";
 import type { OverlayFile } from "#storage/overlay-files";
-import { factory, type ApiEnv } from "#api/factory";
-import { changesOf } from "#api/file-document";
+import { call, file, type CallGroup } from "#api/call";
+import type { ApiEnv } from "#api/factory";
 import { receiveFile } from "#api/file-upload";
-import { id, parseParams, pathId, readParams, readQuery } from "#api/params";
-import { success, xml } from "#api/respond";
-import { fileFields, filesFields } from "#api/views/file";
-import { readXmlBody } from "#api/xml-body";
+import { id, parseParams, readQuery } from "#api/params";
 
-export const OfAppliance = z.object({ appliance_id: id("invalid_appliance_id", "missing_appliance_id") });
+const OfAppliance = z.object({ appliance_id: id("invalid_appliance_id", "missing_appliance_id") });
 
 /** What a POST of a file takes beside it. */
-export const NewFile = OfAppliance.extend({
+const NewFile = OfAppliance.extend({
   url: z.string().optional(),
   ...Object.fromEntries(metadataNames.map((name) => [name, z.string().optional()])),
 });
 
-/** Overlay files: what a build copies into the image. */
-export const files = factory
-  .createApp()
-  .get("/files", async (c) => {
-    const { appliance_id: applianceId } = parseParams(OfAppliance, await readParams(c));
-    return xml(c, "files", filesFields(await listFiles(c.var.db, c.var.account.id, applianceId), c.var));
-  })
-  .post("/files", async (c) => {
-    const query = readQuery(c);
-    if (query["appliance_id"] !== undefined) await ownAppliance(c, query); // before gigabytes come
+const ids = { file_id: "invalid_overlay_file_id" } as const;
 
-    const { fields, stored } = await receive(c, { isWanted: query["url"] === undefined });
-    const given = { ...withoutEmpty(fields), ...query };
-    const file = await orDiscard(placeOf(c), stored, () => add(c, given, stored));
-
-    return xml(c, "file", fileFields(file, c.var));
-  })
-  .get("/files/:id", async (c) => xml(c, "file", fileFields(await readableFile(c), c.var)))
-  .put("/files/:id", async (c) => {
-    const { db, account } = c.var;
-    const file = await ownFile(c);
-    const changes = parseChanges(changesOf(await readXmlBody(c.req.raw)));
-
-    const changed = await changeFile(db, account.id, file, changes);
-
-    return xml(c, "file", fileFields(changed, c.var));
-  })
-  .delete("/files/:id", async (c) => {
-    await deleteFile(c.var.db, c.var.account.id, idOf(c));
-    return success(c);
-  })
-  .get("/files/:id/data", async (c) => {
-    const { blobId, size, sha256, fileName } = await readableFile(c);
-    return await answerBlob(c.req.raw, {
-      size,
-      etag: `"${sha256}"`,
-      contentType: "application/octet-stream",
-      fileName,
-      read: (range) => c.env.BLOBS.get(contentKey(blobId), { range }),
-    });
-  })
-  .put("/files/:id/data", async (c) => {
-    const file = await ownFile(c);
-
-    const { stored } = await receive(c, { isWanted: true, replaced: file });
-    if (!stored) throw new Refusal("invalid_request", { message: "Send the new content as the form's field file." });
-    const replaced = await orDiscard(placeOf(c), stored, () => replaceFile(placeOf(c), file, stored));
-
-    return xml(c, "file", fileFields(replaced, c.var));
-  });
+export const files: CallGroup = {
+  title: "Overlay files",
+  about: "Files that a build copies into the image.",
+  operations: [
+    call("GET /files", {
+      name: "listFiles",
+      summary: "Files of an appliance",
+      params: OfAppliance,
+      answer: filesDocument,
+      refuses: ["missing_appliance_id", "invalid_appliance_id"],
+      act: ({ db, account }, { appliance_id }) => listFiles(db, account.id, appliance_id),
+    }),
+    call("POST /files", {
+      name: "addFile",
+      summary: "Add a file: upload it, or have it fetched",
+      details: "Send either a file or a url.",
+      besideFile: NewFile,
+      about: { url: "Address to fetch it from, by http, https or ftp." },
+      takes: { kind: "file", what: "The content, unless there is a url.", mayBeAbsent: true },
+      answer: fileDocument,
+      refuses: [
+        "missing_appliance_id",
+        "invalid_appliance_id",
+        "access_denied",
+        "missing_parameter",
+        "invalid_request",
+        "invalid_protocol",
+        "invalid_value",
+        "download_error",
+        "unknown_error",
+      ],
+      act: async (_caller, _request, c) => {
+        const query = readQuery(c);
+        if (query["appliance_id"] !== undefined) await ownAppliance(c, query); // before gigabytes come
+        const { fields, stored } = await receive(c, { isWanted: query["url"] === undefined });
+        const given = { ...withoutEmpty(fields), ...query };
+        return await orDiscard(placeOf(c), stored, () => add(c, given, stored));
+      },
+    }),
+    call("GET /files/{file_id}", {
+      name: "getFile",
+      summary: "What is known of a file",
+      ids,
+      answer: fileDocument,
+      act: ({ db, account }, { file_id }) => getFile(db, account.id, file_id),
+    }),
+    call("PUT /files/{file_id}", {
+      name: "changeFile",
+      summary: "Change where it goes, whose it is, and whether it is taken",
+      details: "What is left out stays as it is, so that the answer of GET can be sent back.",
+      ids,
+      takes: fileChange,
+      answer: fileDocument,
+      refuses: ["invalid_xml", "invalid_node", "invalid_value"],
+      act: async ({ db, account }, { file_id, body }) => {
+        const file = await getOwnFile(db, account.id, file_id);
+        return await changeFile(db, account.id, file, parseChanges(await body()));
+      },
+    }),
+    call("DELETE /files/{file_id}", {
+      name: "deleteFile",
+      summary: "Delete a file",
+      ids,
+      answer: success,
+      act: ({ db, account }, { file_id }) => deleteFile(db, account.id, file_id),
+    }),
+    call("GET /files/{file_id}/data", {
+      name: "downloadFile",
+      summary: "Its content",
+      ids,
+      answer: file("What was uploaded.", "application/octet-stream"),
+      act: async ({ env, db, account }, { file_id }, c) => {
+        const { blobId, size, sha256, fileName } = await getFile(db, account.id, file_id);
+        return await answerBlob(c.req.raw, {
+          size,
+          etag: `"${sha256}"`,
+          contentType: "application/octet-stream",
+          fileName,
+          read: (range) => env.BLOBS.get(contentKey(blobId), { range }),
+        });
+      },
+    }),
+    call("PUT /files/{file_id}/data", {
+      name: "replaceFile",
+      summary: "Replace its content",
+      ids,
+      takes: { kind: "file", what: "The new content." },
+      answer: fileDocument,
+      refuses: ["invalid_request", "unknown_error"],
+      act: async ({ db, account }, { file_id }, c) => {
+        const file = await getOwnFile(db, account.id, file_id);
+        const { stored } = await receive(c, { isWanted: true, replaced: file });
+        if (!stored) {
+          throw new Refusal("invalid_request", { message: "Send the new content as the form's field file." });
+        }
+        return await orDiscard(placeOf(c), stored, () => replaceFile(placeOf(c), file, stored));
+      },
+    }),
+  ],
+};
 
 /** Adds what was sent, or what lies at the url. */
 async function add(c: Context<ApiEnv>, given: Record<string, string>, stored: StagedFile | undefined) {
@@ -117,7 +168,3 @@ const placeOf = (c: Context<ApiEnv>): Place => ({ env: c.env, db: c.var.db, acco
 
 const ownAppliance = (c: Context<ApiEnv>, given: Record<string, string>) =>
   getOwnAppliance(c.var.db, c.var.account.id, parseParams(OfAppliance, given).appliance_id, "parameter");
-
-const idOf = (c: Context<ApiEnv>) => pathId(c, "id", "invalid_overlay_file_id");
-const readableFile = (c: Context<ApiEnv>) => getFile(c.var.db, c.var.account.id, idOf(c));
-const ownFile = (c: Context<ApiEnv>) => getOwnFile(c.var.db, c.var.account.id, idOf(c));

@@ -7,7 +7,6 @@ import { manifest } from "#api/appliances/manifest";
 import { applianceList } from "#api/appliances/list";
 import { applianceRepositories } from "#api/appliances/repositories";
 import { gpgKeys } from "#api/appliances/gpg-keys";
-import { sharing } from "#api/appliances/sharing";
 import { search } from "#api/appliances/search";
 import { software } from "#api/appliances/software";
 import { builds } from "#api/builds";
@@ -19,13 +18,12 @@ import { idempotent } from "#api/idempotency";
 import { rated } from "#api/rates";
 import { refuseChangesInReadOnlyMode } from "#api/read-only";
 import { mounted } from "#api/mount";
-import { modifiedFiles } from "#api/modified-files";
 import { repositories } from "#api/repositories";
 import { rpms } from "#api/rpms";
 import { runningBuilds } from "#api/running-builds";
 import { testdrives } from "#api/testdrives";
+import { sharing } from "#api/sharing";
 import { v1, v2, type ApiVersion } from "#api/versions";
-import { webhooks } from "#api/webhooks";
 
 /** Door 1: every resource is mounted once per version, from the same handlers. */
 export const api = factory.createApp().route("/v1/user", resources(v1)).route("/v2/user", resources(v2));
@@ -46,7 +44,7 @@ function resources(version: ApiVersion) {
     .route("/", appliances)
     .route("/", mounted(runningBuilds, version))
     .route("/", mounted(builds, version))
-    .route("/", files)
+    .route("/", mounted(files, version))
     .route("/", rpms)
     .route("/", repositories)
     .route("/", applianceRepositories)
@@ -56,10 +54,8 @@ function resources(version: ApiVersion) {
     .route("/", imageFiles)
     .route("/", mounted(configuration, version))
     .route("/", gpgKeys)
-    .route("/", sharing)
+    .route("/", mounted(sharing, version))
     .route("/", gallery)
-    .route("/", testdrives)
-    .route("/", modifiedFiles)
-    .route("/", events)
-    .route("/", webhooks);
+    .route("/", mounted(testdrives, version))
+    .route("/", mounted(events, version));
 }

@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import type { ModifiedFilter } from "#contract/index";
+import { keptFiles, modifiedFiles as modifiedFilesDocument } from "#documents/modified-file";
 import {
   getOwnTestdrive,
   listModified,
@@ -10,73 +11,112 @@ import {
 } from "#domain/testdrives/modified-files";
 import { keepModified } from "#domain/testdrives/keep-modified-files";
 import { Refusal } from "#domain/refusal";
-import { factory, type ApiEnv } from "#api/factory";
-import { flag, id, parseParams, pathId, readRepeated } from "#api/params";
-import { xml } from "#api/respond";
-import { v2Only } from "#api/v2-only";
-import { keptFilesFields, modifiedFilesFields } from "#api/views/modified-file";
+import { v2 } from "#openapi/operation";
+import { call, file, type Call, type Caller } from "#api/call";
+import { flag, id } from "#api/params";
 
+/** A path of the image, absolute; `path` and `except` may be repeated, and include what is below them. */
 const path = z.string({ error: "missing_parameter" }).max(4096, "invalid_value");
 
-/** Which files: `path` and `except` may stand several times, and mean what is below them, too. */
-export const ModifiedParams = z.object({
-  path: path.optional(),
-  except: path.optional(),
-});
-export const ModifiedListParams = ModifiedParams.extend({ difference: flag.optional() });
-export const ModifiedDataParams = z.object({ path });
-export const KeepParams = z.object({
+const ModifiedParams = z.object({ path: path.optional(), except: path.optional() });
+const ModifiedListParams = ModifiedParams.extend({ difference: flag.optional() });
+const ModifiedDataParams = z.object({ path });
+const KeepParams = z.object({
   path,
   except: path.optional(),
   archive: flag.optional(),
   appliance_id: id("invalid_appliance_id").optional(),
 });
 
+const pathMeaning = "A path, and all that is below it; may be repeated. All when left out.";
+const except = "A path that is left out with all that is below it; may be repeated.";
+const ofTestdrive = { versions: v2, ids: { testdrive_id: "unknown_error" } } as const;
+
 /** What the session of a testdrive has changed in its image. */
-export const modifiedFiles = factory
-  .createApp()
-  .get("/testdrives/:id/modified_files", v2Only, async (c) => {
-    const { testdrive, first, filter } = await read(c);
-    const { difference: withDifferences = true } = parseParams(ModifiedListParams, first);
-
-    const list = await listModified(c.env, testdrive, { filter, withDifferences });
-
-    return xml(c, "modified_files", modifiedFilesFields(list));
-  })
-  .get("/testdrives/:id/modified_files/data", v2Only, async (c) => {
-    const { testdrive, first } = await read(c);
-    const { path } = parseParams(ModifiedDataParams, first);
-
-    const content = await openModified(c.env, testdrive, { path: normalised(path) });
-
-    return await bytes(c, content, "application/octet-stream");
-  })
-  .get("/testdrives/:id/modified_files/archive", v2Only, async (c) => {
-    const { testdrive, filter } = await read(c);
-    const content = await openModifiedArchive(c.env, testdrive, filter);
-    return await bytes(c, content, "application/gzip");
-  })
-  .post("/testdrives/:id/modified_files/keep", v2Only, async (c) => {
-    const { testdrive, first, filter } = await read(c);
-    const { archive: asArchive = false, appliance_id: applianceId } = parseParams(KeepParams, first);
-    const place = { env: c.env, db: c.var.db, accountId: c.var.account.id };
-
-    const kept = await keepModified(place, testdrive, { filter, asArchive, applianceId });
-
-    return xml(c, "kept_files", keptFilesFields(kept, c.var));
-  });
+export const modifiedFiles: readonly Call[] = [
+  call("GET /testdrives/{testdrive_id}/modified_files", {
+    name: "listModifiedFiles",
+    ...ofTestdrive,
+    summary: "What a running or ended session has otherwise than its image",
+    details:
+      "Read from the session's disk: what the guest has not written there yet is not seen, so run sync in it. An ended session's " +
+      "disk is kept for a while, ten minutes where the agent is not configured otherwise.",
+    params: ModifiedListParams,
+    about: { path: pathMeaning, except },
+    answer: modifiedFilesDocument,
+    refuses: ["invalid_value", "raw_image_unavailable"],
+    act: async (caller, { testdrive_id, difference: withDifferences = true, all }) => {
+      const { testdrive, filter } = await read(caller, testdrive_id, all);
+      return await listModified(caller.env, testdrive, { filter, withDifferences });
+    },
+  }),
+  call("GET /testdrives/{testdrive_id}/modified_files/data", {
+    name: "getModifiedFile",
+    ...ofTestdrive,
+    summary: "A file of the session, as it is now",
+    params: ModifiedDataParams,
+    about: { path: "Path of a regular file; links are not followed." },
+    answer: file("The file.", "application/octet-stream"),
+    refuses: ["missing_parameter", "invalid_value", "invalid_path", "raw_image_unavailable"],
+    act: async (caller, { testdrive_id, path, all }, c) => {
+      const { testdrive } = await read(caller, testdrive_id, all);
+      const content = await openModified(caller.env, testdrive, { path: normalised(path) });
+      return await bytes(c, content, "application/octet-stream");
+    },
+  }),
+  call("GET /testdrives/{testdrive_id}/modified_files/archive", {
+    name: "getModifiedArchive",
+    ...ofTestdrive,
+    summary: "All that was added or changed, as an archive",
+    params: ModifiedParams,
+    about: { path: pathMeaning, except },
+    answer: file("A tar.gz with owners and modes; deleted files are not in it.", "application/gzip"),
+    refuses: ["invalid_value", "raw_image_unavailable"],
+    act: async (caller, { testdrive_id, all }, c) => {
+      const { testdrive, filter } = await read(caller, testdrive_id, all);
+      return await bytes(c, await openModifiedArchive(caller.env, testdrive, filter), "application/gzip");
+    },
+  }),
+  call("POST /testdrives/{testdrive_id}/modified_files/keep", {
+    name: "keepModifiedFiles",
+    ...ofTestdrive,
+    summary: "Make overlay files of what was added or changed: all of them, or none",
+    details:
+      "Each takes the place of an overlay file at the same path. Only regular files are overlay files; the answer names what is " +
+      "left out. At most 200 at once.",
+    params: KeepParams,
+    about: {
+      path: "A path, and all that is below it; may be repeated. / means everything.",
+      except,
+      appliance_id: "Where to keep them: one of your appliances. The one whose build runs, when left out.",
+    },
+    answer: keptFiles,
+    refuses: [
+      "missing_parameter",
+      "missing_appliance_id",
+      "invalid_appliance_id",
+      "invalid_value",
+      "invalid_path",
+      "raw_image_unavailable",
+      "unknown_error",
+    ],
+    act: async (caller, { testdrive_id, archive: asArchive = false, appliance_id: applianceId, all }) => {
+      const { testdrive, filter } = await read(caller, testdrive_id, all);
+      const place = { env: caller.env, db: caller.db, accountId: caller.account.id };
+      return await keepModified(place, testdrive, { filter, asArchive, applianceId });
+    },
+  }),
+];
 
 const mostPaths = 200;
 
-async function read(c: Context<ApiEnv>) {
-  const testdriveId = pathId(c, "id", "unknown_error");
-  const testdrive = await getOwnTestdrive(c.var.db, c.var.account.id, testdriveId);
-  const { first, all } = await readRepeated(c);
+async function read({ db, account }: Caller, testdriveId: number, all: (name: string) => string[]) {
+  const testdrive = await getOwnTestdrive(db, account.id, testdriveId);
   const filter: ModifiedFilter = { paths: all("path").map(normalised), except: all("except").map(normalised) };
   if (filter.paths.length > mostPaths || filter.except.length > mostPaths) {
     throw new Refusal("invalid_value", { message: `At most ${mostPaths} paths can be named at once.` });
   }
-  return { testdrive, filter, first: { ...first, ...(filter.paths[0] && { path: filter.paths[0] }) } };
+  return { testdrive, filter };
 }
 
 /** An absolute path of the image, without `.`, double slashes and a slash at its end; `..` is refused, wherever it leads. */

@@ -19,9 +19,9 @@ export async function readParams(c: Context): Promise<Record<string, string>> {
 export async function readRepeated(
   c: Context,
 ): Promise<{ first: Record<string, string>; all: (name: string) => string[] }> {
-  const given = [...queryOf(c), ...(await bodyFields(c))];
-  const all = (name: string) =>
-    given.flatMap(([each, value]) => ((each === name || each === `${name}[]`) && value !== "" ? [value] : []));
+  const sent = [...queryOf(c), ...(await bodyFields(c))];
+  const given = sent.map(([name, value]): [string, string] => [name.replace(/\[\]$/, ""), value]);
+  const all = (name: string) => given.flatMap(([each, value]) => (each === name && value !== "" ? [value] : []));
   return { first: firstOfEach(given), all };
 }
 

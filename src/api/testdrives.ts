@@ -1,39 +1,48 @@
 import { z } from "zod";
+import { testdrive, testdrives as testdrivesDocument } from "#documents/testdrive";
 import { guestWebUrl } from "#domain/testdrives/guest-web";
 import { startTestdrive } from "#domain/testdrives/testdrive";
+import { v2 } from "#openapi/operation";
 import { listLiveTestdrives } from "#storage/testdrives";
-import { arrayOf } from "#wire/xml";
-import { factory } from "#api/factory";
-import { id, parseParams, readParams } from "#api/params";
-import { xml } from "#api/respond";
-import { v2Only } from "#api/v2-only";
-import { listedTestdriveFields, startedTestdriveFields } from "#api/views/testdrive";
+import { call, type CallGroup } from "#api/call";
+import { modifiedFiles } from "#api/modified-files";
+import { id } from "#api/params";
 
-export const TestdriveRequest = z.object({
+const TestdriveRequest = z.object({
   build_id: id("invalid_build_id"),
-  /** Ours. */
+  /** A Kiln extension. */
   network: z.enum(["on", "off"], "invalid_value").default("off"),
 });
 
-export const testdrives = factory
-  .createApp()
-  // v1 has no list, though it has this path.
-  .get("/testdrives", v2Only, async (c) => {
-    const live = await listLiveTestdrives(c.var.db, c.var.account.id);
-    return xml(
-      c,
-      "testdrives",
-      arrayOf(
-        "testdrive",
-        live.map((testdrive) => listedTestdriveFields(testdrive, guestWebUrl(c.env, c.var.baseUrl, testdrive))),
-      ),
-    );
-  })
-  .post("/testdrives", async (c) => {
-    const { build_id: buildId, network } = parseParams(TestdriveRequest, await readParams(c));
-
-    const started = await startTestdrive(c.env, c.var.db, c.var.account, { buildId, hasNetwork: network === "on" });
-
-    const webUrl = guestWebUrl(c.env, c.var.baseUrl, started.testdrive);
-    return xml(c, "testdrive", startedTestdriveFields(started, c.var.baseUrl, webUrl));
-  });
+export const testdrives: CallGroup = {
+  title: "Testdrives",
+  about: "A build booted for a while. A session without a client for 60 seconds ends.",
+  operations: [
+    // v1 has no list, though it has this path.
+    call("GET /testdrives", {
+      name: "listTestdrives",
+      versions: v2,
+      summary: "Your running sessions",
+      answer: testdrivesDocument,
+      act: async ({ env, db, account, baseUrl }) => {
+        const live = await listLiveTestdrives(db, account.id);
+        return live.map((testdrive) => ({ testdrive, webUrl: guestWebUrl(env, baseUrl, testdrive) }));
+      },
+    }),
+    call("POST /testdrives", {
+      name: "startTestdrive",
+      summary: "Boot a build: a page for the browser, and an address for VNC clients",
+      details:
+        "Where no builder agent has an address of its own, the host is the service's and the port 0; the page works all the same. " +
+        "With network=on the machine has a network card, and its web server is at web_url; it reaches nothing.",
+      params: TestdriveRequest,
+      answer: testdrive,
+      refuses: ["missing_parameter", "invalid_build_id", "invalid_value", "build_not_found", "no_build_slots"],
+      act: async ({ env, db, account, baseUrl }, { build_id: buildId, network }) => {
+        const started = await startTestdrive(env, db, account, { buildId, hasNetwork: network === "on" });
+        return { ...started, webUrl: guestWebUrl(env, baseUrl, started.testdrive) };
+      },
+    }),
+    ...modifiedFiles,
+  ],
+};

@@ -1,3 +1,4 @@
+import type { EventName } from "#domain/events/names";
 import type { Outcome } from "#domain/events/webhook-post";
 import type { KeptEvent } from "./event-log.ts";
 import type { Attempted, DeliveryState } from "./webhook-machine.ts";
@@ -8,7 +9,7 @@ export interface Delivery {
   /** The webhook's uid, which SQLite makes a number of where it is an id of old. */
   webhookId: string | number;
   eventId: number;
-  event: string;
+  event: EventName;
   /** JSON. */
   body: string;
   state: DeliveryState;

@@ -3,8 +3,8 @@ import { applianceRepositories } from "#openapi/operations/appliance-repositorie
 import { appliances } from "#openapi/operations/appliances";
 import { builds } from "#api/builds";
 import { configuration } from "#api/configuration";
-import { events } from "#openapi/operations/events";
-import { files } from "#openapi/operations/files";
+import { events } from "#api/events";
+import { files } from "#api/files";
 import { gallery } from "#openapi/operations/gallery";
 import { general } from "#api/general";
 import { gpgKeys } from "#openapi/operations/gpg-keys";
@@ -12,9 +12,9 @@ import { images } from "#openapi/operations/images";
 import { repositories } from "#openapi/operations/repositories";
 import { rpms } from "#openapi/operations/rpms";
 import { runningBuilds } from "#api/running-builds";
-import { sharing } from "#openapi/operations/sharing";
+import { sharing } from "#api/sharing";
 import { software } from "#openapi/operations/software";
-import { testdrives } from "#openapi/operations/testdrives";
+import { testdrives } from "#api/testdrives";
 
 /** Every call of the API below its prefix, in the order of the page. */
 export const groups: readonly Group[] = [

@@ -72,7 +72,7 @@ export class Field<O = never, C = unknown> implements AnyField<O, C> {
 
   /** Reads properties of the owner from it, in another way than its shape does. */
   readInto<D extends object>(read: (node: XmlNode, path: string) => D): Field<O, D> {
-    return this.#with({ readBy: read, isReadIntoOwner: true });
+    return this.#with({ readBy: read, isReadIntoOwner: true, reading: "optional" });
   }
 
   /** Shows another value than is stored. */

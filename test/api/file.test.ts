@@ -111,7 +111,7 @@ describe("PUT /files/<id>", () => {
     ["nothing", "", "invalid_xml"],
     ["another document", "<appliance/>", "invalid_node"],
     ["an unknown element", "<file><colour>red</colour></file>", "invalid_node"],
-    ["an element twice", "<file><path>/a</path><path>/b</path></file>", "invalid_node"],
+    ["an element twice", "<file><path>/a</path><path>/b</path></file>", "invalid_value"],
     ["an element in an element", "<file><path><a>/a</a></path></file>", "invalid_node"],
     ["text between the elements", "<file>a<path>/a</path></file>", "invalid_value"],
     ["a name with a directory", "<file><filename>a/b</filename></file>", "invalid_value"],

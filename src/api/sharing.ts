@@ -1,0 +1,52 @@
+import { sharing as sharingDocument } from "#documents/sharing";
+import { getSharing, share, unshare } from "#domain/appliances/sharing";
+import { Refusal } from "#domain/refusal";
+import { v2 } from "#openapi/operation";
+import { call, type CallGroup } from "#api/call";
+
+const ofAppliance = {
+  versions: v2,
+  ids: { appliance_id: "invalid_appliance_id" },
+  answer: sharingDocument,
+} as const;
+
+/** All three answer the list (wire.md §2.5). */
+export const sharing: CallGroup = {
+  title: "Sharing",
+  about:
+    "Who else may read an appliance and clone it. Every call answers the list as it is then. This came with version 2.",
+  operations: [
+    call("GET /appliances/{appliance_id}/sharing", {
+      name: "getSharing",
+      ...ofAppliance,
+      summary: "With whom it is shared",
+      act: ({ db, account }, { appliance_id }) => getSharing(db, account, appliance_id),
+    }),
+    call("POST /appliances/{appliance_id}/sharing/{username}", {
+      name: "shareAppliance",
+      ...ofAppliance,
+      summary: "Share it with somebody",
+      refuses: ["invalid_username"],
+      act: ({ db, account }, { appliance_id: applianceId }, c) =>
+        share(db, account, { applianceId, username: usernameIn(c.req.url) }),
+    }),
+    call("DELETE /appliances/{appliance_id}/sharing/{username}", {
+      name: "unshareAppliance",
+      ...ofAppliance,
+      summary: "Share it with somebody no more",
+      refuses: ["invalid_username"],
+      act: ({ db, account }, { appliance_id: applianceId }, c) =>
+        unshare(db, account, { applianceId, username: usernameIn(c.req.url) }),
+    }),
+  ],
+};
+
+/** The last segment as it was sent: the Ruby client writes a space as a plus there, too (wire.md §5.2). */
+function usernameIn(url: string): string {
+  const [, segment = ""] = /\/([^/]+)\/*$/.exec(new URL(url).pathname) ?? [];
+  try {
+    return decodeURIComponent(segment.replaceAll("+", "%20"));
+  } catch {
+    throw new Refusal("invalid_username");
+  }
+}

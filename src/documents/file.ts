@@ -1,0 +1,52 @@
+import type { OverlayFile } from "#storage/overlay-files";
+import { shownPermissions } from "#documents/permissions";
+import { anyPartOf, arrayOf, bool, digest, fields, group, id, int, marked, oneOf, text, url } from "#wire/field";
+import { line } from "#wire/leaf";
+import type { XmlNode } from "#wire/read-xml";
+import { document, type Viewer } from "#wire/shape";
+
+/** The element `checksum` of files and packages. */
+export const md5 = group(
+  marked(
+    { type: oneOf(({ md5 }: { md5: string }) => md5 && "md5", ["md5"]) },
+    digest("md5", "7b1f3a0c5d9e4e0f8a2b6c1d3e5f7a90"),
+  ),
+).ignored();
+
+type Name = "filename" | "path" | "owner" | "group" | "permissions" | "enabled";
+
+/** The element `file` (wire.md §2.10). Its metadata are read as text by their names here; the domain parses them. */
+export const overlayFile = fields({
+  id: id("id", 61).ignored(),
+  filename: text("fileName", "counter.conf").readInto(given("filename")),
+  path: text("path", "/etc").readInto(given("path")),
+  owner: text("owner", "root").readInto(given("owner")),
+  group: text("group", "root").readInto(given("group")),
+  permissions: text(({ permissions }: OverlayFile) => shownPermissions(permissions), "644").readInto(
+    given("permissions"),
+  ),
+  enabled: bool("enabled", true).readInto(given("enabled")),
+  size: int("size", 1290).ignored(),
+  checksum: md5,
+  download_url: url(addressOf, "https://kiln.example.org/api/v2/user/files/61/data").ignored(),
+});
+
+export const file = document("File", "file", overlayFile);
+export const files = document("Files", "files", arrayOf("file", overlayFile));
+
+/** What is left out, or empty, stays as it is. */
+export const fileChange = anyPartOf("WantedFile", file);
+
+/** A file name may begin or end with a space; lines around a text are only its layout. */
+function given<N extends Name>(name: N) {
+  return (node: XmlNode, path: string): Partial<Record<N, string>> => {
+    const trimmed = line(node, path);
+    const isExact = (name === "filename" || name === "path") && !/[\r\n]/.test(node.exactText);
+    const read: Partial<Record<Name, string>> = trimmed === "" ? {} : { [name]: isExact ? node.exactText : trimmed };
+    return read as Partial<Record<N, string>>;
+  };
+}
+
+function addressOf({ id }: OverlayFile, { baseUrl, version }: Viewer): string {
+  return `${baseUrl}/api/${version.name}/user/files/${id}/data`;
+}
