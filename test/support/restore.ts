@@ -17,9 +17,16 @@ async function tableNames(): Promise<string[]> {
 export async function bookmark(): Promise<Bookmark> {
   const rows = new Map<string, Row[]>();
   for (const name of await tableNames()) {
-    rows.set(name, (await env.DB.prepare(`SELECT * FROM ${name}`).all<Row>()).results);
+    const columns = await storedColumns(name);
+    rows.set(name, (await env.DB.prepare(`SELECT ${columns.join(", ")} FROM ${name}`).all<Row>()).results);
   }
   return rows;
+}
+
+/** Without those that are computed, which cannot be written; this pragma leaves them out. */
+async function storedColumns(table: string): Promise<string[]> {
+  const { results } = await env.DB.prepare(`SELECT name FROM pragma_table_info('${table}')`).all<{ name: string }>();
+  return results.map(({ name }) => name);
 }
 
 /** All rows as they were, and so the ids that are given next. */
