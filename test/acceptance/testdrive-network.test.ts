@@ -34,9 +34,9 @@ afterAll(async () => {
   await service.stop();
 });
 
+/** Of the template "Server", which has one as it is. */
 async function buildWithWebServer(): Promise<string> {
-  applianceId = (await tux.call("POST", "/appliances", { clone_from: 1, arch: "x86_64" })).appliance.id;
-  await tux.call("POST", `/appliances/${applianceId}/cmd/add_package`, { name: "webdemo" });
+  applianceId = (await tux.call("POST", "/appliances", { clone_from: 2, arch: "x86_64" })).appliance.id;
   await addFile("/srv/www/cgi-bin/probe", supportFile("network-probe.sh"));
   await addFile("/srv/www/cgi-bin/echo", "#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n'\nexec cat\n");
   await addFile("/srv/www/curious.html", supportFile("curious-page.html"));
@@ -69,7 +69,7 @@ describe("a testdrive with network=on", () => {
       return answer.status === 200 ? answer : undefined;
     });
 
-    expect(await page.text()).toBe("<h1>webdemo</h1>\n");
+    expect(await page.text()).toBe("<h1>webdemo-pro</h1>\n");
     expect(page.headers.get("content-security-policy")).toMatch(/^sandbox /);
     expect((await fromGuest("not-there")).status).toBe(404);
     expect((await fetch(session.web_url.replace("/http/", "x/http/"))).status).toBe(404);
@@ -127,7 +127,7 @@ describe("a testdrive with network=on", () => {
     const [origin, storage, cookie, account, stop, ownFile] = title.split(" | ");
     expect([origin, storage, cookie]).toEqual(["null", "SecurityError", "SecurityError"]);
     expect([account, stop]).toEqual(["TypeError", "TypeError"]);
-    expect(ownFile).toBe("<h1>webdemo</h1>");
+    expect(ownFile).toBe("<h1>webdemo-pro</h1>");
   });
 
   it("has one screen for all of its viewers", async () => {

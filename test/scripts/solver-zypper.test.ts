@@ -1,22 +1,20 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Job } from "#solver/job";
 import { nevra } from "#contract/index";
 import type { Resolution } from "#solver/resolution";
-import { openSolver, type Solver } from "#solver/solver";
-import { buildSampleDistribution, findSampleDistribution } from "../../scripts/launch/sample-distribution.ts";
+import type { Solver } from "#solver/solver";
 import { jobOf, loaded, named, type RepoText } from "../solver/repo-dsl.ts";
+import { solverModule as compileSolver, solverOf, tinyLinux } from "./tiny-linux.ts";
 import { Zypper, type ZypperAnswer, written } from "./zypper.ts";
 
-const moduleFile = new URL("../../src/solver/native/solver.wasm", import.meta.url);
 const minutesMs = 60_000;
 let solverModule: WebAssembly.Module;
 
 beforeAll(async () => {
-  solverModule = await WebAssembly.compile(readFileSync(moduleFile));
+  solverModule = await compileSolver();
 });
 
 describe("Tiny Linux", () => {
@@ -24,12 +22,10 @@ describe("Tiny Linux", () => {
   let zypper: Zypper;
 
   beforeAll(async () => {
-    const { path } = (await findSampleDistribution()) ?? (await buildSampleDistribution());
-    solver = await openSolver(solverModule);
-    const names = ["main", "updates"];
-    for (const name of names) read(solver, name, join(path, name));
-    solver.ready();
-    zypper = new Zypper(names.map((name) => ({ name, folder: join(path, name) })));
+    const path = await tinyLinux();
+    const repositories = ["main", "updates"].map((name) => ({ name, folder: join(path, name) }));
+    solver = await solverOf(repositories);
+    zypper = new Zypper(repositories);
   }, 10 * minutesMs);
 
   afterAll(() => zypper[Symbol.dispose]());
@@ -148,14 +144,6 @@ describe("made-up repositories", () => {
 
 async function solved(repositories: RepoText[], jobs: Job[]): Promise<Resolution> {
   return (await loaded(solverModule, repositories)).solve(jobs);
-}
-
-function read(solver: Solver, name: string, folder: string): void {
-  const repomd = readFileSync(join(folder, "repodata/repomd.xml"), "utf8");
-  const href = /<data type="primary">.*?<location href="([^"]+)"/s.exec(repomd)?.[1] ?? "";
-  const repository = solver.addRepository(name);
-  repository.readPrimary(gunzipSync(readFileSync(join(folder, href))));
-  repository.finish();
 }
 
 // Patterns by capability, as our KIWI descriptions name them.
