@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import type { Refusal } from "#domain/refusal";
 import { startOfBody } from "#http/body-start";
 import { formFields, mayBeForm } from "#http/form";
+import { isJson, JsonFault, jsonFields } from "#http/json-fields";
 import { boundaryOf } from "#http/multipart";
 import { receiveUpload, type Received } from "#http/upload";
 import type { ApiEnv } from "#api/factory";
@@ -17,7 +18,7 @@ export interface FileCall<T> {
 }
 
 /**
- * Receives a form with a file in it, a form without one, or the file itself as the body: one client sends that, and calls
+ * Receives a form with a file in it, a form or JSON without one, or the file itself as the body: one client sends that, and calls
  * it a form (wire.md §5.2).
  */
 export async function receiveFile<T>(c: Context<ApiEnv>, call: FileCall<T>): Promise<Received<T>> {
@@ -26,14 +27,26 @@ export async function receiveFile<T>(c: Context<ApiEnv>, call: FileCall<T>): Pro
     const contentType = c.req.header("content-type") ?? null;
     if (boundaryOf(contentType) !== undefined || !mayBeForm(contentType)) return await receiveUpload(c.req.raw, call);
     const { start, isWhole, request } = await startOfBody(c.req.raw, formBytes);
-    if (!isWhole || !isForm(start, call.parameters)) return await receiveUpload(request, call);
+    if (!isWhole || !isForm(start, contentType, call.parameters)) return await receiveUpload(request, call);
     return { fields: new Map(await formFields(start, contentType)), stored: undefined };
   } catch (error) {
     return damagedForm("invalid_request")(error);
   }
 }
 
-function isForm(body: Uint8Array, parameters: readonly string[]): boolean {
+function isForm(body: Uint8Array, contentType: string | null, parameters: readonly string[]): boolean {
+  if (isJson(contentType)) return isJsonOf(new TextDecoder().decode(body), parameters);
   const [, name = ""] = /^([a-z_]+)=\S*\s*$/.exec(new TextDecoder("latin1").decode(body)) ?? [];
   return parameters.includes(name);
+}
+
+/** Whether it is an object of nothing but parameters; any other JSON is a file. */
+function isJsonOf(text: string, parameters: readonly string[]): boolean {
+  try {
+    const fields = jsonFields(text);
+    return fields.length > 0 && fields.every(([name]) => parameters.includes(name));
+  } catch (error) {
+    if (error instanceof JsonFault) return false;
+    throw error;
+  }
 }

@@ -2,14 +2,15 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { Refusal, refusalCodes, type RefusalCode } from "#domain/refusal";
 import { formFields, mayBeForm } from "#http/form";
+import { JsonFault } from "#http/json-fields";
 import { MultipartFault } from "#http/multipart";
 import { concatenate } from "#repodata/streams";
 
 const maxFormBytes = 256 * 1024;
 
 /**
- * Parameters as clients send them: in the query, as a form body, as multipart fields, or in two places at once; the
- * query wins (wire.md §1.6). An empty string is an absent parameter, so the body's value counts for `?name=`.
+ * Parameters as clients send them: in the query, as a form body, as multipart fields, as an object of JSON, or in two places at
+ * once; the query wins (wire.md §1.6). An empty string is an absent parameter, so the body's value counts for `?name=`.
  */
 export async function readParams(c: Context): Promise<Record<string, string>> {
   return firstOfEach([...queryOf(c), ...(await bodyFields(c))]);
@@ -83,10 +84,14 @@ async function bodyFields(c: Context): Promise<[string, string][]> {
   if (c.req.raw.body === null || !mayBeForm(type)) return [];
   const body = await cappedBody(c.req.raw.body);
   return await formFields(body, type).catch((error: unknown) => {
+    if (error instanceof JsonFault) throw refusedJson(error);
     if (!(error instanceof MultipartFault)) throw error;
     throw new Refusal("invalid_value", { message: `The form in the body is damaged: ${error.message}.` });
   });
 }
+
+export const refusedJson = ({ message }: JsonFault): Refusal =>
+  new Refusal("invalid_value", { message: `${message}.` });
 
 /** Reads at most `maxFormBytes`; forms of the calls that take parameters are a few hundred bytes. */
 async function cappedBody(body: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {

@@ -1,12 +1,18 @@
+import { isJson, jsonFields } from "./json-fields.ts";
 import { boundaryOf, partsOf } from "./multipart.ts";
 
 /** Whether a body of this type may hold parameters. Shell clients also send them without any type. */
 export const mayBeForm = (contentType: string | null): boolean =>
-  contentType === null || contentType.trim() === "" || isUrlEncoded(contentType) || isMultipart(contentType);
+  contentType === null ||
+  contentType.trim() === "" ||
+  isUrlEncoded(contentType) ||
+  isMultipart(contentType) ||
+  isJson(contentType);
 
 /**
  * The text fields of a body that holds the parameters of a call, in their order; none when it is something else, since
- * clients send XML under the type of a form too (wire.md §5.2). Throws a MultipartFault for a damaged form.
+ * clients send XML under the type of a form too (wire.md §5.2). JSON is known by its first character as well, since curl calls
+ * what `-d` sends a form. Throws a MultipartFault for a damaged form, and a JsonFault for JSON that is not an object of parameters.
  */
 export async function formFields(
   body: Uint8Array<ArrayBuffer>,
@@ -16,6 +22,7 @@ export async function formFields(
   const boundary = boundaryOf(contentType);
   if (boundary !== undefined) return await partFields(body, boundary);
   const text = new TextDecoder().decode(body).replace(/[\r\n]+$/, "");
+  if (isJson(contentType) || /^\s*\{/.test(text)) return jsonFields(text);
   const isForm = isUrlEncoded(contentType ?? "") ? !/^\s*</.test(text) : /^[\w.%+[\]-]+=/.test(text);
   return isForm ? [...new URLSearchParams(text)] : [];
 }

@@ -17,10 +17,11 @@ export function requestBody(
   const query = parameters.filter(({ place }) => place === "query");
   if (body) return bodyObject(body, query, version);
   if (method === "GET" || query.length === 0) return undefined;
+  const parametersMedia = { schema: { type: "object", properties: propertiesOf(query) } };
   return {
     description: "The parameters of the query may come here instead.",
     required: false,
-    content: { "application/x-www-form-urlencoded": { schema: { type: "object", properties: propertiesOf(query) } } },
+    content: { "application/x-www-form-urlencoded": parametersMedia, "application/json": parametersMedia },
   };
 }
 

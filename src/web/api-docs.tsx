@@ -78,9 +78,9 @@ const Beginning = ({ baseUrl }: { baseUrl: string }) => (
       <code>{`curl -u NAME:KEY ${baseUrl}/api/v2/user/appliances`}</code>
     </pre>
     <p>
-      Parameters go into the query, a form or multipart fields; an empty one is an absent one. Answers are XML, or JSON
-      with <code>Accept: application/json</code>. Programs that read descriptions find all of this as{" "}
-      <a href="/api/openapi.json">OpenAPI</a>.
+      Parameters go into the query, a form, multipart fields or an object of JSON; an empty one is an absent one.
+      Answers are XML, or JSON with <code>Accept: application/json</code>. Programs that read descriptions find all of
+      this as <a href="/api/openapi.json">OpenAPI</a>.
     </p>
   </section>
 );

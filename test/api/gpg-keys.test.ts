@@ -63,6 +63,14 @@ describe("POST gpg_keys", () => {
     ["as a binary body, said to be a form", async () => ({ body: (await binary(tiny)).slice(), headers: formType })],
     ["with line breaks of another system", () => ({ body: tiny.replaceAll("\n", "\r\n"), headers: formType })],
     ["with text around it", () => ({ body: form({}, bytesOf(`pub rsa3072\n\n${tiny}\nThe end`)) })],
+    [
+      "in JSON",
+      () => ({
+        query: {},
+        body: JSON.stringify({ ...named, key: tiny }),
+        headers: { "content-type": "application/json" },
+      }),
+    ],
     ["in v1", () => ({ body: tiny, headers: formType, version: "v1" })],
   ])("takes a key %s", async (_, callFor) => {
     const tux = await signedIn();

@@ -53,6 +53,20 @@ describe("parameters", () => {
     ["beside XML that calls itself a form", "?clone_from=1&name=Kiosk", "<a>name=Other&amp;</a>", formType],
     ["beside XML without a type", "?clone_from=1&name=Kiosk", " <a b='c'/>"],
     ["beside XML", "?clone_from=1&name=Kiosk", "<a/>", "application/xml"],
+    ["in JSON", "", '{"clone_from": 1, "name": "Kiosk"}', "application/json"],
+    ["in JSON of another spelling", "", ' {"clone_from":"1","name":"Kiosk"}\n', "Application/JSON; charset=utf-8"],
+    [
+      "in JSON with null and what nobody knows",
+      "?name=Kiosk",
+      '{"clone_from": 1, "arch": null, "x": true}',
+      "application/json",
+    ],
+    ["in JSON, the first of a list", "", '{"clone_from": [1, 2], "name": ["Kiosk"]}', "application/json"],
+    ["in JSON that calls itself a form", "", '{"clone_from": 1, "name": "Kiosk"}', formType],
+    ["in JSON without a type", "", '\n{"clone_from": 1, "name": "Kiosk"}'],
+    ["in the query before JSON", "?name=Kiosk", '{"clone_from": 1, "name": "Other"}', "application/json"],
+    ["beside an empty body of JSON", "?clone_from=1&name=Kiosk", "", "application/json"],
+    ["beside an empty object", "?clone_from=1&name=Kiosk", "{}", "application/json"],
     ["beside bytes", "?clone_from=1&name=Kiosk", "clone_from=999", "application/octet-stream"],
   ])("are read %s", async (_, query, body, contentType) => {
     const tux = await signedIn();
@@ -86,12 +100,42 @@ describe("parameters", () => {
     await expectError(await clone(tux, "", `clone_from=1&name=${written}`, formType), 400, "invalid_value");
   });
 
+  it.each([
+    ["cut off", '{"clone_from": 1', "The body is not well-formed JSON."],
+    ["a form", "clone_from=1", "The body is not well-formed JSON."],
+    ["a list", '[{"clone_from": 1}]', 'The JSON in the body must be an object of parameters, {"name": "value"}.'],
+    ["null", "null", 'The JSON in the body must be an object of parameters, {"name": "value"}.'],
+    [
+      "nested",
+      '{"clone_from": 1, "name": {"first": "Kiosk"}}',
+      "The parameter name must be a text, a number or a flag, without objects or lists inside.",
+    ],
+    [
+      "nested in a list",
+      '{"clone_from": 1, "name": [["Kiosk"]]}',
+      "The parameter name must be a text, a number or a flag, without objects or lists inside.",
+    ],
+    ["nested without end", "[".repeat(200_000), "The body is not well-formed JSON."],
+    ["half a character", '{"clone_from": 1, "name": "\\ud83d"}', "The value of name cannot be used."],
+    ["no number", '{"clone_from": 1.5}', "Invalid appliance id."],
+    ["too large", `{"clone_from": 1, "name": "${"x".repeat(300_000)}"}`, "The body is too large for this call."],
+  ])("in JSON that is %s are refused with a sentence", async (_, body, sentence) => {
+    const tux = await signedIn();
+
+    const answer = await clone(tux, "", body, "application/json");
+
+    const code = sentence.includes("appliance id") ? "invalid_appliance_id" : "invalid_value";
+    expect(await expectError(answer, 400, code)).toBe(sentence);
+  });
+
   it("called like a part of every object are nobody's", async () => {
     const tux = await signedIn();
 
     const answer = await clone(tux, "?__proto__=x&constructor=y&clone_from=1&name=Kiosk", "toString=z", formType);
+    const json = '{"__proto__": "x", "constructor": "y", "clone_from": 1, "name": "Kiosk"}';
 
     expect(await nameOf(answer)).toBe("Kiosk");
+    expect(await nameOf(await clone(tux, "", json, "application/json"))).toBe("Kiosk");
   });
 });
 

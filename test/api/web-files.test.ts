@@ -43,6 +43,20 @@ describe("POST /files with a url", () => {
     }
   });
 
+  it("takes everything from an object of JSON, which any other JSON is not", async () => {
+    web(() => new Response("hello"));
+    const headers = { "content-type": "application/json" };
+    const fields = { appliance_id: applianceId, url, filename: "motd", enabled: false };
+    const { file } = await readXml(await send(tux, JSON.stringify(fields), { path: "/files", headers }));
+    expect(file).toMatchObject({ filename: "motd", enabled: "false", size: "5" });
+
+    const path = `/files?appliance_id=${applianceId}&filename=settings.json`;
+    for (const body of ['{"url": "x", "colour": "red"}', "{}", "[1]", "{"]) {
+      const stored = await readXml(await send(tux, body, { path, headers }));
+      expect(stored.file).toMatchObject({ filename: "settings.json", size: String(body.length) });
+    }
+  });
+
   it("goes by FTP", async () => {
     const server = fakeFtp({ "pub/motd": "hello" });
     const OUTSIDE = { connect: ({ port }: SocketAddress) => server.connectTo(port) };

@@ -1,8 +1,9 @@
 import type { Context } from "hono";
 import { gpgKeyTooLarge } from "#domain/contents/gpg-key";
 import { Refusal } from "#domain/refusal";
+import { isJson, JsonFault, jsonFields } from "#http/json-fields";
 import { readWhole } from "#http/whole-body";
-import { readQuery } from "#api/params";
+import { readQuery, refusedJson } from "#api/params";
 
 /** What a request to add a key says, and the key, wherever it stood. */
 export interface KeyRequest {
@@ -14,7 +15,7 @@ export interface KeyRequest {
 const longestBody = 768 * 1024 + 64 * 1024;
 
 /**
- * Reads parameters from the query and the form, as everywhere. The key is a parameter, the field `file`, or the body itself: one
+ * Reads parameters from the query, and the form or JSON, as everywhere. The key is a parameter, the field `file`, or the body itself: one
  * client sends armour as its body and calls that a form (wire.md §2.9), so that what it is shows by its beginning.
  */
 export async function readKeyRequest(c: Context): Promise<KeyRequest> {
@@ -37,7 +38,7 @@ async function readBody(body: ReadableStream<Uint8Array> | null): Promise<Uint8A
 }
 
 const isForm = (contentType: string): boolean =>
-  /^\s*(application\/x-www-form-urlencoded|multipart\/form-data)\b/i.test(contentType);
+  isJson(contentType) || /^\s*(application\/x-www-form-urlencoded|multipart\/form-data)\b/i.test(contentType);
 
 /** Armour, or a packet of OpenPGP, whose first bit is set (RFC 9580, section 4.2); no form begins so. */
 const isKey = (body: Uint8Array): boolean =>
@@ -48,6 +49,9 @@ async function readForm(
   contentType: string,
 ): Promise<{ fields: [string, string][]; file: Uint8Array | undefined }> {
   if (body.byteLength === 0) return { fields: [], file: undefined };
+  if (isJson(contentType) || /^\s*\{/.test(new TextDecoder().decode(body.subarray(0, 1024)))) {
+    return { fields: readJson(body), file: undefined };
+  }
   const form = await new Response(body, { headers: { "content-type": contentType } }).formData().catch(() => {
     throw new Refusal("invalid_key", { message: "The body is not the form that its Content-Type says." });
   });
@@ -58,6 +62,14 @@ async function readForm(
   const written = fields.map(([name, value]): [string, string] => [name, lines(value)]);
   if (file === null) return { fields: written, file: undefined };
   return { fields: written, file: typeof file === "string" ? bytesOf(lines(file)) : await file.bytes() };
+}
+
+function readJson(body: Uint8Array): [string, string][] {
+  try {
+    return jsonFields(new TextDecoder().decode(body));
+  } catch (error) {
+    throw error instanceof JsonFault ? refusedJson(error) : error;
+  }
 }
 
 /** An empty value is an absent parameter (wire.md §1.6). */
