@@ -64,12 +64,13 @@ async function imageOf(template: Template, arch: Arch): Promise<Image> {
   );
   expect(paths).toHaveLength(found.length);
   const files = execFileSync("rpm", ["-qpl", "--nosignature", ...paths], { encoding: "utf8" }).split("\n");
-  const content = (path: string) =>
-    execFileSync("sh", ["-c", 'rpm2cpio "$1" | cpio -i --quiet --to-stdout "./etc/init.d/*"', "sh", path], {
-      encoding: "utf8",
-    });
-  return { packages: found.map(({ name }) => name), files, scripts: paths.map(content).join("") };
+  return { packages: found.map(({ name }) => name), files, scripts: paths.map(bootScriptsOf).join("") };
 }
+
+const bootScriptsOf = (path: string): string =>
+  execFileSync("sh", ["-c", 'rpm2cpio "$1" | cpio -i --quiet --to-stdout "./etc/init.d/*"', "sh", path], {
+    encoding: "utf8",
+  });
 
 const cases = templates.flatMap((template) => arches.map((arch) => ({ ...template, template, arch })));
 
