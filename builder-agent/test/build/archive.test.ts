@@ -1,0 +1,43 @@
+import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { linkSync, mkdirSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { packFolder } from "../../src/build/archive.ts";
+import { PartedFile } from "../../src/upload/parted-file.ts";
+import { temporaryDir } from "../support/agent-place.ts";
+
+/** Large enough that tar is still at it when the first bytes are here. */
+const disk = randomBytes(48 * 2 ** 20);
+const { signal } = new AbortController();
+
+async function packedWhile(change: (disk: string) => void) {
+  const dir = await temporaryDir();
+  const file = await PartedFile.create(dir.path, "image.tar.gz");
+  const image = join(dir.path, "image/disk.raw");
+  mkdirSync(join(dir.path, "image"));
+  writeFileSync(image, disk);
+  const packing = packFolder({ dir: dir.path, name: "image" }, file, signal);
+  packing.catch(() => {});
+  while (file.bytes === 0) await sleep(1);
+  change(image);
+  const dispose = async () => {
+    await file[Symbol.asyncDispose]();
+    await dir[Symbol.asyncDispose]();
+  };
+  return { file, packing, [Symbol.asyncDispose]: dispose };
+}
+
+it("packs a disk whose links change meanwhile, as another format's build takes and leaves it", async () => {
+  await using packed = await packedWhile((image) => linkSync(image, join(image, "../../link")));
+  await packed.packing;
+
+  const unpacked = execFileSync("tar", ["-xzOf", packed.file.path, "image/disk.raw"], { maxBuffer: 2 * disk.length });
+  expect(Buffer.compare(unpacked, disk)).toBe(0);
+});
+
+it("does not pack a disk that loses its end meanwhile", async () => {
+  await using packed = await packedWhile((image) => truncateSync(image, disk.length - 4096));
+  await expect(packed.packing).rejects.toThrow(/tar: .*shrank/);
+});
