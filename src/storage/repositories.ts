@@ -94,6 +94,23 @@ export async function removeUnimported(db: Database, id: number): Promise<void> 
     );
 }
 
+/** Removes those of an account whose first import failed; no list shows them. Answers how many there were. */
+export async function removeFailed(db: Database, accountId: number): Promise<number> {
+  const gone = await db
+    .delete(repositories)
+    .where(
+      and(
+        eq(repositories.accountId, accountId),
+        eq(repositories.importState, "failed"),
+        eq(repositories.isUserRepository, false),
+        isNull(repositories.revision),
+        sql`NOT EXISTS (SELECT 1 FROM appliance_repositories WHERE repository_id = repositories.id)`,
+      ),
+    )
+    .returning({ id: repositories.id });
+  return gone.length;
+}
+
 /** Removes a repository of the account unless an appliance uses it, whoever's. Answers it as it was. */
 export async function deleteRepository(db: Database, accountId: number, id: number): Promise<Repository | undefined> {
   const isUsed = sql`SELECT 1 FROM appliance_repositories WHERE repository_id = ${id}`;

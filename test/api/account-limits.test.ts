@@ -63,6 +63,21 @@ describe("the limits of an account", () => {
     expect((await limits()).repositories.used).toBe("1");
   });
 
+  it("count a repository whose import failed no longer than there is room", async () => {
+    const url = `http://mirror.example.org/failed-${tux.accountId}`;
+    const row = {
+      accountId: tux.accountId,
+      name: "Failed",
+      url,
+      type: "rpm-md" as const,
+      baseSystem: "other",
+      arches: [],
+    };
+    const failed = (await addRepository(db, { ...row, importState: "failed" }))?.id ?? 0;
+    expect((await ask("POST", mirror("one"), { MAX_REPOSITORIES_PER_ACCOUNT: "1" })).status).toBe(200);
+    expect(await findRepository(db, failed)).toBeUndefined();
+  });
+
   it("refuse one appliance too many, also of several at once", async () => {
     const two = { MAX_APPLIANCES_PER_ACCOUNT: "2" };
     const clones = await Promise.all([1, 2, 3, 4].map(() => ask("POST", "/appliances?clone_from=1", two)));

@@ -7,6 +7,7 @@ import {
   findVisibleRepository,
   findVisibleRepositoryByUrl,
   listVisibleRepositories,
+  removeFailed,
   removeUnimported,
   type Repository,
 } from "#storage/repositories";
@@ -117,7 +118,11 @@ async function takeIn(
   if (known?.accountId === accountId && known.importState === "failed") await removeUnimported(db, known.id);
   else if (known) throw new Refusal("repository_already_exists");
   const row = { accountId, name, url, type: "rpm-md" as const, baseSystem: otherBaseSystem, arches: [] };
-  const added = await addRepository(db, row, limitsOf(env).repositories);
+  const most = limitsOf(env).repositories;
+  const added =
+    (await addRepository(db, row, most)) ??
+    // Those that failed make room, since no list shows them.
+    ((await removeFailed(db, accountId)) > 0 ? await addRepository(db, row, most) : undefined);
   if (added) return added;
   await refuseOverLimit({ env, db }, accountId, { repositories: 1 });
   throw new Refusal("repository_already_exists");
