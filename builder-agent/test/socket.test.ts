@@ -1,17 +1,24 @@
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
-import { WebSocket, WebSocketServer, type ServerOptions } from "ws";
+import { WebSocket, WebSocketServer } from "ws";
 import type { Poke } from "../src/contract.ts";
 import { keepSocket } from "../src/socket.ts";
 import { eventually, silent } from "./support/agent-place.ts";
 
 /** A server, and a socket kept to it until the end of the test. */
-async function keep(options: ServerOptions = {}) {
-  const server = new WebSocketServer({ port: 0, host: "127.0.0.1", ...options });
+async function keep({ answersPings }: { answersPings: boolean } = { answersPings: true }) {
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   await new Promise((resolve) => server.once("listening", resolve));
   const connections: WebSocket[] = [];
   let pings = 0;
-  server.on("connection", (socket) => connections.push(socket.on("ping", () => pings++)));
+  const answer = (socket: WebSocket, word: string) => {
+    if (word !== "ping") return;
+    pings++;
+    if (answersPings) socket.send("pong");
+  };
+  server.on("connection", (socket) =>
+    connections.push(socket.on("message", (data) => answer(socket, data.toString()))),
+  );
   const pokes: Poke[] = [];
   const stopping = new AbortController();
   const dial = () => new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
@@ -58,7 +65,7 @@ describe("the agent's socket", () => {
   });
 
   it("takes a line without answers for dead, and dials again", async () => {
-    await using socket = await keep({ autoPong: false });
+    await using socket = await keep({ answersPings: false });
 
     await eventually("a second connection", () => socket.connections.length === 2);
   });

@@ -39,7 +39,6 @@ export function writeAgentConfiguration(options: AgentOptions): string {
     url,
     token: secrets.AGENT_TOKEN,
     queueUrl: `${url}/client/v4/accounts/local/queues/kiln-jobs`,
-    queueToken: secrets.GATEWAY_TOKEN,
     stateDir: agentState,
     isolation,
     vnc,

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { createAgent } from "#domain/agent";
 import { Refusal } from "#domain/refusal";
 import { listAgents, removeAgent } from "#storage/agents";
+import { switchboard } from "#queues/jobs";
 import { factory } from "#admin-api/factory";
 
 const nameRule =
@@ -11,10 +12,13 @@ const AgentRequest = z.object({ name: z.string(nameRule).regex(/^[a-z0-9][a-z0-9
 export const agents = factory
   .createApp()
   .get("/", async (c) => {
-    const all = await listAgents(c.var.db);
-    return c.json({
-      agents: all.map(({ id, name, lastSeenAt, capabilities }) => ({ id, name, lastSeenAt, capabilities })),
+    const [all, heard] = await Promise.all([listAgents(c.var.db), switchboard(c.env).heard()]);
+    const agents = all.map(({ id, name, lastSeenAt, capabilities }) => {
+      const times = heard.filter(({ agentId }) => agentId === id).map(({ at }) => at.getTime());
+      const latest = Math.max(lastSeenAt?.getTime() ?? 0, ...times);
+      return { id, name, lastSeenAt: latest === 0 ? null : new Date(latest), capabilities };
     });
+    return c.json({ agents });
   })
   .post("/", async (c) => {
     const { name } = AgentRequest.parse(await c.req.json());

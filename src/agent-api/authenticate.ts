@@ -15,7 +15,8 @@ export const authenticate = factory.createMiddleware(async (c, next) => {
 export async function agentOf(db: Database, env: Env, authorization: string | undefined): Promise<Agent | undefined> {
   const token = bearerToken(authorization);
   const agent = token === undefined ? undefined : await findAgent(db, env, token);
-  if (agent && isLongAgo(agent.lastSeenAt)) await noteSeen(db, agent.id);
+  const before = new Date(Date.now() - noteEveryMs);
+  if (agent && (agent.lastSeenAt ?? 0) < before) await noteSeen(db, agent.id, before);
   return agent;
 }
 
@@ -24,5 +25,3 @@ export const bearerToken = (authorization: string | undefined): string | undefin
 
 /** Seldom enough that heartbeats do not become writes. */
 const noteEveryMs = 20_000;
-
-const isLongAgo = (lastSeenAt: Date | null) => (lastSeenAt?.getTime() ?? 0) < Date.now() - noteEveryMs;

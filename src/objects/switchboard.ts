@@ -31,6 +31,14 @@ export class Switchboard extends DurableObject<Env> {
     return [...new Set(this.ctx.getWebSockets().flatMap((socket) => this.ctx.getTags(socket).map(Number)))];
   }
 
+  /** When each agent's ping was last answered, which wakes no object: the agent was alive then. */
+  heard(): { agentId: number; at: Date }[] {
+    return this.ctx.getWebSockets().flatMap((socket) => {
+      const at = this.ctx.getWebSocketAutoResponseTimestamp(socket);
+      return at === null ? [] : this.ctx.getTags(socket).map((tag) => ({ agentId: Number(tag), at }));
+    });
+  }
+
   override webSocketClose(socket: WebSocket, code: number): void {
     // 1005, 1006 and 1015 say that no code came over the wire; they may not be sent.
     if (socket.readyState === WebSocket.OPEN) socket.close([1005, 1006, 1015].includes(code) ? 1000 : code);

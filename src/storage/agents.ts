@@ -1,4 +1,4 @@
-import { eq } from "drizzle-orm";
+import { and, eq, isNull, lt, or } from "drizzle-orm";
 import type { Capabilities } from "#contract/index";
 import type { Database } from "./db.ts";
 import { agents } from "./schema.ts";
@@ -28,7 +28,11 @@ export async function saveCapabilities(db: Database, agentId: number, capabiliti
   await db.update(agents).set({ capabilities, lastSeenAt: new Date() }).where(eq(agents.id, agentId));
 }
 
-/** That it is alive. */
-export async function noteSeen(db: Database, agentId: number): Promise<void> {
-  await db.update(agents).set({ lastSeenAt: new Date() }).where(eq(agents.id, agentId));
+/** That it is alive, unless that was noted after `before`: of several calls at once one writes. */
+export async function noteSeen(db: Database, agentId: number, before: Date): Promise<void> {
+  const isLongAgo = or(isNull(agents.lastSeenAt), lt(agents.lastSeenAt, before));
+  await db
+    .update(agents)
+    .set({ lastSeenAt: new Date() })
+    .where(and(eq(agents.id, agentId), isLongAgo));
 }

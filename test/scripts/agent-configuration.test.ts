@@ -25,6 +25,16 @@ describe("the configuration of this machine's agent", () => {
     expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ testdriveSlots: 4 });
   });
 
+  it("has no token but the agent's own, so that the service knows who pulls its queue", () => {
+    const stateDirectory = emptyFolder();
+    const secrets = readOrMakeSecrets(stateDirectory);
+    const options = { stateDirectory, url: "http://127.0.0.1:8787", secrets, allowHosts: [], testdriveSlots: 4 };
+    const written = readFileSync(writeAgentConfiguration({ ...options, isolation: "vm" }), "utf8");
+
+    expect(written).toContain(secrets.AGENT_TOKEN);
+    expect(written).not.toContain(secrets.GATEWAY_TOKEN);
+  });
+
   it.each(["0", "x", undefined])("has one where an account may have %s, since an agent has at least one", (given) => {
     expect(testdriveSlotsOf({ MAX_TESTDRIVES_PER_ACCOUNT: given })).toBe(1);
   });

@@ -1,0 +1,76 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { operate, signedIn, visit } from "../support/client.ts";
+import { createAppliance, startBuild } from "../support/factories.ts";
+import { fakeAgent, type Attempt, type FakeAgent } from "../support/fake-agent.ts";
+
+/** When the operator reads that an agent was last seen. */
+
+const minuteMs = 60_000;
+let agent: FakeAgent;
+let attempt: Attempt;
+
+beforeAll(async () => {
+  const tux = await signedIn();
+  agent = await fakeAgent();
+  attempt = await agent.claimsBuild(await startBuild(tux, await createAppliance(tux)));
+});
+
+const noteSeen = (agoMs: number) =>
+  env.DB.prepare("UPDATE agents SET last_seen_at = ? WHERE id = ?")
+    .bind(Date.now() - agoMs, agent.id)
+    .run();
+const noted = () => env.DB.prepare("SELECT last_seen_at FROM agents WHERE id = ?").bind(agent.id).first("last_seen_at");
+
+async function agoMs(): Promise<number> {
+  const { agents } = await (await operate("GET", "/agents")).json<{ agents: { id: number; lastSeenAt: string }[] }>();
+  const shown = agents.find(({ id }) => id === agent.id);
+  return Date.now() - Date.parse(shown?.lastSeenAt ?? "");
+}
+
+const calls: [string, () => Promise<Response>][] = [
+  ["claim", () => agent.call("POST", "/testdrives/claim", { json: { vnc: null } })],
+  ["heartbeat", () => attempt.beats()],
+  ["upload", () => attempt.call("artifacts/image", { size: 3, fileName: "image.bin" })],
+  [
+    "pull",
+    () =>
+      visit("/client/v4/accounts/local/queues/kiln-jobs/messages/pull", {
+        method: "POST",
+        headers: { authorization: `Bearer ${agent.token}` },
+      }),
+  ],
+];
+
+describe("an agent was last seen", () => {
+  beforeEach(() => noteSeen(3 * minuteMs));
+
+  it.each(calls)("at its last %s", async (_, call) => {
+    expect(await agoMs()).toBeGreaterThan(2 * minuteMs);
+    expect((await call()).status).toBe(200);
+    expect(await agoMs()).toBeLessThan(minuteMs);
+  });
+
+  it("at its last ping, for which no row is written", async () => {
+    const { webSocket } = await agent.call("GET", "/socket", { headers: { upgrade: "websocket" } });
+    if (!webSocket) throw new Error("there is no socket");
+    webSocket.accept();
+    await noteSeen(3 * minuteMs);
+    const before = await noted();
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    webSocket.addEventListener("message", ({ data }) => resolve(data));
+    webSocket.send("ping");
+
+    expect(await promise).toBe("pong");
+    expect(await agoMs()).toBeLessThan(minuteMs);
+    expect(await noted()).toBe(before);
+    webSocket.close();
+  });
+
+  it("less than 20 seconds ago, then no call writes that again", async () => {
+    await noteSeen(10_000);
+    const before = await noted();
+    for (const [, call] of calls) await call();
+    expect(await noted()).toBe(before);
+  });
+});
