@@ -21,8 +21,10 @@ export const counts = {
   packages: (accountId: number) => ofImports(sql`imports.package_count`, accountId),
   repositoryBytes: (accountId: number) => ofImports(sql`imports.bytes`, accountId),
   appliances: (accountId: number) => sql`(SELECT count(*) FROM appliances WHERE account_id = ${accountId})`,
+  /** That index has the lengths; by another, SQLite would read all the configurations. */
   configurationBytes: (accountId: number) =>
-    sql`(SELECT coalesce(sum(configuration_bytes), 0) FROM appliances AS one WHERE one.account_id = ${accountId})`,
+    sql`(SELECT coalesce(sum(configuration_bytes), 0) FROM appliances AS one INDEXED BY appliances_configuration_bytes
+         WHERE one.account_id = ${accountId})`,
   comments: (accountId: number) => sql`(SELECT count(*) FROM comments WHERE account_id = ${accountId})`,
   webhooks: (accountId: number) => sql`(SELECT count(*) FROM webhooks WHERE account_id = ${accountId})`,
 } satisfies Record<keyof Counted, (accountId: number) => SQL>;
