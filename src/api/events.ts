@@ -53,8 +53,8 @@ export const events: CallGroup = {
       answer: newWebhook,
       isSecret: true,
       refuses: ["missing_parameter", "invalid_value", "unknown_error"],
-      act: async ({ env, db, account }, { url, events }) => {
-        const { webhook, secret } = await createWebhook(env, db, account.id, { url, events });
+      act: async ({ env, db, account, requestId }, { url, events }) => {
+        const { webhook, secret } = await createWebhook(env, db, account.id, { url, events, requestId });
         return { ...webhook, secret };
       },
     }),
@@ -87,8 +87,8 @@ export const events: CallGroup = {
       ids: { webhook_id: "unknown_error", delivery_id: "unknown_error" },
       answer: delivery,
       refuses: ["unknown_error"],
-      act: ({ env, db, account }, { webhook_id: webhookId, delivery_id: deliveryId }) =>
-        replayDelivery(env, db, account, { webhookId, deliveryId }),
+      act: ({ env, db, account, requestId }, { webhook_id: webhookId, delivery_id: deliveryId }) =>
+        replayDelivery(env, db, account, { webhookId, deliveryId, requestId }),
     }),
   ],
 };

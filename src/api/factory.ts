@@ -6,7 +6,14 @@ import type { ApiVersion } from "#api/versions";
 /** What every handler of this door finds on its context. */
 export type ApiEnv = {
   Bindings: Env;
-  Variables: { db: Database; account: Account; version: ApiVersion; baseUrl: string };
+  Variables: {
+    db: Database;
+    account: Account;
+    version: ApiVersion;
+    baseUrl: string;
+    /** Of a request with an Idempotency-Key: what it makes is named by it, so that its repeat finds it. */
+    requestId?: string;
+  };
 };
 
 // strict: false, because some clients end every path in a slash.

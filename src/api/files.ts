@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { file as fileDocument, fileChange, files as filesDocument } from "#documents/file";
 import { success } from "#documents/success";
+import { makeOnce } from "#domain/accounts/idempotency";
 import { getOwnAppliance } from "#domain/appliances/appliance";
 import { changeFile, deleteFile, getFile, getOwnFile, listFiles } from "#domain/contents/overlay-file";
 import {
@@ -20,7 +21,7 @@ import { Refusal } from "#domain/refusal";
 import { fileNameOf, parseWebAddress } from "#domain/contents/web-upload";
 import { answerBlob } from "#http/blob";
 import { contentKey } from "#storage/blobs";
-import type { OverlayFile } from "#storage/overlay-files";
+import { findOverlayFileOfRequest, type OverlayFile } from "#storage/overlay-files";
 import { call, file, type CallGroup } from "#api/call";
 import type { ApiEnv } from "#api/factory";
 import { receiveFile } from "#api/file-upload";
@@ -70,9 +71,14 @@ export const files: CallGroup = {
       act: async (_caller, _request, c) => {
         const query = readQuery(c);
         if (query["appliance_id"] !== undefined) await ownAppliance(c, query); // before gigabytes come
-        const { fields, stored } = await receive(c, { isWanted: query["url"] === undefined });
-        const given = { ...withoutEmpty(fields), ...query };
-        return await orDiscard(placeOf(c), stored, () => add(c, given, stored));
+        return await makeOnce(c.var.requestId, {
+          find: (requestId) => findOverlayFileOfRequest(c.var.db, requestId),
+          make: async () => {
+            const { fields, stored } = await receive(c, { isWanted: query["url"] === undefined });
+            const given = { ...withoutEmpty(fields), ...query };
+            return await orDiscard(placeOf(c), stored, () => add(c, given, stored));
+          },
+        });
       },
     }),
     call("GET /files/{file_id}", {
@@ -164,7 +170,12 @@ const receive = (c: Context<ApiEnv>, { isWanted, replaced }: { isWanted: boolean
 const withoutEmpty = (fields: ReadonlyMap<string, string>): Record<string, string> =>
   Object.fromEntries([...fields].filter(([, value]) => value !== ""));
 
-const placeOf = (c: Context<ApiEnv>): Place => ({ env: c.env, db: c.var.db, accountId: c.var.account.id });
+const placeOf = (c: Context<ApiEnv>): Place => ({
+  env: c.env,
+  db: c.var.db,
+  accountId: c.var.account.id,
+  requestId: c.var.requestId,
+});
 
 const ownAppliance = (c: Context<ApiEnv>, given: Record<string, string>) =>
   getOwnAppliance(c.var.db, c.var.account.id, parseParams(OfAppliance, given).appliance_id, "parameter");

@@ -1,9 +1,10 @@
 import { Buffer } from "node:buffer";
 import type { Context } from "hono";
-import { claimKey, holdKey, type Answer } from "#domain/accounts/idempotency";
+import { claimKey, holdKey, type Answer, type Outcome } from "#domain/accounts/idempotency";
 import { Refusal } from "#domain/refusal";
 import { startOfBody } from "#http/body-start";
 import { boundaryOf } from "#http/multipart";
+import { shown } from "#api/errors";
 import { factory, type ApiEnv } from "#api/factory";
 
 const mostComparedBytes = 256 * 1024;
@@ -19,12 +20,20 @@ export const idempotent = factory.createMiddleware(async (c, next) => {
   const request = { accountId: c.var.account.id, key, requestSha256: await fingerprint(c) };
   const claimed = await claimKey(c.var.db, request);
   if ("answer" in claimed) return replay(claimed.answer);
+  c.set("requestId", claimed.holder.requestId);
+  const thrown: unknown[] = [];
   const work = holdKey(c.var.db, claimed.holder, async () => {
-    await next();
-    return await keptAnswer(c.res);
+    try {
+      await next();
+      return await outcomeOf(c.res);
+    } catch (error) {
+      thrown.push(error);
+      return without(shown(error).status);
+    }
   });
   c.executionCtx.waitUntil(work.catch(() => {})); // thrown below
   await work;
+  for (const error of thrown) throw error;
   return undefined;
 });
 
@@ -71,14 +80,17 @@ function knownBoundary(contentType: string): string | undefined {
 
 const sha256 = async (bytes: Uint8Array) => Buffer.from(await crypto.subtle.digest("SHA-256", bytes)).toString("hex");
 
-async function keptAnswer(answer: Response): Promise<Answer | undefined> {
-  if (!answer.ok) return undefined;
+async function outcomeOf(answer: Response): Promise<Outcome> {
+  if (!answer.ok) return without(answer.status);
   const text = await answer.clone().text();
   // What is not to be stored holds a secret that is shown once.
   const isKept = Buffer.byteLength(text) <= mostKeptBytes && answer.headers.get("cache-control") !== "no-store";
   const body = isKept ? text : null;
   return { status: answer.status, contentType: answer.headers.get("content-type") ?? "", body };
 }
+
+/** The outcome of work that came to nothing. */
+const without = (status: number): Outcome => (status >= 500 ? "failed" : "refused");
 
 function replay({ status, contentType, body }: Answer): Response {
   if (body === null) {

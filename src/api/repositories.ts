@@ -20,7 +20,7 @@ export const repositories = factory
     return xml(c, "repositories", filteredFields(found, c.var));
   })
   .post("/repositories", async (c) => {
-    const request = parseParams(ImportRequest, await readParams(c));
+    const request = { ...parseParams(ImportRequest, await readParams(c)), requestId: c.var.requestId };
 
     const repository = await importForAccount(c.env, c.var.db, c.var.account.id, request);
 

@@ -1,9 +1,10 @@
 import type { Context } from "hono";
 import { z } from "zod";
+import { makeOnce } from "#domain/accounts/idempotency";
 import { Refusal } from "#domain/refusal";
 import { checkBaseSystem, getUpload, listUploads } from "#domain/rpms/rpm";
 import { discardUpload, stageUpload, tooLarge, type StagedUpload } from "#domain/rpms/staging";
-import { addUpload, deleteUpload, replaceUpload } from "#domain/rpms/upload";
+import { addUpload, deleteUpload, findUpload, replaceUpload } from "#domain/rpms/upload";
 import { answerBlob } from "#http/blob";
 import { receiveUpload, type Received } from "#http/upload";
 import { uploadKey } from "#storage/blobs";
@@ -25,16 +26,21 @@ export const rpms = factory
     return xml(c, "rpms", arrayOf("rpm", uploads.map(rpmEntryFields), { base_system: baseSystem }));
   })
   .post("/rpms", async (c) => {
-    const { db, account } = c.var;
+    const { db, account, requestId } = c.var;
     const named = readQuery(c)["base_system"];
     if (named !== undefined) await checkBaseSystem(db, named); // before gigabytes come
 
-    const { fields, stored } = await receive(c);
-    const given = { base_system: named ?? fields.get("base_system") ?? "" };
-    const rpm = await withFile(c, stored, async (staged) => {
-      const { base_system: baseSystem } = parseParams(ListRequest, given.base_system === "" ? {} : given);
-      await checkBaseSystem(db, baseSystem);
-      return addUpload(c.env, db, { account, baseSystem }, staged);
+    const rpm = await makeOnce(requestId, {
+      find: (requestId) => findUpload(c.env, db, { account, requestId }),
+      make: async () => {
+        const { fields, stored } = await receive(c);
+        const given = { base_system: named ?? fields.get("base_system") ?? "" };
+        return await withFile(c, stored, async (staged) => {
+          const { base_system: baseSystem } = parseParams(ListRequest, given.base_system === "" ? {} : given);
+          await checkBaseSystem(db, baseSystem);
+          return addUpload(c.env, db, { account, baseSystem, requestId }, staged);
+        });
+      },
     });
 
     return xml(c, "rpm", rpmFields(rpm));

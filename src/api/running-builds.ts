@@ -48,7 +48,10 @@ export const runningBuilds: CallGroup = {
         "sle_agreement_missing",
         "no_build_slots",
       ],
-      act: ({ env, db, account, version, baseUrl }, { appliance_id: applianceId, image_type: imageType, ...request }) =>
+      act: (
+        { env, db, account, version, baseUrl, requestId },
+        { appliance_id: applianceId, image_type: imageType, ...request },
+      ) =>
         startBuild(env, db, account, {
           applianceId,
           imageType,
@@ -57,6 +60,7 @@ export const runningBuilds: CallGroup = {
           multi: request.multi,
           allowedTypes: version.imageTypes,
           baseUrl,
+          requestId,
         }),
     }),
     call("GET /running_builds/{build_id}", {

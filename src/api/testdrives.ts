@@ -38,8 +38,9 @@ export const testdrives: CallGroup = {
       params: TestdriveRequest,
       answer: testdrive,
       refuses: ["missing_parameter", "invalid_build_id", "invalid_value", "build_not_found", "no_build_slots"],
-      act: async ({ env, db, account, baseUrl }, { build_id: buildId, network }) => {
-        const started = await startTestdrive(env, db, account, { buildId, hasNetwork: network === "on" });
+      act: async ({ env, db, account, baseUrl, requestId }, { build_id: buildId, network }) => {
+        const request = { buildId, hasNetwork: network === "on", requestId };
+        const started = await startTestdrive(env, db, account, request);
         return { ...started, webUrl: guestWebUrl(env, baseUrl, started.testdrive) };
       },
     }),

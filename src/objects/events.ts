@@ -57,8 +57,9 @@ export class Events extends DurableObject<Env> {
   async replay(
     webhookUid: string,
     deliveryId: number,
+    requestId?: string,
   ): Promise<{ delivery: Delivery } | { refused: "unknown" | "full" }> {
-    const repeated = this.#deliveries.repeat(webhookUid, deliveryId, Date.now());
+    const repeated = this.#deliveries.repeat(webhookUid, { id: deliveryId, requestId }, Date.now());
     await this.#setAlarm();
     return repeated;
   }

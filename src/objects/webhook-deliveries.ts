@@ -39,6 +39,7 @@ export class WebhookDeliveries {
       attempts INTEGER NOT NULL, nextAt INTEGER, status INTEGER, problem TEXT, createdAt INTEGER NOT NULL,
       attemptedAt INTEGER)`);
     sql.exec("CREATE INDEX IF NOT EXISTS deliveries_next ON deliveries (webhookId, nextAt)");
+    sql.exec("CREATE TABLE IF NOT EXISTS repeats (requestId TEXT PRIMARY KEY, deliveryId INTEGER NOT NULL)");
   }
 
   /** Due at once. */
@@ -46,13 +47,21 @@ export class WebhookDeliveries {
     this.#insert([webhookUid, id, event, text, now, now]);
   }
 
-  /** The same body once more; undefined: there is no such delivery. */
-  repeat(webhookUid: string, id: number, now: number): { delivery: Delivery } | { refused: "unknown" | "full" } {
+  /** The same body once more, for each request once. */
+  repeat(
+    webhookUid: string,
+    { id, requestId }: { id: number; requestId: string | undefined },
+    now: number,
+  ): { delivery: Delivery } | { refused: "unknown" | "full" } {
+    const [done] = this.#rows("id = (SELECT deliveryId FROM repeats WHERE requestId = ?)", requestId ?? "");
+    if (done) return { delivery: done };
     const found = this.#rows("webhookId = ? AND id = ?", webhookUid, id)[0];
     if (!found) return { refused: "unknown" };
     const waiting = this.#sql.exec<{ n: number }>("SELECT count(*) AS n FROM deliveries WHERE state = 'waiting'").one();
     if (waiting.n >= mostWaiting) return { refused: "full" };
-    return { delivery: this.#insert([webhookUid, found.eventId, found.event, found.body, now, now]) };
+    const delivery = this.#insert([webhookUid, found.eventId, found.event, found.body, now, now]);
+    if (requestId !== undefined) this.#sql.exec("INSERT OR REPLACE INTO repeats VALUES (?, ?)", requestId, delivery.id);
+    return { delivery };
   }
 
   /** Those whose time has come, oldest first. */
@@ -111,6 +120,7 @@ export class WebhookDeliveries {
       webhookUid,
       mostListed,
     );
+    this.#sql.exec("DELETE FROM repeats WHERE deliveryId NOT IN (SELECT id FROM deliveries)");
   }
 
   #insert(values: readonly (string | number)[]): Delivery {

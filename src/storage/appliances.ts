@@ -30,6 +30,10 @@ export const findAppliance = (db: Database, accountId: number, id: number): Prom
 export const findAnyAppliance = (db: Database, id: number): Promise<Appliance | undefined> =>
   db.query.appliances.findFirst({ where: eq(appliances.id, id) });
 
+/** The one that a request has made. */
+export const findApplianceByUuid = (db: Database, uuid: string): Promise<Appliance | undefined> =>
+  db.query.appliances.findFirst({ where: eq(appliances.uuid, uuid) });
+
 /** An appliance of this account, one that is shared with it, or a template, which everybody may read. */
 export const findReadableAppliance = (db: Database, accountId: number, id: number): Promise<Appliance | undefined> =>
   db.query.appliances.findFirst({
@@ -108,11 +112,11 @@ export async function saveClone(
           WHERE appliance_id = ${sourceId} AND ${cloneId} IS NOT NULL ORDER BY id`,
     ),
     db.insert(overlayFiles).select(
-      sql`SELECT NULL, ${cloneId}, file_name, path, owner, group_name, permissions, enabled, size, md5, sha256, blob_id, created_at
+      sql`SELECT NULL, ${cloneId}, file_name, path, owner, group_name, permissions, enabled, size, md5, sha256, blob_id, created_at, NULL
           FROM overlay_files WHERE appliance_id = ${sourceId} AND ${cloneId} IS NOT NULL ORDER BY id`,
     ),
     db.insert(gpgKeys).select(
-      sql`SELECT NULL, ${cloneId}, name, target, fingerprint, key, created_at FROM gpg_keys
+      sql`SELECT NULL, ${cloneId}, name, target, fingerprint, key, created_at, NULL FROM gpg_keys
           WHERE appliance_id = ${sourceId} AND ${cloneId} IS NOT NULL ORDER BY id`,
     ),
   ]);

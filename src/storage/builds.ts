@@ -100,7 +100,15 @@ export const listUnfinishedBefore = (db: Database, before: Date): Promise<Build[
 
 export type NewBuild = Pick<
   Build,
-  "accountId" | "applianceId" | "version" | "imageType" | "needsLvm" | "needsEfi" | "inputSha256" | "downloadToken"
+  | "uid"
+  | "accountId"
+  | "applianceId"
+  | "version"
+  | "imageType"
+  | "needsLvm"
+  | "needsEfi"
+  | "inputSha256"
+  | "downloadToken"
 > & { createdAt: Date };
 
 /**
@@ -117,7 +125,7 @@ export async function addBuild(
   const row = await db.get<{ id: number } | undefined>(sql`
     INSERT INTO builds (uid, account_id, appliance_id, version, image_type, needs_lvm, needs_efi, status, input_sha256,
       download_token, created_at)
-    SELECT ${crypto.randomUUID()}, ${accountId}, id, ${version}, ${imageType}, ${build.needsLvm ? 1 : 0},
+    SELECT ${build.uid}, ${accountId}, id, ${version}, ${imageType}, ${build.needsLvm ? 1 : 0},
       ${build.needsEfi ? 1 : 0}, 'queued', ${build.inputSha256}, ${build.downloadToken}, ${build.createdAt.getTime()}
     FROM appliances WHERE id = ${applianceId} AND account_id = ${accountId}
       AND (SELECT count(*) FROM builds WHERE ${isTaken}) < ${slots.all}

@@ -31,12 +31,12 @@ export async function savePublishedClone(
           FROM ${published("selection")} WHERE ${cloneId} IS NOT NULL ORDER BY one.key`,
     ),
     db.insert(overlayFiles).select(
-      sql`SELECT NULL, ${cloneId}, file_name, path, owner, group_name, permissions, enabled, size, md5, sha256, blob_id, created_at
+      sql`SELECT NULL, ${cloneId}, file_name, path, owner, group_name, permissions, enabled, size, md5, sha256, blob_id, created_at, NULL
           FROM published_files WHERE publication_id = ${publicationId} AND ${cloneId} IS NOT NULL ORDER BY position`,
     ),
     db.insert(gpgKeys).select(
       sql`SELECT NULL, ${cloneId}, one.value ->> 'name', one.value ->> 'target', one.value ->> 'fingerprint',
-            one.value ->> 'key', ${Date.now()}
+            one.value ->> 'key', ${Date.now()}, NULL
           FROM ${published("gpgKeys")} WHERE ${cloneId} IS NOT NULL ORDER BY one.key`,
     ),
   ]);

@@ -62,15 +62,22 @@ export interface NewComment {
   accountId: number;
   parentId: number | null;
   text: string;
+  requestId?: string | undefined;
+}
+
+/** True, or undefined: the request has added none. */
+export async function hasComment(db: Database, requestId: string): Promise<true | undefined> {
+  const found = await db.query.comments.findFirst({ columns: { id: true }, where: eq(comments.requestId, requestId) });
+  return found && true;
 }
 
 /** False: the comment that it replies to is not one of this appliance, the appliance is not published any more, or the account has written too many. */
 export async function addComment(db: Database, comment: NewComment, most: number): Promise<boolean> {
-  const { applianceId, accountId, parentId, text } = comment;
+  const { applianceId, accountId, parentId, text, requestId = null } = comment;
   const added = await db
     .insert(comments)
     .select(
-      sql`SELECT NULL, ${applianceId}, ${accountId}, ${parentId}, ${text}, ${Date.now()}
+      sql`SELECT NULL, ${applianceId}, ${accountId}, ${parentId}, ${text}, ${Date.now()}, ${requestId}
           WHERE ${isPublished(applianceId)} AND ${counts.comments(accountId)} < ${most} AND (${parentId} IS NULL
             OR EXISTS (SELECT 1 FROM comments WHERE id = ${parentId} AND appliance_id = ${applianceId}))`,
     )

@@ -17,13 +17,17 @@ export const listGpgKeys = (db: Database, applianceId: number): Promise<GpgKey[]
 export const findGpgKey = (db: Database, applianceId: number, id: number): Promise<GpgKey | undefined> =>
   db.query.gpgKeys.findFirst({ where: sameKey(applianceId, id) });
 
+/** The one that a request has added. */
+export const findGpgKeyOfRequest = (db: Database, requestId: string): Promise<GpgKey | undefined> =>
+  db.query.gpgKeys.findFirst({ where: eq(gpgKeys.requestId, requestId) });
+
 /** Undefined: there is no room for it, or the appliance is gone. The unique index decides which of two at once is first. */
 export async function addGpgKey(
   db: Database,
   row: NewGpgKey,
   limits: GpgKeyLimits,
 ): Promise<GpgKey | "known" | undefined> {
-  const { applianceId, name, target, fingerprint, key, createdAt } = row;
+  const { applianceId, name, target, fingerprint, key, createdAt, requestId } = row;
   const known = and(eq(gpgKeys.applianceId, applianceId), eq(gpgKeys.fingerprint, fingerprint));
   const [before, [added]] = await db.batch([
     db.select({ id: gpgKeys.id }).from(gpgKeys).where(known),
@@ -31,7 +35,7 @@ export async function addGpgKey(
       .insert(gpgKeys)
       // Every column in its order; drizzle has no insert of values under a condition.
       .select(
-        sql`SELECT NULL, ${applianceId}, ${name}, ${target}, ${fingerprint}, ${key}, ${createdAt.getTime()}
+        sql`SELECT NULL, ${applianceId}, ${name}, ${target}, ${fingerprint}, ${key}, ${createdAt.getTime()}, ${requestId}
             WHERE EXISTS (SELECT 1 FROM appliances WHERE id = ${applianceId}) AND ${hasRoom(row, limits)}`,
       )
       .onConflictDoNothing()

@@ -5,26 +5,36 @@ import { idempotentAnswers } from "./schema.ts";
 /** A row: a request that has its key, and its answer when it is done. */
 export type IdempotentAnswer = typeof idempotentAnswers.$inferSelect;
 /** A request that has its key. */
-export type KeyHolder = Pick<IdempotentAnswer, "accountId" | "key" | "createdAt">;
+export type KeyHolder = Pick<IdempotentAnswer, "accountId" | "key" | "createdAt" | "requestId">;
 
-/** Whether the request now has its key: nobody had it, or who had it is dead or older than `keptSince`. */
+/**
+ * The request's own id, when it has its key now: the key was free, older than `keptSince`, or held by the same request that
+ * is dead, whose id it goes on with. Undefined: it is another's.
+ */
 export async function takeKey(
   db: Database,
   request: Pick<IdempotentAnswer, "accountId" | "key" | "createdAt" | "requestSha256" | "leaseEndsAt">,
   keptSince: Date,
-): Promise<boolean> {
-  const { accountId, key, status, leaseEndsAt, createdAt } = idempotentAnswers;
-  const isFree = sql`(${and(isNull(status), lt(leaseEndsAt, request.createdAt))} OR ${lt(createdAt, keptSince)})`;
-  const taken = await db
+): Promise<string | undefined> {
+  const { accountId, key, status, leaseEndsAt, createdAt, requestSha256, requestId } = idempotentAnswers;
+  const isOld = lt(createdAt, keptSince);
+  const isDead = and(isNull(status), lt(leaseEndsAt, request.createdAt), eq(requestSha256, request.requestSha256));
+  const [taken] = await db
     .insert(idempotentAnswers)
     .values(request)
     .onConflictDoUpdate({
       target: [accountId, key],
-      set: { ...request, status: null, contentType: null, body: null },
-      setWhere: isFree,
+      set: {
+        ...request,
+        status: null,
+        contentType: null,
+        body: null,
+        requestId: sql`CASE WHEN ${isOld} THEN excluded.request_id ELSE ${requestId} END`,
+      },
+      setWhere: sql`(${isDead} OR ${isOld})`,
     })
-    .returning({ key });
-  return taken.length === 1;
+    .returning({ requestId });
+  return taken?.requestId;
 }
 
 export const findKeyHolder = (db: Database, accountId: number, key: string): Promise<IdempotentAnswer | undefined> =>
@@ -43,6 +53,9 @@ export async function keepAnswer(
 ): Promise<void> {
   await db.update(idempotentAnswers).set(answer).where(isHeldBy(holder));
 }
+
+/** The next one may go on with the request at once. */
+export const endLease = (db: Database, holder: KeyHolder): Promise<void> => renewKey(db, holder, new Date(0));
 
 export async function freeKey(db: Database, holder: KeyHolder): Promise<void> {
   await db.delete(idempotentAnswers).where(isHeldBy(holder));

@@ -25,7 +25,7 @@ export async function keepOverlayFiles(
       // Every column in its order, as the statement wants it.
       sql`SELECT NULL, ${applianceId}, value ->> 'fileName', value ->> 'path', value ->> 'owner', value ->> 'group',
           value ->> 'permissions', value ->> 'enabled', value ->> 'size', value ->> 'md5', value ->> 'sha256',
-          value ->> 'blobId', ${Date.now()}
+          value ->> 'blobId', ${Date.now()}, NULL
           FROM json_each(${rows})
           WHERE ${owned} AND ${usedBytesOf(accountId)} + ${addedBytes} <= ${quotaBytes} ORDER BY key`,
     ),

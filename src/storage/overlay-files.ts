@@ -21,6 +21,10 @@ export const listOverlayFiles = (db: Database, applianceId: number): Promise<Ove
 export const findAnyOverlayFile = (db: Database, id: number): Promise<OverlayFile | undefined> =>
   db.query.overlayFiles.findFirst({ where: eq(overlayFiles.id, id) });
 
+/** The one that a request has added. */
+export const findOverlayFileOfRequest = (db: Database, requestId: string): Promise<OverlayFile | undefined> =>
+  db.query.overlayFiles.findFirst({ where: eq(overlayFiles.requestId, requestId) });
+
 /** Undefined: the quota is exceeded, or the appliance is gone. */
 export async function addOverlayFile(
   db: Database,
@@ -35,7 +39,7 @@ export async function addOverlayFile(
       .select(
         sql`SELECT NULL, ${row.applianceId}, ${row.fileName}, ${row.path}, ${row.owner}, ${row.group},
             ${row.permissions}, ${row.enabled ? 1 : 0}, ${row.size}, ${row.md5}, ${row.sha256}, ${row.blobId},
-            ${row.createdAt.getTime()}
+            ${row.createdAt.getTime()}, ${row.requestId ?? null}
             WHERE ${owned} AND ${usedBytesOf(accountId)} + ${row.size} <= ${quotaBytes}`,
       )
       .returning(),

@@ -87,6 +87,10 @@ export async function addPublication(
   return publication && event && { publication, event };
 }
 
+/** The one that a request has made. */
+export const findPublicationByUuid = (db: Database, uuid: string): Promise<Publication | undefined> =>
+  db.query.publications.findFirst({ where: eq(publications.uuid, uuid) });
+
 /** Undefined: the version is not published. */
 export async function saveReleaseNotes(
   db: Database,

@@ -58,13 +58,17 @@ export const findUserRepository = (
     ),
   });
 
+/** The one that a request has made. */
+export const findRepositoryByUid = (db: Database, uid: string): Promise<Repository | undefined> =>
+  db.query.repositories.findFirst({ where: eq(repositories.uid, uid) });
+
 /** Undefined: the account, or everyone, has one of this address already, or the account has as many as it may have. */
 export async function addRepository(
   db: Database,
   row: NewRepository,
   most = Number.MAX_SAFE_INTEGER,
 ): Promise<Repository | undefined> {
-  const uid = crypto.randomUUID();
+  const { uid = crypto.randomUUID() } = row;
   const isTooMany = sql`${counts.repositories(row.accountId ?? 0)} > ${most}`;
   const [[added], refused] = await db.batch([
     db

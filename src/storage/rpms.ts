@@ -15,6 +15,10 @@ export const listRpms = (db: Database, accountId: number, baseSystem: string): P
 export const findRpm = (db: Database, accountId: number, id: number): Promise<Rpm | undefined> =>
   db.query.rpms.findFirst({ where: and(eq(rpms.id, id), eq(rpms.accountId, accountId)) });
 
+/** The one that a request has added. */
+export const findRpmOfRequest = (db: Database, requestId: string): Promise<Rpm | undefined> =>
+  db.query.rpms.findFirst({ where: eq(rpms.requestId, requestId) });
+
 /**
  * Adds an upload, or gives a single RPM's row of the same package the new content; the blob of the old one is released.
  * Undefined: the quota is exceeded.
@@ -30,7 +34,7 @@ export async function addRpm(db: Database, row: NewRpm, quotaBytes: number): Pro
       .select(
         sql`SELECT NULL, ${row.accountId}, ${row.baseSystem}, ${row.fileName}, ${row.size}, ${row.md5}, ${row.sha256},
             ${row.blobId}, ${row.storedBytes}, ${row.isArchive ? 1 : 0}, ${row.nevra}, ${JSON.stringify(row.packages)},
-            ${row.uploadedAt.getTime()} WHERE ${allowed}`,
+            ${row.uploadedAt.getTime()}, ${row.requestId ?? null} WHERE ${allowed}`,
       )
       .onConflictDoUpdate({ target: [rpms.accountId, rpms.baseSystem, rpms.nevra], set: contentOf(row) })
       .returning(),

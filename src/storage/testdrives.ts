@@ -9,14 +9,20 @@ const live = ne(testdrives.state, "ended");
 /** Takes a slot and an id in one statement; undefined when all slots, or all of this account, are taken. */
 export async function addTestdrive(
   db: Database,
-  row: { accountId: number; buildId: number; pageToken: string; webToken?: string | undefined },
+  row: {
+    uid?: string | undefined;
+    accountId: number;
+    buildId: number;
+    pageToken: string;
+    webToken?: string | undefined;
+  },
   limits: { all: number; perAccount: number },
 ): Promise<Testdrive | undefined> {
-  const { accountId, buildId, pageToken, webToken = null } = row;
+  const { uid = crypto.randomUUID(), accountId, buildId, pageToken, webToken = null } = row;
   const [added] = await db
     .insert(testdrives)
     .select(
-      sql`SELECT NULL, ${crypto.randomUUID()}, ${accountId}, ${buildId}, 'new', ${pageToken}, ${Date.now()}, NULL, ${webToken}
+      sql`SELECT NULL, ${uid}, ${accountId}, ${buildId}, 'new', ${pageToken}, ${Date.now()}, NULL, ${webToken}
           WHERE (SELECT count(*) FROM testdrives WHERE state <> 'ended') < ${limits.all}
             AND (SELECT count(*) FROM testdrives WHERE state <> 'ended' AND account_id = ${accountId}) < ${limits.perAccount}`,
     )
@@ -27,6 +33,10 @@ export async function addTestdrive(
 /** By its id alone: the caller compares the page token or asks the object for the attempt's. */
 export const findTestdrive = (db: Database, id: number): Promise<Testdrive | undefined> =>
   db.query.testdrives.findFirst({ where: eq(testdrives.id, id) });
+
+/** The one that a request has started. */
+export const findTestdriveByUid = (db: Database, uid: string): Promise<Testdrive | undefined> =>
+  db.query.testdrives.findFirst({ where: eq(testdrives.uid, uid) });
 
 export const listLiveTestdrives = (db: Database, accountId: number): Promise<Testdrive[]> =>
   db.query.testdrives.findMany({ where: and(live, eq(testdrives.accountId, accountId)), orderBy: asc(testdrives.id) });

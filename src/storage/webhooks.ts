@@ -3,7 +3,7 @@ import type { Database } from "./db.ts";
 import { webhooks } from "./schema.ts";
 
 export type Webhook = typeof webhooks.$inferSelect;
-export type NewWebhook = Pick<Webhook, "accountId" | "url" | "events" | "secretCipher" | "createdAt">;
+export type NewWebhook = Pick<Webhook, "uid" | "accountId" | "url" | "events" | "secretCipher" | "createdAt">;
 /** How its deliveries have gone of late. */
 export type WebhookHealth = Pick<Webhook, "failingSince" | "disabledReason">;
 
@@ -12,7 +12,7 @@ export async function addWebhook(db: Database, row: NewWebhook, most: number): P
   const [added] = await db
     .insert(webhooks)
     .select(
-      sql`SELECT NULL, ${crypto.randomUUID()}, ${row.accountId}, ${row.url}, ${JSON.stringify(row.events)}, ${row.secretCipher},
+      sql`SELECT NULL, ${row.uid}, ${row.accountId}, ${row.url}, ${JSON.stringify(row.events)}, ${row.secretCipher},
             ${row.createdAt.getTime()}, NULL, NULL
           WHERE (SELECT count(*) FROM webhooks WHERE account_id = ${row.accountId}) < ${most}`,
     )
@@ -22,6 +22,10 @@ export async function addWebhook(db: Database, row: NewWebhook, most: number): P
 
 export const listWebhooks = (db: Database, accountId: number): Promise<Webhook[]> =>
   db.query.webhooks.findMany({ where: eq(webhooks.accountId, accountId), orderBy: asc(webhooks.id) });
+
+/** The one that a request has made. */
+export const findWebhookByUid = (db: Database, uid: string): Promise<Webhook | undefined> =>
+  db.query.webhooks.findFirst({ where: eq(webhooks.uid, uid) });
 
 /** For the account's Events object, which has this name. */
 export const listWebhooksOf = (db: Database, accountUid: string): Promise<Webhook[]> =>

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { listenersOf } from "../../builder-agent/test/support/listeners.ts";
 import { asNobody } from "../../builder-agent/test/support/nobody.ts";
+import { openControl } from "../../scripts/launch/control.ts";
 import { marked } from "../../scripts/launch/leftovers.ts";
 import { descendants, end, isAlive, untilGone } from "../../scripts/launch/process-tree.ts";
 import { readReady } from "../../scripts/launch/ready-file.ts";
@@ -49,6 +50,14 @@ const admin = (...words: string[]) =>
     cwd: root,
     encoding: "utf8",
   });
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return ""; // gone
+  }
+}
 
 async function freePort(): Promise<number> {
   const server = createServer();
@@ -167,6 +176,50 @@ describe("npm start", () => {
     }
     run.door.kill("SIGTERM");
     await run.exit;
+  });
+
+  it("does a POST once under its Idempotency-Key, though workerd was killed between its work and its answer", async () => {
+    const run = start("--no-agent");
+    const { username, api_key: apiKey } = await run.ready();
+    await until("the templates are there", 60, () => run.output().includes("Kiln is ready"));
+    const control = openControl(join(state, "run"));
+    const order = (sql: string) => control.batch([{ sql, values: [] }]);
+    const headers = { authorization: `Basic ${btoa(`${username}:${apiKey}`)}`, "idempotency-key": "once" };
+    const post = () => fetch(`${url}/api/v2/user/appliances?clone_from=1&name=Once`, { method: "POST", headers });
+    const isBusy = () =>
+      fetch(`${url}/api/v2/user/account`, { headers, signal: AbortSignal.timeout(2_000) }).then(
+        () => false,
+        () => true,
+      );
+    // Keeping the answer takes for ever.
+    await order(`CREATE TRIGGER slow BEFORE UPDATE OF status ON idempotent_answers
+      BEGIN SELECT count(*) FROM packages a, packages b, packages c, packages d, packages e, packages f; END`);
+
+    const first = post().then(
+      ({ status }) => status,
+      () => "broken off",
+    );
+    await until("the answer is being kept", 30, isBusy);
+    const runtime = run.tree().find((pid) => commandOf(pid).includes("workerd\0serve\0")) ?? 0;
+    process.kill(runtime, "SIGKILL");
+    expect(await first).toBe("broken off");
+    await until("the database answers again", 30, () =>
+      order("DROP TRIGGER slow").then(
+        () => true,
+        () => false,
+      ),
+    );
+    const second = await until("the key is free", 15, async () => {
+      const answer = await post();
+      return answer.status === 409 ? undefined : answer;
+    });
+
+    expect([second.status, second.headers.get("idempotency-replayed")]).toEqual([200, null]);
+    const [rows] = await order("SELECT id FROM appliances WHERE name = 'Once'");
+    expect(rows).toEqual([{ id: Number(/<id>(\d+)</.exec(await second.text())?.[1]) }]);
+    control.close();
+    run.door.kill("SIGTERM");
+    expect(await run.exit).toBe(0);
   });
 
   it("starts its agent again when that was killed, and ends it with everything else", async () => {

@@ -9,7 +9,7 @@ import { expectError } from "../support/xml.ts";
 import { rows } from "./every-call/rows.ts";
 import type { Refused, Row, Sent } from "./every-call/row.ts";
 import { makeSample, mirrorUrl, type Sample } from "./every-call/sample.ts";
-import { sent } from "./every-call/send.ts";
+import { filled, filledBody, sent } from "./every-call/send.ts";
 
 type Version = "v1" | "v2";
 
@@ -135,16 +135,6 @@ function refusals({ path, foreign: code, nobodys = code, refused = [] }: Row): R
 
 const statusOn = (version: Version, status: Refused["status"] = 400): number =>
   status === "unknown" ? { v1: 400, v2: 404 }[version] : status;
-
-function filled(path: string, ids: Sample["ids"]): string {
-  return path.replace(/\{(\w+)\}/g, (_, name: string) => {
-    if (ids[name] === undefined) throw new Error(`the sample has no ${name}`);
-    return String(ids[name]);
-  });
-}
-
-const filledBody = (body: Sent | undefined, ids: Sample["ids"]): Sent | undefined =>
-  body && "xml" in body ? { xml: filled(body.xml, ids) } : body;
 
 /** Files are what they are in every format; the manifest is one. */
 const isDocument = ({ answer }: Row): boolean => !/[/]|^manifest$/.test(answer);

@@ -15,7 +15,9 @@ const red = pngOf(64, 32, { row: rowOf(64, [255, 0, 0, 255]) });
 const green = pngOf(64, 32, { row: rowOf(64, [0, 255, 0, 255]) });
 
 /** Larger than the others, as a thumbnail too. */
-const striped = pngOf(64, 32, { row: Array.from({ length: 64 * 4 }, (_, x) => (x % 4 === 3 ? 255 : (x * x * 37) % 256)) });
+const striped = pngOf(64, 32, {
+  row: Array.from({ length: 64 * 4 }, (_, x) => (x % 4 === 3 ? 255 : (x * x * 37) % 256)),
+});
 
 let tux: Client;
 beforeEach(async () => {

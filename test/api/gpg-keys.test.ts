@@ -239,7 +239,9 @@ describe("POST gpg_keys", () => {
     const tux = await signedIn();
     const id = await createAppliance(tux);
     const numbers = JSON.stringify(Array.from({ length: count }, (_, number) => number));
-    await db.insert(gpgKeys).select(sql`SELECT NULL, ${id}, 'old', 'rpm', value, ${key}, 0 FROM json_each(${numbers})`);
+    await db
+      .insert(gpgKeys)
+      .select(sql`SELECT NULL, ${id}, 'old', 'rpm', value, ${key}, 0, NULL FROM json_each(${numbers})`);
     expect(await expectError(await add(tux, id, { body: tiny }), 400, "unknown_error")).toContain("at most 100");
     await tux.delete(`/appliances/${id}/gpg_keys/${(await listGpgKeys(db, id))[0]?.id}`);
     expect((await add(tux, id, { body: tiny })).status).toBe(200);

@@ -23,7 +23,12 @@ export const appliances = factory
     const { clone_from: cloneFrom, name, arch } = parseParams(CloneRequest, await readParams(c));
 
     const place = { env: c.env, db: c.var.db };
-    const appliance = await cloneAppliance(place, c.var.account, { cloneFrom, name, arch: parseArch(arch) });
+    const appliance = await cloneAppliance(place, c.var.account, {
+      cloneFrom,
+      name,
+      arch: parseArch(arch),
+      requestId: c.var.requestId,
+    });
 
     const estimated = await withEstimate(place, appliance);
     return xml(c, "appliance", applianceFields({ appliance: estimated, builds: [] }, c.var));

@@ -29,7 +29,7 @@ export const gpgKeys = factory
     const { params, key } = await readKeyRequest(c);
     const { name, target } = parseParams(NewKey, params);
 
-    const added = await importGpgKey(c.var.db, appliance, { name, target, key });
+    const added = await importGpgKey(c.var.db, appliance, { name, target, key, requestId: c.var.requestId });
 
     return xml(c, "gpg_key", gpgKeyFields(added));
   })

@@ -29,7 +29,7 @@ export const galleryContents = factory
   .get("/gallery/appliances/:id/background.", (c) => showPicture(c, "background"))
   .post("/gallery/appliances/:id/testdrive", async (c) => {
     const { version } = parseParams(OfVersion, await readParams(c));
-    const wanted = { applianceId: applianceId(c), version };
+    const wanted = { applianceId: applianceId(c), version, requestId: c.var.requestId };
 
     const started = await tryPublication({ env: c.env, db: c.var.db }, c.var.account, wanted);
 

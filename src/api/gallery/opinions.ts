@@ -36,7 +36,12 @@ export const galleryOpinions = factory
     const { parent: parentId } = parseParams(CommentRequest, readQuery(c));
     const text = await readRawText(c.req.raw);
 
-    const all = await comment({ env: c.env, db: c.var.db }, c.var.account, { applianceId: id, text, parentId });
+    const all = await comment({ env: c.env, db: c.var.db }, c.var.account, {
+      applianceId: id,
+      text,
+      parentId,
+      requestId: c.var.requestId,
+    });
 
     return xml(c, "gallery", { appliance: commentsFields(id, all) });
   });

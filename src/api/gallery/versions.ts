@@ -40,7 +40,8 @@ export const galleryVersions = factory
     const releaseNotes = await readRawText(c.req.raw);
 
     const place = { env: c.env, db: c.var.db };
-    const published = await publish(place, c.var.account, { ...wanted, releaseNotes, baseUrl: c.var.baseUrl });
+    const { baseUrl, requestId } = c.var;
+    const published = await publish(place, c.var.account, { ...wanted, releaseNotes, baseUrl, requestId });
 
     return show(c, published);
   })

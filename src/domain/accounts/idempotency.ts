@@ -3,6 +3,7 @@ import type { Database } from "#storage/db";
 import {
   deleteAnswersBefore,
   findKeyHolder,
+  endLease,
   freeKey,
   keepAnswer,
   renewKey,
@@ -26,10 +27,16 @@ export interface Answer {
   body: string | null;
 }
 
+/**
+ * How the work went. Refused: it has changed nothing, so its key is free again. Failed: it may have changed something, which
+ * its repeat finds.
+ */
+export type Outcome = Answer | "refused" | "failed";
+
 const keptMs = 24 * 60 * 60 * 1000;
-/** A request that fell silent loses its key; one at work renews it four times in between. */
-const leaseMs = 2 * 60 * 1000;
-const renewalMs = 30 * 1000;
+/** A request that fell silent loses its key; one at work renews it three times in between. */
+const leaseMs = 9_000;
+const renewalMs = 3_000;
 
 /** The right to do the request, which one alone can have; or what the same one was answered before. */
 export async function claimKey(
@@ -37,28 +44,44 @@ export async function claimKey(
   request: RepeatableRequest,
 ): Promise<{ holder: KeyHolder } | { answer: Answer }> {
   const now = Date.now();
-  const holder = { ...request, createdAt: new Date(now), leaseEndsAt: new Date(now + leaseMs) };
-  if (await takeKey(db, holder, new Date(now - keptMs))) return { holder };
+  const taking = { ...request, createdAt: new Date(now), leaseEndsAt: new Date(now + leaseMs) };
+  const requestId = await takeKey(db, taking, new Date(now - keptMs));
+  if (requestId !== undefined) return { holder: { ...taking, requestId } };
   return { answer: await answerBefore(db, request) };
 }
 
-/**
- * Does the work while its key is held, and keeps its answer. Undefined: it was refused, so it has changed nothing, and may
- * be tried again under the same key; so may what failed.
- */
-export async function holdKey(db: Database, holder: KeyHolder, work: () => Promise<Answer | undefined>): Promise<void> {
+/** Does the work while its key is held, and keeps its answer. What was refused or failed may be tried again under the same key. */
+export async function holdKey(db: Database, holder: KeyHolder, work: () => Promise<Outcome>): Promise<void> {
   const renewal = setInterval(() => {
     renewKey(db, holder, new Date(Date.now() + leaseMs)).catch((error: unknown) => console.error("renewKey:", error));
   }, renewalMs);
   try {
-    const answer = await work();
-    if (answer) await keepAnswer(db, holder, answer);
-    else await freeKey(db, holder);
-  } catch (error) {
-    await freeKey(db, holder);
-    throw error;
+    const outcome = await work();
+    if (outcome === "refused") await freeKey(db, holder);
+    else if (outcome === "failed") await endLease(db, holder);
+    else await keepAnswer(db, holder, outcome);
   } finally {
     clearInterval(renewal);
+  }
+}
+
+/**
+ * What the request makes, once. The row that is made has the request's id, under a unique index: a repeat of a request that
+ * was interrupted finds it instead of making another one, and of two at once one makes it.
+ */
+export async function makeOnce<T>(
+  requestId: string | undefined,
+  { find, make }: { find: (requestId: string) => Promise<T | undefined>; make: () => Promise<T> },
+): Promise<T> {
+  if (requestId === undefined) return await make();
+  const made = await find(requestId);
+  if (made !== undefined) return made;
+  try {
+    return await make();
+  } catch (error) {
+    const madeMeanwhile = await find(requestId);
+    if (madeMeanwhile === undefined) throw error;
+    return madeMeanwhile;
   }
 }
 

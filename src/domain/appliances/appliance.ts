@@ -1,11 +1,18 @@
 import type { Arch } from "#contract/index";
+import { makeOnce } from "#domain/accounts/idempotency";
 import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
 import { configurationOf, type Configuration, storedBytesOf } from "#domain/configuration/configuration";
 import { forStranger, sealedAnew, type ConfigurationKey } from "#domain/configuration/secrets";
 import { configurationForClone, noteUse } from "#domain/gallery/clone";
 import { Refusal } from "#domain/refusal";
 import type { Account } from "#storage/accounts";
-import { findAppliance, findReadableAppliance, saveClone, type Appliance } from "#storage/appliances";
+import {
+  findAppliance,
+  findApplianceByUuid,
+  findReadableAppliance,
+  saveClone,
+  type Appliance,
+} from "#storage/appliances";
 import { firstVersion } from "#storage/catalogues";
 import { findTemplateConfiguration } from "#storage/configurations";
 import type { Database } from "#storage/db";
@@ -18,6 +25,8 @@ interface CloneRequest {
   cloneFrom: number;
   name?: string | undefined;
   arch: Arch;
+  /** Of a request that may come again. */
+  requestId?: string | undefined;
 }
 
 /** An appliance that this account may read: its own, one shared with it, or a template. A stranger's does not exist. */
@@ -41,6 +50,17 @@ export async function getOwnAppliance(db: Database, accountId: number, id: numbe
  * first version, without builds.
  */
 export async function cloneAppliance(
+  { env, db }: { env: ConfigurationKey & LimitsEnv; db: Database },
+  account: Account,
+  request: CloneRequest,
+): Promise<Appliance> {
+  return await makeOnce(request.requestId, {
+    find: (requestId) => findApplianceByUuid(db, requestId),
+    make: () => makeClone({ env, db }, account, request),
+  });
+}
+
+async function makeClone(
   { env, db }: { env: ConfigurationKey & LimitsEnv; db: Database },
   account: Account,
   request: CloneRequest,
@@ -87,13 +107,13 @@ async function refuseClone(
 }
 
 /** What every clone has for itself. */
-function ownTraits(account: Account, source: Pick<Appliance, "id" | "name">, { name, arch }: CloneRequest) {
+function ownTraits(account: Account, source: Pick<Appliance, "id" | "name">, { name, arch, requestId }: CloneRequest) {
   const now = new Date();
   return {
     accountId: account.id,
     name: name?.trim() || generatedName(account, source),
     arch,
-    uuid: crypto.randomUUID(),
+    uuid: requestId ?? crypto.randomUUID(),
     parentId: source.id,
     parentName: source.name,
     version: firstVersion,

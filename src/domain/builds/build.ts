@@ -1,4 +1,5 @@
 import type { ImageType } from "#contract/index";
+import { makeOnce } from "#domain/accounts/idempotency";
 import { refuseWithoutAgreement } from "#domain/accounts/agreement";
 import { getAppliance, getOwnAppliance } from "#domain/appliances/appliance";
 import { applianceStatus } from "#domain/appliances/status";
@@ -21,6 +22,7 @@ import {
   addBuild,
   deleteBuildRow,
   findBuild,
+  findBuildByUid,
   findReadableBuild,
   isUnfinished,
   listBuildsOfAppliance,
@@ -49,6 +51,18 @@ export async function startBuild(
   account: { id: number },
   request: BuildRequest,
 ): Promise<WatchedBuild> {
+  const build = await makeOnce(request.requestId, {
+    find: (requestId) => findBuildByUid(db, requestId),
+    make: () => enqueue(env, db, account, request),
+  });
+  // The row is the promise: should its object not hear of it now, the sweeper tells it within a minute.
+  await buildObject(env, build)
+    .wake()
+    .catch((error: unknown) => console.error(`build ${build.id} was not told to begin:`, error));
+  return await withPlaceInQueue(db, build.id, watched(build));
+}
+
+async function enqueue(env: Env, db: Database, account: { id: number }, request: BuildRequest): Promise<Build> {
   const appliance = await getOwnAppliance(db, account.id, request.applianceId, "parameter");
   const [built, agents] = await Promise.all([listBuildsOfAppliance(db, appliance.id), listAgents(db)]);
   const version = chooseVersion(appliance, built, request);
@@ -69,6 +83,7 @@ export async function startBuild(
     db,
     {
       ...row,
+      uid: request.requestId ?? crypto.randomUUID(),
       needsLvm: needsVolumes(configurationOf(appliance), imageType),
       needsEfi: input.firmware === "efi",
       downloadToken: newToken(),
@@ -77,12 +92,8 @@ export async function startBuild(
     { force: request.force, slots: slotsOf(env) },
   );
   if (!build) throw await whyNot(db, row);
-  await freezeBlobs(db, build.id, blobsIn(input));
-  // The row is the promise: should its object not hear of it now, the sweeper tells it within a minute.
-  await buildObject(env, build)
-    .wake()
-    .catch((error: unknown) => console.error(`build ${build.id} was not told to begin:`, error));
-  return await withPlaceInQueue(db, build.id, watched(build));
+  await freezeBlobs(db, build.id, blobsIn(input)); // or its first claim does
+  return build;
 }
 
 /** A build that is running or was; the id of its finished build is the same. */

@@ -17,6 +17,8 @@ export interface BuildRequest {
   allowedTypes: readonly ImageType[];
   /** Of the service, for pages that a refusal names. */
   baseUrl: string;
+  /** Of a request that may come again. */
+  requestId?: string | undefined;
 }
 
 /** The version to build. `built`: the appliance's builds, newest first. */

@@ -1,16 +1,25 @@
 import { readKey, readKeys, type Key } from "openpgp";
+import { makeOnce } from "#domain/accounts/idempotency";
 import { getOwnAppliance } from "#domain/appliances/appliance";
 import { isText } from "#domain/configuration/rules";
 import { Refusal } from "#domain/refusal";
 import { longestKey, weakAllowed } from "#repodata/signature";
 import type { Database } from "#storage/db";
-import { addGpgKey, deleteGpgKey, findGpgKey, type GpgKey, type GpgKeyLimits } from "#storage/gpg-keys";
+import {
+  addGpgKey,
+  deleteGpgKey,
+  findGpgKey,
+  findGpgKeyOfRequest,
+  type GpgKey,
+  type GpgKeyLimits,
+} from "#storage/gpg-keys";
 
 export interface GpgKeyRequest {
   name: string;
   target: GpgKey["target"];
   /** ASCII armour or binary. */
   key: Uint8Array;
+  requestId?: string | undefined;
 }
 
 export async function getGpgKey(db: Database, applianceId: number, id: number): Promise<GpgKey> {
@@ -25,10 +34,21 @@ export async function importGpgKey(
   appliance: { id: number; accountId: number },
   request: GpgKeyRequest,
 ): Promise<GpgKey> {
-  const { name, target } = request;
+  return await makeOnce(request.requestId, {
+    find: (requestId) => findGpgKeyOfRequest(db, requestId),
+    make: () => addKey(db, appliance, request),
+  });
+}
+
+async function addKey(
+  db: Database,
+  appliance: { id: number; accountId: number },
+  request: GpgKeyRequest,
+): Promise<GpgKey> {
+  const { name, target, requestId = null } = request;
   checkName(name);
   const { fingerprint, key } = await readPublicKey(request.key);
-  const row = { applianceId: appliance.id, name, target, fingerprint, key, createdAt: new Date() };
+  const row = { applianceId: appliance.id, name, target, fingerprint, key, createdAt: new Date(), requestId };
   const added = await addGpgKey(db, row, limits);
   if (added === "known") throw new Refusal("key_already_exists");
   if (added) return added;

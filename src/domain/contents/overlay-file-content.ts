@@ -17,6 +17,8 @@ export interface Place {
   env: Env & OutsideEnv;
   db: Database;
   accountId: number;
+  /** Of a request that may come again. */
+  requestId?: string | undefined;
 }
 
 /** A file that would not fit: of a direct upload, for which the specification has no code, or of a download. */
@@ -64,12 +66,18 @@ export async function orDiscard<T>(place: Place, staged: StagedFile | undefined,
 
 /** Adds a staged content to an appliance. */
 export async function addFile(
-  { env, db, accountId }: Place,
+  { env, db, accountId, requestId }: Place,
   applianceId: number,
   metadata: FileMetadata,
   staged: StagedFile,
 ): Promise<OverlayFile> {
-  const row = { ...metadata, ...contentOf(staged), applianceId, createdAt: new Date() };
+  const row = {
+    ...metadata,
+    ...contentOf(staged),
+    applianceId,
+    createdAt: new Date(),
+    ...(requestId && { requestId }),
+  };
   const added = await addOverlayFile(db, row, { accountId, quotaBytes: quotaBytes(Number(env.ACCOUNT_QUOTA_GB)) });
   if (added) return added;
   await getOwnAppliance(db, accountId, applianceId, "parameter"); // or it was deleted meanwhile

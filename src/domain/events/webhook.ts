@@ -1,31 +1,50 @@
+import { makeOnce } from "#domain/accounts/idempotency";
 import { limitReached, limitsOf, type LimitsEnv } from "#domain/accounts/limits";
 import { eventNames, type EventName } from "#domain/events/names";
 import { eventsObject } from "#domain/events/events";
 import type { OutsideRules } from "#domain/outside-address";
 import { Refusal } from "#domain/refusal";
 import { isReachable } from "#domain/repositories/address";
-import { encrypt, newToken } from "#domain/secrets";
+import { decrypt, encrypt, newToken } from "#domain/secrets";
 import type { Delivery } from "#objects/webhook-deliveries";
 import type { Account } from "#storage/accounts";
 import type { Database } from "#storage/db";
-import { addWebhook, deleteWebhook, findWebhook, type Webhook } from "#storage/webhooks";
+import { addWebhook, deleteWebhook, findWebhook, findWebhookByUid, type Webhook } from "#storage/webhooks";
 
 export type { Delivery } from "#objects/webhook-deliveries";
 
-type WebhookEnv = OutsideRules & Pick<Env, "API_KEY_ENCRYPTION_KEY" | "EVENTS">;
+type WebhookEnv = LimitsEnv & OutsideRules & Pick<Env, "API_KEY_ENCRYPTION_KEY" | "EVENTS">;
+
+interface WebhookRequest {
+  url: string;
+  events?: string | undefined;
+  /** Of a request that may come again. */
+  requestId?: string | undefined;
+}
 
 /** A new webhook with the secret that signs its deliveries, which nobody is shown again. */
 export async function createWebhook(
-  env: WebhookEnv & LimitsEnv,
+  env: WebhookEnv,
   db: Database,
   accountId: number,
-  request: { url: string; events?: string | undefined },
+  request: WebhookRequest,
 ): Promise<{ webhook: Webhook; secret: string }> {
+  return await makeOnce(request.requestId, {
+    find: async (requestId) => {
+      const webhook = await findWebhookByUid(db, requestId);
+      return webhook && { webhook, secret: await decrypt(env.API_KEY_ENCRYPTION_KEY, webhook.secretCipher) };
+    },
+    make: () => makeWebhook(env, db, accountId, request),
+  });
+}
+
+async function makeWebhook(env: WebhookEnv, db: Database, accountId: number, request: WebhookRequest) {
   const url = parseWebhookUrl(env, request.url);
   const events = parseEvents(request.events);
   const secret = newToken();
   const secretCipher = await encrypt(env.API_KEY_ENCRYPTION_KEY, secret);
-  const row = { accountId, url, events, secretCipher, createdAt: new Date() };
+  const uid = request.requestId ?? crypto.randomUUID();
+  const row = { uid, accountId, url, events, secretCipher, createdAt: new Date() };
   const webhook = await addWebhook(db, row, limitsOf(env).webhooks);
   if (webhook) return { webhook, secret };
   throw limitReached(env, "webhooks");
@@ -68,10 +87,10 @@ export async function replayDelivery(
   env: Pick<Env, "EVENTS">,
   db: Database,
   account: Account,
-  { webhookId, deliveryId }: { webhookId: number; deliveryId: number },
+  { webhookId, deliveryId, requestId }: { webhookId: number; deliveryId: number; requestId?: string | undefined },
 ): Promise<Delivery> {
   const { uid } = await getWebhook(db, account.id, webhookId);
-  const replayed = await eventsObject(env, account).replay(uid, deliveryId);
+  const replayed = await eventsObject(env, account).replay(uid, deliveryId, requestId);
   if ("delivery" in replayed) return replayed.delivery;
   if (replayed.refused === "unknown") {
     throw new Refusal("unknown_error", { in: "path", message: "This webhook has no such delivery." });

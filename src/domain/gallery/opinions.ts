@@ -1,9 +1,19 @@
+import { makeOnce } from "#domain/accounts/idempotency";
 import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
 import { refuseUnlessPublished } from "#domain/gallery/access";
 import { Refusal } from "#domain/refusal";
 import type { Account } from "#storage/accounts";
 import type { Database } from "#storage/db";
-import { addComment, findRating, listComments, saveRating, type Comment, type Rating } from "#storage/gallery-opinions";
+import {
+  addComment,
+  findRating,
+  hasComment,
+  listComments,
+  saveRating,
+  type Comment,
+  type NewComment,
+  type Rating,
+} from "#storage/gallery-opinions";
 
 export async function getRating(db: Database, accountId: number, applianceId: number): Promise<Rating> {
   await refuseUnlessPublished(db, accountId, applianceId);
@@ -30,12 +40,16 @@ export async function getComments(db: Database, accountId: number, applianceId: 
 export async function comment(
   { env, db }: { env: LimitsEnv; db: Database },
   { id: accountId }: Account,
-  { applianceId, text, parentId }: { applianceId: number; text: string; parentId: number | undefined },
+  { parentId, ...said }: Omit<NewComment, "accountId" | "parentId"> & { parentId: number | undefined },
 ): Promise<Comment[]> {
+  const { applianceId, text } = said;
   await refuseUnlessPublished(db, accountId, applianceId);
   if (text.trim() === "") throw new Refusal("missing_parameter", { message: "The comment is empty." });
-  const row = { applianceId, accountId, text, parentId: parentId ?? null };
-  if (!(await addComment(db, row, limitsOf(env).comments))) {
+  const added = await makeOnce(said.requestId, {
+    find: (requestId) => hasComment(db, requestId),
+    make: () => addComment(db, { ...said, parentId: parentId ?? null, accountId }, limitsOf(env).comments),
+  });
+  if (!added) {
     await refuseOverLimit({ env, db }, accountId, { comments: 1 });
     throw new Refusal("invalid_parent");
   }

@@ -1,3 +1,4 @@
+import { makeOnce } from "#domain/accounts/idempotency";
 import { refuseWithoutAgreement } from "#domain/accounts/agreement";
 import type { ConfigurationKey } from "#domain/configuration/secrets";
 import { sendOutboxEvent, versionPublished } from "#domain/events/events";
@@ -11,6 +12,7 @@ import type { Database } from "#storage/db";
 import {
   addPublication,
   deletePublication,
+  findPublicationByUuid,
   isPublished,
   listPublishedVersions,
   saveReleaseNotes,
@@ -28,20 +30,34 @@ interface VersionOf {
   version: string;
 }
 
+interface PublishRequest extends VersionOf {
+  releaseNotes: string;
+  /** Of the service, for pages that a refusal names. */
+  baseUrl: string;
+  requestId?: string | undefined;
+}
+
 /**
  * Puts a version that has been built into the gallery: a snapshot of the appliance and of what its images hold. One
  * conditional statement decides between requests that come at once; the checks before it say what is wrong.
  */
-export async function publish(
+export async function publish(place: Place, account: Account, request: PublishRequest): Promise<Publication> {
+  return await makeOnce(request.requestId, {
+    find: (requestId) => findPublicationByUuid(place.db, requestId),
+    make: () => publishNow(place, account, request),
+  });
+}
+
+async function publishNow(
   place: Place,
   account: Account,
-  { applianceId, version, releaseNotes, baseUrl }: VersionOf & { releaseNotes: string; baseUrl: string },
+  { applianceId, version, releaseNotes, baseUrl, requestId: uuid }: PublishRequest,
 ): Promise<Publication> {
   const { db } = place;
   const appliance = await getOwnForGallery(db, account.id, applianceId);
   const build = await buildToPublish(db, { applianceId, version });
   await refuseWithoutAgreement(db, { accountId: account.id, baseSystem: appliance.baseSystem, baseUrl });
-  const row = await snapshotOf(place, { account, appliance, build });
+  const row = { ...(await snapshotOf(place, { account, appliance, build })), ...(uuid && { uuid }) };
   const added = await addPublication(db, { ...row, releaseNotes }, versionPublished(row));
   if (added) {
     await sendOutboxEvent(place, account, added.event);

@@ -13,12 +13,13 @@ import type { Publication } from "#storage/publications";
 export async function tryPublication(
   { env, db }: { env: TestdriveEnv; db: Database },
   account: Account,
-  { applianceId, version }: { applianceId: number; version?: string | undefined },
+  request: { applianceId: number; version?: string | undefined; requestId?: string | undefined },
 ): Promise<StartedTestdrive> {
+  const { applianceId, version, requestId } = request;
   const publication = await getPublication(db, account.id, { applianceId, version, place: "parameter" });
   const build = await findAnyBuild(db, formatToTry(publication).buildId);
   if (!build) throw new Refusal("build_not_found");
-  const started = await startTestdriveOf(env, db, account, { build, hasNetwork: false });
+  const started = await startTestdriveOf(env, db, account, { build, hasNetwork: false, requestId });
   await noteUse(db, account, publication, "testdrive");
   return started;
 }

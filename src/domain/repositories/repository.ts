@@ -4,6 +4,7 @@ import { searchNames } from "#storage/packages";
 import {
   addRepository,
   findRepository,
+  findRepositoryByUid,
   findVisibleRepository,
   findVisibleRepositoryByUrl,
   listVisibleRepositories,
@@ -11,6 +12,7 @@ import {
   removeUnimported,
   type Repository,
 } from "#storage/repositories";
+import { makeOnce } from "#domain/accounts/idempotency";
 import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
 import { Refusal } from "#domain/refusal";
 import { otherBaseSystem } from "#domain/repositories/base-system";
@@ -85,11 +87,14 @@ export async function importForAccount(
   env: Env,
   db: Database,
   accountId: number,
-  request: { url: string; name: string },
+  request: { url: string; name: string; requestId?: string | undefined },
 ): Promise<Repository> {
   const url = parseRepositoryUrl(env, request.url);
-  const { id } = await takeIn({ env, db }, accountId, { url, name: request.name });
-  await requestImports(env, db, [id]);
+  const { id, importState } = await makeOnce(request.requestId, {
+    find: (uid) => findRepositoryByUid(db, uid),
+    make: () => takeIn({ env, db }, accountId, { url, name: request.name, uid: request.requestId }),
+  });
+  if (importState === "importing") await requestImports(env, db, [id]);
   const repository = await waitForImport(db, id, importWaitMs);
   if (repository?.importState === "failed" || !repository) {
     await removeUnimported(db, id);
@@ -112,12 +117,13 @@ export async function waitForImport(db: Database, id: number, timeoutMs: number)
 async function takeIn(
   { env, db }: { env: LimitsEnv; db: Database },
   accountId: number,
-  { url, name }: { url: string; name: string },
+  { url, name, uid }: { url: string; name: string; uid: string | undefined },
 ): Promise<Repository> {
   const known = await findVisibleRepositoryByUrl(db, accountId, url);
   if (known?.accountId === accountId && known.importState === "failed") await removeUnimported(db, known.id);
   else if (known) throw new Refusal("repository_already_exists");
-  const row = { accountId, name, url, type: "rpm-md" as const, baseSystem: otherBaseSystem, arches: [] };
+  const own = { accountId, name, url, ...(uid && { uid }) };
+  const row = { ...own, type: "rpm-md" as const, baseSystem: otherBaseSystem, arches: [] };
   const most = limitsOf(env).repositories;
   const added =
     (await addRepository(db, row, most)) ??

@@ -5,11 +5,13 @@ import type { StagedUpload } from "#domain/rpms/staging";
 import { publishUploads } from "#domain/repositories/user-repository";
 import type { Account } from "#storage/accounts";
 import type { Database } from "#storage/db";
-import { addRpm, deleteRpm, replaceRpm, type NewRpm, type Rpm } from "#storage/rpms";
+import { addRpm, deleteRpm, findRpmOfRequest, replaceRpm, type NewRpm, type Rpm } from "#storage/rpms";
 
 interface Owner {
   account: Account;
   baseSystem: string;
+  /** Of a request that may come again. */
+  requestId?: string | undefined;
 }
 
 /**
@@ -22,6 +24,17 @@ export async function addUpload(env: Env, db: Database, owner: Owner, staged: St
   const rpm = await addRpm(db, rowOf(owner, staged), quota);
   if (!rpm) throw quotaExceeded();
   await publishUploads(env, db, owner);
+  return rpm;
+}
+
+/** What an interrupted request has added, now in the user repository too. */
+export async function findUpload(
+  env: Env,
+  db: Database,
+  { account, requestId }: { account: Account; requestId: string },
+): Promise<Rpm | undefined> {
+  const rpm = await findRpmOfRequest(db, requestId);
+  if (rpm) await publishUploads(env, db, { account, baseSystem: rpm.baseSystem });
   return rpm;
 }
 
@@ -50,9 +63,10 @@ export async function deleteUpload(env: Env, db: Database, account: Account, id:
   await publishUploads(env, db, { account, baseSystem: gone.baseSystem });
 }
 
-const rowOf = ({ account, baseSystem }: Owner, staged: StagedUpload): NewRpm => ({
+const rowOf = ({ account, baseSystem, requestId }: Owner, staged: StagedUpload): NewRpm => ({
   ...staged,
   accountId: account.id,
   baseSystem,
   uploadedAt: new Date(),
+  ...(requestId && { requestId }),
 });

@@ -1,4 +1,5 @@
 import type { TestdriveClaim } from "#contract/index";
+import { makeOnce } from "#domain/accounts/idempotency";
 import { configurationOf } from "#domain/configuration/configuration";
 import { Refusal } from "#domain/refusal";
 import { newToken, sameSecret } from "#domain/secrets";
@@ -12,6 +13,7 @@ import type { Database } from "#storage/db";
 import {
   addTestdrive,
   findTestdrive,
+  findTestdriveByUid,
   listLiveTestdrives,
   listNewTestdrives,
   listTestdrivesToWake,
@@ -35,16 +37,22 @@ export interface StartedTestdrive {
   password: string;
 }
 
+interface TestdriveRequest {
+  hasNetwork: boolean;
+  /** Of a request that may come again. */
+  requestId?: string | undefined;
+}
+
 /** Takes a slot and answers as soon as an agent has claimed the session, at most 10 s later. */
 export async function startTestdrive(
   env: TestdriveEnv,
   db: Database,
   account: Pick<Account, "id">,
-  { buildId, hasNetwork }: { buildId: number; hasNetwork: boolean },
+  { buildId, ...request }: TestdriveRequest & { buildId: number },
 ): Promise<StartedTestdrive> {
   const build = await findBuild(db, account.id, buildId);
   if (!build) throw new Refusal("invalid_build_id");
-  return await startTestdriveOf(env, db, account, { build, hasNetwork });
+  return await startTestdriveOf(env, db, account, { build, ...request });
 }
 
 const noDiskToBoot =
@@ -55,24 +63,30 @@ export async function startTestdriveOf(
   env: TestdriveEnv,
   db: Database,
   account: Pick<Account, "id">,
-  { build, hasNetwork }: { build: Build; hasNetwork: boolean },
+  { build, hasNetwork, requestId }: TestdriveRequest & { build: Build },
 ): Promise<StartedTestdrive> {
   if (build.imageType === "net") throw new Refusal("build_not_found", { message: noDiskToBoot });
   const facts = await bootFacts(db, build);
   if (!facts) throw new Refusal("build_not_found");
   const limits = { all: Number(env.MAX_TESTDRIVES), perAccount: Number(env.MAX_TESTDRIVES_PER_ACCOUNT) };
   const tokens = { pageToken: newToken(), webToken: hasNetwork ? newToken() : undefined };
-  const testdrive = await addTestdrive(db, { accountId: account.id, buildId: build.id, ...tokens }, limits);
+  const row = { uid: requestId, accountId: account.id, buildId: build.id, ...tokens };
+  const testdrive = await makeOnce(requestId, {
+    find: (uid) => findTestdriveByUid(db, uid),
+    make: () => addTestdrive(db, row, limits),
+  });
   if (!testdrive) throw await noSlot(db, account, limits.perAccount);
+  if (testdrive.state === "ended") throw unclaimed();
 
   const started = await testdriveObject(env, testdrive).start({ ...facts, testdriveId: testdrive.id, hasNetwork });
-  if ("refused" in started) {
-    throw new Refusal("no_build_slots", {
-      message: "No builder agent is free to run a testdrive. Please try again later.",
-    });
-  }
+  if ("refused" in started) throw unclaimed();
   return { testdrive, vnc: started.claimed.vnc, password: started.claimed.password };
 }
+
+const unclaimed = () =>
+  new Refusal("no_build_slots", {
+    message: "No builder agent is free to run a testdrive. Please try again later.",
+  });
 
 /** Whose limit it is decides what the user can do. */
 async function noSlot(db: Database, { id }: Pick<Account, "id">, perAccount: number): Promise<Refusal> {

@@ -13,6 +13,9 @@ export const uid = () =>
     .unique()
     .$defaultFn(() => crypto.randomUUID());
 
+/** The request with an Idempotency-Key that made the row: its repeat finds it, and cannot make another. */
+export const requestId = () => text("request_id").unique();
+
 /** An overlay file: what it is called, where it goes and whose it is there, and its content. */
 export const fileColumns = () => ({
   /** Without a directory. */

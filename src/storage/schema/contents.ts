@@ -1,5 +1,5 @@
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import { fileColumns, id, moment } from "./columns.ts";
+import { fileColumns, id, moment, requestId } from "./columns.ts";
 
 /** Overlay files: what a build copies into the image. A clone's rows name the same blobs as its source's. */
 export const overlayFiles = sqliteTable(
@@ -8,6 +8,7 @@ export const overlayFiles = sqliteTable(
     id: id(),
     applianceId: integer("appliance_id").notNull(),
     ...fileColumns(),
+    requestId: requestId(),
   },
   (table) => [
     index("overlay_files_appliance").on(table.applianceId, table.id),
@@ -34,6 +35,7 @@ export const gpgKeys = sqliteTable(
     /** ASCII armour, always ours. */
     key: text("key").notNull(),
     createdAt: moment("created_at").notNull(),
+    requestId: requestId(),
   },
   (table) => [uniqueIndex("gpg_keys_fingerprint").on(table.applianceId, table.fingerprint)],
 );

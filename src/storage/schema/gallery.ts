@@ -3,7 +3,7 @@ import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } fro
 import type { Arch, ImageType } from "#contract/index";
 import type { PublishedDefinition, PublishedFormat, PublishedSoftware } from "#domain/gallery/published";
 import { appliances } from "./appliances.ts";
-import { fileColumns, id, moment } from "./columns.ts";
+import { fileColumns, id, moment, requestId } from "./columns.ts";
 
 /** Who may read and clone an appliance beside its owner. */
 export const shares = sqliteTable(
@@ -125,6 +125,7 @@ export const comments = sqliteTable(
     parentId: integer("parent_id"),
     text: text("text").notNull(),
     createdAt: moment("created_at").notNull(),
+    requestId: requestId(),
   },
   (table) => [
     index("comments_appliance").on(table.applianceId, table.id),

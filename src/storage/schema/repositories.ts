@@ -4,7 +4,7 @@ import type { Arch, FrozenKey } from "#contract/index";
 import type { BaseSystemFacts } from "#domain/appliances/catalogue";
 import type { StoredPackage } from "#domain/repositories/stored-package";
 import { accounts } from "./accounts.ts";
-import { id, moment, uid } from "./columns.ts";
+import { id, moment, uid, requestId } from "./columns.ts";
 
 /** What a template catalogue says of a distribution: its kernel and boot loader packages, how KIWI bootstraps it. */
 export const baseSystems = sqliteTable("base_systems", {
@@ -157,6 +157,7 @@ export const rpms = sqliteTable(
     packages: text("packages", { mode: "json" }).notNull().$type<StoredPackage[]>(),
     /** When this content came; of the same package in two uploads, the later is the repository's. */
     uploadedAt: moment("uploaded_at").notNull(),
+    requestId: requestId(),
   },
   (table) => [
     index("rpms_account").on(table.accountId, table.baseSystem),

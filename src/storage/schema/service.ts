@@ -50,6 +50,10 @@ export const idempotentAnswers = sqliteTable(
     key: text("key").notNull(),
     /** SHA-256 over method, path, query and body: the same key for another request is a conflict. */
     requestSha256: text("request_sha256").notNull(),
+    /** What the request makes has this for a name, so that a repeat finds it. The same for each repeat. */
+    requestId: text("request_id")
+      .notNull()
+      .$defaultFn(() => crypto.randomUUID()),
     /** Null while the first request is still at work. */
     status: integer("status"),
     contentType: text("content_type"),
