@@ -1,32 +1,73 @@
 /** npm test: brings what the tests need, runs all of them, and ends with the one line "N passed, N failed". */
+import { existsSync } from "node:fs";
+import { assetsFolder, bundleWorker } from "./launch/bundle.ts";
 import { Complaint } from "./launch/complaint.ts";
+import { projectOf, reachedSince } from "./test/changed.ts";
 import { prepareForTests } from "./test/prepare.ts";
-import { add, nothing, summary } from "./test/tally.ts";
+import { add, nothing, summary, type Tally } from "./test/tally.ts";
 import { runVitest, type Show } from "./test/vitest.ts";
 
 /** More than a test and a hook of the project may take together. */
 const quietSeconds = { worker: 180, node: 180, acceptance: 1300, guests: 2200 };
 type Project = keyof typeof quietSeconds;
 
-const given = process.argv.slice(2);
-const isFast = given.includes("--fast");
-const passedOn = given.filter((argument) => argument !== "--fast");
+const [mode, ...rest] = process.argv.slice(2);
+const runs = { "--fast": fastTests, "--changed": changedTests };
 
 try {
-  const env = await prepareForTests({ isFast });
-  const run = (project: Project, show: Show = "at once") =>
-    runVitest(project, { args: passedOn, env, show, quietSeconds: quietSeconds[project] });
-  // Builds in emulated machines take minutes and one processor each, and look at no clock.
-  const guests = isFast ? nothing : run("guests", "when it ends");
-  // The Worker's tests fill the processors, the agent's wait most of the time.
-  const [worker, node] = await Promise.all([run("worker"), run("node")]);
-  const others = add(add(worker, node), await guests);
-  // Real builds, which count what is left on the host: nothing may run beside them.
-  const tally = isFast ? others : add(others, await run("acceptance"));
-  if (tally.failures.length > 0 || tally.passed === 0) process.exitCode = 1;
+  const tally =
+    mode === "--fast" || mode === "--changed" ? await runs[mode](rest) : await allTests(process.argv.slice(2));
+  if (tally.failures.length > 0) process.exitCode = 1;
   console.log(summary(tally));
 } catch (error) {
   console.error(error instanceof Complaint ? `kiln: ${error.message}` : error);
   console.log(summary({ passed: 0, failures: ["npm test itself, as said above"] }));
   process.exitCode = 1;
 }
+
+async function allTests(args: string[]): Promise<Tally> {
+  const run = await prepared({ isFast: false }, args);
+  // Builds in emulated machines take minutes and one processor each, and look at no clock.
+  const guests = run("guests", "when it ends");
+  const fast = await workerAndNode(run);
+  // Real builds, which count what is left on the host: nothing may run beside them.
+  return expectTests(add(add(fast, await guests), await run("acceptance")));
+}
+
+async function fastTests(args: string[]): Promise<Tally> {
+  return expectTests(await workerAndNode(await prepared({ isFast: true }, args)));
+}
+
+/** `npm run test:changed -- [COMMIT]`: what docs/operations.md says of it. */
+async function changedTests([commit]: string[]): Promise<Tally> {
+  const { tests, further, untested } = reachedSince(commit);
+  if (untested.length > 0) console.log(`No test found for ${untested.join(", ")}`);
+  if (further > 0) console.log(`${further} more test files import what changed: npm run test:fast runs all.`);
+  const chosen = (project: Project) => tests.filter((test) => projectOf(test) === project);
+  for (const test of chosen("acceptance")) console.log(`Not run, as it builds images: ${test}`);
+  if (!existsSync(assetsFolder)) await bundleWorker();
+  const run = (project: Project) =>
+    chosen(project).length === 0 ? nothing : runner(process.env, chosen(project))(project);
+  const [worker, node] = await Promise.all([run("worker"), run("node")]);
+  return add(worker, node);
+}
+
+async function prepared(kind: { isFast: boolean }, args: string[]) {
+  return runner(await prepareForTests(kind), args);
+}
+
+type RunProject = (project: Project, show?: Show) => Promise<Tally>;
+
+function runner(env: NodeJS.ProcessEnv, args: string[]): RunProject {
+  return (project, show = "at once") => runVitest(project, { args, env, show, quietSeconds: quietSeconds[project] });
+}
+
+/** The Worker's tests fill the processors, the agent's wait most of the time. */
+async function workerAndNode(run: RunProject): Promise<Tally> {
+  const [worker, node] = await Promise.all([run("worker"), run("node")]);
+  return add(worker, node);
+}
+
+/** A filter that fits no test is a mistake. */
+const expectTests = (tally: Tally): Tally =>
+  tally.passed === 0 && tally.failures.length === 0 ? add(tally, { passed: 0, failures: ["no test passed"] }) : tally;

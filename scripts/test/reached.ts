@@ -1,0 +1,78 @@
+import type { Imports } from "./imports.ts";
+
+/** The tests to run for a change. */
+export interface Reached {
+  tests: string[];
+  /** How many more import a changed file over other files. */
+  further: number;
+  /** Changed files for which there is no test. */
+  untested: string[];
+}
+
+/** More would take longer than one waits for. */
+const mostPerFile = 6;
+// These go over every call of the API or over whole distributions; a single change is a small part of what they take.
+const wide = /[/](?:every-\w+|document-properties|head-length|image-\w+|image-with-\w+|solver-zypper)\.test\.ts$/;
+// Everything imports these, or they import everything.
+const hub = /^src\/(?:app|index|[\w-]+\/index|storage\/(?:db|schema))\.ts$/;
+
+/** Tests of the same noun first, then those that import a changed file, the nearest first. */
+export function reachedBy(changed: readonly string[], imports: Imports): Reached {
+  const importers = reversed(imports);
+  const found = changed.map((file) => ({ file, ...testsOf(file, { imports, importers }) }));
+  return {
+    tests: [...new Set(found.flatMap(({ tests }) => tests))].toSorted(),
+    further: found.reduce((sum, { further }) => sum + further, 0),
+    untested: found.filter(({ tests }) => tests.length === 0).map(({ file }) => file),
+  };
+}
+
+function testsOf(file: string, graph: { imports: Imports; importers: Imports }): { tests: string[]; further: number } {
+  if (isTest(file)) return { tests: [file], further: 0 };
+  const all = [...graph.imports.keys()].filter((one) => isTest(one) && !one.startsWith("test/acceptance/"));
+  const named = sameNoun(file, all);
+  const near = [...nearest(file, graph.importers)].filter((one) => all.includes(one) && !wide.test(one));
+  const found = [...new Set([...named, ...near])];
+  if (found.length > 0) return { tests: found.slice(0, mostPerFile), further: Math.max(0, found.length - mostPerFile) };
+  // A door's file is imported by its door alone: the tests of what it calls.
+  const called = (graph.imports.get(file) ?? []).filter((one) => !hub.test(one));
+  return { tests: [...new Set(called.flatMap((one) => sameNoun(one, all)))].slice(0, mostPerFile), further: 0 };
+}
+
+const isTest = (file: string): boolean => file.endsWith(".test.ts");
+
+/** The files that import this one, over other files too, the nearest first. */
+function* nearest(file: string, importers: Imports): Generator<string> {
+  const seen = new Set([file]);
+  for (const one of seen) {
+    if (one !== file) yield one;
+    if (one === file || !hub.test(one)) for (const importer of importers.get(one) ?? []) seen.add(importer);
+  }
+}
+
+/** src/domain/contents/overlay-file.ts: overlay-files.test.ts and overlay-file-metadata.test.ts, in any room. */
+function sameNoun(file: string, tests: readonly string[]): string[] {
+  const [name = "", folder = ""] = file
+    .replace(/\.\w+$/, "")
+    .split("/")
+    .toReversed();
+  const nouns = [name === "index" ? folder : name, `${folder}-${name}`].map(singular);
+  const isOf = (test: string) => {
+    if (partOf(test) !== partOf(file)) return false;
+    const noun = singular(test.replace(/^.*\/|\.test\.ts$/g, ""));
+    return nouns.some((one) => noun === one || noun.startsWith(`${one}-`));
+  };
+  return tests.filter(isOf);
+}
+
+const partOf = (file: string): string =>
+  /^(?:builder-agent|(?:test[/])?scripts)(?=[/])/.exec(file)?.[0].replace("test/", "") ?? "src";
+
+const singular = (noun: string): string => noun.replace(/s$/, "");
+
+function reversed(imports: Imports): Imports {
+  const importers = new Map<string, string[]>();
+  for (const [file, named] of imports)
+    for (const one of named) importers.set(one, [...(importers.get(one) ?? []), file]);
+  return importers;
+}
