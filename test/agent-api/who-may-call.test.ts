@@ -68,13 +68,18 @@ async function buildOf(tux: Client, agent: FakeAgent): Promise<Place["build"]> {
   const id = await startBuild(tux, applianceId, { image_type: "iso", multi: "true" });
   const past = await agent.claimsBuild(id);
   await past.call("release");
-  const attempt = await agent.claimsBuild(id);
-  await attempt.opensUpload(4);
-  const { claim } = attempt;
+  const claim = await claimWithUpload(agent, id);
   const own = claim.input.packages.find(({ name }) => name === "own-note");
   const [file] = claim.input.files ?? [];
   if (!own || !file) throw new Error("the build was not frozen with the upload and the file");
   return { id, token: claim.token, past: past.claim.token, package: own.location, content: file.blobId };
+}
+
+/** An attempt that has begun to upload its image. */
+async function claimWithUpload(agent: FakeAgent, id: number) {
+  const attempt = await agent.claimsBuild(id);
+  await attempt.opensUpload(4);
+  return attempt.claim;
 }
 
 /** A session that the agent has claimed, of a build with an image. */
@@ -223,7 +228,7 @@ describe.each(Object.entries(buildCalls))("%s", (route, { path, held, ends, ...m
     expect(await statusOf(holder, call, build.past)).toBe(410);
     expect(await statusOf(holder, call, session.token)).toBe(410);
     expect(await statusOf(holder, call, build.token)).toBe(held);
-    if (ends) place.build = { ...build, past: build.token, token: (await holder.claimsBuild(build.id)).claim.token };
+    if (ends) place.build = { ...build, past: build.token, token: (await claimWithUpload(holder, build.id)).token };
   });
 });
 
