@@ -103,7 +103,7 @@ describe("any document", () => {
         if (answer.status === 200) expect(await readXml(answer)).toHaveProperty(root);
         else await expectRefusal(answer);
       }),
-      { numRuns: 100 },
+      { numRuns: 50 },
     );
   });
 
@@ -115,7 +115,7 @@ describe("any document", () => {
         const after = await (await tux.get(appliance + path)).text();
         if (answer.status !== 200) expect(after).toBe(before);
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     );
   });
 });
