@@ -100,6 +100,40 @@ export async function searchNames(
   return names;
 }
 
+/** How many packages are looked at for each piece of a misspelt name, of all imports and of those in question. */
+const mostLookedAt = 5000;
+const mostSimilar = 300;
+const mostPatterns = 2000;
+
+/**
+ * Names of packages that hold one of the pieces, which have at least three characters each. The index of trigrams finds them and
+ * stops at a limit, so that a piece that is in every name costs no more than another.
+ */
+export async function similarNames(
+  db: Database,
+  { repositoryIds, arches, pieces }: { repositoryIds: readonly number[]; arches: readonly string[]; pieces: string[] },
+): Promise<string[]> {
+  if (pieces.length === 0) return [];
+  const ofPiece = (piece: string) => sql`
+    SELECT name FROM (
+      SELECT p.name FROM (
+        SELECT rowid AS id FROM packages_fts WHERE name LIKE ${`%${piece}%`} LIMIT ${mostLookedAt}
+      ) AS hit CROSS JOIN packages AS p ON p.id = hit.id
+      WHERE p.pattern IS NULL AND p.import_id IN ${shownImports(repositoryIds)}
+        AND p.arch IN (SELECT value FROM json_each(${JSON.stringify(arches)}))
+      LIMIT ${mostSimilar})`;
+  const rows = await db.all<{ name: string }>(sql.join(pieces.map(ofPiece), sql` UNION `));
+  return rows.map(({ name }) => name);
+}
+
+/** The patterns of these repositories. */
+export async function listPatterns(db: Database, repositoryIds: readonly number[]): Promise<string[]> {
+  const rows = await db.all<{ pattern: string }>(sql`
+    SELECT DISTINCT pattern FROM packages
+    WHERE import_id IN ${shownImports(repositoryIds)} AND pattern IS NOT NULL LIMIT ${mostPatterns}`);
+  return rows.map(({ pattern }) => pattern);
+}
+
 /** The repositories that show a package's import. After the packages, which the indexes have found (https://sqlite.org/optoverview.html#crossjoin). */
 const showing = (repositoryIds: readonly number[]) =>
   sql`CROSS JOIN repositories AS r ON r.import_id = p.import_id

@@ -1,7 +1,7 @@
 import type { RepositorySoftware, ShownPackage } from "#domain/images/installed-software";
 import type { SelectionChange } from "#domain/software/software";
 import type { Selection } from "#storage/appliances";
-import { marked, XmlList, type XmlMarked, type XmlFields } from "#wire/xml";
+import { JsonOnly, marked, XmlList, type XmlMarked, type XmlFields } from "#wire/xml";
 
 /** The element `software`: packages and patterns side by side, `version` only on pinned ones (wire.md §2.7). */
 export function softwareFields(applianceId: number, selection: Selection[]): XmlMarked {
@@ -19,6 +19,8 @@ export const selectionChangeFields = (change: SelectionChange): XmlFields => ({
       state: change.state,
       packages_added: change.packagesAdded,
       packages_removed: change.packagesRemoved,
+      // Clients of the original accept no other element here.
+      message: change.message === undefined ? undefined : new JsonOnly(change.message),
     },
   },
 });

@@ -2,5 +2,5 @@
 export interface Issue {
   type: "error" | "warning";
   text: string;
-  solution?: { type: "install"; package: string };
+  solution?: { type: "install" | "remove"; package: string };
 }

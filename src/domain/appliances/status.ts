@@ -7,6 +7,7 @@ import { configurationIssues } from "#domain/configuration/issues";
 import { needsVolumes } from "#domain/configuration/volumes";
 import { estimateOf } from "#domain/appliances/estimate";
 import { efiBootLoaderOf, firmwareOf, type BootFacts } from "#domain/images/firmware";
+import { closestNames, didYouMean, type UnknownName } from "#domain/software/closest-names";
 import { resolve, type SoftwareProblem, type SoftwareResolution } from "#domain/software/resolution";
 import { loadSoftware, type ApplianceSoftware } from "#domain/software/resolution-request";
 import { whyNoEfi, whyNoVolumes } from "#domain/builds/builder-abilities";
@@ -100,7 +101,7 @@ async function softwareIssues(
     case "unimported":
       return resolution.repositories.map(unimportedIssue);
     case "unsolvable":
-      return resolution.problems.map(problemIssue);
+      return await problemIssues(place.db, software, resolution.problems);
     case "solved": {
       const image = { ...software, baseSystem, packages: resolution.packages };
       const softwareMb = estimateOf(resolution)?.estimatedRawMb ?? 0;
@@ -125,11 +126,36 @@ const unimportedIssue = ({ name, problem, revision }: Repository): Issue => {
   );
 };
 
-function problemIssue({ text, proposals, install }: SoftwareProblem): Issue {
-  const advice = proposals.length === 0 ? "" : ` (possible: ${proposals.join("; or ")})`;
-  const issue = error(`${text}${advice}`);
-  return install === undefined ? issue : { ...issue, solution: { type: "install", package: install } };
+/** More than so many misspelt names are told without what they could mean. */
+const mostExplained = 10;
+
+async function problemIssues(db: Database, software: ApplianceSoftware, problems: SoftwareProblem[]): Promise<Issue[]> {
+  const unknown = problems.flatMap(({ unknown: one }) => (one && isSelected(software, one) ? [one] : []));
+  const meant = unknown.slice(0, mostExplained).map(async (one): Promise<[string, string]> => {
+    return [keyOf(one), didYouMean(await closestNames(db, software, one))];
+  });
+  const explained = new Map(await Promise.all(meant));
+  return problems.map((problem) => {
+    const one = problem.unknown && isSelected(software, problem.unknown) ? problem.unknown : undefined;
+    return problemIssue(problem, one && { ...one, meant: explained.get(keyOf(one)) ?? "" });
+  });
 }
+
+const keyOf = ({ kind, name }: UnknownName): string => `${kind} ${name}`;
+
+function problemIssue(
+  { text, proposals, install }: SoftwareProblem,
+  unknown: (UnknownName & { meant: string }) | undefined,
+): Issue {
+  const advice = proposals.length === 0 ? "" : ` (possible: ${proposals.join("; or ")})`;
+  const issue = error(`${text}${advice}${unknown?.meant ? `.${unknown.meant}` : ""}`);
+  if (install !== undefined) return { ...issue, solution: { type: "install", package: install } };
+  return unknown?.kind === "package" ? { ...issue, solution: { type: "remove", package: unknown.name } } : issue;
+}
+
+/** What the base system or the image type needs cannot be taken back by the user. */
+const isSelected = ({ selection }: ApplianceSoftware, { kind, name }: UnknownName): boolean =>
+  selection.some((entry) => entry.kind === kind && entry.name === name);
 
 type Solved = Extract<SoftwareResolution, { state: "solved" }>;
 

@@ -1,5 +1,5 @@
-import type { Arch } from "#contract/index";
 import type { RepositorySoftware } from "#domain/images/installed-software";
+import { installable } from "#domain/software/resolution-request";
 import { listApplianceRepositories, type Appliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
 import { searchPackages, type FoundPackage } from "#storage/packages";
@@ -7,12 +7,6 @@ import { listVisibleRepositories, type Repository } from "#storage/repositories"
 
 /** A client that looks for one letter gets the best of it. */
 const mostHits = 1000;
-
-/** What a system of an architecture can install; packages of others may lie in the same repository. */
-const installable: Record<Arch, readonly string[]> = {
-  i586: ["noarch", "i386", "i486", "i586", "i686"],
-  x86_64: ["noarch", "i386", "i486", "i586", "i686", "x86_64"],
-};
 
 /** Packages and patterns that fit, by repository; the repository with the best hit first, in each the best hit first. */
 export async function searchSoftware(

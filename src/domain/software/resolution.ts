@@ -6,6 +6,7 @@
  */
 import { nevra } from "#contract/index";
 import { ResolutionCache } from "#domain/software/resolution-cache";
+import type { UnknownName } from "#domain/software/closest-names";
 import { jobsOf, packageSetOf, unimported, type ApplianceSoftware } from "#domain/software/resolution-request";
 import type { Job } from "#solver/job";
 import type { Problem, ResolvedPackage } from "#solver/resolution";
@@ -34,6 +35,8 @@ export interface SoftwareProblem {
   proposals: string[];
   /** Asking for this package without its pin would do. */
   install?: string;
+  /** This name was asked for, and nothing has it. */
+  unknown?: UnknownName;
 }
 
 type Answer = Exclude<SoftwareResolution, { state: "unimported" }>;
@@ -131,7 +134,8 @@ class PartGone extends Error {
 function solve(solver: Solver, jobs: Job[]): Answer {
   const resolution = solver.solve(jobs, { recommended: false });
   if (resolution.state === "unsolvable") {
-    return { state: "unsolvable", problems: resolution.problems.map((problem) => shown(solver, jobs, problem)) };
+    const { problems, unmatched } = resolution;
+    return { state: "unsolvable", problems: problems.map((problem) => shown(solver, { jobs, unmatched }, problem)) };
   }
   const { packages, kinds } = resolution;
   const patterns = jobs.flatMap((job) => patternsOf(solver, job, [...packages, ...kinds]));
@@ -146,12 +150,24 @@ function patternsOf(solver: Solver, job: Job, packages: ResolvedPackage[]): Reso
   return by ? [{ name: job.name, by }] : [];
 }
 
-function shown(solver: Solver, jobs: Job[], { text, solutions }: Problem): SoftwareProblem {
+function shown(
+  solver: Solver,
+  { jobs, unmatched }: { jobs: Job[]; unmatched: number[] },
+  { text, solutions }: Problem,
+): SoftwareProblem {
   const proposals = solutions.map((steps) => steps.map((step) => step.text).join(", "));
   const pinned = solutions.flatMap(([step, ...more]) => {
     const job = more.length === 0 && step?.dropsJob !== undefined ? jobs[step.dropsJob] : undefined;
     return job?.kind === "install" && (job.version ?? job.repository) !== undefined ? [job.name] : [];
   });
   const install = pinned.find((name) => solver.info(name) !== undefined);
-  return { text, proposals, ...(install === undefined ? {} : { install }) };
+  const dropped = solutions.flatMap(([step, ...more]) => (more.length === 0 ? [step?.dropsJob] : []));
+  const unknown = unmatched.filter((at) => dropped.includes(at)).flatMap((at) => unknownIn(solver, jobs[at]))[0];
+  return { text, proposals, ...(install === undefined ? {} : { install }), ...(unknown && { unknown }) };
+}
+
+/** A job that fits no package since its name is unknown, not since it is pinned. */
+function unknownIn(solver: Solver, job: Job | undefined): UnknownName[] {
+  if (job?.kind === "installPattern") return [{ kind: "pattern", name: job.name }];
+  return job?.kind === "install" && solver.info(job.name) === undefined ? [{ kind: "package", name: job.name }] : [];
 }

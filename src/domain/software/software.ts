@@ -1,8 +1,9 @@
 import { keepEstimate } from "#domain/appliances/estimate";
 import { imageBefore, keepImage } from "#domain/software/last-image";
 import { changedMeanwhile, Refusal } from "#domain/refusal";
-import { countChanges, imageOf, resolve } from "#domain/software/resolution";
-import { loadSoftware, type Choice } from "#domain/software/resolution-request";
+import { closestNames, didYouMean } from "#domain/software/closest-names";
+import { countChanges, imageOf, resolve, type SoftwareProblem } from "#domain/software/resolution";
+import { loadSoftware, type ApplianceSoftware, type Choice } from "#domain/software/resolution-request";
 import { listApplianceRepositories, listSelection, type Appliance, type Selection } from "#storage/appliances";
 import type { Database } from "#storage/db";
 import { removeSelection, replaceSelections, saveSelection } from "#storage/selections";
@@ -17,6 +18,8 @@ export interface SelectionChange {
   state: "changed" | "equal" | "broken";
   packagesAdded: number;
   packagesRemoved: number;
+  /** Why it is broken, as far as the name of the change is the reason. */
+  message?: string;
 }
 
 export interface SelectionRequest {
@@ -84,23 +87,38 @@ const equal: SelectionChange = { state: "equal", packagesAdded: 0, packagesRemov
 
 /** Both images with all that others have changed meanwhile, so that the difference is this change's alone. */
 async function compare(
-  place: Place,
+  { env, db }: Place,
   appliance: Appliance,
   { before, after }: { before: Choice | undefined; after: Choice | undefined },
 ): Promise<SelectionChange> {
-  const software = await loadSoftware(place.db, appliance);
+  const software = await loadSoftware(db, appliance);
   const changed = keyOf(after ?? before ?? { kind: "package", name: "" });
   const others = software.selection.filter((entry) => keyOf(entry) !== changed);
   const now = { ...software, selection: after ? [...others, after] : others };
-  const is = await resolve(place, now);
-  const was = await imageBefore(place, appliance.id, {
+  const is = await resolve({ env, db }, now);
+  const was = await imageBefore({ env, db }, appliance.id, {
     ...software,
     selection: before ? [...others, before] : others,
   });
-  await keepEstimate(place.db, appliance, is);
-  await keepImage(place.db, appliance.id, { software: now, resolution: is });
+  await keepEstimate(db, appliance, is);
+  await keepImage(db, appliance.id, { software: now, resolution: is });
   const { added, removed } = countChanges(was, imageOf(is)) ?? { added: 0, removed: 0 };
-  return { state: is.state === "solved" ? "changed" : "broken", packagesAdded: added, packagesRemoved: removed };
+  const counts = { packagesAdded: added, packagesRemoved: removed };
+  if (is.state === "solved") return { state: "changed", ...counts };
+  const message = after && is.state === "unsolvable" ? await whyUnknown(db, now, { after, problems: is.problems }) : "";
+  return { state: "broken", ...counts, ...(message && { message }) };
+}
+
+/** Empty: the name that was added is known. */
+async function whyUnknown(
+  db: Database,
+  software: ApplianceSoftware,
+  { after, problems }: { after: Choice; problems: SoftwareProblem[] },
+): Promise<string> {
+  const unknown = problems.find(({ unknown: one }) => one?.kind === after.kind && one.name === after.name)?.unknown;
+  if (!unknown) return "";
+  const { kind, name } = unknown;
+  return `No ${kind} is called ${name}.${didYouMean(await closestNames(db, software, unknown))}`;
 }
 
 const keyOf = ({ kind, name }: Pick<Choice, "kind" | "name">): string => `${kind} ${name}`;

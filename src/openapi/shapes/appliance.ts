@@ -53,7 +53,7 @@ export const applianceStatus = document(
       fields({
         type: oneOf("error", "warning"),
         text: text("No kernel is selected."),
-        solution: optional(fields({ type: text("install"), package: text("kernel-default") })),
+        solution: optional(fields({ type: oneOf("install", "remove"), package: text("kernel-default") })),
       }),
     ),
   }),
