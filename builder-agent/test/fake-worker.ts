@@ -48,9 +48,13 @@ export interface FakeBuild {
 
 export type FakeWorker = Awaited<ReturnType<typeof startFakeWorker>>;
 
-/** The agent's side of the Worker over real HTTP, in memory: speaks src/contract and refuses what breaks it. */
-export async function startFakeWorker() {
-  const worker = new Fake();
+/**
+ * The agent's side of the Worker over real HTTP, in memory: speaks src/contract and refuses what breaks it.
+ *
+ * @param buildsAfter the number behind which its builds are counted: the user of a guest follows from the build's
+ */
+export async function startFakeWorker({ buildsAfter = 0 } = {}) {
+  const worker = new Fake(buildsAfter);
   const server = createServer((request, response) => void worker.answer(request, response));
   const sockets = new WebSocketServer({ noServer: true });
   server.on("upgrade", (request, socket, head) => {
@@ -89,7 +93,11 @@ class Fake {
   /** Calls for packages, with the attempt token that came along. */
   readonly downloads: { path: string; token: string | undefined }[] = [];
   readonly #troubles: Trouble[] = [];
-  #count = 0;
+  #count: number;
+
+  constructor(count: number) {
+    this.#count = count;
+  }
 
   queueBuild(input: FrozenInput, more: Partial<BuildClaim> = {}): FakeBuild {
     const buildId = ++this.#count;

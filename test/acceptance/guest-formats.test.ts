@@ -1,38 +1,38 @@
+import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ImageType } from "../../builder-agent/src/contract.ts";
+import { driveOf } from "./support/boot.ts";
 import { fromDisk, fromRoot, guestBuilds, type GuestBuild } from "./support/guest-builds.ts";
-import {
-  expectShape,
-  login,
-  serialOfInstallation,
-  serialOfNetworkTree,
-  type Downloaded,
-} from "./support/image-types.ts";
+import { expectShape, login, serialOfInstallation } from "./support/image-types.ts";
+import { startedBy } from "./support/uefi.ts";
 
-// One version in types of every kind: the root goes out of the first guest as an archive and into the next, and the disk is
-// made once for all containers. What network trees and installations need besides is in each, so that the root is one.
+// One version in types of every kind, with the EFI boot loader: the root goes out of the first guest as an archive and into the
+// next, and the disk is made once for all containers. What installations need besides is in each, so that the root is one.
+// This host's kernel need not know the EFI system partition's file system, nor have the loader.
 
-const requests = ["hello", "dracut-kiwi-live", "syslinux", "dracut-kiwi-oem-dump", "dracut-kiwi-oem-repart"];
+const requests = ["hello", "syslinux", "dracut-kiwi-oem-dump", "dracut-kiwi-oem-repart", "grub2-x86_64-efi"];
+const biosPartition = "21686148-6449-6E6F-744E-656564454649"; // UEFI specification 2.10, §5.3.3, and GRUB's manual
+const systemPartition = "C12A7328-F81F-11D2-BA4B-00A0C93EC93B";
+
+interface PartitionTable {
+  label: string;
+  partitions: { start: number; type: string }[];
+}
+
+const tableOf = (disk: string): PartitionTable =>
+  JSON.parse(execFileSync("sfdisk", ["--json", disk], { encoding: "utf8" })).partitiontable;
 
 let builds: Awaited<ReturnType<typeof guestBuilds>>;
 let first: GuestBuild;
+/** Raw. */
+let disk: string;
 
 beforeAll(async () => void (builds = await guestBuilds()));
 afterAll(() => builds[Symbol.asyncDispose]());
 
 const build = (imageType: ImageType) => builds.build({ imageType, requests });
-
-/** Fails unless the type came of vmx's root alone. */
-async function buildOfRoot(imageType: ImageType): Promise<Downloaded> {
-  const { downloaded, words, finished } = await build(imageType);
-  expectShape(imageType, downloaded);
-  expect(words).toEqual(expect.arrayContaining([fromRoot, "Creating the image"]));
-  expect(words).not.toContain("Installing software");
-  expect(finished.installed).toEqual(first.finished.installed);
-  return downloaded;
-}
 
 describe("in guests, of one version", () => {
   it("vmx is made of nothing", async () => {
@@ -50,14 +50,30 @@ describe("in guests, of one version", () => {
     expect(words).toContain(fromDisk);
     expect(words).not.toContain("Creating the image");
     expect(finished.installed).toEqual(first.finished.installed);
+    disk = join(downloaded.folder, `${downloaded.name}.raw`);
   });
 
-  it("net is made of vmx's root, and starts from it over HTTP", async () => {
-    expect(await serialOfNetworkTree(await buildOfRoot("net"))).toMatch(login);
+  it("the disk boots by UEFI and by BIOS", async () => {
+    const { label, partitions } = tableOf(disk);
+    expect(label).toBe("gpt");
+    expect(partitions.map(({ type }) => type)).toEqual([biosPartition, systemPartition, expect.any(String)]);
+    const files = `${disk}@@${(partitions[1]?.start ?? 0) * 512}`;
+    expect(execFileSync("mdir", ["-b", "-i", files, "::/EFI/BOOT"], { encoding: "utf8" })).toMatch(/bootx64\.efi/i);
+
+    for (const which of ["BIOS", "UEFI"] as const) {
+      const { printed, byUefi } = await startedBy(which, driveOf(disk));
+      expect(printed).toMatch(login);
+      expect(byUefi).toBe(which === "UEFI");
+    }
   });
 
   it("oemiso is made of vmx's root, and installs itself to a blank disk, which then boots", async () => {
-    const printed = await serialOfInstallation(await buildOfRoot("oemiso"));
+    const { downloaded, words, finished } = await build("oemiso");
+    expectShape("oemiso", downloaded);
+    expect(words).toEqual(expect.arrayContaining([fromRoot, "Creating the image"]));
+    expect(words).not.toContain("Installing software");
+    expect(finished.installed).toEqual(first.finished.installed);
+    const printed = await serialOfInstallation(downloaded);
     expect(printed).toContain("INSTALL-DONE");
     expect(printed).toMatch(login);
   });

@@ -2,12 +2,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { startBuild, type BuildParts } from "../../../builder-agent/src/build/run-build.ts";
-import type { Arch, BuildFinished, ImageType } from "../../../builder-agent/src/contract.ts";
+import type { BuildFinished, ImageType } from "../../../builder-agent/src/contract.ts";
 import { openImageCache } from "../../../builder-agent/src/image-cache.ts";
 import { openKept } from "../../../builder-agent/src/prepared/kept.ts";
 import { connectWorker } from "../../../builder-agent/src/worker-api.ts";
 import { uploadedFile } from "../../../builder-agent/test/fake-artifacts.ts";
-import { startFakeWorker } from "../../../builder-agent/test/fake-worker.ts";
+import { startFakeWorker, type FakeBuild } from "../../../builder-agent/test/fake-worker.ts";
 import { silent, temporaryDir, testConfig } from "../../../builder-agent/test/support/agent-place.ts";
 import { unpacked, type Downloaded } from "./image-types.ts";
 import { sampleDistribution, serveDistribution } from "./local-build.ts";
@@ -28,7 +28,7 @@ export interface GuestBuild {
 interface GuestBuilds extends AsyncDisposable {
   stateDir: string;
   /** Tiny Linux of that type. */
-  build: (wish: { imageType: ImageType; arch?: Arch; requests: string[] }) => Promise<GuestBuild>;
+  build: (wish: { imageType: ImageType; requests: string[] }) => Promise<GuestBuild>;
 }
 
 /** An agent's builds in guests without hardware virtualisation; what one leaves for others is kept until the end. */
@@ -50,13 +50,7 @@ export async function guestBuilds(): Promise<GuestBuilds> {
       const build = worker.queueBuild({ ...input, repositories }, { timeLimitMs: 1_400_000 });
       build.status = "running";
       await startBuild(build.claim, parts).done;
-      const { finished, failure, log, artifacts } = build;
-      expect(failure, log.slice(-3000)).toBeNull();
-      if (finished === null) throw new Error("the build has neither ended well nor badly");
-      const file = join(stateDir, finished.fileName);
-      writeFileSync(file, uploadedFile(artifacts.image));
-      const downloaded = unpacked(file, { name: input.imageName, rawSize: finished.rawSize });
-      return { finished, words: [...log.matchAll(/\| Kiln: (.*)/g)].map(([, words = ""]) => words), downloaded };
+      return guestBuildOf(build, stateDir);
     },
     async [Symbol.asyncDispose]() {
       await worker[Symbol.asyncDispose]();
@@ -64,6 +58,16 @@ export async function guestBuilds(): Promise<GuestBuilds> {
       await state[Symbol.asyncDispose]();
     },
   };
+}
+
+/** What a build came to that has ended well; its download is unpacked in `dir`. */
+export function guestBuildOf({ claim, finished, failure, log, artifacts }: FakeBuild, dir: string): GuestBuild {
+  expect(failure, log.slice(-3000)).toBeNull();
+  if (finished === null) throw new Error("the build has neither ended well nor badly");
+  const file = join(dir, finished.fileName);
+  writeFileSync(file, uploadedFile(artifacts.image));
+  const downloaded = unpacked(file, { name: claim.input.imageName, rawSize: finished.rawSize });
+  return { finished, words: [...log.matchAll(/\| Kiln: (.*)/g)].map(([, words = ""]) => words), downloaded };
 }
 
 async function partsOf(url: string, stateDir: string, allowHosts: string[]): Promise<BuildParts> {
