@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { assetsFolder, bundleWorker } from "./launch/bundle.ts";
 import { Complaint } from "./launch/complaint.ts";
 import { projectOf, reachedSince } from "./test/changed.ts";
-import { prepareForTests } from "./test/prepare.ts";
+import { prepareForTests, type TestEnvironments } from "./test/prepare.ts";
 import { add, nothing, summary, type Tally } from "./test/tally.ts";
 import { runVitest, type Show } from "./test/vitest.ts";
 
@@ -27,11 +27,11 @@ try {
 
 async function allTests(args: string[]): Promise<Tally> {
   const run = await prepared({ isFast: false }, args);
-  // Builds in emulated machines take minutes and one processor each, and look at no clock.
+  // Builds in emulated machines take minutes of a processor, and look at no clock: they run beside all others.
   const guests = run("guests", "when it ends");
   const fast = await workerAndNode(run);
-  // Real builds, which count what is left on the host: nothing may run beside them.
-  return expectTests(add(add(fast, await guests), await run("acceptance")));
+  const others = add(fast, await run("acceptance"));
+  return expectTests(add(others, await guests));
 }
 
 async function fastTests(args: string[]): Promise<Tally> {
@@ -46,8 +46,8 @@ async function changedTests([commit]: string[]): Promise<Tally> {
   const chosen = (project: Project) => tests.filter((test) => projectOf(test) === project);
   for (const test of chosen("acceptance")) console.log(`Not run, as it builds images: ${test}`);
   if (!existsSync(assetsFolder)) await bundleWorker();
-  const run = (project: Project) =>
-    chosen(project).length === 0 ? nothing : runner(process.env, chosen(project))(project);
+  const asItIs = { env: process.env, withSample: Promise.resolve(process.env) };
+  const run = (project: Project) => (chosen(project).length === 0 ? nothing : runner(asItIs, chosen(project))(project));
   const [worker, node] = await Promise.all([run("worker"), run("node")]);
   return add(worker, node);
 }
@@ -58,8 +58,12 @@ async function prepared(kind: { isFast: boolean }, args: string[]) {
 
 type RunProject = (project: Project, show?: Show) => Promise<Tally>;
 
-function runner(env: NodeJS.ProcessEnv, args: string[]): RunProject {
-  return (project, show = "at once") => runVitest(project, { args, env, show, quietSeconds: quietSeconds[project] });
+/** The Worker's tests look at no package, so they do not wait for any. */
+function runner({ env, withSample }: TestEnvironments, args: string[]): RunProject {
+  return async (project, show = "at once") => {
+    const given = project === "worker" ? env : await withSample;
+    return await runVitest(project, { args, env: given, show, quietSeconds: quietSeconds[project] });
+  };
 }
 
 /** The Worker's tests fill the processors, the agent's wait most of the time. */

@@ -2,10 +2,11 @@ import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import type { Vite } from "vitest/node";
+import LongestFirst from "./longest-first.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 
-// Builds in throw-away guests: minutes each, and on no clock, so scripts/test.ts runs them beside the fast tests.
+// Builds in throw-away guests: minutes each, and on no clock, so scripts/test.ts runs them beside all others.
 const guests = "test/acceptance/guest-*.test.ts";
 
 // Values that the launcher makes for a real service; here they may be known.
@@ -50,6 +51,7 @@ const provide = { propertySeed: propertySeed() };
 export default defineConfig({
   root,
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         root,
@@ -112,7 +114,7 @@ export default defineConfig({
           globalSetup: ["test/acceptance/support/shared-services.ts"],
           // Real builds: a file that waits leaves its processor to another one.
           maxWorkers: 2,
-          testTimeout: 600_000,
+          testTimeout: 1_200_000,
           hookTimeout: 600_000,
         },
       },
@@ -121,8 +123,8 @@ export default defineConfig({
         test: {
           name: "guests",
           include: [guests],
-          // Whole builds in emulated machines; each takes a processor.
-          fileParallelism: false,
+          // Whole builds in emulated machines; each takes a processor for minutes, and there are two files.
+          maxWorkers: 2,
           testTimeout: 1_500_000,
           hookTimeout: 600_000,
         },

@@ -3,8 +3,15 @@ import { installHostPackages, type Purpose } from "../launch/host-packages.ts";
 import { warn } from "../launch/progress.ts";
 import { buildSampleDistribution, findSampleDistribution } from "../launch/sample-distribution.ts";
 
-/** Brings what the tests need the way npm start does, and gives the environment that tells them where it is. */
-export async function prepareForTests({ isFast }: { isFast: boolean }): Promise<NodeJS.ProcessEnv> {
+/** What tells the tests where things are. */
+export interface TestEnvironments {
+  /** For those that look at no package. */
+  env: NodeJS.ProcessEnv;
+  withSample: Promise<NodeJS.ProcessEnv>;
+}
+
+/** Brings what the tests need the way npm start does; the sample distribution may still be in the making then. */
+export async function prepareForTests({ isFast }: { isFast: boolean }): Promise<TestEnvironments> {
   const found = await findSampleDistribution();
   const purposes: Purpose[] = [
     "tests",
@@ -16,8 +23,17 @@ export async function prepareForTests({ isFast }: { isFast: boolean }): Promise<
   ];
   const missing = await installHostPackages(purposes);
   if (missing.length > 0) warn("Tests that need what is missing will fail.");
-  // The fast tests make no image, so they can do without.
-  const sample = found ?? (isFast ? undefined : await buildSampleDistribution());
   await bundleWorker();
-  return { ...process.env, ...(sample && { KILN_SAMPLE_DISTRIBUTION: sample.path }) };
+  const env = { ...process.env, ...(found && sampleAt(found.path)) };
+  // The fast tests make no image, so they can do without.
+  const withSample = found || isFast ? Promise.resolve(env) : addNewSample(env);
+  withSample.catch(() => {}); // thrown where it is waited for
+  return { env, withSample };
 }
+
+const sampleAt = (path: string) => ({ KILN_SAMPLE_DISTRIBUTION: path });
+
+const addNewSample = async (env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> => ({
+  ...env,
+  ...sampleAt((await buildSampleDistribution()).path),
+});
