@@ -41,20 +41,15 @@ export async function runMachine(
   run.signal.throwIfAborted();
   const files = await openFiles(run);
   const slow = new AbortController();
-  let child: ChildProcess;
-  try {
-    child = start(command, files, run.workDir);
-  } finally {
-    await Promise.all(files.map((file) => file.close()));
-  }
+  let boot: NodeJS.Timeout | undefined;
+  const { child, said, exited } = await begin(command, files, { ...run, onUp: () => clearTimeout(boot) });
   const kill = () => child.pid !== undefined && killGroup(child.pid);
-  const boot = setTimeout(() => slow.abort(), limitMs);
+  if (!said.isUp()) boot = setTimeout(() => slow.abort(), limitMs);
   const either = AbortSignal.any([run.signal, slow.signal]);
   either.addEventListener("abort", kill);
   if (either.aborted) kill();
   try {
-    const said = listen(child, run, () => clearTimeout(boot));
-    const exit = await exitOf(child);
+    const exit = await exited;
     await said.done;
     run.signal.throwIfAborted();
     if (slow.signal.aborted) throw new Error(`the guest did not start: ${said.lastWords()}`);
@@ -66,6 +61,25 @@ export async function runMachine(
   } finally {
     clearTimeout(boot);
     either.removeEventListener("abort", kill);
+  }
+}
+
+/**
+ * Starts the machine, and listens before anything else happens: when a program ends, Node discards what nobody has read of its
+ * output, and tells its end once.
+ */
+async function begin(
+  command: ReturnType<typeof guestCommand>,
+  files: readonly FileHandle[],
+  run: Pick<GuestRun, "workDir" | "onLine" | "onStatus"> & { onUp: () => void },
+) {
+  try {
+    const child = start(command, files, run.workDir);
+    const exited = exitOf(child);
+    exited.catch(() => {}); // thrown where it is awaited
+    return { child, exited, said: listen(child, run, run.onUp) };
+  } finally {
+    await Promise.all(files.map((file) => file.close()));
   }
 }
 
