@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { ftpDownload, ftpFileOf } from "../../src/ftp/download.ts";
+import { patienceMs } from "../support/patience.ts";
 import { fakeFtp, type FtpBehaviour } from "../support/ftp.ts";
 
 const address = "ftp://ftp.example.org/pub/motd";
@@ -17,8 +18,8 @@ describe("a download by FTP", () => {
     expect(await read(address, server)).toBe("hello");
     expect(server.commands.slice(0, 5)).toEqual(["USER anonymous", "PASS guest", "TYPE I", "EPSV", "RETR pub/motd"]);
     expect(server.ports).toEqual([21, 40_000]);
-    await vi.waitFor(() => expect(server.commands.at(5)).toBe("QUIT"));
-    await vi.waitFor(() => expect(server.closed()).toBe(2));
+    await vi.waitFor(() => expect(server.commands.at(5)).toBe("QUIT"), patienceMs);
+    await vi.waitFor(() => expect(server.closed()).toBe(2), patienceMs);
   });
 
   it("logs in with what stands in the address", async () => {
@@ -52,7 +53,7 @@ describe("a download by FTP", () => {
   ])("fails when %s", async (_, behaviour, served, reason) => {
     const server = fakeFtp(served, behaviour);
     await expect(read(address, server)).rejects.toThrow(reason);
-    await vi.waitFor(() => expect(server.closed()).toBe(server.ports.length));
+    await vi.waitFor(() => expect(server.closed()).toBe(server.ports.length), patienceMs);
   });
 
   it("hangs up when its reader gives up", async () => {
@@ -62,7 +63,7 @@ describe("a download by FTP", () => {
     const reader = ftpDownload(file, server.connectTo).getReader();
     expect(new TextDecoder().decode((await reader.read()).value)).toBe("hello");
     await reader.cancel();
-    await vi.waitFor(() => expect(server.closed()).toBe(2));
+    await vi.waitFor(() => expect(server.closed()).toBe(2), patienceMs);
   });
 });
 
