@@ -90,4 +90,5 @@ export const shims = fileURLToPath(new URL("../../shims", import.meta.url));
 const rpmMacros = "%_dbpath /usr/lib/sysimage/rpm\n%__gpg /usr/bin/gpg\n";
 
 // KIWI compresses with xz -9 unless told otherwise, which takes longer than the rest of the build.
+// shims/xz knows it by these options.
 const kiwiConfig = "xz:\n  - options: '-0 --threads=0'\n";

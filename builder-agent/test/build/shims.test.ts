@@ -36,6 +36,16 @@ describe("rpm as KIWI calls it", () => {
   });
 });
 
+const xz = (args: string[], input: string) => execFileSync(join(shims, "xz"), args, { input });
+
+describe("xz as KIWI calls it", () => {
+  it("compresses everything but the archive of a network tree, which nobody gets", () => {
+    expect(xz(["-f", "-0", "--threads=0"], "the tree").toString()).toBe("");
+    const compressed = xz(["-0", "--check=crc32"], "an initrd");
+    expect(execFileSync("xz", ["-d"], { input: compressed }).toString()).toBe("an initrd");
+  });
+});
+
 const sfdisk = (args: string[], input = "") =>
   execFileSync(join(shims, "sfdisk"), args, { input, encoding: "utf8", stdio: "pipe" });
 
