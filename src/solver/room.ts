@@ -74,8 +74,8 @@ export class SolverRoom {
   }
 
   /**
-   * Works with an empty solver, to do with it what you like: an import, a decompression. Work that has not ended after
-   * `longestMs` loses it, and the caller gets `TurnTooLong`.
+   * Works with an empty solver, to do with it what you like: an import, a decompression. It is for x86_64, so that it sees
+   * packages for i686, too. Work that has not ended after `longestMs` loses it, and the caller gets `TurnTooLong`.
    */
   async withEmptySolver<T>(
     work: (solver: Solver) => Promise<T> | T,
@@ -84,7 +84,7 @@ export class SolverRoom {
     return this.#inTurn(async (turn) => {
       const solver = await this.#open(turn);
       this.#loadedKey = undefined;
-      solver.reset();
+      solver.reset("x86_64");
       return work(solver);
     }, longestMs);
   }

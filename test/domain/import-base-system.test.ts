@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, it } from "vitest";
 import { importRepository } from "#domain/repositories/import";
+import { solverRoom } from "#solver/shared";
 import { openDatabase } from "#storage/db";
 import { addRepository, findRepository } from "#storage/repositories";
 import { loadTemplates } from "../support/catalogue.ts";
@@ -31,6 +32,17 @@ it("is known by the name of the distribution in the index", async () => {
 
 it("is known by its release package", async () => {
   const release = "tiny-release-1 provides product(TinyLinux) = 1.0-1";
+  expect(await found(rpmMd(["a-good-1", release]))).toBe("tiny-1.0");
+});
+
+it("is known by its release package also after a resolution for i686", async () => {
+  const i686 = { key: "none", arch: "i686" } as const;
+  await solverRoom.withSolver(
+    i686,
+    () => {},
+    () => {},
+  );
+  const release = "tiny-release-1.1 provides product(TinyLinux) = 1.0-1";
   expect(await found(rpmMd(["a-good-1", release]))).toBe("tiny-1.0");
 });
 
