@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { assetsFolder, bundleWorker } from "./launch/bundle.ts";
 import { Complaint } from "./launch/complaint.ts";
 import { projectOf, reachedSince } from "./test/changed.ts";
+import { storedInMemory } from "./test/memory.ts";
 import { prepareForTests, type TestEnvironments } from "./test/prepare.ts";
 import { add, nothing, summary, type Tally } from "./test/tally.ts";
 import { runVitest, type Show } from "./test/vitest.ts";
@@ -61,7 +62,7 @@ type RunProject = (project: Project, show?: Show) => Promise<Tally>;
 /** The Worker's tests look at no package, so they do not wait for any. */
 function runner({ env, withSample }: TestEnvironments, args: string[]): RunProject {
   return async (project, show = "at once") => {
-    const given = project === "worker" ? env : await withSample;
+    const given = project === "worker" ? storedInMemory(env) : await withSample;
     return await runVitest(project, { args, env: given, show, quietSeconds: quietSeconds[project] });
   };
 }

@@ -1,0 +1,21 @@
+import { existsSync, statfsSync } from "node:fs";
+
+/** Where Linux keeps a file system in memory. */
+const memory = "/dev/shm";
+
+/** A run of the Worker's tests needs about 150 MB of it. */
+const bytesNeeded = 1024 ** 3;
+
+/**
+ * An environment whose temporary files are in memory, if there is room. workerd waits for the disk after each change to a database,
+ * which takes a tenth of the time of the Worker's tests.
+ */
+export function storedInMemory(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return freeBytes(memory) < bytesNeeded ? env : { ...env, TMPDIR: memory };
+}
+
+function freeBytes(path: string): number {
+  if (!existsSync(path)) return 0;
+  const { bavail, bsize } = statfsSync(path);
+  return bavail * bsize;
+}
