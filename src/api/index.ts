@@ -46,7 +46,7 @@ function resources(version: ApiVersion) {
     .route("/", mounted(builds, version))
     .route("/", mounted(files, version))
     .route("/", rpms)
-    .route("/", repositories)
+    .route("/", mounted(repositories, version))
     .route("/", applianceRepositories)
     .route("/", search)
     .route("/", software)

@@ -1,37 +1,57 @@
 import { z } from "zod";
+import { foundRepositories, repository } from "#documents/repository";
+import { success } from "#documents/success";
 import { removeRepository } from "#domain/repositories/deletion";
-import { filterRepositories, getRepository, importForAccount, listRepositories } from "#domain/repositories/repository";
-import { factory } from "#api/factory";
-import { parseParams, pathId, readParams, text } from "#api/params";
-import { success, xml } from "#api/respond";
-import { v2Only } from "#api/v2-only";
-import { filteredFields, repositoriesFields, repositoryFields } from "#api/views/repository";
+import { getRepository, importForAccount, listRepositories } from "#domain/repositories/repository";
+import { v2 } from "#openapi/operation";
+import { call, type CallGroup } from "#api/call";
+import { text } from "#api/params";
 
-export const ListRequest = z.object({ base_system: z.string().optional(), filter: text().optional() });
-export const ImportRequest = z.object({ url: z.string({ error: "missing_url" }), name: text("missing_name") });
+const ListRequest = z.object({ base_system: z.string().optional(), filter: text().optional() });
+const ImportRequest = z.object({ url: z.string({ error: "missing_url" }), name: text("missing_name") });
 
-export const repositories = factory
-  .createApp()
-  .get("/repositories", async (c) => {
-    const { base_system: baseSystem, filter } = parseParams(ListRequest, await readParams(c));
-    const all = await listRepositories(c.var.db, c.var.account.id, { baseSystem });
-    if (filter === undefined) return xml(c, "repositories", repositoriesFields(all, c.var));
-    const found = await filterRepositories(c.var.db, all, { filter, baseUrl: c.var.baseUrl });
-    return xml(c, "repositories", filteredFields(found, c.var));
-  })
-  .post("/repositories", async (c) => {
-    const request = { ...parseParams(ImportRequest, await readParams(c)), requestId: c.var.requestId };
+const ids = { repository_id: "invalid_repository_id" } as const;
 
-    const repository = await importForAccount(c.env, c.var.db, c.var.account.id, request);
-
-    return xml(c, "repository", repositoryFields(repository, c.var));
-  })
-  .get("/repositories/:id", async (c) => {
-    const id = pathId(c, "id", "invalid_repository_id");
-    const repository = await getRepository(c.var.db, c.var.account.id, id, "path");
-    return xml(c, "repository", repositoryFields(repository, c.var));
-  })
-  .delete("/repositories/:id", v2Only, async (c) => {
-    await removeRepository(c.var.db, c.var.account.id, pathId(c, "id", "invalid_repository_id"));
-    return success(c);
-  });
+export const repositories: CallGroup = {
+  title: "Repositories",
+  about:
+    "Repositories of the service's distributions, which every account sees, and those that you imported, which only you see.",
+  operations: [
+    call("GET /repositories", {
+      name: "listRepositories",
+      summary: "All repositories that you can see",
+      params: ListRequest,
+      answer: foundRepositories,
+      refuses: ["invalid_base_system", "invalid_value"],
+      act: ({ db, account, baseUrl }, { base_system: baseSystem, filter }) =>
+        listRepositories(db, account.id, { baseSystem, filter, baseUrl }),
+    }),
+    call("POST /repositories", {
+      name: "importRepository",
+      summary: "Import an rpm-md or yast2 repository",
+      params: ImportRequest,
+      about: { url: "Base address of the repository, by http or https.", name: "What to call it." },
+      answer: repository,
+      refuses: ["missing_url", "missing_name", "invalid_value", "repository_already_exists", "download_error"],
+      act: ({ env, db, account, requestId }, { url, name }) =>
+        importForAccount(env, db, account.id, { url, name, requestId }),
+    }),
+    call("GET /repositories/{repository_id}", {
+      name: "getRepository",
+      summary: "One repository",
+      ids,
+      answer: repository,
+      act: ({ db, account }, { repository_id }) => getRepository(db, account.id, repository_id, "path"),
+    }),
+    call("DELETE /repositories/{repository_id}", {
+      name: "deleteRepository",
+      summary: "Delete a repository that you imported and that no appliance uses",
+      details: "Builds that you started before still get their packages.",
+      versions: v2,
+      ids,
+      answer: success,
+      refuses: ["access_denied", "unknown_error"],
+      act: ({ db, account }, { repository_id }) => removeRepository(db, account.id, repository_id),
+    }),
+  ],
+};

@@ -9,7 +9,7 @@ import { gallery } from "#openapi/operations/gallery";
 import { general } from "#api/general";
 import { gpgKeys } from "#openapi/operations/gpg-keys";
 import { images } from "#openapi/operations/images";
-import { repositories } from "#openapi/operations/repositories";
+import { repositories } from "#api/repositories";
 import { rpms } from "#openapi/operations/rpms";
 import { runningBuilds } from "#api/running-builds";
 import { sharing } from "#api/sharing";

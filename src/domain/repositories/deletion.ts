@@ -7,7 +7,7 @@ import { deleteRepository, listUsersOf, type Repository } from "#storage/reposit
 /** Appliances that a refusal names. */
 const mostNamed = 3;
 
-/** Removes a repository that the account imported. Builds that wait or run need none of it: their frozen input says all. */
+/** Removes a repository that the account imported. Builds in progress do not need it: their frozen input has everything. */
 export async function removeRepository(db: Database, accountId: number, id: number): Promise<void> {
   const repository = await getRepository(db, accountId, id, "path");
   refuseOthers(repository);
@@ -17,7 +17,7 @@ export async function removeRepository(db: Database, accountId: number, id: numb
     return;
   }
   const users = await listUsersOf(db, id, mostNamed);
-  // None is left: another request was faster, with the repository or with its last appliance.
+  // No appliance is left: another request has deleted the repository, or its last appliance.
   if (users.length === 0) throw new Refusal("invalid_repository_id", { in: "path" });
   const names = users.map((one) => `“${one.name}” (${one.id})`).join(", ");
   throw new Refusal("unknown_error", {
@@ -27,7 +27,9 @@ export async function removeRepository(db: Database, accountId: number, id: numb
 
 function refuseOthers({ accountId, isUserRepository }: Repository): void {
   if (accountId === null) {
-    throw new Refusal("access_denied", { message: "This repository is everyone's. Only the operator can remove it." });
+    throw new Refusal("access_denied", {
+      message: "Every account uses this repository. Only the operator can remove it.",
+    });
   }
   if (isUserRepository) {
     throw new Refusal("access_denied", {

@@ -12,6 +12,7 @@ import {
   removeUnimported,
   type Repository,
 } from "#storage/repositories";
+import { publicUrl } from "#documents/repository";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
 import { Refusal } from "#domain/refusal";
@@ -19,20 +20,20 @@ import { otherBaseSystem } from "#domain/repositories/base-system";
 import { parseRepositoryUrl } from "#domain/repositories/address";
 import { requestImports } from "#domain/repositories/turns";
 
-/** How long a client waits for an import; after that it goes on without being watched. */
+/** How long a client waits for an import. After that, the import goes on in the background. */
 const importWaitMs = 30_000;
 const lookEveryMs = 200;
 /** Names of packages shown of each repository that a filter finds. */
 const mostNames = 100;
 
-/** What of a repository fits a filter, in lower case (wire.md §2.14). */
+/** What a filter found of a repository, in lower case (wire.md §2.14). */
 export interface RepositoryMatches {
   name?: string;
   url?: string;
   packages: string[];
 }
 
-/** One that this account may see; a stranger's does not exist. */
+/** A repository that this account may see; another account's does not exist for it. */
 export async function getRepository(
   db: Database,
   accountId: number,
@@ -44,44 +45,46 @@ export async function getRepository(
   return repository;
 }
 
-/** Those that can be used: of those whose first import failed, the catalogues' alone are shown. */
+/** One of a list; with what matched, where a filter chose it. */
+export type FoundRepository = Repository & { matches?: RepositoryMatches };
+
+/**
+ * Those that the account can use. Of the repositories whose first import failed, only the catalogues' are shown. With a filter:
+ * those whose name, address or packages contain it.
+ */
 export async function listRepositories(
   db: Database,
   accountId: number,
-  { baseSystem }: { baseSystem?: string | undefined },
-): Promise<Repository[]> {
+  { baseSystem, filter, baseUrl }: { baseSystem?: string | undefined; filter?: string | undefined; baseUrl: string },
+): Promise<FoundRepository[]> {
   if (baseSystem !== undefined && baseSystem !== otherBaseSystem && !(await findBaseSystem(db, baseSystem))) {
     throw new Refusal("invalid_base_system");
   }
   const all = await listVisibleRepositories(db, accountId, { baseSystem });
-  return all.filter((one) => one.accountId === null || one.importState !== "failed");
+  const usable = all.filter((one) => one.accountId === null || one.importState !== "failed");
+  return filter === undefined ? usable : await filtered(db, usable, { filter, baseUrl });
 }
 
-/** Those whose name, address or packages hold the text, with what of them does. */
-export async function filterRepositories(
+async function filtered(
   db: Database,
   repositories: readonly Repository[],
   { filter, baseUrl }: { filter: string; baseUrl: string },
-): Promise<{ repository: Repository; matches: RepositoryMatches }[]> {
+): Promise<FoundRepository[]> {
   const q = filter.toLowerCase();
   const repositoryIds = repositories.map(({ id }) => id);
   const names = await searchNames(db, { repositoryIds, q, limit: mostNames });
   return repositories.flatMap((repository) => {
     const name = repository.name.toLowerCase();
-    const url = publicUrl(repository, baseUrl)?.toLowerCase();
+    const url = publicUrl(repository.url, baseUrl)?.toLowerCase();
     const packages = names.get(repository.id) ?? [];
     const matches = { ...(name.includes(q) && { name }), ...(url?.includes(q) && { url }), packages };
-    return (matches.name ?? matches.url ?? packages[0]) ? [{ repository, matches }] : [];
+    return (matches.name ?? matches.url ?? packages[0]) ? [{ ...repository, matches }] : [];
   });
 }
 
-/** Where clients find it: one of the service itself lies below the service's own address, a user repository nowhere. */
-export const publicUrl = ({ url, isUserRepository }: Repository, baseUrl: string): string | undefined =>
-  isUserRepository ? undefined : url.replace(/^service:/, baseUrl);
-
 /**
- * Takes a repository in for this account alone, and waits a while for its import. Where it cannot be imported nothing is
- * left of it; where it takes long it goes on, and the repository is answered as it is.
+ * Adds a repository for this account alone, and waits a while for its import. If the import fails, the repository is removed.
+ * If it takes longer, it goes on, and the answer is the repository as it is then.
  */
 export async function importForAccount(
   env: Env,
@@ -104,7 +107,7 @@ export async function importForAccount(
   return repository;
 }
 
-/** Waits until its import has ended well or badly, or the time is over; answers the repository as it then is. */
+/** Waits until its import has ended, or the time is over; returns the repository as it is then. */
 export async function waitForImport(db: Database, id: number, timeoutMs: number): Promise<Repository | undefined> {
   for (const deadline = Date.now() + timeoutMs; ;) {
     const repository = await findRepository(db, id);
@@ -113,7 +116,7 @@ export async function waitForImport(db: Database, id: number, timeoutMs: number)
   }
 }
 
-/** A row of its own; one whose first import failed earlier is tried again. */
+/** Adds the row. A repository whose first import failed is tried again. */
 async function takeIn(
   { env, db }: { env: LimitsEnv; db: Database },
   accountId: number,
@@ -127,7 +130,7 @@ async function takeIn(
   const most = limitsOf(env).repositories;
   const added =
     (await addRepository(db, row, most)) ??
-    // Those that failed make room, since no list shows them.
+    // Repositories whose import failed make room, because no list shows them.
     ((await removeFailed(db, accountId)) > 0 ? await addRepository(db, row, most) : undefined);
   if (added) return added;
   await refuseOverLimit({ env, db }, accountId, { repositories: 1 });

@@ -9,7 +9,6 @@ import {
   marked,
   oneOf,
   optional,
-  repeated,
   text,
   url,
 } from "#openapi/shape";
@@ -22,20 +21,7 @@ const facts = {
   base_url: optional(url("https://kiln.example.org/repositories/tiny/main")),
 };
 
-const matches = fields({
-  repository_name: optional(text("tiny linux 1.0 main")),
-  repository_base_url: optional(url("https://kiln.example.org/repositories/tiny/main")),
-  software_name: repeated(text("tiny-init")),
-});
-
-export const repository = document("Repository", "repository", fields(facts));
 export const repositories = document("Repositories", "repositories", arrayOf("repository", fields(facts)));
-/** `matches` with a filter only. */
-export const foundRepositories = document(
-  "FoundRepositories",
-  "repositories",
-  arrayOf("repository", fields({ ...facts, matches: optional(matches) })),
-);
 /** Only the ids count. */
 export const wantedRepositories = document(
   "WantedRepositories",

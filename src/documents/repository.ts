@@ -1,0 +1,42 @@
+import { arrayOf, fields, id, inside, oneOf, repeated, text, url } from "#wire/field";
+import * as leaves from "#wire/leaf";
+import { document } from "#wire/shape";
+
+const address = "https://kiln.example.org/repositories/tiny/main";
+
+/** Where clients find a repository: one of the service is below the service's own address. Undefined: only builders read it. */
+export function publicUrl(url: string, baseUrl: string): string | undefined {
+  const path = /^service:(\/.*)$/.exec(url)?.[1];
+  if (path === undefined) return url;
+  return path.startsWith("/repositories/") ? baseUrl + path : undefined;
+}
+
+/** Left out for a repository of uploads, and for what came from none. */
+export const baseUrl = url(
+  ({ url }: Readonly<{ url: string | undefined }>, viewer) => url && publicUrl(url, viewer.baseUrl),
+  address,
+).optional();
+
+/** The element `repository` (wire.md §2.6). */
+const facts = {
+  id: id("id", 12),
+  name: text("name", "Tiny Linux 1.0 main"),
+  type: oneOf("type", ["rpm-md", "yast2"]),
+  base_system: text("baseSystem", "tiny-1.0"),
+  base_url: baseUrl,
+};
+
+/** What a filter found, in lower case (wire.md §2.14). */
+const matches = fields({
+  repository_name: text("name", "tiny linux 1.0 main").optional(),
+  repository_base_url: url("url", address).optional(),
+  software_name: repeated("packages", leaves.text("tiny-init")),
+});
+
+export const repository = document("Repository", "repository", fields(facts));
+
+export const foundRepositories = document(
+  "FoundRepositories",
+  "repositories",
+  arrayOf("repository", fields({ ...facts, matches: inside("matches", matches).optional() })),
+);
