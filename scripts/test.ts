@@ -28,7 +28,7 @@ try {
 
 async function allTests(args: string[]): Promise<Tally> {
   const run = await prepared({ isFast: false }, args);
-  // Builds in emulated machines take minutes of a processor, and look at no clock: they run beside all others.
+  // Builds in emulated machines take minutes of a processor, and no test of theirs has a deadline: they run beside all others.
   const guests = run("guests", "when it ends");
   const fast = await workerAndNode(run);
   const others = add(fast, await run("acceptance"));
@@ -63,7 +63,8 @@ type RunProject = (project: Project, show?: Show) => Promise<Tally>;
 function runner({ env, withSample }: TestEnvironments, args: string[]): RunProject {
   return async (project, show = "at once") => {
     const given = project === "worker" ? storedInMemory(env) : await withSample;
-    return await runVitest(project, { args, env: given, show, quietSeconds: quietSeconds[project] });
+    const isInBackground = project === "guests";
+    return await runVitest(project, { args, env: given, show, isInBackground, quietSeconds: quietSeconds[project] });
   };
 }
 

@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
+import { constants, setPriority } from "node:os";
 import { node, projectRoot } from "../launch/project.ts";
 import type { TestEvent } from "./event.ts";
 import { Progress, type Tally } from "./tally.ts";
@@ -11,6 +12,8 @@ export interface Run {
   env: NodeJS.ProcessEnv;
   show: Show;
   config?: string;
+  /** Leaves the processors to other runs as long as they want them. */
+  isInBackground: boolean;
   /** A run in which nothing begins or ends for so long hangs, and is ended. More than any test or hook may take. */
   quietSeconds: number;
 }
@@ -19,7 +22,10 @@ export interface Run {
 const startSeconds = 180;
 
 /** Runs one project of the configuration, shows what vitest shows, and counts. */
-export async function runVitest(project: string, { args, env, show, quietSeconds, config }: Run): Promise<Tally> {
+export async function runVitest(
+  project: string,
+  { args, env, show, isInBackground, quietSeconds, config }: Run,
+): Promise<Tally> {
   const output = show === "at once" ? "inherit" : "pipe";
   const child = spawn(node, [...command(project, config), ...args], {
     cwd: projectRoot,
@@ -28,6 +34,7 @@ export async function runVitest(project: string, { args, env, show, quietSeconds
     // A group of its own: all that a run has started can be ended with it.
     detached: true,
   });
+  if (isInBackground && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   const forward = (signal: NodeJS.Signals) => child.kill(signal);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, forward);
   const words: Buffer[] = [];

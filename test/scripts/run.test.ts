@@ -5,6 +5,7 @@ it("ends a run that hangs, counts what there was, and names the test", { timeout
   vi.spyOn(process.stdout, "write").mockReturnValue(true); // the words of the inner run
   const config = "test/scripts/hanging/vitest.config.ts";
   const tally = await runVitest("hanging", {
+    isInBackground: false,
     args: [],
     env: process.env,
     show: "when it ends",
