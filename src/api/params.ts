@@ -59,6 +59,9 @@ export const text = (missing: RefusalCode = "missing_parameter") =>
     .regex(/^[^\u0000-\u001f\u007f\ufffd-\uffff]+$/, "invalid_value")
     .refine((value) => value.isWellFormed(), "invalid_value");
 
+/** One of these, which the domain checks: after whether there is such an appliance, and with a sentence of its own. */
+export const choice = (values: readonly string[]) => z.string().meta({ enum: values });
+
 /** An id in the path. */
 export function pathId(c: Context, name: string, code: RefusalCode): number {
   const value = c.req.param(name) ?? "";

@@ -1,16 +1,17 @@
 import { z } from "zod";
+import { imageTypes } from "#contract/index";
 import { cancelBuild, startBuild, watchBuild, watchBuilds } from "#domain/builds/build";
 import { runningBuild, runningBuilds as runningBuildsDocument, startedBuild } from "#documents/running-build";
 import { success } from "#documents/success";
 import { readLog } from "#api/build-log";
 import { call, file, type CallGroup } from "#api/call";
-import { flag, id } from "#api/params";
+import { choice, flag, id } from "#api/params";
 
 const ListRequest = z.object({ appliance_id: id("invalid_appliance_id", "missing_appliance_id") });
 const StartRequest = ListRequest.extend({
   force: flag.default(false),
   version: z.string().optional(),
-  image_type: z.string().optional(),
+  image_type: choice(imageTypes).optional(),
   multi: flag.default(false),
 });
 
@@ -18,11 +19,11 @@ const ids = { build_id: "invalid_running_build_id" } as const;
 
 export const runningBuilds: CallGroup = {
   title: "Running builds",
-  about: "The id of a running build is the id of the finished one. It keeps answering here when it is over.",
+  about: "A build keeps its id when it is finished, and these calls still answer then.",
   operations: [
     call("GET /running_builds", {
       name: "listRunningBuilds",
-      summary: "Builds of an appliance that wait or run",
+      summary: "Builds of an appliance that are waiting or running",
       params: ListRequest,
       answer: runningBuildsDocument,
       refuses: ["missing_appliance_id", "invalid_appliance_id"],
@@ -32,7 +33,10 @@ export const runningBuilds: CallGroup = {
       name: "startBuild",
       summary: "Start a build",
       params: StartRequest,
-      about: { version: "Version to build; the configuration's when left out, with multi that of the latest build." },
+      about: {
+        version:
+          "Version to build. Default: the version of the configuration; with `multi`, the version of the last build.",
+      },
       answer: startedBuild,
       refuses: [
         "missing_appliance_id",
@@ -65,24 +69,24 @@ export const runningBuilds: CallGroup = {
     }),
     call("GET /running_builds/{build_id}", {
       name: "getRunningBuild",
-      summary: "How far it is",
+      summary: "The progress of a build",
       ids,
       answer: runningBuild,
       act: ({ env, db, account }, { build_id }) => watchBuild(env, db, account.id, build_id),
     }),
     call("DELETE /running_builds/{build_id}", {
       name: "cancelBuild",
-      summary: "Cancel it",
+      summary: "Cancel a build",
       ids,
       answer: success,
       act: ({ env, db, account }, { build_id }) => cancelBuild(env, db, account.id, build_id),
     }),
     call("GET /running_builds/{build_id}/log", {
       name: "getBuildLog",
-      summary: "Its log, as text or as events",
+      summary: "The log of a build, as text or as events",
       details:
-        "With Accept: text/event-stream the answer is a stream of server-sent events: log (lines, with their offset as id), " +
-        "progress (JSON: state, percent, time_elapsed, message, and queue_position while it waits) and end. Last-Event-ID resumes it.",
+        "With `Accept: text/event-stream`, a stream of server-sent events: `log` (lines, with their offset as id), `progress` " +
+        "(JSON: state, percent, time_elapsed, message, and queue_position while it waits) and `end`. `Last-Event-ID` resumes it.",
       ids,
       answer: file("The log so far.", "text/plain", "text/event-stream"),
       act: ({ env, db, account }, { build_id: buildId }, c) => readLog({ env, db }, { account, buildId }, c.req),

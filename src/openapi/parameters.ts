@@ -12,7 +12,7 @@ export interface Parameter {
   schema: Schema;
 }
 
-/** What stands in the path first, then what the door's own schema takes, then headers. */
+/** Ids in the path first, then what the call's schema takes, then headers. */
 export function parametersOf(operation: Operation): Parameter[] {
   return [...pathParameters(operation), ...queryParameters(operation), ...headerParameters(operation)];
 }
@@ -42,11 +42,13 @@ function queryParameters({ params, about = {} }: Operation): Parameter[] {
 
 function headerParameters({ method, hasEtag }: Operation): Parameter[] {
   if (method === "POST")
-    return [header("Idempotency-Key", "Any text: the same request with it is done once in a day.")];
+    return [
+      header("Idempotency-Key", "Any text of yours. Kiln does the same request with the same key once in 24 hours."),
+    ];
   if (!hasEtag) return [];
   return method === "GET"
-    ? [header("If-None-Match", "An ETag that you have; 304 when it is still that.")]
-    : [header("If-Match", "The ETag that the change is made to; 412 when it is another by now.")];
+    ? [header("If-None-Match", "An ETag that you have. 304 if nothing has changed since.")]
+    : [header("If-Match", "The ETag of what you change. 412 if it has changed since.")];
 }
 
 const header = (name: string, meaning: string): Parameter => ({
@@ -59,7 +61,7 @@ const header = (name: string, meaning: string): Parameter => ({
 
 const idSchema: Schema = { type: "integer", format: "int64", minimum: 1 };
 
-/** All parameters arrive as text; these two patterns of the doors stand for types. */
+/** All parameters arrive as text; these two patterns stand for types. */
 function typed(schema: Schema): Schema {
   if (schema["pattern"] === idPattern) return idSchema;
   if (schema["pattern"] === flagPattern) return { type: "boolean", default: false };

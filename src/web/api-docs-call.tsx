@@ -5,6 +5,11 @@ import { possibleRefusals } from "#openapi/refusals";
 
 export const errorAnchor = (code: string): string => `error-${code}`;
 
+/** Text in which backticks mark code, as in Markdown. */
+export const Words = ({ of: text }: { of: string }) => (
+  <>{text.split("`").map((part, at) => (at % 2 === 0 ? part : <code>{part}</code>))}</>
+);
+
 /** One call of the API: what it takes, what it answers and what it refuses. */
 export const Call = ({ operation }: { operation: Operation }) => {
   const { name, summary, details, versions, deprecated, body, answer } = operation;
@@ -18,9 +23,13 @@ export const Call = ({ operation }: { operation: Operation }) => {
         {versions.length === 1 && <span class="badge">{versions[0]} only</span>}
       </h3>
       <Route operation={operation} />
-      {details && <p>{details}</p>}
+      {details && (
+        <p>
+          <Words of={details} />
+        </p>
+      )}
       {deprecated ? (
-        <p class="quiet">The same as above; kept because old clients send it.</p>
+        <p class="quiet">The same as above, for old clients.</p>
       ) : (
         <>
           {parameters.length > 0 && <Parameters parameters={parameters} />}
@@ -52,7 +61,9 @@ const Parameters = ({ parameters }: { parameters: readonly Parameter[] }) => (
             {isRequired && place !== "path" && <span class="badge">required</span>}
             {place === "header" && <span class="badge">header</span>}
           </th>
-          <td>{meaning}</td>
+          <td>
+            <Words of={meaning} />
+          </td>
         </tr>
       ))}
     </tbody>

@@ -3,7 +3,7 @@ import { Refusal, refusalCodes } from "#domain/refusal";
 import { openApiDocument } from "#openapi/document";
 import { groups } from "#openapi/operations";
 import type { Group } from "#openapi/operation";
-import { Call, errorAnchor } from "./api-docs-call.tsx";
+import { Call, errorAnchor, Words } from "./api-docs-call.tsx";
 import { factory } from "./factory.ts";
 import { Brand } from "./layout.tsx";
 import { page } from "./page.tsx";
@@ -35,7 +35,9 @@ const ApiDocs = ({ baseUrl }: { baseUrl: string }) => (
       {groups.map((group) => (
         <section id={anchorOf(group)}>
           <h2>{group.title}</h2>
-          <p class="lead">{group.about}</p>
+          <p class="lead">
+            <Words of={group.about} />
+          </p>
           {group.operations.map((operation) => (
             <Call operation={operation} />
           ))}
