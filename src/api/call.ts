@@ -30,7 +30,7 @@ export const file = (what: string, ...types: readonly string[]): FileAnswer => (
 
 type Ids = Readonly<Record<string, RefusalCode>>;
 
-interface Given<R extends string, A, I extends Ids, P extends z.ZodObject, B> {
+interface Given<R extends string, A, I extends Ids, P extends z.ZodObject, B, F> {
   /** Unlike that of every other call: `startBuild`. */
   name: string;
   summary: string;
@@ -38,6 +38,8 @@ interface Given<R extends string, A, I extends Ids, P extends z.ZodObject, B> {
   versions?: readonly Version[];
   /** Ids in the path, each with the code for an id that is unknown or another account's. */
   ids?: I;
+  /** What the first id names, for `act`. It is found before the rest of the request is read, so that its refusal comes first. */
+  finds?: (caller: Caller, id: number) => F | Promise<F>;
   /** Further codes of an address at which there is nothing: 404 on v2, 400 on v1. */
   unknown?: readonly RefusalCode[];
   /** Read from the query, a form or multipart fields; from the query alone where the body is a document or a text. */
@@ -58,13 +60,14 @@ interface Given<R extends string, A, I extends Ids, P extends z.ZodObject, B> {
   /** Codes beside those of ids and those that every call knows. */
   refuses?: readonly RefusalCode[];
   deprecated?: true;
-  act: (caller: Caller, request: RequestOf<R, I, P, B>, c: Context<ApiEnv>) => A | Promise<A>;
+  /** A response of its own goes out as it is. */
+  act: (caller: Caller, request: RequestOf<R, I, P, B, F>, c: Context<ApiEnv>) => A | Response | Promise<A | Response>;
 }
 
 /** Ids of the path as numbers, its other names as text, the parameters, and the reader of the document in the body. */
-type RequestOf<R extends string, I, P extends z.ZodObject, B> = {
+type RequestOf<R extends string, I, P extends z.ZodObject, B, F> = {
   [N in NamesIn<R>]: N extends keyof I ? number : string;
-} & z.output<P> & { body: () => Promise<B>; all: AllValues };
+} & z.output<P> & { found: F; body: () => Promise<B>; all: AllValues };
 
 /** Every value of a parameter that may be repeated: `path=/a&path=/b`, or `path[]` as many libraries write it. */
 type AllValues = (name: string) => string[];
@@ -78,7 +81,8 @@ export function call<
   const I extends Ids = Record<never, RefusalCode>,
   P extends z.ZodObject = z.ZodObject<Record<never, z.ZodType>>,
   B = undefined,
->(route: R, given: Given<R, A, I, P, B>): Call {
+  F = undefined,
+>(route: R, given: Given<R, A, I, P, B, F>): Call {
   const { name, summary, details, about, deprecated, hasEtag } = given;
   const { ids, versions = both, params = given.besideFile, refuses, takes, answer, asText } = given;
   const [method, path = ""] = route.split(" ");
@@ -102,13 +106,13 @@ export function call<
   };
 }
 
-async function answered<R extends string, A, I extends Ids, P extends z.ZodObject, B>(
+async function answered<R extends string, A, I extends Ids, P extends z.ZodObject, B, F>(
   c: Context<ApiEnv>,
-  given: Given<R, A, I, P, B>,
+  given: Given<R, A, I, P, B, F>,
 ): Promise<Response> {
   const { answer, hasEtag, asText, isSecret, act } = given;
   const caller = { ...c.var, env: c.env };
-  const result = await act(caller, await requestOf(c, given), c);
+  const result = await act(caller, await requestOf(c, caller, given), c);
   if (result instanceof Response) return result;
   if (isSecret) c.header("Cache-Control", "no-store");
   const document = answer as Document<A>;
@@ -117,18 +121,22 @@ async function answered<R extends string, A, I extends Ids, P extends z.ZodObjec
   return (hasEtag ? validated : xml)(c, document.root, view);
 }
 
-async function requestOf<R extends string, A, I extends Ids, P extends z.ZodObject, B>(
+async function requestOf<R extends string, A, I extends Ids, P extends z.ZodObject, B, F>(
   c: Context<ApiEnv>,
-  { ids, params, takes }: Given<R, A, I, P, B>,
-): Promise<RequestOf<R, I, P, B>> {
-  const named = Object.entries(c.req.param()).map(([name, value]) => {
-    const code = ids?.[name];
-    return [name, code === undefined ? value : pathId(c, name, code)];
-  });
+  caller: Caller,
+  { ids, finds, params, takes }: Given<R, A, I, P, B, F>,
+): Promise<RequestOf<R, I, P, B, F>> {
+  const named: Record<string, unknown> = { ...c.req.param() };
+  let found: F | undefined;
+  for (const [name, code] of Object.entries(ids ?? {})) {
+    const id = pathId(c, name, code);
+    found ??= await finds?.(caller, id);
+    named[name] = id;
+  }
   const { first, all } = params && !takes ? await readRepeated(c) : { first: readQuery(c), all: () => [] };
   const given = params && parseParams(params, first);
   // Read late: an appliance that is not the caller's does not exist, whatever the body says.
   const body = async () => (takes && "root" in takes ? readDocument(takes, await readXmlBody(c.req.raw)) : undefined);
   // The types of the call say what is in it.
-  return { ...Object.fromEntries(named), ...given, body, all } as unknown as RequestOf<R, I, P, B>;
+  return { ...named, ...given, found, body, all } as unknown as RequestOf<R, I, P, B, F>;
 }

@@ -6,7 +6,6 @@ import { imageFiles } from "#api/appliances/image-files";
 import { manifest } from "#api/appliances/manifest";
 import { applianceList } from "#api/appliances/list";
 import { applianceRepositories } from "#api/appliances/repositories";
-import { gpgKeys } from "#api/appliances/gpg-keys";
 import { search } from "#api/appliances/search";
 import { software } from "#api/appliances/software";
 import { builds } from "#api/builds";
@@ -14,6 +13,7 @@ import { events } from "#api/events";
 import { files } from "#api/files";
 import { gallery } from "#api/gallery/index";
 import { general } from "#api/general";
+import { gpgKeys } from "#api/gpg-keys";
 import { idempotent } from "#api/idempotency";
 import { rated } from "#api/rates";
 import { refuseChangesInReadOnlyMode } from "#api/read-only";
@@ -53,7 +53,7 @@ function resources(version: ApiVersion) {
     .route("/", manifest)
     .route("/", imageFiles)
     .route("/", mounted(configuration, version))
-    .route("/", gpgKeys)
+    .route("/", mounted(gpgKeys, version))
     .route("/", mounted(sharing, version))
     .route("/", gallery)
     .route("/", mounted(testdrives, version))

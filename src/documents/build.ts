@@ -27,6 +27,18 @@ const checksum = fields({
   sha1: digest(({ sha1 }: Pick<Build, "sha1">) => sha1 ?? "", "0e6b7d2f4a1c3958b7d6e5f4a3b2c1d0e9f8a7b6"),
 });
 
+export const compressedSize = int(
+  ({ compressed, fileSize }: Pick<Build, "compressed" | "fileSize">) => (compressed ? megabytes(fileSize) : 0),
+  118,
+);
+
+/** It works without credentials. */
+export const downloadUrl = url(
+  ({ downloadToken, fileName }: Pick<Build, "downloadToken" | "fileName">, { baseUrl }: Viewer) =>
+    `${baseUrl}/download/${downloadToken}/${fileName}`,
+  "https://kiln.example.org/download/4f1c…/Reading_room.x86_64-0.0.2.oem.tar.gz",
+);
+
 /** The element `build` of the finished builds (wire.md §2.12): `image_type` is before `download_url`. */
 const facts = {
   id: id("id", 31),
@@ -36,7 +48,7 @@ const facts = {
   image_type: oneOf("imageType", imageTypes),
   checksum: group(checksum).when(isFinished),
   size: int(({ rawSize }: Build) => megabytes(rawSize), 412),
-  compressed_image_size: int(({ compressed, fileSize }: Build) => (compressed ? megabytes(fileSize) : 0), 118),
+  compressed_image_size: compressedSize,
   created_at: time("createdAt", "2026-03-04T16:20:11Z").only("v2"),
   // A cancelled build may never have begun; its clients need a time all the same.
   started_at: time(
@@ -44,9 +56,7 @@ const facts = {
     "2026-03-04T16:20:14Z",
   ).only("v2"),
   completed_at: time(({ completedAt, createdAt }: Build) => completedAt ?? createdAt, "2026-03-04T16:24:50Z"),
-  download_url: url(downloadUrl, "https://kiln.example.org/download/4f1c…/Reading_room.x86_64-0.0.2.oem.tar.gz").when(
-    isFinished,
-  ),
+  download_url: downloadUrl.when(isFinished),
 };
 
 const log = fields({
@@ -72,10 +82,6 @@ export const build = document(
     profile: group(fields({ steps: inside(stepsOf, arrayOf("step", step)) })).only("v2"),
   }),
 );
-
-function downloadUrl({ downloadToken, fileName }: Build, { baseUrl }: Viewer): string {
-  return `${baseUrl}/download/${downloadToken}/${fileName}`;
-}
 
 function stepsOf({ build: { steps } }: { build: Build; texts: BuildTexts }) {
   const total = (steps ?? []).reduce((sum, { seconds }) => sum + seconds, 0);

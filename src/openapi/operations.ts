@@ -7,7 +7,7 @@ import { events } from "#api/events";
 import { files } from "#api/files";
 import { gallery } from "#openapi/operations/gallery";
 import { general } from "#api/general";
-import { gpgKeys } from "#openapi/operations/gpg-keys";
+import { gpgKeys } from "#api/gpg-keys";
 import { images } from "#openapi/operations/images";
 import { repositories } from "#api/repositories";
 import { rpms } from "#openapi/operations/rpms";

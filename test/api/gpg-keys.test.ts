@@ -278,6 +278,7 @@ describe("GET gpg_keys", () => {
     await expectError(await eve.get(`/appliances/${id}/gpg_keys/${keyId}`), 404, "invalid_appliance_id");
     await expectError(await tux.get(`/appliances/${other}/gpg_keys/${keyId}`), 404, "invalid_gpg_key_id");
     await expectError(await tux.get(`/appliances/${id}/gpg_keys/x`), 404, "invalid_gpg_key_id");
+    await expectError(await tux.get("/appliances/999999/gpg_keys/x"), 404, "invalid_appliance_id");
     await expectError(await tux.on("v1").get(`/appliances/${id}/gpg_keys/999999`), 400, "invalid_gpg_key_id");
   });
 });

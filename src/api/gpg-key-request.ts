@@ -5,7 +5,7 @@ import { isJson, JsonFault, jsonFields } from "#http/json-fields";
 import { readWhole } from "#http/whole-body";
 import { readQuery, refusedJson } from "#api/params";
 
-/** What a request to add a key says, and the key, wherever it stood. */
+/** The parameters of a request to add a key, and the key, wherever the request has it. */
 export interface KeyRequest {
   params: Record<string, string>;
   key: Uint8Array;
@@ -15,8 +15,8 @@ export interface KeyRequest {
 const longestBody = 768 * 1024 + 64 * 1024;
 
 /**
- * Reads parameters from the query, and the form or JSON, as everywhere. The key is a parameter, the field `file`, or the body itself: one
- * client sends armour as its body and calls that a form (wire.md §2.9), so that what it is shows by its beginning.
+ * Reads the parameters from the query and from a form or JSON, as every call does. The key is a parameter, the field `file`, or the
+ * body itself. One client sends armour as its body and calls that a form (wire.md §2.9), so the first bytes of the body decide.
  */
 export async function readKeyRequest(c: Context): Promise<KeyRequest> {
   const query = readQuery(c);
@@ -40,7 +40,7 @@ async function readBody(body: ReadableStream<Uint8Array> | null): Promise<Uint8A
 const isForm = (contentType: string): boolean =>
   isJson(contentType) || /^\s*(application\/x-www-form-urlencoded|multipart\/form-data)\b/i.test(contentType);
 
-/** Armour, or a packet of OpenPGP, whose first bit is set (RFC 9580, section 4.2); no form begins so. */
+/** Armour, or a packet of OpenPGP, whose first bit is set (RFC 9580, section 4.2). No form begins like that. */
 const isKey = (body: Uint8Array): boolean =>
   (body[0] ?? 0) >= 0x80 || /^\s*-----BEGIN PGP /.test(new TextDecoder().decode(body.subarray(0, 1024)));
 
@@ -56,7 +56,7 @@ async function readForm(
     throw new Refusal("invalid_key", { message: "The body is not the form that its Content-Type says." });
   });
   const fields = [...form].filter((entry): entry is [string, string] => typeof entry[1] === "string");
-  // Clients write the line breaks of a multipart field as CRLF, whatever they were.
+  // Clients write every line break of a multipart field as CRLF.
   const lines = (text: string) => (isMultipart(contentType) ? text.replaceAll("\r\n", "\n") : text);
   const file = form.get("file");
   const written = fields.map(([name, value]): [string, string] => [name, lines(value)]);
@@ -79,11 +79,11 @@ const given = (values: [string, string][]): Record<string, string> =>
 const keyOf = ({ key }: Record<string, string>): Uint8Array | undefined =>
   key === undefined ? undefined : bytesOf(withPluses(key));
 
-/** A client that does not encode its key loses every plus of it to a space; in the lines of the armour stood no spaces. */
+/** If a client does not encode its key, each plus arrives as a space. The lines of an armour contain no spaces of their own. */
 const withPluses = (armour: string): string =>
   armour.replace(/^[A-Za-z0-9/= ]+$/gm, (line) => {
     const whole = line.replaceAll(" ", "+");
-    // Base64 comes in fours; else the spaces at the end were only spaces.
+    // The length of base64 is a multiple of four. If it is not, the spaces at the end are only spaces.
     return /^=?(.{4})*$/.test(whole) ? whole : line.trimEnd().replaceAll(" ", "+");
   });
 
