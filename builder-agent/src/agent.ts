@@ -5,9 +5,9 @@ import type { Capabilities, Job, Poke } from "./contract.ts";
 import { DiskRoom } from "./disk-room.ts";
 import type { ImageCache } from "./image-cache.ts";
 import { sentenceOf, type Log } from "./log.ts";
-import { KeptDisks } from "./modified/kept-disks.ts";
+import { EndedDisks } from "./modified/ended-disks.ts";
 import type { PackageCache } from "./packages/package-cache.ts";
-import type { Kept } from "./prepared/kept.ts";
+import type { PreparedCaches } from "./prepared/caches.ts";
 import type { Message, PullQueue } from "./queue.ts";
 import { Snapshots } from "./snapshot/snapshots.ts";
 import { keepSocket } from "./socket.ts";
@@ -22,7 +22,7 @@ export interface AgentParts {
   queue: PullQueue;
   cache: ImageCache;
   packageCache?: PackageCache | undefined;
-  kept?: Kept | undefined;
+  prepared?: PreparedCaches | undefined;
   log: Log;
 }
 
@@ -67,15 +67,18 @@ class Work {
   readonly #testdrives = new Set<Promise<void>>();
   readonly #room: DiskRoom;
   readonly #snapshots: Snapshots;
-  readonly #kept: KeptDisks;
+  readonly #endedDisks: EndedDisks;
 
   constructor(parts: AgentParts, signal: AbortSignal, onEnd: () => void) {
     this.#parts = parts;
     this.#signal = signal;
     this.#onEnd = onEnd;
-    const { kept, cache, packageCache } = parts;
-    this.#kept = new KeptDisks(parts.config);
-    this.#room = new DiskRoom({ ...parts, spares: [kept?.roots, kept?.disks, cache, packageCache, this.#kept] });
+    const { prepared, cache, packageCache } = parts;
+    this.#endedDisks = new EndedDisks(parts.config);
+    this.#room = new DiskRoom({
+      ...parts,
+      spares: [prepared?.roots, prepared?.disks, cache, packageCache, this.#endedDisks],
+    });
     this.#snapshots = new Snapshots({ ...parts, signal });
   }
 
@@ -168,7 +171,7 @@ class Work {
       config,
       cache,
       log,
-      kept: this.#kept,
+      endedDisks: this.#endedDisks,
       snapshots: this.#snapshots,
       signal: this.#signal,
     })

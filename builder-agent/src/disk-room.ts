@@ -20,7 +20,7 @@ export interface Stoppable {
   done: Promise<void>;
 }
 
-/** What is kept only to be faster. */
+/** A cache, deleted when disk space runs low. */
 export interface Spare {
   /** Frees so many bytes, or what it has. */
   giveUp(bytes: number): Promise<void>;

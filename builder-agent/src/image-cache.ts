@@ -1,9 +1,10 @@
-import { mkdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { bootId } from "./boot-id.ts";
-import { evictKept, listKept, snapshotPath } from "./kept-images.ts";
+import { DiskCache, diskUse, type CacheLease } from "./disk-cache.ts";
 
-export type ImageFormat = "raw" | "iso";
+const formats = ["raw", "iso"] as const;
+export type ImageFormat = (typeof formats)[number];
 
 /** A disk or medium that the cache may take over. */
 export interface CacheableImage {
@@ -12,87 +13,89 @@ export interface CacheableImage {
 }
 
 /** An image on this host. It is not removed while it is held: `using image = …`, or call `release`. */
-export interface CachedImage {
-  path: string;
+export interface CachedImage extends CacheLease {
   format: ImageFormat;
-  release(): void;
-  [Symbol.dispose](): void;
 }
 
-/** The disks and media of builds as testdrives start from them, unpacked; the least recently used ones go first. */
+/** The disks and media of builds as testdrives start from them, unpacked. */
 export interface ImageCache {
-  /** Takes `file` over by rename, so it has to lie on the cache's disk. `sha256` is that of the downloadable file. */
+  /** Takes `file` over by rename, so it must be on the cache's disk. `sha256` is that of the downloadable file. */
   put(buildId: number, sha256: string, file: string, format: ImageFormat): Promise<CachedImage>;
   find(buildId: number, sha256: string): Promise<CachedImage | undefined>;
-  /** Takes a directory over as the snapshot of an image that is held; counts towards the same limit. */
+  /** Takes a directory over as the snapshot of an image that is held. It counts towards the same limit. */
   putSnapshot(image: CachedImage, key: string, folder: string): Promise<void>;
-  /** Where the snapshot of an image lies that is held. */
+  /** The path of the snapshot of an image that is held. */
   findSnapshot(image: CachedImage, key: string): Promise<string | undefined>;
   dropSnapshot(image: CachedImage, key: string): Promise<void>;
-  /** Removes images that nobody holds, the least recently used first, until they had that many bytes or none is left. */
+  /** Removes images that are not held until that many bytes are free, or none is left. */
   giveUp(bytes: number): Promise<void>;
-  /** A path on the cache's disk to download or unpack to; what is left there after a crash is removed at the next start. */
+  /** A path on the cache's disk to download or unpack to. The next start removes what is still there. */
   incoming(name: string): string;
-  /** Settles when all is done that was begun, evictions after a release too. */
+  /** Settles when everything that was started is done, including evictions after a release. */
   idle(): Promise<void>;
 }
 
 /**
- * An image is `BUILD_ID/SHA256.FORMAT`; its modification time is when it was last used. Only a rename puts it there, so
- * what has that name is whole. Nobody waits until it is on the disk, so it does not outlive this run of the host.
+ * An image is `BUILD_ID/SHA256.FORMAT`; its snapshots are directories next to it, `SHA256.FORMAT.KEY.snapshot`. The cache does not
+ * wait until an image is written to the disk, so images are dropped when the host restarts.
  */
 export async function openImageCache(dir: string, maxBytes: number): Promise<ImageCache> {
-  const incomingDir = join(dir, "incoming");
   await forgetEarlierRuns(dir);
-  await rm(incomingDir, { recursive: true, force: true });
-  await mkdir(incomingDir, { recursive: true });
-  const turns = takeTurns();
-  const evict = (limit = maxBytes) => evictKept(dir, limit, (path) => holders.isHeld(path));
-  const holders = new Holders(() => void turns.take(() => evict()).catch(() => {})); // the next eviction tries it again
-  let incomingCount = 0;
-  await evict();
+  const cache = await DiskCache.open({
+    dir,
+    limits: { maxBytes },
+    list: () => listImages(dir),
+    sizeOf: diskUse,
+    parentOf: imageOfSnapshot,
+    index: "disk",
+  });
+  const imagePath = (buildId: number, sha256: string, format: ImageFormat) =>
+    join(dir, String(buildId), `${sha256}.${format}`);
 
   return {
     async put(buildId, sha256, file, format) {
-      const path = join(dir, String(buildId), `${sha256}.${format}`);
-      const held = holders.hold(path, format);
+      const lease = cache.lease(imagePath(buildId, sha256, format));
       try {
-        await turns.take(() => moveIn(file, path, evict));
+        await cache.publish(file, lease.path);
+        return { ...lease, format };
       } catch (error) {
-        held.release();
+        lease.release();
         throw error;
       }
-      return held;
     },
-    find: (buildId, sha256) =>
-      turns.take(async () => {
-        for (const format of ["raw", "iso"] as const) {
-          const path = join(dir, String(buildId), `${sha256}.${format}`);
-          if (await touch(path)) return holders.hold(path, format);
-        }
-        return undefined;
-      }),
-    putSnapshot: (image, key, folder) =>
-      turns.take(async () => {
-        await rm(snapshotPath(image.path, key), { recursive: true, force: true });
-        await moveIn(folder, snapshotPath(image.path, key), evict);
-      }),
+    async find(buildId, sha256) {
+      const lease = await cache.find(...formats.map((format) => imagePath(buildId, sha256, format)));
+      const format = formats.find((each) => lease?.path.endsWith(`.${each}`));
+      return lease && format && { ...lease, format };
+    },
+    putSnapshot: (image, key, folder) => cache.publish(folder, snapshotPath(image, key)),
     async findSnapshot(image, key) {
-      const path = snapshotPath(image.path, key);
-      return (await touch(path)) ? path : undefined;
+      const path = snapshotPath(image, key);
+      return (await cache.touch(path)) ? path : undefined;
     },
-    dropSnapshot: (image, key) => turns.take(() => rm(snapshotPath(image.path, key), { recursive: true, force: true })),
-    giveUp: (bytes) =>
-      turns.take(async () => {
-        const kept = (await listKept(dir)).reduce((sum, image) => sum + image.bytes, 0);
-        await evict(Math.max(0, kept - bytes));
-      }),
-    incoming: (name) => join(incomingDir, `${++incomingCount}-${basename(name)}`),
-    idle: () => turns.take(async () => {}),
+    dropSnapshot: (image, key) => cache.remove(snapshotPath(image, key)),
+    giveUp: (bytes) => cache.free(bytes),
+    incoming: (name) => cache.incoming(name),
+    idle: () => cache.idle(),
   };
 }
 
-/** A host that lost its power may have images in the cache of which a part was never written. */
+const imageName = /^[0-9a-f]{64}\.(raw|iso)$/;
+const snapshotName = /^[0-9a-f]{64}\.(raw|iso)\.[0-9a-f]+\.snapshot$/;
+
+const snapshotPath = (image: CachedImage, key: string) => `${image.path}.${key}.snapshot`;
+const imageOfSnapshot = (path: string) => /^(.*)\.[0-9a-f]+\.snapshot$/.exec(path)?.[1];
+
+async function listImages(dir: string): Promise<string[]> {
+  const builds = (await readdir(dir)).filter((name) => /^\d+$/.test(name));
+  const folders = builds.map(async (name) => await readdir(join(dir, name), { withFileTypes: true }));
+  return (await Promise.all(folders))
+    .flat()
+    .filter((entry) => (entry.isFile() ? imageName.test(entry.name) : snapshotName.test(entry.name)))
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+/** If the host lost power, parts of an image may never have been written. */
 async function forgetEarlierRuns(dir: string): Promise<void> {
   const noted = join(dir, "boot-id");
   const now = await bootId();
@@ -100,63 +103,4 @@ async function forgetEarlierRuns(dir: string): Promise<void> {
   await rm(dir, { recursive: true, force: true });
   await mkdir(dir, { recursive: true });
   await writeFile(noted, now);
-}
-
-async function moveIn(from: string, path: string, evict: () => Promise<void>): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  await rename(from, path);
-  await touch(path);
-  await evict();
-}
-
-async function touch(path: string): Promise<boolean> {
-  const now = new Date();
-  return await utimes(path, now, now).then(
-    () => true,
-    () => false,
-  );
-}
-
-/** One after the other: what was found must not be removed before it is held. */
-function takeTurns() {
-  let last: Promise<unknown> = Promise.resolve();
-  return {
-    take<T>(turn: () => Promise<T>): Promise<T> {
-      const mine = last.then(() => turn());
-      last = mine.catch(() => {});
-      return mine;
-    },
-  };
-}
-
-/** Who uses which image; told when one is used no more. */
-class Holders {
-  readonly #counts = new Map<string, number>();
-  readonly #onFree: () => void;
-
-  constructor(onFree: () => void) {
-    this.#onFree = onFree;
-  }
-
-  isHeld(path: string): boolean {
-    return this.#counts.has(path);
-  }
-
-  hold(path: string, format: ImageFormat): CachedImage {
-    this.#counts.set(path, (this.#counts.get(path) ?? 0) + 1);
-    let held = true;
-    const release = () => {
-      if (!held) return;
-      held = false;
-      this.#letGo(path);
-    };
-    return { path, format, release, [Symbol.dispose]: release };
-  }
-
-  #letGo(path: string): void {
-    const left = (this.#counts.get(path) ?? 1) - 1;
-    if (left > 0) return void this.#counts.set(path, left);
-    this.#counts.delete(path);
-    this.#onFree();
-  }
 }

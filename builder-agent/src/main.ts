@@ -11,7 +11,7 @@ import { openLog, sentenceOf, type Log } from "./log.ts";
 import { openConfiguredPackageCache } from "./packages/package-cache.ts";
 import { connectQueue } from "./queue.ts";
 import { isWorthRetry, withRetry } from "./retry.ts";
-import { openKept } from "./prepared/kept.ts";
+import { openPrepared } from "./prepared/caches.ts";
 import { killOrphans } from "./testdrive/orphans.ts";
 import { clearWorkDirs } from "./work-dir.ts";
 import { connectWorker } from "./worker-api.ts";
@@ -78,8 +78,11 @@ async function serve(config: Config, signal: AbortSignal): Promise<void> {
 
   const cache = await openImageCache(join(config.stateDir, "cache"), config.cacheGb * 1e9);
   const packageCache = await openConfiguredPackageCache(config, log);
-  const kept = await openKept(config);
-  await runAgent({ config, capabilities, api, queue: connectQueue(config), cache, packageCache, kept, log }, signal);
+  const prepared = await openPrepared(config);
+  await runAgent(
+    { config, capabilities, api, queue: connectQueue(config), cache, packageCache, prepared, log },
+    signal,
+  );
 }
 
 /** The first signal stops in order, the second at once. */

@@ -7,7 +7,7 @@ import type { ImageCache } from "../image-cache.ts";
 import { openLogStream, type LogStream } from "../log-stream.ts";
 import { sentenceOf, type Log } from "../log.ts";
 import type { PackageCache } from "../packages/package-cache.ts";
-import type { Kept } from "../prepared/kept.ts";
+import type { PreparedCaches } from "../prepared/caches.ts";
 import { beginDisk, joinRoots, takeDisk } from "../prepared/of-build.ts";
 import type { RootShare } from "../prepared/share.ts";
 import { RemoteRefusal } from "../retry.ts";
@@ -28,8 +28,8 @@ export interface BuildParts {
   config: Config;
   cache: ImageCache;
   packageCache?: PackageCache | undefined;
-  /** Undefined: nothing is kept for other formats. */
-  kept?: Kept | undefined;
+  /** Undefined: nothing is cached for other formats. */
+  prepared?: PreparedCaches | undefined;
   /** KIWI's version. */
   builder: string;
   log: Log;
@@ -126,8 +126,8 @@ class BuildWork {
     enter("Preparing the build");
     const onNote = (note: string) => lines.write(ownLine(note, new Date()));
     const place = { workDir, signal, onNote };
-    const kept = await takeDisk(this.#claim, this.#parts, place);
-    using share = kept ? undefined : await joinRoots(this.#claim, this.#parts, place);
+    const taken = await takeDisk(this.#claim, this.#parts, place);
+    using share = taken ? undefined : await joinRoots(this.#claim, this.#parts, place);
     await using delivery = new Delivery({
       workDir,
       signal,
@@ -135,7 +135,7 @@ class BuildWork {
       onPacked: () => enter("Uploading the image"),
       onDone: (fraction) => tell({ type: "done", fraction, at: Date.now() }),
     });
-    const built = kept ?? (await this.#build(workDir, { share, delivery, lines, tell }));
+    const built = taken ?? (await this.#build(workDir, { share, delivery, lines, tell }));
     await using slot = await beginDisk(this.#claim, this.#parts, built, place);
     const difference = differenceOf(input.packages, built.installed);
     for (const line of difference ? linesOf(difference) : []) lines.write(ownLine(line, new Date()));

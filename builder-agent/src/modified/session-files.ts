@@ -7,7 +7,7 @@ import type { ModifiedApi } from "../modified-api.ts";
 import type { Qmp } from "../testdrive/qmp.ts";
 import { answerFrom, refused, type Answered } from "./answers.ts";
 import { UnreadableDisk } from "./disk.ts";
-import type { KeptDisk, KeptDisks } from "./kept-disks.ts";
+import type { EndedDisk, EndedDisks } from "./ended-disks.ts";
 import { holdLine } from "./line.ts";
 import { whilePaused } from "./pause.ts";
 import { openReading, type Reading } from "./reading.ts";
@@ -19,7 +19,7 @@ export interface SessionFilesParts {
   overlay: string;
   image: Pick<CachedImage, "path" | "format">;
   api: ModifiedApi;
-  kept: KeptDisks;
+  endedDisks: EndedDisks;
   /** Aborted when the agent stops. */
   signal: AbortSignal;
   log: Log;
@@ -82,9 +82,9 @@ export class SessionFiles implements AsyncDisposable {
     else over.addEventListener("abort", release, { once: true });
   }
 
-  async #keep(): Promise<KeptDisk | undefined> {
-    const { claim, kept, overlay } = this.#parts;
-    return await kept.keep(overlay, `${claim.testdriveId}.qcow2`);
+  async #keep(): Promise<EndedDisk | undefined> {
+    const { claim, endedDisks, overlay } = this.#parts;
+    return await endedDisks.keep(overlay, `${claim.testdriveId}.qcow2`);
   }
 
   /** No more answers; closes all files. */
@@ -139,9 +139,9 @@ export class SessionFiles implements AsyncDisposable {
   }
 
   async #copy(overlay: string, machine: Machine): Promise<string> {
-    const { kept, claim } = this.#parts;
+    const { endedDisks, claim } = this.#parts;
     const bytes = (await stat(overlay)).blocks * 512;
-    const copy = await kept.place(`${claim.testdriveId}-${++this.#copies}.qcow2`);
+    const copy = await endedDisks.place(`${claim.testdriveId}-${++this.#copies}.qcow2`);
     const { bavail, bsize } = await statfs(dirname(copy));
     if (bytes > mostCopyBytes || bytes * 2 > bavail * bsize) {
       throw new UnreadableDisk("it has changed too much to be read while it runs. Read it when the session is over");

@@ -1,61 +1,52 @@
-/** Packages that builds on this host have fetched, for the next ones. */
+/** Packages that builds on this host have fetched, for later builds. */
 import { createHash } from "node:crypto";
-import { constants, copyFile, mkdir, open, readdir, rename, rm, stat, utimes } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { constants, copyFile, open, readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
 import type { Config } from "../config.ts";
 import type { FrozenPackage } from "../contract.ts";
+import { DiskCache, fileSize } from "../disk-cache.ts";
 import { freeBytes } from "../disk-room.ts";
 import { sentenceOf, type Log } from "../log.ts";
 import { writeAll } from "../testdrive/write-all.ts";
 
 export interface WantedPackage {
-  /** Address of the repository that it is of: what another one delivered is never given for it. */
+  /** URL of its repository. A package of another repository is never used for it. */
   repository: string;
   checksum: FrozenPackage["checksum"];
-  /** Where the build wants it. */
+  /** Where the build needs it. */
   into: string;
 }
 
-/** Nothing is kept that would leave less than this free on the disk. */
+/** A package is not stored if less than this would remain free on the disk. */
 const reserveBytes = 1e9;
 
 /**
- * A package is `REPOSITORY/TYPE/AA/CHECKSUM`, REPOSITORY a digest of its address: who knows the checksum of another's private
- * package must not get it by naming it, and who can make two files of one MD5 must not put one in the other's place. Its
- * modification time is when it was last used.
+ * A package is `REPOSITORY/TYPE/AA/CHECKSUM`. REPOSITORY is a digest of its address: otherwise anyone who knows the checksum of a
+ * private package could get it by naming it, and anyone who can make two files of one MD5 could replace one by the other.
  *
- * A build gets a copy, never a link, since scripts that run bare could write through it; and what is copied is compared with
- * its checksum on the way, since they could have written here too.
+ * A build gets a copy, never a link, because scripts of bare builds could write through it. The copy is compared with its checksum
+ * while it is made, because they could have written here too.
  */
 export class PackageCache {
-  readonly #dir: string;
-  readonly #maxBytes: number;
-  readonly #log: Log;
-  /** Bytes by path, the least recently used first. */
-  readonly #kept: Map<string, number>;
-  /** Downloads under way, by path; they never fail. */
+  readonly #cache: DiskCache;
+  readonly #place: { dir: string; maxBytes: number; log: Log };
+  /** Downloads in progress, by path. They never fail. */
   readonly #coming = new Map<string, Promise<void>>();
-  #incomingCount = 0;
 
-  private constructor(place: { dir: string; maxBytes: number; log: Log }, kept: Map<string, number>) {
-    this.#dir = place.dir;
-    this.#maxBytes = place.maxBytes;
-    this.#log = place.log;
-    this.#kept = kept;
+  private constructor(cache: DiskCache, place: { dir: string; maxBytes: number; log: Log }) {
+    this.#cache = cache;
+    this.#place = place;
   }
 
-  /** Removes what a killed predecessor was about to keep, and what the limit no longer has room for. */
   static async open(dir: string, maxBytes: number, log: Log): Promise<PackageCache> {
-    await rm(join(dir, incoming), { recursive: true, force: true });
-    await mkdir(join(dir, incoming), { recursive: true, mode: 0o700 });
-    const cache = new PackageCache({ dir, maxBytes, log }, await keptIn(dir));
-    await cache.#shrinkTo(maxBytes);
-    return cache;
+    const list = () => listPackages(dir);
+    const cache = await DiskCache.open({ dir, limits: { maxBytes }, list, sizeOf: fileSize, index: "memory" });
+    return new PackageCache(cache, { dir, maxBytes, log });
   }
 
   /**
-   * Puts the package into its place: a copy of the kept one, or what `download` puts there, which is kept then. Builds that
-   * want the same at once share one download; if that fails, the next of them tries its own.
+   * Puts the package into its place: a copy of the cached one, or what `download` puts there, which is then cached. Builds that
+   * need the same package at the same time share one download. If it fails, the next of them tries its own.
    */
   async take(wanted: WantedPackage, download: () => Promise<void>, signal: AbortSignal): Promise<void> {
     const path = this.#pathOf(wanted);
@@ -66,75 +57,47 @@ export class PackageCache {
       await endOr(other, signal);
     }
     const done = download();
-    const over = done.then(() => this.#keep(path, wanted.into)).catch(() => {});
+    const over = done.then(() => this.#store(path, wanted.into)).catch(() => {});
     this.#coming.set(path, over);
     await over.finally(() => this.#coming.delete(path));
     await done;
   }
 
-  /** Frees at least so many bytes, if it has as many. */
+  /** Frees at least that many bytes, if it has as many. */
   async giveUp(bytes: number): Promise<void> {
-    await this.#shrinkTo(Math.max(0, this.#total() - bytes));
+    await this.#cache.free(bytes);
   }
 
   #pathOf({ repository, checksum: { type, value } }: WantedPackage): string {
     const source = createHash("sha256").update(repository).digest("hex").slice(0, 32);
-    return join(this.#dir, source, type, value.slice(0, 2), value);
+    return join(this.#place.dir, source, type, value.slice(0, 2), value);
   }
 
   async #copy(path: string, { checksum, into }: WantedPackage): Promise<boolean> {
-    const bytes = this.#kept.get(path);
-    if (bytes === undefined) return false;
-    // To the end of the line, before anybody looks for the first.
-    this.#kept.delete(path);
-    this.#kept.set(path, bytes);
-    if (await copyChecked(path, into, checksum)) {
-      const now = new Date();
-      await utimes(path, now, now).catch(() => {}); // evicted a moment ago
-      return true;
-    }
-    this.#log("a kept package is not what it was", { path });
-    await this.#forget(path);
+    if (!(await this.#cache.touch(path))) return false;
+    if (await copyChecked(path, into, checksum)) return true;
+    this.#place.log("cached package is missing or has a wrong checksum, dropping it", { path });
+    await this.#cache.remove(path);
     return false;
   }
 
-  /** No build fails because its packages could not be kept. */
-  async #keep(path: string, from: string): Promise<void> {
-    const temporary = join(this.#dir, incoming, `${++this.#incomingCount}-${basename(path)}`);
+  /** A build does not fail if its package cannot be cached. */
+  async #store(path: string, from: string): Promise<void> {
+    const { dir, maxBytes, log } = this.#place;
+    const incoming = this.#cache.incoming("package");
     try {
       const { size } = await stat(from);
-      if (size > this.#maxBytes || (await freeBytes(this.#dir)) - size < reserveBytes) return;
-      await copyFile(from, temporary, constants.COPYFILE_FICLONE);
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-      await rename(temporary, path);
-      this.#kept.set(path, size);
-      await this.#shrinkTo(this.#maxBytes);
+      if (size > maxBytes || (await freeBytes(dir)) - size < reserveBytes) return;
+      await copyFile(from, incoming, constants.COPYFILE_FICLONE);
+      await this.#cache.publish(incoming, path);
     } catch (error) {
-      this.#log("a package was not kept", { reason: sentenceOf(error) });
-      await rm(temporary, { force: true });
+      log("could not cache a package", { reason: sentenceOf(error) });
+      await rm(incoming, { force: true });
     }
-  }
-
-  async #shrinkTo(bytes: number): Promise<void> {
-    let total = this.#total();
-    for (const [path, size] of this.#kept) {
-      if (total <= bytes) return;
-      await this.#forget(path);
-      total -= size;
-    }
-  }
-
-  async #forget(path: string): Promise<void> {
-    this.#kept.delete(path);
-    await rm(path, { force: true, recursive: true });
-  }
-
-  #total(): number {
-    return [...this.#kept.values()].reduce((sum, bytes) => sum + bytes, 0);
   }
 }
 
-/** The cache as the operator wants it; undefined: none, and what one before it kept is gone. */
+/** Undefined: the operator wants no cache. What an earlier one stored is deleted. */
 export async function openConfiguredPackageCache(
   { stateDir, packageCacheGb }: Pick<Config, "stateDir" | "packageCacheGb">,
   log: Log,
@@ -145,9 +108,7 @@ export async function openConfiguredPackageCache(
   return undefined;
 }
 
-const incoming = "incoming";
-
-/** Waits for what never fails; throws when the signal comes before. */
+/** Waits for a promise that never fails. Throws if the signal comes first. */
 async function endOr(other: Promise<void>, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   const over = new AbortController();
@@ -157,22 +118,15 @@ async function endOr(other: Promise<void>, signal: AbortSignal): Promise<void> {
   await Promise.race([other, stopped]).finally(() => over.abort());
 }
 
-async function keptIn(dir: string): Promise<Map<string, number>> {
+async function listPackages(dir: string): Promise<string[]> {
   const entries = await readdir(dir, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile() && /^[0-9a-f]{32,128}$/.test(entry.name));
-  const found = await Promise.all(
-    files.map(async (entry) => {
-      const path = join(entry.parentPath, entry.name);
-      const { size, mtimeMs } = await stat(path);
-      return { path, size, mtimeMs };
-    }),
-  );
-  return new Map(found.toSorted((a, b) => a.mtimeMs - b.mtimeMs).map(({ path, size }) => [path, size]));
+  const packages = entries.filter((entry) => entry.isFile() && /^[0-9a-f]{32,128}$/.test(entry.name));
+  return packages.map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** False: there is no such file, or another one. */
+/** False: there is no such file, or it has another checksum. */
 async function copyChecked(from: string, into: string, { type, value }: FrozenPackage["checksum"]): Promise<boolean> {
-  // Neither through a link nor waiting for the writer of a pipe.
+  // Do not follow a link, and do not wait for the writer of a pipe.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   await using source = await open(from, flags).catch(() => undefined);
   if (!source || !(await source.stat()).isFile()) return false;

@@ -8,14 +8,14 @@ import { kiwiTypes, type BuildClaim } from "../contract.ts";
 import { sentenceOf } from "../log.ts";
 import type { WorkerApi } from "../worker-api.ts";
 import { farRoots } from "./far-roots.ts";
+import type { PreparedCaches } from "./caches.ts";
 import type { DiskSlot } from "./disks.ts";
-import type { Kept } from "./kept.ts";
 import { diskKey, preparedKey } from "./key.ts";
 import { RootShare } from "./share.ts";
 
 export interface ShareParts {
-  /** Undefined: this agent keeps nothing. */
-  kept?: Kept | undefined;
+  /** Undefined: this agent caches nothing. */
+  prepared?: PreparedCaches | undefined;
   api: Pick<WorkerApi, "readPrepared" | "artifact">;
   config: Pick<Config, "isolation">;
   /** KIWI's version. */
@@ -34,14 +34,14 @@ export interface ShareOfBuild {
  */
 export async function joinRoots(
   claim: BuildClaim,
-  { kept, api, config, builder }: ShareParts,
+  { prepared, api, config, builder }: ShareParts,
   build: ShareOfBuild,
 ): Promise<RootShare | undefined> {
-  if (!kept) return undefined;
+  if (!prepared) return undefined;
   const key = preparedKey(claim.input, { builder, isolation: config.isolation });
   const isShared = claim.sharesRoot === true && claim.attempt === 1;
   const far = farRoots(api, { id: claim.buildId, token: claim.token });
-  return await RootShare.join({ ...build, roots: kept.roots, key, ...(isShared && { far }) });
+  return await RootShare.join({ ...build, roots: prepared.roots, key, ...(isShared && { far }) });
 }
 
 /** Whether an image type is a disk, in whatever container. */
@@ -51,14 +51,14 @@ const isDisk = ({ imageType }: BuildClaim["input"]): boolean =>
 /** The very disk that this build would make, when another type was made from it here; else KIWI makes it. */
 export async function takeDisk(
   { input }: BuildClaim,
-  { kept, config, builder }: ShareParts,
+  { prepared, config, builder }: ShareParts,
   { workDir, onNote }: ShareOfBuild,
 ): Promise<Deliverable | undefined> {
-  if (!kept || !isDisk(input)) return undefined;
+  if (!prepared || !isDisk(input)) return undefined;
   const target = join(workDir, "kept-disk");
   await mkdir(target);
   const key = diskKey(input, { builder, isolation: config.isolation });
-  const store = await kept.disks.take(key, { target, workDir });
+  const store = await prepared.disks.take(key, { target, workDir });
   if (!store) return undefined;
   onNote("the disk is the one of an earlier format of this version");
   const result = await readResult(target, input.imageType);
@@ -68,18 +68,18 @@ export async function takeDisk(
 /** Holds on to the disk that KIWI has made, for other types of the same. No build fails for want of that. */
 export async function beginDisk(
   { input }: BuildClaim,
-  { kept, config, builder }: ShareParts,
+  { prepared, config, builder }: ShareParts,
   built: Deliverable,
   { workDir, onNote }: ShareOfBuild,
 ): Promise<DiskSlot | undefined> {
-  if (!kept || "store" in built || !isDisk(input)) return undefined;
+  if (!prepared || "store" in built || !isDisk(input)) return undefined;
   const note = (error: unknown) => onNote(`the disk is not kept for other formats: ${sentenceOf(error)}`);
   try {
     const target = join(workDir, "target");
     const packages = (await readdir(target)).find((name) => name.endsWith(".packages"));
     if (packages === undefined) return undefined;
     const key = diskKey(input, { builder, isolation: config.isolation });
-    const slot = await kept.disks.begin(key, { image: built.image, packages: join(target, packages) });
+    const slot = await prepared.disks.begin(key, { image: built.image, packages: join(target, packages) });
     return { keep: (store) => slot.keep(store).catch(note), [Symbol.asyncDispose]: () => slot[Symbol.asyncDispose]() };
   } catch (error) {
     note(error);

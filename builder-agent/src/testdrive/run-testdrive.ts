@@ -7,7 +7,7 @@ import type { ImageCache } from "../image-cache.ts";
 import { sentenceOf, type Log } from "../log.ts";
 import type { VisitApi } from "../visit-api.ts";
 import type { ModifiedApi } from "../modified-api.ts";
-import type { KeptDisks } from "../modified/kept-disks.ts";
+import type { EndedDisks } from "../modified/ended-disks.ts";
 import { SessionFiles } from "../modified/session-files.ts";
 import type { WorkerApi } from "../worker-api.ts";
 import { Control } from "./control.ts";
@@ -26,7 +26,7 @@ export interface TestdriveParts {
   config: Pick<Config, "stateDir" | "memoryMb" | "accel" | "testdriveDiskGb">;
   cache: ImageCache;
   snapshots: Pick<Snapshots, "start">;
-  kept: KeptDisks;
+  endedDisks: EndedDisks;
   /** Aborted when the agent stops. */
   signal: AbortSignal;
   log: Log;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ModifiedOrder } from "../../src/contract.ts";
-import { KeptDisks } from "../../src/modified/kept-disks.ts";
+import { EndedDisks } from "../../src/modified/ended-disks.ts";
 import { eventually } from "../support/agent-place.ts";
 import { startSession } from "../testdrive/session.ts";
 import { makeDisk, partitionAt } from "./disks.ts";
@@ -140,9 +140,9 @@ const fileOf = (name: string, kilobytes: number): string => {
   return path;
 };
 
-describe("KeptDisks", () => {
+describe("EndedDisks", () => {
   it("gives the oldest up when there is no room for a new one", async () => {
-    const disks = new KeptDisks({ stateDir: dir, keptMinutes: 10, keptGb: 0.001 });
+    const disks = new EndedDisks({ stateDir: dir, keptMinutes: 10, keptGb: 0.001 });
     const first = await disks.keep(fileOf("a", 600), "a.qcow2");
     expect(first?.over.aborted).toBe(false);
     const second = await disks.keep(fileOf("b", 600), "b.qcow2");
@@ -153,7 +153,7 @@ describe("KeptDisks", () => {
   });
 
   it("gives up as much as work wants, the oldest first", async () => {
-    const disks = new KeptDisks({ stateDir: dir, keptMinutes: 10, keptGb: 1 });
+    const disks = new EndedDisks({ stateDir: dir, keptMinutes: 10, keptGb: 1 });
     const kept = [await disks.keep(fileOf("a", 600), "a.qcow2"), await disks.keep(fileOf("b", 600), "b.qcow2")];
     for (const disk of kept) disk?.over.addEventListener("abort", () => void disk.release());
     await disks.giveUp(1000);
@@ -161,9 +161,9 @@ describe("KeptDisks", () => {
   });
 
   it("keeps none that is larger than all the room, and none where none is wanted", async () => {
-    const small = new KeptDisks({ stateDir: dir, keptMinutes: 10, keptGb: 0.0001 });
+    const small = new EndedDisks({ stateDir: dir, keptMinutes: 10, keptGb: 0.0001 });
     expect(await small.keep(fileOf("a", 600), "a.qcow2")).toBeUndefined();
-    const none = new KeptDisks({ stateDir: dir, keptMinutes: 0, keptGb: 1 });
+    const none = new EndedDisks({ stateDir: dir, keptMinutes: 0, keptGb: 1 });
     expect(await none.keep(fileOf("b", 6), "b.qcow2")).toBeUndefined();
   });
 });

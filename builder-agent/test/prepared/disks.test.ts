@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openKeptDisks } from "../../src/prepared/disks.ts";
+import { openPreparedDisks } from "../../src/prepared/disks.ts";
 import { openDigests } from "../../src/upload/checksum.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
@@ -12,7 +12,7 @@ const digests = { ...openDigests(1024).result(), size: 7 };
 async function place(limits = roomy) {
   const dir = await temporaryDir();
   const at = (name: string) => join(dir.path, name);
-  const disks = await openKeptDisks(at("disks"), limits);
+  const disks = await openPreparedDisks(at("disks"), limits);
   let count = 0;
   /** Keeps a disk as a build does, which moves it away in between. */
   const keep = async (key: string, text: string) => {
@@ -39,7 +39,7 @@ async function place(limits = roomy) {
   return { dir: dir.path, at, disks, keep, taken, [Symbol.asyncDispose]: () => dir[Symbol.asyncDispose]() };
 }
 
-describe("kept disks", () => {
+describe("prepared disks", () => {
   it("come back as KIWI left them, with the file store of their root", async () => {
     await using here = await place();
     await here.keep(one, "first");
@@ -82,7 +82,7 @@ describe("kept disks", () => {
     }
     expect(readdirSync(here.at("disks"))).toEqual([]);
     await here.disks.begin(one, { image: here.at("raw"), packages: here.at("raw") });
-    await openKeptDisks(here.at("disks"), roomy);
+    await openPreparedDisks(here.at("disks"), roomy);
     expect(readdirSync(here.at("disks"))).toEqual([]);
   });
 

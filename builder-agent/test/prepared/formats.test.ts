@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { startBuild } from "../../src/build/run-build.ts";
 import type { BuildClaim, FrozenInput } from "../../src/contract.ts";
 import { openImageCache } from "../../src/image-cache.ts";
-import { openKept } from "../../src/prepared/kept.ts";
+import { openPrepared } from "../../src/prepared/caches.ts";
 import { connectWorker } from "../../src/worker-api.ts";
 import { uploadedFile } from "../fake-artifacts.ts";
 import { startFakeWorker, type FakeBuild, type FakeWorker } from "../fake-worker.ts";
@@ -18,7 +18,7 @@ async function agentAt(worker: FakeWorker, stateDir: string, more: Record<string
     api: connectWorker(config),
     config,
     cache: await openImageCache(join(stateDir, "cache"), 1e9),
-    kept: await openKept(config),
+    prepared: await openPrepared(config),
     builder: "9.24.56",
     log: silent,
   };

@@ -24,7 +24,7 @@ describe("a snapshot of the booted guest", () => {
     await using place = await makePlace();
     const snapshot = await afterFirstSession(place);
     expect(readdirSync(snapshot).toSorted()).toEqual(["overlay.qcow2", "serial.log", "state"]);
-    expect(readdirSync(join(place.cacheDir, "incoming"))).toEqual([]);
+    expect(readdirSync(place.cacheDir)).not.toContainEqual(expect.stringMatching(/^incoming/));
 
     await using second = await place.startSession();
 
@@ -109,7 +109,7 @@ describe("a snapshot of the booted guest", () => {
     await session.says("hello ");
     await place.snapshots.settled();
     expect(place.logged).toEqual(["no snapshot"]);
-    expect(readdirSync(join(place.cacheDir, "incoming"))).toEqual([]);
+    expect(readdirSync(place.cacheDir)).not.toContainEqual(expect.stringMatching(/^incoming/));
   });
 
   it("is not tried a fourth time for a guest that does not get there", async () => {

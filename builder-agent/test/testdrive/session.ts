@@ -6,7 +6,7 @@ import type { TestdriveClaim } from "../../src/contract.ts";
 import { probeKernel } from "../../src/doctor/probe-kernel.ts";
 import { openImageCache } from "../../src/image-cache.ts";
 import { Snapshots } from "../../src/snapshot/snapshots.ts";
-import { KeptDisks } from "../../src/modified/kept-disks.ts";
+import { EndedDisks } from "../../src/modified/ended-disks.ts";
 import { runTestdrive } from "../../src/testdrive/run-testdrive.ts";
 import { reserveVnc, type ReservedVnc } from "../../src/testdrive/vnc-port.ts";
 import { eventually, silent, temporaryDir } from "../support/agent-place.ts";
@@ -80,8 +80,8 @@ export async function startSession(options: SessionOptions = {}) {
     },
   });
   const { api } = service;
-  const kept = new KeptDisks({ stateDir, keptMinutes, keptGb: 1 });
-  const ended = runTestdrive(claim, reserved, { api, config, cache, kept, snapshots, signal, log: silent });
+  const endedDisks = new EndedDisks({ stateDir, keptMinutes, keptGb: 1 });
+  const ended = runTestdrive(claim, reserved, { api, config, cache, endedDisks, snapshots, signal, log: silent });
   const path = join(stateDir, "testdrives", String(testdriveId));
   return {
     service,

@@ -47,7 +47,7 @@ async function makePlace() {
     },
     /** All that were asked for have been looked for in the cache: who has not found one is among those that wait for it. */
     looked: () => cache.idle(),
-    incoming: () => readdirSync(join(path, "incoming")),
+    incoming: () => readdirSync(path).filter((name) => name.startsWith("incoming")),
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]();
       await dir[Symbol.asyncDispose]();

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { startBuild, type BuildParts } from "../../../builder-agent/src/build/run-build.ts";
 import type { BuildFinished, ImageType } from "../../../builder-agent/src/contract.ts";
 import { openImageCache } from "../../../builder-agent/src/image-cache.ts";
-import { openKept } from "../../../builder-agent/src/prepared/kept.ts";
+import { openPrepared } from "../../../builder-agent/src/prepared/caches.ts";
 import { connectWorker } from "../../../builder-agent/src/worker-api.ts";
 import { uploadedFile } from "../../../builder-agent/test/fake-artifacts.ts";
 import { startFakeWorker, type FakeBuild } from "../../../builder-agent/test/fake-worker.ts";
@@ -76,7 +76,7 @@ async function partsOf(url: string, stateDir: string, allowHosts: string[]): Pro
     api: connectWorker(config),
     config,
     cache: await openImageCache(join(stateDir, "cache"), 0),
-    kept: await openKept(config),
+    prepared: await openPrepared(config),
     builder: "test",
     log: silent,
   };

@@ -1,0 +1,73 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Config } from "../config.ts";
+import { DiskCache, diskUse } from "../disk-cache.ts";
+import type { Spare } from "../disk-room.ts";
+
+/** Copies of overlays, and the overlays of ended sessions. It is on the disk of the sessions. */
+export const modifiedDir = (stateDir: string) => join(stateDir, "modified");
+
+/** The disk of an ended session. */
+export interface EndedDisk {
+  path: string;
+  /** Aborted when the disk must go: call `release` then. */
+  over: AbortSignal;
+  /** Deletes the disk. */
+  release(): Promise<void>;
+}
+
+/** The disks of ended sessions: each for `keptMinutes`, all of them up to `keptGb`. The oldest are given up first. */
+export class EndedDisks implements Spare {
+  readonly #config: Pick<Config, "stateDir" | "keptMinutes" | "keptGb">;
+  readonly #cache: DiskCache;
+
+  constructor(config: Pick<Config, "stateDir" | "keptMinutes" | "keptGb">) {
+    this.#config = config;
+    this.#cache = new DiskCache({
+      dir: modifiedDir(config.stateDir),
+      limits: { maxBytes: config.keptGb * 1e9 },
+      list: async () => [], // an agent that starts deletes the directory (orphans.ts)
+      sizeOf: diskUse,
+      index: "memory",
+    });
+  }
+
+  /** A path on the sessions' disk. */
+  async place(name: string): Promise<string> {
+    const dir = modifiedDir(this.#config.stateDir);
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    return join(dir, name);
+  }
+
+  /** Takes an overlay over. Undefined: it is larger than `keptGb`, or the operator wants none stored. */
+  async keep(overlay: string, name: string): Promise<EndedDisk | undefined> {
+    const { keptMinutes, keptGb } = this.#config;
+    if (keptMinutes === 0 || (await diskUse(overlay)) > keptGb * 1e9) return undefined;
+    const path = await this.place(name);
+    const giveUp = new AbortController();
+    const gone = Promise.withResolvers<void>();
+    const lease = this.#cache.lease(path, () => {
+      giveUp.abort();
+      return gone.promise;
+    });
+    try {
+      await this.#cache.publish(overlay, path);
+    } catch (error) {
+      lease.release();
+      throw error;
+    }
+    return {
+      path,
+      over: AbortSignal.any([giveUp.signal, AbortSignal.timeout(keptMinutes * 60_000)]),
+      release: async () => {
+        lease.release();
+        await this.#cache.remove(path).finally(gone.resolve);
+      },
+    };
+  }
+
+  /** Deletes the oldest disks when work needs the room. Settles when they are deleted. */
+  async giveUp(bytes: number): Promise<void> {
+    await this.#cache.free(bytes);
+  }
+}
