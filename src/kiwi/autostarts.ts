@@ -2,7 +2,7 @@ import type { ImageFacts } from "#kiwi/facts";
 import { linesOf, type Part } from "#kiwi/part";
 import { shellCommand } from "#kiwi/shell-quote";
 
-/** Programs that run from every boot on, each as its user: units of systemd, or started by a script of another init. */
+/** Programs that start at every boot, each as its user: as systemd units, or from a script if the image has another init. */
 export function autostartPart({ autostarts }: Pick<ImageFacts, "autostarts">): Part {
   const enabled = autostarts.filter((one) => one.enabled).map((one, at) => ({ ...one, number: at + 1 }));
   if (enabled.length === 0) return {};
@@ -24,7 +24,7 @@ const unitOf = (number: number) => `root/image/kiln/units/kiln-autostart-${numbe
 const unit = ({ description, user, number }: { description: string; user: string; number: number }) =>
   linesOf(
     "[Unit]",
-    // A per cent sign begins a specifier, and a backslash at the end goes on in the next line.
+    // In a unit file, % starts a specifier and a backslash at the end of a line continues it.
     `Description=${description.replaceAll("%", "%%").replaceAll("\\", "/")}`,
     "After=network.target kiln-after-services.service",
     "",

@@ -3,8 +3,9 @@ import { linesOf, staging, type Part } from "#kiwi/part";
 import { withInterpreter } from "#kiwi/script-text";
 
 /**
- * One small program in the image runs what has to happen when it boots. systemd starts it by two units; another init by two
- * scripts in /etc/init.d, of which the one before the login is named E50, as the sample distribution's init looks for it.
+ * One small program in the image does everything that must happen at boot. systemd starts it from two units, another init
+ * from two scripts in /etc/init.d. The script that runs before the login is named E50, because the sample distribution's
+ * init looks for that name.
  */
 export function bootPart({ scripts: { boot }, settings }: BootFacts): Part {
   return {
@@ -24,8 +25,8 @@ export function bootPart({ scripts: { boot }, settings }: BootFacts): Part {
 type BootFacts = Pick<ImageFacts, "scripts" | "settings">;
 
 const runner = String.raw`#!/bin/sh
-# Runs what the appliance says shall happen at a boot: boot before-login, boot after-services. What is to happen once is
-# tried again at the next boot when it fails.
+# Runs the appliance's boot steps: boot before-login, boot after-services. A step that must run once is retried at the next
+# boot if it fails.
 here=/usr/lib/kiln
 state=/var/lib/kiln
 mkdir -p "$state"
@@ -37,7 +38,7 @@ once() {
   if "$here/$1"; then : > "$state/$1.done"; else echo "kiln: $1 ended with exit code $?"; fi
 }
 
-# For an init that has no units: every program as its user, and nobody waits for it.
+# For an init without units: starts every program as its user, in the background.
 start_autostarts() {
   [ ! -d /run/systemd/system ] || return 0
   for owner in "$here"/autostarts/*.user; do
@@ -63,8 +64,8 @@ esac
 `;
 
 const swap = (sizeMb: number) => String.raw`#!/bin/sh
-# Swap in a file, made at the first boot: where the disk has no room for it beside what the system needs, there is none. All image
-# types have this program, as they are made from one root; a system whose root lies in memory wants no swap in it.
+# Swap in a file, made at the first boot. If the disk has too little room for it and the system, there is no swap. Every image
+# type contains this program, because all are made from one root. A system whose root is in memory must not swap to it.
 case $(awk '$2 == "/" {type = $3} END {print type}' /proc/mounts) in
   overlay | tmpfs | ramfs | rootfs | squashfs) exit 0 ;;
 esac
@@ -76,10 +77,10 @@ free_mb() { df -Pm /var/lib/kiln | awk 'NR == 2 {print $4}'; }
 
 make_file() {
   if [ "$(free_mb)" -lt $((size_mb + reserve_mb)) ]; then
-    echo "kiln: there is no room on the disk for $size_mb MB of swap"
+    echo "kiln: not enough free disk space for $size_mb MB of swap"
     exit 0
   fi
-  # btrfs swaps to files alone that are not copied on write.
+  # btrfs can only swap to a file without copy-on-write.
   : > "$file" && chmod 600 "$file" && chattr +C "$file" 2> /dev/null
   dd if=/dev/zero of="$file" bs=1M count="$size_mb" 2> /dev/null && mkswap "$file" > /dev/null || { rm -f "$file"; exit 1; }
 }
@@ -90,7 +91,7 @@ swapon "$file"
 
 const unitBeforeLogin = linesOf(
   "[Unit]",
-  "Description=What the appliance does and asks before anybody can log in",
+  "Description=Appliance setup and questions before the login",
   "After=local-fs.target plymouth-quit-wait.service",
   "Wants=network-pre.target",
   "Before=network-pre.target getty.target getty@tty1.service serial-getty@ttyS0.service display-manager.service",
@@ -107,7 +108,7 @@ const unitBeforeLogin = linesOf(
 
 const unitAfterServices = linesOf(
   "[Unit]",
-  "Description=What the appliance does when its services run",
+  "Description=Appliance setup after its services start",
   "After=network.target postgresql.service mariadb.service mysql.service",
   "",
   "[Service]",

@@ -2,13 +2,13 @@ import { firewallFunctions } from "#kiwi/firewall";
 import { staged } from "#kiwi/part";
 
 /**
- * config.sh: KIWI runs it in the image when packages, the files below root/ and users are there. A line that begins with
- * `kiln: error: ` is what the agent tells the owner when it fails.
+ * config.sh: KIWI runs it in the image after it has installed the packages, the files below root/ and the users. If it fails,
+ * the agent shows the owner its line that begins with `kiln: error: `.
  */
 export const configScript = (commands: readonly string[]): string =>
   `${head}${firewallFunctions}\ntake_back_hosts\n${leavings}${commands.map((command) => `${command}\n`).join("")}\nrm -rf ${staged}\n`;
 
-/** What zypper wrote about making this image: nothing but its times, which no two builds share (decision 28). */
+/** zypper's records of this build. They differ only in their times, so no two builds would be the same (decision 28). */
 const leavings = "rm -f /var/log/zypp/history /var/log/YaST2/config_diff_*.log\n";
 
 const head = String.raw`#!/bin/bash
@@ -32,7 +32,7 @@ install_program() {
   chmod 755 "$2"
 }
 
-# install_unit NAME: nothing where systemd is not the init
+# install_unit NAME: does nothing unless systemd is the init
 install_unit() {
   has_systemd || return 0
   mkdir -p /etc/systemd/system/multi-user.target.wants
@@ -53,7 +53,7 @@ install_boot_program() {
   fi
 }
 
-# switch_service on|off NAME: nothing where there is no such service
+# switch_service on|off NAME: does nothing if there is no such service
 switch_service() {
   local verb=enable
   [ "$1" = on ] || verb=disable
@@ -64,14 +64,14 @@ switch_service() {
   fi
 }
 
-# set_sysconfig FILE NAME VALUE: nothing where there is no such file
+# set_sysconfig FILE NAME VALUE: does nothing if there is no such file
 set_sysconfig() {
   [ -f "$1" ] || return 0
   { grep -v "^$2=" "$1" || true; echo "$2=\"$3\""; } > "$staged/sysconfig"
   cat "$staged/sysconfig" > "$1"
 }
 
-# While an image is made, KIWI has the file of its host in the place of the image's own, and what is written there is lost.
+# During a build, KIWI replaces the image's /etc/hosts with the host's, and anything written to it is lost.
 take_back_hosts() {
   [ "$(readlink /etc/hosts)" = hosts.kiwi ] || return 0
   rm /etc/hosts
@@ -88,7 +88,7 @@ set_hostname() {
 }
 
 leave_network_to_network_manager() {
-  [ -d /etc/NetworkManager ] || { note "the image has no NetworkManager: its network stays as its packages made it"; return 0; }
+  [ -d /etc/NetworkManager ] || { note "the image has no NetworkManager: its network stays as its packages configured it"; return 0; }
   for other in wicked network systemd-networkd; do switch_service off "$other"; done
   switch_service on NetworkManager
 }
@@ -118,14 +118,15 @@ set_automatic_login() {
   set_sysconfig /etc/sysconfig/displaymanager DISPLAYMANAGER_AUTOLOGIN "$1"
 }
 
-# known FILE NAME: whether /etc/passwd or /etc/group has it
+# known FILE NAME: whether /etc/passwd or /etc/group lists the name
 known() {
   local name rest
   while IFS=: read -r name rest; do [ "$name" != "$2" ] || return 0; done < "$1"
   return 1
 }
 
-# account_in FILE NAME: the name, or a number that stands for it. Distributions disagree about nobody's group.
+# account_in FILE NAME: the name, or its number. The group of the user nobody is nobody, nogroup or 65534, depending on the
+# distribution.
 account_in() {
   case $2 in *[!0-9]*) ;; *) echo "$2"; return ;; esac
   if known "$1" "$2"; then echo "$2"
@@ -134,19 +135,19 @@ account_in() {
   fi
 }
 
-# keeps_files PATH: not what the kernel or each boot makes anew, and what is the builder's own while an image is made
+# keeps_files PATH: fails for folders that the kernel or each boot creates, and for the builder's own folder
 keeps_files() { case $1/ in /dev/* | /proc/* | /sys/* | /run/* | /image/*) return 1 ;; esac; }
 
 # place FILE PATH MODE OWNER GROUP
 place() {
   local owner group folder
   folder=$(dirname "$2")
-  keeps_files "$folder" || fail "The file $2 cannot be put in the image, where $folder is made anew at each boot."
-  owner=$(account_in /etc/passwd "$4") || fail "The file $2 belongs to the user $4, whom the image does not have."
-  group=$(account_in /etc/group "$5") || fail "The file $2 belongs to the group $5, which the image does not have."
-  [ ! -d "$2" ] || [ -L "$2" ] || fail "The file $2 cannot be put in the image, which has a folder of that name."
-  mkdir -p "$folder" || fail "The file $2 cannot be put in the image, where a part of its path is no folder."
-  keeps_files "$(cd "$folder" && pwd -P)" || fail "The file $2 cannot be put in the image, where $folder is made anew at each boot."
+  keeps_files "$folder" || fail "The file $2 cannot be put in the image, because $folder is recreated at each boot."
+  owner=$(account_in /etc/passwd "$4") || fail "The file $2 belongs to the user $4, which does not exist in the image."
+  group=$(account_in /etc/group "$5") || fail "The file $2 belongs to the group $5, which does not exist in the image."
+  [ ! -d "$2" ] || [ -L "$2" ] || fail "The file $2 cannot be put in the image, because the image has a folder of that name."
+  mkdir -p "$folder" || fail "The file $2 cannot be put in the image, because a part of its path is not a folder."
+  keeps_files "$(cd "$folder" && pwd -P)" || fail "The file $2 cannot be put in the image, because $folder is recreated at each boot."
   rm -f "$2"
   cp "$1" "$2"
   chown "$owner:$group" "$2"

@@ -1,12 +1,12 @@
 /**
- * A question before the login comes to every console of the kernel, since nobody knows before which of them somebody sits:
- * the screen of a testdrive, or the serial line of a server.
+ * Questions before the login appear on every console of the kernel: the user may sit at any of them, such as the screen of a
+ * testdrive or the serial line of a server.
  */
 const consoles = String.raw`# Read by the questions of the first boot.
 
 consoles() { sed 's/\<tty0\>/tty1/' /sys/class/tty/console/active; }
 
-# on_consoles QUESTION: runs the function on all of them until it succeeds on one.
+# on_consoles QUESTION: runs the function on all consoles until it succeeds on one.
 on_consoles() {
   answered=/run/kiln-answered
   rm -f "$answered"

@@ -2,8 +2,8 @@ import type { DatabaseFacts, ImageFacts } from "#kiwi/facts";
 import { linesOf, type Part } from "#kiwi/part";
 
 /**
- * Databases and their users, made at the first boot by the server that is installed. Names are plain SQL names and verifiers
- * have no quote in them (domain/configuration/rules, domain/accounts/password-hashes).
+ * Databases and their users, created at the first boot by the installed server. Names and verifiers need no escaping: names are
+ * plain SQL names, and verifiers contain no quote (domain/configuration/rules, domain/accounts/password-hashes).
  */
 export function databasePart({ databases }: Pick<ImageFacts, "databases">): Part {
   const wanted = databases.filter(({ users }) => users.length > 0);
@@ -11,7 +11,7 @@ export function databasePart({ databases }: Pick<ImageFacts, "databases">): Part
   const scripts = wanted.map(({ type, users }) => [`root/usr/lib/kiln/databases/${type}.sql`, statements[type](users)]);
   return {
     files: { ...Object.fromEntries(scripts), "root/usr/lib/kiln/make-databases": makeDatabases },
-    // They hold what stands for passwords.
+    // They contain password verifiers.
     commands: [
       "chmod 700 /usr/lib/kiln/databases",
       "chmod 600 /usr/lib/kiln/databases/*",
@@ -27,20 +27,20 @@ const statements: Record<DatabaseFacts["type"], (users: Users) => string> = {
   mysql: (users) => linesOf(...users.map(mysqlUser), ...usersByDatabase(users).flatMap(mysqlDatabase)),
 };
 
-/** Each database with those who may use it, the first of whom owns it. */
+/** Each database with its users. The first one owns it. */
 function usersByDatabase(users: Users): [database: string, users: string[]][] {
   const all = users.flatMap(({ username, databases }) => [...new Set(databases)].map((name) => ({ name, username })));
   const grouped = Map.groupBy(all, ({ name }) => name);
   return [...grouped].map(([name, entries]) => [name, entries.map(({ username }) => username)]);
 }
 
-// psql's \gexec runs what a query answers: CREATE has no IF NOT EXISTS there.
+// psql's \gexec runs the result of a query as a command: PostgreSQL's CREATE has no IF NOT EXISTS.
 const postgresUser = ({ username, verifier }: Users[number]): string[] => [
   String.raw`SELECT 'CREATE ROLE "${username}"' WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${username}') \gexec`,
   `ALTER ROLE "${username}" LOGIN PASSWORD '${verifier}';`,
 ];
 
-/** A database is for its users alone, and each of them may use what the others make there: as it is with MySQL. */
+/** Only its users may use a database, and each may use the tables that the others create: the same as with MySQL. */
 function postgresDatabase([name, users]: [string, string[]]): string[] {
   const all = users.map((user) => `"${user}"`).join(", ");
   const shared = (kind: string) => `ALTER DEFAULT PRIVILEGES FOR ROLE ${all} GRANT ALL ON ${kind} TO ${all};`;
@@ -49,7 +49,7 @@ function postgresDatabase([name, users]: [string, string[]]): string[] {
     `REVOKE ALL ON DATABASE "${name}" FROM PUBLIC;`,
     `GRANT ALL ON DATABASE "${name}" TO ${all};`,
     String.raw`\connect "${name}"`,
-    // From PostgreSQL 15 on a database's owner alone may make tables in it.
+    // Since PostgreSQL 15, only the owner of a database may create tables in it.
     `GRANT ALL ON SCHEMA public TO ${all};`,
     ...["TABLES", "SEQUENCES"].map(shared),
   ];
@@ -60,25 +60,25 @@ const mysqlUser = ({ username, verifier }: Users[number]): string =>
 
 const mysqlDatabase = ([name, users]: [string, string[]]): string[] => [
   `CREATE DATABASE IF NOT EXISTS \`${name}\`;`,
-  // An underscore stands for any character in the name of a database, unless it is marked.
+  // In the database name of a GRANT, an unescaped underscore matches any character.
   ...users.map((user) => `GRANT ALL ON \`${name.replaceAll("_", String.raw`\_`)}\`.* TO '${user}'@'localhost';`),
 ];
 
-/** `programs` are the names of the client by which databases are made. */
+/** `programs` are the possible names of the server's command line client. */
 const servers: Record<DatabaseFacts["type"], { programs: string[]; server: string; services: string[] }> = {
   pgsql: { programs: ["psql"], server: "PostgreSQL", services: ["postgresql"] },
-  mysql: { programs: ["mariadb", "mysql"], server: "MySQL and no MariaDB", services: ["mariadb", "mysql", "mysqld"] },
+  mysql: { programs: ["mariadb", "mysql"], server: "MySQL or MariaDB", services: ["mariadb", "mysql", "mysqld"] },
 };
 
 function serverCommands({ type }: DatabaseFacts): string[] {
   const { programs, server, services } = servers[type];
   const isThere = programs.map((program) => `has ${program}`).join(" || ");
-  const note = `${isThere} || note 'the image has no ${server}: its databases are not made'`;
+  const note = `${isThere} || note 'the image has no ${server}: its databases are not created'`;
   return [note, ...services.map((service) => `switch_service on ${service}`)];
 }
 
 const makeDatabases = String.raw`#!/bin/sh
-# Makes the databases of the appliance, once, when their servers answer.
+# Creates the appliance's databases, once, when their servers answer.
 here=/usr/lib/kiln/databases
 
 start() {
@@ -91,7 +91,7 @@ start() {
   done
 }
 
-# until_answered COMMAND...: for a minute
+# until_answered COMMAND...: retries it for a minute
 until_answered() {
   tries=0
   until "$@" > /dev/null 2>&1; do
@@ -109,7 +109,7 @@ make_postgres() {
   until_answered postgres '--command "SELECT 1"' && postgres --file=- < "$here/pgsql.sql"
 }
 
-# Newer packages of MariaDB have its client under that name alone.
+# Newer MariaDB packages install the client only as mariadb.
 make_mysql() {
   client=$(command -v mariadb || command -v mysql)
   [ -e "$here/mysql.sql" ] && [ -n "$client" ] || return 0

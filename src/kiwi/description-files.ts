@@ -15,7 +15,7 @@ import { overlayPart } from "#kiwi/overlay";
 import { joinParts, staging, type Part } from "#kiwi/part";
 import { withInterpreter } from "#kiwi/script-text";
 
-/** Every text of the KIWI description, by its path in there. The appliance's own files come after what is written for it. */
+/** Every text file of the KIWI description, by path. The appliance's own files are placed after the generated ones. */
 export function descriptionFiles(facts: ImageFacts): Record<string, string> {
   const { files, commands } = joinParts([
     identityPart(facts),
@@ -34,7 +34,7 @@ export function descriptionFiles(facts: ImageFacts): Record<string, string> {
   return { "config.xml": kiwiDescription(facts), "config.sh": configScript(commands), ...files };
 }
 
-/** It comes last, and sees the image as it will be. */
+/** It runs last, so the script sees the finished image. */
 function buildScriptPart({ scripts: { build } }: Pick<ImageFacts, "scripts">): Part {
   if (!build.enabled || build.script.trim() === "") return {};
   return { files: { [`${staging}/build-script`]: withInterpreter(build.script) }, commands: ["run_build_script"] };

@@ -4,28 +4,28 @@ import { imageTypeElement } from "#kiwi/image-type";
 import { keymapOf } from "#kiwi/keytables";
 import { withVolumes, type LvmFacts } from "#kiwi/volumes";
 
-/** All that a KIWI description says; names are checked before, the writer escapes. */
+/** Everything in a KIWI description. Names are already checked, and the XML writer escapes. */
 export interface DescriptionFacts {
   /** KIWI's image name: no spaces, or the default entry of an install medium does not boot. */
   name: string;
   version: string;
   imageType: ImageType;
-  /** Left out: bios. */
+  /** Default: bios. */
   firmware?: Firmware;
   diskSizeMb: number;
-  /** Left out: the disk has one plain partition. */
+  /** Default: the disk has one plain partition. */
   lvm?: LvmFacts;
   locale: { language: string; keyboardLayout: string; timezone: string };
   users: { name: string; passwordHash: string; homedir: string; shell: string; group: string; uid: number }[];
-  /** Everything that the image gets. */
+  /** All packages of the image. */
   packages: Pick<FrozenPackage, "name" | "epoch" | "version" | "release" | "arch">[];
-  /** What KIWI installs from outside before the image has a package manager; null: everything. */
+  /** The packages that KIWI installs from outside, before the image has a package manager; null: all. */
   bootstrap: string[] | null;
 }
 
 /**
- * config.xml of KIWI NG, schema 7.5. Its one repository holds the resolved packages and no others; the agent writes in
- * where it has put them.
+ * config.xml of KIWI NG, schema 7.5. Its one repository contains exactly the resolved packages. The agent fills in where it
+ * stored them.
  */
 export function kiwiDescription(facts: DescriptionFacts): string {
   const image = marked(
@@ -50,7 +50,7 @@ const preferences = ({ version, locale, imageType, firmware = "bios", diskSizeMb
   locale: locale.language.replace(/\..*$/, ""),
   keytable: keymapOf(locale.keyboardLayout),
   timezone: locale.timezone,
-  // The agent has compared every file with its frozen checksum, which came out of signed metadata where there was any.
+  // The agent has checked every file against its frozen checksum, which comes from signed metadata if there is any.
   "rpm-check-signatures": false,
   type: withVolumes(imageTypeElement(imageType, { diskSizeMb, firmware }), lvm),
 });
@@ -66,17 +66,17 @@ const frozenRepository = marked(
   { source: marked({ path: frozenSource }, {}) },
 );
 
-/** Two sections where the image brings its own package manager, one where the host installs everything. */
+/** Two sections if the image contains its own package manager, one if the host installs everything. */
 function packageSections({ packages, bootstrap }: DescriptionFacts): XmlMarked[] {
   const names = packages.map((one) => packageRequest(one, packages));
   if (bootstrap === null) return [section("bootstrap", names)];
   return [section("bootstrap", bootstrap), section("image", names)];
 }
 
-// KIWI looks for its dracut modules by their bare names before it begins.
+// Before it begins, KIWI looks for its dracut modules by their plain names.
 const soughtByKiwi = /^dracut-kiwi-/;
 
-/** `name=[epoch:]version-release`, with the architecture where a name is there for two of them. */
+/** `name=[epoch:]version-release`, with the architecture if two packages have the name. */
 function packageRequest(one: DescriptionFacts["packages"][number], all: DescriptionFacts["packages"]): string {
   const { name, arch } = one;
   const isOne = all.filter((other) => other.name === name).length === 1;

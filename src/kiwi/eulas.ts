@@ -2,7 +2,7 @@ import { consolesFile } from "#kiwi/consoles";
 import type { ImageFacts } from "#kiwi/facts";
 import type { Part } from "#kiwi/part";
 
-/** Licences that are shown before anybody can log in for the first time; who does not accept them cannot use the system. */
+/** Licences, shown before the first login. If they are not accepted, the system switches itself off. */
 export function eulaPart({ eulas }: Pick<ImageFacts, "eulas">): Part {
   if (eulas.length === 0) return {};
   const texts = eulas.map((text, at) => [
@@ -13,7 +13,7 @@ export function eulaPart({ eulas }: Pick<ImageFacts, "eulas">): Part {
 }
 
 const acceptance = String.raw`#!/bin/sh
-# Shows each licence, twenty lines at a time, and asks. Without a yes the system is switched off.
+# Shows each licence, twenty lines at a time, and asks for acceptance. On a no, switches the system off.
 . /usr/lib/kiln/consoles
 
 show() {
@@ -21,7 +21,7 @@ show() {
   while IFS= read -r line <&3 || [ -n "$line" ]; do
     printf '%s\n' "$line"
     shown=$((shown + 1))
-    [ $((shown % 20)) -ne 0 ] || { printf -- '-- Enter shows more --' && read -r more; } || return 1
+    [ $((shown % 20)) -ne 0 ] || { printf -- '-- Press Enter for more --' && read -r more; } || return 1
   done 3< "$1"
 }
 
@@ -34,7 +34,7 @@ accept_all() {
       read -r answer || return 1
       case $answer in
         [Yy] | [Yy][Ee][Ss]) break ;;
-        [Nn] | [Nn][Oo]) echo "Without it the system cannot be used. It is switched off." && sync && poweroff -f ;;
+        [Nn] | [Nn][Oo]) echo "You cannot use the system without accepting it. Switching off." && sync && poweroff -f ;;
       esac
     done
   done

@@ -2,7 +2,7 @@ import type { ImageFacts } from "#kiwi/facts";
 import { staging, type Part } from "#kiwi/part";
 import { shellCommand } from "#kiwi/shell-quote";
 
-/** Names that firewalls of small images must know without a file /etc/services (IANA's registry of ports). */
+/** Service names that work even in a small image without /etc/services (from IANA's port registry). */
 const wellKnown: Readonly<Record<string, number>> = {
   ftp: 21,
   ssh: 22,
@@ -22,7 +22,7 @@ const wellKnown: Readonly<Record<string, number>> = {
   postgresql: 5432,
 };
 
-/** firewalld, SuSEfirewall2 or nft, the first of them that the image has. Everything that is not open is closed. */
+/** Configures firewalld, SuSEfirewall2 or nft: the first that the image has. All ports but the open ones are closed. */
 export function firewallPart({ firewall: { enabled, openPorts } }: Pick<ImageFacts, "firewall">): Part {
   if (!enabled) return { commands: ["switch_firewall_off"] };
   return {
@@ -43,7 +43,7 @@ exec nft -f /etc/kiln/firewall.nft
 
 /** Functions of config.sh. */
 export const firewallFunctions = String.raw`
-# What is open, as PORT/PROTOCOL.
+# Open ports, as PORT/PROTOCOL.
 ports=
 
 # port_of NAME PROTOCOL
@@ -58,7 +58,7 @@ port_of() {
 open_port() {
   local number=$3
   [ -n "$number" ] || [ ! -e /etc/services ] || number=$(port_of "$1" "$2")
-  [ -n "$number" ] || fail "The firewall cannot open $1: the image has no list that says which port that is."
+  [ -n "$number" ] || fail "The firewall cannot open $1: the image has no /etc/services that lists its port."
   ports="$ports $number/$2"
 }
 
@@ -66,7 +66,7 @@ ports_of() {
   for port in $ports; do case $port in */"$1") printf '%s ' "$(dirname "$port")" ;; esac; done
 }
 
-# in_default_zone OPTION VALUE...: one call of a program that takes its time to begin
+# in_default_zone OPTION VALUE...: one call for all values, because the program starts slowly
 in_default_zone() {
   local option=$1 value options=
   shift
@@ -74,7 +74,7 @@ in_default_zone() {
   [ -z "$options" ] || firewall-offline-cmd $options
 }
 
-# Distributions open services, and even most ports. DHCPv6's answers come to a port of their own.
+# Some distributions open services and even most ports. dhcpv6-client stays, because DHCPv6 answers come to a new port.
 close_default_zone() {
   local services
   services=$(firewall-offline-cmd --list-services | tr ' ' '\n' | grep -vxF dhcpv6-client || true)
@@ -107,8 +107,8 @@ switch_firewall_off() {
   switch_service off SuSEfirewall2
 }
 
-# ICMP and ICMPv6 by their numbers, since a small image has no /etc/protocols. DHCP's answers come to a port of their own,
-# before there is a connection that they could belong to.
+# ICMP and ICMPv6 by number, because a small image has no /etc/protocols. The DHCP ports are open, because DHCP answers
+# belong to no established connection.
 write_filter() {
   cat << 'END'
 flush ruleset

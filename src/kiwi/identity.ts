@@ -2,7 +2,7 @@ import type { ImageFacts } from "#kiwi/facts";
 import { linesOf, type Part } from "#kiwi/part";
 import { shellQuote } from "#kiwi/shell-quote";
 
-/** What the image is, for people and scripts inside it; and its installation profile, where AutoYaST looks for it. */
+/** /etc/kiln-release, for users and scripts in the image, and the installation profile at the path where AutoYaST looks. */
 export const identityPart = ({ title, version, description, website, scripts }: IdentityFacts): Part => ({
   files: {
     "root/etc/kiln-release": linesOf(

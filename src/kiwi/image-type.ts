@@ -1,7 +1,7 @@
 import { kiwiTypes, type Firmware, type ImageType } from "#contract/index";
 import { marked, type XmlMarked } from "#wire/xml";
 
-// Both consoles: the screen of the testdrive and the serial line of servers.
+// The screen of a testdrive, and the serial line of a server.
 const consoles = "console=tty0 console=ttyS0,115200";
 const bootloader = marked({ name: "grub2", timeout: "1" }, {});
 
@@ -11,9 +11,9 @@ interface Disk {
 }
 
 /**
- * KIWI's `<type>` of an image type. All disks boot by BIOS, which QEMU, VMware, Xen (HVM) and EC2 have: KIWI's `efi` gives a disk
- * a partition for either firmware, and a medium GRUB for both. The agent puts the raw disk into the container that users of
- * the type expect.
+ * KIWI's `<type>` for an image type. Every disk boots with BIOS, which QEMU, VMware, Xen (HVM) and EC2 all have: KIWI's `efi`
+ * gives a disk a partition for either firmware, and a medium GRUB for both. The agent converts the raw disk to the format of
+ * the image type.
  */
 export function imageTypeElement(imageType: ImageType, { diskSizeMb, firmware }: Disk): XmlMarked {
   const kiwiType = kiwiTypes[imageType];
@@ -22,7 +22,7 @@ export function imageTypeElement(imageType: ImageType, { diskSizeMb, firmware }:
   return imageType === "oemiso" ? installMedium({ diskSizeMb, firmware }) : disk({ diskSizeMb, firmware });
 }
 
-// zstd: xz takes most of the time of a build and gains a tenth in size.
+// xz would take most of a build's time and save only a tenth of the size.
 const squashfs = { squashfscompression: "zstd" };
 
 const liveMedium = (firmware: Firmware) =>
@@ -46,7 +46,7 @@ const sizeOf = (diskSizeMb: number) => marked({ unit: "M" }, String(diskSizeMb))
 const disk = ({ diskSizeMb, firmware }: Disk) =>
   marked(diskAttributes(firmware), { bootloader, size: sizeOf(diskSizeMb), oemconfig: { "oem-resize": false } });
 
-/** Its first menu entry installs, and asks nothing: whoever boots it has said so. */
+/** Its first menu entry installs without questions: booting the medium is consent enough. */
 const installMedium = ({ diskSizeMb, firmware }: Disk) =>
   marked(
     { ...diskAttributes(firmware), installiso: "true", installboot: "install", ...squashfs },

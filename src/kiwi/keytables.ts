@@ -1,4 +1,4 @@
-/** The API's names of keyboard layouts (wire.md §2.4), and the console keymaps of the kbd package that they mean. */
+/** Console keymaps of the kbd package by the API's names of keyboard layouts (wire.md §2.4). */
 export const keytables: Readonly<Record<string, string>> = {
   "english-us": "us",
   "english-uk": "uk",
@@ -41,5 +41,5 @@ export const keytables: Readonly<Record<string, string>> = {
 
 export const keyboardLayouts: readonly string[] = Object.keys(keytables);
 
-/** The console keymap of a layout; one that is not known is taken for the American one. */
+/** The console keymap of a layout. An unknown layout gets the US keymap. */
 export const keymapOf = (layout: string): string => keytables[layout] ?? "us";

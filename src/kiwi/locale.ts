@@ -4,8 +4,8 @@ import { linesOf, type Part } from "#kiwi/part";
 import { shellCommand } from "#kiwi/shell-quote";
 
 /**
- * Language, keyboard and time zone. KIWI says them through systemd-firstboot, and says nothing where the image has none: so
- * they are written here as well, in the files of systemd and, where these are there, in those of SUSE before it.
+ * Language, keyboard and time zone. KIWI sets them with systemd-firstboot, and sets nothing if the image lacks it. So Kiln writes
+ * them too: in systemd's files and, if they exist, in SUSE's older ones.
  */
 export function localePart({ locale: { language, keyboardLayout, timezone } }: Pick<ImageFacts, "locale">): Part {
   const keymap = keymapOf(keyboardLayout);

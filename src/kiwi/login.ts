@@ -2,7 +2,7 @@ import type { ImageFacts } from "#kiwi/facts";
 import { linesOf, staging, type Part } from "#kiwi/part";
 import { shellCommand } from "#kiwi/shell-quote";
 
-/** What the system starts into, and whom its screen logs in by itself. */
+/** The runlevel, and the user whom the screen logs in automatically. */
 export function loginPart({ settings: { runlevel, automaticLogin } }: Pick<ImageFacts, "settings">): Part {
   const target = shellCommand("set_runlevel", String(runlevel), targets[runlevel] ?? "multi-user.target");
   if (automaticLogin === "") return { commands: [target] };
@@ -15,7 +15,7 @@ export function loginPart({ settings: { runlevel, automaticLogin } }: Pick<Image
   };
 }
 
-/** runlevel(8) of systemd; 4 is nobody's. */
+/** As in systemd's runlevel(8). Runlevel 4 has no meaning of its own. */
 const targets: Readonly<Record<number, string>> = {
   1: "rescue.target",
   2: "multi-user.target",
@@ -24,6 +24,6 @@ const targets: Readonly<Record<number, string>> = {
   5: "graphical.target",
 };
 
-/** The empty one takes away the command of the unit itself. */
+/** The empty `ExecStart=` removes the unit's own command. */
 const gettyOf = (user: string) =>
   linesOf("[Service]", "ExecStart=", `ExecStart=-/sbin/agetty --autologin ${user} --noclear %I $TERM`);

@@ -1,6 +1,6 @@
 /**
- * Writes the network in the words of whatever configures networks in the image: when it is built, and when its owner is asked
- * at the first boot. The sample distribution's init reads the words of sysconfig.
+ * Configures the network of the image, for whichever network service it contains. It runs during the build, or at the first
+ * boot after the questions. The sample distribution's init reads the sysconfig format.
  */
 export const networkScript = String.raw`#!/bin/sh
 # network dhcp
@@ -14,7 +14,7 @@ family() { case $1 in *:*) echo 6 ;; *) echo 4 ;; esac; }
 
 write_resolv_conf() {
   [ -n "$nameservers" ] || return 0
-  # A link is another program's, or KIWI's to the file of its host while an image is made.
+  # A link belongs to another program. During a build it may be KIWI's link to the host's file.
   case $(readlink /etc/resolv.conf) in
     resolv.conf.kiwi) rm /etc/resolv.conf ;;
     ?*) return 0 ;;
@@ -83,6 +83,6 @@ if [ -x /usr/sbin/wicked ]; then write_sysconfig
 elif [ -d /etc/NetworkManager ]; then write_network_manager
 elif [ -e /usr/lib/systemd/systemd-networkd ]; then write_networkd
 elif [ -d /etc/sysconfig/network ]; then write_sysconfig
-else echo "kiln: note: nothing in the image configures networks: $kind was not written" >&2
+else echo "kiln: note: the image has no known network service: $kind was not configured" >&2
 fi
 `;

@@ -6,7 +6,7 @@ import { shellCommand } from "#kiwi/shell-quote";
 
 type Network = ImageFacts["network"];
 
-/** How the image gets its addresses; its details count with `manual` alone (wire.md §2.4). */
+/** How the image gets its addresses. The details are used only with `manual` (wire.md §2.4). */
 export function networkPart({ network }: Pick<ImageFacts, "network">): Part {
   switch (network.type) {
     case "dhcp":
@@ -39,7 +39,7 @@ const addresses = ({ ip, netmask, route, nameservers }: Network): string[] => [
 const hostname = ({ hostname, ip }: Network): string[] =>
   hostname === "" ? [] : [shellCommand("set_hostname", hostname, ip)];
 
-/** Of `255.255.255.0`, `/24` and `24`. */
+/** Accepts `255.255.255.0`, `/24` and `24`. */
 export function prefixLength(netmask: string): number {
   const [, length] = /^\/?(\d+)$/.exec(netmask) ?? [];
   if (length !== undefined) return Number(length);
@@ -47,46 +47,46 @@ export function prefixLength(netmask: string): number {
 }
 
 const questions = String.raw`#!/bin/sh
-# Asks for the network, once. What is typed is checked by its form alone.
+# Asks for the network settings, once. Only the form of an answer is checked.
 . /usr/lib/kiln/consoles
 
 ask_name() {
-  printf 'Name of this host (nothing: leave it): '
+  printf 'Host name (empty: do not change): '
   read -r name || return 1
   case $name in
     '') ;;
-    *[!A-Za-z0-9.-]*) echo "A name has letters, digits, dots and dashes." && return 1 ;;
+    *[!A-Za-z0-9.-]*) echo "A name consists of letters, digits, dots and dashes." && return 1 ;;
     *) echo "$name" > /etc/hostname && hostname "$name" ;;
   esac
 }
 
 ask_address() {
-  printf 'Address of this host, such as 192.0.2.10/24 (nothing: DHCP): '
+  printf 'Address, such as 192.0.2.10/24 (empty: DHCP): '
   read -r address || return 1
   case $address in
     '') return 0 ;;
     *[!0-9A-Fa-f.:/]* | */*/*) ;;
     */[0-9]*) return 0 ;;
   esac
-  echo "That is no address with the length of its prefix."
+  echo "This is not an address with a prefix length."
   return 1
 }
 
-# ask_addresses QUESTION: leaves the answer in $answer
+# ask_addresses QUESTION: puts the answer in $answer
 ask_addresses() {
-  printf '%s (nothing: none): ' "$1"
+  printf '%s (empty: none): ' "$1"
   read -r answer || return 1
-  case $answer in *[!0-9A-Fa-f.:\ ]*) echo "These are no addresses." && return 1 ;; esac
+  case $answer in *[!0-9A-Fa-f.:\ ]*) echo "These are not addresses." && return 1 ;; esac
 }
 
 ask_all() {
-  printf '\nThe network of this system\n'
+  printf '\nNetwork settings\n'
   until ask_name; do sleep 1; done
   until ask_address; do sleep 1; done
   if [ -z "$address" ]; then /usr/lib/kiln/network dhcp; return; fi
   until ask_addresses 'Router'; do sleep 1; done
   router=$answer
-  until ask_addresses 'Name servers, with blanks between them'; do sleep 1; done
+  until ask_addresses 'Name servers, separated by spaces'; do sleep 1; done
   /usr/lib/kiln/network manual "$address" "$router" $answer
 }
 

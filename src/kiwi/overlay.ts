@@ -3,8 +3,8 @@ import { staged, type Part } from "#kiwi/part";
 import { shellCommand } from "#kiwi/shell-quote";
 
 /**
- * The appliance's own files. config.sh copies them where they belong: in the image a folder may be a link to another one, and
- * only there are the names of their owners known.
+ * The appliance's own files. config.sh copies them into place inside the image: a folder may be a link there, and the names of
+ * the owners are known only there.
  */
 export const overlayPart = ({ overlay }: Pick<ImageFacts, "overlay">): Part => ({
   commands: overlay.map(({ path, mode, owner, group, blobId }) =>

@@ -1,20 +1,19 @@
 /**
- * What one subject of an appliance adds to the KIWI description. Parts are made by pure functions, and put together by
- * `descriptionFiles`.
+ * What one subject of an appliance adds to the KIWI description. Pure functions make the parts; `descriptionFiles` joins them.
  */
 export interface Part {
-  /** Texts by their path in the description: below `root/` they come into the image, with `#!` in front executable. */
+  /** Texts by path in the description. Those below `root/` go into the image; a text that starts with `#!` is executable. */
   files?: Readonly<Record<string, string>>;
-  /** Commands of config.sh, which runs inside the image when its packages, files and users are there. */
+  /** Commands of config.sh, which runs inside the image after its packages, files and users are installed. */
   commands?: readonly string[];
 }
 
-/** Where the description lays what config.sh puts in its place, or uses; gone from the image at config.sh's end. */
+/** The description's folder for files that config.sh uses or moves into place. config.sh deletes it from the image at its end. */
 export const staging = "root/image/kiln";
-/** The same, as config.sh sees it. */
+/** The path of the same folder in config.sh. */
 export const staged = "/image/kiln";
 
-/** As a file of lines. */
+/** Joins lines to the text of a file. */
 export const linesOf = (...lines: readonly string[]): string => lines.map((line) => `${line}\n`).join("");
 
 export const joinParts = (parts: readonly Part[]): Required<Part> => ({

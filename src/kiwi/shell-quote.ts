@@ -1,4 +1,4 @@
-/** One word for a POSIX shell that stands for exactly this text. The text must not hold a NUL. */
+/** Quotes a text as one word for a POSIX shell. The text must not contain a NUL. */
 export const shellQuote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** A command and its arguments, each exactly as given. */

@@ -3,7 +3,7 @@ import { marked, type XmlMarked } from "#wire/xml";
 
 export type LvmFacts = Configuration["lvm"];
 
-/** A disk's `<type>` with LVM's volumes; media and trees for the network have none. Then /boot is a partition of its own. */
+/** Adds LVM volumes to a disk's `<type>`; live media and network trees have none. With LVM, /boot is a separate partition. */
 export function withVolumes(type: XmlMarked, lvm: LvmFacts | undefined): XmlMarked {
   if (!lvm?.enabled || type.attributes["image"] !== "oem" || typeof type.value === "string") return type;
   const volumes = lvm.volumes.map(volume);
@@ -21,7 +21,7 @@ export function withVolumes(type: XmlMarked, lvm: LvmFacts | undefined): XmlMark
 function volume({ path, sizeMb }: LvmFacts["volumes"][number], at: number): XmlMarked {
   const size = `${sizeMb}M`;
   if (path === "/") return marked({ name: "@root", size }, {});
-  // Volumes' names have fewer signs than paths; the number keeps two of them apart.
+  // Volume names allow fewer characters than paths, so the number keeps them unique.
   const name = `lv${at + 1}${path.replaceAll(/[^A-Za-z0-9.+-]/g, "_")}`.slice(0, 60);
   return marked({ name, mountpoint: path.slice(1), size }, {});
 }

@@ -140,8 +140,8 @@ describe("an image", () => {
   });
 
   it("lacks what needs packages that are not selected, which its log says, once for each", async () => {
-    const notes = (await log()).match(/kiln: note: [^:]* is wanted: /g) ?? [];
-    expect(notes.map((note) => /note: (?:a )?(.*) is wanted/.exec(note)?.[1])).toEqual([
+    const notes = (await log()).match(/kiln: note: [^:]* is enabled: /g) ?? [];
+    expect(notes.map((note) => /note: (?:a )?(.*) is enabled/.exec(note)?.[1])).toEqual([
       "Xen host mode",
       "live installer",
       "WebYaST",

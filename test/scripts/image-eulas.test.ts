@@ -27,7 +27,9 @@ describe.each(["bash", "dash"])("licences, asked for by %s,", (shell) => {
   it("are shown one after the other, twenty lines at a time", () => {
     const said = answered(["First", long], "yes", "", "", "Y");
     expect(said).toMatch(/^\nFirst\n\nDo you accept this licence\? \(yes\/no\) \nLine 1\n/);
-    expect(said).toMatch(/Line 20\n-- Enter shows more --Line 21\n[^]*Line 40\n-- Enter shows more --Line 41\n/);
+    expect(said).toMatch(
+      /Line 20\n-- Press Enter for more --Line 21\n[^]*Line 40\n-- Press Enter for more --Line 41\n/,
+    );
     expect(said).toMatch(/Line 45\n\nDo you accept this licence\? \(yes\/no\) ACCEPTED\n$/);
   });
 
@@ -37,6 +39,6 @@ describe.each(["bash", "dash"])("licences, asked for by %s,", (shell) => {
 
   it("switch the system off when one of them is not accepted", () => {
     const said = answered(["First", "Second"], "yes", "no", "yes");
-    expect(said).toMatch(/Second\n\n[^\n]*Without it the system cannot be used\. It is switched off\.\nOFF\n$/);
+    expect(said).toMatch(/Second\n\n[^\n]*You cannot use the system without accepting it\. Switching off\.\nOFF\n$/);
   });
 });

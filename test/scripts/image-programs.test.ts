@@ -111,7 +111,9 @@ describe.each(["bash", "dash"])("network, run by %s,", (shell) => {
   });
 
   it("says when nothing would read it", () => {
-    expect(inBareSystem(`SHELL ${network} dhcp 2>&1; ls /etc`, shell).output).toMatch(/^kiln: note: nothing .*\n$/);
+    expect(inBareSystem(`SHELL ${network} dhcp 2>&1; ls /etc`, shell).output).toMatch(
+      /^kiln: note: the image has no known network service.*\n$/,
+    );
   });
 });
 
@@ -148,7 +150,7 @@ describe.each(["bash", "dash"])("the questions about the network, asked by %s,",
     const said = answered("$(reboot)", "box", "192.0.2.10", "192.0.2.10/24'", "192.0.2.10/24", "x", "", "");
     expect(said).toBe("box\nSTARTMODE='auto'\nBOOTPROTO='static'\nIPADDR='192.0.2.10/24'\n");
     expect(
-      readFileSync(join(dir, "asked"), "utf8").match(/These are no addresses|That is no address|A name has/g),
+      readFileSync(join(dir, "asked"), "utf8").match(/These are not addresses|This is not an address|A name consists/g),
     ).toHaveLength(4);
   });
 });
@@ -193,17 +195,21 @@ describe("config.sh", () => {
     [
       "an owner that is not there",
       place("/etc/x", "0644", "carol", "root"),
-      "belongs to the user carol, whom the image",
+      "belongs to the user carol, which does not exist",
     ],
     [
       "a group that is not there",
       place("/etc/x", "0644", "root", "tellers"),
-      "belongs to the group tellers, which the",
+      "belongs to the group tellers, which does not exist",
     ],
-    ["a folder in its place", place("/etc", "0644", "root", "root"), "which has a folder of that name"],
-    ["a file in its path", place("/etc/passwd/x", "0644", "root", "root"), "where a part of its path is no folder"],
-    ["what each boot makes anew", place("/dev/x", "0644", "root", "root"), "where /dev is made anew at each boot"],
-    ["the same by a link", `ln -s /proc /etc/link; ${place("/etc/link/x", "0644", "root", "root")}`, "is made anew"],
+    ["a folder in its place", place("/etc", "0644", "root", "root"), "because the image has a folder of that name"],
+    [
+      "a file in its path",
+      place("/etc/passwd/x", "0644", "root", "root"),
+      "because a part of its path is not a folder",
+    ],
+    ["what each boot makes anew", place("/dev/x", "0644", "root", "root"), "because /dev is recreated at each boot"],
+    ["the same by a link", `ln -s /proc /etc/link; ${place("/etc/link/x", "0644", "root", "root")}`, "is recreated"],
     ["a port that nobody knows", "open_port odd-service tcp ''", "The firewall cannot open odd-service"],
     [
       "anything else that fails",
