@@ -1,17 +1,17 @@
-/** xz and bzip2, which no Worker can decompress by itself, with limits on what comes out. */
+/** Decompression of xz and bzip2, which the Worker runtime lacks, with limits on the output. */
 import type { Address, Native, NativeExports } from "./native.ts";
 
 export type Compression = "xz" | "bzip2";
 
 export interface ExpansionLimits {
-  /** Of everything that comes out. */
+  /** Limit of the whole output. */
   maxBytes: number;
-  /** Bytes out for one byte in, looked at from the second mebibyte on: small files of zeros are honest. */
+  /** Output bytes per input byte. Checked only after the first MiB of output, because small files of zeros are legitimate. */
   maxRatio: number;
 }
 
 export interface DecoderLimits extends ExpansionLimits {
-  /** For the dictionary of xz. `xz -6` needs 9 MiB, `-8` 33, `-9` 65. */
+  /** Memory for xz's dictionary. `xz -6` needs 9 MiB, `-8` 33 MiB, `-9` 65 MiB. */
   memoryBytes?: number;
 }
 
@@ -32,7 +32,7 @@ const refusals: Record<number, [DecompressionRefused["reason"], string]> = {
   [-3]: ["truncated", "the compressed data ends too early"],
 };
 
-/** Refuses data that grows beyond its limits. Every decompression counts with one, ours and the runtime's own. */
+/** Refuses data that expands beyond its limits. Used for our decoders and for the runtime's own. */
 export class ExpansionGuard {
   readonly #limits: ExpansionLimits;
   #inBytes = 0;
@@ -49,9 +49,10 @@ export class ExpansionGuard {
   gave(bytes: number): void {
     this.#outBytes += bytes;
     const { maxBytes, maxRatio } = this.#limits;
-    if (this.#outBytes > maxBytes) throw new DecompressionRefused("too_large", `more than ${maxBytes} bytes come out`);
+    if (this.#outBytes > maxBytes)
+      throw new DecompressionRefused("too_large", `decompresses to more than ${maxBytes} bytes`);
     if (this.#outBytes > ratioFreeBytes && this.#outBytes > this.#inBytes * maxRatio) {
-      throw new DecompressionRefused("too_large", `more than ${maxRatio} bytes come out of one`);
+      throw new DecompressionRefused("too_large", `expands to more than ${maxRatio} times its size`);
     }
   }
 }
@@ -73,7 +74,7 @@ export class Decoder {
     if (this.#decoder === 0) throw refused(-2);
   }
 
-  /** Gives what comes out of one chunk, in pieces of at most 256 KiB. */
+  /** Decompresses one chunk, into pieces of at most 256 KiB. */
   *push(chunk: Uint8Array): Generator<Uint8Array<ArrayBuffer>> {
     const step = this.#native.call((exports) => exports.kiln_decoder_input_bytes());
     for (let position = 0; position < chunk.length; position += step) {
@@ -83,14 +84,14 @@ export class Decoder {
     }
   }
 
-  /** The rest, after the last chunk. */
+  /** Returns the rest of the output, after the last chunk. */
   *finish(): Generator<Uint8Array<ArrayBuffer>> {
     this.#fill(new Uint8Array());
     yield* this.#drain(1);
     this.close();
   }
 
-  /** Gives the memory back; harmless when it is done already. */
+  /** Frees the memory. Harmless if called twice. */
   close(): void {
     if (this.#isOpen && !this.#native.isGone) this.#native.call((exports) => exports.kiln_decoder_free(this.#decoder));
     this.#isOpen = false;
@@ -115,7 +116,7 @@ export class Decoder {
   }
 }
 
-/** A stream through a decoder, which is closed whatever happens. */
+/** Decompresses a stream, and closes the decoder in any case. */
 export async function* decompressed(
   decoder: Decoder,
   source: AsyncIterable<Uint8Array>,
@@ -129,5 +130,7 @@ export async function* decompressed(
 }
 
 function refused(code: number): DecompressionRefused {
-  return new DecompressionRefused(...(refusals[code] ?? (["damaged", `the decoder answers ${code}`] as const)));
+  return new DecompressionRefused(
+    ...(refusals[code] ?? (["damaged", `the decoder failed with code ${code}`] as const)),
+  );
 }

@@ -1,21 +1,21 @@
-/** A stream of metadata → repositories of limited size, one after the other in the same instance. */
+/** Turns a stream of metadata into repositories of limited size, one after the other in the same instance. */
 import { type SlicedDocument, type SliceLimits, slices } from "#repodata/slices";
 import type { Repository } from "./repository.ts";
 import type { Solver } from "./solver.ts";
 
 export interface ImportOptions extends Partial<SliceLimits> {
-  /** 8,000 packages take about 27 MiB of the instance's memory. */
+  /** 8,000 packages take about 27 MiB of WASM memory. */
   packagesPerPart?: number;
-  /** Of metadata, after which a part ends however few packages are in it: advisories name many files each. */
+  /** Bytes of metadata after which a part ends, however few packages it has: one advisory can name many files. */
   bytesPerPart?: number;
 }
 
-/** Small slices, so that a part is not much larger than asked for. */
+/** Small slices, so that a part is not much larger than requested. */
 const sliceLimits = { bytes: 2 ** 20 };
 
 /**
- * Reads `source`, which must be decompressed already, and gives a finished repository whenever enough packages are in it:
- * write its part, read its pages, then ask for the next, which resets the solver.
+ * Reads `source`, which must be decompressed already, and yields a finished repository whenever it has enough packages. Write
+ * its part and read its pages before you ask for the next one, which resets the solver.
  */
 export async function* importedParts(
   solver: Solver,

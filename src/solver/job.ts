@@ -1,18 +1,18 @@
-/** What a request wants of the solver, and its text form for native/jobs.c. */
+/** The jobs of a solver request, and their text form for native/jobs.c. */
 
 /** `repository` is a name given to `addRepository`. */
 export type Job =
   | { kind: "install"; name: string; version?: string | undefined; repository?: string | undefined }
   | { kind: "installPattern"; name: string }
-  /** Never in the image, not even as a recommendation. */
+  /** Never installed, not even as a recommendation. */
   | { kind: "ban"; name: string }
-  /** Packages that provide the capability may be there in several versions, e.g. `multiversion(kernel)`. */
+  /** Packages that provide the capability may be installed in several versions, e.g. `multiversion(kernel)`. */
   | { kind: "multiversion"; capability: string };
 
-/** A field that would change the meaning of its line. */
+/** A field contains characters that would change the meaning of its line. */
 export class InvalidJob extends Error {}
 
-/** One line a job, six fields between tabs: action, kind, value, operator, evr, repository. */
+/** One line per job, with six tab-separated fields: action, kind, value, operator, evr, repository. */
 export function jobLines(jobs: readonly Job[]): string {
   return jobs.map((job) => fields(job).join("\t")).join("\n");
 }
@@ -32,7 +32,7 @@ function fields(job: Job): string[] {
   }
 }
 
-// rpm's own rules for names and versions are looser; these leave nothing that libsolv reads as glob, relation or list.
+// Stricter than rpm's own rules for names and versions, so that libsolv sees no glob, relation or list.
 const name = matching("name", /^[A-Za-z0-9_/][A-Za-z0-9._+:/()-]{0,249}$/);
 const version = matching("version", /^(\d{1,9}:)?[A-Za-z0-9][A-Za-z0-9._+~^]{0,127}(-[A-Za-z0-9._+~^]{1,127})?$/);
 const capability = matching("capability", /^[A-Za-z0-9_/][A-Za-z0-9._+:/()-]{0,249}$/);

@@ -1,4 +1,4 @@
-/** Files for code that thinks it has a system: a number, and bytes of ours behind it. */
+/** An in-memory file that the WASM module opens by a number. */
 export type MemoryFile =
   | { kind: "readable"; bytes: Uint8Array; position: number }
   | { kind: "writable"; chunks: Uint8Array[]; lengthBytes: number };
@@ -14,17 +14,17 @@ export class MemoryFiles {
     return this.#files.get(number);
   }
 
-  /** Makes the bytes readable under a number until `remove`; they are not copied. */
+  /** Makes the bytes readable by a number, until `remove`. They are not copied. */
   offer(bytes: Uint8Array): number {
     return this.#add({ kind: "readable", bytes, position: 0 });
   }
 
-  /** An empty file to write. */
+  /** Creates an empty file for writing. */
   create(): number {
     return this.#add({ kind: "writable", chunks: [], lengthBytes: 0 });
   }
 
-  /** What was written, in one piece. */
+  /** Removes the file and returns what was written to it. */
   take(number: number): Uint8Array<ArrayBuffer> {
     const file = this.#files.get(number);
     this.remove(number);
@@ -45,7 +45,7 @@ export class MemoryFiles {
   }
 }
 
-/** Copies what lies at `position` into `target`; gives the number of bytes, 0 at the end. */
+/** Copies the bytes at `position` into `target`, and returns their number, 0 at the end. */
 export function readAt(bytes: Uint8Array, position: number, target: Uint8Array): number {
   const found = bytes.subarray(position, position + target.length);
   target.set(found);

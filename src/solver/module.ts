@@ -1,2 +1,2 @@
-/** The only importer of the solver's code; everything else is given the module, so that Node can use it too. */
+/** Only this file imports the WASM module. All other code takes it as an argument, so that it also runs in Node. */
 export { default as solverModule } from "./native/solver.wasm";

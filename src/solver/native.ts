@@ -1,11 +1,11 @@
-/** The compiled code: calls with text in and out, and the end of an instance that has crashed. */
+/** The WASM instance: calls it with text arguments and results, and discards it after a crash. */
 import { MemoryFiles } from "./memory-files.ts";
 import { wasiImports } from "./wasi.ts";
 
-/** A number that C calls a pointer. */
+/** A pointer in C. */
 export type Address = number;
 
-/** What native/*.c exports. The two are one unit: scripts/build-solver.ts makes the one, this names it. */
+/** The functions that native/*.c exports. scripts/build-solver.ts compiles them. */
 export interface NativeExports {
   readonly memory: WebAssembly.Memory;
   _initialize(): void;
@@ -42,10 +42,10 @@ export interface NativeExports {
   kiln_decode(decoder: Address, isLast: number): number;
 }
 
-/** The instance is gone: its code trapped or ran out of memory, or somebody closed it. The next use needs a new one. */
+/** The instance no longer works: its code trapped or ran out of memory, or it was closed. The next use needs a new one. */
 export class SolverCrashed extends Error {
   constructor(cause: unknown) {
-    super(`the solver's instance is gone: ${String(cause)}`, { cause });
+    super(`the solver instance has ended: ${String(cause)}`, { cause });
   }
 }
 
@@ -54,7 +54,7 @@ const textDecoder = new TextDecoder();
 
 export class Native {
   readonly files = new MemoryFiles();
-  /** Grows with every call: tells an instance at work from a forgotten one. */
+  /** Grows with every call, which distinguishes an instance in use from an abandoned one. */
   callCount = 0;
   #exports: NativeExports | undefined;
   #gone: SolverCrashed | undefined;
@@ -73,12 +73,12 @@ export class Native {
     return this.#gone !== undefined;
   }
 
-  /** WASM memory never shrinks: this is also the most that was ever used. */
+  /** WASM memory never shrinks, so this is also its peak. */
   get memoryBytes(): number {
     return this.#exports?.memory.buffer.byteLength ?? 0;
   }
 
-  /** Every entry into compiled code goes through here: whatever it throws ends the instance, and nothing else. */
+  /** Every call into compiled code goes through here. Any exception ends the instance. */
   call<T>(work: (exports: NativeExports) => T): T {
     const exports = this.#alive();
     this.callCount += 1;
@@ -89,7 +89,7 @@ export class Native {
     }
   }
 
-  /** Calls with texts as addresses, which are freed afterwards. */
+  /** Calls with the addresses of texts, and frees them afterwards. */
   withTexts<T>(texts: readonly string[], work: (exports: NativeExports, addresses: Address[]) => T): T {
     return this.call((exports) => {
       const addresses = texts.map((text) => this.#place(exports, text));
@@ -99,7 +99,7 @@ export class Native {
     });
   }
 
-  /** Parses JSON text that compiled code has made, and gives its memory back. */
+  /** Parses JSON text that compiled code returned, and frees it. */
   takeJson(address: Address): unknown {
     const json = this.call((exports) => {
       const text = this.textAt(address);
@@ -114,12 +114,12 @@ export class Native {
     return textDecoder.decode(memory.subarray(address, memory.indexOf(0, address)));
   }
 
-  /** The whole memory as it is now; any call may replace it. */
+  /** The whole memory at this moment. Any call may replace its buffer. */
   bytes(): Uint8Array<ArrayBuffer> {
     return new Uint8Array(this.#alive().memory.buffer as ArrayBuffer);
   }
 
-  /** Lets go of the instance's memory. Whoever still holds this object gets the reason from now on. */
+  /** Releases the instance's memory. Later calls on this object throw the reason. */
   close(cause: unknown): SolverCrashed {
     this.#gone ??= new SolverCrashed(cause);
     this.#exports = undefined;

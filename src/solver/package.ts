@@ -1,7 +1,7 @@
-/** Packages as the solver shows them. */
+/** Packages in the solver's answers. */
 
 export interface Checksum {
-  /** As the metadata says it, e.g. "sha256". */
+  /** As written in the metadata, e.g. "sha256". */
   type: string;
   value: string;
 }
@@ -20,9 +20,9 @@ export interface Package {
   location?: string;
 }
 
-/** A package with what only a full part knows, for search rows and for showing it. */
+/** A package with the texts that only a full part contains. */
 export interface PackageDescription extends Package {
-  /** The pattern that it stands for. */
+  /** The name of the pattern, if the package stands for one. */
   pattern?: string;
   summary: string;
   description: string;
@@ -32,7 +32,7 @@ export interface PackageDescription extends Package {
   vendor: string;
 }
 
-/** As native/package.c writes them. */
+/** In the order in which native/package.c writes them. */
 export type PackageFields = [
   ...names: [name: string, evr: string, arch: string, repository: string],
   ...sizes: [downloadSizeBytes: number, installSizeBytes: number],
@@ -63,7 +63,7 @@ export function descriptionOf(fields: readonly [...DescriptionFields, ...unknown
   return { ...packageOf(fields), ...(pattern && { pattern }), summary, description, license, group, url, vendor };
 }
 
-/** `[epoch:]version[-release]`. A version has no dash, so the last one begins the release. */
+/** `[epoch:]version[-release]`. A version contains no dash, so the last dash begins the release. */
 export function splitEvr(evr: string): { epoch: number; version: string; release: string } {
   const [, epoch = "0", version = "", release = ""] = /^(?:(\d+):)?(.*?)(?:-([^-]*))?$/.exec(evr) ?? [];
   return { epoch: Number(epoch), version, release };

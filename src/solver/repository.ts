@@ -1,17 +1,17 @@
-/** A repository inside a solver: metadata goes in, packages and .solv parts come out. */
+/** A repository inside a solver. It reads metadata, and returns packages and .solv parts. */
 import type { Address, Native, NativeExports } from "./native.ts";
 import { type DescriptionFields, descriptionOf, type PackageDescription } from "./package.ts";
 
-/** The library could not read what it was given. The repository may hold a part of it: throw it away by `reset`. */
+/** The library could not read the metadata. The repository may contain a part of it: discard it with `reset`. */
 export class UnreadableMetadata extends Error {}
 
 export type PartKind =
-  /** Everything, for showing packages. */
+  /** Everything, to show packages. */
   | "full"
   /** Dependencies, files, sizes, checksums and locations: a third of the size. */
   | "solving";
 
-/** The beginning of an rpm, up to the end of its header, and what the header cannot say. */
+/** The beginning of an rpm, up to the end of its header, and the facts that the header does not contain. */
 export interface RpmFile {
   header: Uint8Array;
   location: string;
@@ -32,12 +32,12 @@ export class Repository {
     this.#id = id;
   }
 
-  /** A part that `write` made. Keep the bytes unchanged: texts are read from them when they are asked for. */
+  /** Loads a part that `write` returned. Do not change the bytes afterwards: texts are read from them on demand. */
   loadPart(bytes: Uint8Array): void {
     this.#read(bytes, (exports, file) => exports.kiln_read_solv(this.#pool, this.#id, file), { keep: true });
   }
 
-  /** A whole primary.xml, or a slice that is a document (#repodata/slices). `finish` after the last. */
+  /** Reads a whole primary.xml or one of its slices (#repodata/slices). Call `finish` after the last. */
   readPrimary(document: Uint8Array): void {
     this.#read(document, (exports, file) => exports.kiln_read_primary(this.#pool, this.#id, file));
   }
@@ -46,19 +46,19 @@ export class Repository {
     this.#read(document, (exports, file) => exports.kiln_read_updateinfo(this.#pool, this.#id, file));
   }
 
-  /** The `packages` or a pattern file of the older layout, whole or a slice. `finish` after the last. */
+  /** Reads `packages` or a pattern file of the older layout, whole or a slice. Call `finish` after the last. */
   readSusetags(document: Uint8Array): void {
     const read: Read = (exports, file, [none = 0]) => exports.kiln_read_susetags(this.#pool, this.#id, file, none);
     this.#read(document, read, { texts: [""] });
   }
 
-  /** `packages.en` and its like: texts for packages that were read and finished before. */
+  /** Reads texts such as `packages.en`, for packages that are already read and finished. */
   readSusetagsTexts(document: Uint8Array, language: string): void {
     const read: Read = (exports, file, [tongue = 0]) => exports.kiln_read_susetags(this.#pool, this.#id, file, tongue);
     this.#read(document, read, { texts: [language] });
   }
 
-  /** The `content` file of the older layout. */
+  /** Reads the `content` file of the older layout. */
   readContent(document: Uint8Array): void {
     this.#read(document, (exports, file) => exports.kiln_read_content(this.#pool, this.#id, file));
   }
@@ -70,7 +70,7 @@ export class Repository {
     this.#read(header, read, { texts: [location, sha256] });
   }
 
-  /** Makes what the slices brought one whole. */
+  /** Joins the slices that were read. */
   finish(): void {
     this.#native.call((exports) => exports.kiln_internalize(this.#pool, this.#id));
   }
@@ -89,7 +89,7 @@ export class Repository {
     return bytes;
   }
 
-  /** All packages, in pages so that the texts of a large repository are never in memory together. */
+  /** All packages, in pages, so that the texts of a large repository are never in memory at the same time. */
   *pages(packagesPerPage = 1000): Generator<PackageDescription[]> {
     for (let first = 0; ; first += packagesPerPage) {
       const rows = this.#native.takeJson(

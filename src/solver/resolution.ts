@@ -1,7 +1,7 @@
-/** The answer to a request. */
+/** The result of a solver request. */
 import { type Package, type PackageFields, packageOf } from "./package.ts";
 
-/** Why a package is in: named by the request, needed by another, or a weak dependency of one kind or the other. */
+/** Why a package is installed: the request names it, another package requires it, or it is a weak dependency. */
 export type Reason = "requested" | "required" | "recommended" | "supplemented";
 
 export interface ResolvedPackage extends Package {
@@ -10,14 +10,14 @@ export interface ResolvedPackage extends Package {
 
 export interface SolutionStep {
   text: string;
-  /** The step takes back this job of the request, by its place in the list. */
+  /** The index of the job that this step removes from the request. */
   dropsJob?: number;
 }
 
 export interface Problem {
-  /** libsolv's words, which are zypper's. */
+  /** libsolv's message, the same as zypper's. */
   text: string;
-  /** Everything that takes part in it; at most twenty. */
+  /** The rules that conflict; at most twenty. */
   rules: string[];
   solutions: SolutionStep[][];
 }
@@ -26,11 +26,11 @@ export type Resolution =
   | {
       state: "solved";
       packages: ResolvedPackage[];
-      /** Packages to libsolv, called `pattern:…` and the like, which only bring others: there is no file to install. */
+      /** Packages without a file, such as `pattern:…`: libsolv treats them as packages, but they only require others. */
       kinds: ResolvedPackage[];
       unmatched: number[];
     }
-  /** `unmatched`: places of the jobs that fit no package at all. */
+  /** `unmatched`: indexes of the jobs that match no package. */
   | { state: "unsolvable"; problems: Problem[]; unmatched: number[] };
 
 type Answer = {

@@ -1,16 +1,15 @@
 /**
  * One solver for a whole isolate, used by one caller at a time.
  *
- * Several Durable Objects and requests may share an isolate and its 128 MB, so that a solver for each does not fit. And
- * WASM memory never shrinks: an instance that has grown beyond its budget is dropped after use.
+ * Several Durable Objects and requests may share an isolate and its 128 MB, which is too little for a solver each. WASM
+ * memory never shrinks, so an instance that has grown beyond its budget is dropped after use.
  *
- * A caller can vanish while it waits for something: the runtime forgets a cancelled request without running its
- * `finally`. Therefore whoever waits watches the holder; one that has not touched the solver for `staleAfterMs` loses it, and
- * so does one that has had it for longer than it may.
+ * A caller can disappear while it holds the lock: the runtime drops a cancelled request without running its `finally`. So
+ * waiting callers watch the holder. It loses the lock if it has not used the solver for `staleAfterMs`, or after its time limit.
  */
 import { type Arch, openSolver, type Solver } from "./solver.ts";
 
-/** What the solver is to be filled with. The same key must always mean the same packages. */
+/** The packages to load into the solver. The same key must always mean the same packages. */
 export interface PackageSet {
   key: string;
   arch: Arch;
@@ -21,21 +20,21 @@ export interface RoomOptions {
   staleAfterMs?: number;
 }
 
-/** A caller had the solver for longer than it may. */
+/** A caller held the solver for longer than its time limit. */
 export class TurnTooLong extends Error {}
 
-/** A caller's time with the solver. */
+/** A caller's exclusive use of the solver. */
 interface Turn {
   readonly ended: Promise<void>;
   end(): void;
-  /** Rejects when the turn has lasted too long. */
+  /** Rejects at the time limit. */
   readonly overdue: Promise<never>;
   cut(reason: TurnTooLong): void;
   /** Milliseconds since 1970. */
   readonly endsAt: number;
 }
 
-/** The holder's own timer is first; a waiter's is for a holder that the runtime has forgotten. */
+/** Extra time of a waiter's timer, so that the holder's own timer fires first. The waiter's is for a holder that disappeared. */
 const watchersGraceMs = 1000;
 
 export class SolverRoom {
@@ -53,8 +52,8 @@ export class SolverRoom {
   }
 
   /**
-   * Works with a solver that holds the set: as it is when the last caller had the same, else reset and filled by `load`.
-   * The solver is yours until `work` ends; do not change or keep it, and do not enter the room again from inside.
+   * Runs `work` with a solver that contains the package set. `load` fills it, unless the last caller used the same set. Do not
+   * change the solver, use it after `work` ends, or call `withSolver` from inside.
    */
   async withSolver<T>(
     { key, arch }: PackageSet,
@@ -74,8 +73,8 @@ export class SolverRoom {
   }
 
   /**
-   * Works with an empty solver, to do with it what you like: an import, a decompression. It is for x86_64, so that it sees
-   * packages for i686, too. Work that has not ended after `longestMs` loses it, and the caller gets `TurnTooLong`.
+   * Runs `work` with an empty solver, for an import or a decompression. Its architecture is x86_64, so it accepts packages for
+   * i686 too. After `longestMs` the caller loses the solver and gets `TurnTooLong`.
    */
   async withEmptySolver<T>(
     work: (solver: Solver) => Promise<T> | T,
@@ -102,30 +101,30 @@ export class SolverRoom {
     }
   }
 
-  /** Takes the instance away with the turn: what its holder still does fails and touches nobody else's packages. */
+  /** Drops the instance too, so that whatever its holder still does fails and cannot change another caller's packages. */
   #cut(turn: Turn): void {
     if (this.#turn !== turn) return;
-    const reason = new TurnTooLong("it took longer than it may");
+    const reason = new TurnTooLong("the solver was in use for too long");
     this.#drop(reason.message);
     this.#end(turn);
     turn.cut(reason);
   }
 
-  /** Waits until the turn has ended, or ends it when its holder does nothing any more. */
+  /** Waits for the end of the turn, or ends it if its holder has disappeared. */
   async #watch(turn: Turn): Promise<void> {
     const before = this.#solver?.callCount;
     await endOrTime(turn.ended, Math.min(this.#staleAfterMs, turn.endsAt + watchersGraceMs - Date.now()));
     if (this.#turn !== turn) return;
     if (Date.now() >= turn.endsAt) return this.#cut(turn);
     if (this.#solver?.callCount !== before) return;
-    this.#drop("its holder was silent for too long");
+    this.#drop("its holder did not use it for too long");
     this.#end(turn);
   }
 
   async #open(turn: Turn): Promise<Solver> {
     if (this.#solver && !this.#solver.isGone) return this.#solver;
     const opened = await openSolver(this.#module);
-    if (this.#turn !== turn) throw new Error("the solver took so long to start that another caller has it now");
+    if (this.#turn !== turn) throw new Error("the solver started too slowly: another caller holds it now");
     this.#loadedKey = undefined;
     this.#solver = opened;
     return opened;

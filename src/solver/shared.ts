@@ -1,4 +1,4 @@
-/** The isolate's one solver. */
+/** The one solver of this isolate. */
 import { solverModule } from "./module.ts";
 import { SolverRoom } from "./room.ts";
 

@@ -1,4 +1,4 @@
-/** libsolv, as a typed object. Everything but opening it is synchronous. */
+/** libsolv as a typed object. Everything except opening it is synchronous. */
 import { type Compression, Decoder, type DecoderLimits } from "./decoder.ts";
 import { type Job, jobLines } from "./job.ts";
 import { type Address, Native } from "./native.ts";
@@ -9,7 +9,7 @@ import { type Resolution, resolutionOf } from "./resolution.ts";
 export type Arch = "x86_64" | "i686" | "aarch64";
 
 export interface SolveOptions {
-  /** Follow recommends and supplements, as `zypper install --recommends` does. Without: `--no-recommends`. */
+  /** Follow recommends and supplements, like `zypper install --recommends`; if false, like `--no-recommends`. */
   recommended?: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface Dependencies {
   enhances: string[];
 }
 
-/** zypper's priority of a repository that nobody gave one. */
+/** zypper's default priority of a repository. */
 export const defaultPriority = 99;
 
 export async function openSolver(module: WebAssembly.Module, arch: Arch = "x86_64"): Promise<Solver> {
@@ -46,7 +46,7 @@ export class Solver {
     return this.#native.memoryBytes;
   }
 
-  /** Grows with every use. */
+  /** The number of calls so far. */
   get callCount(): number {
     return this.#native.callCount;
   }
@@ -56,7 +56,7 @@ export class Solver {
     return this.#native.isGone;
   }
 
-  /** Forgets all repositories and keeps the instance: a dropped one waits for the garbage collector with all its memory. */
+  /** Removes all repositories and reuses the instance. A dropped instance would hold its memory until it is garbage collected. */
   reset(arch: Arch = this.#arch): void {
     this.#arch = arch;
     this.#native.call((exports) => exports.kiln_pool_free(this.#pool));
@@ -68,7 +68,7 @@ export class Solver {
     this.#native.close(cause);
   }
 
-  /** As in zypper, a smaller priority wins over any version. */
+  /** As in zypper, a lower priority number wins over any version. */
   addRepository(name: string, { priority = defaultPriority }: { priority?: number } = {}): Repository {
     const id = this.#native.withTexts([name], (exports, [text = 0]) =>
       exports.kiln_repository(this.#pool, text, -priority),
@@ -76,7 +76,7 @@ export class Solver {
     return new Repository(this.#native, this.#pool, id);
   }
 
-  /** Makes the index over everything loaded; before anything is asked, and again after more is loaded. */
+  /** Builds the index of all loaded packages. Call it before any query, and again after loading more. */
   ready(): void {
     this.#native.call((exports) => exports.kiln_ready(this.#pool));
   }
@@ -88,7 +88,7 @@ export class Solver {
     return resolutionOf(this.#native.takeJson(answer));
   }
 
-  /** Substring, case-insensitive; with `allFields` in summaries and descriptions too, which needs full parts. */
+  /** Searches names for a substring, ignoring case. With `allFields` also summaries and descriptions, which needs full parts. */
   search(text: string, { allFields = false, limit = 50 } = {}): { hits: PackageDescription[]; total: number } {
     const answer = this.#native.withTexts([text], (exports, [needle = 0]) =>
       exports.kiln_search(this.#pool, needle, allFields ? 1 : 0, limit),
@@ -104,7 +104,7 @@ export class Solver {
     return fields && dependencies && { ...descriptionOf(fields), dependencies };
   }
 
-  /** Who provides a capability, if given with exactly this version. */
+  /** The packages that provide a capability; if `evr` is given, in exactly this version. */
   providers(capability: string, evr = ""): PackageDescription[] {
     const answer = this.#native.withTexts([capability, evr], (exports, [text = 0, version = 0]) =>
       exports.kiln_providers(this.#pool, text, version),
@@ -112,14 +112,14 @@ export class Solver {
     return (this.#native.takeJson(answer) as DescriptionFields[]).map(descriptionOf);
   }
 
-  /** rpm's order of `[epoch:]version[-release]`: negative, zero or positive. */
+  /** Compares `[epoch:]version[-release]` in rpm's order: negative, zero or positive. */
   compareEvr(left: string, right: string): number {
     return this.#native.withTexts([left, right], (exports, [one = 0, other = 0]) =>
       exports.kiln_compare_evr(this.#pool, one, other),
     );
   }
 
-  /** Begins to decompress; the decoder uses this instance's memory. */
+  /** Creates a decoder, which uses this instance's memory. */
   decoder(compression: Compression, limits: DecoderLimits): Decoder {
     return new Decoder(this.#native, compression, limits);
   }

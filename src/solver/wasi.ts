@@ -9,10 +9,10 @@ const regularFile = 4;
 const allRights = 0xffff_ffff_ffff_ffffn;
 const standardErrors = 2;
 
-/** The module called exit(), which nothing in it does but a failed assertion of a library. */
+/** The module called exit(). Only a failed assertion in a library does that. */
 export class SolverExit extends Error {}
 
-/** `memory` is asked each time: it exists only after instantiation, and its buffer changes when it grows. */
+/** `memory` is a function, because it exists only after instantiation and its buffer changes when it grows. */
 export function wasiImports(files: MemoryFiles, memory: () => ArrayBuffer): WebAssembly.ModuleImports {
   const view = () => new DataView(memory());
   return { ...environment(view), ...descriptions(files, view), ...transfers(files, memory) };
@@ -26,20 +26,20 @@ function environment(view: () => DataView): WebAssembly.ModuleImports {
       view().setUint32(size, 0, true);
       return errno.success;
     },
-    // Only expat asks, for the salt of its hash tables; an answer that never changes keeps every run alike.
+    // Only expat calls this, for the salt of its hash tables. A constant makes every run the same.
     clock_time_get: (_clock: number, _precision: bigint, time: number) => {
       view().setBigUint64(time, 0n, true);
       return errno.success;
     },
     proc_exit: (code: number) => {
-      throw new SolverExit(`the solver ended itself with ${code}`);
+      throw new SolverExit(`the solver called exit(${code})`);
     },
   };
 }
 
 function descriptions(files: MemoryFiles, view: () => DataView): WebAssembly.ModuleImports {
   return {
-    // Files live as long as their owner says: libsolv reads pages of a .solv long after it has closed it.
+    // Does nothing: libsolv reads pages of a .solv long after it has closed it. The owner removes the file.
     fd_close: () => errno.success,
     fd_fdstat_set_flags: () => errno.success,
     fd_fdstat_get: (number: number, status: number) => {
@@ -100,7 +100,7 @@ function transfers(files: MemoryFiles, memory: () => ArrayBuffer): WebAssembly.M
       let length = 0;
       for (const piece of piecesAt(memory(), pieces, count)) {
         length += piece.length;
-        // What a library prints is for nobody: errors come back as values.
+        // Library output is dropped. Errors are returned as values.
         if (file?.kind === "writable") file.chunks.push(piece.slice());
       }
       if (file?.kind === "writable") file.lengthBytes += length;
@@ -109,7 +109,7 @@ function transfers(files: MemoryFiles, memory: () => ArrayBuffer): WebAssembly.M
   };
 }
 
-/** The parts of memory that a vectored read or write names: pairs of address and length. */
+/** The memory ranges of a vectored read or write, given as pairs of address and length. */
 function piecesAt(memory: ArrayBuffer, address: number, count: number): Uint8Array[] {
   const pairs = new DataView(memory, address, count * 8);
   return Array.from({ length: count }, (_, index) => {

@@ -99,7 +99,7 @@ describe("SolverRoom", () => {
     });
     expect(await room.withSolver(set("one"), fillOne, has("one"))).toBe(true);
     comeBack();
-    await expect(late).rejects.toThrow("silent for too long");
+    await expect(late).rejects.toThrow("did not use it for too long");
     expect(await room.withSolver(set("one"), fail, has("one"))).toBe(true);
   });
   it("is not taken from a caller that is slow but at work", async () => {
