@@ -4,9 +4,9 @@ import { RepodataFault } from "./fault.ts";
 import { type InflationLimits, inflationGuard } from "./limits.ts";
 import { streamOf } from "./streams.ts";
 
-/** An RPM inside a tarball. Read its stream to the end, or cancel it, before asking for the next. */
+/** An RPM inside a tarball. Read its stream to the end, or cancel it, before you take the next one. */
 export interface ArchivedRpm {
-  /** Without folders, safe as a file name. */
+  /** Without folders; safe as a file name. */
   fileName: string;
   sizeBytes: number;
   stream: ReadableStream<Uint8Array>;
@@ -19,7 +19,7 @@ export interface ArchiveLimits extends InflationLimits {
   rpmBytes: number;
 }
 
-/** RPMs are compressed themselves, a tarball of them hardly shrinks. */
+/** The ratio is low because RPMs are already compressed, so a tarball of them hardly shrinks. */
 export const archiveLimits: ArchiveLimits = {
   members: 10_000,
   rpms: 1_000,
@@ -30,9 +30,9 @@ export const archiveLimits: ArchiveLimits = {
 };
 
 /**
- * The RPMs in a tarball (.tar, .tar.gz, .tgz, .tar.bz2, .tar.xz, .tar.zst; told by its bytes, not by its name), streamed. Other
- * regular files and folders are passed over. A link, a device or a path that leads out makes the whole archive refused: nobody
- * packs RPMs like that by accident.
+ * Streams the RPMs in a tarball: .tar, .tar.gz, .tgz, .tar.bz2, .tar.xz or .tar.zst, recognised by its bytes, not by its name.
+ * Skips other regular files and folders. Refuses an archive with a link, a device or a path that points outside: such
+ * an archive of RPMs is no accident.
  */
 export async function* rpmsOfArchive(
   source: ReadableStream<Uint8Array>,
@@ -60,7 +60,7 @@ export async function* rpmsOfArchive(
   }
 }
 
-/** The bytes of a member; what the reader of the archive says about them becomes a fault like all others. */
+/** The bytes of a member. An error of the tar reader becomes a RepodataFault. */
 async function* bodyOf(entry: ParsedTarEntry): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of entry.body) yield chunk;
@@ -70,16 +70,18 @@ async function* bodyOf(entry: ParsedTarEntry): AsyncGenerator<Uint8Array> {
 }
 
 const asFault = (error: unknown): RepodataFault =>
-  error instanceof RepodataFault ? error : malformed(error instanceof Error ? error.message : "is no tar", error);
+  error instanceof RepodataFault
+    ? error
+    : malformed(error instanceof Error ? error.message : "is not a tar archive", error);
 
 const malformed = (why: string, cause?: unknown) =>
   new RepodataFault("malformed_archive", `the archive: ${why}`, cause === undefined ? {} : { cause });
 const tooLarge = (why: string) => new RepodataFault("too_large", `the archive has ${why}`);
 
-/** The file name of a member that is an RPM; undefined for what is passed over. */
+/** The file name of a member that is an RPM; undefined for members to skip. */
 function rpmName({ header: { name, type } }: ParsedTarEntry): string | undefined {
   if (name.startsWith("/") || name.split("/").includes("..") || /[\\\u0000-\u001f\u007f]/.test(name)) {
-    throw malformed(`member ${JSON.stringify(name.slice(0, 120))} leads out of it`);
+    throw malformed(`member ${JSON.stringify(name.slice(0, 120))} points outside the archive`);
   }
   if (type === "directory") return undefined;
   if (type !== "file") throw malformed(`member ${JSON.stringify(name.slice(0, 120))} is a ${type}`);

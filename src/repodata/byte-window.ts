@@ -1,10 +1,10 @@
 import { Buffer } from "node:buffer";
 
 /**
- * The part of a long stream that we still need. Positions count from the start of the stream, so they stay true when
- * bytes are forgotten at the front.
+ * The part of a long stream that is still needed. Positions count from the start of the stream, so they stay valid when bytes
+ * at the front are dropped.
  *
- *     stream   ......[forgotten)[base        filled)...... not yet come
+ *     stream   ......[dropped)[base        filled)...... not yet received
  */
 export class ByteWindow {
   #buffer = Buffer.alloc(1 << 20);
@@ -26,7 +26,7 @@ export class ByteWindow {
     this.#filled += chunk.byteLength;
   }
 
-  /** Moves what is left to the front, so that the buffer grows no further than one slice needs. */
+  /** Moves the rest to the front, so that the buffer grows no larger than one slice needs. */
   forgetBefore(position: number): void {
     this.#buffer.copyWithin(0, position - this.#base, this.#filled - this.#base);
     this.#base = position;
@@ -46,7 +46,7 @@ export class ByteWindow {
   }
 }
 
-/** Looks for one text in a window and never reads a byte twice for it, however small the chunks come. */
+/** Searches a window for one text. It reads no byte twice, however small the chunks are. */
 export class Needle {
   readonly bytes: Buffer;
   readonly #window: ByteWindow;
@@ -58,10 +58,10 @@ export class Needle {
     this.bytes = Buffer.from(text, "latin1");
   }
 
-  /** Where the text stands first at or after `from`. */
+  /** The first position of the text at or after `from`. */
   find(from: number): number | undefined {
     if (this.#foundAt !== undefined && this.#foundAt >= from) return this.#foundAt;
-    // Its first bytes may already have come with the last chunk.
+    // The last chunk may already contain the first bytes of the text.
     const start = Math.max(from, this.#searchedTo - this.bytes.byteLength + 1);
     this.#foundAt = this.#window.indexOf(this.bytes, start);
     this.#searchedTo = this.#foundAt ?? this.#window.filled;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { RepodataFault } from "./fault.ts";
 
-/** Digests of repository metadata, by the length of their hex form. Old metadata calls sha1 "sha". */
+/** Digest types of repository metadata, with the length of their hex form. Old metadata calls sha1 "sha". */
 const hexLengths = { md5: 32, sha1: 40, sha224: 56, sha256: 64, sha384: 96, sha512: 128 } as const;
 export type ChecksumType = keyof typeof hexLengths;
 export interface Checksum {
@@ -9,7 +9,7 @@ export interface Checksum {
   hex: string;
 }
 
-/** The checksum as metadata writes it: any case, `sha` for sha1. */
+/** Parses a checksum as metadata writes it: in any case, with `sha` for sha1. */
 export function parseChecksum(type: string, hex: string): Checksum {
   const lower = type.trim().toLowerCase();
   const known = lower === "sha" ? "sha1" : lower;
@@ -28,7 +28,7 @@ const isChecksumType = (type: string): type is ChecksumType => Object.hasOwn(hex
 export const hexDigest = (type: ChecksumType, bytes: Uint8Array): string =>
   createHash(type).update(bytes).digest("hex");
 
-/** Passes bytes through and errors at the end when they are not the expected ones. `what` names them in the message. */
+/** Passes bytes through, and fails at the end if their checksum is wrong. `what` names them in the message. */
 export function verified(expected: Checksum, what: string): TransformStream<Uint8Array, Uint8Array> {
   const hash = createHash(expected.type);
   return new TransformStream({
@@ -39,7 +39,7 @@ export function verified(expected: Checksum, what: string): TransformStream<Uint
     flush() {
       const actual = hash.digest("hex");
       if (actual === expected.hex) return;
-      throw new RepodataFault("checksum_mismatch", `${what}: ${expected.type} is ${actual}, announced ${expected.hex}`);
+      throw new RepodataFault("checksum_mismatch", `${what}: ${expected.type} is ${actual}, expected ${expected.hex}`);
     },
   });
 }

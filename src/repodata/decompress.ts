@@ -5,7 +5,7 @@ import { peek, streamOf } from "./streams.ts";
 
 export type Compression = "gzip" | "zstd" | "xz" | "bzip2" | "none";
 
-/** Opens what the runtime cannot: the solver's WASM holds the decoders of xz and bzip2. */
+/** Decompresses formats that the runtime cannot: the solver's WASM contains decoders for xz and bzip2. */
 export type OtherDecompressor = (
   kind: "xz" | "bzip2",
   compressed: ReadableStream<Uint8Array>,
@@ -17,29 +17,29 @@ const magics: readonly [Compression, readonly number[]][] = [
   ["xz", [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00]],
   ["bzip2", [0x42, 0x5a, 0x68]],
 ];
-const longestMagic = 6; // bytes
-const chunkSize = 1 << 16; // bytes that a decoder hands out at once
-const mostFrames = 4096; // pzstd writes one per few mebibytes
+const maxMagicBytes = 6;
+const chunkSize = 1 << 16; // bytes of output per chunk
+const maxFrames = 4096; // pzstd writes one frame every few MiB
 
-/** A decoder of node:zlib; `bytesWritten` is how many bytes it has really taken. */
+/** A decoder of node:zlib. `bytesWritten` is the number of bytes that it has really consumed. */
 type Decoder = Transform & { readonly bytesWritten: number };
 
-/** What the first bytes say; a file's name is only a promise. */
+/** Recognises the compression by the first bytes, because a file name may be wrong. */
 export const compressionOf = (start: Uint8Array): Compression =>
   magics.find(([, magic]) => magic.every((byte, index) => start[index] === byte))?.[0] ?? "none";
 
-/** Opens gzip and zstd, and xz and bzip2 through `other`; plain bytes pass. */
+/** Decompresses gzip and zstd, and with `other` xz and bzip2. Passes other bytes through. */
 export async function decompressed(
   source: ReadableStream<Uint8Array>,
   other: OtherDecompressor,
 ): Promise<ReadableStream<Uint8Array>> {
-  const { start, stream } = await peek(source, longestMagic);
+  const { start, stream } = await peek(source, maxMagicBytes);
   const kind = compressionOf(start);
   switch (kind) {
     case "none":
       return stream;
-    // Not DecompressionStream: it opens a whole chunk before it hands out the first byte (256 MiB of zeros lie in memory
-    // when their 255 KiB come as one chunk), and it refuses files of several gzip members.
+    // Not DecompressionStream: it decompresses a whole chunk before it returns the first byte (a chunk of 255 KiB may take
+    // 256 MiB of memory), and it refuses files with several gzip members.
     case "gzip":
       return openedStream(stream, () => createGunzip({ chunkSize }), kind);
     case "zstd":
@@ -55,8 +55,8 @@ function openedStream(source: ReadableStream<Uint8Array>, newDecoder: () => Deco
 }
 
 /**
- * Pumps a stream through decoders, nearly always one: a decoder of zstd ends with its frame, when more of its last chunk is
- * left. An error of the source stays that error; one of the decoder is the data's fault.
+ * Pumps a stream through decoders. One is nearly always enough, but a zstd decoder ends with its frame, even if its last chunk
+ * continues. Rethrows an error of the source. An error of the decoder means damaged data.
  */
 async function* opened(
   reader: ReadableStreamDefaultReader<Uint8Array>,
@@ -66,15 +66,15 @@ async function* opened(
   let rest: Uint8Array | undefined = new Uint8Array(0);
   try {
     for (let frames = 0; rest; frames++) {
-      if (frames > mostFrames) throw damaged(kind);
+      if (frames > maxFrames) throw damaged(kind);
       rest = yield* throughDecoder(reader, rest, newDecoder(), kind);
     }
   } finally {
-    await reader.cancel().catch(() => {}); // it failed before: then we have thrown that
+    await reader.cancel().catch(() => {}); // fails if the source has failed, and that error is already thrown
   }
 }
 
-/** Gives what comes out, and returns the bytes that belong to the next frame; undefined when there are none. */
+/** Yields the output, and returns the bytes that belong to the next frame; undefined if there are none. */
 async function* throughDecoder(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   first: Uint8Array,
@@ -98,7 +98,7 @@ async function* throughDecoder(
 }
 
 const damaged = (kind: Compression, cause?: unknown) =>
-  new RepodataFault("damaged_compression", `the ${kind} data is damaged or cut off`, { cause });
+  new RepodataFault("damaged_compression", `the ${kind} data is damaged or truncated`, { cause });
 
 async function pump(
   reader: ReadableStreamDefaultReader<Uint8Array>,
@@ -120,7 +120,7 @@ async function pump(
   }
 }
 
-/** The decoder calls back when all output of the chunk has been read, so nothing piles up; a destroyed one never does. */
+/** Resolves when all output of the chunk has been read, so nothing piles up. A destroyed decoder calls nothing back. */
 function taken(decoder: Decoder, chunk: Uint8Array): Promise<void> {
   return new Promise((resolve) => {
     if (chunk.byteLength === 0) return resolve();

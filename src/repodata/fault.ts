@@ -1,19 +1,19 @@
-/** What can be wrong with a repository, an archive or a package that came from outside. */
+/** What can be wrong with a repository, an archive or a package from outside. */
 export type FaultCode =
-  | "not_a_repository" // neither rpm-md nor yast2 is there
-  | "malformed_metadata" // repomd.xml, content, primary.xml: not what the format says
+  | "not_a_repository" // neither rpm-md nor yast2
+  | "malformed_metadata" // repomd.xml, content or primary.xml does not follow its format
   | "malformed_package" // the header of an RPM
   | "malformed_archive" // a tarball of RPMs
-  | "damaged_compression" // gzip, zstd, xz or bzip2 data does not open
-  | "unsupported_format" // a compression or checksum we cannot read
+  | "damaged_compression" // gzip, zstd, xz or bzip2 data cannot be decompressed
+  | "unsupported_format" // an unknown compression or checksum
   | "forbidden_location" // a path that leaves the repository
   | "checksum_mismatch"
-  | "too_large" // more bytes, packages or inflation than we or the metadata allow
-  | "bad_signature"; // the signature does not belong to these bytes
+  | "too_large" // more bytes or packages, or a higher compression ratio, than Kiln or the metadata allows
+  | "bad_signature"; // the signature does not match these bytes
 
 /**
- * The one exception of this room: the data is at fault, not we. The message names the file and the number, holds nothing
- * secret and may be shown to the user.
+ * The only exception of this folder: the data is wrong, not our code. The message names the file and the number, contains no
+ * secret, and may be shown to the user.
  */
 export class RepodataFault extends Error {
   override readonly name = "RepodataFault";

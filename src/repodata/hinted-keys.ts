@@ -1,12 +1,12 @@
 import { RepodataFault } from "./fault.ts";
 import { signingKeysOf, type SigningKey } from "./signature.ts";
 
-const mostHints = 8;
+const maxHints = 8;
 
 /**
- * Keys that a signed index names beside its own signer's, as openSUSE's do, whose packages come from several makers: libzypp
- * takes `<tags><content>gpg-pubkey-39db7c82-5847eb1f.asc?fpr=22C07B…</content>` for a file at the repository's root. Only the
- * key of that fingerprint counts; a hint that leads nowhere is none.
+ * Fetches the keys that a signed index names in addition to its signer's. openSUSE does this, because its packages come from several
+ * vendors. Like libzypp, reads `<tags><content>gpg-pubkey-39db7c82-5847eb1f.asc?fpr=22C07B…</content>` as a file at the
+ * repository's root. Uses only the key with that fingerprint, and ignores a hint to a missing file.
  *
  * @param content the index's `<content>` words
  */
@@ -20,7 +20,7 @@ export async function hintedKeys(
     return path && fingerprint ? [{ path, fingerprint: fingerprint.toLowerCase() }] : [];
   });
   const found = await Promise.all(
-    hints.slice(0, mostHints).map(async ({ path, fingerprint }) => {
+    hints.slice(0, maxHints).map(async ({ path, fingerprint }) => {
       const keys = await keysOf(await fetchKey(path));
       return keys.filter((key) => key.fingerprint === fingerprint);
     }),

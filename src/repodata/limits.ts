@@ -1,6 +1,6 @@
 import { RepodataFault } from "./fault.ts";
 
-/** Passes at most `maxBytes` through and errors on the first byte more. */
+/** Passes at most `maxBytes` through, and fails on the first byte beyond. */
 export function atMost(maxBytes: number, what: string): TransformStream<Uint8Array, Uint8Array> {
   let seenBytes = 0;
   return new TransformStream({
@@ -12,24 +12,24 @@ export function atMost(maxBytes: number, what: string): TransformStream<Uint8Arr
   });
 }
 
-/** The two ends of a decompressor: how much went in bounds how much may come out. */
+/** The two ends of a decompressor. The size of the input limits the size of the output. */
 export interface InflationGuard {
   compressed: TransformStream<Uint8Array, Uint8Array>;
   opened: TransformStream<Uint8Array, Uint8Array>;
 }
 
 export interface InflationLimits {
-  /** Most bytes that may come out. */
+  /** Limit of the whole output. */
   maxBytes: number;
-  /** Most bytes out per byte in, once `graceBytes` have come out. gzip alone can reach 1032. */
+  /** Limit of output bytes per input byte, after the first `graceBytes` of output. gzip can reach 1032. */
   maxRatio: number;
   graceBytes: number;
 }
 
-/** Metadata is repetitive: real primary.xml opens 8 to 15 times, small ones of one project up to 60 times. */
+/** Metadata is repetitive: a real primary.xml expands 8 to 15 times, a small one of a single project up to 60 times. */
 export const metadataInflation: InflationLimits = { maxBytes: 2 ** 30, maxRatio: 200, graceBytes: 8 * 2 ** 20 };
 
-/** Refuses a bomb while it explodes, not after. */
+/** Refuses a decompression bomb while it expands, not after. */
 export function inflationGuard(limits: InflationLimits, what: string): InflationGuard {
   let inBytes = 0;
   let outBytes = 0;
@@ -45,7 +45,10 @@ export function inflationGuard(limits: InflationLimits, what: string): Inflation
         outBytes += chunk.byteLength;
         const allowedBytes = Math.min(limits.maxBytes, Math.max(limits.graceBytes, inBytes * limits.maxRatio));
         if (outBytes > allowedBytes) {
-          throw new RepodataFault("too_large", `${what} opens to more than ${allowedBytes} bytes from ${inBytes}`);
+          throw new RepodataFault(
+            "too_large",
+            `${what} decompresses to more than ${allowedBytes} bytes from ${inBytes}`,
+          );
         }
         controller.enqueue(chunk);
       },

@@ -4,7 +4,7 @@ import { RepodataFault } from "./fault.ts";
 const parser = new XMLParser({
   ignoreAttributes: false,
   attributeNamePrefix: "@",
-  parseTagValue: false, // a revision of "007" stays one
+  parseTagValue: false, // keeps a revision of "007"
   parseAttributeValue: false,
   ignoreDeclaration: true,
   ignorePiTags: true,
@@ -12,8 +12,8 @@ const parser = new XMLParser({
 });
 
 /**
- * A short XML document as plain values: attributes are `@name`, text beside attributes is `#text`. The caller has capped
- * its size. Refused: a DOCTYPE (and with it every entity bomb), not UTF-8, not well-formed, another root than `root`.
+ * Parses a short XML document into plain values: an attribute is `@name`, text next to attributes is `#text`. The caller limits
+ * its size. Refuses a DOCTYPE (and so every entity bomb), other encodings than UTF-8, malformed XML and any other root element.
  */
 export function parseXml(bytes: Uint8Array, root: string, what: string): unknown {
   const fault = (why: string, cause?: unknown) =>
@@ -25,10 +25,11 @@ export function parseXml(bytes: Uint8Array, root: string, what: string): unknown
   try {
     document = parser.parse(text, true);
   } catch (error) {
-    throw fault("is not well-formed XML", error); // also a name like __proto__
+    throw fault("is not well-formed XML", error); // also for a name like __proto__
   }
   const roots = Object.keys(document);
-  if (roots.length !== 1 || roots[0] !== root || Array.isArray(document[root])) throw fault(`is not one <${root}>`);
+  if (roots.length !== 1 || roots[0] !== root || Array.isArray(document[root]))
+    throw fault(`has another root element than <${root}>`);
   return document[root];
 }
 

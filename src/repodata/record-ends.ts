@@ -2,9 +2,9 @@ import { type ByteWindow, Needle } from "./byte-window.ts";
 import { RepodataFault } from "./fault.ts";
 
 /**
- * Finds the end of each `<name>…</name>` in a window, without parsing: only where comments, CDATA sections and processing
- * instructions begin and end is understood, because there a `</name>` means nothing. What is wrong in between is found by
- * the parser that gets the slices: every byte goes to it.
+ * Finds the end of each `<name>…</name>` in a window without parsing XML. It only recognises comments, CDATA sections and
+ * processing instructions, because a `</name>` inside them has no meaning. Other faults are found by the parser of the slices,
+ * which gets every byte.
  */
 export class ElementEnds {
   readonly #window: ByteWindow;
@@ -13,7 +13,7 @@ export class ElementEnds {
   readonly #instruction: Needle;
   readonly #what: string;
   #cursor: number;
-  /** The end of the comment, CDATA section or processing instruction that the cursor stands in. */
+  /** The end of the comment, CDATA section or processing instruction at the cursor. */
   #until: Needle | undefined;
 
   constructor(window: ByteWindow, name: string, start: number, what: string) {
@@ -25,7 +25,7 @@ export class ElementEnds {
     this.#what = what;
   }
 
-  /** The position after the next closing tag; undefined when more bytes must come first. */
+  /** The position after the next closing tag; undefined if more bytes are needed first. */
   next(): number | undefined {
     for (;;) {
       if (this.#until && !this.#leave(this.#until)) return undefined;
@@ -49,7 +49,7 @@ export class ElementEnds {
     return Math.min(declaration, instruction);
   }
 
-  /** Steps into `<!--`, `<![CDATA[` or `<?`; false when too few bytes say which it is. */
+  /** Enters `<!--`, `<![CDATA[` or `<?`; false if too few bytes are there to tell them apart. */
   #enter(at: number): boolean {
     const opening = new TextDecoder().decode(this.#window.view(at, Math.min(at + 9, this.#window.filled)));
     const kind = markups.find(([start]) => opening.startsWith(start));
@@ -72,7 +72,7 @@ export class ElementEnds {
 
   /** `</package>` and `</package >` end a package, `</packager>` does not. */
   #tagEnd(from: number): number | "more" | "other" {
-    for (let at = from; at < from + mostSpaces; at++) {
+    for (let at = from; at < from + maxSpaces; at++) {
       const byte = this.#window.byteAt(at);
       if (byte === undefined) return "more";
       if (byte === 0x3e) return at + 1;
@@ -82,7 +82,7 @@ export class ElementEnds {
   }
 }
 
-const mostSpaces = 64; // nobody writes one
+const maxSpaces = 64; // real metadata has none
 
 const markups = [
   ["<!--", "-->"],
@@ -90,7 +90,7 @@ const markups = [
   ["<?", "?>"],
 ] as const;
 
-/** Finds the end of each paragraph of yast2's files: where the next, e.g. `=Pkg:`, begins a line. The last one has no end. */
+/** Finds the end of each paragraph in yast2's files: a line that begins the next one, e.g. `=Pkg:`. The last has no end. */
 export class ParagraphEnds {
   readonly #next: Needle;
   #cursor: number;

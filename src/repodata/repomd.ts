@@ -4,16 +4,16 @@ import { RepodataFault } from "./fault.ts";
 import { insideRepository } from "./location.ts";
 import { parseXml } from "./parse-xml.ts";
 
-/** Real ones have 2 to 12 KB. */
+/** Real files have 2 to 12 KB. */
 export const longestRepomd = 2 ** 20; // bytes
 
-/** One file of metadata, as the index of its repository announces it. */
+/** One file of metadata, as listed in the repository's index. */
 export interface MetadataPart {
   type: string;
-  /** Relative to the repository, checked: never outside it. */
+  /** Relative to the repository, and checked to be inside it. */
   path: string;
   checksum: Checksum;
-  /** Of the opened file; absent when the file is not compressed. */
+  /** Of the decompressed file; absent if the file is not compressed. */
   openChecksum?: Checksum;
   sizeBytes?: number;
   openBytes?: number;
@@ -23,13 +23,13 @@ export interface MetadataPart {
 
 export interface Repomd {
   revision?: string;
-  /** CPE names of the distributions this repository is for, e.g. `cpe:/o:opensuse:leap:15.5`. */
+  /** The distributions that the repository is for, with CPE names such as `cpe:/o:opensuse:leap:15.5`. */
   distributions: { cpeId?: string; name: string }[];
   content: string[];
   parts: MetadataPart[];
 }
 
-/** repomd.xml, the index of an rpm-md repository. Unknown elements and unknown types of data are kept out of the way. */
+/** Reads repomd.xml, the index of an rpm-md repository. Ignores unknown elements and unknown types of data. */
 export function readRepomd(bytes: Uint8Array): Repomd {
   if (bytes.byteLength > longestRepomd) {
     throw new RepodataFault("too_large", `repomd.xml is larger than ${longestRepomd} bytes`);
@@ -49,8 +49,8 @@ export function readRepomd(bytes: Uint8Array): Repomd {
 }
 
 /**
- * The file to read for a type of data. Some repositories offer one type in several compressions: the smallest, because
- * every one of them holds the same. zchunk is a download format that we do not read.
+ * The file to read for a type of data. If a repository offers it in several compressions, picks the smallest, because all have
+ * the same content. zchunk is not supported.
  */
 export function pickPart(parts: readonly MetadataPart[], type: string): MetadataPart | undefined {
   return parts
@@ -58,7 +58,7 @@ export function pickPart(parts: readonly MetadataPart[], type: string): Metadata
     .toSorted((a, b) => (a.sizeBytes ?? Infinity) - (b.sizeBytes ?? Infinity))[0];
 }
 
-// What fast-xml-parser makes of an element: a string, an object when it has attributes or children, an array when it repeats.
+// fast-xml-parser returns an element as a string, an object if it has attributes or children, or an array if it repeats.
 const listOf = <Item extends z.ZodType>(item: Item) =>
   z.preprocess(
     (value) => (value === undefined || value === "" ? [] : Array.isArray(value) ? value : [value]),

@@ -25,34 +25,34 @@ import {
   readContent,
 } from "./susetags.ts";
 
-/** Fetches a file of the repository; undefined: it is not there. Whoever makes it decides which addresses may be reached. */
+/** Fetches a file of the repository; undefined if it does not exist. The implementation decides which addresses are allowed. */
 export type Download = (path: string) => Promise<ReadableStream<Uint8Array> | undefined>;
 
-/** A repository whose index has been read and checked; nothing large has been fetched yet. */
+/** A repository whose index is read and checked. No large file has been fetched yet. */
 export interface OpenedRepository {
   type: "rpm-md" | "yast2";
-  /** SHA-256 of the index: it names every other file by checksum, so it stands for the whole revision. */
+  /** SHA-256 of the index. The index lists the checksum of every other file, so this identifies the whole revision. */
   revision: string;
-  /** Undefined: nobody signed it. */
+  /** Undefined: not signed. */
   signer: Signer | undefined;
-  /** The public keys beside the signature, the signer's among them, and those that the signed index names; else none. */
+  /** The public keys next to the signature, including the signer's, and those that the signed index names. Empty if unsigned. */
   keys: SigningKey[];
-  /** CPE names and names of the distributions it says it is for. */
+  /** The distributions that the repository says it is for. */
   distributions: { cpeId?: string; name: string }[];
   packages: RepositoryPart;
-  /** Where the locations of packages begin, relative to the repository; empty: at its root. */
+  /** The folder that package locations are relative to; empty: the repository's root. */
   packagesFolder: string;
-  /** yast2 keeps summaries and descriptions apart, and patterns, one or many in a file. */
+  /** yast2 has summaries and descriptions in a separate file, and patterns in one or many files. */
   descriptions?: RepositoryPart;
   patterns: RepositoryPart[];
   updateinfo?: RepositoryPart;
 }
 
-/** A large file of the repository, and what it must be. */
+/** A large file of the repository, and the checksums and sizes that it must have. */
 export type RepositoryPart = Pick<MetadataPart, "path" | "checksum" | "openChecksum" | "sizeBytes" | "openBytes">;
 
 /** Largest compressed file of metadata; the largest distributions have 30 MB. */
-const mostCompressedBytes = 256 * 2 ** 20;
+const maxCompressedBytes = 256 * 2 ** 20;
 
 /** Reads the index of a repository, rpm-md or the older yast2, and its signature. */
 export async function openRepository(download: Download): Promise<OpenedRepository> {
@@ -60,28 +60,28 @@ export async function openRepository(download: Download): Promise<OpenedReposito
   if (repomd) return openRpmMd(repomd, download);
   const content = await indexFile(download, "content", longestContent);
   if (content) return openYast2(content, download);
-  throw new RepodataFault("not_a_repository", "neither repodata/repomd.xml nor content is there");
+  throw new RepodataFault("not_a_repository", "found neither repodata/repomd.xml nor content");
 }
 
 /** Every large file of the repository that an import reads. */
 export const partsOf = ({ packages, descriptions, patterns, updateinfo }: OpenedRepository): RepositoryPart[] =>
   [packages, descriptions, ...patterns, updateinfo].filter((part) => part !== undefined);
 
-/** A file of metadata as it comes; its size and checksum are checked while it streams. */
+/** Fetches a file of metadata as it is. Checks its size and checksum while it streams. */
 export async function fetchPart(
-  { path, checksum, sizeBytes = mostCompressedBytes }: RepositoryPart,
+  { path, checksum, sizeBytes = maxCompressedBytes }: RepositoryPart,
   download: Download,
-  mostBytes = mostCompressedBytes,
+  maxBytes = maxCompressedBytes,
 ): Promise<ReadableStream<Uint8Array>> {
-  if (sizeBytes > mostCompressedBytes) throw tooLarge(path, sizeBytes, mostCompressedBytes);
+  if (sizeBytes > maxCompressedBytes) throw tooLarge(path, sizeBytes, maxCompressedBytes);
   const body = await download(path);
-  if (!body) throw new RepodataFault("malformed_metadata", `${path} is announced and not there`);
-  return body.pipeThrough(atMost(Math.min(sizeBytes, mostBytes), path)).pipeThrough(verified(checksum, path));
+  if (!body) throw missingFile(path);
+  return body.pipeThrough(atMost(Math.min(sizeBytes, maxBytes), path)).pipeThrough(verified(checksum, path));
 }
 
 /**
- * A file of metadata, opened, and checked while it streams: size, checksum and inflation of what comes, size and checksum of
- * what it opens to. Some faults show only at the end; nothing made of it may be kept before the stream has ended well.
+ * Fetches and decompresses a file of metadata. While it streams, checks size, checksum and compression ratio of the file, and
+ * size and checksum of the output. Some faults appear only at the end, so store nothing before the stream has ended.
  */
 export async function openPart(
   part: RepositoryPart,
@@ -97,8 +97,11 @@ export async function openPart(
   return openChecksum ? opened.pipeThrough(verified(openChecksum, `${path}, opened`)) : opened;
 }
 
-const tooLarge = (path: string, bytes: number, most: number) =>
-  new RepodataFault("too_large", `${path} announces ${bytes} bytes, more than ${most}`);
+const tooLarge = (path: string, bytes: number, maxBytes: number) =>
+  new RepodataFault("too_large", `${path} should have ${bytes} bytes, more than ${maxBytes}`);
+
+const missingFile = (path: string) =>
+  new RepodataFault("malformed_metadata", `the index lists ${path}, which does not exist`);
 
 interface IndexFile {
   bytes: Uint8Array;
@@ -114,7 +117,7 @@ async function indexFile(download: Download, path: string, maxBytes: number): Pr
     small(download, `${path}.asc`, longestSignature),
     small(download, `${path}.key`, longestKey),
   ]);
-  // A signature without a key beside it proves nothing to us; a key without a signature neither.
+  // A signature without a key proves nothing, nor does a key without a signature.
   if (!signature || !key) return { bytes, signer: undefined, keys: [] };
   return { bytes, signer: await verifySigner(bytes, signature, key), keys: await signingKeysOf(key) };
 }
@@ -127,7 +130,8 @@ async function small(download: Download, path: string, maxBytes: number): Promis
 async function openRpmMd({ bytes, signer, keys }: IndexFile, download: Download): Promise<OpenedRepository> {
   const { parts, distributions, content } = readRepomd(bytes);
   const packages = pickPart(parts, "primary");
-  if (!packages) throw new RepodataFault("malformed_metadata", "repomd.xml names no primary.xml that we can read");
+  if (!packages)
+    throw new RepodataFault("malformed_metadata", "repomd.xml lists no primary.xml in a supported compression");
   const updateinfo = pickPart(parts, "updateinfo");
   return {
     type: "rpm-md",
@@ -164,7 +168,7 @@ async function yast2Patterns(content: Content, download: Download): Promise<Repo
   const list = patternList(content);
   if (!list) return [];
   const body = await download(list.path);
-  if (!body) throw new RepodataFault("malformed_metadata", `${list.path} is announced and not there`);
+  if (!body) throw missingFile(list.path);
   const names = await readAtMost(body.pipeThrough(verified(list.checksum, list.path)), longestPatternList, list.path);
   return patternFiles(content, names);
 }

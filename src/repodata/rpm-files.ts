@@ -2,7 +2,7 @@ import { type RpmSection, malformed } from "./rpm-section.ts";
 
 export interface RpmFile {
   path: string;
-  /** A ghost belongs to the package and is not in it: a log, a cache. */
+  /** A ghost belongs to the package but is not in it, such as a log or a cache. */
   type: "file" | "dir" | "ghost";
 }
 
@@ -17,9 +17,9 @@ const tags = {
 const fileTypeMask = 0o170000;
 const directory = 0o040000;
 const ghostFlag = 1 << 6;
-const longestPath = 4096; // bytes, as Linux has it
+const maxPathLength = 4096; // as in Linux
 
-/** The file list: base names, each with the number of its folder. */
+/** Reads the file list: base names, each with the number of its folder. */
 export function readFiles(main: RpmSection): RpmFile[] {
   const paths = main.has(tags.baseNames) ? joinedPaths(main) : main.texts(tags.oldFileNames);
   const [modes, flags] = [main.numbers(tags.modes), main.numbers(tags.flags)];
@@ -38,9 +38,9 @@ function joinedPaths(main: RpmSection): string[] {
   if (indexes.length !== names.length) throw malformed(`${names.length} files in ${indexes.length} folders`);
   return names.map((name, index) => {
     const folder = directories[indexes[index] ?? -1];
-    if (folder === undefined) throw malformed(`file ${index} lies in no folder`);
-    if (folder.length + name.length > longestPath)
-      throw malformed(`file ${index} has a path of more than ${longestPath}`);
+    if (folder === undefined) throw malformed(`file ${index} has no folder`);
+    if (folder.length + name.length > maxPathLength)
+      throw malformed(`file ${index} has a path of more than ${maxPathLength} characters`);
     return folder + name;
   });
 }

@@ -2,18 +2,18 @@ import { type RpmHeader, readRpmHeader } from "./rpm-header.ts";
 import { malformed } from "./rpm-section.ts";
 import { concatenate } from "./streams.ts";
 
-/** An upload on its way to storage, and its header as soon as that has passed by. */
+/** An upload on its way to storage, and its header as soon as it has arrived. */
 export interface TappedRpm {
-  /** The same bytes; errors as soon as they show that this is no RPM, or at the end when it is not a whole one. */
+  /** The same bytes. Fails as soon as they are not those of an RPM, or at the end if it is not complete. */
   stream: ReadableStream<Uint8Array>;
-  /** Rejects when the stream errors or is cancelled, never unhandled. */
+  /** Rejects if the stream fails or is cancelled. The rejection is never unhandled. */
   header: Promise<RpmHeader>;
 }
 
-/** Reads the header of an RPM that streams by; of the payload nothing is kept. */
+/** Reads the header of an RPM while it streams. Keeps nothing of the payload. */
 export function tapRpmHeader(source: ReadableStream<Uint8Array>): TappedRpm {
   const { promise, resolve, reject } = Promise.withResolvers<RpmHeader>();
-  promise.catch(() => {}); // whoever awaits it sees it; who only reads the stream sees the stream's error
+  promise.catch(() => {}); // a caller that reads only the stream gets the stream's error
   const reader = source.getReader();
   const watch = new Watch(resolve);
   const stream = new ReadableStream<Uint8Array>(
@@ -29,7 +29,7 @@ export function tapRpmHeader(source: ReadableStream<Uint8Array>): TappedRpm {
           controller.enqueue(value);
         } catch (error) {
           reject(error);
-          await reader.cancel(error).catch(() => {}); // the source itself may have failed
+          await reader.cancel(error).catch(() => {}); // fails if the source has failed
           throw error;
         }
       },
@@ -43,7 +43,7 @@ export function tapRpmHeader(source: ReadableStream<Uint8Array>): TappedRpm {
   return { stream, header: promise };
 }
 
-/** Looks at the bytes as they pass and says when they are no RPM. */
+/** Checks the bytes while they pass, and throws if they are not an RPM. */
 class Watch {
   readonly #found: (header: RpmHeader) => void;
   readonly #collected = new Collected();
@@ -62,13 +62,14 @@ class Watch {
   }
 
   end(): void {
-    if (!this.#header) throw malformed("it ends within its header");
+    if (!this.#header) throw malformed("it ends inside its header");
     const { fileBytes = this.#seenBytes } = this.#header;
-    if (this.#seenBytes !== fileBytes) throw malformed(`it has ${this.#seenBytes} bytes and announces ${fileBytes}`);
+    if (this.#seenBytes !== fileBytes)
+      throw malformed(`it has ${this.#seenBytes} bytes, but its header says ${fileBytes}`);
   }
 }
 
-/** The first bytes of the file, joined only when there are enough to say something new. */
+/** The first bytes of the file. Joins the chunks only when there are enough to read more of the header. */
 class Collected {
   #chunks: Uint8Array[] = [];
   #bytes = 0;

@@ -4,13 +4,13 @@ import { type RpmFile, readFiles } from "./rpm-files.ts";
 import { type Relation, type RelationKind, readRelations } from "./rpm-relations.ts";
 import { RpmSection, longestHeader, malformed, sectionLength } from "./rpm-section.ts";
 
-/** What the header of an RPM says. Plain values: it can be kept as JSON. */
+/** The header of an RPM, as plain values that can be stored as JSON. */
 export interface RpmHeader {
   name: string;
   epoch: number;
   version: string;
   release: string;
-  /** `src` or `nosrc` for a source package, whatever machine it was made on. */
+  /** `src` or `nosrc` for a source package, whatever machine built it. */
   arch: string;
   isSource: boolean;
   summary: string;
@@ -20,38 +20,38 @@ export interface RpmHeader {
   vendor: string;
   packager: string;
   url: string;
-  /** What its files take when installed. */
+  /** The size of its installed files. */
   installedBytes: number;
-  /** Its payload, opened. */
+  /** The size of its decompressed payload. */
   archiveBytes: number;
   /** Seconds since 1970. */
   builtAt: number;
   buildHost: string;
   /** File name of the source package that it was built from. */
   sourceRpm: string;
-  /** Where the main header lies in the file; zypper fetches only this part when it may. */
+  /** The position of the main header in the file. zypper can fetch only this part. */
   headerStart: number;
   headerEnd: number;
-  /** How long the whole file is, when its signature header says so. */
+  /** The size of the whole file, if its signature header contains it. */
   fileBytes?: number;
   relations: Record<RelationKind, Relation[]>;
   files: RpmFile[];
 }
 
-/** Either the header, or how many bytes from the start of the file are needed to read it. */
+/** Either the header, or the number of bytes from the start of the file that are needed to read it. */
 export type RpmReading = { needBytes: number } | { header: RpmHeader };
 
 const leadBytes = 96;
 const leadMagic = 0xedabeedb;
 
 /**
- * Reads lead, signature header and main header from the first bytes of an RPM; the payload is never touched.
+ * Reads lead, signature header and main header from the first bytes of an RPM. Does not read the payload.
  *
  *     lead 96 | signature header | padding to 8 | main header | payload …
  */
 export function readRpmHeader(bytes: Uint8Array): RpmReading {
   if (bytes.byteLength >= 4 && new DataView(bytes.buffer, bytes.byteOffset).getUint32(0) !== leadMagic) {
-    throw malformed("it does not begin as an RPM does");
+    throw malformed("it does not begin with the magic number of an RPM");
   }
   const signatureBytes = sectionLength(bytes, leadBytes);
   if (signatureBytes === undefined) return { needBytes: leadBytes + 16 };
@@ -98,11 +98,11 @@ const tags = {
   longSize: 5009,
 } as const;
 
-/** Since rpm 4.14 the signature header carries a digest of the main header; a damaged upload is found here. */
+/** Since rpm 4.14 the signature header contains a digest of the main header, which detects a damaged upload. */
 function checkDigest(signature: RpmSection, main: Uint8Array): void {
-  const announced = signature.text(tags.signatureSha256);
-  if (announced !== undefined && announced !== hexDigest("sha256", main)) {
-    throw malformed("its header does not have the digest that it announces");
+  const expected = signature.text(tags.signatureSha256);
+  if (expected !== undefined && expected !== hexDigest("sha256", main)) {
+    throw malformed("its header has the wrong digest");
   }
 }
 
@@ -147,7 +147,7 @@ const archiveBytes = (signature: RpmSection, main: RpmSection): number =>
   main.number(tags.archiveSize) ??
   0;
 
-/** A name becomes part of file names and urls. rpm allows no white space in it; slashes would leave the folder. */
+/** Checks a text that becomes part of file names and URLs. rpm allows no white space in it; a slash would leave the folder. */
 function identifier(value: string, what: string): string {
   if (/^[^\s/\\\u0000-\u001f\u007f<>"'&]{1,200}$/.test(value) && value !== "." && value !== "..") return value;
   throw malformed(`its ${what} is ${JSON.stringify(value.slice(0, 80))}`);

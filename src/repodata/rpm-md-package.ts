@@ -3,14 +3,14 @@ import type { RpmFile } from "./rpm-files.ts";
 import type { RpmHeader } from "./rpm-header.ts";
 import { type Relation, relationKinds } from "./rpm-relations.ts";
 
-/** A package of a repository that we write: its header and what only its file can say. */
+/** A package of a repository that Kiln writes: its header and facts about its file. */
 export interface RepositoryPackage {
   header: RpmHeader;
   /** Relative to the repository. */
   location: string;
   sha256: string;
   fileBytes: number;
-  /** When the file came, in seconds since 1970. */
+  /** When the file was uploaded, in seconds since 1970. */
   fileTime: number;
 }
 
@@ -45,7 +45,7 @@ export const filelistsElement = ({ header, sha256 }: RepositoryPackage): string 
     marked(identity(header, sha256), { version: version(header), file: header.files.map(fileElement) }),
   );
 
-/** other.xml is for change logs, which we leave out; zypper and dnf want the package in it all the same. */
+/** other.xml is for change logs, which Kiln omits. But zypper and dnf require the package in it. */
 export const otherElement = ({ header, sha256 }: RepositoryPackage): string =>
   writeXml("package", marked(identity(header, sha256), { version: version(header) }));
 
@@ -78,7 +78,7 @@ function format(header: RpmHeader): XmlFields {
   return fields;
 }
 
-/** What others may require by path without fetching filelists.xml. */
+/** Files that other packages may require by path without fetching filelists.xml. */
 const isMainFile = (path: string) => path.startsWith("/etc/") || path.includes("bin/") || path === "/usr/lib/sendmail";
 
 const fileElement = ({ path, type }: RpmFile): XmlValue => (type === "file" ? path : marked({ type }, path));
@@ -90,13 +90,13 @@ function entry({ name, comparison, evr, isPre }: Relation): XmlValue {
   );
 }
 
-/** `1:2.0-3`; without an epoch it is 0, without a release none is compared. */
+/** Splits `1:2.0-3`. The default epoch is 0. Without a release, none is compared. */
 function splitEvr(evr: string): { epoch: string; ver: string; rel?: string } {
   const [, epoch = "0", ver = "", rel] = /^(?:(\d+):)?(.*?)(?:-([^-]*))?$/s.exec(evr) ?? [];
   return { epoch, ver, ...(rel !== undefined && { rel }) };
 }
 
-/** Requirements that somebody else must meet: not rpm's own features, nothing that the package itself provides. */
+/** Requirements that other packages must meet: without rpm's own features and without what the package itself provides. */
 function outsideNeeds({ relations, files }: RpmHeader): Relation[] {
   const own = new Set(relations.provides.map(relationKey));
   const ownMainFiles = new Set(files.map(({ path }) => path).filter(isMainFile));
@@ -112,7 +112,7 @@ const distinct = (relations: readonly Relation[]): Relation[] => [
   ...new Map(relations.map((one) => [`${relationKey(one)}${one.isPre ?? ""}`, one])).values(),
 ];
 
-/** Of `libc.so.6(GLIBC_2.2.5)`, `libc.so.6(GLIBC_2.34)` … the highest stands for all: a libc has every version before its own. */
+/** Keeps only the highest of `libc.so.6(GLIBC_2.2.5)`, `libc.so.6(GLIBC_2.34)` …: a libc provides all earlier versions too. */
 function newestLibc(needs: readonly Relation[]): Relation[] {
   const newest = needs.filter(isLibc).toSorted((a, b) => byGlibcVersion(b.name, a.name))[0];
   return newest ? [...needs.filter((one) => !isLibc(one)), newest] : [...needs];

@@ -6,7 +6,7 @@ import { concatenate } from "./streams.ts";
 
 export type { RepositoryPackage } from "./rpm-md-package.ts";
 
-/** A file of a repository that we wrote. */
+/** A file of a repository that Kiln writes. */
 export interface RepositoryFile {
   /** Relative to the repository, e.g. `repodata/4a0b…-primary.xml.gz`. */
   path: string;
@@ -24,12 +24,12 @@ const kinds = ["primary", "filelists", "other"] as const;
 type Kind = (typeof kinds)[number];
 
 /**
- * Writes an rpm-md repository as createrepo_c does: three lists, and repomd.xml, which comes last because whoever reads it
- * goes on to the others. The same packages at the same moment give the same bytes. The packages are taken one by one: only
- * the compressed lists are in memory.
+ * Writes an rpm-md repository as createrepo_c does: three lists, and last repomd.xml, because its readers then fetch the
+ * others. The same packages and `writtenAt` give the same bytes. Reads the packages one by one, so that only the compressed
+ * lists are in memory.
  *
- * @param count how many packages will come: it stands in the first line of each list
- * @param writtenAt seconds since 1970; the revision and the timestamps
+ * @param count number of packages, for the first line of each list
+ * @param writtenAt seconds since 1970, for the revision and the timestamps
  */
 export async function writeRpmMd(
   packages: Iterable<RepositoryPackage> | AsyncIterable<RepositoryPackage>,
@@ -42,7 +42,7 @@ export async function writeRpmMd(
     seen++;
     await Promise.all(lists.map((list) => list.add(one)));
   }
-  if (seen !== count) throw new Error(`rpm-md: ${count} packages announced, ${seen} came`);
+  if (seen !== count) throw new Error(`rpm-md: got ${seen} packages instead of ${count}`);
   const written = await Promise.all(lists.map((list) => list.finish()));
   return [...written.map(({ file }) => file), repomdFile(written, writtenAt)];
 }

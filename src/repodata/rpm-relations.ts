@@ -12,16 +12,16 @@ export const relationKinds = [
 ] as const;
 export type RelationKind = (typeof relationKinds)[number];
 
-/** How a relation compares versions, in the words of rpm-md. */
+/** How a relation compares versions, in rpm-md's terms. */
 export type Comparison = "LT" | "LE" | "EQ" | "GE" | "GT";
 
 export interface Relation {
   /** A package, a capability, a path or a rich expression in parentheses. */
   name: string;
   comparison?: Comparison;
-  /** `epoch:version-release`, as it stands in the header. */
+  /** `epoch:version-release`, as in the header. */
   evr?: string;
-  /** Needed already while scripts run at installation. */
+  /** Needed while scripts run at installation. */
   isPre?: true;
 }
 
@@ -36,7 +36,7 @@ const relationTags: Record<RelationKind, readonly [number, number, number]> = {
   supplements: [5052, 5053, 5054],
   enhances: [5055, 5056, 5057],
 };
-/** rpm before 4.12 had two lists, the strong half of each marked by a flag. Distributions of that time still build images. */
+/** rpm before 4.12 had two lists, with a flag for strong relations. Distributions of that time are still used for images. */
 const oldWeakTags = { forward: [1156, 1157, 1158], backward: [1159, 1160, 1161] } as const;
 
 const sense = { less: 1 << 1, greater: 1 << 2, equal: 1 << 3, strong: 1 << 27 };
@@ -50,7 +50,7 @@ const comparisons: { [sense: number]: Comparison } = {
   [sense.greater]: "GT",
 };
 
-/** All relations of a package, as they stand in its header. */
+/** Reads all relations of a package from its header. */
 export function readRelations(main: RpmSection): Record<RelationKind, Relation[]> {
   const read = (tags: readonly [number, number, number]) => withFlags(main, tags).map(({ relation }) => relation);
   const forward = withFlags(main, oldWeakTags.forward);

@@ -1,7 +1,7 @@
 import { RepodataFault } from "./fault.ts";
 
 /**
- * One header structure of an RPM, as rpm's format description calls it: the signature and the main header are two of them.
+ * One header structure of an RPM, in the terms of rpm's format description. An RPM has two: the signature and the main header.
  *
  *     8e ad e8 01 | reserved 4 | entries 4 | store bytes 4 | entries × (tag, type, offset, count) | store
  */
@@ -9,11 +9,11 @@ const introBytes = 16;
 const entryBytes = 16;
 const magic = 0x8eade801;
 
-/** Both headers together; a kernel's source list has 4 MB, rpm itself allows 256 MiB. */
+/** Limit of both headers together. A kernel's source list has 4 MB; rpm itself allows 256 MiB. */
 export const longestHeader = 16 * 2 ** 20; // bytes
-const mostEntries = 4096; // rpm knows about 500 tags
-/** Strings and numbers of one header together: 500,000 files have four values each. */
-const mostValues = 2_000_000;
+const maxEntries = 4096; // rpm has about 500 tags
+/** Strings and numbers of one header: 500,000 files with four values each. */
+const maxValues = 2_000_000;
 
 const widths = { char: 1, int8: 1, int16: 2, int32: 4, int64: 8 } as const;
 const types = [
@@ -35,30 +35,30 @@ interface Entry {
   count: number;
 }
 
-export const malformed = (why: string) => new RepodataFault("malformed_package", `not a sound RPM: ${why}`);
+export const malformed = (why: string) => new RepodataFault("malformed_package", `not a valid RPM: ${why}`);
 
-/** How long the header at `at` is, once its first 16 bytes are there; undefined until then. */
+/** The length of the header at `at`; undefined until its first 16 bytes are there. */
 export function sectionLength(bytes: Uint8Array, at: number): number | undefined {
   if (bytes.byteLength < at + introBytes) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset + at, introBytes);
   if (view.getUint32(0) !== magic) throw malformed(`no header at byte ${at}`);
   const [entries, storeBytes] = [view.getUint32(8), view.getUint32(12)];
-  if (entries > mostEntries) throw malformed(`a header of ${entries} entries`);
+  if (entries > maxEntries) throw malformed(`a header of ${entries} entries`);
   const length = introBytes + entries * entryBytes + storeBytes;
   if (length > longestHeader) throw malformed(`a header of ${length} bytes`);
   return length;
 }
 
 /**
- * The values of a header, decoded when asked for. A hostile header may let a thousand entries point to the same megabytes;
- * sound ones never overlap, so everything decoded together may not be longer than the store.
+ * The values of a header, decoded on demand. In a hostile header, a thousand entries may point to the same megabytes. In a valid
+ * header they never overlap, so the decoded values together may not be longer than the store.
  */
 export class RpmSection {
   readonly #entries = new Map<number, Entry>();
   readonly #store: Uint8Array;
   readonly #view: DataView;
   #bytesLeft: number;
-  #valuesLeft = mostValues;
+  #valuesLeft = maxValues;
 
   /** `bytes`: exactly one header, of `sectionLength` bytes. */
   constructor(bytes: Uint8Array) {
@@ -74,7 +74,7 @@ export class RpmSection {
     return this.#entries.has(tag);
   }
 
-  /** The first string of a tag; of translated ones the untranslated. */
+  /** The first string of a tag. In a translated text that is the original. */
   text(tag: number): string | undefined {
     return this.#strings(tag, 1)[0];
   }
@@ -103,10 +103,10 @@ export class RpmSection {
     const type = types[view.getUint32(at + 4)];
     const [offset, count] = [view.getUint32(at + 8), view.getUint32(at + 12)];
     if (type === undefined) throw malformed(`tag ${tag} has an unknown type`);
-    if (offset > this.#store.byteLength) throw malformed(`tag ${tag} lies outside its header`);
+    if (offset > this.#store.byteLength) throw malformed(`tag ${tag} is outside its header`);
     const width = type in widths ? widths[type as keyof typeof widths] : 1; // a string has at least its closing zero
     if (type !== "null" && count * width > this.#store.byteLength - offset) {
-      throw malformed(`tag ${tag} has ${count} values, more than its header can hold`);
+      throw malformed(`tag ${tag} has ${count} values, more than fit in its header`);
     }
     this.#entries.set(tag, { type, offset, count });
   }
@@ -136,7 +136,7 @@ export class RpmSection {
     let at = entry.offset;
     for (let left = Math.min(entry.count, atMost); left > 0; left--) {
       const end = this.#store.indexOf(0, at);
-      if (end < 0) throw malformed(`tag ${tag} has a text without an end`);
+      if (end < 0) throw malformed(`tag ${tag} has an unterminated text`);
       this.#spend(1, end + 1 - at);
       strings.push(decode(this.#store.subarray(at, end)));
       at = end + 1;
@@ -147,12 +147,12 @@ export class RpmSection {
   #spend(values: number, bytes: number): void {
     this.#valuesLeft -= values;
     this.#bytesLeft -= bytes;
-    if (this.#valuesLeft < 0) throw malformed(`a header of more than ${mostValues} values`);
+    if (this.#valuesLeft < 0) throw malformed(`a header of more than ${maxValues} values`);
     if (this.#bytesLeft < 0) throw malformed("values that overlap");
   }
 }
 
-/** Packages from before 2005 are Latin-1; a text that is not UTF-8 is taken for that. */
+/** Packages from before 2005 are in Latin-1, so a text that is not UTF-8 is read as Latin-1. */
 function decode(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);

@@ -10,24 +10,24 @@ interface Described {
   version: string;
   release: string;
   arch: string;
-  /** Set when the package stands for a pattern: it provides `pattern() = base`. */
+  /** Set if the package stands for a pattern: it provides `pattern() = base`. */
   pattern?: string;
   summary: string;
   description: string;
 }
 
-/** A package as the search and the lists of installed software show it: one row per package and repository revision. */
+/** A package in the search and in lists of installed software: one row per package and repository revision. */
 export interface SearchRow extends Described {
-  /** Of the file to download. */
+  /** Size of the file to download. */
   sizeBytes: number;
   installedBytes: number;
-  /** Of the file, which only patterns of the older layout do not have. */
+  /** Checksum of the file. Only patterns of the older layout have no file. */
   checksum?: Checksum;
-  /** Of the file, relative to the repository; checked: never outside it. */
+  /** Path of the file, relative to the repository and checked to be inside it. */
   location?: string;
 }
 
-/** A package as the solver's pool lists it after it has read a slice. */
+/** A package as the solver lists it after reading a slice. */
 export interface ListedPackage extends Described {
   downloadSizeBytes: number;
   installSizeBytes: number;
@@ -36,8 +36,8 @@ export interface ListedPackage extends Described {
 }
 
 /**
- * The row of a package in the pool. The pool has parsed the slice anyway, so that no second XML parser reads it, and search
- * can never show what the solver does not know. Without a checksum or a location nothing could be downloaded and checked.
+ * The row of a package that the solver lists. Because the rows come from the solver, no second XML parser is needed, and search
+ * never shows a package that the solver does not know. A package without a checksum or a location could not be downloaded.
  */
 export function searchRow(listed: ListedPackage): SearchRow {
   const { checksum, location } = listed;
@@ -51,7 +51,7 @@ export function searchRow(listed: ListedPackage): SearchRow {
   };
 }
 
-/** The row of a pattern of the older layout: to libsolv a package called `pattern:…`, of which there is no file. */
+/** The row of a pattern of the older layout, which is a package without a file, named `pattern:…`, in libsolv. */
 export function patternRow(listed: ListedPackage & { pattern: string }): SearchRow {
   return { ...described(listed), name: listed.pattern };
 }
@@ -70,8 +70,8 @@ const described = ({ name, epoch, version, release, arch, pattern, ...listed }: 
 });
 
 /**
- * Rows as JSON arrays of at most `maxBytes`, for `INSERT … SELECT … FROM json_each(?1)`: D1 takes 100 bound parameters a
- * statement and values below 1 MB, so one parameter that holds many rows is forty times fewer calls.
+ * Rows as JSON arrays of at most `maxBytes`, for `INSERT … SELECT … FROM json_each(?1)`. D1 allows 100 bound parameters per
+ * statement and values below 1 MB, so one parameter with many rows needs forty times fewer calls.
  */
 export function* jsonBatches(rows: Iterable<unknown>, maxBytes = 900_000): Generator<string> {
   let batch: string[] = [];

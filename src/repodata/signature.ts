@@ -3,15 +3,15 @@ import { RepodataFault } from "./fault.ts";
 
 export const longestSignature = 64 * 1024; // bytes
 export const longestKey = 256 * 1024; // bytes
-const mostKeys = 16;
+const maxKeys = 16;
 const clockSkewMs = 24 * 60 * 60 * 1000;
 
-/** Algorithms that no longer prove who signed. Such a repository is imported, and its weakness is shown. */
+/** Algorithms that no longer prove the signer. Such a repository is imported, and the weakness is shown. */
 export type Weakness = "md5" | "sha1" | "ripemd160" | "dsa" | "short_rsa";
 
-/** Who signed the index of a repository. All dates are in milliseconds since 1970. */
+/** The signer of a repository's index. All times are in milliseconds since 1970. */
 export interface Signer {
-  /** Of the primary key, 40 (v4) or 64 (v6) hex digits, upper case as gpg prints it. */
+  /** Of the primary key: 40 (v4) or 64 (v6) hex digits in upper case, as gpg prints them. */
   fingerprint: string;
   userIds: string[];
   signedAt: number;
@@ -19,11 +19,11 @@ export interface Signer {
 }
 
 /**
- * Checks a detached signature, armoured or binary, with the keys beside it and says who made it. Anything else than a
- * signature over exactly these bytes by one of these keys is a fault: somebody changed something.
+ * Checks a detached signature, armoured or binary, with the keys next to it, and returns the signer. Refuses everything but a
+ * signature of exactly these bytes by one of these keys.
  *
- * The key comes from where the repository comes from, so a first import proves nothing but that the parts fit together.
- * Its worth is the fingerprint: `isSameSigner` holds every refresh to it.
+ * The key comes from the same server as the repository, so the first import proves only that they belong together. The
+ * fingerprint is what protects later refreshes: see `isSameSigner`.
  */
 export async function verifySigner(signed: Uint8Array, signature: Uint8Array, keys: Uint8Array): Promise<Signer> {
   const verificationKeys = await readPublicKeys(keys);
@@ -43,7 +43,7 @@ export async function verifySigner(signed: Uint8Array, signature: Uint8Array, ke
   throw fault("is not a signature of this file by the repository's key", failure);
 }
 
-/** A public key beside a signature, in our own armour; the fingerprint in lower case. */
+/** A public key next to a signature, armoured by Kiln. The fingerprint is in lower case. */
 export interface SigningKey {
   name: string;
   fingerprint: string;
@@ -60,12 +60,12 @@ export async function signingKeysOf(keys: Uint8Array): Promise<SigningKey[]> {
   }));
 }
 
-/** Whether a refreshed repository is still signed by whom it was: then a first signature may come, but none may go or change. */
+/** Whether a refreshed repository still has its signer. An unsigned one may get a signer, but no signer may go or change. */
 export const isSameSigner = (known: string | undefined, now: Signer | undefined): boolean =>
   known === undefined || known === now?.fingerprint;
 
-// Old distributions are signed with SHA-1, DSA or 1024-bit RSA. We still check them: refusing to look would let a changed
-// file pass as unsigned. What they are worth is said by `weakness`.
+// Old distributions are signed with SHA-1, DSA or 1024-bit RSA. We still check them, because otherwise a changed file would
+// pass as unsigned. `weakness` says how little such a signature proves.
 export const weakAllowed = {
   ...config,
   rejectHashAlgorithms: new Set<enums.hash>(),
@@ -90,16 +90,16 @@ async function parseSignature(bytes: Uint8Array): Promise<Signature> {
   }
 }
 
-/** Key files may hold several armoured blocks, one after the other. */
+/** A key file may contain several armoured blocks, one after the other. */
 async function readPublicKeys(bytes: Uint8Array): Promise<Key[]> {
   if (bytes.byteLength > longestKey) throw fault("has a key file that is too large");
   try {
     const keys = isArmoured(bytes)
       ? await Promise.all(armouredBlocks(bytes).map((armoredKeys) => readKeys({ armoredKeys, config: weakAllowed })))
       : [await readKeys({ binaryKeys: bytes, config: weakAllowed })];
-    return keys.flat().slice(0, mostKeys);
+    return keys.flat().slice(0, maxKeys);
   } catch (error) {
-    throw fault("has a key file that holds no OpenPGP key", error);
+    throw fault("has a key file without an OpenPGP key", error);
   }
 }
 
@@ -107,12 +107,12 @@ const armouredBlocks = (bytes: Uint8Array): string[] =>
   new TextDecoder()
     .decode(bytes)
     .match(/-----BEGIN PGP PUBLIC KEY BLOCK-----[^]*?-----END PGP PUBLIC KEY BLOCK-----/g)
-    ?.slice(0, mostKeys) ?? [];
+    ?.slice(0, maxKeys) ?? [];
 
 function signerOf(signature: Signature, keyId: { toHex(): string }, keys: readonly Key[]): Signer {
   const key = keys.find((one) => one.getKeys().some((part) => part.getKeyID().toHex() === keyId.toHex()));
   const packet = signature.packets.find((one) => one.issuerKeyID.toHex() === keyId.toHex());
-  if (!key || !packet?.created) throw fault("names no key that we hold");
+  if (!key || !packet?.created) throw fault("names a key that is not in the key file");
   const weakness = weaknessOf(packet.hashAlgorithm, key);
   return {
     fingerprint: key.getFingerprint().toUpperCase(),

@@ -1,25 +1,25 @@
 import { RepodataFault } from "./fault.ts";
 
-/** What stands before the records. */
+/** The part of a document before its records. */
 export interface Head {
-  /** As it came; put before each slice. */
+  /** As received; put before each slice. */
   bytes: Uint8Array;
-  /** Where the first record may begin. */
+  /** The first position at which a record may begin. */
   contentAt: number;
-  /** An XML root without content: nothing may follow. */
+  /** An XML root without content: no record may follow. */
   isEmpty?: boolean;
 }
 
-/** How a document of many records looks around them. */
+/** The format of a document of many records. */
 export interface Layout {
   /** Its name in messages. */
   what: string;
-  /** How a record ends: by the end of an XML element, or where the next paragraph begins. */
+  /** A record ends at the end of an XML element, or where the next paragraph begins. */
   records: { element: string } | { paragraph: string };
   /** Put after each slice. */
   tail: string;
   readHead(start: Uint8Array): Head;
-  /** Looks at what follows the last complete record: the proper end, a last record without end mark, or a fault. */
+  /** Checks the bytes after the last complete record: the end of the document, a last record without an end mark, or a fault. */
   readRest(rest: Uint8Array, head: Head): "end" | "record";
 }
 
@@ -41,12 +41,12 @@ function xml(root: string, element: string, what: string): Layout {
     readHead: (start) => xmlHead(start, root, what),
     readRest(rest, head) {
       if (closesRoot(latin1(rest), root, head)) return "end";
-      throw malformed(`${what} ends before </${root}>, or goes on after it`);
+      throw malformed(`${what} ends before </${root}>, or continues after it`);
     },
   };
 }
 
-/** yast2's packages and patterns: no end mark, so that only the checksum tells whether it is whole. */
+/** yast2's packages and patterns. They have no end mark, so only the checksum detects truncation. */
 function susetags(what: string, versions: string[], paragraph: string): Layout {
   return {
     what,
@@ -62,12 +62,12 @@ function susetags(what: string, versions: string[], paragraph: string): Layout {
     readRest(rest) {
       if (latin1(rest.subarray(0, paragraph.length)) === paragraph) return "record";
       if (latin1(rest).trim() === "") return "end";
-      throw malformed(`${what} has something else than ${paragraph}`);
+      throw malformed(`${what} contains something other than ${paragraph}`);
     },
   };
 }
 
-const byteOrderMark = "\u00ef\u00bb\u00bf"; // of UTF-8, read as latin1
+const byteOrderMark = "\u00ef\u00bb\u00bf"; // in UTF-8, read as latin1
 
 function xmlHead(start: Uint8Array, root: string, what: string): Head {
   const text = latin1(start);
@@ -86,7 +86,7 @@ function closesRoot(rest: string, root: string, { isEmpty = false }: Head): bool
   return tag !== undefined && skipMisc(rest, at + tag.length) === rest.length;
 }
 
-/** Skips white space, comments and processing instructions, in one pass: a regular expression would try all combinations. */
+/** Skips white space, comments and processing instructions in one pass. A regular expression would try all combinations. */
 function skipMisc(text: string, from: number): number {
   let at = from;
   for (;;) {

@@ -4,31 +4,31 @@ import { RepodataFault } from "./fault.ts";
 import { concatenate, peek } from "./streams.ts";
 import { type Head, type Layout, layouts } from "./slice-layouts.ts";
 
-/** A complete, small document with some of the records of a large one. */
+/** A small, complete document with some records of a large one. */
 export interface Slice {
   bytes: Uint8Array;
   records: number;
 }
 
 export interface SliceLimits {
-  /** A slice ends when it holds so many records … */
+  /** A slice ends when it has this many records … */
   records: number;
-  /** … or so many bytes; one record may still come on top. */
+  /** … or this many bytes, plus at most one record. */
   bytes: number;
-  /** No record may be longer: libsolv has to hold it, and the longest real one (a kernel's) has 1.1 MB. */
+  /** Limit of one record, which libsolv holds in memory. The longest real one (a kernel's) has 1.1 MB. */
   recordBytes: number;
 }
 
 const defaultLimits: SliceLimits = { records: 16_000, bytes: 4 * 2 ** 20, recordBytes: 4 * 2 ** 20 };
-const longestHead = 64 * 1024; // bytes: what stands before the first record
+const maxHeadBytes = 64 * 1024;
 
-/** What can be cut: the `packages` of yast2 are called susetags, its files of patterns patterns. */
+/** Documents that can be sliced. `susetags` is yast2's `packages`, `patterns` one of its pattern files. */
 export type SlicedDocument = keyof typeof layouts;
 
 /**
- * Cuts primary.xml, updateinfo.xml, yast2's packages or patterns into documents of bounded size, each with the original head. Memory
- * holds one slice and one chunk. Checked here: the head, the end, no DOCTYPE, no endless record. Whether the records are
- * sound is said by the parser that reads the slices: every byte goes to it.
+ * Cuts primary.xml, updateinfo.xml, yast2's packages or patterns into documents of limited size, each with the original head. Only
+ * one slice and one chunk are in memory. Checks the head, the end, and that there is no DOCTYPE and no endless record. The
+ * parser of the slices gets every byte, and checks the records.
  */
 export async function* slices(
   source: ReadableStream<Uint8Array>,
@@ -36,7 +36,7 @@ export async function* slices(
   limits: Partial<SliceLimits> = {},
 ): AsyncGenerator<Slice> {
   const layout: Layout = layouts[document];
-  const { start, stream } = await peek(source, longestHead);
+  const { start, stream } = await peek(source, maxHeadBytes);
   const slicer = new Slicer(layout.readHead(start), layout, { ...defaultLimits, ...limits });
   for await (const chunk of stream) {
     slicer.push(chunk);
@@ -71,7 +71,7 @@ class Slicer {
     this.#window.append(chunk);
   }
 
-  /** A full slice, if the bytes so far hold one. */
+  /** A full slice, if there are enough bytes for one. */
   next(): Slice | undefined {
     const { records, bytes, recordBytes } = this.#limits;
     while (this.#records < records && this.#cutAt - this.#sliceAt < bytes) {

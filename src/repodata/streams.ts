@@ -1,8 +1,8 @@
 import { atMost } from "./limits.ts";
 
 /**
- * A stream that asks a generator for its next chunk only when somebody reads. `abandon` lets go of the generator's source
- * when the reader goes away: a generator that was never asked does not run its `finally`.
+ * A stream that takes the next chunk from a generator only when it is read. If the reader cancels, `abandon` releases the
+ * generator's source: a generator that never started does not run its `finally`.
  */
 export function streamOf(chunks: AsyncGenerator<Uint8Array>, abandon: () => Promise<void>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
@@ -21,7 +21,7 @@ export function streamOf(chunks: AsyncGenerator<Uint8Array>, abandon: () => Prom
   );
 }
 
-/** The first bytes of a stream (fewer when it is shorter), and the stream as if nobody had looked. */
+/** The first bytes of a stream (fewer if it is shorter), and a stream of all its bytes. */
 export async function peek(
   source: ReadableStream<Uint8Array>,
   bytes: number,
@@ -54,7 +54,7 @@ async function* resumed(
   }
 }
 
-/** A short document as a whole: repomd.xml, a signature, a key. */
+/** Reads a whole short document, such as repomd.xml, a signature or a key. */
 export async function readAtMost(
   stream: ReadableStream<Uint8Array>,
   maxBytes: number,

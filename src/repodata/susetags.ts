@@ -2,30 +2,30 @@ import { type Checksum, parseChecksum } from "./checksum.ts";
 import { RepodataFault } from "./fault.ts";
 import { insideRepository } from "./location.ts";
 
-export const longestContent = 2 ** 20; // bytes; the largest we know of, an installation medium's, has 60 KB
+export const longestContent = 2 ** 20; // bytes; the largest known one, of an installation medium, has 60 KB
 
 /** The file `content` of a `yast2` repository, the layout before rpm-md. */
 export interface Content {
-  /** What it is called: LABEL, or the name after DISTRO's cpe. */
+  /** The name of the repository, from LABEL. */
   label?: string;
   distributions: { cpeId?: string; name: string }[];
-  /** Where the descriptions lie, e.g. `suse/setup/descr`. */
+  /** The folder of the descriptions, e.g. `suse/setup/descr`. */
   descriptionDirectory: string;
-  /** Where the packages lie, below it a folder per architecture, e.g. `suse`. */
+  /** The folder of the packages, with a subfolder per architecture, e.g. `suse`. */
   dataDirectory: string;
-  /** Files below the description directory, by name. */
+  /** Checksums of the files below the description directory, by name. */
   descriptions: Map<string, Checksum>;
-  /** Public keys in the root, by name. */
+  /** Checksums of the public keys in the root, by name. */
   keys: Map<string, Checksum>;
 }
 
-/** A file of a yast2 repository with what we must find in it. */
+/** A file of a yast2 repository and its checksum. */
 export interface DescribedFile {
   path: string;
   checksum: Checksum;
 }
 
-/** Reads `content`: lines of `KEY value`, from YaST's first days to its last. Keys that we do not need are skipped. */
+/** Reads `content`: lines of `KEY value`, of any version of YaST. Skips unneeded keys. */
 export function readContent(bytes: Uint8Array): Content {
   if (bytes.byteLength > longestContent) {
     throw new RepodataFault("too_large", `content is larger than ${longestContent} bytes`);
@@ -42,7 +42,7 @@ export function readContent(bytes: Uint8Array): Content {
     if (key !== undefined && value !== undefined) take(content, key, value);
   }
   if (!content.descriptionDirectory || !content.dataDirectory) {
-    throw new RepodataFault("malformed_metadata", "content names no DESCRDIR or no DATADIR");
+    throw new RepodataFault("malformed_metadata", "content has no DESCRDIR or no DATADIR");
   }
   return content;
 }
@@ -50,14 +50,14 @@ export function readContent(bytes: Uint8Array): Content {
 /** The list of packages. */
 export function packagesFile(content: Content): DescribedFile {
   const file = described(content, "packages");
-  if (!file) throw new RepodataFault("malformed_metadata", "content lists no file of packages");
+  if (!file) throw new RepodataFault("malformed_metadata", "content lists no packages file");
   return file;
 }
 
-/** Summaries and descriptions stand in files of their own, one per language. */
+/** Summaries and descriptions are in separate files, one per language. */
 export const englishFile = (content: Content): DescribedFile | undefined => described(content, "packages.en");
 
-/** All patterns in one file, as the last of these repositories have them; read instead of the list where both are there. */
+/** All patterns in one file, as in the newest of these repositories. If it exists, the list is not read. */
 export const mergedPatternsFile = (content: Content): DescribedFile | undefined => described(content, "patterns.pat");
 
 /** The list that names a file for each pattern. */
@@ -67,14 +67,14 @@ export function patternList({ descriptionDirectory, descriptions }: Content): De
 }
 
 export const longestPatternList = 64 * 1024; // bytes; a distribution has a hundred patterns, in 4 KB
-const mostPatternFiles = 500;
+const maxPatternFiles = 500;
 
-/** The files that the list names, one a line. A file that META does not name could not be checked. */
+/** The files in the list, one per line. META must list their checksums. */
 export function patternFiles(content: Content, list: Uint8Array): DescribedFile[] {
   const names = new TextDecoder().decode(list).split("\n");
   const files = names.map((name) => name.trim()).filter((name) => name.endsWith(".pat") || name.includes(".pat."));
-  if (files.length > mostPatternFiles) {
-    throw new RepodataFault("too_large", `patterns names more than ${mostPatternFiles} files`);
+  if (files.length > maxPatternFiles) {
+    throw new RepodataFault("too_large", `patterns lists more than ${maxPatternFiles} files`);
   }
   return files.map((name) => {
     const file = described(content, name);
@@ -83,7 +83,7 @@ export function patternFiles(content: Content, list: Uint8Array): DescribedFile[
   });
 }
 
-/** A file in the compression that is smallest to fetch; META says which of them exist. */
+/** Picks the smallest compression of a file. META lists the existing ones. */
 function described({ descriptionDirectory, descriptions }: Content, name: string): DescribedFile | undefined {
   for (const suffix of [".xz", ".bz2", ".gz", ""]) {
     const checksum = descriptions.get(name + suffix);
@@ -116,7 +116,7 @@ function take(content: Content, key: string, value: string): void {
   }
 }
 
-/** `cpe:/o:opensuse:opensuse:12.1,openSUSE 12.1`, the name with escaped commas as it comes. */
+/** Splits `cpe:/o:opensuse:opensuse:12.1,openSUSE 12.1`. Escaped commas in the name stay. */
 function distribution(value: string): { cpeId?: string; name: string } {
   const [, cpeId, name] = /^(cpe:[^,]+),(.*)$/.exec(value) ?? [];
   return cpeId === undefined ? { name: value } : { cpeId, name: name ?? "" };

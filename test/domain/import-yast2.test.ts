@@ -156,7 +156,7 @@ describe("patterns of the layout before rpm-md", () => {
   });
 
   it.each<[string, RepositoryFiles, Record<string, string | undefined>, RegExp]>([
-    ["a pattern is not the announced one", lonePatterns, { "base-12.1-3.x86_64.pat": "0".repeat(40) }, /announced 000/],
+    ["a pattern is not the announced one", lonePatterns, { "base-12.1-3.x86_64.pat": "0".repeat(40) }, /expected 000/],
     ["the list is not the announced one", lonePatterns, { patterns: "0".repeat(40) }, /patterns: sha1 is/],
     ["a listed pattern has no checksum", lonePatterns, { "base-12.1-3.x86_64.pat": undefined }, /no checksum for base/],
     [
@@ -185,6 +185,6 @@ it("refuses it whole when its list of packages is not the announced one", async 
     importState: "failed",
     revision: null,
     parts: [],
-    problem: expect.stringMatching(/announced/),
+    problem: expect.stringMatching(/expected/),
   });
 });

@@ -14,7 +14,7 @@ describe("verified", () => {
   it("errors at the end, with both checksums, when a byte differs", async () => {
     const expected = parseChecksum("sha", createHash("sha1").update(text).digest("hex"));
     const stream = inChunks(text.replace("n", "N")).pipeThrough(verified(expected, "primary.xml.gz"));
-    await expectFault(collected(stream), "checksum_mismatch", new RegExp(`primary.xml.gz.*announced ${expected.hex}`));
+    await expectFault(collected(stream), "checksum_mismatch", new RegExp(`primary.xml.gz.*expected ${expected.hex}`));
   });
 
   it("errors when bytes are missing", async () => {

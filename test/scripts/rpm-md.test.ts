@@ -241,7 +241,7 @@ describe("writeRpmMd", () => {
   });
 
   it("refuses a wrong count", async () => {
-    await expect(writeRpmMd(packages(), 1, 0)).rejects.toThrow("1 packages announced");
+    await expect(writeRpmMd(packages(), 1, 0)).rejects.toThrow("instead of 1");
   });
 
   it("is read by zypper: refresh, search, and an installation up to the last step", () => {
