@@ -49,7 +49,7 @@ export class GuestWeb {
   /** A visitor's request, its head in `guestHeadHeader`. `order` says whether there is an agent to hear it. */
   async visit(request: Request, order: (order: TestdriveOrder) => boolean): Promise<Response> {
     const asked = readGuestHead(GuestRequest, request.headers.get(guestHeadHeader));
-    if (!asked) return refused(400, "This cannot be asked of a machine.");
+    if (!asked) return refused(400, "This request cannot be sent to a testdrive.");
     if (this.#visits.size >= maxVisits) return refused(503, "This machine has as many visitors as it can take.");
     const visit = newToken();
     const { answered } = this.#open(visit, asked, request.body);
@@ -67,7 +67,7 @@ export class GuestWeb {
   #body(visit: string): Response {
     const found = this.#visits.get(visit);
     if (!found?.body) return left();
-    const tooMuch = refused(413, `At most ${maxGuestRequestBytes} bytes may be sent to a machine.`);
+    const tooMuch = refused(413, `A request to a testdrive may have at most ${maxGuestRequestBytes} bytes.`);
     const size = atMost(maxGuestRequestBytes, () => this.#excuse(visit, tooMuch));
     const body = found.body.pipeThrough(size, { signal: found.over.signal });
     found.body = null;

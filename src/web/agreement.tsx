@@ -10,7 +10,7 @@ import { signIn } from "./sign-in.tsx";
 
 const path = "/agreements/:baseSystem";
 
-/** Where a person reads the legal agreement of a base system, and accepts it. */
+/** The page to read and accept the legal agreement of a base system. */
 export const agreementPage = factory
   .createApp()
   .use(path, signIn)
@@ -28,7 +28,7 @@ export const agreementPage = factory
     const agreement = await getAgreement(db, c.req.param("baseSystem"));
     const { form_token: given = "" } = await readParams(c);
     if (!sameSecret(given, await formTokenOf(c.env, account, agreement))) {
-      throw new Refusal("access_denied", { message: "This form is out of date. Please read the agreement again." });
+      throw new Refusal("access_denied", { message: "This form has expired. Please read the agreement again." });
     }
 
     await acceptAgreement(db, account.id, agreement);
@@ -37,7 +37,7 @@ export const agreementPage = factory
     return await page(c, <AgreementView agreement={agreement} accepted={accepted} />, { title: "Agreement accepted" });
   });
 
-/** Binds the form to the account and to the text that it shows: nobody accepts what he did not get to read. */
+/** Binds the form to the account and to the text that it shows, so that an account accepts only the text that it saw. */
 const formTokenOf = (secrets: Pick<Env, "API_KEY_PEPPER">, account: { id: number }, agreement: Agreement) =>
   keyedHash(secrets.API_KEY_PEPPER, `accept agreement ${account.id} ${agreement.baseSystem} ${agreement.sha256}`);
 
@@ -51,13 +51,13 @@ const AgreementView = ({ agreement, accepted, formToken }: AgreementProps) => (
   <Column>
     <h1>{agreement.title}</h1>
     <p>
-      Appliances on the base system <strong>{agreement.baseSystem}</strong> are built and published by those who accept
-      this text.
+      To build or publish appliances on the base system <strong>{agreement.baseSystem}</strong>, you must accept this
+      text.
     </p>
     {accepted && (
       <p role="status">
-        You accepted it on <time datetime={accepted.toISOString()}>{dayOf(accepted)}</time>. Your appliances can be
-        built.
+        You accepted it on <time datetime={accepted.toISOString()}>{dayOf(accepted)}</time>. You can build your
+        appliances.
       </p>
     )}
     {paragraphsOf(agreement.text).map((paragraph) => (

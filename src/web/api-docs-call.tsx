@@ -10,7 +10,7 @@ export const Words = ({ of: text }: { of: string }) => (
   <>{text.split("`").map((part, at) => (at % 2 === 0 ? part : <code>{part}</code>))}</>
 );
 
-/** One call of the API: what it takes, what it answers and what it refuses. */
+/** One API call: its parameters, body, answer and errors. */
 export const Call = ({ operation }: { operation: Operation }) => {
   const { name, summary, details, versions, deprecated, body, answer } = operation;
   const parameters = parametersOf(operation);
@@ -29,7 +29,7 @@ export const Call = ({ operation }: { operation: Operation }) => {
         </p>
       )}
       {deprecated ? (
-        <p class="quiet">The same as above, for old clients.</p>
+        <p class="quiet">The same as the call above, for old clients.</p>
       ) : (
         <>
           {parameters.length > 0 && <Parameters parameters={parameters} />}
@@ -77,7 +77,7 @@ const RequestBody = ({ body }: { body: Body }) => {
     case "file":
       return (
         <p>
-          <span class="label">Body</span> {body.what} As the field <code>file</code> of a form, or by itself.
+          <span class="label">Body</span> {body.what} As the field <code>file</code> of a form, or as the whole body.
         </p>
       );
     case "text":
@@ -100,7 +100,7 @@ const AnswerOf = ({ answer }: { answer: Answer }) =>
     </p>
   );
 
-/** Long documents wait behind their name. */
+/** Long documents are collapsed. */
 const Example = ({ title, document }: { title: string; document: string }) => (
   <details open={document.split("\n").length <= 8}>
     <summary>{title}</summary>
@@ -111,7 +111,7 @@ const Example = ({ title, document }: { title: string; document: string }) => (
 );
 
 const Refusals = ({ operation }: { operation: Operation }) => {
-  // What every call can answer stands in the table of errors.
+  // Errors that every call can return are only in the table of errors.
   const own = possibleRefusals(operation, "v2").filter(
     ({ code, status }) => status !== 401 && code !== "internal_error",
   );

@@ -8,7 +8,7 @@ import { factory } from "./factory.ts";
 import { Brand } from "./layout.tsx";
 import { page } from "./page.tsx";
 
-/** The description of the API: for programs as OpenAPI, for people as a page. Both are made of the same table. */
+/** The description of the API, as OpenAPI and as a page. Both come from the same table. */
 export const apiDocs = factory
   .createApp()
   .get("/api/openapi.json", (c) => c.json(openApiDocument(c.var.baseUrl)))
@@ -20,7 +20,7 @@ const ApiDocs = ({ baseUrl }: { baseUrl: string }) => (
       <Brand />
       <ol>
         <li>
-          <a href="#begin">How to begin</a>
+          <a href="#begin">Getting started</a>
         </li>
         {groups.map((group) => (
           <GroupLinks group={group} />
@@ -69,20 +69,20 @@ const Beginning = ({ baseUrl }: { baseUrl: string }) => (
   <section id="begin">
     <h1>The API</h1>
     <p class="lead">
-      Everything that Kiln does is done through these calls: the API of the appliance build service that closed in 2018,
-      in both of its versions. What has a mark for one version only is in that one only.
+      Everything that Kiln does is available through these calls. They are the API of the appliance build service that
+      closed in 2018, in both of its versions. A call with a version mark exists only in that version.
     </p>
     <p>
-      Sign in with your account name and <a href="/user/show_api_key">your API key</a>. Every path stands behind{" "}
+      Sign in with your account name and <a href="/user/show_api_key">your API key</a>. Every path follows{" "}
       <code>{baseUrl}/api/v2/user</code>, or <code>v1</code>.
     </p>
     <pre tabindex={0}>
       <code>{`curl -u NAME:KEY ${baseUrl}/api/v2/user/appliances`}</code>
     </pre>
     <p>
-      Parameters go into the query, a form, multipart fields or an object of JSON; an empty one is an absent one.
-      Answers are XML, or JSON with <code>Accept: application/json</code>. Programs that read descriptions find all of
-      this as <a href="/api/openapi.json">OpenAPI</a>.
+      Send parameters in the query string, a form, multipart fields or a JSON object. An empty value counts as absent.
+      Answers are XML, or JSON with <code>Accept: application/json</code>. The same description is also available as{" "}
+      <a href="/api/openapi.json">OpenAPI</a>.
     </p>
   </section>
 );
@@ -91,15 +91,15 @@ const Errors = () => (
   <section id="errors">
     <h2>Errors</h2>
     <p class="lead">
-      A refusal changes nothing. It is a document with a code for programs and a message for people. An unknown id in a
-      path answers 404 on v2 and 400 on v1.
+      A refused request changes nothing. The answer has a code for programs and a message for people. An unknown id in a
+      path returns 404 on v2 and 400 on v1.
     </p>
     <table>
       <thead>
         <tr>
           <th scope="col">Code</th>
           <th scope="col">Status</th>
-          <th scope="col">What it usually says</th>
+          <th scope="col">Usual message</th>
         </tr>
       </thead>
       <tbody>

@@ -20,11 +20,11 @@ export const apiKey = factory
     return await page(c, <ApiKey account={c.var.account} apiKey={key} formToken={formToken} />, { title: "API key" });
   })
   .post(path, async (c) => {
-    // A key made now could be lost with the data that is being moved, and the old one would open again.
+    // While data is being moved, a new key could be lost, and the old one would work again.
     await refuseInReadOnlyMode(c.var.db);
     const { form_token: given = "" } = await readParams(c);
     if (!sameSecret(given, await formTokenOf(c.env, c.var.account))) {
-      throw new Refusal("access_denied", { message: "This form is out of date. Please open the page again." });
+      throw new Refusal("access_denied", { message: "This form has expired. Please open the page again." });
     }
 
     const key = await renewApiKey(c.var.db, c.env, c.var.account);
@@ -32,7 +32,7 @@ export const apiKey = factory
     return await page(c, <ApiKey account={c.var.account} apiKey={key} isNew />, { title: "New API key" });
   });
 
-/** Binds the form to the account and to its present key, so that it works once. */
+/** Binds the form to the account and to its current key, so that it works only once. */
 const formTokenOf = (secrets: Pick<Env, "API_KEY_PEPPER">, account: Account): Promise<string> =>
   keyedHash(secrets.API_KEY_PEPPER, `renew API key ${account.id} ${account.apiKeyHmac}`);
 
@@ -40,7 +40,7 @@ interface ApiKeyProps {
   account: Account;
   apiKey: string;
   isNew?: boolean;
-  /** Without it: no button, because the credentials that the browser sends may just have died. */
+  /** Without it there is no button, because the browser may still send the old credentials. */
   formToken?: string;
 }
 
@@ -48,21 +48,20 @@ const ApiKey = ({ account, apiKey, isNew, formToken }: ApiKeyProps) => (
   <Column>
     <h1>{isNew ? "Your new API key" : "Your API key"}</h1>
     <p>
-      Programs sign in as <strong>{account.username}</strong> with this key in place of a password. Keep it to yourself.
+      Programs sign in as <strong>{account.username}</strong> with this key instead of a password. Keep it secret.
     </p>
     <p class="key">
       <span class="svc:api_key">{apiKey}</span>
     </p>
     {isNew && (
       <p role="status">
-        The old key is refused from now on. <a href={path}>Back to your key</a> (your browser may ask you to sign in
-        again).
+        The old key no longer works. <a href={path}>Back to your key</a> (your browser may ask you to sign in again).
       </p>
     )}
     {formToken && (
       <form method="post" action={path}>
-        <h2>Has somebody seen it?</h2>
-        <p>Make a new one. The old key is refused at once, so every program that uses it needs the new one.</p>
+        <h2>Has your key leaked?</h2>
+        <p>Make a new one. The old key stops working immediately, so every program that uses it needs the new one.</p>
         <input type="hidden" name="form_token" value={formToken} />
         <button class="button" type="submit">
           Make a new key

@@ -1,12 +1,12 @@
 import { z } from "zod";
 
-/** What scripts/build-assets.ts made: plain name → address with the content's hash in it. */
+/** Written by scripts/build-assets.ts: plain name → URL that contains the content's hash. */
 const Manifest = z.record(z.string(), z.string());
 type Manifest = z.infer<typeof Manifest>;
 
 let known: Manifest | undefined;
 
-/** Addresses of our own scripts, styles and pictures. They change with every content, so that browsers may keep them. */
+/** URLs of our own scripts, styles and pictures. Each changes with its content, so that browsers may cache it. */
 export async function assetUrls(assets: Fetcher): Promise<(name: string) => string> {
   known ??= Manifest.parse(await (await assets.fetch("https://assets/assets/manifest.json")).json());
   const manifest = known;

@@ -7,8 +7,8 @@ import { findDownload } from "#storage/builds";
 import type { Database } from "#storage/db";
 
 /**
- * Images by their unguessable address, without credentials: whoever has it may download; also the documents about an image,
- * which lie beside it.
+ * Downloads images by their unguessable URL, without credentials, and the documents about an image, whose URLs only have
+ * another suffix.
  */
 export const download = new Hono<{ Bindings: Env; Variables: { db: Database } }>().get(
   "/:token/:fileName",
@@ -28,11 +28,11 @@ export const download = new Hono<{ Bindings: Env; Variables: { db: Database } }>
   },
 );
 
-/** Which file of a build the name means; undefined: none. */
+/** The file of a build with this name; undefined: none. */
 const wantedOf = (name: string, imageName: string): "image" | AttestationFormat | undefined =>
   name === imageName ? "image" : formats.find((format) => name === imageName + attestationFormats[format].suffix);
 
-/** What lies beside an image, for programs that follow links (RFC 8288). */
+/** Links to the documents about an image, for programs that follow links (RFC 8288). */
 const linksOf = (imageName: string): string =>
   formats
     .map((format) => attestationFormats[format])

@@ -2,7 +2,7 @@ import { createFactory } from "hono/factory";
 import type { Account } from "#storage/accounts";
 import type { Database } from "#storage/db";
 
-/** What the pages find on their context. */
+/** The context of the pages. */
 export type WebEnv = {
   Bindings: Env;
   Variables: { db: Database; baseUrl: string; account: Account };

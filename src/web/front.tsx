@@ -6,15 +6,15 @@ import { assetUrls } from "./assets.ts";
 export const front = factory
   .createApp()
   .get("/", (c) => page(c, <Front baseUrl={c.var.baseUrl} />, { title: "Appliances, baked to order" }))
-  // Browsers ask for this name whatever a page says.
+  // Browsers request this name regardless of the page.
   .get("/favicon.ico", async (c) => c.redirect((await assetUrls(c.env.ASSETS))("kiln.svg")));
 
 const Front = ({ baseUrl }: { baseUrl: string }) => (
   <Column>
     <h1>Appliances, baked to order</h1>
     <p class="lead">
-      Kiln builds bootable system images. Clone a template, choose its software, have the image built by KIWI NG, then
-      download it or boot it right here in your browser.
+      Kiln builds bootable system images. Clone a template, choose its software, and build the image with KIWI NG. Then
+      download it or boot it in your browser.
     </p>
     <p>
       <a class="button primary" href="/user/show_api_key">
@@ -22,7 +22,7 @@ const Front = ({ baseUrl }: { baseUrl: string }) => (
       </a>
     </p>
     <h2>From a shell</h2>
-    <p>Everything is done through one REST API, in XML or JSON. Sign in with your account name and your API key.</p>
+    <p>Kiln has one REST API, in XML or JSON. Sign in with your account name and your API key.</p>
     <pre tabindex={0}>
       <code>{shellExample(`${baseUrl}/api/v2/user`)}</code>
     </pre>
@@ -54,10 +54,10 @@ curl -u NAME:KEY -d build_id=1 $api/testdrives`;
 
 const mainCalls = [
   ["GET /template_sets", "templates to start from"],
-  ["POST /appliances?clone_from=", "make an appliance of your own"],
+  ["POST /appliances?clone_from=", "create your own appliance"],
   ["POST /appliances/ID/cmd/add_package?name=", "choose its software"],
   ["GET /appliances/ID/status", "see whether it can be built"],
   ["POST /running_builds?appliance_id=", "build it"],
-  ["GET /builds?appliance_id=", "download addresses of what was built"],
+  ["GET /builds?appliance_id=", "get the download URLs of its builds"],
   ["POST /testdrives?build_id=", "boot it in the browser"],
 ] as const;

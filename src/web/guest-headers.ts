@@ -1,8 +1,8 @@
 import { shownGuestHeaders } from "#contract/index";
 
 /**
- * All that a guest hears of a visitor's headers. Not among them: cookies and credentials, which are meant for us, and where
- * he comes from. Content is asked for as it is, since nobody between the two decodes it.
+ * The only headers of a visitor that a guest gets. Cookies and credentials are not among them, because they are for our
+ * origin, nor is the visitor's address. No content coding is requested, because nothing in between decodes it.
  */
 const askedNames = [
   "accept",
@@ -29,10 +29,10 @@ export function askedHeaders(headers: Headers): Record<string, string> {
   return { ...Object.fromEntries(given), "accept-encoding": "identity" };
 }
 
-/** Without allow-same-origin a page is of no origin: it reads neither our pages nor what a browser keeps for us. */
+/** Without allow-same-origin a page has an opaque origin: it can read neither our pages nor the data a browser stores for us. */
 const sandbox = "sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts";
 
-/** What a guest may say, and what we say about it. A page without an origin reads its own server's files by CORS alone. */
+/** The headers that a visitor gets: a guest's and our own. A page with an opaque origin can read its server's files only by CORS. */
 export function shownHeaders(said: Readonly<Record<string, string>>): Headers {
   const headers = new Headers();
   for (const name of shownGuestHeaders) {
@@ -48,7 +48,7 @@ export function shownHeaders(said: Readonly<Record<string, string>>): Headers {
   return headers;
 }
 
-/** Our own answer to what a browser asks before a request of a page without an origin. */
+/** Answers a CORS preflight of a page with an opaque origin. */
 export function allowPreflight(): Response {
   const headers = shownHeaders({});
   headers.set("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE");

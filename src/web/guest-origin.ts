@@ -2,7 +2,7 @@ import { createMiddleware } from "hono/factory";
 import { nothingHere } from "#api/respond";
 import type { ApiEnv } from "#api/factory";
 
-/** With TESTDRIVE_ORIGIN guests are visited there and nowhere else, and nothing else is there. */
+/** If TESTDRIVE_ORIGIN is set, that origin serves guests and nothing else, and no other origin serves guests. */
 export const keepGuestsApart = createMiddleware<ApiEnv>(async (c, next) => {
   const { TESTDRIVE_ORIGIN: origin } = c.env;
   if (origin === "") return await next();

@@ -10,7 +10,7 @@ import { ErrorPage } from "./layout.tsx";
 import { securityHeaders } from "./security-headers.ts";
 import { testdrivePage } from "./testdrive.tsx";
 
-/** Door 3: pages for people. */
+/** Door 3: web pages. */
 export const web = factory
   .createApp()
   .use("/", securityHeaders)
@@ -24,7 +24,7 @@ export const web = factory
   .route("/", agreementPage)
   .route("/", testdrivePage);
 
-/** A person gets a page, a program the same document as from the API. */
+/** A browser gets a page, a program the same document as from the API. */
 web.onError(async (error, c) => {
   const { status, code, message, headers } = shown(error);
   for (const [name, value] of Object.entries(headers)) c.header(name, value);

@@ -6,18 +6,19 @@ import { assetUrls } from "./assets.ts";
 import type { WebEnv } from "./factory.ts";
 import { Layout } from "./layout.tsx";
 
-/** What a page is made of; JSX evaluates to it. */
+/** The content of a page, as JSX returns it. */
 export type Content = HtmlEscapedString | Promise<HtmlEscapedString>;
 
 interface Frame {
   title: string;
   status?: ContentfulStatusCode;
-  /** An asset to run, and the class of its body. */
+  /** The name of a script asset. */
   script?: string;
+  /** The CSS class of the body. */
   look?: string;
 }
 
-/** Answers a whole document. */
+/** Answers with a whole HTML document. */
 export async function page(c: Context<WebEnv>, content: Content, frame: Frame): Promise<Response> {
   const url = await assetUrls(c.env.ASSETS);
   const { title, status = 200, script, look = "reading" } = frame;

@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { answerBlob } from "#http/blob";
 import { getRepositoryFile, headRepositoryFile } from "#storage/repository-files";
 
-/** The package repositories that this service keeps itself, as plain files: agents install from here. */
+/** The package repositories that this service stores, as plain files. Agents install from here. */
 export const repositoryFiles = new Hono<{ Bindings: Env }>().get("/:path{.+}", async (c) => {
   const path = c.req.param("path");
   const file = await headRepositoryFile(c.env.BLOBS, path);

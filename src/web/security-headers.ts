@@ -1,8 +1,8 @@
 import { factory } from "./factory.ts";
 
 /**
- * Only our own files run and are shown, nobody frames us, and an address that is a secret (a testdrive's) is told to no
- * other site. noVNC draws its pointer as a data: image.
+ * Allows only our own files, no frames, and no referrer, because the URL of a testdrive is a secret. noVNC draws its pointer
+ * as a data: image.
  */
 export const securityHeaders = factory.createMiddleware(async (c, next) => {
   await next();

@@ -4,13 +4,13 @@ import { factory } from "./factory.ts";
 import { ErrorPage } from "./layout.tsx";
 import { page } from "./page.tsx";
 
-/** Basic with the password or the current key. Its realm is not the API's, so that browsers keep the two apart. */
+/** Basic authentication with the password or the current key. The realm differs from the API's, so browsers store both separately. */
 export const signIn = factory.createMiddleware(async (c, next) => {
   const given = givenCredentials(c.req.raw, c.env);
   const account = given && (await checkPasswordOrKey(c.var.db, c.env, given));
   if (!account) {
     c.header("WWW-Authenticate", 'Basic realm="Kiln account", charset="UTF-8"');
-    const message = "Sign in with your account name and your password, or with your API key in place of it.";
+    const message = "Sign in with your account name and your password, or with your API key instead of it.";
     return await page(c, <ErrorPage title="Sign in" message={message} />, { title: "Sign in", status: 401 });
   }
   c.set("account", account);

@@ -1,9 +1,9 @@
-/** What a testdrive's page shows of its session; its script reads this as JSON. */
+/** The state of a session that its page shows. The page's script reads it as JSON. */
 export interface TestdriveStatus {
   state: "waiting" | "preparing" | "running" | "ended";
   /** Why it ended, or what is being prepared. */
   message: string;
-  /** Of the longest time that the session may take; null before it runs. */
+  /** Until the session's time limit; null before it runs. */
   secondsLeft: number | null;
   viewers: number;
 }

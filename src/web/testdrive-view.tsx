@@ -7,11 +7,11 @@ interface TestdriveViewProps {
   testdrive: Testdrive;
   status: TestdriveStatus;
   look: TestdriveLook | undefined;
-  /** Of the machine's web server, where it has a network. */
+  /** The URL of the machine's web server, if the machine has a network. */
   webUrl: string | undefined;
 }
 
-/** The console: a bar with what is going on and what can be done, and the machine's screen. */
+/** The console: a bar with the status, the machine's screen, and the actions. */
 export const TestdriveView = ({ testdrive, status, look, webUrl }: TestdriveViewProps) => (
   <>
     <header class="bar">
@@ -38,9 +38,7 @@ export const TestdriveView = ({ testdrive, status, look, webUrl }: TestdriveView
         <div class="ember" aria-hidden="true"></div>
         <p id="veil-words">{firstWords(status)}</p>
         <noscript>
-          <p>
-            The screen of the machine is drawn by JavaScript, which is switched off here. A VNC client works without.
-          </p>
+          <p>Showing the screen needs JavaScript, which is disabled in your browser. A VNC client works without it.</p>
         </noscript>
       </div>
     </main>
@@ -86,7 +84,7 @@ const VncPanel = ({ look, hidden }: { look: TestdriveLook | undefined; hidden: b
     <div class="panel">
       {look?.vnc ? (
         <>
-          <p>Any VNC client can connect, too:</p>
+          <p>You can also connect with any VNC client:</p>
           <dl>
             <dt>Host</dt>
             <dd>{look.vnc.host}</dd>
@@ -97,7 +95,7 @@ const VncPanel = ({ look, hidden }: { look: TestdriveLook | undefined; hidden: b
           </dl>
         </>
       ) : (
-        <p>This machine has no address for VNC clients. It is reached by this page alone.</p>
+        <p>This machine has no address for VNC clients. You can only use it on this page.</p>
       )}
     </div>
   </details>

@@ -16,7 +16,7 @@ import type { TestdriveStatus } from "./testdrive-status.ts";
 
 const path = "/testdrive/:id/:pageToken";
 
-/** The page of one testdrive and what its script calls. Whoever knows the address may watch and type. */
+/** The page of one testdrive, and the calls of its script. Anyone who knows the URL may watch and type. */
 export const testdrivePage = factory
   .createApp()
   .get(path, async (c) => {
@@ -45,22 +45,22 @@ export const testdrivePage = factory
     const testdrive = await getTestdrive(c);
     const origin = c.req.header("origin");
     if (origin !== undefined && ![c.var.baseUrl, c.req.url].some((url) => new URL(url).origin === origin)) {
-      throw new Refusal("access_denied", { message: "Pages of other sites may not connect." });
+      throw new Refusal("access_denied", { message: "Pages of other sites must not connect." });
     }
     return await testdriveObject(c.env, testdrive).fetch(new Request("https://testdrive/page", c.req.raw));
   });
 
-/** The testdrive that the address names; a wrong token is as good as a wrong id. */
+/** The testdrive of the URL. A wrong token gives the same answer as a wrong id. */
 async function getTestdrive(c: Context<WebEnv>): Promise<Testdrive> {
   const { id = "", pageToken = "" } = c.req.param();
   const found = /^[1-9]\d{0,14}$/.test(id) ? await findTestdriveByPage(c.var.db, Number(id), pageToken) : undefined;
-  if (!found) throw new Refusal("unknown_error", { in: "path", message: "There is no testdrive at this address." });
+  if (!found) throw new Refusal("unknown_error", { in: "path", message: "There is no testdrive at this URL." });
   return found;
 }
 
-/** `look` is undefined when the end lies too far back for anybody to know why. */
+/** `look` is undefined if the testdrive ended so long ago that the reason is no longer stored. */
 function statusOf(look: TestdriveLook | undefined, at: number): TestdriveStatus {
-  const state = look?.state ?? ({ status: "ended", reason: "It is over." } as const);
+  const state = look?.state ?? ({ status: "ended", reason: "The testdrive is over." } as const);
   switch (state.status) {
     case "waiting":
       return { state: "waiting", message: "", secondsLeft: null, viewers: 0 };

@@ -129,7 +129,7 @@ describe("Testdrive", () => {
     await passTime(drive, 25 * 60 * 60_000);
 
     expect(await objectOf(drive).look()).toBeUndefined();
-    expect(await statusOf(drive)).toMatchObject({ state: "ended", message: "It is over." });
+    expect(await statusOf(drive)).toMatchObject({ state: "ended", message: "The testdrive is over." });
   });
 });
 

@@ -104,6 +104,6 @@ describe("POST /user/show_api_key", () => {
     const answer = await renew(tux, "stale", { accept: "text/html,*/*" });
 
     expect(answer.status).toBe(403);
-    expect(await answer.text()).toContain("This form is out of date");
+    expect(await answer.text()).toContain("This form has expired");
   });
 });

@@ -52,7 +52,7 @@ describe("a testdrive's page", () => {
 
     expect(answer.status).toBe(404);
     expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
-    expect(await answer.text()).toContain("There is no testdrive at this address.");
+    expect(await answer.text()).toContain("There is no testdrive at this URL.");
   });
 
   it("tells how the session is", async () => {

@@ -2,13 +2,13 @@ import RFB from "@novnc/novnc";
 import { CreditChannel } from "./credit-channel.ts";
 import type { ConsoleState } from "./words.ts";
 
-// From a running machine the first bytes come within milliseconds; a dial that the agent never answers is given up.
+// A running machine sends its first bytes within milliseconds. After this time the connection is given up.
 const greetingWithinMs = 10_000;
 const firstPauseMs = 500;
-const longestPauseMs = 8_000;
+const maxPauseMs = 8_000;
 
 /**
- * The machine's screen. RFB keeps state on both sides, so each connection is a new one.
+ * The machine's screen. RFB has state on both sides, so each connection starts from the beginning.
  *
  *   connecting ──▶ connected ──▶ lost ──pause or reconnect()──▶ connecting        any ──close()──▶ closed
  *        └─────────────────────────▲
@@ -27,7 +27,7 @@ export class Console {
     this.#onChange = onChange;
   }
 
-  /** Dials now, whatever it was doing. */
+  /** Connects now, in any state. */
   reconnect(): void {
     this.#hangUp();
     this.#onChange("connecting");
@@ -39,7 +39,7 @@ export class Console {
     this.#rfb = rfb;
   }
 
-  /** The machine runs: from now on a connection that brings nothing is a broken one. */
+  /** The machine runs, so a connection that receives nothing from now on is broken. */
   expectGreeting(): void {
     this.#timer ??= setTimeout(() => this.#rfb?.disconnect(), greetingWithinMs);
   }
@@ -72,7 +72,7 @@ export class Console {
   #lose(): void {
     this.#stopTimer();
     this.#rfb = undefined;
-    const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** this.#failures) * (0.75 + Math.random() / 2);
+    const pauseMs = Math.min(maxPauseMs, firstPauseMs * 2 ** this.#failures) * (0.75 + Math.random() / 2);
     this.#failures += 1;
     this.#timer = setTimeout(() => this.reconnect(), pauseMs);
     this.#onChange("lost");

@@ -1,8 +1,8 @@
 import { CreditCount, creditProtocol } from "./credit.ts";
 
 /**
- * The WebSocket as noVNC wants a channel, which tells the agent how much has been taken in. The relay between them keeps
- * nothing, so that a slow page is a slow stream and never a full memory.
+ * A WebSocket in the form of a noVNC channel, which also tells the agent how many bytes were consumed. The relay in between
+ * buffers nothing, so a slow page slows the stream down and does not fill the memory.
  */
 export class CreditChannel {
   onopen: ((event: Event) => void) | null = null;
@@ -45,7 +45,7 @@ export class CreditChannel {
     this.#socket.close(code, reason);
   }
 
-  /** noVNC has dealt with the bytes, or copied them, when its listener returns. */
+  /** When its listener returns, noVNC has processed or copied the bytes. */
   #take(event: MessageEvent<ArrayBuffer>): void {
     this.onmessage?.(event);
     const credit = this.#count.take(event.data.byteLength);

@@ -1,13 +1,13 @@
-// Name and size are the contract's; importing it would bring zod into the page. A test compares them.
+// The same name and size as in the contract. Importing it would bring zod into the page. A test compares them.
 export const creditProtocol = "kiln.credit";
-// A quarter of the agent's window: it never runs dry while a credit is under way.
+// A quarter of the agent's window, so that the agent can go on sending while a credit is in transit.
 const creditEveryBytes = 256 * 1024;
 
-/** Counts what was taken in, and says when to tell the agent. */
+/** Counts the bytes consumed, and says when to tell the agent. */
 export class CreditCount {
   #bytes = 0;
 
-  /** → the credit to give now, or 0. */
+  /** Returns the credit to send now, or 0. */
   take(bytes: number): number {
     this.#bytes += bytes;
     if (this.#bytes < creditEveryBytes) return 0;

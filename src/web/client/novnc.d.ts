@@ -17,7 +17,7 @@ declare module "@novnc/novnc" {
     disconnect(): void;
     focus(): void;
     sendCtrlAltDel(): void;
-    /** `down` left out: pressed and released. */
+    /** Without `down`: pressed and released. */
     sendKey(keysym: number, code: string | null, down?: boolean): void;
     addEventListener<K extends keyof RfbEvents>(type: K, listener: (event: RfbEvents[K]) => void): void;
   }

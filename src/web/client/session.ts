@@ -1,6 +1,6 @@
 import type { TestdriveStatus } from "../testdrive-status.ts";
 
-/** The session behind this page, by its address. */
+/** The testdrive session of this page. */
 export interface Session {
   /** Undefined while the service cannot be reached. */
   status: () => Promise<TestdriveStatus | undefined>;
@@ -27,6 +27,6 @@ async function ask(url: string, method: string): Promise<TestdriveStatus | undef
   }
 }
 
-/** Our own server's answer, unless something in between has answered in its place. */
+/** A proxy in between may have answered instead of our server. */
 const isStatus = (given: unknown): given is TestdriveStatus =>
   typeof given === "object" && given !== null && "state" in given && "secondsLeft" in given;

@@ -4,7 +4,7 @@ import { sessionAt } from "./session.ts";
 import { typeFrom } from "./typing.ts";
 import { clock, wordsFor, type ConsoleState } from "./words.ts";
 
-/** The testdrive's page: asks how the session is, keeps the screen connected, and shows both. */
+/** The testdrive page: polls the session's state, keeps the screen connected, and shows both. */
 
 const startingEveryMs = 400;
 const runningEveryMs = 5_000;
@@ -14,7 +14,7 @@ const stage = element("stage");
 const console = new Console(element("screen"), session.socketUrl, (state) => {
   screen = state;
   show();
-  // It may be the end of the session, and the viewers have changed: do not wait for the next time to ask.
+  // The session may have ended, and the number of viewers has changed, so ask immediately.
   if (state === "lost" || state === "connected") void ask();
 });
 
@@ -39,7 +39,7 @@ function take(answer: TestdriveStatus | undefined): void {
   status = answer ?? status;
   if (answer?.secondsLeft !== null && answer !== undefined) endsAt = Date.now() + answer.secondsLeft * 1000;
   if (status?.state === "ended") console.close();
-  // The socket may wait for the machine: its first bytes then come at the first moment possible.
+  // The socket can wait for the machine, so that the screen appears as soon as possible.
   else if (screen === "closed" && (status?.state === "preparing" || status?.state === "running")) {
     console.reconnect();
   }
@@ -87,7 +87,7 @@ function wireButtons(): void {
   }
 }
 
-/** The machine is thrown away: the button asks once more. */
+/** Stopping discards the machine, so the button asks for confirmation. */
 function wireStop(stop: HTMLButtonElement): void {
   let isAsking = false;
   const rest = () => {
@@ -114,11 +114,11 @@ function element(id: string): HTMLElement {
 
 function button(id: string): HTMLButtonElement {
   const found = element(id);
-  if (!(found instanceof HTMLButtonElement)) throw new Error(`#${id} is no button`);
+  if (!(found instanceof HTMLButtonElement)) throw new Error(`#${id} is not a button`);
   return found;
 }
 
-/** Only when it changed, so that a screen reader does not hear it every second. */
+/** Sets a text only if it changed, so that a screen reader does not read it every second. */
 function setText(id: string, text: string): void {
   const place = element(id);
   if (place.textContent !== text) place.textContent = text;

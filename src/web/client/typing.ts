@@ -1,10 +1,10 @@
-// Keysyms of X11 (keysymdef.h): Latin-1 is itself, the rest of Unicode lies above this number.
+// X11 keysyms (keysymdef.h): a Latin-1 character is its own keysym, others are added to this number.
 const unicodeKeysyms = 0x01000000;
 const named: Record<string, number> = { Backspace: 0xff08, Tab: 0xff09, Enter: 0xff0d, Escape: 0xff1b };
 
 /**
- * The keyboard of a touch screen: it writes into a text field, and what it wrote goes to the machine. A blank stays in
- * the field, because some keyboards say nothing of Backspace in an empty one.
+ * Sends what a touch screen's keyboard types into a text field to the machine. A space stays in the field, because some
+ * keyboards report no Backspace in an empty one.
  */
 export function typeFrom(field: HTMLTextAreaElement, sendKey: (keysym: number) => void): void {
   field.value = " ";

@@ -1,9 +1,9 @@
 import type { TestdriveStatus } from "../testdrive-status.ts";
 
-/** `lost`: it tries again by itself. */
+/** `lost`: it reconnects automatically. */
 export type ConsoleState = "connecting" | "connected" | "lost" | "closed";
 
-/** What the page says, and in which colour. */
+/** The status text of the page, and its colour. */
 export interface Words {
   text: string;
   tone: "busy" | "good" | "bad" | "ended";
@@ -13,7 +13,7 @@ export function wordsFor(status: TestdriveStatus | undefined, console: ConsoleSt
   if (status?.state === "ended") return { text: `Ended: ${status.message}`, tone: "ended" };
   if (console === "connected") return { text: "Connected", tone: "good" };
   if (status?.state === "preparing")
-    return { text: `Preparing: ${status.message || "an agent has it"} …`, tone: "busy" };
+    return { text: `Preparing: ${status.message || "an agent accepted it"} …`, tone: "busy" };
   if (status?.state === "waiting") return { text: "Waiting for an agent …", tone: "busy" };
   if (console === "lost") return { text: "Connection lost. Trying again …", tone: "bad" };
   return { text: "Connecting …", tone: "busy" };
