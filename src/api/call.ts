@@ -7,6 +7,7 @@ import type { Document, Typed } from "#wire/shape";
 import { viewOf } from "#wire/view";
 import type { ApiEnv } from "#api/factory";
 import { parseParams, pathId, readQuery, readRepeated } from "#api/params";
+import { readRawText } from "#api/raw-text";
 import { xml, xmlOrText } from "#api/respond";
 import { validated } from "#api/revalidation";
 import { readXmlBody } from "#api/xml-body";
@@ -27,6 +28,11 @@ export type Caller = ApiEnv["Variables"] & { env: Env };
 export type FileAnswer = Extract<Operation["answer"], { kind: "file" }> & Typed<Response, unknown>;
 
 export const file = (what: string, ...types: readonly string[]): FileAnswer => ({ kind: "file", types, what });
+
+/** A body that is text, whatever its content type claims. */
+export type TextBody = Extract<Body, { kind: "text" }> & Typed<never, string>;
+
+export const rawText = (what: string): TextBody => ({ kind: "text", what });
 
 type Ids = Readonly<Record<string, RefusalCode>>;
 
@@ -49,7 +55,7 @@ interface Given<R extends string, A, I extends Ids, P extends z.ZodObject, B, F>
   /** What a parameter means here, where it is not what `parameter-meanings.ts` says. */
   about?: Readonly<Record<string, string>>;
   /** The document that the body holds, or what else it is. */
-  takes?: Document<never, B> | Exclude<Body, { kind: "document" }>;
+  takes?: (Document | TextBody | Extract<Body, { kind: "file" }>) & Typed<never, B>;
   answer: (Document | FileAnswer) & Typed<A, unknown>;
   /** The answer carries an ETag; the call heeds If-None-Match or If-Match. */
   hasEtag?: true;
@@ -136,7 +142,10 @@ async function requestOf<R extends string, A, I extends Ids, P extends z.ZodObje
   const { first, all } = params && !takes ? await readRepeated(c) : { first: readQuery(c), all: () => [] };
   const given = params && parseParams(params, first);
   // Read late: an appliance that is not the caller's does not exist, whatever the body says.
-  const body = async () => (takes && "root" in takes ? readDocument(takes, await readXmlBody(c.req.raw)) : undefined);
+  const body = async () => {
+    if (takes && "root" in takes) return readDocument(takes, await readXmlBody(c.req.raw));
+    return takes?.kind === "text" ? await readRawText(c.req.raw) : undefined;
+  };
   // The types of the call say what is in it.
   return { ...named, ...given, found, body, all } as unknown as RequestOf<R, I, P, B, F>;
 }

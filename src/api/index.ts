@@ -11,7 +11,7 @@ import { software } from "#api/appliances/software";
 import { builds } from "#api/builds";
 import { events } from "#api/events";
 import { files } from "#api/files";
-import { gallery } from "#api/gallery/index";
+import { gallery, versionless } from "#api/gallery/index";
 import { general } from "#api/general";
 import { gpgKeys } from "#api/gpg-keys";
 import { idempotent } from "#api/idempotency";
@@ -55,7 +55,8 @@ function resources(version: ApiVersion) {
     .route("/", mounted(configuration, version))
     .route("/", mounted(gpgKeys, version))
     .route("/", mounted(sharing, version))
-    .route("/", gallery)
+    .route("/", versionless)
+    .route("/", mounted(gallery, version))
     .route("/", mounted(testdrives, version))
     .route("/", mounted(events, version));
 }

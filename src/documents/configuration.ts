@@ -34,11 +34,11 @@ import { document } from "#wire/shape";
 export const networkTypes = ["dhcp", "manual", "ask_on_first_boot", "network_manager", "none"] as const;
 export const databaseTypes = ["pgsql", "mysql"] as const;
 
-const locale = fields({
+export const locale = {
   keyboard_layout: text("keyboardLayout", "english-uk"),
   language: text("language", "en_GB.UTF-8"),
   timezone: group(fields({ location: text("timezone", "Europe/London") })),
-});
+};
 
 /** Addresses are stored with every type, and used and shown with `manual` alone. */
 const isManual = ({ type }: { type: string }) => type === "manual";
@@ -130,7 +130,7 @@ const scripts = fields({
 });
 
 const sections = {
-  locale: inside("locale", locale),
+  locale: inside("locale", fields(locale)),
   network: inside("network", network).initially({
     type: "dhcp",
     hostname: "",

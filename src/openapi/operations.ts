@@ -5,7 +5,7 @@ import { builds } from "#api/builds";
 import { configuration } from "#api/configuration";
 import { events } from "#api/events";
 import { files } from "#api/files";
-import { gallery } from "#openapi/operations/gallery";
+import { gallery } from "#api/gallery/index";
 import { general } from "#api/general";
 import { gpgKeys } from "#api/gpg-keys";
 import { images } from "#openapi/operations/images";

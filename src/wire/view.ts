@@ -1,13 +1,9 @@
-import type { AnyShape, Document, Fields, List, Marked, Part, Shape, Viewer } from "#wire/shape";
+import type { AnyShape, Document, Fields, List, Marked, Part, Viewer } from "#wire/shape";
 import { shownIn } from "#wire/shape";
 import { JsonOnly, marked, XmlList, type XmlFields, type XmlMarked, type XmlValue } from "#wire/xml";
 
 /** A value as the writers of XML and JSON take it. */
 export const viewOf = <T>({ shape }: Document<T>, value: T, viewer: Viewer): XmlValue => valueOf(shape, value, viewer);
-
-/** A shape that shows everybody the same, inside a view that is still written by hand. */
-export const shapeView = <T>(shape: Shape<T>, value: T): XmlValue =>
-  valueOf(shape, value, { baseUrl: "", version: { name: "v2" } });
 
 function valueOf(shape: AnyShape, value: unknown, viewer: Viewer): XmlValue {
   switch (shape.kind) {

@@ -3,8 +3,9 @@ import { eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openDatabase } from "#storage/db";
 import { galleryUses } from "#storage/schema";
-import { publishedSoftwareFields } from "#api/views/gallery-software";
+import { publishedSoftware } from "#documents/gallery-software";
 import { writeJson } from "#wire/json";
+import { viewOf } from "#wire/view";
 import { writeXml } from "#wire/xml";
 import { pngOf } from "../picture/png-maker.ts";
 import { sent } from "./every-call/send.ts";
@@ -62,12 +63,13 @@ describe("software", () => {
   });
 
   it("has one shape in JSON, also where nothing was selected", () => {
-    const nothing = publishedSoftwareFields(1, { repositories: [], selected: [], installed: [] });
+    const empty = { applianceId: 1, software: { repositories: [], selected: [], installed: [] } };
+    const nothing = viewOf(publishedSoftware, empty, { baseUrl: "", version: { name: "v2" } });
 
-    const { appliance } = JSON.parse(writeJson("appliance", nothing));
+    const { gallery } = JSON.parse(writeJson("gallery", nothing));
 
-    expect(appliance.selected_software).toEqual({ count: 0, package: [], pattern: [] });
-    expect(writeXml("appliance", nothing)).toContain('<selected_software count="0"></selected_software>');
+    expect(gallery.appliance.selected_software).toEqual({ count: 0, package: [], pattern: [] });
+    expect(writeXml("gallery", nothing)).toContain('<selected_software count="0"></selected_software>');
   });
 
   it("from a person's repository is told on the page, too", async () => {

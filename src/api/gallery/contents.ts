@@ -1,46 +1,75 @@
 import type { Context } from "hono";
 import { z } from "zod";
+import { galleryTestdrive } from "#documents/gallery";
+import { publishedSoftware } from "#documents/gallery-software";
+import { getPicture } from "#domain/contents/picture";
 import { getPublication } from "#domain/gallery/access";
 import { tryPublication } from "#domain/gallery/testdrive";
-import { getPicture } from "#domain/contents/picture";
 import { answerBlob } from "#http/blob";
+import { v2 } from "#openapi/operation";
 import type { PictureKind } from "#storage/pictures";
-import { factory, type ApiEnv } from "#api/factory";
-import { parseParams, pathId, readParams } from "#api/params";
-import { xml } from "#api/respond";
-import { publishedSoftwareFields } from "#api/views/gallery-software";
-import { startedTestdriveFields } from "#api/views/testdrive";
+import { call, file, type Call, type Caller } from "#api/call";
+
+interface OfAppliance {
+  appliance_id: number;
+}
 
 /** Without a version: the one that was published last. */
-export const OfVersion = z.object({ version: z.string().optional() });
+const OfVersion = z.object({ version: z.string().optional() });
+
+const ofAppliance = { versions: v2, ids: { appliance_id: "invalid_appliance_id" } } as const;
+const ofVersion = {
+  ...ofAppliance,
+  params: OfVersion,
+  about: { version: "A published version; the one that was published last when left out." },
+} as const;
 
 /** What is in a published version, and how it looks and runs. */
-export const galleryContents = factory
-  .createApp()
-  .get("/gallery/appliances/:id/software", async (c) => {
-    const { version } = parseParams(OfVersion, await readParams(c));
-    const wanted = { applianceId: applianceId(c), version, place: "parameter" } as const;
-    const { applianceId: id, software } = await getPublication(c.var.db, c.var.account.id, wanted);
-    return xml(c, "gallery", { appliance: publishedSoftwareFields(id, software) });
-  })
-  .get("/gallery/appliances/:id/logo", (c) => showPicture(c, "logo"))
-  .get("/gallery/appliances/:id/background", (c) => showPicture(c, "background"))
-  // The reference lists it so.
-  .get("/gallery/appliances/:id/background.", (c) => showPicture(c, "background"))
-  .post("/gallery/appliances/:id/testdrive", async (c) => {
-    const { version } = parseParams(OfVersion, await readParams(c));
-    const wanted = { applianceId: applianceId(c), version, requestId: c.var.requestId };
+export const galleryContents: readonly Call[] = [
+  call("GET /gallery/appliances/{appliance_id}/software", {
+    name: "listPublishedSoftware",
+    ...ofVersion,
+    summary: "What is in it, and where that came from",
+    answer: publishedSoftware,
+    refuses: ["access_denied", "invalid_version", "version_not_published"],
+    act: ({ db, account }, { appliance_id: applianceId, version }) =>
+      getPublication(db, account.id, { applianceId, version, place: "parameter" }),
+  }),
+  call("GET /gallery/appliances/{appliance_id}/logo", {
+    name: "getPublishedLogo",
+    ...picture("logo", "The logo that was published, or the service's own."),
+  }),
+  call("GET /gallery/appliances/{appliance_id}/background", {
+    name: "getPublishedBackground",
+    ...picture("background", "The background in 100x100, or the service's own."),
+  }),
+  // The original's documentation writes it so.
+  call("GET /gallery/appliances/{appliance_id}/background.", {
+    name: "getPublishedBackgroundByPeriod",
+    ...picture("background", "The same: clients know it under this name too."),
+    deprecated: true,
+  }),
+  call("POST /gallery/appliances/{appliance_id}/testdrive", {
+    name: "startPublishedTestdrive",
+    ...ofVersion,
+    summary: "Boot it for a testdrive",
+    answer: galleryTestdrive,
+    refuses: ["invalid_version", "version_not_published", "build_not_found", "no_build_slots"],
+    act: ({ env, db, account, requestId }, { appliance_id: applianceId, version }) =>
+      tryPublication({ env, db }, account, { applianceId, version, requestId }),
+  }),
+];
 
-    const started = await tryPublication({ env: c.env, db: c.var.db }, c.var.account, wanted);
-
-    const { url, server } = startedTestdriveFields(started, c.var.baseUrl);
-    return xml(c, "gallery", { testdrive: { url, server } });
-  });
-
-const applianceId = (c: Context<ApiEnv>) => pathId(c, "id", "invalid_appliance_id");
-
-async function showPicture(c: Context<ApiEnv>, kind: PictureKind): Promise<Response> {
-  const publication = await getPublication(c.var.db, c.var.account.id, { applianceId: applianceId(c) });
-  const picture = await getPicture(c.env, publication, kind);
-  return await answerBlob(c.req.raw, { ...picture, contentType: "image/png" });
+function picture(kind: PictureKind, what: string) {
+  return {
+    ...ofAppliance,
+    unknown: ["version_not_published"],
+    summary: `The ${kind} as PNG`,
+    answer: file(what, "image/png"),
+    refuses: ["access_denied"],
+    act: async ({ env, db, account }: Caller, { appliance_id: applianceId }: OfAppliance, c: Context) => {
+      const shown = await getPicture(env, await getPublication(db, account.id, { applianceId }), kind);
+      return await answerBlob(c.req.raw, { ...shown, contentType: "image/png" });
+    },
+  } as const;
 }

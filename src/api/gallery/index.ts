@@ -1,15 +1,21 @@
+import { Refusal } from "#domain/refusal";
+import type { CallGroup } from "#api/call";
 import { factory } from "#api/factory";
 import { galleryContents } from "#api/gallery/contents";
 import { galleryList } from "#api/gallery/list";
 import { galleryOpinions } from "#api/gallery/opinions";
 import { galleryVersions } from "#api/gallery/versions";
-import { v2Only } from "#api/v2-only";
+import { nothingHere } from "#api/respond";
 
 /** Published appliances (wire.md §2.16). */
-export const gallery = factory
-  .createApp()
-  .use("/gallery/*", v2Only)
-  .route("/", galleryList)
-  .route("/", galleryVersions)
-  .route("/", galleryContents)
-  .route("/", galleryOpinions);
+export const gallery: CallGroup = {
+  title: "Gallery",
+  about: "Appliances that their owners have published, for everybody to read, try and clone. This came with version 2.",
+  operations: [galleryList, ...galleryVersions, ...galleryContents, ...galleryOpinions],
+};
+
+/** The path of a version without the version; no call, and so no part of the description. */
+export const versionless = factory.createApp().all("/gallery/appliances/:id/version", (c) => {
+  if (c.var.version.name === "v1") return nothingHere(c);
+  throw new Refusal("missing_version");
+});

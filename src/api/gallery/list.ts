@@ -1,21 +1,17 @@
 import { z } from "zod";
+import { galleryPage } from "#documents/gallery";
 import { listGallery, type GalleryQuery } from "#domain/gallery/list";
 import { Refusal } from "#domain/refusal";
-import { factory } from "#api/factory";
-import { parseParams, readQuery } from "#api/params";
-import { xml } from "#api/respond";
-import { galleryPageFields } from "#api/views/gallery";
-
-/** More on a page than anybody reads. */
-const mostPerPage = 100;
+import { v2 } from "#openapi/operation";
+import { call } from "#api/call";
 
 const count = z
   .string()
   .regex(/^0*[1-9]\d{0,8}$/, "invalid_value")
   .transform(Number);
 
-/** `latest`, `popular` and `search` may stand there without a value, and with one that says nothing. */
-export const GalleryRequest = z.object({
+/** `latest`, `popular` and `search` may have no value, and any value of the first two means the same. */
+const GalleryRequest = z.object({
   latest: z.string().optional(),
   popular: z.string().optional(),
   username: z.string().optional(),
@@ -25,17 +21,24 @@ export const GalleryRequest = z.object({
   per_page: count.default(10),
 });
 
-export const galleryList = factory.createApp().get("/gallery/appliances", async (c) => {
-  const { page, per_page: perPage } = parseParams(GalleryRequest, readQuery(c));
-  const query = galleryQueryOf(new URL(c.req.url).searchParams);
-
-  const found = await listGallery(c.var.db, query, { page, perPage: Math.min(perPage, mostPerPage) });
-
-  return xml(c, "gallery", galleryPageFields(found));
+export const galleryList = call("GET /gallery/appliances", {
+  name: "listGallery",
+  versions: v2,
+  summary: "Published appliances: the latest, the popular, those of an account, or those that a search finds",
+  details: "Send one of latest, popular, username and search; query=latest does the same as latest.",
+  params: GalleryRequest,
+  about: {
+    query: "latest, popular, username or search, in place of the bare word.",
+    username: "Name of the account whose appliances to list.",
+  },
+  answer: galleryPage,
+  refuses: ["unknown_query", "invalid_username", "invalid_value"],
+  act: ({ db }, { page, per_page: perPage }, c) =>
+    listGallery(db, galleryQueryOf(new URL(c.req.url).searchParams), { page, perPage }),
 });
 
 /** Every form that a client is known to send, and the one of the specification (wire.md §2.16). */
-export function galleryQueryOf(given: URLSearchParams): GalleryQuery {
+function galleryQueryOf(given: URLSearchParams): GalleryQuery {
   const kind = given.get("query") || ["latest", "popular", "username", "search"].find((name) => given.has(name));
   const username = given.get("username") ?? "";
   const term = given.get("search") ?? "";

@@ -1,49 +1,63 @@
-import type { Context } from "hono";
 import { z } from "zod";
+import { comments, rating as ratingDocument } from "#documents/gallery-opinions";
 import { comment, getComments, getRating, rate } from "#domain/gallery/opinions";
-import { factory, type ApiEnv } from "#api/factory";
-import { readRawText } from "#api/gallery/raw-text";
-import { id, parseParams, pathId, readParams, readQuery } from "#api/params";
-import { xml } from "#api/respond";
-import { commentsFields, ratingFields } from "#api/views/gallery-opinions";
+import { v2 } from "#openapi/operation";
+import { call, rawText, type Call } from "#api/call";
+import { id } from "#api/params";
 
-export const RatingRequest = z.object({
-  rating: z
-    .string({ error: "missing_rating" })
-    .regex(/^[0-5]$/, "invalid_rating")
-    .transform(Number),
+const RatingRequest = z.object({
+  rating: z.string({ error: "missing_rating" }).regex(/^\d$/, "invalid_rating").transform(Number),
 });
-export const CommentRequest = z.object({ parent: id("invalid_parent").optional() });
 
-/** What people say of a published appliance. */
-export const galleryOpinions = factory
-  .createApp()
-  .get("/gallery/appliances/:id/rating", async (c) => {
-    const rating = await getRating(c.var.db, c.var.account.id, applianceId(c));
-    return xml(c, "gallery", { appliance: ratingFields(rating) });
-  })
-  .post("/gallery/appliances/:id/rating", async (c) => {
-    const request = { applianceId: applianceId(c), ...parseParams(RatingRequest, await readParams(c)) };
-    return xml(c, "gallery", { appliance: ratingFields(await rate(c.var.db, c.var.account, request)) });
-  })
-  .get("/gallery/appliances/:id/comments", async (c) => {
-    const id = applianceId(c);
-    return xml(c, "gallery", { appliance: commentsFields(id, await getComments(c.var.db, c.var.account.id, id)) });
-  })
-  .post("/gallery/appliances/:id/comments", async (c) => {
-    const id = applianceId(c);
-    // The body is the comment, and no form.
-    const { parent: parentId } = parseParams(CommentRequest, readQuery(c));
-    const text = await readRawText(c.req.raw);
+const CommentRequest = z.object({ parent: id("invalid_parent").optional() });
 
-    const all = await comment({ env: c.env, db: c.var.db }, c.var.account, {
-      applianceId: id,
-      text,
-      parentId,
-      requestId: c.var.requestId,
-    });
+const ofPublished = {
+  versions: v2,
+  ids: { appliance_id: "invalid_appliance_id" },
+  unknown: ["version_not_published"],
+} as const;
 
-    return xml(c, "gallery", { appliance: commentsFields(id, all) });
-  });
-
-const applianceId = (c: Context<ApiEnv>) => pathId(c, "id", "invalid_appliance_id");
+/** Ratings of a published appliance, and comments on it. */
+export const galleryOpinions: readonly Call[] = [
+  call("GET /gallery/appliances/{appliance_id}/rating", {
+    name: "getRating",
+    ...ofPublished,
+    summary: "How many have rated it, and the average",
+    answer: ratingDocument,
+    refuses: ["access_denied"],
+    act: ({ db, account }, { appliance_id }) => getRating(db, account.id, appliance_id),
+  }),
+  call("POST /gallery/appliances/{appliance_id}/rating", {
+    name: "rateAppliance",
+    ...ofPublished,
+    summary: "Rate it; your second rating replaces your first",
+    params: RatingRequest,
+    answer: ratingDocument,
+    refuses: ["missing_rating", "invalid_rating"],
+    act: ({ db, account }, { appliance_id: applianceId, rating }) => rate(db, account, { applianceId, rating }),
+  }),
+  call("GET /gallery/appliances/{appliance_id}/comments", {
+    name: "listComments",
+    ...ofPublished,
+    summary: "Comments, the oldest first",
+    answer: comments,
+    refuses: ["access_denied"],
+    act: async ({ db, account }, { appliance_id: applianceId }) => ({
+      applianceId,
+      comments: await getComments(db, account.id, applianceId),
+    }),
+  }),
+  call("POST /gallery/appliances/{appliance_id}/comments", {
+    name: "addComment",
+    ...ofPublished,
+    summary: "Add a comment",
+    params: CommentRequest,
+    takes: rawText("The comment, as plain text whatever the Content-Type."),
+    answer: comments,
+    refuses: ["missing_parameter", "invalid_parent", "invalid_value"],
+    act: async ({ env, db, account, requestId }, { appliance_id: applianceId, parent: parentId, body }) => {
+      const said = { applianceId, parentId, text: await body(), requestId };
+      return { applianceId, comments: await comment({ env, db }, account, said) };
+    },
+  }),
+];

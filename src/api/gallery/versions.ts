@@ -1,63 +1,91 @@
-import type { Context } from "hono";
+import { success } from "#documents/success";
+import { publication, publishedVersions as publishedVersionsDocument, releaseNotesDraft } from "#documents/gallery";
+import { draftReleaseNotes } from "#domain/difference/release-notes-draft";
 import { getPublication } from "#domain/gallery/access";
 import { changeReleaseNotes, publish, publishedVersions, unpublish } from "#domain/gallery/publish";
-import { Refusal } from "#domain/refusal";
-import { draftReleaseNotes } from "#domain/difference/release-notes-draft";
-import type { Publication } from "#storage/publications";
-import { XmlList } from "#wire/xml";
-import { factory, type ApiEnv } from "#api/factory";
-import { readRawText } from "#api/gallery/raw-text";
-import { pathId } from "#api/params";
-import { success, xml, xmlOrText } from "#api/respond";
+import { v2 } from "#openapi/operation";
+import { call, rawText, type Call } from "#api/call";
 import { releaseNotesText } from "#api/views/difference-text";
-import { publicationFields, releaseNotesDraftFields } from "#api/views/gallery";
 
-const path = "/gallery/appliances/:id/version/:version";
+const ofAppliance = { versions: v2, ids: { appliance_id: "invalid_appliance_id" } } as const;
+const ofPublished = { ...ofAppliance, unknown: ["version_not_published"] } as const;
+
+const releaseNotes = rawText("Release notes, as plain text whatever the Content-Type; may be empty.");
 
 /** Published versions, and publishing them. */
-export const galleryVersions = factory
-  .createApp()
-  .get("/gallery/appliances/:id", async (c) => {
-    const wanted = { applianceId: applianceId(c) };
-    return show(c, await getPublication(c.var.db, c.var.account.id, wanted));
-  })
-  .get("/gallery/appliances/:id/versions", async (c) => {
-    const versions = await publishedVersions(c.var.db, c.var.account.id, applianceId(c));
-    const list = new XmlList("version", versions, { count: versions.length });
-    return xml(c, "gallery", { appliance: { versions: list } });
-  })
-  .all("/gallery/appliances/:id/version", () => {
-    throw new Refusal("missing_version");
-  })
-  .get(path, async (c) => show(c, await getPublication(c.var.db, c.var.account.id, versionOf(c))))
-  .get(`${path}/release_notes_draft`, async (c) => {
-    const draft = await draftReleaseNotes({ env: c.env, db: c.var.db }, c.var.account, versionOf(c));
-    const notes = releaseNotesText(draft);
-    return xmlOrText(c, "gallery", { appliance: releaseNotesDraftFields(draft, notes) }, () => notes);
-  })
-  .post(path, async (c) => {
-    const wanted = versionOf(c);
-    const releaseNotes = await readRawText(c.req.raw);
-
-    const place = { env: c.env, db: c.var.db };
-    const { baseUrl, requestId } = c.var;
-    const published = await publish(place, c.var.account, { ...wanted, releaseNotes, baseUrl, requestId });
-
-    return show(c, published);
-  })
-  .put(path, async (c) => {
-    const wanted = versionOf(c);
-    const releaseNotes = await readRawText(c.req.raw);
-    return show(c, await changeReleaseNotes(c.var.db, c.var.account, { ...wanted, releaseNotes }));
-  })
-  .delete(path, async (c) => {
-    await unpublish(c.var.db, c.var.account, versionOf(c));
-    return success(c);
-  });
-
-const applianceId = (c: Context<ApiEnv>) => pathId(c, "id", "invalid_appliance_id");
-
-const versionOf = (c: Context<ApiEnv>) => ({ applianceId: applianceId(c), version: c.req.param("version") ?? "" });
-
-const show = (c: Context<ApiEnv>, publication: Publication): Response =>
-  xml(c, "gallery", { appliance: publicationFields(publication) });
+export const galleryVersions: readonly Call[] = [
+  call("GET /gallery/appliances/{appliance_id}", {
+    name: "getPublication",
+    ...ofPublished,
+    summary: "The version that was published last",
+    answer: publication,
+    refuses: ["access_denied"],
+    act: ({ db, account }, { appliance_id: applianceId }) => getPublication(db, account.id, { applianceId }),
+  }),
+  call("GET /gallery/appliances/{appliance_id}/versions", {
+    name: "listPublishedVersions",
+    ...ofPublished,
+    summary: "Published versions, the oldest first",
+    answer: publishedVersionsDocument,
+    refuses: ["access_denied"],
+    act: ({ db, account }, { appliance_id }) => publishedVersions(db, account.id, appliance_id),
+  }),
+  call("GET /gallery/appliances/{appliance_id}/version/{version}", {
+    name: "getPublishedVersion",
+    ...ofPublished,
+    summary: "A published version",
+    answer: publication,
+    refuses: ["access_denied", "missing_version", "invalid_version"],
+    act: ({ db, account }, { appliance_id: applianceId, version }) =>
+      getPublication(db, account.id, { applianceId, version }),
+  }),
+  call("GET /gallery/appliances/{appliance_id}/version/{version}/release_notes_draft", {
+    name: "draftReleaseNotes",
+    ...ofAppliance,
+    summary:
+      "A draft of release notes for a version of yours: what has changed since the one that was published before",
+    details: "Nothing is stored: publish the version with the draft, or with what you have made of it.",
+    answer: releaseNotesDraft,
+    asText: ({ notes }) => notes,
+    refuses: ["access_denied", "invalid_version", "build_not_found"],
+    act: async ({ env, db, account }, { appliance_id: applianceId, version }) => {
+      const draft = await draftReleaseNotes({ env, db }, account, { applianceId, version });
+      return { ...draft, notes: releaseNotesText(draft) };
+    },
+  }),
+  call("POST /gallery/appliances/{appliance_id}/version/{version}", {
+    name: "publishVersion",
+    ...ofAppliance,
+    summary: "Publish a version that was built",
+    takes: releaseNotes,
+    answer: publication,
+    refuses: [
+      "missing_version",
+      "invalid_version",
+      "version_published",
+      "sle_agreement_missing",
+      "invalid_value",
+      "build_not_found",
+    ],
+    act: async ({ env, db, account, baseUrl, requestId }, { appliance_id: applianceId, version, body }) =>
+      publish({ env, db }, account, { applianceId, version, releaseNotes: await body(), baseUrl, requestId }),
+  }),
+  call("PUT /gallery/appliances/{appliance_id}/version/{version}", {
+    name: "changeReleaseNotes",
+    ...ofPublished,
+    summary: "Change its release notes",
+    takes: releaseNotes,
+    answer: publication,
+    refuses: ["missing_version", "invalid_version", "invalid_value"],
+    act: async ({ db, account }, { appliance_id: applianceId, version, body }) =>
+      changeReleaseNotes(db, account, { applianceId, version, releaseNotes: await body() }),
+  }),
+  call("DELETE /gallery/appliances/{appliance_id}/version/{version}", {
+    name: "unpublishVersion",
+    ...ofPublished,
+    summary: "Take it out of the gallery",
+    answer: success,
+    refuses: ["missing_version", "invalid_version"],
+    act: ({ db, account }, { appliance_id: applianceId, version }) => unpublish(db, account, { applianceId, version }),
+  }),
+];

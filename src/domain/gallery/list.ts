@@ -18,12 +18,15 @@ export interface GalleryPage {
   entries: ListedPublication[];
 }
 
+const mostPerPage = 100;
+
 /** A page behind the last one is empty. */
 export async function listGallery(
   db: Database,
   query: GalleryQuery,
-  { page, perPage }: { page: number; perPage: number },
+  { page, perPage: wanted }: { page: number; perPage: number },
 ): Promise<GalleryPage> {
+  const perPage = Math.min(wanted, mostPerPage);
   const filter = await filterOf(db, query);
   const { total, entries } = await listPublications(db, filter, { limit: perPage, offset: (page - 1) * perPage });
   return { total, pages: Math.max(1, Math.ceil(total / perPage)), page, entries };

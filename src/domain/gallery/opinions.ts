@@ -20,12 +20,15 @@ export async function getRating(db: Database, accountId: number, applianceId: nu
   return await findRating(db, applianceId);
 }
 
-/** A whole number from 0 to 5; it replaces what the account said before. */
+const ratings: readonly number[] = [0, 1, 2, 3, 4, 5];
+
+/** Replaces the rating that the account gave before. */
 export async function rate(
   db: Database,
   { id: accountId }: Account,
   { applianceId, rating }: { applianceId: number; rating: number },
 ): Promise<Rating> {
+  if (!ratings.includes(rating)) throw new Refusal("invalid_rating");
   await refuseUnlessPublished(db, accountId, applianceId);
   await saveRating(db, { applianceId, accountId }, rating);
   return await findRating(db, applianceId);
