@@ -1,10 +1,9 @@
 import { authenticate } from "#api/authenticate";
 import { factory } from "#api/factory";
-import { appliances } from "#api/appliances/appliances";
+import { appliances, listAppliances } from "#api/appliances";
 import { configuration } from "#api/configuration";
 import { imageFiles } from "#api/appliances/image-files";
 import { manifest } from "#api/appliances/manifest";
-import { applianceList } from "#api/appliances/list";
 import { applianceRepositories } from "#api/appliances/repositories";
 import { search } from "#api/appliances/search";
 import { software } from "#api/appliances/software";
@@ -35,13 +34,13 @@ function resources(version: ApiVersion) {
       c.set("version", version);
       await next();
     })
-    .route("/", applianceList) // signs in by itself
+    .route("/", mounted({ operations: [listAppliances] }, version)) // checks the credentials itself
     .use(authenticate)
     .use(refuseChangesInReadOnlyMode)
     .use(idempotent)
     .route("/", rated)
     .route("/", mounted(general, version))
-    .route("/", appliances)
+    .route("/", mounted(appliances, version))
     .route("/", mounted(runningBuilds, version))
     .route("/", mounted(builds, version))
     .route("/", mounted(files, version))

@@ -1,6 +1,6 @@
 import type { Group } from "#openapi/operation";
 import { applianceRepositories } from "#openapi/operations/appliance-repositories";
-import { appliances } from "#openapi/operations/appliances";
+import { appliances } from "#api/appliances";
 import { builds } from "#api/builds";
 import { configuration } from "#api/configuration";
 import { events } from "#api/events";

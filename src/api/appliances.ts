@@ -1,0 +1,78 @@
+import { z } from "zod";
+import { appliance, appliances as appliancesDocument, applianceStatus } from "#documents/appliance";
+import { success } from "#documents/success";
+import { listByApiKey } from "#domain/accounts/account";
+import { cloneAppliance, parseArch } from "#domain/appliances/appliance";
+import { deleteAppliance } from "#domain/appliances/deletion";
+import { withEstimate } from "#domain/appliances/estimate";
+import { shownStatus } from "#domain/appliances/status";
+import { withBuilds } from "#storage/appliance-builds";
+import { challenge, givenCredentials } from "#api/authenticate";
+import { call, type CallGroup } from "#api/call";
+import { ofOwn, ofReadable } from "#api/of-appliance";
+import { id, text } from "#api/params";
+
+const CloneRequest = z.object({
+  clone_from: id("invalid_appliance_id"),
+  name: text().optional(),
+  arch: z.string().optional(),
+});
+
+/** Mounted before `authenticate`: one query checks the name and key and finds the appliances. */
+export const listAppliances = call("GET /appliances", {
+  name: "listAppliances",
+  summary: "Your appliances with their finished images, the newest first",
+  answer: appliancesDocument,
+  act: async ({ env, db }, _request, c) => {
+    const given = givenCredentials(c.req.raw, env);
+    return (given && (await listByApiKey(db, env, given))) ?? challenge(c);
+  },
+});
+
+export const appliances: CallGroup = {
+  title: "Appliances",
+  about: "An appliance is what an image is built from: repositories, software, files, configuration.",
+  operations: [
+    listAppliances,
+    call("POST /appliances", {
+      name: "cloneAppliance",
+      summary: "Copy a template or an appliance",
+      params: CloneRequest,
+      about: {
+        name: "Name of the copy. Default: a name made from yours and the source's.",
+        arch: "x86_64 or i686. Default: i686.",
+      },
+      answer: appliance,
+      refuses: ["missing_parameter", "invalid_appliance_id", "invalid_value", "invalid_architecture", "access_denied"],
+      act: async ({ env, db, account, requestId }, { clone_from: cloneFrom, name, arch }) => {
+        const request = { cloneFrom, name, arch: parseArch(arch), requestId };
+        const clone = await cloneAppliance({ env, db }, account, request);
+        return { appliance: await withEstimate({ env, db }, clone), builds: [] };
+      },
+    }),
+    call("GET /appliances/{appliance_id}", {
+      name: "getAppliance",
+      ...ofReadable,
+      summary: "One appliance",
+      details: "Every account can read templates. They have no parent.",
+      answer: appliance,
+      act: async ({ env, db }, { found }) => withBuilds(db, await withEstimate({ env, db }, found)),
+    }),
+    call("DELETE /appliances/{appliance_id}", {
+      name: "deleteAppliance",
+      ...ofOwn,
+      summary: "Delete an appliance with its builds",
+      answer: success,
+      refuses: ["cannot_delete_published_build"],
+      act: ({ env, db }, { found }) => deleteAppliance(env, db, found),
+    }),
+    call("GET /appliances/{appliance_id}/status", {
+      name: "getApplianceStatus",
+      ...ofReadable,
+      summary: "Whether it can be built; if not, why, and what to install",
+      answer: applianceStatus,
+      act: ({ env, db, account, baseUrl }, { found }) =>
+        shownStatus(env, db, { appliance: found, accountId: account.id, baseUrl }),
+    }),
+  ],
+};
