@@ -3,56 +3,7 @@ import { freemem } from "node:os";
 import { resolve } from "node:path";
 import { z } from "zod";
 
-/** All that an operator decides about one agent. README.md explains each key. */
-export interface Config {
-  /** Base of the Worker, without a slash at its end. */
-  url: string;
-  token: string;
-  /** Base of Cloudflare's pull protocol: `…/messages/pull` and `…/messages/ack` are below it. */
-  queueUrl: string;
-  queueToken: string;
-  /** Work directories, image cache, overlays of testdrives. */
-  stateDir: string;
-  /** "vm": each build runs in a guest of its own. "none": builds run bare on this host, as root. */
-  isolation: "vm" | "none";
-  /** Memory of a build's guest. */
-  buildMemoryMb: number;
-  /** What a build's guest may write, and what its result may hold. */
-  buildDiskGb: number;
-  /** No build is claimed while less is free on the state directory's disk; 0: whatever is free. */
-  minFreeGb: number;
-  /** Where VNC clients reach testdrives directly; null: through the Worker only. */
-  vnc: { host: string; ports: readonly [from: number, to: number] } | null;
-  /** Builds at a time. */
-  slots: number;
-  /** Testdrives at a time. */
-  testdriveSlots: number;
-  /** Most memory that one testdrive gets. */
-  memoryMb: number;
-  /** What one testdrive may write to its disk. */
-  testdriveDiskGb: number;
-  /** How long the disk of a testdrive that is over is kept for its modified files; 0: not at all. */
-  keptMinutes: number;
-  /** Disk for all of these together. */
-  keptGb: number;
-  /** Disk for built images that testdrives may start from without a download, and for snapshots of them. */
-  cacheGb: number;
-  /** Whether testdrives may start from a saved state of the booted guest. */
-  snapshots: "on" | "off";
-  /** Disk for packages that builds have fetched, for the next builds; 0: none are kept. */
-  packageCacheGb: number;
-  /** Disk for roots that other formats of a version are made from; 0: none is kept. */
-  preparedGb: number;
-  /** A root that no build has used for so long goes. */
-  preparedMinutes: number;
-  /** HOST or HOST:PORT of repositories that are allowed although their address is private. */
-  allowHosts: string[];
-  accel: "auto" | "kvm" | "tcg";
-  /** KIWI NG's program: a name on the PATH, or a path. */
-  kiwi: string;
-}
-
-/** All complaints about a configuration at once, each naming its key and how to mend it. */
+/** All problems of a configuration, each with its key and how to fix it. */
 export class ConfigRefused extends Error {
   readonly complaints: string[];
   constructor(complaints: string[]) {
@@ -62,89 +13,120 @@ export class ConfigRefused extends Error {
   }
 }
 
-/** The environment wins over the file, so that one key can be tried without editing. */
+/** The environment wins over the file, so you can try another value without editing the file. */
 export async function readConfig(file: string | undefined, env: NodeJS.ProcessEnv): Promise<Config> {
   return parseConfig({ ...(file === undefined ? {} : await readJson(file)), ...fromEnvironment(env) });
 }
 
-/** Exported for the launcher's and the doctor's tests; `readConfig` is the door. */
+/** Exported for tests; everything else calls `readConfig`. */
 export function parseConfig(given: Record<string, unknown>): Config {
-  const parsed = Given.safeParse(given);
+  const parsed = Schema.safeParse(given);
   if (!parsed.success) throw new ConfigRefused(parsed.error.issues.map(complaint));
-  const { queueUrl, queueToken, ...config } = parsed.data;
-  return {
-    ...config,
-    queueUrl: queueUrl ?? `${config.url}/client/v4/accounts/local/queues/kiln-jobs`,
-    queueToken: queueToken ?? config.token,
-  };
+  return parsed.data;
 }
 
-const base = (mend: string) => z.url({ protocol: /^https?$/, error: mend }).transform((url) => url.replace(/\/+$/, ""));
-const count = (mend: string) => z.coerce.number(mend).int(mend).min(0, mend).max(1_000_000, mend);
-const secret = (mend: string) => z.string(mend).regex(/^\S{8,}$/, mend);
+const base = (fix: string) => z.url({ protocol: /^https?$/, error: fix }).transform((url) => url.replace(/\/+$/, ""));
+const number = (fix: string, { min = 0, max = 1_000_000 } = {}) => z.coerce.number(fix).min(min, fix).max(max, fix);
+const count = (fix: string, { min = 0, max = 1_000_000 } = {}) => number(fix, { min, max }).int(fix);
+const secret = (fix: string) => z.string(fix).regex(/^\S{8,}$/, fix);
+const text = (fix: string) => z.string(fix).min(1, fix);
 const port = z.coerce.number().int().min(1).max(65_535);
 
-const vncMend =
+const vncFix =
   'give {"host": "203.0.113.5", "ports": [5900, 5999]} (environment: "203.0.113.5:5900-5999"), or null for none';
-const isolationMend =
-  'say "vm" to run each build in a guest of its own, or "none" to run builds bare on this host as root ' +
-  "(only where you trust everybody who can start a build)";
-const buildMemoryMend = "give the memory of a build's guest in MB, at least 512, e.g. 1536";
-const preparedGbMend = "give the disk for prepared roots in GB, e.g. 5, or 0 to keep none";
-const minFreeMend = "give the free disk in GB below which no build is taken, e.g. 5";
-const buildDiskMend = "give the disk of a build's guest in GB, from 1 to 1000, e.g. 16";
-const testdriveDiskMend = "give what one testdrive may write in GB, from 0.1 to 1000, e.g. 8";
 
-const Given = z.strictObject({
-  url: base("give the address of the Worker, e.g. https://kiln.example.org"),
-  token: secret("give the agent token that `npm run admin -- agent add NAME` printed"),
-  queueUrl: base("give the address of the queue up to its id, or leave it out to pull through the Worker").optional(),
-  queueToken: secret("give the token of the queue, or leave it out to use the agent's own").optional(),
-  stateDir: z
-    .string("give a directory on a disk with room for images, e.g. /var/lib/kiln-agent")
-    .min(1, "give a directory on a disk with room for images, e.g. /var/lib/kiln-agent")
-    .transform((path) => resolve(path)),
-  isolation: z.enum(["vm", "none"], isolationMend).default("vm"),
-  buildMemoryMb: z.coerce.number(buildMemoryMend).int(buildMemoryMend).min(512, buildMemoryMend).default(1536),
-  buildDiskGb: z.coerce.number(buildDiskMend).min(1, buildDiskMend).max(1000, buildDiskMend).default(16),
-  minFreeGb: z.coerce.number(minFreeMend).min(0, minFreeMend).max(10_000, minFreeMend).default(5),
+/**
+ * Each key says here what it means (`description`: the table in README.md and `--help`), what it defaults to, and in its error how
+ * to fix a wrong value. `defaultText` is for a default that is not a plain value.
+ */
+const keys = {
+  url: base("give the address of the Worker, e.g. https://kiln.example.org").meta({ description: "URL of the Worker" }),
+  token: secret("give the agent token that `npm run admin -- agent add NAME` printed").meta({
+    description: "printed by `npm run admin -- agent add NAME`",
+  }),
+  stateDir: text("give a directory on a disk with room for images, e.g. /var/lib/kiln-agent")
+    .transform((path) => resolve(path))
+    .meta({ description: "work directories and caches, on a disk with room for three images per slot" }),
+  isolation: z
+    .enum(
+      ["vm", "none"],
+      'say "vm" to run each build in a guest of its own, or "none" to run builds bare on this host as root ' +
+        "(only if you trust everyone who can start a build)",
+    )
+    .default("vm")
+    .meta({
+      description: "`vm`: each build runs in its own guest. `none`: builds run directly on this host, as root",
+    }),
+  buildMemoryMb: count("give the memory of a build's guest in MB, at least 512, e.g. 1536", { min: 512 })
+    .default(1536)
+    .meta({ description: "memory of a build's guest, at least 512" }),
+  buildDiskGb: number("give the disk of a build's guest in GB, from 1 to 1000, e.g. 16", { min: 1, max: 1000 })
+    .default(16)
+    .meta({
+      description: "the most a build in a guest may write. Its result, with all holes, may be three times as large",
+    }),
+  minFreeGb: number("give the free disk in GB below which no build is taken, e.g. 5", { max: 10_000 }).default(5).meta({
+    description:
+      "the agent takes no build while less disk is free, and as much again for each running build. 0: no limit",
+    defaultText: "5 (`npm start`: 2)",
+  }),
+  slots: count("give the number of builds at a time, e.g. 1").default(1).meta({ description: "builds at a time" }),
+  testdriveSlots: count("give the number of testdrives at a time, e.g. 4")
+    .default(4)
+    .meta({ description: "testdrives at a time" }),
+  memoryMb: count("give the most memory of one testdrive in MB, at least 64, e.g. 1024", { min: 64 })
+    .default(() => Math.max(512, Math.floor(freemem() / 1024 / 1024 / 4)))
+    .meta({
+      description: "the most memory of one testdrive",
+      defaultText: "a quarter of the free memory, at least 512",
+    }),
+  testdriveDiskGb: number("give what one testdrive may write in GB, from 0.1 to 1000, e.g. 8", { min: 0.1, max: 1000 })
+    .default(8)
+    .meta({ description: "the most one testdrive may write to its disk. Then it ends" }),
+  keptMinutes: number("give the minutes that the disk of an ended testdrive stays, from 0 to 1440 (a day)", {
+    max: 1440,
+  })
+    .default(10)
+    .meta({ description: "how long the disk of an ended testdrive stays for its modified files. 0: not at all" }),
+  keptGb: number("give the size of the disks of ended testdrives in GB, e.g. 5")
+    .default(5)
+    .meta({ description: "space for all disks of ended testdrives" }),
+  cacheGb: number("give the size of the image cache in GB, e.g. 10")
+    .default(10)
+    .meta({ description: "space for cached images and snapshots of booted guests" }),
+  preparedGb: number("give the disk for prepared roots in GB, e.g. 5, or 0 for none").default(5).meta({
+    description: "space for prepared roots of other formats of a version, and as much for disks. 0: none",
+  }),
+  preparedMinutes: count("give the minutes that an unused prepared root stays, e.g. 120")
+    .default(120)
+    .meta({ description: "how long an unused prepared root stays" }),
+  snapshots: z
+    .enum(["on", "off"], 'give "on" to store booted guests for the next testdrive, or "off"')
+    .default("on")
+    .meta({
+      description: "`on`: later testdrives of a build continue from its login prompt. `off`: each of them boots",
+    }),
+  packageCacheGb: number("give the size of the package cache in GB, e.g. 10, or 0 for none")
+    .default(10)
+    .meta({ description: "space for cached packages. 0: none" }),
   vnc: z
     .preprocess(
       readVnc,
       z
-        .object({ host: z.string().min(1), ports: z.tuple([port, port]) }, vncMend)
-        .refine((vnc) => vnc.ports[0] <= vnc.ports[1], vncMend)
+        .object({ host: z.string().min(1), ports: z.tuple([port, port]).readonly() }, vncFix)
+        .refine((vnc) => vnc.ports[0] <= vnc.ports[1], vncFix)
         .nullable(),
     )
-    .default(null),
-  slots: count("give the number of builds at a time, e.g. 1").default(1),
-  testdriveSlots: count("give the number of testdrives at a time, e.g. 4").default(4),
-  memoryMb: z.coerce
-    .number("give the most memory of one testdrive in MB, e.g. 1024")
-    .int("give the most memory of one testdrive in MB, e.g. 1024")
-    .min(64, "a testdrive needs at least 64 MB")
-    .default(() => Math.max(512, Math.floor(freemem() / 1024 / 1024 / 4))),
-  testdriveDiskGb: z.coerce
-    .number(testdriveDiskMend)
-    .min(0.1, testdriveDiskMend)
-    .max(1000, testdriveDiskMend)
-    .default(8),
-  keptMinutes: z.coerce
-    .number("give the minutes for which the disk of an ended testdrive is kept, e.g. 10")
-    .min(0, "cannot be negative")
-    .max(1440, "give at most a day: 1440")
-    .default(10),
-  keptGb: z.coerce
-    .number("give the size of the disks of ended testdrives in GB, e.g. 5")
-    .min(0, "cannot be negative")
-    .default(5),
-  cacheGb: z.coerce.number("give the size of the image cache in GB, e.g. 10").min(0, "cannot be negative").default(10),
-  preparedGb: z.coerce.number(preparedGbMend).min(0, preparedGbMend).default(5),
-  preparedMinutes: count("give the minutes that an unused prepared root is kept, e.g. 120").default(120),
-  packageCacheGb: z.coerce
-    .number("give the size of the package cache in GB, e.g. 10")
-    .min(0, "cannot be negative")
-    .default(10),
+    .default(null)
+    .meta({
+      description:
+        '`{"host", "ports": [from, to]}`, in the environment `HOST:FROM-TO`: where VNC clients reach testdrives',
+      defaultText: "none",
+    }),
+  accel: z
+    .enum(["auto", "kvm", "tcg"], 'give "auto", "kvm" or "tcg"')
+    .default("auto")
+    .meta({ description: "`auto`, `kvm` or `tcg`" }),
   allowHosts: z
     .preprocess(
       (given) => (typeof given === "string" ? given.split(",").filter((each) => each !== "") : given),
@@ -152,62 +134,75 @@ const Given = z.strictObject({
         z.string().regex(/^(\[[0-9a-fA-F:]+\]|[^\s:/]+)(:\d{1,5})?$/, "give HOST or HOST:PORT, e.g. mirror.lan:8080"),
       ),
     )
-    .default([]),
-  snapshots: z.enum(["on", "off"], 'give "on" to keep booted guests for the next testdrive, or "off"').default("on"),
-  accel: z.enum(["auto", "kvm", "tcg"], 'give "auto", "kvm" or "tcg"').default("auto"),
-  kiwi: z
-    .string("give KIWI NG's program, e.g. kiwi-ng")
-    .min(1, "give KIWI NG's program, e.g. kiwi-ng")
-    .default("kiwi-ng"),
-});
-
-const environmentNames: Record<string, keyof Config> = {
-  KILN_AGENT_URL: "url",
-  KILN_AGENT_TOKEN: "token",
-  KILN_AGENT_QUEUE_URL: "queueUrl",
-  KILN_AGENT_QUEUE_TOKEN: "queueToken",
-  KILN_AGENT_STATE_DIR: "stateDir",
-  KILN_AGENT_ISOLATION: "isolation",
-  KILN_AGENT_BUILD_MEMORY_MB: "buildMemoryMb",
-  KILN_AGENT_BUILD_DISK_GB: "buildDiskGb",
-  KILN_AGENT_MIN_FREE_GB: "minFreeGb",
-  KILN_AGENT_VNC: "vnc",
-  KILN_AGENT_SLOTS: "slots",
-  KILN_AGENT_TESTDRIVE_SLOTS: "testdriveSlots",
-  KILN_AGENT_MEMORY_MB: "memoryMb",
-  KILN_AGENT_TESTDRIVE_DISK_GB: "testdriveDiskGb",
-  KILN_AGENT_KEPT_MINUTES: "keptMinutes",
-  KILN_AGENT_KEPT_GB: "keptGb",
-  KILN_AGENT_CACHE_GB: "cacheGb",
-  KILN_AGENT_SNAPSHOTS: "snapshots",
-  KILN_AGENT_PACKAGE_CACHE_GB: "packageCacheGb",
-  KILN_AGENT_PREPARED_GB: "preparedGb",
-  KILN_AGENT_PREPARED_MINUTES: "preparedMinutes",
-  KILN_AGENT_ALLOW_HOSTS: "allowHosts",
-  KILN_AGENT_ACCEL: "accel",
-  KILN_AGENT_KIWI: "kiwi",
+    .default([])
+    .meta({
+      description:
+        "`HOST` or `HOST:PORT` of repositories that may have private addresses; comma-separated in the environment",
+      defaultText: "none",
+    }),
+  kiwi: text("give KIWI NG's program, e.g. kiwi-ng")
+    .default("kiwi-ng")
+    .meta({ description: "KIWI NG's program: a name on the PATH, or a path" }),
+  queueUrl: base("give the address of the queue up to its id, or omit it to pull through the Worker").optional().meta({
+    description: "a Cloudflare queue to pull directly: `…/accounts/ID/queues/ID`",
+    defaultText: "through the Worker",
+  }),
+  queueToken: secret("give the token of the queue, or omit it to use the agent's own")
+    .optional()
+    .meta({ description: "API token of that queue", defaultText: "`token`" }),
 };
 
+const Schema = z.strictObject(keys).transform((config) => ({
+  ...config,
+  queueUrl: config.queueUrl ?? `${config.url}/client/v4/accounts/local/queues/kiln-jobs`,
+  queueToken: config.queueToken ?? config.token,
+}));
+
+/** Everything that an operator decides about one agent. */
+export type Config = z.output<typeof Schema>;
+
+export interface ConfigKey {
+  key: string;
+  /** The variable that sets it. */
+  environment: string;
+  meaning: string;
+  default: string;
+}
+
+/** What `--help` and README.md say about each key, in their order. */
+export const configKeys = (): ConfigKey[] =>
+  Object.entries(keys).map(([key, schema]) => {
+    const { description = "", defaultText } = schema.meta() ?? {};
+    return { key, environment: environmentName(key), meaning: description, default: defaultOf(schema, defaultText) };
+  });
+
+function defaultOf(schema: z.ZodType, defaultText: unknown): string {
+  if (typeof defaultText === "string") return defaultText;
+  const parsed = schema.safeParse(undefined);
+  if (!parsed.success) return "required";
+  return typeof parsed.data === "string" ? `\`${parsed.data}\`` : String(parsed.data);
+}
+
+const environmentName = (key: string) => `KILN_AGENT_${key.replaceAll(/[A-Z]/g, "_$&").toUpperCase()}`;
+
 function fromEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
-  const named = Object.entries(environmentNames).map(([name, key]) => [key, env[name]] as const);
-  return Object.fromEntries(
-    named.filter((entry): entry is [keyof Config, string] => entry[1] !== undefined && entry[1] !== ""),
-  );
+  const given = Object.keys(keys).map((key) => [key, env[environmentName(key)] ?? ""] as const);
+  return Object.fromEntries(given.filter(([, value]) => value !== ""));
 }
 
 async function readJson(file: string): Promise<Record<string, unknown>> {
-  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+  const json = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     const reason = error.code === "ENOENT" ? `there is no file ${file}` : `${file} cannot be read: ${error.message}`;
     throw new ConfigRefused([`--config: ${reason}`]);
   });
   try {
-    return z.record(z.string(), z.unknown()).parse(JSON.parse(text));
+    return z.record(z.string(), z.unknown()).parse(JSON.parse(json));
   } catch {
     throw new ConfigRefused([`--config: ${file} is not a JSON object`]);
   }
 }
 
-/** The environment's "HOST:FROM-TO"; what is not that goes on to be refused with the sentence about it. */
+/** Reads the environment's "HOST:FROM-TO". Anything else is returned as it is, and the schema refuses it. */
 function readVnc(given: unknown): unknown {
   if (typeof given !== "string") return given;
   const found = /^(.+):(\d+)-(\d+)$/.exec(given);
@@ -217,8 +212,8 @@ function readVnc(given: unknown): unknown {
 function complaint(issue: z.core.$ZodIssue): string {
   if (issue.code === "unrecognized_keys")
     return `${issue.keys.join(", ")}: unknown; remove it (the keys are listed in builder-agent/README.md)`;
-  const [key = "configuration"] = issue.path;
-  const environment = Object.entries(environmentNames).find(([, name]) => name === key)?.[0];
-  const also = environment === undefined ? "" : ` (environment: ${environment})`;
-  return `${String(key)}${also}: ${key === "vnc" ? vncMend : issue.message}`;
+  const [key] = issue.path;
+  if (key === undefined) return `configuration: ${issue.message}`;
+  const name = String(key);
+  return `${name} (environment: ${environmentName(name)}): ${name === "vnc" ? vncFix : issue.message}`;
 }

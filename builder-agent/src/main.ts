@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { runAgent } from "./agent.ts";
 import { orRefuse, UsageRefused } from "./command-line.ts";
-import { ConfigRefused, readConfig, type Config } from "./config.ts";
+import { configKeys, ConfigRefused, readConfig, type Config, type ConfigKey } from "./config.ts";
 import { findCapabilities } from "./doctor/capabilities.ts";
 import { openImageCache } from "./image-cache.ts";
 import { lockStateDir } from "./lock.ts";
@@ -22,11 +22,19 @@ const stopWithinMs = 5_000;
 /** Ctrl-C reaches a process group, and npm and scripts/node24.mjs pass it on once more: that is the same signal. */
 const sameSignalMs = 1_000;
 
+function keyHelp({ key, environment, meaning, default: fallback }: ConfigKey): string {
+  const isRequired = fallback === "required";
+  const text = `\n  ${key} (${environment})\n    ${meaning}. ${isRequired ? "Required." : `Default: ${fallback}.`}\n`;
+  return text.replaceAll("`", "");
+}
+
 const usage = `npm run agent -- --config FILE
 
-  --config FILE   the configuration, a JSON file; builder-agent/README.md lists its keys
+  --config FILE   the configuration, a JSON file with the keys below
   --help
-`;
+
+Keys, and the environment variables that override them:
+${configKeys().map(keyHelp).join("")}`;
 const options = { config: { type: "string" }, help: { type: "boolean", short: "h" } } as const;
 
 const log = openLog((line) => process.stderr.write(`${line}\n`));

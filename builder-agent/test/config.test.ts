@@ -1,7 +1,7 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ConfigRefused, parseConfig, readConfig } from "../src/config.ts";
+import { configKeys, ConfigRefused, parseConfig, readConfig } from "../src/config.ts";
 import { temporaryDir } from "./support/agent-place.ts";
 
 const least = {
@@ -42,7 +42,7 @@ describe("the configuration", () => {
     });
   });
 
-  it("complains about everything at once, by key and with the way to mend it", () => {
+  it("complains about everything at once, by key and with how to fix it", () => {
     const complaints = complaintsOf({
       url: "ftp://x",
       token: "",
@@ -108,5 +108,24 @@ describe("the configuration", () => {
 
     await expect(readConfig(join(dir.path, "bad.json"), {})).rejects.toThrow(/not a JSON object/);
     await expect(readConfig(join(dir.path, "none.json"), {})).rejects.toThrow(/there is no file/);
+  });
+
+  it("has each key in the README as the schema describes it", () => {
+    const readme = readFileSync(join(import.meta.dirname, "../README.md"), "utf8");
+    const rows = configKeys().map(
+      (each) => `| \`${each.key}\` | \`${each.environment}\` | ${each.meaning} | ${each.default} |`,
+    );
+    const table = readme.split("\n").filter((line) => line.includes("| `KILN_AGENT_"));
+    expect(table).toEqual(rows);
+  });
+
+  it("reads each key from the environment", async () => {
+    const env = Object.fromEntries(configKeys().map(({ environment }) => [environment, "!"]));
+    const refused = await readConfig(undefined, env).catch((error: unknown) => String(error));
+    expect(configKeys().filter(({ environment }) => !String(refused).includes(environment))).toMatchObject([
+      { key: "stateDir" }, // all others refuse it
+      { key: "allowHosts" },
+      { key: "kiwi" },
+    ]);
   });
 });
