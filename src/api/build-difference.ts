@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { buildDifference as buildDifferenceDocument, type ShownDifference } from "#documents/build-difference";
+import { differenceText } from "#documents/difference-text";
 import { buildDifference, compareFiles, findCompared, type ComparedFiles } from "#domain/difference/builds";
 import { v2 } from "#openapi/operation";
 import { call } from "#api/call";
 import { id } from "#api/params";
-import { differenceText } from "#api/views/difference-text";
 
 const longestPath = 4096; // PATH_MAX
 const mostFiles = 1000;

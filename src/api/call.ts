@@ -30,7 +30,7 @@ export type FileAnswer = Extract<Operation["answer"], { kind: "file" }> & Typed<
 export const file = (what: string, ...types: readonly string[]): FileAnswer => ({ kind: "file", types, what });
 
 /** A body that is text, whatever its content type claims. */
-export type TextBody = Extract<Body, { kind: "text" }> & Typed<never, string>;
+type TextBody = Extract<Body, { kind: "text" }> & Typed<never, string>;
 
 export const rawText = (what: string): TextBody => ({ kind: "text", what });
 
@@ -61,7 +61,7 @@ interface Given<R extends string, A, I extends Ids, P extends z.ZodObject, B, F>
   hasEtag?: true;
   /** The same for a client that asks for plain text. */
   asText?: (result: A, caller: Caller) => string;
-  /** The answer shows a secret, so that nobody on the way may store it. */
+  /** The answer shows a secret, so that no cache on the way may store it. */
   isSecret?: true;
   /** Codes beside those of ids and those that every call knows. */
   refuses?: readonly RefusalCode[];

@@ -23,6 +23,7 @@ import {
 import * as leaves from "#wire/leaf";
 import { document } from "#wire/shape";
 import { firewall, locale, network } from "#documents/configuration";
+import { releaseNotesText } from "#documents/difference-text";
 import { averageOf } from "#documents/gallery-opinions";
 import { reached } from "#documents/testdrive";
 
@@ -117,7 +118,7 @@ const draft = fields({
   id: id("applianceId", 1004),
   version: version("version", "0.0.3"),
   since: version(({ since }: ReleaseNotesDraft) => since?.from.build.version, "0.0.2").optional(),
-  release_notes: text("notes", "Changes since version 0.0.2"),
+  release_notes: text(releaseNotesText, "Changes since version 0.0.2"),
 });
 
 export const releaseNotesDraft = document("ReleaseNotesDraft", "gallery", fields({ appliance: group(draft) }));

@@ -24,7 +24,7 @@ export interface Operation {
   answer: Answer;
   /** Carries an ETag, and heeds If-None-Match or If-Match. */
   hasEtag?: true;
-  /** Codes of an id in the path that nobody has, or somebody else: 404 on v2, 400 on v1. */
+  /** Codes for an id in the path that is unknown or another account's: 404 on v2, 400 on v1. */
   unknown?: readonly RefusalCode[];
   /** Further codes, beside those that every call knows. */
   refusals?: readonly RefusalCode[];

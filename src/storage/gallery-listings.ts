@@ -3,7 +3,7 @@ import type { Database } from "./db.ts";
 import { galleryListings } from "./schema.ts";
 
 /**
- * Writes an appliance's listing anew from its publications, ratings and uses: two statements for the end of the batch
+ * Rewrites an appliance's listing from its publications, ratings and uses: two statements for the end of the batch
  * that has changed one of them.
  */
 export const relisted = (db: Database, applianceId: number) =>

@@ -4,7 +4,7 @@ import { counts } from "./limits.ts";
 import { relisted } from "./gallery-listings.ts";
 import { accounts, comments, galleryUses, ratings } from "./schema.ts";
 
-/** `average`: null where nobody has rated. */
+/** `average`: null where there is no rating. */
 export interface Rating {
   count: number;
   average: number | null;
@@ -16,7 +16,7 @@ export async function findRating(db: Database, applianceId: number): Promise<Rat
   );
 }
 
-/** Replaces what this account said before; what is not published any more gets no ratings. */
+/** Replaces the rating of this account; an appliance that is no longer published gets no ratings. */
 export async function saveRating(
   db: Database,
   { applianceId, accountId }: { applianceId: number; accountId: number },
@@ -85,7 +85,7 @@ export async function addComment(db: Database, comment: NewComment, most: number
   return added.length > 0;
 }
 
-/** Somebody has cloned or tried it; a second time counts nothing. */
+/** An account has cloned or tried it; a second time does not count. */
 export async function addUse(db: Database, use: typeof galleryUses.$inferInsert): Promise<void> {
   await db.batch([db.insert(galleryUses).values(use).onConflictDoNothing(), ...relisted(db, use.applianceId)]);
 }

@@ -118,7 +118,7 @@ describe("pictures", () => {
 });
 
 describe("a testdrive", () => {
-  it("of a published version is anybody's, in a slot of whoever asks", async () => {
+  it("of a published version can be started by any account, and takes a slot of that account", async () => {
     const { applianceId: id } = await publishedAppliance(tux);
     const posted = rhea.post(galleryPath(id, "/testdrive"), { version: "0.0.1" });
     await until(

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { ComparedBuild } from "#domain/difference/builds";
 import { buildDifference } from "#domain/difference/builds";
-import { releaseNotesText } from "#api/views/difference-text";
+import { releaseNotesText } from "#documents/difference-text";
 
 const compared = (version: string, packages: ComparedBuild["packages"]): ComparedBuild => ({
   build: { version, rawSize: 1, fileSize: 1 } as ComparedBuild["build"],

@@ -1,11 +1,11 @@
-import { success } from "#documents/success";
+import { releaseNotesText } from "#documents/difference-text";
 import { publication, publishedVersions as publishedVersionsDocument, releaseNotesDraft } from "#documents/gallery";
+import { success } from "#documents/success";
 import { draftReleaseNotes } from "#domain/difference/release-notes-draft";
 import { getPublication } from "#domain/gallery/access";
 import { changeReleaseNotes, publish, publishedVersions, unpublish } from "#domain/gallery/publish";
 import { v2 } from "#openapi/operation";
 import { call, rawText, type Call } from "#api/call";
-import { releaseNotesText } from "#api/views/difference-text";
 
 const ofAppliance = { versions: v2, ids: { appliance_id: "invalid_appliance_id" } } as const;
 const ofPublished = { ...ofAppliance, unknown: ["version_not_published"] } as const;
@@ -46,12 +46,10 @@ export const galleryVersions: readonly Call[] = [
       "A draft of release notes for a version of yours: what has changed since the one that was published before",
     details: "Nothing is stored: publish the version with the draft, or with what you have made of it.",
     answer: releaseNotesDraft,
-    asText: ({ notes }) => notes,
+    asText: releaseNotesText,
     refuses: ["access_denied", "invalid_version", "build_not_found"],
-    act: async ({ env, db, account }, { appliance_id: applianceId, version }) => {
-      const draft = await draftReleaseNotes({ env, db }, account, { applianceId, version });
-      return { ...draft, notes: releaseNotesText(draft) };
-    },
+    act: ({ env, db, account }, { appliance_id: applianceId, version }) =>
+      draftReleaseNotes({ env, db }, account, { applianceId, version }),
   }),
   call("POST /gallery/appliances/{appliance_id}/version/{version}", {
     name: "publishVersion",

@@ -3,12 +3,12 @@ import { findAnyAppliance, type Appliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
 import { findPublication, isPublished, type Publication } from "#storage/publications";
 
-/** Where the version stood that a client asked for. */
+/** Where a client has named the version. */
 type Place = "path" | "parameter";
 
 /**
- * A published version, or without one that which was published last. An appliance that is not in the gallery is its
- * owner's business; that it exists is told to everybody (wire.md §4.1).
+ * A published version; the one that was published last when none is named. An appliance that is not in the gallery is
+ * refused in another way than one that does not exist, also for other accounts (wire.md §4.1).
  */
 export async function getPublication(
   db: Database,
@@ -21,7 +21,7 @@ export async function getPublication(
   throw isVersion(version) ? notPublished(place) : new Refusal("invalid_version");
 }
 
-/** For what is said of an appliance, whichever version is published. */
+/** For ratings and comments, which belong to the appliance and not to a version. */
 export async function refuseUnlessPublished(db: Database, accountId: number, applianceId: number): Promise<void> {
   if (!(await isPublished(db, applianceId))) await refuseUnpublished(db, accountId, { applianceId, place: "path" });
 }
@@ -38,7 +38,7 @@ async function refuseUnpublished(
   throw isVersion(version) ? notPublished(place) : new Refusal("invalid_version");
 }
 
-/** One's own, to publish. */
+/** An appliance of the account, to publish it. */
 export async function getOwnForGallery(
   db: Database,
   accountId: number,
@@ -51,7 +51,7 @@ export async function getOwnForGallery(
 
 export const notPublished = (place: Place) => new Refusal("version_not_published", { in: place });
 
-/** As `0.0.2`, or the last one; what cannot be a version is another mistake. */
+/** `0.0.2`, or none: the version that was published last. Other text is refused with another code. */
 const isVersion = (text = "0.0.1"): boolean => /^\d{1,9}\.\d{1,9}\.\d{1,9}$/.test(text);
 
 async function getAnyAppliance(db: Database, id: number): Promise<Appliance> {

@@ -6,7 +6,7 @@ import type { Database } from "#storage/db";
 import { addUse } from "#storage/gallery-opinions";
 import type { Publication } from "#storage/publications";
 
-/** For popularity: what owners do themselves says nothing. */
+/** Counts for popularity; what the owner does is not counted. */
 export async function noteUse(
   db: Database,
   account: Pick<Account, "id">,

@@ -63,7 +63,7 @@ async function publishNow(
     await sendOutboxEvent(place, account, added.event);
     return added.publication;
   }
-  // What has changed in between.
+  // A change in between has prevented it; refuse with the code for that change.
   await buildToPublish(db, { applianceId, version });
   throw new Refusal("unknown_error", { message: "The appliance has just changed. Please try again." });
 }
@@ -78,7 +78,7 @@ export async function changeReleaseNotes(
   return changed ?? (await getPublication(db, account.id, { applianceId, version }));
 }
 
-/** Takes a version out of the gallery; comments and ratings wait for the next one. */
+/** Takes a version out of the gallery; comments and ratings stay stored for the next one. */
 export async function unpublish(db: Database, account: Account, { applianceId, version }: VersionOf): Promise<void> {
   await getOwnForGallery(db, account.id, applianceId);
   if (await deletePublication(db, applianceId, version)) return;

@@ -12,7 +12,7 @@ export interface PublishedFormat {
 export interface PublishedDefinition {
   /** Every password empty. */
   configuration: Configuration;
-  /** Who can log in; a password only where it is the template's, which everybody knows. */
+  /** Who can log in; a password only where it is the template's, which is no secret. */
   accounts: { user: string; password: string }[];
   /** Ids of the appliance's repositories in their order. */
   repositoryIds: number[];
@@ -30,9 +30,9 @@ export interface PublishedDefinition {
 
 export interface PublishedRepository {
   name: string;
-  /** Brought by a catalogue of the service, not by a person. */
+  /** From a catalogue of the service, not from an account. */
   trusted: boolean;
-  /** Made of somebody's own uploads. */
+  /** Holds the uploads of an account. */
   uploads: boolean;
 }
 

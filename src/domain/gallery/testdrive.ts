@@ -9,7 +9,7 @@ import { findAnyBuild } from "#storage/builds";
 import type { Database } from "#storage/db";
 import type { Publication } from "#storage/publications";
 
-/** Boots a published version for anybody, in a slot of whoever asks. */
+/** Boots a published version for any account, which spends a testdrive of its own. */
 export async function tryPublication(
   { env, db }: { env: TestdriveEnv; db: Database },
   account: Account,

@@ -25,7 +25,7 @@ const mostNoteLines = 150;
 const mostNoteSigns = 20_000;
 const mostNames = 20;
 
-/** Release notes that their author goes on from. */
+/** A draft of release notes, for the author to edit. */
 export function releaseNotesText({ image, since }: ReleaseNotesDraft): string {
   if (since) {
     const parts = partsOf(since, mostNoteLines).filter(Boolean);
