@@ -112,6 +112,12 @@ export function call<
   };
 }
 
+/** The same call by another method, which one client sends. */
+export function byMethod(method: Operation["method"], same: Call): Call {
+  const by = method.charAt(0) + method.slice(1).toLowerCase();
+  return { ...same, name: `${same.name}By${by}`, method, deprecated: true };
+}
+
 async function answered<R extends string, A, I extends Ids, P extends z.ZodObject, B, F>(
   c: Context<ApiEnv>,
   given: Given<R, A, I, P, B, F>,

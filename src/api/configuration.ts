@@ -3,7 +3,7 @@ import { success } from "#documents/success";
 import { getAppliance, getOwnAppliance } from "#domain/appliances/appliance";
 import { changeConfiguration, shownConfiguration } from "#domain/configuration/of-appliance";
 import type { PictureKind } from "#storage/pictures";
-import { call, file, type Call, type CallGroup } from "#api/call";
+import { byMethod, call, file, type Call, type CallGroup } from "#api/call";
 import { replacePictureBy, showPicture } from "#api/pictures";
 import { refuseUnlessMatch } from "#api/revalidation";
 import { v2 } from "#openapi/operation";
@@ -57,14 +57,15 @@ export const configuration: CallGroup = {
 /** The Ruby client sends a picture by POST, the specification by PUT (wire.md §2.4). */
 function picture(kind: PictureKind, title: string, what: string): Call[] {
   const path = `/appliances/{appliance_id}/configuration/${kind}` as const;
-  const change = {
+  const replace = call(`PUT ${path}`, {
+    name: `replace${title}`,
     summary: `Replace the ${kind}`,
     ...ofAppliance,
     takes: { kind: "file", what: "A PNG." },
     answer: success,
     refuses: ["missing_parameter", "invalid_value"],
     act: replacePictureBy(kind),
-  } as const;
+  });
   return [
     call(`GET ${path}`, {
       name: `get${title}`,
@@ -73,7 +74,7 @@ function picture(kind: PictureKind, title: string, what: string): Call[] {
       answer: file(what, "image/png"),
       act: showPicture(kind),
     }),
-    call(`PUT ${path}`, { name: `replace${title}`, ...change }),
-    call(`POST ${path}`, { name: `replace${title}ByPost`, ...change, deprecated: true }),
+    replace,
+    byMethod("POST", replace),
   ];
 }

@@ -4,7 +4,7 @@ import { appliances, listAppliances } from "#api/appliances";
 import { configuration } from "#api/configuration";
 import { imageFiles } from "#api/appliances/image-files";
 import { manifest } from "#api/appliances/manifest";
-import { applianceRepositories } from "#api/appliances/repositories";
+import { applianceRepositories } from "#api/appliance-repositories";
 import { search } from "#api/appliances/search";
 import { software } from "#api/appliances/software";
 import { builds } from "#api/builds";
@@ -46,7 +46,7 @@ function resources(version: ApiVersion) {
     .route("/", mounted(files, version))
     .route("/", rpms)
     .route("/", mounted(repositories, version))
-    .route("/", applianceRepositories)
+    .route("/", mounted(applianceRepositories, version))
     .route("/", search)
     .route("/", software)
     .route("/", manifest)

@@ -1,5 +1,8 @@
-import { arrayOf, fields, id, inside, oneOf, repeated, text, url } from "#wire/field";
+import { WireFault } from "#wire/fault";
+import { arrayOf, fields, id, inside, oneOf, readAs, repeated, text, url } from "#wire/field";
 import * as leaves from "#wire/leaf";
+import { plainName } from "#wire/leaf";
+import type { XmlNode } from "#wire/read-xml";
 import { document } from "#wire/shape";
 
 const address = "https://kiln.example.org/repositories/tiny/main";
@@ -35,8 +38,24 @@ const matches = fields({
 
 export const repository = document("Repository", "repository", fields(facts));
 
+export const repositories = document("Repositories", "repositories", arrayOf("repository", fields(facts)));
+
 export const foundRepositories = document(
   "FoundRepositories",
   "repositories",
   arrayOf("repository", fields({ ...facts, matches: inside("matches", matches).optional() })),
 );
+
+/** Only the ids count, so that an answer can be sent back. */
+export const wantedRepositories = document(
+  "WantedRepositories",
+  "repositories",
+  arrayOf("repository", readAs(fields({ id: id("id", 12) }), idIn)),
+);
+
+/** As text: the call decides what an id is. */
+function idIn({ children }: XmlNode, path: string): string {
+  const [id, second] = children.filter((child) => plainName(child) === "id");
+  if (!id || second) throw new WireFault("invalid_node", `${path} must have exactly one id.`);
+  return id.text;
+}

@@ -1,5 +1,5 @@
 import type { Group } from "#openapi/operation";
-import { applianceRepositories } from "#openapi/operations/appliance-repositories";
+import { applianceRepositories } from "#api/appliance-repositories";
 import { appliances } from "#api/appliances";
 import { builds } from "#api/builds";
 import { configuration } from "#api/configuration";

@@ -194,6 +194,12 @@ export function fields<F extends AnyFields>(fields: F): Fields & Shape<OwnerOf<F
   return { kind: "fields", fields: partsOf(fields) };
 }
 
+/** Reads an element in another way than its fields do. */
+export const readAs = <T, C>(
+  { kind, fields }: Fields & Shape<T>,
+  read: (node: XmlNode, path: string) => C,
+): Fields & Shape<T, C> => ({ kind, fields, readBy: read });
+
 /** A document of which a client may send any part; fields that readers ignore are not described. */
 export const anyPartOf = <C>(name: string, { root, shape }: Document<never, C>): Document<never, C> =>
   document(name, root, anyPart(shape) as Shape<never, C>);

@@ -18,7 +18,7 @@ function readShape(shape: AnyShape, node: XmlNode, path: string): unknown {
     case "leaf":
       return shape.read(node, path);
     case "fields":
-      return readFields(shape, node, path);
+      return shape.readBy ? shape.readBy(node, path) : readFields(shape, node, path);
     case "list":
       return readList(shape, node, path);
     case "marked":

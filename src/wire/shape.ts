@@ -45,6 +45,8 @@ export type AnyLeaf = Omit<Leaf<unknown>, "stored"> & { readonly stored: z.ZodTy
 export interface Fields {
   readonly kind: "fields";
   readonly fields: Readonly<Record<string, Part>>;
+  /** Replaces the reader of the fields. */
+  readonly readBy?: (node: XmlNode, path: string) => unknown;
 }
 
 /** An element around any number of items, which says so in an attribute or not at all (wire.md §1.4). */

@@ -82,7 +82,12 @@ describe("PUT /appliances/<id>/repositories", () => {
     expect(await idsOf(await put(answer, path, "application/x-www-form-urlencoded"))).toEqual([main, updates]);
   });
 
-  it("takes an id that stands there twice once", async () => {
+  it("ignores everything in a repository but its id", async () => {
+    const repository = `<repository><smt_name a="b">c<d/></smt_name><id>${updates}</id><name/></repository>`;
+    expect(await idsOf(await put(`<repositories>${repository}</repositories>`))).toEqual([updates]);
+  });
+
+  it("takes an id that appears twice once", async () => {
     expect(await idsOf(await put(listOf(updates, main, updates)))).toEqual([updates, main]);
   });
 
@@ -93,7 +98,10 @@ describe("PUT /appliances/<id>/repositories", () => {
     ["<software/>", "invalid_node"],
     ["<repositories><package>vim</package></repositories>", "invalid_node"],
     ["<repositories><repository><name>main</name></repository></repositories>", "invalid_node"],
+    ["<repositories><repository><id>1</id><id>2</id></repository></repositories>", "invalid_node"],
+    ["<repositories>1</repositories>", "invalid_value"],
     [listOf("x"), "invalid_repository_id"],
+    [listOf("007"), "invalid_repository_id"],
     [listOf(999_999), "invalid_repository_id"],
   ])("refuses %s with %s and changes nothing", async (body, code) => {
     await expectError(await put(body), 400, code);

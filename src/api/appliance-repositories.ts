@@ -1,0 +1,60 @@
+import { z } from "zod";
+import { repositories, wantedRepositories } from "#documents/repository";
+import { dropRepository, setRepositories, useRepository, useUserRepository } from "#domain/repositories/of-appliance";
+import { listApplianceRepositories } from "#storage/appliances";
+import { byMethod, call, type CallGroup } from "#api/call";
+import { ofOwn, ofReadable } from "#api/of-appliance";
+import { id, parseParams } from "#api/params";
+
+const OneRepository = z.object({ repo_id: id("invalid_repository_id") });
+
+const list = { ...ofOwn, answer: repositories } as const;
+const withOne = { ...list, params: OneRepository, refuses: ["missing_parameter", "invalid_repository_id"] } as const;
+
+const removal = call("POST /appliances/{appliance_id}/cmd/remove_repository", {
+  name: "removeApplianceRepository",
+  ...withOne,
+  summary: "Remove a repository",
+  act: ({ db, account }, { found, repo_id }) => dropRepository(db, account, found, repo_id),
+});
+
+export const applianceRepositories: CallGroup = {
+  title: "Repositories of an appliance",
+  about: "Where an appliance takes its software from. Every change answers the list as it is then.",
+  operations: [
+    call("GET /appliances/{appliance_id}/repositories", {
+      name: "listApplianceRepositories",
+      ...ofReadable,
+      summary: "The appliance's repositories",
+      answer: repositories,
+      act: ({ db }, { found: { id } }) => listApplianceRepositories(db, id),
+    }),
+    call("PUT /appliances/{appliance_id}/repositories", {
+      name: "replaceApplianceRepositories",
+      ...list,
+      summary: "Replace the list",
+      details: "Only the ids count, so that the answer of GET can be sent back.",
+      takes: wantedRepositories,
+      refuses: ["invalid_xml", "invalid_node", "invalid_value", "invalid_repository_id"],
+      act: async ({ db, account }, { found, body }) => {
+        const ids = (await body()).map((repo_id) => parseParams(OneRepository, { repo_id }).repo_id);
+        return await setRepositories(db, account, found, ids);
+      },
+    }),
+    call("POST /appliances/{appliance_id}/cmd/add_repository", {
+      name: "addApplianceRepository",
+      ...withOne,
+      summary: "Add a repository; if the appliance has it already, nothing changes",
+      act: ({ db, account }, { found, repo_id }) => useRepository(db, account, found, repo_id),
+    }),
+    removal,
+    byMethod("DELETE", removal), // wire.md §2.6
+    call("POST /appliances/{appliance_id}/cmd/add_user_repository", {
+      name: "addUserRepository",
+      ...list,
+      summary: "Add the repository of your own uploads for the appliance's base system",
+      refuses: ["user_repository_not_found"],
+      act: ({ db, account }, { found }) => useUserRepository(db, account, found),
+    }),
+  ],
+};

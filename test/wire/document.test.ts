@@ -1,0 +1,24 @@
+import { describe, expect, it } from "vitest";
+import { WireFault } from "#wire/fault";
+import { arrayOf, fields, int, readAs, text } from "#wire/field";
+import { readDocument } from "#wire/read";
+import { readXml } from "#wire/read-xml";
+import { document, type Document } from "#wire/shape";
+import { xmlSchema } from "#wire/xml-schema";
+
+const read = <C>(document: Document<never, C>, xml: string): C => readDocument(document, readXml(xml));
+
+describe("readAs", () => {
+  const shape = fields({ id: int("id", 1), name: text("name", "oak") });
+  const ids = readAs(shape, ({ children }) => children.map(({ text }) => text).join("+"));
+
+  it("reads an element in its own way", () => {
+    const trees = document("Trees", "trees", arrayOf("tree", ids));
+    expect(read(trees, "<trees><tree><id>1</id><leaf>2</leaf></tree><tree/></trees>")).toEqual(["1+2", ""]);
+    expect(() => read(trees, "<trees><bush/></trees>")).toThrow(WireFault);
+  });
+
+  it("is described as its fields are", () => {
+    expect(xmlSchema(document("Tree", "tree", ids), "v2")).toEqual(xmlSchema(document("Tree", "tree", shape), "v2"));
+  });
+});
