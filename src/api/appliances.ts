@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { appliance, appliances as appliancesDocument, applianceStatus } from "#documents/appliance";
 import { success } from "#documents/success";
-import { listByApiKey } from "#domain/accounts/account";
+import { listByKeyOrToken } from "#domain/accounts/account";
 import { cloneAppliance, parseArch } from "#domain/appliances/appliance";
 import { deleteAppliance } from "#domain/appliances/deletion";
 import { withEstimate } from "#domain/appliances/estimate";
@@ -25,7 +25,7 @@ export const listAppliances = call("GET /appliances", {
   answer: appliancesDocument,
   act: async ({ env, db }, _request, c) => {
     const given = givenCredentials(c.req.raw, env);
-    return (given && (await listByApiKey(db, env, given))) ?? challenge(c);
+    return (given && (await listByKeyOrToken(db, env, given))) ?? challenge(c);
   },
 });
 

@@ -1,17 +1,18 @@
 import type { Context } from "hono";
 import { Buffer } from "node:buffer";
-import { checkApiKey } from "#domain/accounts/account";
+import { checkKeyOrToken } from "#domain/accounts/account";
 import type { Credentials } from "#domain/accounts/sign-in-brake";
 import { clientAddress, type AddressRules } from "#http/client-address";
 import { factory } from "#api/factory";
 import { xml } from "#api/respond";
 
-/** HTTP Basic: account name and API key (wire.md §1.2). Python and Qt clients send credentials only after the challenge. */
+/** HTTP Basic: account name, and API key or token (wire.md §1.2). Python and Qt clients send credentials only after the challenge. */
 export const authenticate = factory.createMiddleware(async (c, next) => {
   const given = givenCredentials(c.req.raw, c.env);
-  const account = given && (await checkApiKey(c.var.db, c.env, given));
-  if (!account) return challenge(c);
-  c.set("account", account);
+  const signedIn = given && (await checkKeyOrToken(c.var.db, c.env, given));
+  if (!signedIn) return challenge(c);
+  c.set("account", signedIn.account);
+  c.set("access", signedIn.access);
   await next();
   return undefined;
 });

@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import type { z } from "zod";
+import type { Needed } from "#domain/accounts/access";
 import type { RefusalCode } from "#domain/refusal";
 import { both, type Body, type Group, type Operation, type Version } from "#openapi/operation";
 import { readDocument } from "#wire/read";
@@ -42,6 +43,8 @@ interface Given<R extends string, A, I extends Ids, P extends z.ZodObject, B, F>
   summary: string;
   details?: string;
   versions?: readonly Version[];
+  /** What it needs of a token, if that is not what its method says. */
+  scope?: Needed;
   /** Ids in the path, each with the code for an id that is unknown or another account's. */
   ids?: I;
   /** What the first id names, for `act`. It is found before the rest of the request is read, so that its refusal comes first. */
@@ -89,13 +92,14 @@ export function call<
   B = undefined,
   F = undefined,
 >(route: R, given: Given<R, A, I, P, B, F>): Call {
-  const { name, summary, details, about, deprecated, hasEtag } = given;
+  const { name, summary, scope, details, about, deprecated, hasEtag } = given;
   const { ids, versions = both, params = given.besideFile, refuses, takes, answer, asText } = given;
   const [method, path = ""] = route.split(" ");
   const unknown = [...Object.values(ids ?? {}), ...(given.unknown ?? [])];
   return {
     name,
     summary,
+    ...(scope && { scope }),
     ...(details && { details }),
     ...(about && { about }),
     ...(deprecated && { deprecated }),

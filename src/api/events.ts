@@ -46,6 +46,7 @@ export const events: CallGroup = {
     call("POST /webhooks", {
       name: "createWebhook",
       versions: v2,
+      scope: "key",
       summary: "Have events posted to an address",
       details: "The answer shows the secret that signs the deliveries, once.",
       params: WebhookRequest,
@@ -68,6 +69,7 @@ export const events: CallGroup = {
     call("DELETE /webhooks/{webhook_id}", {
       name: "deleteWebhook",
       ...ofWebhook,
+      scope: "key",
       summary: "Delete it, with what it still was to be sent",
       answer: success,
       act: ({ env, db, account }, { webhook_id }) => removeWebhook(env, db, account, webhook_id),

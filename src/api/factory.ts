@@ -1,4 +1,5 @@
 import { createFactory } from "hono/factory";
+import type { Access } from "#domain/accounts/access";
 import type { Account } from "#storage/accounts";
 import type { Database } from "#storage/db";
 import type { ApiVersion } from "#api/versions";
@@ -9,6 +10,7 @@ export type ApiEnv = {
   Variables: {
     db: Database;
     account: Account;
+    access: Access;
     version: ApiVersion;
     baseUrl: string;
     /** Of a request with an Idempotency-Key: what it makes is named by it, so that its repeat finds it. */

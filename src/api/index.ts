@@ -1,3 +1,4 @@
+import { refuseBeyondToken } from "#api/access";
 import { authenticate } from "#api/authenticate";
 import { factory } from "#api/factory";
 import { appliances, listAppliances } from "#api/appliances";
@@ -22,6 +23,7 @@ import { rpms } from "#api/rpms";
 import { runningBuilds } from "#api/running-builds";
 import { testdrives } from "#api/testdrives";
 import { sharing } from "#api/sharing";
+import { tokens } from "#api/tokens";
 import { v1, v2, type ApiVersion } from "#api/versions";
 
 /** Door 1: every resource is mounted once per version, from the same handlers. */
@@ -36,10 +38,12 @@ function resources(version: ApiVersion) {
     })
     .route("/", mounted({ operations: [listAppliances] }, version)) // checks the credentials itself
     .use(authenticate)
+    .use(refuseBeyondToken)
     .use(refuseChangesInReadOnlyMode)
     .use(idempotent)
     .route("/", rated)
     .route("/", mounted(general, version))
+    .route("/", mounted(tokens, version))
     .route("/", mounted(appliances, version))
     .route("/", mounted(runningBuilds, version))
     .route("/", mounted(builds, version))

@@ -6,7 +6,7 @@ import { JsonFault } from "#http/json-fields";
 import { MultipartFault } from "#http/multipart";
 import { concatenate } from "#repodata/streams";
 
-const maxFormBytes = 256 * 1024;
+export const maxFormBytes = 256 * 1024;
 
 /**
  * Parameters as clients send them: in the query, as a form body, as multipart fields, as an object of JSON, or in two places at

@@ -25,6 +25,7 @@ export const sharing: CallGroup = {
     call("POST /appliances/{appliance_id}/sharing/{username}", {
       name: "shareAppliance",
       ...ofAppliance,
+      scope: "publish",
       summary: "Share it with somebody",
       refuses: ["invalid_username"],
       act: ({ db, account }, { appliance_id: applianceId }, c) =>
@@ -33,6 +34,7 @@ export const sharing: CallGroup = {
     call("DELETE /appliances/{appliance_id}/sharing/{username}", {
       name: "unshareAppliance",
       ...ofAppliance,
+      scope: "publish",
       summary: "Share it with somebody no more",
       refuses: ["invalid_username"],
       act: ({ db, account }, { appliance_id: applianceId }, c) =>

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { testdrive, testdrives as testdrivesDocument } from "#documents/testdrive";
+import { onlyAppliance } from "#domain/accounts/access";
 import { guestWebUrl } from "#domain/testdrives/guest-web";
 import { startTestdrive } from "#domain/testdrives/testdrive";
 import { v2 } from "#openapi/operation";
@@ -24,8 +25,8 @@ export const testdrives: CallGroup = {
       versions: v2,
       summary: "Your running sessions",
       answer: testdrivesDocument,
-      act: async ({ env, db, account, baseUrl }) => {
-        const live = await listLiveTestdrives(db, account.id);
+      act: async ({ env, db, account, access, baseUrl }) => {
+        const live = await listLiveTestdrives(db, account.id, onlyAppliance(access));
         return live.map((testdrive) => ({ testdrive, webUrl: guestWebUrl(env, baseUrl, testdrive) }));
       },
     }),

@@ -49,6 +49,7 @@ export const limits = document(
     configuration_bytes: limit("configurationBytes", 14_210, 20_971_520),
     comments: limit("comments", 3, 2000),
     webhooks: limit("webhooks", 1, 6),
+    tokens: limit("tokens", 2, 50),
   }),
 );
 

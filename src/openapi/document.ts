@@ -1,6 +1,7 @@
+import type { Needed } from "#domain/accounts/access";
 import { requestBody, responses, sharedResponses } from "#openapi/answers";
 import { componentSchemas } from "#openapi/components";
-import { both, type Group, type Operation, type Version } from "#openapi/operation";
+import { both, scopeOf, type Group, type Operation, type Version } from "#openapi/operation";
 import { groups } from "#openapi/operations";
 import { outsidePaths } from "#openapi/outside";
 import { parametersOf, type Parameter } from "#openapi/parameters";
@@ -24,15 +25,17 @@ function describe(): Schema {
       summary: "Appliance build service",
       description:
         "The API of the appliance build service that closed in 2018, v1 and v2. Parameters come in the query, as a form or " +
-        "as multipart fields; an empty one is an absent one. Every call signs in with HTTP Basic: account name and API key.",
+        "as multipart fields; an empty one is an absent one. Every call signs in with HTTP Basic: account name and API key, or " +
+        "account name and a token that has the scope of the call.",
       license: { name: "MIT", identifier: "MIT" },
     },
-    security: [{ apiKey: [] }],
+    security: signedInBy("key"),
     tags: groups.map(({ title, about }) => ({ name: title, description: about })),
     paths: { ...apiPaths(), ...outsidePaths },
     components: {
       securitySchemes: {
         apiKey: { type: "http", scheme: "basic", description: "Account name, and the API key as the password." },
+        token: { type: "http", scheme: "basic", description: "Account name, and a token as the password." },
       },
       schemas: componentSchemas(),
       responses: sharedResponses(groups.flatMap(({ operations }) => operations)),
@@ -62,12 +65,17 @@ function operationObject(operation: Operation, group: Group, version: Version): 
     tags: [group.title],
     summary,
     ...(details && { description: details }),
+    security: signedInBy(scopeOf(operation)),
     ...(parameters.length > 0 && { parameters: parameters.map(parameterObject) }),
     ...(body && { requestBody: body }),
     responses: responses(operation, version),
     ...(deprecated && { deprecated }),
   };
 }
+
+/** What a token needs stands where OpenAPI 3.1 has the roles that a call wants. */
+const signedInBy = (needed: Needed): Schema[] =>
+  needed === "key" ? [{ apiKey: [] }] : [{ apiKey: [] }, { token: [needed] }];
 
 const parameterObject = ({ name, place, isRequired, meaning, schema }: Parameter): Schema => ({
   name,

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { Needed } from "#domain/accounts/access";
 import type { RefusalCode } from "#domain/refusal";
 import type { Document } from "#wire/shape";
 
@@ -14,6 +15,8 @@ export interface Operation {
   /** Below /api/<version>/user, with its ids in braces: `/builds/{build_id}`. */
   path: string;
   versions: readonly Version[];
+  /** What it needs of a token, if that is not what its method says. */
+  scope?: Needed;
   summary: string;
   details?: string;
   /** What the door reads its parameters by: from the query, a form or multipart fields. */
@@ -31,6 +34,9 @@ export interface Operation {
   /** Kept for the sake of one client. */
   deprecated?: true;
 }
+
+/** What a token needs for a call. To read needs `read`, to change something `build`, unless the call says otherwise. */
+export const scopeOf = ({ scope, method }: Operation): Needed => scope ?? (method === "GET" ? "read" : "build");
 
 /** `file`: a form with the field `file`, or the file itself; a file that may be left out says so. */
 export type Body =

@@ -15,10 +15,12 @@ import { runningBuilds } from "#api/running-builds";
 import { sharing } from "#api/sharing";
 import { software } from "#openapi/operations/software";
 import { testdrives } from "#api/testdrives";
+import { tokens } from "#api/tokens";
 
 /** Every call of the API below its prefix, in the order of the page. */
 export const groups: readonly Group[] = [
   general,
+  tokens,
   appliances,
   configuration,
   applianceRepositories,

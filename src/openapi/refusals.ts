@@ -24,9 +24,9 @@ export function possibleRefusals(operation: Operation, version: Version): Possib
   const possible = [
     unauthorized,
     told("unknown_error", "rate"),
+    told("access_denied"), // a token that may not do this
     ...(changes ? [told("read_only_mode_active")] : []),
     ...(operation.unknown ?? []).map((code) => told(code, "path")),
-    ...(changes && operation.unknown ? [told("access_denied")] : []),
     ...(operation.refusals ?? []).map((code) => told(code)),
     ...headerRefusals(operation).map((place) => told("unknown_error", place)),
     told("internal_error"),

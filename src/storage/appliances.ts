@@ -15,6 +15,7 @@ import {
   repositories,
   selections,
   shares,
+  tokens,
 } from "./schema.ts";
 
 export type Appliance = typeof appliances.$inferSelect;
@@ -150,6 +151,7 @@ export async function deleteApplianceRows(
     db.delete(ratings).where(eq(ratings.applianceId, applianceId)),
     db.delete(comments).where(eq(comments.applianceId, applianceId)),
     db.delete(galleryUses).where(eq(galleryUses.applianceId, applianceId)),
+    db.delete(tokens).where(eq(tokens.applianceId, applianceId)),
     db.delete(applianceRepositories).where(eq(applianceRepositories.applianceId, applianceId)),
     db.delete(appliances).where(eq(appliances.id, applianceId)),
   ]);

@@ -11,6 +11,7 @@ export interface Counted {
   configurationBytes: number;
   comments: number;
   webhooks: number;
+  tokens: number;
 }
 
 /** How many of each an account has, by indexes; the same expressions stand in the statements that must not exceed a limit. */
@@ -27,6 +28,7 @@ export const counts = {
          WHERE one.account_id = ${accountId})`,
   comments: (accountId: number) => sql`(SELECT count(*) FROM comments WHERE account_id = ${accountId})`,
   webhooks: (accountId: number) => sql`(SELECT count(*) FROM webhooks WHERE account_id = ${accountId})`,
+  tokens: (accountId: number) => sql`(SELECT count(*) FROM tokens WHERE account_id = ${accountId})`,
 } satisfies Record<keyof Counted, (accountId: number) => SQL>;
 
 /** Contents that two of its repositories show count twice: either may keep them. */
@@ -39,4 +41,4 @@ export const countAll = (db: Database, accountId: number): Promise<Counted> =>
     ${counts.repositories(accountId)} AS repositories, ${counts.packages(accountId)} AS packages,
     ${counts.repositoryBytes(accountId)} AS repositoryBytes, ${counts.appliances(accountId)} AS appliances,
     ${counts.configurationBytes(accountId)} AS configurationBytes, ${counts.comments(accountId)} AS comments,
-    ${counts.webhooks(accountId)} AS webhooks`);
+    ${counts.webhooks(accountId)} AS webhooks, ${counts.tokens(accountId)} AS tokens`);

@@ -11,3 +11,4 @@ export * from "./schema/prepared-roots.ts";
 export * from "./schema/repositories.ts";
 export * from "./schema/resolutions.ts";
 export * from "./schema/service.ts";
+export * from "./schema/tokens.ts";

@@ -38,8 +38,18 @@ export const findTestdrive = (db: Database, id: number): Promise<Testdrive | und
 export const findTestdriveByUid = (db: Database, uid: string): Promise<Testdrive | undefined> =>
   db.query.testdrives.findFirst({ where: eq(testdrives.uid, uid) });
 
-export const listLiveTestdrives = (db: Database, accountId: number): Promise<Testdrive[]> =>
-  db.query.testdrives.findMany({ where: and(live, eq(testdrives.accountId, accountId)), orderBy: asc(testdrives.id) });
+/** Of an account; with an appliance, only those of its builds. */
+export const listLiveTestdrives = (
+  db: Database,
+  accountId: number,
+  applianceId: number | null = null,
+): Promise<Testdrive[]> => {
+  const ofAppliance = sql`build_id IN (SELECT id FROM builds WHERE appliance_id = ${applianceId})`;
+  return db.query.testdrives.findMany({
+    where: and(live, eq(testdrives.accountId, accountId), applianceId === null ? undefined : ofAppliance),
+    orderBy: asc(testdrives.id),
+  });
+};
 
 /** Oldest first: those that may still wait for an agent, because they are younger than any claim may take. */
 export const listNewTestdrives = (db: Database, madeAfter: Date): Promise<Testdrive[]> =>

@@ -1,5 +1,5 @@
 import { xmlExample } from "#wire/example";
-import type { Answer, Body, Operation } from "#openapi/operation";
+import { scopeOf, type Answer, type Body, type Operation } from "#openapi/operation";
 import { parametersOf, type Parameter } from "#openapi/parameters";
 import { possibleRefusals } from "#openapi/refusals";
 
@@ -23,6 +23,7 @@ export const Call = ({ operation }: { operation: Operation }) => {
         {versions.length === 1 && <span class="badge">{versions[0]} only</span>}
       </h3>
       <Route operation={operation} />
+      <ScopeOf operation={operation} />
       {details && (
         <p>
           <Words of={details} />
@@ -49,6 +50,15 @@ const Route = ({ operation: { method, path } }: { operation: Operation }) => (
     </code>
   </p>
 );
+
+const ScopeOf = ({ operation }: { operation: Operation }) => {
+  const needed = scopeOf(operation);
+  return (
+    <p>
+      <span class="label">Token</span> {needed === "key" ? "none: needs the API key" : <code>{needed}</code>}
+    </p>
+  );
+};
 
 const Parameters = ({ parameters }: { parameters: readonly Parameter[] }) => (
   <table>

@@ -35,6 +35,7 @@ const made: Record<string, string> = {
   "POST /repositories": "repositories",
   "POST /testdrives": "testdrives",
   "POST /webhooks": "webhooks",
+  "POST /tokens": "tokens",
   "POST /appliances/{appliance_id}/gpg_keys": "gpg_keys",
 };
 
@@ -53,7 +54,7 @@ async function goOn(): Promise<void> {
 }
 
 const tables = ["appliances", "selections", "appliance_repositories", "shares", "overlay_files", "gpg_keys", "builds"];
-const more = ["rpms", "repositories", "testdrives", "publications", "comments", "ratings", "webhooks"];
+const more = ["rpms", "repositories", "testdrives", "publications", "comments", "ratings", "webhooks", "tokens"];
 
 /** What there is, and the id that a call's table gave last: what is made twice is seen there also when it replaces the first. */
 async function state(call: string): Promise<Record<string, number | null>> {

@@ -39,6 +39,9 @@ export async function signedIn(): Promise<Client> {
   return client({ accountId: account.id, accountUid: account.uid, username, apiKey }, "v2");
 }
 
+/** The same account with another key, or with a token. */
+export const withKey = (who: Client, apiKey: string): Client => client({ ...who, apiKey }, "v2");
+
 function client(who: Pick<Client, "accountId" | "accountUid" | "username" | "apiKey">, version: "v1" | "v2"): Client {
   const call = (method: string, path: string, init: RequestInit = {}) => {
     const headers = new Headers(init.headers);

@@ -29,6 +29,7 @@ export const galleryOpinions: readonly Call[] = [
   }),
   call("POST /gallery/appliances/{appliance_id}/rating", {
     name: "rateAppliance",
+    scope: "publish",
     ...ofPublished,
     summary: "Rate it; your second rating replaces your first",
     params: RatingRequest,
@@ -49,6 +50,7 @@ export const galleryOpinions: readonly Call[] = [
   }),
   call("POST /gallery/appliances/{appliance_id}/comments", {
     name: "addComment",
+    scope: "publish",
     ...ofPublished,
     summary: "Add a comment",
     params: CommentRequest,

@@ -53,6 +53,7 @@ export const galleryVersions: readonly Call[] = [
   }),
   call("POST /gallery/appliances/{appliance_id}/version/{version}", {
     name: "publishVersion",
+    scope: "publish",
     ...ofAppliance,
     summary: "Publish a version that was built",
     takes: releaseNotes,
@@ -70,6 +71,7 @@ export const galleryVersions: readonly Call[] = [
   }),
   call("PUT /gallery/appliances/{appliance_id}/version/{version}", {
     name: "changeReleaseNotes",
+    scope: "publish",
     ...ofPublished,
     summary: "Change its release notes",
     takes: releaseNotes,
@@ -80,6 +82,7 @@ export const galleryVersions: readonly Call[] = [
   }),
   call("DELETE /gallery/appliances/{appliance_id}/version/{version}", {
     name: "unpublishVersion",
+    scope: "publish",
     ...ofPublished,
     summary: "Take it out of the gallery",
     answer: success,

@@ -1,5 +1,7 @@
+import { onlyAppliance, type Access } from "#domain/accounts/access";
 import { hashInTurn } from "#domain/accounts/hash-turns";
 import { braking, type BrakeEnv, type Credentials } from "#domain/accounts/sign-in-brake";
+import { findByToken } from "#domain/accounts/tokens";
 import { endStreams } from "#domain/events/events";
 import { Refusal } from "#domain/refusal";
 import {
@@ -50,9 +52,18 @@ export async function createAccount(
   return { account, apiKey, password };
 }
 
-/** The account that a name and its API key open, read from the database each time so that a renewed key dies at once. */
-export const checkApiKey = (db: Database, env: SignInEnv, given: Credentials): Promise<Account | undefined> =>
-  braking(env, given, () => findByKey(db, env, given));
+/** Who signs in, and what the request may do. */
+export interface SignedIn {
+  account: Account;
+  access: Access;
+}
+
+/** What a name opens with an API key or a token, read from the database each time so that a renewed key stops working at once. */
+export const checkKeyOrToken = (db: Database, env: SignInEnv, given: Credentials): Promise<SignedIn | undefined> =>
+  braking(env, given, async () => {
+    const account = await findByKey(db, env, given);
+    return account ? { account, access: { by: "key" } } : await findByToken(db, env, given);
+  });
 
 async function findByKey(db: Database, secrets: KeySecrets, { username, key }: Credentials) {
   const account = await findAccount(db, username);
@@ -64,15 +75,26 @@ async function findByKey(db: Database, secrets: KeySecrets, { username, key }: C
  * The appliances of that account; undefined: there is none. Who asks, and for what, is one question to the database, since a second one
  * would take a third of the whole request. The key is looked up by its HMAC, so how long that takes tells nothing about it.
  */
-export const listByApiKey = (
+export const listByKeyOrToken = (
   db: Database,
   env: SignInEnv,
   given: Credentials,
 ): Promise<ApplianceWithBuilds[] | undefined> =>
   braking(env, given, async () => {
     const apiKeyHmac = await keyedHash(env.API_KEY_PEPPER, given.key);
-    return await listAppliancesOfKey(db, { username: given.username, apiKeyHmac });
+    const all = await listAppliancesOfKey(db, { username: given.username, apiKeyHmac });
+    return all ?? (await listByToken(db, env, given));
   });
+
+/** Every scope includes this list. */
+async function listByToken(db: Database, env: SignInEnv, given: Credentials) {
+  const signedIn = await findByToken(db, env, given);
+  if (!signedIn) return undefined;
+  const { account, access } = signedIn;
+  const only = onlyAppliance(access);
+  const all = await listAppliancesOfKey(db, account);
+  return only === null ? all : all?.filter(({ appliance }) => appliance.id === only);
+}
 
 /**
  * The key's page opens with the password as well as with the key itself. A name that no account has costs a hash too, so that how

@@ -10,6 +10,7 @@ const variables = {
   configurationBytes: "MAX_CONFIGURATION_MB_PER_ACCOUNT",
   comments: "MAX_COMMENTS_PER_ACCOUNT",
   webhooks: "MAX_WEBHOOKS_PER_ACCOUNT",
+  tokens: "MAX_TOKENS_PER_ACCOUNT",
 } as const satisfies Record<keyof Counted, keyof Env>;
 
 export type LimitsEnv = Pick<Env, (typeof variables)[keyof Counted]>;
@@ -29,6 +30,7 @@ export function limitsOf(env: LimitsEnv): Counted {
     configurationBytes: most("configurationBytes") * megabyte,
     comments: most("comments"),
     webhooks: Math.min(mostWebhooks, most("webhooks")),
+    tokens: most("tokens"),
   };
 }
 
@@ -63,4 +65,5 @@ const sentences: Record<keyof Counted, (most: number) => string> = {
     `The configurations of all appliances of an account have at most ${most / megabyte} MB. Shorten one, or delete an appliance.`,
   comments: (most) => `An account writes at most ${most} comments.`,
   webhooks: (most) => `An account has at most ${most} webhooks. Delete one of them.`,
+  tokens: (most) => `An account has at most ${most} tokens. Revoke one of them.`,
 };

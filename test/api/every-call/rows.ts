@@ -12,10 +12,12 @@ import { modifiedFiles } from "./modified-files.ts";
 import { repositories } from "./repositories.ts";
 import { software } from "./software.ts";
 import { testdrives } from "./testdrives.ts";
+import { tokens } from "./tokens.ts";
 
 /** Every call of the API: a new one needs its row here. */
 export const rows: readonly Row[] = [
   ...general,
+  ...tokens,
   ...appliances,
   ...configuration,
   ...applianceRepositories,

@@ -8,6 +8,7 @@ import { publishedAppliance } from "../../support/gallery.ts";
 import { rpmOf } from "../../support/packages.ts";
 import { tinyRepository } from "../../support/repositories.ts";
 import { bootableBuild, endedTestdrive } from "../../support/testdrives.ts";
+import { tokenOf } from "../../support/tokens.ts";
 import { readXml } from "../../support/xml.ts";
 import { sent } from "./send.ts";
 import type { Sent } from "./row.ts";
@@ -49,6 +50,7 @@ export async function makeSample(): Promise<Sample> {
     rpm: await madeId(tux, "POST", "/rpms?base_system=tiny-1.0", { file: rpmOf("counter") }),
     repository: await madeId(tux, "POST", `/repositories?url=${mirrorUrl}&name=Perl`),
     ...(await webhookIds(tux)),
+    token: (await tokenOf(tux)).id,
   };
   return { tux, ids };
 }

@@ -1,0 +1,95 @@
+import type { Context } from "hono";
+import { matchedRoutes } from "hono/route";
+import { refuseOtherAppliances, refuseOutOfScope, type Named, type TokenAccess } from "#domain/accounts/access";
+import { Refusal } from "#domain/refusal";
+import { startOfBody } from "#http/body-start";
+import { formFields, mayBeForm } from "#http/form";
+import { scopeOf, type Operation } from "#openapi/operation";
+import { groups } from "#openapi/operations";
+import { factory, type ApiEnv } from "#api/factory";
+import { maxFormBytes } from "#api/params";
+
+/** Refuses what a token may not do, by the call's description, before the call does anything (docs/decisions/0033-tokens.md). */
+export const refuseBeyondToken = factory.createMiddleware(async (c, next) => {
+  const { access } = c.var;
+  if (access.by === "token") await refuseBeyond(c, access);
+  await next();
+});
+
+async function refuseBeyond(c: Context<ApiEnv>, token: TokenAccess): Promise<void> {
+  const routes = matchedRoutes(c).filter(({ method }) => method !== "ALL");
+  if (routes.length === 0) return; // there is no such call
+  const call = routes.map(({ method, path }) => calls.get(nameless(`${method} ${path}`))).find((each) => each);
+  if (!call) throw new Refusal("access_denied");
+  refuseOutOfScope(token, scopeOf(call));
+  if (token.applianceId === null) return;
+  const named = [...namedInPath(c, call), ...(await namedInParameters(c, call))];
+  await refuseOtherAppliances(c.var.db, token.applianceId, { named, isForAll: forAll.has(call.name) });
+}
+
+const prefix = /^(\w* ?)\/api\/v\d\/user/;
+
+/** A route with its ids made nameless, as routes and descriptions may call them differently. */
+const nameless = (route: string): string => route.replace(prefix, "$1").replace(/:\w+(\{[^}]*\})?|\{\w+\}/g, "{}");
+
+const calls: ReadonlyMap<string, Operation> = new Map(
+  groups.flatMap(({ operations }) => operations.map((each) => [nameless(`${each.method} ${each.path}`), each])),
+);
+
+/** Calls that name no appliance and are still open to a token for one: they show nothing of others, or leave it out. */
+const forAll: ReadonlySet<string> = new Set([
+  "getAccount",
+  "getAccountLimits",
+  "getApiVersion",
+  "listTemplateSets",
+  "getTemplateSet",
+  "listAppliances",
+  "listTestdrives",
+  "listRepositories",
+  "getRepository",
+  "listRpms",
+  "getRpm",
+  "downloadRpm",
+]);
+
+/** What the ids of the API are ids of. */
+const kinds: Readonly<Record<string, Named["what"]>> = {
+  appliance_id: "appliance",
+  build_id: "build",
+  to: "build",
+  file_id: "file",
+  testdrive_id: "testdrive",
+};
+
+function namedInPath(c: Context<ApiEnv>, { path }: Operation): Named[] {
+  const given = c.req.path.replace(prefix, "").split("/");
+  return path.split("/").flatMap((segment, at) => namedBy(segment.replace(/^\{(\w+)\}$/, "$1"), given[at]));
+}
+
+/** Every value that is given, wherever it is, so that it does not matter which of several the call would take. */
+async function namedInParameters(c: Context<ApiEnv>, { method, params }: Operation): Promise<Named[]> {
+  const names = Object.keys(params?.shape ?? {}).filter((name) => name in kinds);
+  if (names.length === 0) return [];
+  const query = [...new URL(c.req.url).searchParams];
+  const isInQuery = (name: string) => query.some(([each, value]) => each === name && value !== "");
+  const body = method === "GET" ? [] : await formOf(c);
+  if (!body && !names.every(isInQuery)) {
+    throw new Refusal("access_denied", { message: `With this token, give ${names.join(", ")} in the query.` });
+  }
+  const given = [...query, ...(body ?? [])].map(([name, value]) => [name.replace(/\[\]$/, ""), value] as const);
+  return given.flatMap(([name, value]) => (names.includes(name) && value !== "" ? namedBy(name, value) : []));
+}
+
+const namedBy = (name: string, id: string | undefined): Named[] => {
+  const what = kinds[name];
+  return what === undefined ? [] : [{ what, id: id ?? "" }];
+};
+
+/** The fields of the body, which the call reads again; undefined: it is too large to look at now. */
+async function formOf(c: Context<ApiEnv>): Promise<[string, string][] | undefined> {
+  const type = c.req.header("content-type") ?? null;
+  if (!mayBeForm(type)) return [];
+  const { start, isWhole, request } = await startOfBody(c.req.raw, maxFormBytes);
+  c.req.raw = request;
+  return isWhole ? await formFields(start, type).catch(() => []) : undefined; // the call itself refuses a damaged form
+}

@@ -1,0 +1,97 @@
+import type { Access } from "#domain/accounts/access";
+import type { KeySecrets } from "#domain/accounts/account";
+import { makeOnce } from "#domain/accounts/idempotency";
+import { limitReached, limitsOf, type LimitsEnv } from "#domain/accounts/limits";
+import type { Credentials } from "#domain/accounts/sign-in-brake";
+import { endStreams } from "#domain/events/events";
+import { Refusal } from "#domain/refusal";
+import { keyedHash, newToken, sameSecret } from "#domain/secrets";
+import type { Account } from "#storage/accounts";
+import { findAppliance } from "#storage/appliances";
+import type { Database } from "#storage/db";
+import {
+  addToken,
+  deleteToken,
+  findTokenByHmac,
+  noteTokenUse,
+  saveTokenHmac,
+  type NewToken,
+  type Token,
+} from "#storage/tokens";
+
+interface TokenRequest extends Pick<Token, "name" | "scope" | "expiresAt"> {
+  applianceId: number | null;
+  /** Of a request that may come again. */
+  requestId?: string | undefined;
+}
+
+type TokenEnv = LimitsEnv & Pick<KeySecrets, "API_KEY_PEPPER">;
+
+/** So that people and scanners of secrets know one when they see it. */
+const prefix = "kiln_";
+const noteUseEveryMs = 60_000;
+
+/**
+ * Makes a token; its secret is in the answer and is not stored. If the request is repeated because it was interrupted, its token
+ * gets another secret: nobody has seen the first one.
+ */
+export async function createToken(
+  env: TokenEnv,
+  db: Database,
+  accountId: number,
+  { requestId, ...request }: TokenRequest,
+): Promise<{ token: Token; secret: string }> {
+  const { expiresAt, applianceId } = request;
+  if (expiresAt && expiresAt.getTime() <= Date.now()) {
+    throw new Refusal("invalid_value", { message: "expires_at must be in the future." });
+  }
+  if (applianceId !== null && !(await findAppliance(db, accountId, applianceId))) {
+    throw new Refusal("invalid_appliance_id");
+  }
+  const secret = prefix + newToken();
+  const tokenHmac = await keyedHash(env.API_KEY_PEPPER, secret);
+  const row = { ...request, uid: requestId ?? crypto.randomUUID(), accountId, tokenHmac, createdAt: new Date() };
+  const token = await makeOnce(requestId, {
+    find: (uid) => saveTokenHmac(db, uid, tokenHmac),
+    make: () => addWithinLimit(env, db, row),
+  });
+  return { token, secret };
+}
+
+async function addWithinLimit(env: LimitsEnv, db: Database, row: NewToken): Promise<Token> {
+  const token = await addToken(db, row, limitsOf(env).tokens);
+  if (token) return token;
+  throw limitReached(env, "tokens");
+}
+
+/** The account that a name and a token open, and what the token may do there. Expired tokens open nothing. */
+export async function findByToken(
+  db: Database,
+  secrets: Pick<KeySecrets, "API_KEY_PEPPER">,
+  { username, key }: Credentials,
+): Promise<{ account: Account; access: Access } | undefined> {
+  if (!key.startsWith(prefix)) return undefined;
+  const hmac = await keyedHash(secrets.API_KEY_PEPPER, key);
+  const found = await findTokenByHmac(db, hmac);
+  if (!found || !sameSecret(found.token.tokenHmac, hmac) || found.account.username !== username) return undefined;
+  const { account, token } = found;
+  const now = Date.now();
+  if (token.expiresAt && token.expiresAt.getTime() <= now) return undefined;
+  await noteUse(db, token, now);
+  return { account, access: { by: "token", scope: token.scope, applianceId: token.applianceId } };
+}
+
+async function noteUse(db: Database, { id, lastUsedAt }: Token, now: number): Promise<void> {
+  const unlessSince = new Date(now - noteUseEveryMs);
+  if (lastUsedAt && lastUsedAt >= unlessSince) return;
+  await noteTokenUse(db, id, { at: new Date(now), unlessSince });
+}
+
+/** It opens nothing from the next request on. Streams of the account end, because one of them may be the token's. */
+export async function revokeToken(env: Pick<Env, "EVENTS">, db: Database, account: Account, id: number): Promise<void> {
+  if (!(await deleteToken(db, account.id, id))) throw noSuchToken();
+  await endStreams(env, account);
+}
+
+/** Also for an id that is none. */
+const noSuchToken = () => new Refusal("unknown_error", { in: "path", message: "The account has no such token." });

@@ -1,0 +1,26 @@
+import { eq } from "drizzle-orm";
+import type { Database } from "./db.ts";
+import { builds, overlayFiles, testdrives } from "./schema.ts";
+
+/** What belongs to an appliance and has an id of its own. */
+export type PartOfAppliance = "build" | "file" | "testdrive";
+
+/** The appliance that a thing belongs to, whoever owns it. */
+export async function findApplianceIdOf(db: Database, what: PartOfAppliance, id: number): Promise<number | undefined> {
+  const [found] = await queries[what](db, id);
+  return found?.applianceId;
+}
+
+const ofBuild = { applianceId: builds.applianceId };
+
+const queries = {
+  build: (db: Database, id: number) => db.select(ofBuild).from(builds).where(eq(builds.id, id)),
+  file: (db: Database, id: number) =>
+    db.select({ applianceId: overlayFiles.applianceId }).from(overlayFiles).where(eq(overlayFiles.id, id)),
+  testdrive: (db: Database, id: number) =>
+    db
+      .select(ofBuild)
+      .from(testdrives)
+      .innerJoin(builds, eq(builds.id, testdrives.buildId))
+      .where(eq(testdrives.id, id)),
+};

@@ -1,0 +1,30 @@
+import { sql } from "drizzle-orm";
+import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { Scope } from "#domain/accounts/access";
+import { id, moment, uid } from "./columns.ts";
+
+/** What opens an account for some calls only. The secret itself is not stored: a token is found by its HMAC. */
+export const tokens = sqliteTable(
+  "tokens",
+  {
+    id: id(),
+    uid: uid(),
+    accountId: integer("account_id").notNull(),
+    name: text("name").notNull(),
+    scope: text("scope").notNull().$type<Scope>(),
+    /** The only appliance that it reaches; null: all of the account's. */
+    applianceId: integer("appliance_id"),
+    tokenHmac: text("token_hmac").notNull().unique(),
+    createdAt: moment("created_at").notNull(),
+    /** Null: it does not expire. */
+    expiresAt: moment("expires_at"),
+    /** To the minute. */
+    lastUsedAt: moment("last_used_at"),
+  },
+  (table) => [
+    index("tokens_account").on(table.accountId, table.id),
+    index("tokens_appliance")
+      .on(table.applianceId)
+      .where(sql`appliance_id IS NOT NULL`),
+  ],
+);

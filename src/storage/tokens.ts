@@ -1,0 +1,65 @@
+import { and, asc, eq, isNull, lt, or, sql } from "drizzle-orm";
+import type { Account } from "./accounts.ts";
+import { prepared, type Database } from "./db.ts";
+import { counts } from "./limits.ts";
+import { accounts, tokens } from "./schema.ts";
+
+export type Token = typeof tokens.$inferSelect;
+export type NewToken = Omit<Token, "id" | "lastUsedAt">;
+
+/** Undefined: the account has as many as it may have. One statement, so that requests at once do not pass it together. */
+export async function addToken(db: Database, row: NewToken, most: number): Promise<Token | undefined> {
+  const { uid, accountId, name, scope, applianceId, tokenHmac, createdAt, expiresAt } = row;
+  const [added] = await db
+    .insert(tokens)
+    .select(
+      sql`SELECT NULL, ${uid}, ${accountId}, ${name}, ${scope}, ${applianceId}, ${tokenHmac}, ${createdAt.getTime()},
+            ${expiresAt?.getTime() ?? null}, NULL
+          WHERE ${counts.tokens(accountId)} < ${most}`,
+    )
+    .returning();
+  return added;
+}
+
+const byHmac = prepared((db) =>
+  db
+    .select({ token: tokens, account: accounts })
+    .from(tokens)
+    .innerJoin(accounts, eq(accounts.id, tokens.accountId))
+    .where(eq(tokens.tokenHmac, sql.placeholder("tokenHmac")))
+    .prepare(),
+);
+
+/** A token and whose it is. */
+export async function findTokenByHmac(
+  db: Database,
+  tokenHmac: string,
+): Promise<{ token: Token; account: Account } | undefined> {
+  const [found] = await byHmac(db).execute({ tokenHmac });
+  return found;
+}
+
+export const listTokens = (db: Database, accountId: number): Promise<Token[]> =>
+  db.query.tokens.findMany({ where: eq(tokens.accountId, accountId), orderBy: asc(tokens.id) });
+
+/** Gives the token that a request has made another secret. Undefined: the request has made none. */
+export async function saveTokenHmac(db: Database, uid: string, tokenHmac: string): Promise<Token | undefined> {
+  const [saved] = await db.update(tokens).set({ tokenHmac }).where(eq(tokens.uid, uid)).returning();
+  return saved;
+}
+
+/** Of many requests at once one writes it. */
+export async function noteTokenUse(db: Database, id: number, { at, unlessSince }: { at: Date; unlessSince: Date }) {
+  const isDue = or(isNull(tokens.lastUsedAt), lt(tokens.lastUsedAt, unlessSince));
+  await db
+    .update(tokens)
+    .set({ lastUsedAt: at })
+    .where(and(eq(tokens.id, id), isDue));
+}
+
+/** Undefined: the account has no such token. */
+export async function deleteToken(db: Database, accountId: number, id: number): Promise<Token | undefined> {
+  const isIt = and(eq(tokens.id, id), eq(tokens.accountId, accountId));
+  const [gone] = await db.delete(tokens).where(isIt).returning();
+  return gone;
+}

@@ -1,0 +1,134 @@
+import { env } from "cloudflare:workers";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { groups } from "#openapi/operations";
+import { loadTemplates } from "../support/catalogue.ts";
+import { operate, type Client } from "../support/client.ts";
+import { mirrorOf, rpmMd } from "../support/mirror.ts";
+import { tokenOf } from "../support/tokens.ts";
+import { expectError } from "../support/xml.ts";
+import type { Row } from "./every-call/row.ts";
+import { rows } from "./every-call/rows.ts";
+import { makeSample, mirrorUrl, type Sample } from "./every-call/sample.ts";
+import { filled, filledBody, sent } from "./every-call/send.ts";
+
+/** About the account itself, or with the secret of a webhook. */
+const needKey = [
+  "GET /tokens",
+  "POST /tokens",
+  "DELETE /tokens/{token_id}",
+  "POST /webhooks",
+  "DELETE /webhooks/{webhook_id}",
+];
+const needPublish = [
+  "POST /appliances/{appliance_id}/sharing/{username}",
+  "DELETE /appliances/{appliance_id}/sharing/{username}",
+  "POST /gallery/appliances/{appliance_id}/version/{version}",
+  "PUT /gallery/appliances/{appliance_id}/version/{version}",
+  "DELETE /gallery/appliances/{appliance_id}/version/{version}",
+  "POST /gallery/appliances/{appliance_id}/rating",
+  "POST /gallery/appliances/{appliance_id}/comments",
+];
+/** Calls that name no appliance and show a token for one nothing of others. */
+const openToOne = [
+  "GET /account",
+  "GET /account/limits",
+  "GET /api_version",
+  "GET /template_sets",
+  "GET /template_sets/{name}",
+  "GET /appliances",
+  "GET /testdrives",
+  "GET /repositories",
+  "GET /repositories/{repository_id}",
+  "GET /rpms",
+  "GET /rpms/{rpm_id}",
+  "GET /rpms/{rpm_id}/data",
+];
+
+const scopes = ["read", "build", "publish"] as const;
+const neededBy = (call: string) => {
+  if (needKey.includes(call)) return "key";
+  if (needPublish.includes(call)) return "publish";
+  return call.startsWith("GET ") ? "read" : "build";
+};
+const has = (scope: (typeof scopes)[number], needed: string) =>
+  needed !== "key" && scopes.indexOf(scope) >= scopes.findIndex((each) => each === needed);
+
+vi.setConfig({ hookTimeout: 60_000, testTimeout: 20_000 });
+
+let own: Sample;
+/** The appliance that each id of the sample belongs to. */
+let applianceOf: Record<string, number>;
+const ofOne = new Map<number, Client>();
+const ofScope = new Map<string, Client>();
+
+beforeAll(async () => {
+  await loadTemplates();
+  const mirror = mirrorOf({ [mirrorUrl]: rpmMd(["perl-DBI-1.6"]), [`${mirrorUrl}-too`]: rpmMd(["perl-DBI-1.6"]) });
+  vi.spyOn(globalThis, "fetch").mockImplementation((to) => mirror.fetchOutside(String(to)));
+  own = await makeSample();
+  own.ids = { ...own.ids, friend: "nobody" };
+  applianceOf = await appliancesOf(own.ids);
+  for (const scope of scopes) ofScope.set(scope, (await tokenOf(own.tux, { scope })).client);
+  for (const applianceId of new Set(Object.values(applianceOf))) {
+    ofOne.set(applianceId, (await tokenOf(own.tux, { scope: "publish", appliance_id: applianceId })).client);
+  }
+  await operate("PUT", "/read-only", { on: true });
+});
+afterAll(async () => {
+  vi.restoreAllMocks();
+  await operate("PUT", "/read-only", { on: false });
+});
+
+async function appliancesOf(ids: Sample["ids"]): Promise<Record<string, number>> {
+  const { appliance, published } = ids;
+  const found = { appliance: Number(appliance), published: Number(published), file: Number(appliance) };
+  const builds = ["build", "otherBuild", "running", "bootable"] as const;
+  const ofBuilds = await Promise.all(
+    builds.map(async (name) => {
+      const asked = env.DB.prepare("SELECT appliance_id FROM builds WHERE id = ?").bind(ids[name]);
+      return [name, Number(await asked.first("appliance_id"))] as const;
+    }),
+  );
+  const all: Record<string, number> = { ...found, ...Object.fromEntries(ofBuilds) };
+  return { ...all, testdrive: all["bootable"] ?? 0 };
+}
+
+/** Nothing is changed: what a token may do is refused because the service is in read-only mode. */
+async function isLetIn(row: Row, credentials: Client | undefined): Promise<boolean> {
+  const [method = ""] = row.call.split(" ");
+  const { ids } = own;
+  const answer = await sent({ method, path: filled(row.path, ids), body: filledBody(row.sent, ids), credentials });
+  if (answer.status === 403) {
+    expect(await expectError(answer, 403, "access_denied")).toMatch(/token/);
+    return false;
+  }
+  if (method !== "GET") await expectError(answer, 400, "read_only_mode_active");
+  // Those with something of their own (`fresh`) find a testdrive that has ended.
+  else expect([row.path, answer.status]).toEqual([row.path, row.fresh && row.call !== "GET /events" ? 400 : 200]);
+  if (!answer.bodyUsed) await answer.body?.cancel();
+  return true;
+}
+
+describe.each(rows.map((row) => [row.call, row] as const))("%s", (call, row) => {
+  const needed = neededBy(call);
+
+  it.each(scopes)(`with a token of scope %s, needing ${needed}`, async (scope) => {
+    expect(await isLetIn(row, ofScope.get(scope))).toBe(has(scope, needed));
+  });
+
+  it("with a token for one appliance", async () => {
+    const names = [...row.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => applianceOf[name]);
+    const named = new Set(names.filter((id) => id !== undefined));
+
+    for (const [applianceId, client] of ofOne) {
+      const reaches = named.size === 0 ? openToOne.includes(call) : named.size === 1 && named.has(applianceId);
+      const mayDo = reaches && has("publish", needed) && call !== "POST /appliances";
+      expect([applianceId, await isLetIn(row, client)]).toEqual([applianceId, mayDo]);
+    }
+  });
+});
+
+it("knows every call that it names", () => {
+  const all = groups.flatMap(({ operations }) => operations.map(({ method, path }) => `${method} ${path}`));
+  for (const call of [...needKey, ...needPublish, ...openToOne]) expect(all).toContain(call);
+});
