@@ -3,8 +3,6 @@ import { authenticate } from "#api/authenticate";
 import { factory } from "#api/factory";
 import { appliances, listAppliances } from "#api/appliances";
 import { configuration } from "#api/configuration";
-import { imageFiles } from "#api/appliances/image-files";
-import { manifest } from "#api/appliances/manifest";
 import { applianceRepositories } from "#api/appliance-repositories";
 import { search } from "#api/appliances/search";
 import { software } from "#api/appliances/software";
@@ -15,6 +13,7 @@ import { gallery, versionless } from "#api/gallery/index";
 import { general } from "#api/general";
 import { gpgKeys } from "#api/gpg-keys";
 import { idempotent } from "#api/idempotency";
+import { images } from "#api/images";
 import { rated } from "#api/rates";
 import { refuseChangesInReadOnlyMode } from "#api/read-only";
 import { mounted } from "#api/mount";
@@ -53,8 +52,7 @@ function resources(version: ApiVersion) {
     .route("/", mounted(applianceRepositories, version))
     .route("/", search)
     .route("/", software)
-    .route("/", manifest)
-    .route("/", imageFiles)
+    .route("/", mounted(images, version))
     .route("/", mounted(configuration, version))
     .route("/", mounted(gpgKeys, version))
     .route("/", mounted(sharing, version))

@@ -8,7 +8,7 @@ import { files } from "#api/files";
 import { gallery } from "#api/gallery/index";
 import { general } from "#api/general";
 import { gpgKeys } from "#api/gpg-keys";
-import { images } from "#openapi/operations/images";
+import { images } from "#api/images";
 import { repositories } from "#api/repositories";
 import { rpms } from "#openapi/operations/rpms";
 import { runningBuilds } from "#api/running-builds";

@@ -1,17 +1,20 @@
-import type { FrozenConfiguration, FrozenInput } from "#contract/index";
+import type { FrozenConfiguration, FrozenInput, FrozenRepository } from "#contract/index";
 import type { Manifest } from "#domain/builds/manifest";
-import { shownPermissions } from "#domain/contents/overlay-file-metadata";
+import { shownPermissions } from "#documents/permissions";
+import { publicUrl } from "#documents/repository";
 import { keytables } from "#kiwi/keytables";
-import { baseUrlOf } from "#api/views/software";
 import { copyOf } from "#wire/copy";
 import { readXml } from "#wire/read-xml";
-import { marked, plainListOf, type XmlFields, type XmlList } from "#wire/xml";
+import { marked, plainListOf, writeXml, type XmlFields, type XmlList } from "#wire/xml";
 
-/** The element `manifest` (wire.md §2.7): the KIWI description that was built, and what KIWI has no words for. */
-export function manifestFields(
-  { uuid, applianceUuid, build, input }: Manifest,
-  viewer: { baseUrl: string },
-): XmlFields {
+/**
+ * The document `manifest` (wire.md §2.7): the KIWI description that was built, and what KIWI has no words for. It is a file more
+ * than an answer: always XML, with its declaration.
+ */
+export const manifestXml = (manifest: Manifest, baseUrl: string): string =>
+  `<?xml version="1.0" encoding="UTF-8"?>\n${writeXml("manifest", manifestFields(manifest, baseUrl))}`;
+
+function manifestFields({ uuid, applianceUuid, build, input }: Manifest, baseUrl: string): XmlFields {
   const { configuration } = input;
   return {
     studio_uuid: uuid,
@@ -24,10 +27,10 @@ export function manifestFields(
       base_system: configuration?.baseSystem,
       image_type: input.imageType,
       ...(configuration && localFields(configuration)),
-      repository: input.repositories.map((one) => repositoryFields(one, viewer)),
+      repository: input.repositories.map((one) => repositoryElement(one, baseUrl)),
       ...(configuration && configuredFields(configuration)),
       overlay_files: filesElement(input.files ?? []),
-      // The original has the list also where it is empty.
+      // The original has the list even if it is empty.
       gpg_keys: plainListOf(
         "gpg_key",
         (input.keys ?? []).map(({ name, armour }) => marked({ name, target: "rpm" }, armour)),
@@ -43,9 +46,9 @@ const localFields = ({ locale, runlevel, estimatedRawMb }: FrozenConfiguration):
   estimated_size: `${estimatedRawMb} MB`,
 });
 
-/** A repository of uploads has no address that a client could use. */
-function repositoryFields({ alias, name, url }: FrozenInput["repositories"][number], viewer: { baseUrl: string }) {
-  const path = baseUrlOf(url, viewer);
+/** A repository of uploads has no URL that a client could use. */
+function repositoryElement({ alias, name, url }: FrozenRepository, baseUrl: string) {
+  const path = publicUrl(url, baseUrl);
   return marked({ alias }, { name, source: path === undefined ? undefined : marked({ path }, {}) });
 }
 
@@ -62,7 +65,7 @@ function configuredFields({ network, firewall, webyast, buildScript }: FrozenCon
   };
 }
 
-/** Whatever the image got of the appliance's own, its pictures too; left out where that is nothing. */
+/** Every file of the appliance in the image, including its pictures. Left out if there are none. */
 function filesElement(files: NonNullable<FrozenInput["files"]>): XmlList | undefined {
   if (files.length === 0) return undefined;
   return plainListOf(
@@ -78,7 +81,7 @@ function filesElement(files: NonNullable<FrozenInput["files"]>): XmlList | undef
   );
 }
 
-/** Addresses count with `manual` alone. */
+/** Addresses are used with `manual` alone. */
 function networkElement({ type, hostname, ip, netmask, route, nameservers }: FrozenConfiguration["network"]) {
   const addresses = { hostname, ip, netmask, route, nameservers: nameservers.join(", ") };
   return marked({ config: type }, type === "manual" ? addresses : {});

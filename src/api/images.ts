@@ -1,0 +1,70 @@
+import { Buffer } from "node:buffer";
+import { z } from "zod";
+import { manifestXml } from "#documents/manifest";
+import { getAppliance } from "#domain/appliances/appliance";
+import { findManifest } from "#domain/builds/manifest";
+import { findImageFile } from "#domain/images/files";
+import { answerBlob } from "#http/blob";
+import { cutOut } from "#http/cut";
+import { v2 } from "#openapi/operation";
+import { call, file, type CallGroup } from "#api/call";
+import { ofReadable } from "#api/of-appliance";
+import { id } from "#api/params";
+
+const ManifestRequest = z.object({ version: z.string().optional() });
+
+const FileRequest = z.object({
+  build_id: id("invalid_build_id"),
+  // No file has a path that is longer than PATH_MAX or contains a NUL.
+  path: z
+    .string({ error: "missing_parameter" })
+    .max(4096, "invalid_path")
+    .regex(/^[^\0]*$/, "invalid_path"),
+});
+
+export const images: CallGroup = {
+  title: "Inside images",
+  about: "What a build has put into its image.",
+  operations: [
+    call("GET /appliances/{appliance_id}/software/manifest/{image_type}", {
+      name: "getManifest",
+      ...ofReadable,
+      versions: v2,
+      summary: "The KIWI description that was built, and what goes with it",
+      params: ManifestRequest,
+      about: { image_type: "Image type that was built.", version: "A built version. Default: the latest." },
+      answer: file(
+        "A document with an XML declaration and the root manifest: studio_uuid, appliance_uuid, config, extra_config.",
+        "application/xml",
+      ),
+      refuses: ["invalid_image_type", "invalid_version", "build_not_found"],
+      act: async ({ env, db, version: { imageTypes }, baseUrl }, { found, image_type: imageType, version }, c) => {
+        const manifest = await findManifest({ env, db }, found, { imageType, version, allowedTypes: imageTypes });
+        const body = manifestXml(manifest, baseUrl);
+        return c.body(body, 200, {
+          "Content-Type": "application/xml; charset=utf-8",
+          "Content-Length": String(Buffer.byteLength(body)),
+        });
+      },
+    }),
+    call("GET /appliances/{appliance_id}/image_files", {
+      name: "getImageFile",
+      summary: "A file from a built image",
+      ids: ofReadable.ids,
+      params: FileRequest,
+      about: { build_id: "A build of this appliance.", path: "Path of the file in the image: /etc/hostname." },
+      answer: file("The file.", "application/octet-stream"),
+      refuses: ["missing_parameter", "invalid_build_id", "invalid_path", "raw_image_unavailable"],
+      act: async ({ env, db, account }, { appliance_id, build_id: buildId, path }, c) => {
+        const appliance = await getAppliance(db, account.id, appliance_id, "path");
+        const { size, tag, open } = await findImageFile({ env, db }, appliance, { buildId, path });
+        return await answerBlob(c.req.raw, {
+          size,
+          etag: `"${tag}"`,
+          contentType: "application/octet-stream",
+          read: async (range) => ({ body: cutOut(await open(), range) }),
+        });
+      },
+    }),
+  ],
+};
