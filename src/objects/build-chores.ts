@@ -1,10 +1,10 @@
+import { isOver, type BuildState } from "#domain/builds/machine";
 import { announceBuild } from "#domain/events/events";
 import { sendJob } from "#queues/jobs";
 import { logKey } from "#storage/blobs";
 import { openDatabase } from "#storage/db";
 import { Announcements } from "./announcements.ts";
 import type { BuildLog } from "./build-log.ts";
-import { isOver, type BuildState } from "./build-machine.ts";
 import { attestFinished, momentOf, tellDatabase, type Outcome } from "./build-record.ts";
 import type { BuildUploads } from "./build-uploads.ts";
 

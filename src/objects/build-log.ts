@@ -1,24 +1,4 @@
 import { maxLogChunkBytes } from "#contract/index";
-import type { Progress } from "./build-progress.ts";
-
-/** A piece of the log, and what else a watcher wants to know. */
-export interface LogSlice {
-  from: number;
-  bytes: Uint8Array;
-  /** Bytes of the whole log. */
-  length: number;
-  progress: Progress;
-  /** Changes with every news; to be given back as `seen`. */
-  revision: number;
-}
-
-export interface LogQuestion {
-  from: number | { last: number };
-  maxBytes: number;
-  /** Wait so long for something newer than `seen`. */
-  waitMs?: number;
-  seen?: number;
-}
 
 /** A log is cut here; a build that writes more is talking to itself. */
 export const maxLogBytes = 64 * 1024 * 1024;

@@ -1,17 +1,17 @@
 import type { BuildFinished } from "#contract/index";
 import { attestBuild } from "#domain/builds/attestation";
 import { canDo } from "#domain/builds/builder-abilities";
-import type { EventName } from "#domain/events/names";
-import type { Moment } from "#domain/events/events";
+import type { AgentsSeen, BuildState } from "#domain/builds/machine";
 import { keepPreparedRoot } from "#domain/builds/prepared-root";
+import { messageOf } from "#domain/builds/progress";
+import type { Moment } from "#domain/events/events";
+import type { EventName } from "#domain/events/names";
 import { raiseRelease } from "#domain/version";
 import { switchboard } from "#queues/jobs";
 import { listAgents } from "#storage/agents";
 import { findAnyAppliance } from "#storage/appliances";
 import { findBuildByUid, saveEnded, saveFinished, saveQueued, saveRunning, type Result } from "#storage/builds";
 import { openDatabase, type Database } from "#storage/db";
-import type { AgentsSeen, BuildState } from "./build-machine.ts";
-import { messageOf } from "./build-progress.ts";
 import type { Artifacts } from "./build-uploads.ts";
 
 /** What the agent told of the image that it finished, and what it uploaded. */

@@ -1,12 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { ArtifactName, BuildFailed, BuildFinished, CompleteUpload, Heartbeat, UploadState } from "#contract/index";
 import { newAttemptToken } from "#domain/attempt-token";
-import { switchboard } from "#queues/jobs";
-import { installedKey } from "#storage/blobs";
-import { findBuildByUid, isUnfinished, type Build as Row } from "#storage/builds";
-import { openDatabase } from "#storage/db";
-import { BuildChores, idOfBuild, retryMs } from "./build-chores.ts";
-import { BuildLog, type LogQuestion, type LogSlice } from "./build-log.ts";
+import type { LogQuestion, LogSlice } from "#domain/builds/log";
 import {
   advance,
   isHeldBy,
@@ -19,8 +14,14 @@ import {
   type BuildState,
   type Refused,
   type RunningState,
-} from "./build-machine.ts";
-import { progressOf, type Progress } from "./build-progress.ts";
+} from "#domain/builds/machine";
+import { progressOf, type Progress } from "#domain/builds/progress";
+import { switchboard } from "#queues/jobs";
+import { installedKey } from "#storage/blobs";
+import { findBuildByUid, isUnfinished, type Build as Row } from "#storage/builds";
+import { openDatabase } from "#storage/db";
+import { BuildChores, idOfBuild, retryMs } from "./build-chores.ts";
+import { BuildLog } from "./build-log.ts";
 import { agentsSeen } from "./build-record.ts";
 import { BuildUploads, type RecordedPart, type UploadRefused } from "./build-uploads.ts";
 

@@ -1,12 +1,12 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Announcement } from "#domain/events/announcement";
+import { afterAttempt, failingAfter, isToBeDisabled, type Delivery } from "#domain/events/delivery";
 import { postLetter } from "#domain/events/webhook-post";
 import { openDatabase } from "#storage/db";
 import { listWebhooksOf, saveWebhookHealth, type Webhook, type WebhookHealth } from "#storage/webhooks";
 import { EventListeners } from "./event-listeners.ts";
 import { EventLog } from "./event-log.ts";
-import { WebhookDeliveries, type Delivery } from "./webhook-deliveries.ts";
-import { afterAttempt, failingAfter, isToBeDisabled } from "./webhook-machine.ts";
+import { WebhookDeliveries } from "./webhook-deliveries.ts";
 
 /** Deliveries of one webhook before the others have their turn again. */
 const mostInTurn = 10;

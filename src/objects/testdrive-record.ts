@@ -1,8 +1,8 @@
 import { announceTestdrive } from "#domain/events/events";
+import type { TestdriveState } from "#domain/testdrives/machine";
 import { openDatabase } from "#storage/db";
 import { saveTestdriveState, type Testdrive } from "#storage/testdrives";
 import { Announcements } from "./announcements.ts";
-import type { TestdriveState } from "./testdrive-machine.ts";
 
 export type RowState = Testdrive["state"];
 

@@ -2,10 +2,6 @@ import { DurableObject } from "cloudflare:workers";
 import { attemptHeader, type TestdriveClaim, type TestdriveReport } from "#contract/index";
 import { newAttemptToken } from "#domain/attempt-token";
 import { newPassword, sameSecret } from "#domain/secrets";
-import { sendJob } from "#queues/jobs";
-import { ControlLine, reportIn } from "./control-line.ts";
-import { GuestWeb } from "./guest-web.ts";
-import { ModifiedLine } from "./modified-line.ts";
 import {
   advance,
   claimWithinMs,
@@ -13,20 +9,14 @@ import {
   startWaiting,
   type TestdriveEvent,
   type TestdriveState,
-} from "./testdrive-machine.ts";
+} from "#domain/testdrives/machine";
+import type { TestdriveFacts, TestdriveLook, VncAddress } from "#domain/testdrives/testdrive";
+import { sendJob } from "#queues/jobs";
+import { ControlLine, reportIn } from "./control-line.ts";
+import { GuestWeb } from "./guest-web.ts";
+import { ModifiedLine } from "./modified-line.ts";
 import { TestdriveRecord, type RowState } from "./testdrive-record.ts";
 import { VncRelay } from "./vnc-relay.ts";
-
-/** All that a claim tells the agent, but for what is made here. */
-export type TestdriveFacts = Omit<TestdriveClaim, "token" | "password">;
-/** Where any VNC client finds the machine; null when its agent has no address for them. */
-export type VncAddress = { host: string; port: number } | null;
-
-export interface TestdriveLook {
-  state: TestdriveState;
-  vnc: VncAddress;
-  password: string;
-}
 
 /** One testdrive: its state, its one alarm, its agent's control socket and its viewers' pairs of sockets. */
 export class Testdrive extends DurableObject<Env> {

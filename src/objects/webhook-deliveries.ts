@@ -1,28 +1,6 @@
-import type { EventName } from "#domain/events/names";
+import type { Attempted, Delivery } from "#domain/events/delivery";
 import type { Outcome } from "#domain/events/webhook-post";
 import type { KeptEvent } from "./event-log.ts";
-import type { Attempted, DeliveryState } from "./webhook-machine.ts";
-
-/** One event on its way to one webhook. */
-export interface Delivery {
-  id: number;
-  /** The webhook's uid, which SQLite makes a number of where it is an id of old. */
-  webhookId: string | number;
-  eventId: number;
-  event: EventName;
-  /** JSON. */
-  body: string;
-  state: DeliveryState;
-  attempts: number;
-  /** Milliseconds since 1970, as all times here; null: no further attempt. */
-  nextAt: number | null;
-  /** Of the last attempt: what the receiver answered, or why it did not. */
-  status: number | null;
-  problem: string | null;
-  createdAt: number;
-  /** Of the last attempt. */
-  attemptedAt: number | null;
-}
 
 export const mostListed = 100;
 /** So that nobody fills the object by replays. */

@@ -1,6 +1,6 @@
+import { deadImportsQueue, ImportMessage, importsQueues } from "#domain/repositories/import-queue";
 import { giveUpTurn, importInTurn } from "#domain/repositories/turns";
 import { openDatabase, type Database } from "#storage/db";
-import { deadImportsQueue, ImportMessage, importsQueues } from "./imports.ts";
 import { takeJobs } from "./jobs.ts";
 
 /** Every queue that this Worker consumes. */

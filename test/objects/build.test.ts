@@ -2,8 +2,8 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { artifactNames, leaseMs } from "#contract/index";
+import { longQueueMs, timeLimitMs, wakeUpEveryMs } from "#domain/builds/machine";
 import { maxLogBytes } from "#objects/build-log";
-import { longQueueMs, timeLimitMs, wakeUpEveryMs } from "#objects/build-machine";
 import { mailbox } from "#queues/jobs";
 import { artifactKey, attestationsKey, installedKey, logKey } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";

@@ -1,5 +1,5 @@
-import { waiting, whyWaiting } from "#objects/build-machine";
-import type { Progress } from "#objects/build-progress";
+import { waiting, whyWaiting } from "#domain/builds/machine";
+import type { Progress } from "#domain/builds/progress";
 import { countQueuedBefore } from "#storage/build-queue";
 import type { Database } from "#storage/db";
 

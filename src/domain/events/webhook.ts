@@ -1,17 +1,17 @@
 import { makeOnce } from "#domain/accounts/idempotency";
 import { limitReached, limitsOf, type LimitsEnv } from "#domain/accounts/limits";
-import { eventNames, type EventName } from "#domain/events/names";
+import type { Delivery } from "#domain/events/delivery";
 import { eventsObject } from "#domain/events/events";
+import { eventNames, type EventName } from "#domain/events/names";
 import type { OutsideRules } from "#domain/outside-address";
 import { Refusal } from "#domain/refusal";
 import { isReachable } from "#domain/repositories/address";
 import { decrypt, encrypt, newToken } from "#domain/secrets";
-import type { Delivery } from "#objects/webhook-deliveries";
 import type { Account } from "#storage/accounts";
 import type { Database } from "#storage/db";
 import { addWebhook, deleteWebhook, findWebhook, findWebhookByUid, type Webhook } from "#storage/webhooks";
 
-export type { Delivery } from "#objects/webhook-deliveries";
+export type { Delivery };
 
 type WebhookEnv = LimitsEnv & OutsideRules & Pick<Env, "API_KEY_ENCRYPTION_KEY" | "EVENTS">;
 

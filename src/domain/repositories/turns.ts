@@ -1,5 +1,5 @@
 import { giveUpImport, importRepository, type Patience } from "#domain/repositories/import";
-import { sendImport } from "#queues/imports";
+import { sendImport } from "#domain/repositories/import-queue";
 import type { Database } from "#storage/db";
 import {
   askForImports,

@@ -3,8 +3,7 @@ import { makeOnce } from "#domain/accounts/idempotency";
 import { configurationOf } from "#domain/configuration/configuration";
 import { Refusal } from "#domain/refusal";
 import { newToken, sameSecret } from "#domain/secrets";
-import type { TestdriveFacts, TestdriveLook, VncAddress } from "#objects/testdrive";
-import { claimWithinMs } from "#objects/testdrive-machine";
+import { claimWithinMs, type TestdriveState } from "#domain/testdrives/machine";
 import type { Account } from "#storage/accounts";
 import type { Agent } from "#storage/agents";
 import { findAppliance } from "#storage/appliances";
@@ -21,7 +20,18 @@ import {
   type Testdrive,
 } from "#storage/testdrives";
 
-export type { TestdriveLook } from "#objects/testdrive";
+/** What a claim gives to the agent, without what the session's object makes. */
+export type TestdriveFacts = Omit<TestdriveClaim, "token" | "password">;
+
+/** Where any VNC client can reach the machine; null if its agent has no address for them. */
+export type VncAddress = { host: string; port: number } | null;
+
+/** A session as its object knows it. */
+export interface TestdriveLook {
+  state: TestdriveState;
+  vnc: VncAddress;
+  password: string;
+}
 
 /** What of the Worker's environment testdrives stand on. */
 export type TestdriveEnv = Pick<Env, "TESTDRIVES" | "MAX_TESTDRIVES" | "MAX_TESTDRIVES_PER_ACCOUNT">;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { afterAttempt, failingAfter, isToBeDisabled, waitAfter, type Attempted } from "#objects/webhook-machine";
+import { afterAttempt, failingAfter, isToBeDisabled, waitAfter, type Attempted } from "#domain/events/delivery";
 
 const createdAt = 1_000_000;
 // As they are documented: the code's own numbers would follow each mistake in them.

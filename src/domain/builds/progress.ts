@@ -1,4 +1,4 @@
-import { isOver, type BuildState } from "./build-machine.ts";
+import { isOver, type BuildState } from "#domain/builds/machine";
 
 /** What a user sees of a build that is not over yet, and the same of one that is. */
 export interface Progress {

@@ -1,3 +1,5 @@
+import type { EventName } from "#domain/events/names";
+
 /**
  *             2xx
  *   waiting ─────────> delivered
@@ -8,6 +10,27 @@
  *        └───────────> failed
  */
 export type DeliveryState = "waiting" | "delivered" | "failed";
+
+/** One event on its way to one webhook. */
+export interface Delivery {
+  id: number;
+  /** The webhook's uid, which SQLite makes a number of where it is an id of old. */
+  webhookId: string | number;
+  eventId: number;
+  event: EventName;
+  /** JSON. */
+  body: string;
+  state: DeliveryState;
+  attempts: number;
+  /** Milliseconds since 1970, as all times here; null: no further attempt. */
+  nextAt: number | null;
+  /** Of the last attempt: what the receiver answered, or why it did not. */
+  status: number | null;
+  problem: string | null;
+  createdAt: number;
+  /** Of the last attempt. */
+  attemptedAt: number | null;
+}
 
 export interface Attempted {
   state: DeliveryState;

@@ -5,7 +5,7 @@ import { sameSecret } from "#domain/secrets";
  *            claimed                        finished
  *   queued ───────────> running ─────────────────────────> finished
  *    ^  │                │ │ │ │  failed, time limit
- *    │  │                │ │ │ └────────────────────────────> failed     the user's to mend
+ *    │  │                │ │ │ └────────────────────────────> failed     the user's to fix
  *    │  │                │ │ │   lease over, host's fault, for the third time
  *    └──┼────────────────┘ │ └──────────────────────────────> error      ours
  *       │  released,       │     cancelled

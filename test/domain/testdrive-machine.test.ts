@@ -5,7 +5,7 @@ import {
   startWaiting,
   type TestdriveEvent,
   type TestdriveState,
-} from "#objects/testdrive-machine";
+} from "#domain/testdrives/machine";
 
 const minute = 60_000;
 const nobody = { page: 0, tcp: 0 };

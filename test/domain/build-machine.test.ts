@@ -10,7 +10,7 @@ import {
   type BuildEvent,
   type BuildState,
   type RunningState,
-} from "#objects/build-machine";
+} from "#domain/builds/machine";
 
 const at = 1_000_000;
 const beat: Heartbeat = { phase: "Installing software", percent: 40, message: "Installing software (1/2) busybox" };
