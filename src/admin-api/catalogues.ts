@@ -1,7 +1,7 @@
-import { Catalogue } from "#domain/appliances/catalogue";
+import { factory } from "#admin-api/factory";
 import { loadCatalogue } from "#domain/appliances/template-set";
 import { Refusal } from "#domain/refusal";
-import { factory } from "#admin-api/factory";
+import { Catalogue } from "#model/catalogue";
 
 /** Template catalogues: a whole file replaces what was loaded under its name. */
 export const catalogues = factory.createApp().put("/:name", async (c) => {

@@ -1,16 +1,23 @@
 import { z } from "zod";
-import { attestations } from "#documents/attestation";
-import { build, builds as buildsDocument } from "#documents/build";
-import { success } from "#documents/success";
-import { attestationFormats, formats, getAttestations, getAttestedBuild, sha256Of } from "#domain/builds/attestation";
-import { deleteBuild, getBuild, listBuilds } from "#domain/builds/build";
-import { readTexts } from "#domain/builds/log";
-import { Refusal } from "#domain/refusal";
-import { answerAttestation } from "#http/attestation";
-import { v2 } from "#openapi/operation";
 import { compareBuilds } from "#api/build-difference";
 import { call, file, type CallGroup } from "#api/call";
 import { id } from "#api/params";
+import { attestations } from "#documents/attestation";
+import { build, builds as buildsDocument } from "#documents/build";
+import { success } from "#documents/success";
+import {
+  attestationFile,
+  attestationFormats,
+  formats,
+  getAttestations,
+  getAttestedBuild,
+  sha256Of,
+} from "#domain/builds/attestation";
+import { deleteBuild, getBuild, listBuilds } from "#domain/builds/build";
+import { readTexts } from "#domain/builds/log";
+import { Refusal } from "#domain/refusal";
+import { answerText } from "#http/text";
+import { v2 } from "#openapi/operation";
 
 const ListRequest = z.object({ appliance_id: id("invalid_appliance_id", "missing_appliance_id") });
 
@@ -84,7 +91,7 @@ export const builds: CallGroup = {
         const format = formats.find((one) => one === wanted);
         if (!format) throw new Refusal("invalid_value", { message: `Pick one of ${formats.join(", ")}.` });
         const made = await getAttestations({ env, db }, build);
-        return await answerAttestation(c.req.raw, made, { format, imageName: build.fileName ?? "image" });
+        return await answerText(c.req.raw, attestationFile(made, { format, imageName: build.fileName ?? "image" }));
       },
     }),
   ],

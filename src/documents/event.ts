@@ -1,5 +1,5 @@
-import { eventNames } from "#domain/events/names";
 import type { Delivery } from "#domain/events/webhook";
+import { eventNames } from "#model/event-names";
 import type { Webhook } from "#storage/webhooks";
 import { arrayOf, fields, id, inside, int, oneOf, text, time, url } from "#wire/field";
 import * as leaves from "#wire/leaf";

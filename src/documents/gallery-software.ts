@@ -1,4 +1,4 @@
-import type { PublishedItem, PublishedSoftware } from "#domain/gallery/published";
+import type { PublishedItem, PublishedSoftware } from "#model/published";
 import { bool, countedOf, fields, group, id, inside, int, marked, repeated, text } from "#wire/field";
 import { document } from "#wire/shape";
 

@@ -1,6 +1,6 @@
 import type { FrozenFile } from "#contract/index";
-import type { Configuration } from "#domain/configuration/configuration";
 import type { DescriptionFacts } from "#kiwi/description";
+import type { Configuration } from "#model/configuration";
 
 /** Users of a database server. `verifier` is what the server stores instead of a password. */
 export interface DatabaseFacts {

@@ -1,4 +1,4 @@
-import type { Configuration } from "#domain/configuration/configuration";
+import type { Configuration } from "#model/configuration";
 import { marked, type XmlMarked } from "#wire/xml";
 
 export type LvmFacts = Configuration["lvm"];

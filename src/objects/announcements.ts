@@ -1,5 +1,5 @@
-import type { EventName } from "#domain/events/names";
 import type { Moment } from "#domain/events/events";
+import type { EventName } from "#model/event-names";
 
 /**
  * What an object has still to announce. It is noted together with the state that it tells of, so that no crash loses it,

@@ -1,5 +1,5 @@
-import type { EventName } from "#domain/events/names";
-import type { Announcement } from "#domain/events/announcement";
+import type { Announcement } from "#model/announcement";
+import type { EventName } from "#model/event-names";
 
 /** An event as it is kept and told. */
 export interface KeptEvent {

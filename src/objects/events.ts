@@ -1,7 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
-import type { Announcement } from "#domain/events/announcement";
 import { afterAttempt, failingAfter, isToBeDisabled, type Delivery } from "#domain/events/delivery";
 import { postLetter } from "#domain/events/webhook-post";
+import type { Announcement } from "#model/announcement";
 import { openDatabase } from "#storage/db";
 import { listWebhooksOf, saveWebhookHealth, type Webhook, type WebhookHealth } from "#storage/webhooks";
 import { EventListeners } from "./event-listeners.ts";

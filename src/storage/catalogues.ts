@@ -1,6 +1,6 @@
 import { and, eq, inArray, ne, sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
-import type { Catalogue } from "#domain/appliances/catalogue";
+import type { Catalogue } from "#model/catalogue";
 import type { Database } from "./db.ts";
 import {
   applianceRepositories,

@@ -1,5 +1,5 @@
 import { and, eq, sql } from "drizzle-orm";
-import type { Configuration } from "#domain/configuration/configuration";
+import type { Configuration } from "#model/configuration";
 import type { Appliance } from "./appliances.ts";
 import type { Database } from "./db.ts";
 import { counts } from "./limits.ts";

@@ -1,5 +1,5 @@
 import { and, desc, eq, isNull, sql } from "drizzle-orm";
-import type { PublishedFormat } from "#domain/gallery/published";
+import type { PublishedFormat } from "#model/published";
 import type { Build } from "./builds.ts";
 import type { Database } from "./db.ts";
 import { builds, publications } from "./schema.ts";

@@ -1,8 +1,14 @@
 import { Hono } from "hono";
 import { xml } from "#api/respond";
-import { attestationFormats, formats, getAttestations, type AttestationFormat } from "#domain/builds/attestation";
-import { answerAttestation } from "#http/attestation";
+import {
+  attestationFile,
+  attestationFormats,
+  formats,
+  getAttestations,
+  type AttestationFormat,
+} from "#domain/builds/attestation";
 import { answerImage } from "#http/image";
+import { answerText } from "#http/text";
 import { findDownload } from "#storage/builds";
 import type { Database } from "#storage/db";
 
@@ -20,7 +26,7 @@ export const download = new Hono<{ Bindings: Env; Variables: { db: Database } }>
     if (build.expiredAt !== null) return xml(c, "error", { code: "build_not_found", message: expired }, 410);
     if (wanted !== "image") {
       const made = await getAttestations({ env: c.env, db: c.var.db }, build);
-      return await answerAttestation(c.req.raw, made, { format: wanted, imageName });
+      return await answerText(c.req.raw, attestationFile(made, { format: wanted, imageName }));
     }
     const image = await answerImage(c.env.BLOBS, c.req.raw, build);
     image?.headers.set("link", linksOf(imageName));

@@ -1,18 +1,18 @@
-import * as fc from "../support/properties.ts";
 import { describe, expect, it } from "vitest";
 import { imageTypes } from "#contract/index";
-import { Configuration } from "#domain/configuration/configuration";
+import { configuration, configurationChange, databaseTypes, networkTypes } from "#documents/configuration";
 import { withChange, type Configured } from "#domain/configuration/change";
 import { validate } from "#domain/configuration/validation";
 import { Refusal } from "#domain/refusal";
 import { raiseRelease } from "#domain/version";
 import { keyboardLayouts } from "#kiwi/keytables";
-import { readXml } from "#wire/read-xml";
-import { writeXml } from "#wire/xml";
-import { configuration, configurationChange, databaseTypes, networkTypes } from "#documents/configuration";
+import { Configuration } from "#model/configuration";
 import { readDocument } from "#wire/read";
+import { readXml } from "#wire/read-xml";
 import { viewOf } from "#wire/view";
+import { writeXml } from "#wire/xml";
 import tiny from "../../templates/tiny.json";
+import * as fc from "../support/properties.ts";
 
 /** Whatever may be stored is shown in a document that may be sent back, and sending it back changes nothing. */
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { Configuration } from "#domain/configuration/configuration";
-import { configurationIssues } from "#domain/configuration/issues";
 import { whyNoVolumes } from "#domain/builds/builder-abilities";
+import { configurationIssues } from "#domain/configuration/issues";
+import { Configuration } from "#model/configuration";
 import type { Agent } from "#storage/agents";
 import { capabilities } from "../support/fake-agent.ts";
 

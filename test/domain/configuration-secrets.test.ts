@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { configurationOf, type Configuration } from "#domain/configuration/configuration";
-import { forStranger, opened, sealed, sealedAnew } from "#domain/configuration/secrets";
 import { freezeInput } from "#domain/builds/frozen-input";
+import { forStranger, opened, sealed, sealedAnew } from "#domain/configuration/secrets";
+import { configurationOf, type Configuration } from "#model/configuration";
 import { findTemplateConfiguration } from "#storage/configurations";
 import { appliances } from "#storage/schema";
 import { signedIn } from "../support/client.ts";

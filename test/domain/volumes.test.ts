@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { needsVolumes, whyNoRoomForVolumes } from "#domain/configuration/volumes";
-import { Configuration } from "#domain/configuration/configuration";
+import { Configuration } from "#model/configuration";
 
 type Volumes = Configuration["lvm"]["volumes"];
 

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { globSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { Catalogue } from "#domain/appliances/catalogue";
+import { Catalogue } from "#model/catalogue";
 import type { Job } from "#solver/job";
 import tiny from "../../templates/tiny.json" with { type: "json" };
 import { solverOf, tinyLinux } from "./tiny-linux.ts";

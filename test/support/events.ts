@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
-import type { EventName } from "#domain/events/names";
-import type { Announcement } from "#domain/events/announcement";
 import { eventsObject } from "#domain/events/events";
+import type { Announcement } from "#model/announcement";
+import type { EventName } from "#model/event-names";
 import type { Client } from "./client.ts";
 import { readXml } from "./xml.ts";
 

@@ -1,12 +1,12 @@
-import { Configuration } from "#domain/configuration/configuration";
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { vi } from "vitest";
 import { attemptHeader, type TestdriveClaim, type TestdriveReport } from "#contract/index";
 import { testdriveObject } from "#domain/testdrives/testdrive";
+import { Configuration } from "#model/configuration";
+import type { Build } from "#storage/builds";
 import { openDatabase } from "#storage/db";
 import { appliances, builds } from "#storage/schema";
-import type { Build } from "#storage/builds";
 import { addTestdrive, findTestdrive, saveTestdriveState, type Testdrive } from "#storage/testdrives";
 import { visit, type Client } from "./client.ts";
 import { readXml } from "./xml.ts";

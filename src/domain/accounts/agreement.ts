@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { AgreementText } from "#domain/appliances/catalogue";
 import { Refusal } from "#domain/refusal";
+import type { AgreementText } from "#model/catalogue";
 import { addAcceptance, findAcceptance, listAllAcceptances } from "#storage/agreements";
 import { findBaseSystem, listBaseSystems } from "#storage/appliances";
 import type { Database } from "#storage/db";

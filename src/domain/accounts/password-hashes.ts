@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
 import { createHash, createHmac, pbkdf2Sync } from "node:crypto";
 import { encrypt as hashForShadow } from "unixcrypt";
-import type { Configuration } from "#domain/configuration/configuration";
 import type { ConfigurationKey } from "#domain/configuration/secrets";
+import type { Configuration } from "#model/configuration";
 
 /** What servers and systems keep in place of passwords: frozen inputs have nothing else of them. */
 

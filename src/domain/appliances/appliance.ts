@@ -1,10 +1,10 @@
 import type { Arch } from "#contract/index";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
-import { configurationOf, type Configuration, storedBytesOf } from "#domain/configuration/configuration";
 import { forStranger, sealedAnew, type ConfigurationKey } from "#domain/configuration/secrets";
 import { configurationForClone, noteUse } from "#domain/gallery/clone";
 import { Refusal } from "#domain/refusal";
+import { configurationOf, type Configuration, storedBytesOf } from "#model/configuration";
 import type { Account } from "#storage/accounts";
 import {
   findAppliance,

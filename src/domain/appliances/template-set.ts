@@ -1,9 +1,9 @@
-import type { Catalogue } from "#domain/appliances/catalogue";
 import { sealed } from "#domain/configuration/secrets";
 import { validate } from "#domain/configuration/validation";
 import { Refusal } from "#domain/refusal";
 import { waitForImport } from "#domain/repositories/repository";
 import { requestImportsAnew } from "#domain/repositories/turns";
+import type { Catalogue } from "#model/catalogue";
 import { findForeignTemplates, firstVersion, saveCatalogue } from "#storage/catalogues";
 import type { Database } from "#storage/db";
 import { listByCatalogue } from "#storage/repositories";

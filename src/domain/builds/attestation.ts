@@ -29,6 +29,16 @@ export const attestationFormats = {
 export type AttestationFormat = keyof typeof attestationFormats;
 export const formats: readonly AttestationFormat[] = ["spdx", "cyclonedx", "provenance"];
 
+/** One of the documents, as the file next to its image. */
+export const attestationFile = (
+  attestations: Attestations,
+  { format, imageName }: { format: AttestationFormat; imageName: string },
+): { text: string; contentType: string; fileName: string } => ({
+  text: attestations[format],
+  contentType: attestationFormats[format].contentType,
+  fileName: imageName + attestationFormats[format].suffix,
+});
+
 /** A build with an image that the account may read: its own, one shared with it, or one of a published version. */
 export async function getAttestedBuild(db: Database, accountId: number, id: number): Promise<Build> {
   const build = await findVisibleBuild(db, accountId, id);

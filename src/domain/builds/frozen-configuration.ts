@@ -1,5 +1,5 @@
 import type { FrozenConfiguration } from "#contract/index";
-import { configurationOf } from "#domain/configuration/configuration";
+import { configurationOf } from "#model/configuration";
 import type { Appliance } from "#storage/appliances";
 
 /** What a manifest tells of an appliance beside its KIWI description. */

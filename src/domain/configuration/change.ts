@@ -1,6 +1,6 @@
 import type { ImageType } from "#contract/index";
 import { gigabytes, type configurationChange } from "#documents/configuration";
-import type { Configuration } from "#domain/configuration/configuration";
+import type { Configuration } from "#model/configuration";
 
 type User = Configuration["users"][number];
 type Database = Configuration["databases"][number];

@@ -1,7 +1,7 @@
 import type { Firmware, ImageType } from "#contract/index";
 import type { Issue } from "#domain/appliances/issue";
-import type { Configuration } from "#domain/configuration/configuration";
 import { needsVolumes, rootVolumeMb, whyNoRoomForVolumes } from "#domain/configuration/volumes";
+import type { Configuration } from "#model/configuration";
 
 /** What a configuration is held against: the image that would be built now. */
 export interface PlannedImage {

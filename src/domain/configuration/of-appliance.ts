@@ -1,9 +1,9 @@
 import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
-import { Configuration, configurationOf, storedBytesOf } from "#domain/configuration/configuration";
 import { withChange, type ConfigurationChange, type Configured } from "#domain/configuration/change";
 import { opened, sealed, withoutPasswords, type ConfigurationKey } from "#domain/configuration/secrets";
 import { validate } from "#domain/configuration/validation";
 import { Refusal } from "#domain/refusal";
+import { Configuration, configurationOf, storedBytesOf } from "#model/configuration";
 import { findAppliance, type Appliance } from "#storage/appliances";
 import { saveConfiguration } from "#storage/configurations";
 import type { Database } from "#storage/db";

@@ -1,6 +1,6 @@
 import { check } from "#domain/configuration/check";
-import type { Configuration } from "#domain/configuration/configuration";
 import { isLine, isPassword, isPath, isSqlName, isUserName } from "#domain/configuration/rules";
+import type { Configuration } from "#model/configuration";
 
 const highestUid = 60_000;
 const password = "must be one line of 1 to 128 characters";

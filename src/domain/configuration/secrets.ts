@@ -1,5 +1,5 @@
-import type { Configuration } from "#domain/configuration/configuration";
 import { decrypt, encrypt, newPassword } from "#domain/secrets";
+import type { Configuration } from "#model/configuration";
 
 /** Passwords of users and databases are sealed in rows: AES-GCM, and this before it. Older rows have them in clear. */
 const mark = "sealed:";

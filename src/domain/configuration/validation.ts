@@ -1,11 +1,11 @@
 import { storedConfiguration } from "#documents/configuration";
-import { check } from "#domain/configuration/check";
-import type { Configuration } from "#domain/configuration/configuration";
 import type { Configured } from "#domain/configuration/change";
+import { check } from "#domain/configuration/check";
 import { validateDatabases, validateUsers } from "#domain/configuration/people";
 import * as rules from "#domain/configuration/rules";
 import { highestNumber } from "#domain/version";
 import { keyboardLayouts } from "#kiwi/keytables";
+import type { Configuration } from "#model/configuration";
 import { outOfRange } from "#wire/range";
 
 const maxTextBytes = 64 * 1024;

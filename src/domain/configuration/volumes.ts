@@ -1,5 +1,5 @@
 import type { Firmware, ImageType } from "#contract/index";
-import type { Configuration } from "#domain/configuration/configuration";
+import type { Configuration } from "#model/configuration";
 
 /** What decides whether volumes fit on their disk. */
 type DiskFacts = Pick<Configuration, "lvm" | "settings">;

@@ -1,4 +1,4 @@
-import type { EventName } from "#domain/events/names";
+import type { EventName } from "#model/event-names";
 
 /**
  *             2xx

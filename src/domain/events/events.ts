@@ -1,6 +1,6 @@
-import type { Announcement } from "#domain/events/announcement";
-import type { EventName } from "#domain/events/names";
 import { Refusal } from "#domain/refusal";
+import type { Announcement } from "#model/announcement";
+import type { EventName } from "#model/event-names";
 import type { Account } from "#storage/accounts";
 import { openDatabase, type Database } from "#storage/db";
 import {

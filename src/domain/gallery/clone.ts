@@ -1,5 +1,5 @@
-import { configurationOf, type Configuration } from "#domain/configuration/configuration";
 import { forStranger, type ConfigurationKey } from "#domain/configuration/secrets";
+import { configurationOf, type Configuration } from "#model/configuration";
 import type { Account } from "#storage/accounts";
 import { findTemplateConfiguration } from "#storage/configurations";
 import type { Database } from "#storage/db";

@@ -1,13 +1,8 @@
 import { nvra, type FrozenInput, type InstalledPackage } from "#contract/index";
-import { configurationOf, type Configuration } from "#domain/configuration/configuration";
 import { opened, withoutPasswords, type ConfigurationKey } from "#domain/configuration/secrets";
-import type {
-  PublishedDefinition,
-  PublishedItem,
-  PublishedRepository,
-  PublishedSoftware,
-} from "#domain/gallery/published";
 import { Refusal } from "#domain/refusal";
+import { configurationOf, type Configuration } from "#model/configuration";
+import type { PublishedDefinition, PublishedItem, PublishedRepository, PublishedSoftware } from "#model/published";
 import { listApplianceRepositories, listSelection, type Appliance } from "#storage/appliances";
 import { findInput, findInstalled } from "#storage/build-blobs";
 import type { Build } from "#storage/builds";

@@ -1,9 +1,9 @@
 import type { ImageType } from "#contract/index";
 import { getPublication } from "#domain/gallery/access";
 import { noteUse } from "#domain/gallery/clone";
-import type { PublishedFormat } from "#domain/gallery/published";
 import { Refusal } from "#domain/refusal";
 import { startTestdriveOf, type StartedTestdrive, type TestdriveEnv } from "#domain/testdrives/testdrive";
+import type { PublishedFormat } from "#model/published";
 import type { Account } from "#storage/accounts";
 import { findAnyBuild } from "#storage/builds";
 import type { Database } from "#storage/db";

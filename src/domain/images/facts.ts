@@ -7,13 +7,13 @@ import {
   type Firmware,
   type ImageType,
 } from "#contract/index";
-import { configurationOf } from "#domain/configuration/configuration";
+import { databaseVerifier, saltingOf, shadowHash } from "#domain/accounts/password-hashes";
 import { opened, type ConfigurationKey } from "#domain/configuration/secrets";
 import { plainArmour } from "#domain/contents/gpg-key";
 import { placeOf } from "#domain/contents/overlay-file-metadata";
-import { databaseVerifier, saltingOf, shadowHash } from "#domain/accounts/password-hashes";
 import { Refusal } from "#domain/refusal";
 import type { ImageFacts } from "#kiwi/facts";
+import { configurationOf } from "#model/configuration";
 import type { Appliance } from "#storage/appliances";
 import { contentKey } from "#storage/blobs";
 import type { Database } from "#storage/db";

@@ -1,5 +1,5 @@
 import type { Arch, Firmware, ImageType } from "#contract/index";
-import type { BaseSystemFacts } from "#domain/appliances/catalogue";
+import type { BaseSystemFacts } from "#model/catalogue";
 
 /** What decides about the firmware of an image; `packages`: all that it gets. */
 export interface BootFacts {

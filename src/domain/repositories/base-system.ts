@@ -1,4 +1,4 @@
-import type { BaseSystemFacts } from "#domain/appliances/catalogue";
+import type { BaseSystemFacts } from "#model/catalogue";
 
 /** What a repository that is for none of our base systems is listed under. */
 export const otherBaseSystem = "other";

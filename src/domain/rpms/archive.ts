@@ -1,8 +1,6 @@
 import { quotaExceeded } from "#domain/accounts/quota";
-import type { StoredPackage } from "#domain/repositories/stored-package";
 import { type PackageFacts, packageNames, writeHeaders } from "#domain/rpms/headers";
-import { archivedPackageKey, uploadKey } from "#storage/blobs";
-import { putBlob } from "#storage/blob-writer";
+import type { StoredPackage } from "#model/stored-package";
 import { type ArchivedRpm, archiveLimits, rpmsOfArchive } from "#repodata/archive";
 import type { Compression, OtherDecompressor } from "#repodata/decompress";
 import { tapRpmHeader } from "#repodata/rpm-header-tap";
@@ -10,6 +8,8 @@ import { streamOf } from "#repodata/streams";
 import { decompressed } from "#solver/decoder";
 import { solverRoom } from "#solver/shared";
 import type { Solver } from "#solver/solver";
+import { putBlob } from "#storage/blob-writer";
+import { archivedPackageKey, uploadKey } from "#storage/blobs";
 
 export interface UnpackedArchive {
   packages: StoredPackage[];

@@ -1,7 +1,7 @@
-import type { StoredPackage } from "#domain/repositories/stored-package";
-import { uploadHeadersKey } from "#storage/blobs";
-import { BlobWriter } from "#storage/blob-writer";
+import type { StoredPackage } from "#model/stored-package";
 import { type RpmHeader, rpmFileName } from "#repodata/rpm-header";
+import { BlobWriter } from "#storage/blob-writer";
+import { uploadHeadersKey } from "#storage/blobs";
 
 /** A package of an upload as the index of its repository needs it. */
 export interface PackageFacts {

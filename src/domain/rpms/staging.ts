@@ -1,19 +1,19 @@
 import { leftBytes } from "#domain/accounts/quota";
-import { unpackArchive } from "#domain/rpms/archive";
-import { Refusal } from "#domain/refusal";
-import type { StoredPackage } from "#domain/repositories/stored-package";
-import { packageNames, writeHeaders } from "#domain/rpms/headers";
 import { capAt } from "#domain/contents/upload-limit";
-import type { Account } from "#storage/accounts";
-import { uploadKey } from "#storage/blobs";
-import { putBlob } from "#storage/blob-writer";
-import type { Database } from "#storage/db";
-import { removeUploadBlobs } from "#storage/upload-blobs";
+import { Refusal } from "#domain/refusal";
+import { unpackArchive } from "#domain/rpms/archive";
+import { packageNames, writeHeaders } from "#domain/rpms/headers";
+import type { StoredPackage } from "#model/stored-package";
 import { compressionOf, type Compression } from "#repodata/decompress";
 import { RepodataFault } from "#repodata/fault";
 import { tapRpmHeader } from "#repodata/rpm-header-tap";
 import { peek } from "#repodata/streams";
 import { DecompressionRefused } from "#solver/decoder";
+import type { Account } from "#storage/accounts";
+import { putBlob } from "#storage/blob-writer";
+import { uploadKey } from "#storage/blobs";
+import type { Database } from "#storage/db";
+import { removeUploadBlobs } from "#storage/upload-blobs";
 
 /** An upload whose blobs are all there, and which no row names yet. */
 export interface StagedUpload {

@@ -1,5 +1,5 @@
 import type { Arch, ImageType } from "#contract/index";
-import type { BaseSystemFacts } from "#domain/appliances/catalogue";
+import type { BaseSystemFacts } from "#model/catalogue";
 import type { Job } from "#solver/job";
 import type { PackageSet } from "#solver/room";
 import {

@@ -1,9 +1,9 @@
 import type { TestdriveClaim } from "#contract/index";
 import { makeOnce } from "#domain/accounts/idempotency";
-import { configurationOf } from "#domain/configuration/configuration";
 import { Refusal } from "#domain/refusal";
 import { newToken, sameSecret } from "#domain/secrets";
 import { claimWithinMs, type TestdriveState } from "#domain/testdrives/machine";
+import { configurationOf } from "#model/configuration";
 import type { Account } from "#storage/accounts";
 import type { Agent } from "#storage/agents";
 import { findAppliance } from "#storage/appliances";

@@ -1,6 +1,6 @@
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { EventName } from "#domain/events/names";
-import type { Announcement } from "#domain/events/announcement";
+import type { Announcement } from "#model/announcement";
+import type { EventName } from "#model/event-names";
 import { id, moment, uid } from "./columns.ts";
 
 /** Addresses that are told of an account's events; what they were sent lies in the account's Events object. */

@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { Arch, FrozenKey } from "#contract/index";
-import type { BaseSystemFacts } from "#domain/appliances/catalogue";
-import type { StoredPackage } from "#domain/repositories/stored-package";
+import type { BaseSystemFacts } from "#model/catalogue";
+import type { StoredPackage } from "#model/stored-package";
 import { accounts } from "./accounts.ts";
 import { id, moment, uid, requestId } from "./columns.ts";
 

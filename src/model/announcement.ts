@@ -1,4 +1,4 @@
-import type { EventName } from "#domain/events/names";
+import type { EventName } from "#model/event-names";
 
 /** What has happened to one thing, as receivers read it. */
 export type EventSubject =

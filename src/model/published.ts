@@ -1,5 +1,5 @@
 import type { ImageType } from "#contract/index";
-import type { Configuration } from "#domain/configuration/configuration";
+import type { Configuration } from "#model/configuration";
 
 /** An image of a published version. */
 export interface PublishedFormat {

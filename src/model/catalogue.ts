@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Arch, ImageType } from "#contract/index";
-import { Configuration } from "#domain/configuration/configuration";
+import { Configuration } from "#model/configuration";
 
 /** Ids below are templates; the first migration starts the ids of people's appliances above. */
 export const highestTemplateId = 999;

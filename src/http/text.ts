@@ -1,0 +1,22 @@
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
+import { answerBlob } from "./blob.ts";
+
+/** A text that clients save as a file. */
+export interface TextFile {
+  text: string;
+  contentType: string;
+  fileName: string;
+}
+
+/** Answers with a text like with a blob: ranges, validators, and the length. */
+export async function answerText(request: Request, { text, contentType, fileName }: TextFile): Promise<Response> {
+  const bytes = Buffer.from(text);
+  return await answerBlob(request, {
+    size: bytes.byteLength,
+    etag: `"${createHash("sha256").update(text).digest("hex")}"`,
+    contentType,
+    fileName,
+    read: async ({ offset, length }) => ({ body: new Blob([bytes.subarray(offset, offset + length)]).stream() }),
+  });
+}
