@@ -1,9 +1,9 @@
 import { z } from "zod";
+import { factory } from "#admin-api/factory";
 import { createAgent } from "#domain/agent";
+import { switchboard } from "#domain/jobs";
 import { Refusal } from "#domain/refusal";
 import { listAgents, removeAgent } from "#storage/agents";
-import { switchboard } from "#queues/jobs";
-import { factory } from "#admin-api/factory";
 
 const nameRule =
   "An agent's name has 1 to 63 lower-case letters, digits, dots, dashes and underscores, and starts with a letter or a digit.";

@@ -1,11 +1,11 @@
-import { Hello, type HelloAnswer } from "#contract/index";
-import { endLeases } from "#domain/builds/claim";
-import { endTestdrivesOf } from "#domain/testdrives/testdrive";
-import { switchboard } from "#queues/jobs";
-import { saveCapabilities } from "#storage/agents";
 import { readMessage } from "#agent-api/body";
 import { factory } from "#agent-api/factory";
 import { AgentRefusal } from "#agent-api/refusal";
+import { Hello, type HelloAnswer } from "#contract/index";
+import { endLeases } from "#domain/builds/claim";
+import { switchboard } from "#domain/jobs";
+import { endTestdrivesOf } from "#domain/testdrives/testdrive";
+import { saveCapabilities } from "#storage/agents";
 
 export const agents = factory
   .createApp()

@@ -1,10 +1,10 @@
 import { Hono } from "hono";
 import type { Context } from "hono";
 import { z } from "zod";
-import { sameSecret } from "#domain/secrets";
-import { mailbox } from "#queues/jobs";
 import { agentOf, bearerToken } from "#agent-api/authenticate";
 import type { AgentEnv } from "#agent-api/factory";
+import { mailbox } from "#domain/jobs";
+import { sameSecret } from "#domain/secrets";
 
 const maxBatchSize = 100;
 const maxLeaseMs = 12 * 60 * 60_000;

@@ -1,6 +1,6 @@
 import { isOver, type BuildState } from "#domain/builds/machine";
 import { announceBuild } from "#domain/events/events";
-import { sendJob } from "#queues/jobs";
+import { sendJob } from "#domain/jobs";
 import { logKey } from "#storage/blobs";
 import { openDatabase } from "#storage/db";
 import { Announcements } from "./announcements.ts";

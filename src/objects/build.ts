@@ -16,7 +16,7 @@ import {
   type RunningState,
 } from "#domain/builds/machine";
 import { progressOf, type Progress } from "#domain/builds/progress";
-import { switchboard } from "#queues/jobs";
+import { switchboard } from "#domain/jobs";
 import { installedKey } from "#storage/blobs";
 import { findBuildByUid, isUnfinished, type Build as Row } from "#storage/builds";
 import { openDatabase } from "#storage/db";

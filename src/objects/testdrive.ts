@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { attemptHeader, type TestdriveClaim, type TestdriveReport } from "#contract/index";
 import { newAttemptToken } from "#domain/attempt-token";
+import { sendJob } from "#domain/jobs";
 import { newPassword, sameSecret } from "#domain/secrets";
 import {
   advance,
@@ -11,7 +12,6 @@ import {
   type TestdriveState,
 } from "#domain/testdrives/machine";
 import type { TestdriveFacts, TestdriveLook, VncAddress } from "#domain/testdrives/testdrive";
-import { sendJob } from "#queues/jobs";
 import { ControlLine, reportIn } from "./control-line.ts";
 import { GuestWeb } from "./guest-web.ts";
 import { ModifiedLine } from "./modified-line.ts";

@@ -21,7 +21,7 @@ async function takeImports(
   for (const message of batch.messages) {
     const asked = ImportMessage.safeParse(message.body);
     if (!asked.success) {
-      console.error(`message ${message.id} asks for no import:`, asked.error.message);
+      console.error(`message ${message.id} is not a valid import request:`, asked.error.message);
       continue;
     }
     try {

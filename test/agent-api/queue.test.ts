@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { mailbox } from "#queues/jobs";
+import { mailbox } from "#domain/jobs";
 import { app } from "../../src/app.ts";
 import { visit } from "../support/client.ts";
 import { fakeAgent } from "../support/fake-agent.ts";

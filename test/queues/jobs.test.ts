@@ -1,8 +1,8 @@
 import { createExecutionContext, createMessageBatch, getQueueResult } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it, vi } from "vitest";
+import { mailbox, sendJob } from "#domain/jobs";
 import worker from "../../src/index.ts";
-import { mailbox, sendJob } from "#queues/jobs";
 import { patienceMs } from "../support/patience.ts";
 
 const message = (id: string, body: unknown) => ({ id, timestamp: new Date(), attempts: 1, body });

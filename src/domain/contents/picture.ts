@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { quotaBytes, quotaExceeded } from "#domain/accounts/quota";
 import { Refusal } from "#domain/refusal";
-import type { ByteRange } from "#http/range";
 import { decodePng, encodePng, type Picture } from "#picture/codec";
 import { drawBackground, drawLogo } from "#picture/drawing";
 import { PictureFault } from "#picture/fault";
@@ -15,7 +14,7 @@ import { putPicture, removePicture, savePicture, shownKey, type PictureKind } fr
 export interface ShownPicture {
   size: number;
   etag: string;
-  read: (range: ByteRange) => Promise<Pick<R2ObjectBody, "body"> | null>;
+  read: (range: { offset: number; length: number }) => Promise<Pick<R2ObjectBody, "body"> | null>;
 }
 
 interface PictureLimits {
