@@ -22,7 +22,7 @@ export const configuration: CallGroup = {
       answer: configurationDocument,
       hasEtag: true,
       act: async ({ env, db, account }, { appliance_id }) =>
-        shownConfiguration(env, account.id, await getAppliance(db, account.id, appliance_id, "path")),
+        shownConfiguration(env, account.id, await getAppliance(db, account.id, appliance_id)),
     }),
     call("PUT /appliances/{appliance_id}/configuration", {
       name: "changeConfiguration",
@@ -36,7 +36,7 @@ export const configuration: CallGroup = {
       hasEtag: true,
       refuses: ["invalid_xml", "invalid_node", "invalid_value", "invalid_image_type", "invalid_version"],
       act: async ({ env, db, account }, { appliance_id, body }, c) => {
-        const appliance = await getOwnAppliance(db, account.id, appliance_id, "path");
+        const appliance = await getOwnAppliance(db, account.id, appliance_id);
         const change = await body();
         return await changeConfiguration(
           { env, db },

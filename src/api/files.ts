@@ -178,4 +178,4 @@ const placeOf = (c: Context<ApiEnv>): Place => ({
 });
 
 const ownAppliance = (c: Context<ApiEnv>, given: Record<string, string>) =>
-  getOwnAppliance(c.var.db, c.var.account.id, parseParams(OfAppliance, given).appliance_id, "parameter");
+  getOwnAppliance(c.var.db, c.var.account.id, parseParams(OfAppliance, given).appliance_id, "invalid");

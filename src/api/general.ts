@@ -48,7 +48,7 @@ export const general: CallGroup = {
       answer: templateSet,
       act: async ({ db }, { name }) => {
         const set = await findTemplateSet(db, name);
-        if (!set) throw new Refusal("invalid_template_set", { in: "path" });
+        if (!set) throw new Refusal("invalid_template_set", { reason: "unknown" });
         return set;
       },
     }),

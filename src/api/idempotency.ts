@@ -95,7 +95,7 @@ const without = (status: number): Outcome => (status >= 500 ? "failed" : "refuse
 function replay({ status, contentType, body }: Answer): Response {
   if (body === null) {
     const message = "This request has been done; its answer was too large, or too secret, to be kept.";
-    throw new Refusal("unknown_error", { in: "key_at_work", message });
+    throw new Refusal("unknown_error", { reason: "repeated", message });
   }
   const headers = { "Content-Type": contentType, "Content-Length": String(Buffer.byteLength(body)), Vary: "Accept" };
   return new Response(body, { status, headers: { ...headers, "Idempotency-Replayed": "true" } });

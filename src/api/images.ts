@@ -56,7 +56,7 @@ export const images: CallGroup = {
       answer: file("The file.", "application/octet-stream"),
       refuses: ["missing_parameter", "invalid_build_id", "invalid_path", "raw_image_unavailable"],
       act: async ({ env, db, account }, { appliance_id, build_id: buildId, path }, c) => {
-        const appliance = await getAppliance(db, account.id, appliance_id, "path");
+        const appliance = await getAppliance(db, account.id, appliance_id);
         const { size, tag, open } = await findImageFile({ env, db }, appliance, { buildId, path });
         return await answerBlob(c.req.raw, {
           size,

@@ -6,11 +6,11 @@ const ids = { appliance_id: "invalid_appliance_id" } as const;
 /** Calls of an appliance that the account may read: its own, one shared with it, or a template. */
 export const ofReadable = {
   ids,
-  finds: ({ db, account }: Caller, id: number) => getAppliance(db, account.id, id, "path"),
+  finds: ({ db, account }: Caller, id: number) => getAppliance(db, account.id, id),
 };
 
 /** Calls of an appliance that the account may change. */
 export const ofOwn = {
   ids,
-  finds: ({ db, account }: Caller, id: number) => getOwnAppliance(db, account.id, id, "path"),
+  finds: ({ db, account }: Caller, id: number) => getOwnAppliance(db, account.id, id),
 };

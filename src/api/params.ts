@@ -65,7 +65,7 @@ export const choice = (values: readonly string[]) => z.string().meta({ enum: val
 /** An id in the path. */
 export function pathId(c: Context, name: string, code: RefusalCode): number {
   const value = c.req.param(name) ?? "";
-  if (!/^[1-9]\d{0,14}$/.test(value)) throw new Refusal(code, { in: "path" });
+  if (!/^[1-9]\d{0,14}$/.test(value)) throw new Refusal(code, { reason: "unknown" });
   return Number(value);
 }
 

@@ -16,7 +16,7 @@ interface OfAppliance {
 export const showPicture =
   (kind: PictureKind) =>
   async ({ env, db, account }: Caller, { appliance_id }: OfAppliance, c: Context): Promise<Response> => {
-    const appliance = await getAppliance(db, account.id, appliance_id, "path");
+    const appliance = await getAppliance(db, account.id, appliance_id);
     const shown = await getPicture(env, appliance, kind);
     return await answerBlob(c.req.raw, { ...shown, contentType: "image/png" });
   };
@@ -24,7 +24,7 @@ export const showPicture =
 export const replacePictureBy =
   (kind: PictureKind) =>
   async ({ env, db, account }: Caller, { appliance_id }: OfAppliance, c: Context): Promise<void> => {
-    const { id } = await getOwnAppliance(db, account.id, appliance_id, "path");
+    const { id } = await getOwnAppliance(db, account.id, appliance_id);
     const png = await receivePng(c.req.raw, kind);
     await replacePicture({ env, db }, { id, accountId: account.id }, { kind, png });
   };

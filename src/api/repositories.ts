@@ -41,7 +41,7 @@ export const repositories: CallGroup = {
       summary: "One repository",
       ids,
       answer: repository,
-      act: ({ db, account }, { repository_id }) => getRepository(db, account.id, repository_id, "path"),
+      act: ({ db, account }, { repository_id }) => getRepository(db, account.id, repository_id),
     }),
     call("DELETE /repositories/{repository_id}", {
       name: "deleteRepository",

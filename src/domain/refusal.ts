@@ -1,92 +1,103 @@
-/** Every code of api.md, "Errors"; src/api/errors.ts gives each its status and sentence. */
-export const refusalCodes = [
-  "unknown_error",
-  "internal_error",
-  "access_denied",
-  "wrong_http_method",
-  "invalid_xml",
-  "invalid_node",
-  "invalid_value",
-  "missing_appliance_id",
-  "invalid_appliance_id",
-  "invalid_version",
-  "missing_version",
-  "version_not_published",
-  "version_published",
-  "unknown_query",
-  "invalid_username",
-  "invalid_image_type",
-  "invalid_parent",
-  "missing_rating",
-  "invalid_rating",
-  "sle_agreement_missing",
-  "invalid_architecture",
-  "missing_parameter",
-  "invalid_build_id",
-  "raw_image_unavailable",
-  "invalid_path",
-  "invalid_gpg_key_id",
-  "invalid_name",
-  "invalid_target",
-  "key_already_exists",
-  "invalid_key",
-  "invalid_request",
-  "invalid_protocol",
-  "download_error",
-  "invalid_overlay_file_id",
-  "invalid_running_build_id",
-  "read_only_mode_active",
-  "configuration_error",
-  "image_is_locked",
-  "image_already_exists",
-  "initial_build_pending",
-  "no_build_slots",
-  "cannot_delete_published_build",
-  "invalid_template_set",
-  "invalid_base_system",
-  "invalid_rpm_id",
-  "invalid_file",
-  "invalid_repository_id",
-  "missing_url",
-  "missing_name",
-  "repository_already_exists",
-  "user_repository_not_found",
-  "build_not_found",
+/** Every code of api.md, "Errors", with its usual message. */
+const table = [
+  ["unknown_error", "Something is wrong with this request."],
+  ["internal_error", "Something went wrong inside the service. Please try again later."],
+  ["access_denied", "You have no permission to do this."],
+  ["wrong_http_method", "This call does not know that HTTP method."],
+  ["invalid_xml", "The body is not well-formed XML."],
+  ["invalid_node", "The XML has an element that this call does not know."],
+  ["invalid_value", "A value cannot be used."],
+  ["missing_appliance_id", "No appliance was specified: pass its id as appliance_id."],
+  ["invalid_appliance_id", "Invalid appliance id."],
+  ["invalid_version", "The appliance has no such version."],
+  ["missing_version", "A version is required."],
+  ["version_not_published", "This version is not published."],
+  ["version_published", "This version is already published in the gallery."],
+  ["unknown_query", "Unknown gallery query: use latest, popular, username or search."],
+  ["invalid_username", "There is no account of that name."],
+  ["invalid_image_type", "Invalid image type."],
+  ["invalid_parent", "The comment that this one replies to does not exist."],
+  ["missing_rating", "A rating is required."],
+  ["invalid_rating", "A rating is a number from 0 to 5."],
+  ["sle_agreement_missing", "The legal agreement for this base system has not been accepted yet."],
+  ["invalid_architecture", "This architecture cannot be built."],
+  ["missing_parameter", "A required parameter is missing."],
+  ["invalid_build_id", "Invalid build id."],
+  ["raw_image_unavailable", "The files of this image are not available."],
+  ["invalid_path", "The image has no such file."],
+  ["invalid_gpg_key_id", "Invalid GPG key id."],
+  ["invalid_name", "A name is needed to import a GPG key."],
+  ["invalid_target", "The only target of a GPG key is rpm."],
+  ["key_already_exists", "The appliance already has this GPG key."],
+  ["invalid_key", "This is not a usable GPG key."],
+  ["invalid_request", "Send either a file or a url, not both and not neither."],
+  ["invalid_protocol", "Files are fetched by HTTP, HTTPS and FTP only."],
+  ["download_error", "The file could not be downloaded."],
+  ["invalid_overlay_file_id", "Invalid overlay file id."],
+  ["invalid_running_build_id", "Invalid running build id."],
+  ["read_only_mode_active", "Appliances cannot be changed at the moment. Please try again later."],
+  ["configuration_error", "The appliance cannot be built as it is configured; its status says why."],
+  ["image_is_locked", "This version is published in the gallery and cannot be rebuilt."],
+  ["image_already_exists", "Image already exists. Pick another version or type, or force the build."],
+  ["initial_build_pending", "The first build of this version must finish before further image types are built."],
+  ["no_build_slots", "The service is at capacity. Please try again later."],
+  ["cannot_delete_published_build", "A published build cannot be deleted. Unpublish it first."],
+  ["invalid_template_set", "There is no template set of that name."],
+  ["invalid_base_system", "There is no such base system."],
+  ["invalid_rpm_id", "Invalid RPM id."],
+  ["invalid_file", "Only RPMs and tarballs of RPMs may be uploaded."],
+  ["invalid_repository_id", "Invalid repository id."],
+  ["missing_url", "A url is required to add a repository."],
+  ["missing_name", "A name is required to add a repository."],
+  ["repository_already_exists", "This repository already exists."],
+  ["user_repository_not_found", "You have no user repository for this base system yet: upload an RPM first."],
+  ["build_not_found", "There is no image of this build."],
 ] as const;
-export type RefusalCode = (typeof refusalCodes)[number];
+export type RefusalCode = (typeof table)[number][0];
+export const refusalCodes = table.map(([code]) => code);
 
-/**
- * What a client got wrong: an id in the path, a parameter or the body, the state that it takes things to be in, its
- * Idempotency-Key, which another request has, or how often it asks.
- */
-type Place = "path" | "parameter" | "precondition" | "key_at_work" | "key_of_another" | "rate";
+const usualMessages = new Map<RefusalCode, string>(table);
 
-/**
- * The domain says no. `in: "path"` marks an id that stood in the path, which v2 answers with 404 (wire.md §4.2);
- * `message` replaces the table's sentence where a better one is known.
- */
+/** What is wrong. Doors know which status it is. */
+export type Reason =
+  /** The thing that the call is about does not exist, or not for this account. */
+  | "unknown"
+  /** An argument cannot be used, or the state of things does not allow the call. The usual reason. */
+  | "invalid"
+  /** The thing has changed since the state that the change was made for. */
+  | "changed"
+  /** The first request with the same Idempotency-Key is not done, or its answer was not stored. */
+  | "repeated"
+  /** The Idempotency-Key belongs to another request. */
+  | "key_taken"
+  | "too_fast";
+
+/** An unknown id is "unknown" if the call is about the thing of that id, and "invalid" if it is only an argument. */
+export type IdReason = Extract<Reason, "unknown" | "invalid">;
+
+/** The domain says no. `message` replaces the usual one if a better one is known. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
-  readonly in: Place;
-  /** When it is worth trying again, where that is known. */
+  readonly reason: Reason;
+  /** When it is worth trying again, if that is known. */
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: RefusalCode, detail: { in?: Place; message?: string; retryAfterSeconds?: number } = {}) {
-    super(detail.message ?? "");
+  constructor(code: RefusalCode, detail: { reason?: Reason; message?: string; retryAfterSeconds?: number } = {}) {
+    super(detail.message || usualMessages.get(code));
     this.name = "Refusal";
     this.code = code;
-    this.in = detail.in ?? "parameter";
+    this.reason = detail.reason ?? "invalid";
     this.retryAfterSeconds = detail.retryAfterSeconds;
   }
 }
 
-/** Somebody was faster than a change that named the state it is meant for (If-Match). */
+/** Another request was faster than a change that names the state it is meant for. */
 export const changedMeanwhile = () =>
   new Refusal("unknown_error", {
-    in: "precondition",
+    reason: "changed",
     message: "It has changed since it was read. Read it again, and make the change to that.",
   });
 
 /** The specification has no code for it. */
 export const tooFast = (retryAfterSeconds: number, message: string) =>
-  new Refusal("unknown_error", { in: "rate", message, retryAfterSeconds });
+  new Refusal("unknown_error", { reason: "too_fast", message, retryAfterSeconds });

@@ -1,6 +1,6 @@
 import { shown } from "#api/errors";
 import { v1 as apiV1, v2 as apiV2 } from "#api/versions";
-import { Refusal, type RefusalCode } from "#domain/refusal";
+import { Refusal, type Reason, type RefusalCode } from "#domain/refusal";
 import type { Operation, Version } from "#openapi/operation";
 
 /** What a call can answer instead. */
@@ -14,7 +14,7 @@ const apiVersions = { v1: apiV1, v2: apiV2 };
 
 /** Every code of one call with its status and usual sentence, in the order in which they are checked. */
 export function possibleRefusals(operation: Operation, version: Version): PossibleRefusal[] {
-  const told = (code: RefusalCode, place: Refusal["in"] = "parameter") => toldOf(version, code, place);
+  const told = (code: RefusalCode, reason: Reason = "invalid") => toldOf(version, code, reason);
   const unauthorized = {
     ...told("access_denied"),
     status: 401,
@@ -23,29 +23,29 @@ export function possibleRefusals(operation: Operation, version: Version): Possib
   const changes = operation.method !== "GET";
   const possible = [
     unauthorized,
-    told("unknown_error", "rate"),
+    told("unknown_error", "too_fast"),
     told("access_denied"), // a token that may not do this
     ...(changes ? [told("read_only_mode_active")] : []),
-    ...(operation.unknown ?? []).map((code) => told(code, "path")),
+    ...(operation.unknown ?? []).map((code) => told(code, "unknown")),
     ...(operation.refusals ?? []).map((code) => told(code)),
-    ...headerRefusals(operation).map((place) => told("unknown_error", place)),
+    ...headerRefusals(operation).map((reason) => told("unknown_error", reason)),
     told("internal_error"),
   ];
   return [...new Map(possible.map((one) => [`${one.status} ${one.code}`, one])).values()];
 }
 
 /** What the headers of `parameters.ts` can bring. */
-function headerRefusals({ method, hasEtag }: Operation): Refusal["in"][] {
-  if (method === "POST") return ["key_at_work", "key_of_another"];
-  return hasEtag && method !== "GET" ? ["precondition"] : [];
+function headerRefusals({ method, hasEtag }: Operation): Reason[] {
+  if (method === "POST") return ["repeated", "key_taken"];
+  return hasEtag && method !== "GET" ? ["changed"] : [];
 }
 
 const known = new Map<string, PossibleRefusal>();
 
 /** Kept, because an error takes its stack along, and there are thousands to ask about. */
-function toldOf(version: Version, code: RefusalCode, place: Refusal["in"]): PossibleRefusal {
-  const key = `${version} ${code} ${place}`;
-  const told = known.get(key) ?? shown(new Refusal(code, { in: place }), apiVersions[version]);
+function toldOf(version: Version, code: RefusalCode, reason: Reason): PossibleRefusal {
+  const key = `${version} ${code} ${reason}`;
+  const told = known.get(key) ?? shown(new Refusal(code, { reason }), apiVersions[version]);
   known.set(key, told);
   return told;
 }

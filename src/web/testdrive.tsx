@@ -54,7 +54,7 @@ export const testdrivePage = factory
 async function getTestdrive(c: Context<WebEnv>): Promise<Testdrive> {
   const { id = "", pageToken = "" } = c.req.param();
   const found = /^[1-9]\d{0,14}$/.test(id) ? await findTestdriveByPage(c.var.db, Number(id), pageToken) : undefined;
-  if (!found) throw new Refusal("unknown_error", { in: "path", message: "There is no testdrive at this URL." });
+  if (!found) throw new Refusal("unknown_error", { reason: "unknown", message: "There is no testdrive at this URL." });
   return found;
 }
 

@@ -36,9 +36,9 @@ describe("docs/api/errors.md", () => {
   it.each(documentedErrors.map((one) => [one.code, one.status.v2, one] as const))(
     "gives %s the status %d as the service does",
     (code, _v2, { status }) => {
-      const places = ["path", "parameter", "precondition", "key_at_work", "key_of_another", "rate"] as const;
-      const known = places.map((place) => {
-        const refusal = new Refusal(code, { in: place });
+      const reasons = ["unknown", "invalid", "changed", "repeated", "key_taken", "too_fast"] as const;
+      const known = reasons.map((reason) => {
+        const refusal = new Refusal(code, { reason });
         return { v2: shown(refusal, v2).status, v1: shown(refusal, v1).status };
       });
       const elsewhere: Partial<Record<RefusalCode, number>> = { access_denied: 401, unknown_error: 404 };

@@ -39,7 +39,7 @@ describe("the table of operations", () => {
     const ids = operations.filter(({ path }) => path.includes("_id}"));
     expect(ids.filter(({ unknown }) => !unknown?.length).map(({ name }) => name)).toEqual([]);
     for (const { unknown = [] } of operations) {
-      for (const code of unknown) expect(shown(new Refusal(code, { in: "path" })).status).toBe(404);
+      for (const code of unknown) expect(shown(new Refusal(code, { reason: "unknown" })).status).toBe(404);
     }
   });
 

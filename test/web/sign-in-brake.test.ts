@@ -184,7 +184,7 @@ describe("hashes", () => {
       hashes += 1;
       return false;
     });
-    await expect(checked).rejects.toMatchObject({ in: "rate" });
+    await expect(checked).rejects.toMatchObject({ reason: "too_fast" });
     expect(hashes).toBe(0);
   });
 
@@ -201,7 +201,7 @@ describe("hashes", () => {
     expect(most).toBe(1);
     expect(made).toBe(8);
     for (const one of all.filter(({ status }) => status === "rejected")) {
-      expect(one).toMatchObject({ reason: { in: "rate", code: "unknown_error" } });
+      expect(one).toMatchObject({ reason: { reason: "too_fast", code: "unknown_error" } });
     }
   });
 });

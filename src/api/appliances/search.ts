@@ -10,7 +10,7 @@ export const SearchRequest = z.object({ q: text(), all_fields: flag.default(fals
 
 export const search = factory.createApp().get("/appliances/:id/software/search", async (c) => {
   const { id: accountId } = c.var.account;
-  const appliance = await getAppliance(c.var.db, accountId, pathId(c, "id", "invalid_appliance_id"), "path");
+  const appliance = await getAppliance(c.var.db, accountId, pathId(c, "id", "invalid_appliance_id"));
   const { q, all_fields: allFields, all_repos: allRepositories } = parseParams(SearchRequest, await readParams(c));
 
   const found = await searchSoftware(c.var.db, appliance, { accountId, q, allFields, allRepositories });

@@ -83,7 +83,7 @@ async function remove(c: Context<ApiEnv>, kind: SoftwareKind): Promise<Response>
 const placeOf = (c: Context<ApiEnv>) => ({ env: c.env, db: c.var.db });
 
 const readableAppliance = (c: Context<ApiEnv>) =>
-  getAppliance(c.var.db, c.var.account.id, pathId(c, "id", "invalid_appliance_id"), "path");
+  getAppliance(c.var.db, c.var.account.id, pathId(c, "id", "invalid_appliance_id"));
 
 const ownAppliance = (c: Context<ApiEnv>) =>
-  getOwnAppliance(c.var.db, c.var.account.id, pathId(c, "id", "invalid_appliance_id"), "path");
+  getOwnAppliance(c.var.db, c.var.account.id, pathId(c, "id", "invalid_appliance_id"));

@@ -33,7 +33,7 @@ export const galleryContents: readonly Call[] = [
     answer: publishedSoftware,
     refuses: ["access_denied", "invalid_version", "version_not_published"],
     act: ({ db, account }, { appliance_id: applianceId, version }) =>
-      getPublication(db, account.id, { applianceId, version, place: "parameter" }),
+      getPublication(db, account.id, { applianceId, version, reason: "invalid" }),
   }),
   call("GET /gallery/appliances/{appliance_id}/logo", {
     name: "getPublishedLogo",

@@ -23,7 +23,10 @@ export interface AgreementQuestion {
 export async function getAgreement(db: Database, baseSystem: string): Promise<Agreement> {
   const agreement = await findAgreement(db, baseSystem);
   if (agreement) return agreement;
-  throw new Refusal("invalid_base_system", { in: "path", message: "There is no agreement for such a base system." });
+  throw new Refusal("invalid_base_system", {
+    reason: "unknown",
+    message: "There is no agreement for such a base system.",
+  });
 }
 
 /** When the account accepted this very text. */

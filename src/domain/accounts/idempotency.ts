@@ -92,20 +92,14 @@ export const forgetIdempotentAnswers = (_: unknown, db: Database, now: number): 
 async function answerBefore(db: Database, { accountId, key, requestSha256 }: RepeatableRequest): Promise<Answer> {
   const found = await findKeyHolder(db, accountId, key);
   if (found && found.requestSha256 !== requestSha256) {
-    throw refused(
-      "key_of_another",
-      "This Idempotency-Key belongs to another request. Take a new one for each request.",
-    );
+    throw refused("key_taken", "This Idempotency-Key belongs to another request. Take a new one for each request.");
   }
   // Not found: it was freed in this moment.
   if (!found || found.status === null) {
-    throw refused(
-      "key_at_work",
-      "The first request with this Idempotency-Key is still at work. Ask again in a moment.",
-    );
+    throw refused("repeated", "The first request with this Idempotency-Key is still at work. Ask again in a moment.");
   }
   return { status: found.status, contentType: found.contentType ?? "", body: found.body };
 }
 
-const refused = (where: "key_of_another" | "key_at_work", message: string) =>
-  new Refusal("unknown_error", { in: where, message });
+const refused = (reason: "key_taken" | "repeated", message: string) =>
+  new Refusal("unknown_error", { reason, message });

@@ -94,4 +94,5 @@ export async function revokeToken(env: Pick<Env, "EVENTS">, db: Database, accoun
 }
 
 /** Also for an id that is none. */
-const noSuchToken = () => new Refusal("unknown_error", { in: "path", message: "The account has no such token." });
+const noSuchToken = () =>
+  new Refusal("unknown_error", { reason: "unknown", message: "The account has no such token." });

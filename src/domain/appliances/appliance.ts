@@ -3,7 +3,7 @@ import { makeOnce } from "#domain/accounts/idempotency";
 import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
 import { forStranger, sealedAnew, type ConfigurationKey } from "#domain/configuration/secrets";
 import { configurationForClone, noteUse } from "#domain/gallery/clone";
-import { Refusal } from "#domain/refusal";
+import { Refusal, type IdReason } from "#domain/refusal";
 import { configurationOf, type Configuration, storedBytesOf } from "#model/configuration";
 import type { Account } from "#storage/accounts";
 import {
@@ -19,8 +19,6 @@ import type { Database } from "#storage/db";
 import { savePublishedClone } from "#storage/gallery-clones";
 import { findPublication } from "#storage/publications";
 
-type Place = "path" | "parameter";
-
 interface CloneRequest {
   cloneFrom: number;
   name?: string | undefined;
@@ -30,17 +28,27 @@ interface CloneRequest {
 }
 
 /** An appliance that this account may read: its own, one shared with it, or a template. A stranger's does not exist. */
-export async function getAppliance(db: Database, accountId: number, id: number, place: Place): Promise<Appliance> {
+export async function getAppliance(
+  db: Database,
+  accountId: number,
+  id: number,
+  reason: IdReason = "unknown",
+): Promise<Appliance> {
   const appliance = await findReadableAppliance(db, accountId, id);
-  if (!appliance) throw new Refusal("invalid_appliance_id", { in: place });
+  if (!appliance) throw new Refusal("invalid_appliance_id", { reason });
   return appliance;
 }
 
 /** One that this account may change; templates, and what others share, are read and cloned alone. */
-export async function getOwnAppliance(db: Database, accountId: number, id: number, place: Place): Promise<Appliance> {
+export async function getOwnAppliance(
+  db: Database,
+  accountId: number,
+  id: number,
+  reason: IdReason = "unknown",
+): Promise<Appliance> {
   const own = await findAppliance(db, accountId, id);
   if (own) return own;
-  const { accountId: owner } = await getAppliance(db, accountId, id, place);
+  const { accountId: owner } = await getAppliance(db, accountId, id, reason);
   const what = owner === null ? "A template" : "An appliance that is shared with you";
   throw new Refusal("access_denied", { message: `${what} cannot be changed. Clone it first.` });
 }

@@ -12,7 +12,7 @@ export interface Sharing {
 }
 
 export async function getSharing(db: Database, { id: accountId }: Account, applianceId: number): Promise<Sharing> {
-  const appliance = await getAppliance(db, accountId, applianceId, "path");
+  const appliance = await getAppliance(db, accountId, applianceId);
   if (appliance.accountId !== null && appliance.accountId !== accountId) throw new Refusal("access_denied");
   return await sharingOf(db, appliance);
 }
@@ -23,7 +23,7 @@ export async function share(
   { id: accountId }: Account,
   { applianceId, username }: { applianceId: number; username: string },
 ): Promise<Sharing> {
-  const appliance = await getOwnAppliance(db, accountId, applianceId, "path");
+  const appliance = await getOwnAppliance(db, accountId, applianceId);
   const reader = await getReader(db, username);
   if (reader.id !== accountId) await addReader(db, applianceId, reader.id);
   return await sharingOf(db, appliance);
@@ -35,7 +35,7 @@ export async function unshare(
   { id: accountId }: Account,
   { applianceId, username }: { applianceId: number; username: string },
 ): Promise<Sharing> {
-  const appliance = await getOwnAppliance(db, accountId, applianceId, "path");
+  const appliance = await getOwnAppliance(db, accountId, applianceId);
   await removeReader(db, applianceId, (await getReader(db, username)).id);
   return await sharingOf(db, appliance);
 }

@@ -42,7 +42,7 @@ export const attestationFile = (
 /** A build with an image that the account may read: its own, one shared with it, or one of a published version. */
 export async function getAttestedBuild(db: Database, accountId: number, id: number): Promise<Build> {
   const build = await findVisibleBuild(db, accountId, id);
-  if (!build || isUnfinished(build)) throw new Refusal("invalid_build_id", { in: "path" });
+  if (!build || isUnfinished(build)) throw new Refusal("invalid_build_id", { reason: "unknown" });
   if (!hasImage(build)) throw new Refusal("build_not_found");
   return build;
 }

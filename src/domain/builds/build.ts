@@ -63,7 +63,7 @@ export async function startBuild(
 }
 
 async function enqueue(env: Env, db: Database, account: { id: number }, request: BuildRequest): Promise<Build> {
-  const appliance = await getOwnAppliance(db, account.id, request.applianceId, "parameter");
+  const appliance = await getOwnAppliance(db, account.id, request.applianceId, "invalid");
   const [built, agents] = await Promise.all([listBuildsOfAppliance(db, appliance.id), listAgents(db)]);
   const version = chooseVersion(appliance, built, request);
   const imageType = chooseImageType(appliance, agents, request);
@@ -108,7 +108,7 @@ export async function watchBuilds(
   accountId: number,
   applianceId: number,
 ): Promise<WatchedBuild[]> {
-  const appliance = await getAppliance(db, accountId, applianceId, "parameter");
+  const appliance = await getAppliance(db, accountId, applianceId, "invalid");
   if (appliance.accountId === null) return [];
   const running = await listRunningBuilds(db, appliance.accountId, appliance.id);
   const all = await Promise.all(running.map((build) => withProgress(env, db, build)));
@@ -129,14 +129,14 @@ export async function cancelBuildsOf(env: Env, db: Database, applianceId: number
 }
 
 export async function listBuilds(db: Database, accountId: number, applianceId: number): Promise<Build[]> {
-  const appliance = await getAppliance(db, accountId, applianceId, "parameter");
+  const appliance = await getAppliance(db, accountId, applianceId, "invalid");
   return appliance.accountId === null ? [] : await listOverBuilds(db, appliance.accountId, appliance.id);
 }
 
 /** A build that is over, of an appliance that this account may read. */
 export async function getBuild(db: Database, accountId: number, id: number): Promise<Build> {
   const build = await findReadableBuild(db, accountId, id);
-  if (!build || isUnfinished(build)) throw new Refusal("invalid_build_id", { in: "path" });
+  if (!build || isUnfinished(build)) throw new Refusal("invalid_build_id", { reason: "unknown" });
   return build;
 }
 
@@ -149,7 +149,7 @@ export async function deleteBuild(env: Env, db: Database, accountId: number, id:
 
 async function whyNotDeleted(db: Database, accountId: number, id: number): Promise<Refusal> {
   const build = await findReadableBuild(db, accountId, id);
-  if (!build || isUnfinished(build)) return new Refusal("invalid_build_id", { in: "path" });
+  if (!build || isUnfinished(build)) return new Refusal("invalid_build_id", { reason: "unknown" });
   return new Refusal(build.accountId === accountId ? "cannot_delete_published_build" : "access_denied");
 }
 
@@ -162,7 +162,7 @@ export async function forgetBuild(env: Env, build: Pick<Build, "uid">): Promise<
 /** A build, running or over, of an appliance that this account may read; its id stands in the path. */
 export async function getRunningBuild(db: Database, accountId: number, id: number): Promise<Build> {
   const build = await findReadableBuild(db, accountId, id);
-  if (!build) throw new Refusal("invalid_running_build_id", { in: "path" });
+  if (!build) throw new Refusal("invalid_running_build_id", { reason: "unknown" });
   return build;
 }
 

@@ -67,6 +67,6 @@ export async function changeConfiguration(
 
 async function readAgain(db: Database, accountId: number, id: number): Promise<Appliance> {
   const appliance = await findAppliance(db, accountId, id);
-  if (!appliance) throw new Refusal("invalid_appliance_id", { in: "path" });
+  if (!appliance) throw new Refusal("invalid_appliance_id", { reason: "unknown" });
   return appliance;
 }

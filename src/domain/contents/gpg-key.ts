@@ -24,7 +24,7 @@ export interface GpgKeyRequest {
 
 export async function getGpgKey(db: Database, applianceId: number, id: number): Promise<GpgKey> {
   const key = await findGpgKey(db, applianceId, id);
-  if (!key) throw new Refusal("invalid_gpg_key_id", { in: "path" });
+  if (!key) throw new Refusal("invalid_gpg_key_id", { reason: "unknown" });
   return key;
 }
 
@@ -52,12 +52,12 @@ async function addKey(
   const added = await addGpgKey(db, row, limits);
   if (added === "known") throw new Refusal("key_already_exists");
   if (added) return added;
-  await getOwnAppliance(db, appliance.accountId, appliance.id, "path"); // it may be gone
+  await getOwnAppliance(db, appliance.accountId, appliance.id); // it may be gone
   throw new Refusal("unknown_error", { message: "The appliance has too many GPG keys: at most 100, and 4 MiB." });
 }
 
 export async function removeGpgKey(db: Database, applianceId: number, id: number): Promise<void> {
-  if (!(await deleteGpgKey(db, applianceId, id))) throw new Refusal("invalid_gpg_key_id", { in: "path" });
+  if (!(await deleteGpgKey(db, applianceId, id))) throw new Refusal("invalid_gpg_key_id", { reason: "unknown" });
 }
 
 /** A stored key in the armour that every rpm reads: without headers and other text, with lines of one length and a checksum. */

@@ -80,7 +80,7 @@ export async function addFile(
   };
   const added = await addOverlayFile(db, row, { accountId, quotaBytes: quotaBytes(Number(env.ACCOUNT_QUOTA_GB)) });
   if (added) return added;
-  await getOwnAppliance(db, accountId, applianceId, "parameter"); // or it was deleted meanwhile
+  await getOwnAppliance(db, accountId, applianceId, "invalid"); // or it was deleted meanwhile
   throw quotaExceeded();
 }
 

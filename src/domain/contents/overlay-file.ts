@@ -13,7 +13,7 @@ import {
 
 /** The overlay files of an appliance that this account may read. */
 export async function listFiles(db: Database, accountId: number, applianceId: number): Promise<OverlayFile[]> {
-  const appliance = await getAppliance(db, accountId, applianceId, "parameter");
+  const appliance = await getAppliance(db, accountId, applianceId, "invalid");
   return listOverlayFiles(db, appliance.id);
 }
 
@@ -27,7 +27,7 @@ export async function getFile(db: Database, accountId: number, id: number): Prom
 /** A file that this account may change: those of templates are seen by everybody and changed by nobody. */
 export async function getOwnFile(db: Database, accountId: number, id: number): Promise<OverlayFile> {
   const file = await getFile(db, accountId, id);
-  await getOwnAppliance(db, accountId, file.applianceId, "path");
+  await getOwnAppliance(db, accountId, file.applianceId);
   return file;
 }
 
@@ -51,4 +51,4 @@ export async function deleteFile(db: Database, accountId: number, id: number): P
   if (!(await deleteOverlayFile(db, file, accountId))) throw noSuchFile();
 }
 
-export const noSuchFile = () => new Refusal("invalid_overlay_file_id", { in: "path" });
+export const noSuchFile = () => new Refusal("invalid_overlay_file_id", { reason: "unknown" });

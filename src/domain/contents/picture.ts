@@ -73,7 +73,7 @@ export async function replacePicture(
   if (await savePicture(db, { ...appliance, quotaBytes: quotaBytes(quotaGb) }, { kind, blobId, bytes })) return;
   await removePicture(env.BLOBS, blobId);
   if (await findAppliance(db, appliance.accountId, appliance.id)) throw quotaExceeded();
-  throw new Refusal("invalid_appliance_id", { in: "path" });
+  throw new Refusal("invalid_appliance_id", { reason: "unknown" });
 }
 
 export const pictureTooLarge = (kind: PictureKind) =>

@@ -49,7 +49,7 @@ export async function findCompared(
     findVisibleBuild(db, accountId, ids.from),
     findVisibleBuild(db, accountId, ids.to),
   ]);
-  if (!from) throw new Refusal("invalid_build_id", { in: "path" });
+  if (!from) throw new Refusal("invalid_build_id", { reason: "unknown" });
   if (!to) throw new Refusal("invalid_build_id");
   return { from: await comparedBuild(env, from), to: await comparedBuild(env, to) };
 }

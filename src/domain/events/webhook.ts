@@ -93,13 +93,14 @@ export async function replayDelivery(
   const replayed = await eventsObject(env, account).replay(uid, deliveryId, requestId);
   if ("delivery" in replayed) return replayed.delivery;
   if (replayed.refused === "unknown") {
-    throw new Refusal("unknown_error", { in: "path", message: "This webhook has no such delivery." });
+    throw new Refusal("unknown_error", { reason: "unknown", message: "This webhook has no such delivery." });
   }
   throw new Refusal("unknown_error", { message: "Too many deliveries of this webhook wait already." });
 }
 
 /** Also for an id that is none. */
-export const noSuchWebhook = () => new Refusal("unknown_error", { in: "path", message: "You have no such webhook." });
+export const noSuchWebhook = () =>
+  new Refusal("unknown_error", { reason: "unknown", message: "You have no such webhook." });
 
 function parseWebhookUrl(rules: OutsideRules, text: string): string {
   const url = URL.parse(text.trim());

@@ -1,10 +1,7 @@
-import { Refusal } from "#domain/refusal";
+import { Refusal, type IdReason } from "#domain/refusal";
 import { findAnyAppliance, type Appliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
 import { findPublication, isPublished, type Publication } from "#storage/publications";
-
-/** Where a client has named the version. */
-type Place = "path" | "parameter";
 
 /**
  * A published version; the one that was published last when none is named. An appliance that is not in the gallery is
@@ -13,29 +10,33 @@ type Place = "path" | "parameter";
 export async function getPublication(
   db: Database,
   accountId: number,
-  { applianceId, version, place = "path" }: { applianceId: number; version?: string | undefined; place?: Place },
+  {
+    applianceId,
+    version,
+    reason = "unknown",
+  }: { applianceId: number; version?: string | undefined; reason?: IdReason },
 ): Promise<Publication> {
   const found = await findPublication(db, applianceId, version);
   if (found) return found;
-  if (!(await isPublished(db, applianceId))) await refuseUnpublished(db, accountId, { applianceId, version, place });
-  throw isVersion(version) ? notPublished(place) : new Refusal("invalid_version");
+  if (!(await isPublished(db, applianceId))) await refuseUnpublished(db, accountId, { applianceId, version, reason });
+  throw isVersion(version) ? notPublished(reason) : new Refusal("invalid_version");
 }
 
 /** For ratings and comments, which belong to the appliance and not to a version. */
 export async function refuseUnlessPublished(db: Database, accountId: number, applianceId: number): Promise<void> {
-  if (!(await isPublished(db, applianceId))) await refuseUnpublished(db, accountId, { applianceId, place: "path" });
+  if (!(await isPublished(db, applianceId))) await refuseUnpublished(db, accountId, { applianceId, reason: "unknown" });
 }
 
 async function refuseUnpublished(
   db: Database,
   accountId: number,
-  { applianceId, version, place }: { applianceId: number; version?: string | undefined; place: Place },
+  { applianceId, version, reason }: { applianceId: number; version?: string | undefined; reason: IdReason },
 ): Promise<never> {
   const appliance = await getAnyAppliance(db, applianceId);
   if (appliance.accountId !== accountId) {
     throw new Refusal("access_denied", { message: "This appliance is not published." });
   }
-  throw isVersion(version) ? notPublished(place) : new Refusal("invalid_version");
+  throw isVersion(version) ? notPublished(reason) : new Refusal("invalid_version");
 }
 
 /** An appliance of the account, to publish it. */
@@ -49,13 +50,13 @@ export async function getOwnForGallery(
   throw new Refusal("access_denied", { message: "Only the owner of an appliance publishes it." });
 }
 
-export const notPublished = (place: Place) => new Refusal("version_not_published", { in: place });
+export const notPublished = (reason: IdReason) => new Refusal("version_not_published", { reason });
 
 /** `0.0.2`, or none: the version that was published last. Other text is refused with another code. */
 const isVersion = (text = "0.0.1"): boolean => /^\d{1,9}\.\d{1,9}\.\d{1,9}$/.test(text);
 
 async function getAnyAppliance(db: Database, id: number): Promise<Appliance> {
   const appliance = await findAnyAppliance(db, id);
-  if (!appliance) throw new Refusal("invalid_appliance_id", { in: "path" });
+  if (!appliance) throw new Refusal("invalid_appliance_id", { reason: "unknown" });
   return appliance;
 }

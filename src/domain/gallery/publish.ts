@@ -83,7 +83,7 @@ export async function unpublish(db: Database, account: Account, { applianceId, v
   await getOwnForGallery(db, account.id, applianceId);
   if (await deletePublication(db, applianceId, version)) return;
   await getPublication(db, account.id, { applianceId, version });
-  throw notPublished("path");
+  throw notPublished("unknown");
 }
 
 /** Ascending: 0.0.10 comes after 0.0.9. */

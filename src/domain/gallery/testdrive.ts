@@ -16,7 +16,7 @@ export async function tryPublication(
   request: { applianceId: number; version?: string | undefined; requestId?: string | undefined },
 ): Promise<StartedTestdrive> {
   const { applianceId, version, requestId } = request;
-  const publication = await getPublication(db, account.id, { applianceId, version, place: "parameter" });
+  const publication = await getPublication(db, account.id, { applianceId, version, reason: "invalid" });
   const build = await findAnyBuild(db, formatToTry(publication).buildId);
   if (!build) throw new Refusal("build_not_found");
   const started = await startTestdriveOf(env, db, account, { build, hasNetwork: false, requestId });

@@ -9,7 +9,7 @@ const mostNamed = 3;
 
 /** Removes a repository that the account imported. Builds in progress do not need it: their frozen input has everything. */
 export async function removeRepository(db: Database, accountId: number, id: number): Promise<void> {
-  const repository = await getRepository(db, accountId, id, "path");
+  const repository = await getRepository(db, accountId, id);
   refuseOthers(repository);
   const gone = await deleteRepository(db, accountId, id);
   if (gone) {
@@ -18,7 +18,7 @@ export async function removeRepository(db: Database, accountId: number, id: numb
   }
   const users = await listUsersOf(db, id, mostNamed);
   // No appliance is left: another request has deleted the repository, or its last appliance.
-  if (users.length === 0) throw new Refusal("invalid_repository_id", { in: "path" });
+  if (users.length === 0) throw new Refusal("invalid_repository_id", { reason: "unknown" });
   const names = users.map((one) => `“${one.name}” (${one.id})`).join(", ");
   throw new Refusal("unknown_error", {
     message: `Appliances use this repository: ${names}. Remove it from their repositories first.`,

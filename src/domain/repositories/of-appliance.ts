@@ -29,14 +29,14 @@ export async function setRepositories(db: Database, account: Account, appliance:
 
 /** A repository that the appliance already has stays where it is. */
 export async function useRepository(db: Database, account: Account, appliance: Appliance, id: number): Changed {
-  await getRepository(db, account.id, id, "parameter");
+  await getRepository(db, account.id, id, "invalid");
   await addApplianceRepository(db, appliance.id, id);
   return await listApplianceRepositories(db, appliance.id);
 }
 
 /** A repository that the appliance does not have leaves the list as it is. */
 export async function dropRepository(db: Database, account: Account, appliance: Appliance, id: number): Changed {
-  await getRepository(db, account.id, id, "parameter");
+  await getRepository(db, account.id, id, "invalid");
   await removeApplianceRepository(db, appliance.id, id);
   return await listApplianceRepositories(db, appliance.id);
 }

@@ -15,7 +15,7 @@ import {
 import { publicUrl } from "#documents/repository";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
-import { Refusal } from "#domain/refusal";
+import { Refusal, type IdReason } from "#domain/refusal";
 import { otherBaseSystem } from "#domain/repositories/base-system";
 import { parseRepositoryUrl } from "#domain/repositories/address";
 import { requestImports } from "#domain/repositories/turns";
@@ -38,10 +38,10 @@ export async function getRepository(
   db: Database,
   accountId: number,
   id: number,
-  place: "path" | "parameter",
+  reason: IdReason = "unknown",
 ): Promise<Repository> {
   const repository = await findVisibleRepository(db, accountId, id);
-  if (!repository) throw new Refusal("invalid_repository_id", { in: place });
+  if (!repository) throw new Refusal("invalid_repository_id", { reason });
   return repository;
 }
 

@@ -11,7 +11,7 @@ export async function listUploads(db: Database, accountId: number, baseSystem: s
 /** An upload of this account; a stranger's does not exist. */
 export async function getUpload(db: Database, accountId: number, id: number): Promise<Rpm> {
   const rpm = await findRpm(db, accountId, id);
-  if (!rpm) throw new Refusal("invalid_rpm_id", { in: "path" });
+  if (!rpm) throw new Refusal("invalid_rpm_id", { reason: "unknown" });
   return rpm;
 }
 

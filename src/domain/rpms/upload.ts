@@ -59,7 +59,7 @@ export async function replaceUpload(
 /** Removes an upload, and its packages from the user repository, which stays even when it is empty. */
 export async function deleteUpload(env: Env, db: Database, account: Account, id: number): Promise<void> {
   const gone = await deleteRpm(db, account.id, id);
-  if (!gone) throw new Refusal("invalid_rpm_id", { in: "path" });
+  if (!gone) throw new Refusal("invalid_rpm_id", { reason: "unknown" });
   await publishUploads(env, db, { account, baseSystem: gone.baseSystem });
 }
 

@@ -78,7 +78,7 @@ export async function replaceSelection(
   const replaced = await replaceSelections(place.db, target, [
     ...new Map(rows.map((row) => [keyOf(row), row])).values(),
   ]);
-  if (!replaced) throw onlyUnchanged ? changedMeanwhile() : new Refusal("invalid_appliance_id", { in: "path" });
+  if (!replaced) throw onlyUnchanged ? changedMeanwhile() : new Refusal("invalid_appliance_id", { reason: "unknown" });
   const resolution = await resolve(place, await loadSoftware(place.db, appliance));
   await keepEstimate(place.db, appliance, resolution);
 }

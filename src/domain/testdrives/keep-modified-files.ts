@@ -54,7 +54,7 @@ export async function keepModified(place: Place, testdrive: Testdrive, request: 
   const files = await keepOverlayFiles(place.db, appliance.id, rows, writer);
   if (files) return { applianceId: appliance.id, files, leftOut };
   await discard(place, staged);
-  await getOwnAppliance(place.db, place.accountId, appliance.id, "parameter"); // or it was deleted meanwhile
+  await getOwnAppliance(place.db, place.accountId, appliance.id, "invalid"); // or it was deleted meanwhile
   throw quotaExceeded();
 }
 
@@ -63,7 +63,7 @@ async function applianceOf(
   { buildId }: Testdrive,
   given: number | undefined,
 ): Promise<Appliance> {
-  if (given !== undefined) return await getOwnAppliance(db, accountId, given, "parameter");
+  if (given !== undefined) return await getOwnAppliance(db, accountId, given, "invalid");
   const build = await findAnyBuild(db, buildId);
   const own = build && (await findAppliance(db, accountId, build.applianceId));
   if (own) return own;

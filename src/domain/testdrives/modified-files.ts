@@ -19,7 +19,7 @@ type Wanted = ModifiedOrder["wanted"];
 export async function getOwnTestdrive(db: Database, accountId: number, id: number): Promise<Testdrive> {
   const testdrive = await findTestdrive(db, id);
   if (testdrive?.accountId === accountId) return testdrive;
-  throw new Refusal("unknown_error", { in: "path", message: "There is no testdrive of that id." });
+  throw new Refusal("unknown_error", { reason: "unknown", message: "There is no testdrive of that id." });
 }
 
 /** What its session has otherwise than its image. */
