@@ -2,6 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Configuration } from "#model/configuration";
 import type { Appliance } from "./appliances.ts";
 import type { Database } from "./db.ts";
+import { nextEdit } from "./edits.ts";
 import { counts } from "./limits.ts";
 import { appliances } from "./schema.ts";
 
@@ -16,7 +17,7 @@ export async function saveConfiguration(
   const all = counts.configurationBytes(read.accountId ?? 0);
   const [saved] = await db
     .update(appliances)
-    .set({ ...columns, lastEditedAt: new Date() })
+    .set({ ...columns, lastEditedAt: nextEdit() })
     .where(
       and(
         eq(appliances.id, read.id),

@@ -1,6 +1,7 @@
 import { and, asc, eq, sql, type SQL } from "drizzle-orm";
 import type { Database } from "./db.ts";
-import { appliances, gpgKeys } from "./schema.ts";
+import { edited } from "./edits.ts";
+import { gpgKeys } from "./schema.ts";
 
 export type GpgKey = typeof gpgKeys.$inferSelect;
 export type NewGpgKey = Omit<GpgKey, "id">;
@@ -40,7 +41,7 @@ export async function addGpgKey(
       )
       .onConflictDoNothing()
       .returning(),
-    touch(db, applianceId, sql`fingerprint = ${fingerprint} AND created_at = ${createdAt.getTime()}`),
+    editedIf(db, applianceId, sql`fingerprint = ${fingerprint} AND created_at = ${createdAt.getTime()}`),
   ]);
   return added ?? (before.length > 0 ? "known" : undefined);
 }
@@ -48,7 +49,7 @@ export async function addGpgKey(
 /** Undefined: it was not there. */
 export async function deleteGpgKey(db: Database, applianceId: number, id: number): Promise<GpgKey | undefined> {
   const [, [gone]] = await db.batch([
-    touch(db, applianceId, sql`id = ${id}`),
+    editedIf(db, applianceId, sql`id = ${id}`),
     db.delete(gpgKeys).where(sameKey(applianceId, id)).returning(),
   ]);
   return gone;
@@ -61,11 +62,5 @@ const hasRoom = ({ applianceId, key }: NewGpgKey, { maxCount, maxCharacters }: G
        FROM gpg_keys WHERE appliance_id = ${applianceId})`;
 
 /** The appliance was edited, if it has such a key. */
-const touch = (db: Database, applianceId: number, suchKey: SQL) =>
-  db
-    .update(appliances)
-    .set({ lastEditedAt: new Date() })
-    .where(
-      sql`${eq(appliances.id, applianceId)}
-          AND EXISTS (SELECT 1 FROM gpg_keys WHERE appliance_id = ${applianceId} AND ${suchKey})`,
-    );
+const editedIf = (db: Database, applianceId: number, suchKey: SQL) =>
+  edited(db, applianceId, sql`EXISTS (SELECT 1 FROM gpg_keys WHERE appliance_id = ${applianceId} AND ${suchKey})`);

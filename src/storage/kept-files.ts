@@ -1,8 +1,9 @@
 import { asc, eq, sql, type SQL } from "drizzle-orm";
 import { usedBytesOf } from "./accounts.ts";
 import type { Database } from "./db.ts";
+import { edited } from "./edits.ts";
 import { released, type NewOverlayFile, type OverlayFile, type Writer } from "./overlay-files.ts";
-import { appliances, overlayFiles } from "./schema.ts";
+import { overlayFiles } from "./schema.ts";
 
 export type KeptFile = Omit<NewOverlayFile, "applianceId" | "createdAt">;
 
@@ -31,10 +32,7 @@ export async function keepOverlayFiles(
     ),
     released(db, replaced),
     db.delete(overlayFiles).where(replaced),
-    db
-      .update(appliances)
-      .set({ lastEditedAt: new Date() })
-      .where(sql`${eq(appliances.id, applianceId)} AND ${isThere(rows, applianceId)}`),
+    edited(db, applianceId, isThere(rows, applianceId)),
     db.select().from(overlayFiles).where(isOneOf(rows, applianceId)).orderBy(asc(overlayFiles.id)),
   ]);
   return kept.length === files.length ? kept : undefined;

@@ -1,6 +1,7 @@
 import { and, asc, eq, sql, type SQL } from "drizzle-orm";
 import { usedBytesOf } from "./accounts.ts";
 import type { Database } from "./db.ts";
+import { edited } from "./edits.ts";
 import { appliances, overlayFiles, releasedBlobs } from "./schema.ts";
 
 export type OverlayFile = typeof overlayFiles.$inferSelect;
@@ -43,7 +44,7 @@ export async function addOverlayFile(
             WHERE ${owned} AND ${usedBytesOf(accountId)} + ${row.size} <= ${quotaBytes}`,
       )
       .returning(),
-    edited(db, row.applianceId, accountId),
+    editedBy(db, row.applianceId, accountId),
   ]);
   return added;
 }
@@ -61,7 +62,7 @@ export async function changeOverlayFile(
       .set(change)
       .where(and(eq(overlayFiles.id, id), ownedBy(accountId)))
       .returning(),
-    edited(db, applianceId, accountId),
+    editedBy(db, applianceId, accountId),
   ]);
   return changed;
 }
@@ -78,7 +79,7 @@ export async function replaceContent(
   const [, [replaced]] = await db.batch([
     released(db, allowed),
     db.update(overlayFiles).set(content).where(allowed).returning(),
-    edited(db, applianceId, accountId),
+    editedBy(db, applianceId, accountId),
   ]);
   return replaced;
 }
@@ -93,7 +94,7 @@ export async function deleteOverlayFile(
   const [, gone] = await db.batch([
     released(db, itself),
     db.delete(overlayFiles).where(itself).returning({ id: overlayFiles.id }),
-    edited(db, applianceId, accountId),
+    editedBy(db, applianceId, accountId),
   ]);
   return gone.length > 0;
 }
@@ -111,8 +112,5 @@ export function released(db: Database, which: SQL) {
 }
 
 /** The appliance was edited, if the statement before this one in the batch has changed something. */
-const edited = (db: Database, applianceId: number, accountId: number) =>
-  db
-    .update(appliances)
-    .set({ lastEditedAt: new Date() })
-    .where(and(eq(appliances.id, applianceId), eq(appliances.accountId, accountId), sql`changes() > 0`));
+const editedBy = (db: Database, applianceId: number, accountId: number) =>
+  edited(db, applianceId, sql`${eq(appliances.accountId, accountId)} AND changes() > 0`);

@@ -2,6 +2,7 @@ import { inArray, sql } from "drizzle-orm";
 import { usedBytesOf } from "./accounts.ts";
 import { contentKey, thumbnailKey } from "./blobs.ts";
 import type { Database } from "./db.ts";
+import { nextEdit } from "./edits.ts";
 import { appliances, pictureSizes, releasedBlobs } from "./schema.ts";
 
 export type PictureKind = "logo" | "background";
@@ -53,7 +54,7 @@ export async function savePicture(
       .onConflictDoUpdate({ target: releasedBlobs.blobId, set: { releasedAt: now } }),
     db
       .update(appliances)
-      .set({ [kind === "logo" ? "logoBlob" : "backgroundBlob"]: blobId, lastEditedAt: now })
+      .set({ [kind === "logo" ? "logoBlob" : "backgroundBlob"]: blobId, lastEditedAt: nextEdit() })
       .where(accepted)
       .returning({ id: appliances.id }),
   ]);

@@ -1,5 +1,6 @@
 import { and, asc, eq, inArray, isNull, or, sql, type SQL } from "drizzle-orm";
 import type { Database } from "./db.ts";
+import { edited } from "./edits.ts";
 import { counts } from "./limits.ts";
 import { applianceRepositories, appliances, repositories } from "./schema.ts";
 
@@ -281,9 +282,6 @@ export async function removeApplianceRepository(
     edited(db, applianceId),
   ]);
 }
-
-const edited = (db: Database, applianceId: number) =>
-  db.update(appliances).set({ lastEditedAt: new Date() }).where(eq(appliances.id, applianceId));
 
 const isLast = (id: number, checkId: string) => and(eq(repositories.id, id), eq(repositories.checkId, checkId));
 

@@ -1,5 +1,6 @@
-import { and, eq, ne, sql, type SQL } from "drizzle-orm";
+import { and, eq, ne, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
+import { edited } from "./edits.ts";
 import { appliances, selections } from "./schema.ts";
 import type { Selection } from "./appliances.ts";
 
@@ -17,7 +18,7 @@ export async function saveSelection(db: Database, row: NewSelection): Promise<Se
         target: [selections.applianceId, selections.kind, selections.name],
         set: { version, repositoryId },
       }),
-    touch(db, row.applianceId),
+    edited(db, row.applianceId),
   ]);
   return before[0];
 }
@@ -26,7 +27,7 @@ export async function saveSelection(db: Database, row: NewSelection): Promise<Se
 export async function removeSelection(db: Database, entry: SelectionKey): Promise<Selection | undefined> {
   const [gone] = await db.batch([
     db.delete(selections).where(sameEntry(entry)).returning(),
-    touch(db, entry.applianceId),
+    edited(db, entry.applianceId),
   ]);
   return gone[0];
 }
@@ -50,7 +51,7 @@ export async function replaceSelections(
       sql`SELECT NULL, ${applianceId}, value ->> 0, value ->> 1, value ->> 2, value ->> 3
             FROM json_each(${JSON.stringify(list)}) WHERE ${holds} ORDER BY key`,
     ),
-    touch(db, applianceId, holds).returning({ id: appliances.id }),
+    edited(db, applianceId, holds).returning({ id: appliances.id }),
   ]);
   return touched.length > 0;
 }
@@ -59,10 +60,3 @@ type SelectionKey = Pick<Selection, "applianceId" | "kind" | "name">;
 
 const sameEntry = ({ applianceId, kind, name }: SelectionKey) =>
   and(eq(selections.applianceId, applianceId), eq(selections.kind, kind), eq(selections.name, name));
-
-/** Every edit has a moment of its own, also within one millisecond. */
-const touch = (db: Database, applianceId: number, condition?: SQL) =>
-  db
-    .update(appliances)
-    .set({ lastEditedAt: sql`max(${Date.now()}, last_edited_at + 1)` })
-    .where(and(eq(appliances.id, applianceId), condition));
