@@ -1,6 +1,8 @@
 import { and, asc, eq, isNull, or, sql, type SQL } from "drizzle-orm";
 import type { Database } from "./db.ts";
+import { insertFrom } from "./inserts.ts";
 import { type Counted, counts } from "./limits.ts";
+import { copiedFile } from "./overlay-files.ts";
 import {
   applianceRepositories,
   appliances,
@@ -98,7 +100,7 @@ export async function saveClone(
 ): Promise<Appliance | undefined> {
   const hasSource = sql`EXISTS (SELECT 1 FROM appliances WHERE id = ${sourceId})`;
   const cloneId = sql`(SELECT id FROM appliances WHERE uuid = ${clone.uuid})`;
-  // drizzle cannot bind a bare statement inside a batch, so the copies are inserts of every column in its order.
+  const ofSource = sql`appliance_id = ${sourceId} AND ${cloneId} IS NOT NULL`;
   const [added, refused] = await db.batch([
     db.insert(appliances).values(clone).returning(),
     deleteRefusedClone(db, clone, { hasSource, most }),
@@ -108,21 +110,37 @@ export async function saveClone(
             WHERE appliance_id = ${sourceId} AND ${cloneId} IS NOT NULL
               AND (account_id IS NULL OR account_id = ${clone.accountId ?? null})`,
     ),
-    db.insert(selections).select(
-      sql`SELECT NULL, ${cloneId}, kind, name, version, repository_id FROM selections
-          WHERE appliance_id = ${sourceId} AND ${cloneId} IS NOT NULL ORDER BY id`,
+    insertFrom(
+      db,
+      selections,
+      { applianceId: cloneId, ...copiedSelection },
+      sql`FROM selections WHERE ${ofSource} ORDER BY id`,
     ),
-    db.insert(overlayFiles).select(
-      sql`SELECT NULL, ${cloneId}, file_name, path, owner, group_name, permissions, enabled, size, md5, sha256, blob_id, created_at, NULL
-          FROM overlay_files WHERE appliance_id = ${sourceId} AND ${cloneId} IS NOT NULL ORDER BY id`,
+    insertFrom(
+      db,
+      overlayFiles,
+      { applianceId: cloneId, ...copiedFile },
+      sql`FROM overlay_files WHERE ${ofSource} ORDER BY id`,
     ),
-    db.insert(gpgKeys).select(
-      sql`SELECT NULL, ${cloneId}, name, target, fingerprint, key, created_at, NULL FROM gpg_keys
-          WHERE appliance_id = ${sourceId} AND ${cloneId} IS NOT NULL ORDER BY id`,
-    ),
+    insertFrom(db, gpgKeys, { applianceId: cloneId, ...copiedKey }, sql`FROM gpg_keys WHERE ${ofSource} ORDER BY id`),
   ]);
   return refused.length > 0 ? undefined : added[0];
 }
+
+const copiedSelection = {
+  kind: sql`kind`,
+  name: sql`name`,
+  version: sql`version`,
+  repositoryId: sql`repository_id`,
+};
+
+const copiedKey = {
+  name: sql`name`,
+  target: sql`target`,
+  fingerprint: sql`fingerprint`,
+  key: sql`key`,
+  createdAt: sql`created_at`,
+};
 
 /**
  * Removes an appliance with all rows that hang on it, in one batch; answers its builds. The blobs that the rows named

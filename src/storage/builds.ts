@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, gt, inArray, isNull, not, notInArray, or, sql } from "drizzle-orm";
 import { imageTypes, type Capabilities, type ImageType } from "#contract/index";
 import type { Database } from "./db.ts";
+import { insertFrom } from "./inserts.ts";
 import { appliances, builds, type buildStatuses } from "./schema.ts";
 
 export type Build = typeof builds.$inferSelect;
@@ -122,20 +123,21 @@ export async function addBuild(
 ): Promise<Build | undefined> {
   const { accountId, applianceId, version, imageType } = build;
   const ofVersion = sql`SELECT 1 FROM builds WHERE appliance_id = ${applianceId} AND version = ${version} AND retired_at IS NULL`;
-  const row = await db.get<{ id: number } | undefined>(sql`
-    INSERT INTO builds (uid, account_id, appliance_id, version, image_type, needs_lvm, needs_efi, status, input_sha256,
-      download_token, created_at)
-    SELECT ${build.uid}, ${accountId}, id, ${version}, ${imageType}, ${build.needsLvm ? 1 : 0},
-      ${build.needsEfi ? 1 : 0}, 'queued', ${build.inputSha256}, ${build.downloadToken}, ${build.createdAt.getTime()}
-    FROM appliances WHERE id = ${applianceId} AND account_id = ${accountId}
+  const [added] = await insertFrom(
+    db,
+    builds,
+    { ...build, status: "queued" },
+    sql`FROM appliances WHERE id = ${applianceId} AND account_id = ${accountId}
       AND (SELECT count(*) FROM builds WHERE ${isTaken}) < ${slots.all}
       AND (SELECT count(*) FROM builds WHERE ${isTaken} AND account_id = ${accountId}) < ${slots.perAccount}
       AND NOT EXISTS (SELECT 1 FROM publications WHERE appliance_id = ${applianceId} AND version = ${version})
       AND (${force ? 1 : 0} OR NOT EXISTS (${ofVersion} AND image_type = ${imageType} AND status = 'finished' AND expired_at IS NULL))
       AND (EXISTS (${ofVersion} AND status = 'finished')
-        OR NOT EXISTS (${ofVersion} AND image_type <> ${imageType} AND ${isTaken}))
-    ON CONFLICT DO NOTHING RETURNING id`);
-  return row && findAnyBuild(db, row.id);
+        OR NOT EXISTS (${ofVersion} AND image_type <> ${imageType} AND ${isTaken}))`,
+  )
+    .onConflictDoNothing()
+    .returning();
+  return added;
 }
 
 /** An attempt has it. Like all writes of a build's object it may come twice, and never revives what is over. */

@@ -1,6 +1,8 @@
 import { sql } from "drizzle-orm";
 import { type Appliance, type ApplianceLimits, deleteRefusedClone, type NewAppliance } from "./appliances.ts";
 import type { Database } from "./db.ts";
+import { insertFrom } from "./inserts.ts";
+import { copiedFile } from "./overlay-files.ts";
 import { applianceRepositories, appliances, gpgKeys, overlayFiles, selections } from "./schema.ts";
 
 /**
@@ -25,20 +27,38 @@ export async function savePublishedClone(
           WHERE ${cloneId} IS NOT NULL
             AND (repositories.account_id IS NULL OR repositories.account_id = ${clone.accountId ?? null}) ORDER BY one.key`,
     ),
-    db.insert(selections).select(
-      sql`SELECT NULL, ${cloneId}, one.value ->> 'kind', one.value ->> 'name', one.value ->> 'version',
-            one.value ->> 'repositoryId'
-          FROM ${published("selection")} WHERE ${cloneId} IS NOT NULL ORDER BY one.key`,
+    insertFrom(
+      db,
+      selections,
+      { applianceId: cloneId, ...publishedSelection },
+      sql`FROM ${published("selection")} WHERE ${cloneId} IS NOT NULL ORDER BY one.key`,
     ),
-    db.insert(overlayFiles).select(
-      sql`SELECT NULL, ${cloneId}, file_name, path, owner, group_name, permissions, enabled, size, md5, sha256, blob_id, created_at, NULL
-          FROM published_files WHERE publication_id = ${publicationId} AND ${cloneId} IS NOT NULL ORDER BY position`,
+    insertFrom(
+      db,
+      overlayFiles,
+      { applianceId: cloneId, ...copiedFile },
+      sql`FROM published_files WHERE publication_id = ${publicationId} AND ${cloneId} IS NOT NULL ORDER BY position`,
     ),
-    db.insert(gpgKeys).select(
-      sql`SELECT NULL, ${cloneId}, one.value ->> 'name', one.value ->> 'target', one.value ->> 'fingerprint',
-            one.value ->> 'key', ${Date.now()}, NULL
-          FROM ${published("gpgKeys")} WHERE ${cloneId} IS NOT NULL ORDER BY one.key`,
+    insertFrom(
+      db,
+      gpgKeys,
+      { applianceId: cloneId, ...publishedKey, createdAt: new Date() },
+      sql`FROM ${published("gpgKeys")} WHERE ${cloneId} IS NOT NULL ORDER BY one.key`,
     ),
   ]);
   return refused.length > 0 ? undefined : added[0];
 }
+
+const publishedSelection = {
+  kind: sql`one.value ->> 'kind'`,
+  name: sql`one.value ->> 'name'`,
+  version: sql`one.value ->> 'version'`,
+  repositoryId: sql`one.value ->> 'repositoryId'`,
+};
+
+const publishedKey = {
+  name: sql`one.value ->> 'name'`,
+  target: sql`one.value ->> 'target'`,
+  fingerprint: sql`one.value ->> 'fingerprint'`,
+  key: sql`one.value ->> 'key'`,
+};

@@ -1,5 +1,6 @@
 import { asc, eq, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
+import { insertWhere } from "./inserts.ts";
 import { counts } from "./limits.ts";
 import { relisted } from "./gallery-listings.ts";
 import { accounts, comments, galleryUses, ratings } from "./schema.ts";
@@ -73,15 +74,14 @@ export async function hasComment(db: Database, requestId: string): Promise<true 
 
 /** False: the comment that it replies to is not one of this appliance, the appliance is not published any more, or the account has written too many. */
 export async function addComment(db: Database, comment: NewComment, most: number): Promise<boolean> {
-  const { applianceId, accountId, parentId, text, requestId = null } = comment;
-  const added = await db
-    .insert(comments)
-    .select(
-      sql`SELECT NULL, ${applianceId}, ${accountId}, ${parentId}, ${text}, ${Date.now()}, ${requestId}
-          WHERE ${isPublished(applianceId)} AND ${counts.comments(accountId)} < ${most} AND (${parentId} IS NULL
-            OR EXISTS (SELECT 1 FROM comments WHERE id = ${parentId} AND appliance_id = ${applianceId}))`,
-    )
-    .returning({ id: comments.id });
+  const { applianceId, accountId, parentId } = comment;
+  const added = await insertWhere(
+    db,
+    comments,
+    { ...comment, createdAt: new Date() },
+    sql`${isPublished(applianceId)} AND ${counts.comments(accountId)} < ${most} AND (${parentId} IS NULL
+        OR EXISTS (SELECT 1 FROM comments WHERE id = ${parentId} AND appliance_id = ${applianceId}))`,
+  ).returning({ id: comments.id });
   return added.length > 0;
 }
 

@@ -1,6 +1,7 @@
 import { and, asc, eq, sql, type SQL } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { edited } from "./edits.ts";
+import { insertWhere } from "./inserts.ts";
 import { gpgKeys } from "./schema.ts";
 
 export type GpgKey = typeof gpgKeys.$inferSelect;
@@ -28,17 +29,16 @@ export async function addGpgKey(
   row: NewGpgKey,
   limits: GpgKeyLimits,
 ): Promise<GpgKey | "known" | undefined> {
-  const { applianceId, name, target, fingerprint, key, createdAt, requestId } = row;
+  const { applianceId, fingerprint, createdAt } = row;
   const known = and(eq(gpgKeys.applianceId, applianceId), eq(gpgKeys.fingerprint, fingerprint));
   const [before, [added]] = await db.batch([
     db.select({ id: gpgKeys.id }).from(gpgKeys).where(known),
-    db
-      .insert(gpgKeys)
-      // Every column in its order; drizzle has no insert of values under a condition.
-      .select(
-        sql`SELECT NULL, ${applianceId}, ${name}, ${target}, ${fingerprint}, ${key}, ${createdAt.getTime()}, ${requestId}
-            WHERE EXISTS (SELECT 1 FROM appliances WHERE id = ${applianceId}) AND ${hasRoom(row, limits)}`,
-      )
+    insertWhere(
+      db,
+      gpgKeys,
+      row,
+      sql`EXISTS (SELECT 1 FROM appliances WHERE id = ${applianceId}) AND ${hasRoom(row, limits)}`,
+    )
       .onConflictDoNothing()
       .returning(),
     editedIf(db, applianceId, sql`fingerprint = ${fingerprint} AND created_at = ${createdAt.getTime()}`),

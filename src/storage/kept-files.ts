@@ -2,6 +2,7 @@ import { asc, eq, sql, type SQL } from "drizzle-orm";
 import { usedBytesOf } from "./accounts.ts";
 import type { Database } from "./db.ts";
 import { edited } from "./edits.ts";
+import { insertFrom } from "./inserts.ts";
 import { released, type NewOverlayFile, type OverlayFile, type Writer } from "./overlay-files.ts";
 import { overlayFiles } from "./schema.ts";
 
@@ -22,12 +23,11 @@ export async function keepOverlayFiles(
   const owned = sql`EXISTS (SELECT 1 FROM appliances WHERE id = ${applianceId} AND account_id = ${accountId})`;
   const replaced = replacedBy(rows, applianceId);
   const [, , , , kept] = await db.batch([
-    db.insert(overlayFiles).select(
-      // Every column in its order, as the statement wants it.
-      sql`SELECT NULL, ${applianceId}, value ->> 'fileName', value ->> 'path', value ->> 'owner', value ->> 'group',
-          value ->> 'permissions', value ->> 'enabled', value ->> 'size', value ->> 'md5', value ->> 'sha256',
-          value ->> 'blobId', ${Date.now()}, NULL
-          FROM json_each(${rows})
+    insertFrom(
+      db,
+      overlayFiles,
+      { ...fromJson, applianceId, createdAt: new Date() },
+      sql`FROM json_each(${rows})
           WHERE ${owned} AND ${usedBytesOf(accountId)} + ${addedBytes} <= ${quotaBytes} ORDER BY key`,
     ),
     released(db, replaced),
@@ -37,6 +37,19 @@ export async function keepOverlayFiles(
   ]);
   return kept.length === files.length ? kept : undefined;
 }
+
+const fromJson = {
+  fileName: sql`value ->> 'fileName'`,
+  path: sql`value ->> 'path'`,
+  owner: sql`value ->> 'owner'`,
+  group: sql`value ->> 'group'`,
+  permissions: sql`value ->> 'permissions'`,
+  enabled: sql`value ->> 'enabled'`,
+  size: sql`value ->> 'size'`,
+  md5: sql`value ->> 'md5'`,
+  sha256: sql`value ->> 'sha256'`,
+  blobId: sql`value ->> 'blobId'`,
+};
 
 const isOneOf = (rows: string, applianceId: number): SQL =>
   sql`${eq(overlayFiles.applianceId, applianceId)}

@@ -1,6 +1,7 @@
 import { and, asc, eq, sql, type SQL } from "drizzle-orm";
 import { usedBytesOf } from "./accounts.ts";
 import type { Database } from "./db.ts";
+import { insertWhere } from "./inserts.ts";
 import { edited } from "./edits.ts";
 import { appliances, overlayFiles, releasedBlobs } from "./schema.ts";
 
@@ -34,16 +35,12 @@ export async function addOverlayFile(
 ): Promise<OverlayFile | undefined> {
   const owned = sql`EXISTS (SELECT 1 FROM appliances WHERE id = ${row.applianceId} AND account_id = ${accountId})`;
   const [[added]] = await db.batch([
-    db
-      .insert(overlayFiles)
-      // Every column in its order; drizzle has no insert of values under a condition.
-      .select(
-        sql`SELECT NULL, ${row.applianceId}, ${row.fileName}, ${row.path}, ${row.owner}, ${row.group},
-            ${row.permissions}, ${row.enabled ? 1 : 0}, ${row.size}, ${row.md5}, ${row.sha256}, ${row.blobId},
-            ${row.createdAt.getTime()}, ${row.requestId ?? null}
-            WHERE ${owned} AND ${usedBytesOf(accountId)} + ${row.size} <= ${quotaBytes}`,
-      )
-      .returning(),
+    insertWhere(
+      db,
+      overlayFiles,
+      row,
+      sql`${owned} AND ${usedBytesOf(accountId)} + ${row.size} <= ${quotaBytes}`,
+    ).returning(),
     editedBy(db, row.applianceId, accountId),
   ]);
   return added;
@@ -98,6 +95,21 @@ export async function deleteOverlayFile(
   ]);
   return gone.length > 0;
 }
+
+/** The columns of a row of `overlay_files` or `published_files`, to copy it. */
+export const copiedFile = {
+  fileName: sql`file_name`,
+  path: sql`path`,
+  owner: sql`owner`,
+  group: sql`group_name`,
+  permissions: sql`permissions`,
+  enabled: sql`enabled`,
+  size: sql`size`,
+  md5: sql`md5`,
+  sha256: sql`sha256`,
+  blobId: sql`blob_id`,
+  createdAt: sql`created_at`,
+};
 
 const ownedBy = (accountId: number): SQL =>
   sql`overlay_files.appliance_id IN (SELECT id FROM appliances WHERE account_id = ${accountId})`;

@@ -1,5 +1,7 @@
 import { and, desc, eq, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
+import { insertFrom, insertWhere } from "./inserts.ts";
+import { copiedFile } from "./overlay-files.ts";
 import type { OutboxEvent } from "./events.ts";
 import { relisted } from "./gallery-listings.ts";
 import { eventOutbox, publications, publishedFiles, releasedBlobs } from "./schema.ts";
@@ -53,35 +55,33 @@ export async function addPublication(
   const images = sql`SELECT id, image_type, md5 FROM builds
     WHERE ${ofVersion} AND status = 'finished' AND expired_at IS NULL ORDER BY id`;
   const [[publication], , [event]] = await db.batch([
-    db
-      .insert(publications)
-      // Every column in its order: drizzle has no insert of values under a condition.
-      .select(
-        sql`SELECT NULL, ${uuid}, ${applianceId}, ${row.accountId}, ${version}, ${row.name}, ${row.description},
-              ${row.homepage}, ${JSON.stringify(row.tags)}, ${row.publisher}, ${row.username}, ${row.baseSystem}, ${row.arch},
-              ${row.imageType}, ${row.publicClonable ? 1 : 0}, ${row.logoBlob}, ${row.backgroundBlob},
-              ${row.publishedAt.getTime()}, ${row.releaseNotes},
-              (SELECT json_group_array(json_object('buildId', id, 'imageType', image_type, 'md5', md5)) FROM (${images})),
-              ${JSON.stringify(row.definition)}, ${JSON.stringify(row.software)}, ${row.packages}
-            WHERE EXISTS (${images})
-              AND EXISTS (SELECT 1 FROM appliances WHERE id = ${applianceId} AND account_id = ${row.accountId})
-              AND NOT EXISTS (SELECT 1 FROM builds WHERE ${ofVersion} AND status IN ('queued', 'running'))`,
-      )
+    insertWhere(
+      db,
+      publications,
+      {
+        ...row,
+        formats: sql`(SELECT json_group_array(json_object('buildId', id, 'imageType', image_type, 'md5', md5))
+                      FROM (${images}))`,
+      },
+      sql`EXISTS (${images})
+          AND EXISTS (SELECT 1 FROM appliances WHERE id = ${applianceId} AND account_id = ${row.accountId})
+          AND NOT EXISTS (SELECT 1 FROM builds WHERE ${ofVersion} AND status IN ('queued', 'running'))`,
+    )
       .onConflictDoNothing()
       .returning(),
-    db.insert(publishedFiles).select(
-      sql`SELECT publications.id, overlay_files.id, file_name, path, owner, group_name, permissions, enabled, size, md5,
-            sha256, blob_id, created_at
-          FROM publications JOIN overlay_files ON overlay_files.appliance_id = publications.appliance_id
+    insertFrom(
+      db,
+      publishedFiles,
+      { publicationId: sql`publications.id`, position: sql`overlay_files.id`, ...copiedFile },
+      sql`FROM publications JOIN overlay_files ON overlay_files.appliance_id = publications.appliance_id
           WHERE publications.uuid = ${uuid}`,
     ),
-    db
-      .insert(eventOutbox)
-      .select(
-        sql`SELECT NULL, account_id, ${JSON.stringify(announcement)}, ${row.publishedAt.getTime()}
-            FROM publications WHERE uuid = ${uuid}`,
-      )
-      .returning(),
+    insertFrom(
+      db,
+      eventOutbox,
+      { accountId: sql`account_id`, announcement, triedAt: row.publishedAt },
+      sql`FROM publications WHERE uuid = ${uuid}`,
+    ).returning(),
     ...relisted(db, applianceId),
   ]);
   return publication && event && { publication, event };

@@ -1,6 +1,7 @@
 import { and, asc, eq, ne, sql, type SQL } from "drizzle-orm";
 import { usedBytesOf } from "./accounts.ts";
 import type { Database } from "./db.ts";
+import { insertWhere } from "./inserts.ts";
 import { releasedBlobs, rpms } from "./schema.ts";
 
 export type Rpm = typeof rpms.$inferSelect;
@@ -28,14 +29,7 @@ export async function addRpm(db: Database, row: NewRpm, quotaBytes: number): Pro
   const allowed = fits(row, { replaced, quotaBytes });
   const [, [rpm]] = await db.batch([
     release(db, sql`${replaced} AND ${allowed}`),
-    db
-      .insert(rpms)
-      // Every column in its order; drizzle has no insert of values under a condition.
-      .select(
-        sql`SELECT NULL, ${row.accountId}, ${row.baseSystem}, ${row.fileName}, ${row.size}, ${row.md5}, ${row.sha256},
-            ${row.blobId}, ${row.storedBytes}, ${row.isArchive ? 1 : 0}, ${row.nevra}, ${JSON.stringify(row.packages)},
-            ${row.uploadedAt.getTime()}, ${row.requestId ?? null} WHERE ${allowed}`,
-      )
+    insertWhere(db, rpms, row, allowed)
       .onConflictDoUpdate({ target: [rpms.accountId, rpms.baseSystem, rpms.nevra], set: contentOf(row) })
       .returning(),
   ]);

@@ -1,6 +1,7 @@
 import { and, eq, ne, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { edited } from "./edits.ts";
+import { insertFrom } from "./inserts.ts";
 import { appliances, selections } from "./schema.ts";
 import type { Selection } from "./appliances.ts";
 
@@ -47,9 +48,17 @@ export async function replaceSelections(
   const [, , touched] = await db.batch([
     db.delete(selections).where(and(eq(selections.applianceId, applianceId), ne(selections.kind, "ban"), holds)),
     // One bound parameter however many there are; inserted in their order, which is the order of their ids.
-    db.insert(selections).select(
-      sql`SELECT NULL, ${applianceId}, value ->> 0, value ->> 1, value ->> 2, value ->> 3
-            FROM json_each(${JSON.stringify(list)}) WHERE ${holds} ORDER BY key`,
+    insertFrom(
+      db,
+      selections,
+      {
+        applianceId,
+        kind: sql`value ->> 0`,
+        name: sql`value ->> 1`,
+        version: sql`value ->> 2`,
+        repositoryId: sql`value ->> 3`,
+      },
+      sql`FROM json_each(${JSON.stringify(list)}) WHERE ${holds} ORDER BY key`,
     ),
     edited(db, applianceId, holds).returning({ id: appliances.id }),
   ]);

@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, lt, ne, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
+import { insertWhere } from "./inserts.ts";
 import { testdrives } from "./schema.ts";
 
 export type Testdrive = typeof testdrives.$inferSelect;
@@ -18,15 +19,14 @@ export async function addTestdrive(
   },
   limits: { all: number; perAccount: number },
 ): Promise<Testdrive | undefined> {
-  const { uid = crypto.randomUUID(), accountId, buildId, pageToken, webToken = null } = row;
-  const [added] = await db
-    .insert(testdrives)
-    .select(
-      sql`SELECT NULL, ${uid}, ${accountId}, ${buildId}, 'new', ${pageToken}, ${Date.now()}, NULL, ${webToken}
-          WHERE (SELECT count(*) FROM testdrives WHERE state <> 'ended') < ${limits.all}
-            AND (SELECT count(*) FROM testdrives WHERE state <> 'ended' AND account_id = ${accountId}) < ${limits.perAccount}`,
-    )
-    .returning();
+  const ofAccount = sql`account_id = ${row.accountId}`;
+  const [added] = await insertWhere(
+    db,
+    testdrives,
+    { ...row, state: "new", createdAt: new Date() },
+    sql`(SELECT count(*) FROM testdrives WHERE state <> 'ended') < ${limits.all}
+        AND (SELECT count(*) FROM testdrives WHERE state <> 'ended' AND ${ofAccount}) < ${limits.perAccount}`,
+  ).returning();
   return added;
 }
 

@@ -1,5 +1,7 @@
 import { and, asc, eq, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
+import { insertWhere } from "./inserts.ts";
+import { counts } from "./limits.ts";
 import { webhooks } from "./schema.ts";
 
 export type Webhook = typeof webhooks.$inferSelect;
@@ -9,14 +11,7 @@ export type WebhookHealth = Pick<Webhook, "failingSince" | "disabledReason">;
 
 /** Undefined: the account has as many as it may have. One statement, so that requests at once do not pass it together. */
 export async function addWebhook(db: Database, row: NewWebhook, most: number): Promise<Webhook | undefined> {
-  const [added] = await db
-    .insert(webhooks)
-    .select(
-      sql`SELECT NULL, ${row.uid}, ${row.accountId}, ${row.url}, ${JSON.stringify(row.events)}, ${row.secretCipher},
-            ${row.createdAt.getTime()}, NULL, NULL
-          WHERE (SELECT count(*) FROM webhooks WHERE account_id = ${row.accountId}) < ${most}`,
-    )
-    .returning();
+  const [added] = await insertWhere(db, webhooks, row, sql`${counts.webhooks(row.accountId)} < ${most}`).returning();
   return added;
 }
 

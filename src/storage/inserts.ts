@@ -1,0 +1,31 @@
+import { getTableColumns, is, sql, SQL, type Column } from "drizzle-orm";
+import type { SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { Database } from "./db.ts";
+
+/** A new row: values, or expressions in SQL. Columns that are absent get their default, or NULL. */
+type NewRow<Table extends SQLiteTable> = {
+  [Name in keyof Table["$inferInsert"]]: Table["$inferInsert"][Name] | SQL;
+};
+
+/** Inserts a row if `when` holds, in one statement: so that no two requests pass a check together. */
+export const insertWhere = <Table extends SQLiteTable>(db: Database, table: Table, row: NewRow<Table>, when: SQL) =>
+  insertFrom(db, table, row, sql`WHERE ${when}`);
+
+/**
+ * Inserts a row for each one that `from` finds: `FROM … WHERE …`. Expressions of the row can name the columns of that
+ * statement; values, and defaults, are the same for all of its rows.
+ */
+export function insertFrom<Table extends SQLiteTable>(db: Database, table: Table, row: NewRow<Table>, from: SQL) {
+  const given = new Map<string, unknown>(Object.entries(row));
+  // drizzle names all columns of the table in this order, and takes the statement behind them as it is.
+  const values = Object.entries(getTableColumns(table))
+    .filter(([, column]) => column.generated === undefined)
+    .map(([name, column]) => valueOf(column, given.get(name)));
+  return db.insert(table).select(sql`SELECT ${sql.join(values, sql`, `)} ${from}`);
+}
+
+function valueOf(column: Column, given: unknown): SQL {
+  const value = given === undefined ? (column.default ?? column.defaultFn?.() ?? null) : given;
+  if (is(value, SQL)) return value;
+  return value === null ? sql`NULL` : sql`${sql.param(value, column)}`;
+}
