@@ -1,3 +1,4 @@
+import { hitsIfNoneMatch } from "./etag.ts";
 import { rangeOf, type ByteRange } from "./range.ts";
 
 /** Something in R2 that several doors hand out: images to people and agents, files of our own repositories. */
@@ -14,7 +15,7 @@ export interface Blob {
 /** Answers GET and HEAD with all that download managers use: one range, validators, and always the length. */
 export async function answerBlob(request: Request, blob: Blob): Promise<Response> {
   const headers = headersOf(blob);
-  if (matches(request.headers.get("if-none-match"), blob.etag)) {
+  if (hitsIfNoneMatch(request.headers.get("if-none-match"), blob.etag)) {
     headers.delete("content-length");
     return new Response(null, { status: 304, statusText: "Not Modified", headers });
   }
@@ -64,11 +65,6 @@ const unsatisfiable = (size: number) =>
     statusText: "Range Not Satisfiable",
     headers: { "content-range": `bytes */${size}`, "content-length": "0" },
   });
-
-function matches(header: string | null, etag: string): boolean {
-  const tags = header?.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
-  return tags?.some((tag) => tag === "*" || tag === etag) ?? false;
-}
 
 /** If-Range: the range counts only for the very same file; a date is no proof of that. */
 function ifRangeHolds(request: Request, etag: string): boolean {

@@ -11,7 +11,7 @@ export const failsIfMatch = (header: string | undefined, etag: string): boolean 
   header !== undefined && !tagsOf(header).some((tag) => tag === "*" || tag === etag);
 
 /** `If-None-Match` names this very state, so that the client has it already. */
-export const hitsIfNoneMatch = (header: string | undefined, etag: string): boolean =>
-  header !== undefined && tagsOf(header).some((tag) => tag === "*" || tag.replace(/^W\//, "") === etag);
+export const hitsIfNoneMatch = (header: string | null | undefined, etag: string): boolean =>
+  typeof header === "string" && tagsOf(header).some((tag) => tag === "*" || tag.replace(/^W\//, "") === etag);
 
 const tagsOf = (header: string): string[] => header.split(",").map((tag) => tag.trim());
