@@ -40,8 +40,11 @@ export const queueGateway = new Hono<GatewayEnv>()
     const request = PullRequest.safeParse(await jsonOf(c));
     if (!request.success) return c.json(failure(10207, z.prettifyError(request.error)), 400);
     if (c.env.MODE !== "embedded") return await forward(c.env, "pull", request.data);
-    const { batch_size: batchSize, visibility_timeout_ms: leaseMs, visibility_timeout: older } = request.data;
-    const { messages, backlog } = await mailbox(c.env).pull({ batchSize, leaseMs: leaseMs ?? older ?? 30_000 });
+    const { batch_size: batchSize, visibility_timeout_ms: timeoutMs, visibility_timeout: older } = request.data;
+    const { messages, backlog } = await mailbox(c.env).pull({
+      batchSize,
+      visibilityTimeoutMs: timeoutMs ?? older ?? 30_000,
+    });
     return c.json(success({ message_backlog_count: backlog, messages }));
   })
   .post("/accounts/:account/queues/:queue/messages/ack", async (c) => {

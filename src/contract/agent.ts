@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { Arch, ImageType } from "./image-type.ts";
 
-/** Moments of the protocol. A lease outlives two lost heartbeats. */
+/** While an agent builds. Its lease outlives two lost heartbeats; then the build goes to another agent. */
 export const heartbeatEveryMs = 10_000;
-export const leaseMs = 30_000;
+export const buildLeaseMs = 30_000;
 
 /** What a host can do, as its doctor found it. The Worker hands out only work that fits. */
 export const Capabilities = z.object({

@@ -44,7 +44,11 @@ export const TestdriveOrder = z.discriminatedUnion("type", [
 ]);
 export type TestdriveOrder = z.infer<typeof TestdriveOrder>;
 
-/** Agent → Worker on the control socket. The session ends when the agent is gone for longer than its lease. */
+/** While an agent runs a session. The session ends after the lease: at the Worker without a report, at the agent without a socket. */
+export const aliveEveryMs = 10_000;
+export const sessionLeaseMs = 30_000;
+
+/** Agent → Worker on the control socket. */
 export const TestdriveReport = z.discriminatedUnion("type", [
   z.object({ type: z.literal("preparing"), message: z.string().max(200) }),
   z.object({ type: z.literal("ready") }),

@@ -56,7 +56,10 @@ export class Mailbox extends DurableObject<Env> {
   }
 
   /** Hands messages out; each stays invisible until its lease is over, and comes again unless it is acknowledged. */
-  pull({ batchSize, leaseMs }: { batchSize: number; leaseMs: number }): { messages: PulledMessage[]; backlog: number } {
+  pull({ batchSize, visibilityTimeoutMs }: { batchSize: number; visibilityTimeoutMs: number }): {
+    messages: PulledMessage[];
+    backlog: number;
+  } {
     const now = Date.now();
     this.#sql.exec("DELETE FROM letters WHERE sent_at < ?", now - retentionMs);
     this.#sql.exec("DELETE FROM letters WHERE visible_at <= ? AND deliveries >= ?", now, maxDeliveries);
@@ -70,7 +73,7 @@ export class Mailbox extends DurableObject<Env> {
       this.#sql.exec(
         "UPDATE letters SET lease = ?, deliveries = deliveries + 1, visible_at = ? WHERE id = ?",
         lease,
-        now + leaseMs,
+        now + visibilityTimeoutMs,
         letter.id,
       );
       return {

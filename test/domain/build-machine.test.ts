@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { leaseMs, type Heartbeat } from "#contract/index";
+import { buildLeaseMs, type Heartbeat } from "#contract/index";
 import {
   advance,
   longQueueMs,
@@ -24,7 +24,7 @@ const states = {
     agentId: 7,
     token: "mine",
     startedAt: at,
-    leaseEndsAt: at + leaseMs,
+    leaseEndsAt: at + buildLeaseMs,
     timeLimitAt: at + timeLimitMs,
     ...beat,
   },
@@ -58,7 +58,7 @@ const events = {
   ownAgentRestarted: { type: "agent_restarted", at, agentId: 7 },
   otherAgentRestarted: { type: "agent_restarted", at, agentId: 9 },
   wokeUpEarly: { type: "woke_up", at, agents: "unknown" },
-  wokeUpLate: { type: "woke_up", at: at + leaseMs, agents: "unknown" },
+  wokeUpLate: { type: "woke_up", at: at + buildLeaseMs, agents: "unknown" },
 } satisfies Record<string, BuildEvent>;
 
 // "=": unchanged, the very same object. "late", "not_queued", "over": refused so. Else the next status and attempt.
@@ -121,7 +121,7 @@ describe("advance", () => {
   it("renews the lease and keeps the progress with each heartbeat", () => {
     const next = advance(running, { type: "heartbeat", at: at + 9_000, token: "mine", beat: { ...beat, percent: 50 } });
 
-    expect(next).toEqual({ ...running, percent: 50, leaseEndsAt: at + 9_000 + leaseMs });
+    expect(next).toEqual({ ...running, percent: 50, leaseEndsAt: at + 9_000 + buildLeaseMs });
   });
 
   it("gives up with the reason when the third attempt is lost", () => {
@@ -162,7 +162,7 @@ describe("advance", () => {
   });
 
   it("fails a build that takes longer than its limit, however alive its agent is", () => {
-    const alive = { ...running, leaseEndsAt: running.timeLimitAt + leaseMs };
+    const alive = { ...running, leaseEndsAt: running.timeLimitAt + buildLeaseMs };
 
     const next = advance(alive, { type: "woke_up", at: running.timeLimitAt, agents: "unknown" });
 
@@ -193,7 +193,7 @@ describe("advance", () => {
 describe("nextWakeUp", () => {
   it.each([
     ["queued", at + wakeUpEveryMs],
-    ["running", at + leaseMs],
+    ["running", at + buildLeaseMs],
     ["finished", null],
     ["failed", null],
     ["error", null],

@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { artifactNames, leaseMs } from "#contract/index";
+import { artifactNames, buildLeaseMs } from "#contract/index";
 import { longQueueMs, timeLimitMs, wakeUpEveryMs } from "#domain/builds/machine";
 import { mailbox } from "#domain/jobs";
 import { maxLogBytes } from "#objects/build-log";
@@ -38,7 +38,7 @@ const alarmOf = async (buildId: number) =>
 
 /** Takes all wake-ups out of the mailbox; answers how many of them are this build's. */
 async function wakeUpsFor(buildId: number): Promise<number> {
-  const { messages } = await mailbox(env).pull({ batchSize: 100, leaseMs: 60_000 });
+  const { messages } = await mailbox(env).pull({ batchSize: 100, visibilityTimeoutMs: 60_000 });
   await mailbox(env).acknowledge({ acks: messages.map(({ lease_id: leaseId }) => leaseId), retries: [] });
   return messages.filter(({ body }) => JSON.parse(atob(body)).buildId === buildId).length;
 }
@@ -128,7 +128,7 @@ describe("a running build", () => {
 
   it("goes to another agent when its lease is over, and refuses the late one", async () => {
     const { tux, buildId, object, attempt } = await runningBuild();
-    itIsLater(leaseMs);
+    itIsLater(buildLeaseMs);
 
     await runDurableObjectAlarm(object);
     expect(await seenBy(tux, buildId)).toMatchObject({ state: "queued", message: expect.stringContaining("lost") });

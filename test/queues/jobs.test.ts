@@ -8,7 +8,7 @@ import { patienceMs } from "../support/patience.ts";
 const message = (id: string, body: unknown) => ({ id, timestamp: new Date(), attempts: 1, body });
 
 const bodies = async () => {
-  const { messages } = await mailbox(env).pull({ batchSize: 100, leaseMs: 60_000 });
+  const { messages } = await mailbox(env).pull({ batchSize: 100, visibilityTimeoutMs: 60_000 });
   return messages.map(({ body }) => JSON.parse(atob(body)));
 };
 

@@ -1,5 +1,5 @@
 import type { RawData, WebSocket } from "ws";
-import { TestdriveOrder, type TestdriveReport } from "../contract.ts";
+import { aliveEveryMs, sessionLeaseMs, TestdriveOrder, type TestdriveReport } from "../contract.ts";
 import { pauseMs } from "../retry.ts";
 import { watch } from "./watchdog.ts";
 
@@ -13,9 +13,6 @@ export interface ControlSettings {
   aliveEveryMs?: number;
 }
 
-/** The same as a lease: the Worker ends the session of an agent that is gone for longer. */
-const leaseMs = 30_000;
-const aliveEveryMs = 10_000;
 const redialling = { baseDelayMs: 250, maxDelayMs: 4_000 };
 const lastWordMs = 2_000;
 
@@ -100,7 +97,7 @@ export class Control {
     if (this.#failures === 0) this.#lostAt = Date.now();
     this.#failures += 1;
     const pause = pauseMs(this.#failures, redialling);
-    if (Date.now() + pause - this.#lostAt > (this.#settings.maxLostMs ?? leaseMs))
+    if (Date.now() + pause - this.#lostAt > (this.#settings.maxLostMs ?? sessionLeaseMs))
       return this.#giveUp("The builder agent lost its connection to the service.");
     this.#redial = setTimeout(() => (this.#socket = this.#dial()), pause);
   }

@@ -35,7 +35,7 @@ export type Outcome = Answer | "refused" | "failed";
 
 const keptMs = 24 * 60 * 60 * 1000;
 /** A request that fell silent loses its key; one at work renews it three times in between. */
-const leaseMs = 9_000;
+const keyLeaseMs = 9_000;
 const renewalMs = 3_000;
 
 /** The right to do the request, which one alone can have; or what the same one was answered before. */
@@ -44,7 +44,7 @@ export async function claimKey(
   request: RepeatableRequest,
 ): Promise<{ holder: KeyHolder } | { answer: Answer }> {
   const now = Date.now();
-  const taking = { ...request, createdAt: new Date(now), leaseEndsAt: new Date(now + leaseMs) };
+  const taking = { ...request, createdAt: new Date(now), leaseEndsAt: new Date(now + keyLeaseMs) };
   const requestId = await takeKey(db, taking, new Date(now - keptMs));
   if (requestId !== undefined) return { holder: { ...taking, requestId } };
   return { answer: await answerBefore(db, request) };
@@ -53,7 +53,9 @@ export async function claimKey(
 /** Does the work while its key is held, and keeps its answer. What was refused or failed may be tried again under the same key. */
 export async function holdKey(db: Database, holder: KeyHolder, work: () => Promise<Outcome>): Promise<void> {
   const renewal = setInterval(() => {
-    renewKey(db, holder, new Date(Date.now() + leaseMs)).catch((error: unknown) => console.error("renewKey:", error));
+    renewKey(db, holder, new Date(Date.now() + keyLeaseMs)).catch((error: unknown) =>
+      console.error("renewKey:", error),
+    );
   }, renewalMs);
   try {
     const outcome = await work();

@@ -1,4 +1,4 @@
-import { leaseMs, type Heartbeat } from "#contract/index";
+import { buildLeaseMs, type Heartbeat } from "#contract/index";
 import { sameSecret } from "#domain/secrets";
 
 /**
@@ -107,7 +107,7 @@ export function advance(state: BuildState, event: BuildEvent): BuildState | Refu
       return ifRunning(state, event.token, (running) => ({
         ...running,
         ...event.beat,
-        leaseEndsAt: event.at + leaseMs,
+        leaseEndsAt: event.at + buildLeaseMs,
       }));
     case "released":
       return ifRunning(state, event.token, (running) => requeued(running, event.at, waiting));
@@ -172,7 +172,7 @@ function claimed(state: BuildState, { at, agentId, token }: Event<"claimed">): B
     agentId,
     token,
     startedAt: startedAt ?? at,
-    leaseEndsAt: at + leaseMs,
+    leaseEndsAt: at + buildLeaseMs,
     timeLimitAt: at + timeLimitMs,
     phase: "Fetching appliance configuration",
     percent: 0,

@@ -1,3 +1,5 @@
+import { sessionLeaseMs } from "#contract/index";
+
 /**
  * The life of a testdrive. No clock and no I/O: moments come in with the events, as milliseconds since 1970.
  *
@@ -11,8 +13,6 @@
 export const claimWithinMs = 10_000;
 export const connectWithinMs = 60_000;
 export const prepareWithinMs = 10 * 60_000;
-/** How long an agent may be silent; it says `alive` every 10 s. */
-export const agentSilenceMs = 30_000;
 /** How long the end can still be explained to a page that is open. */
 export const forgetAfterMs = 24 * 60 * 60_000;
 
@@ -69,11 +69,11 @@ export function nextWakeUp(state: TestdriveState): number {
     case "waiting":
       return state.claimBy;
     case "preparing":
-      return Math.min(state.readyBy, state.agentHeardAt + agentSilenceMs);
+      return Math.min(state.readyBy, state.agentHeardAt + sessionLeaseMs);
     case "running":
       return Math.min(
         state.endsAt,
-        state.agentHeardAt + agentSilenceMs,
+        state.agentHeardAt + sessionLeaseMs,
         state.emptySince === null ? Infinity : state.emptySince + connectWithinMs,
       );
     case "ended":
@@ -84,7 +84,7 @@ export function nextWakeUp(state: TestdriveState): number {
 function expire(state: TestdriveState, at: number): TestdriveState {
   if (state.status === "ended") return state;
   if (state.status === "waiting") return at < state.claimBy ? state : ended("unclaimed", at);
-  if (at >= state.agentHeardAt + agentSilenceMs) return ended("agent_lost", at);
+  if (at >= state.agentHeardAt + sessionLeaseMs) return ended("agent_lost", at);
   if (state.status === "preparing") return at < state.readyBy ? state : ended("never_ready", at);
   if (at >= state.endsAt) return ended("time_over", at);
   if (state.emptySince !== null && at >= state.emptySince + connectWithinMs) return ended("aborted", at);
