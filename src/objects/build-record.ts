@@ -1,15 +1,11 @@
 import type { BuildFinished } from "#contract/index";
 import { attestBuild } from "#domain/builds/attestation";
-import { canDo } from "#domain/builds/builder-abilities";
-import type { AgentsSeen, BuildState } from "#domain/builds/machine";
+import type { BuildState } from "#domain/builds/machine";
 import { keepPreparedRoot } from "#domain/builds/prepared-root";
 import { messageOf } from "#domain/builds/progress";
 import type { Moment } from "#domain/events/events";
-import { switchboard } from "#domain/jobs";
 import { raiseRelease } from "#domain/version";
 import type { EventName } from "#model/event-names";
-import { listAgents } from "#storage/agents";
-import { findAnyAppliance } from "#storage/appliances";
 import { findBuildByUid, saveEnded, saveFinished, saveQueued, saveRunning, type Result } from "#storage/builds";
 import { openDatabase, type Database } from "#storage/db";
 import type { Artifacts } from "./build-uploads.ts";
@@ -63,30 +59,6 @@ export const momentOf = (state: BuildState, at: number): Moment => ({
 export async function attestFinished(env: Env, uid: string, { status }: BuildState): Promise<void> {
   if (status === "finished") await attestBuild({ env, db: openDatabase(env.DB) }, uid);
 }
-
-/** Whether agents that can do this build are there at all. */
-export async function agentsSeen(env: Env, uid: string): Promise<AgentsSeen> {
-  const db = openDatabase(env.DB);
-  const build = await findBuildByUid(db, uid);
-  const [appliance, agents, connected] = await Promise.all([
-    build && findAnyAppliance(db, build.applianceId),
-    listAgents(db),
-    switchboard(env).connected(),
-  ]);
-  if (!build || !appliance) return "none";
-  const wanted = { ...build, arch: appliance.arch };
-  const fit = agents.filter(
-    ({ id, lastSeenAt, capabilities }) =>
-      capabilities &&
-      canDo(capabilities, wanted) &&
-      (connected.includes(id) || (lastSeenAt?.getTime() ?? 0) > Date.now() - forgottenAfterMs),
-  );
-  if (fit.length === 0) return "none";
-  return fit.every(({ capabilities }) => capabilities?.hasRoom === false) ? "full" : "busy";
-}
-
-/** An agent that is alive heartbeats or polls more often than this. */
-const forgottenAfterMs = 60_000;
 
 async function tellFinished(db: Database, uid: string, result: Result, root: GivenRoot | undefined): Promise<void> {
   const build = await findBuildByUid(db, uid);

@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { ArtifactName, BuildFailed, BuildFinished, CompleteUpload, Heartbeat, UploadState } from "#contract/index";
 import { newAttemptToken } from "#domain/attempt-token";
+import { agentsSeen } from "#domain/builds/agents-seen";
 import type { LogQuestion, LogSlice } from "#domain/builds/log";
 import {
   advance,
@@ -22,8 +23,8 @@ import { findBuildByUid, isUnfinished, type Build as Row } from "#storage/builds
 import { openDatabase } from "#storage/db";
 import { BuildChores, idOfBuild, retryMs } from "./build-chores.ts";
 import { BuildLog } from "./build-log.ts";
-import { agentsSeen } from "./build-record.ts";
 import { BuildUploads, type RecordedPart, type UploadRefused } from "./build-uploads.ts";
+import { done, type Done } from "./done.ts";
 
 const lookForRowEveryMs = 60_000;
 
@@ -186,7 +187,9 @@ export class Build extends DurableObject<Env> {
     const state = this.#state;
     if (!state) return;
     const isLong = state.status === "queued" && Date.now() - state.queuedAt >= longQueueMs;
-    const agents = isLong ? await agentsSeen(this.env, this.#uid).catch(() => "unknown" as const) : "unknown";
+    const agents = isLong
+      ? await agentsSeen(this.env, openDatabase(this.env.DB), this.#uid).catch(() => "unknown" as const)
+      : "unknown";
     await this.#apply({ type: "woke_up", at: Date.now(), agents });
     await this.#settle({ slowOnes: true });
   }
@@ -288,12 +291,3 @@ export class Build extends DurableObject<Env> {
     return (error) => console.error(`build ${this.#id}: ${what}:`, error);
   }
 }
-
-export interface Done {
-  done: true;
-}
-
-const done = <T extends object>(result: T): Done | Extract<T, { refused: string }> =>
-  isRefused(result) ? result : { done: true };
-
-const isRefused = <T extends object>(result: T): result is Extract<T, { refused: string }> => "refused" in result;

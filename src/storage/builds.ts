@@ -1,5 +1,5 @@
-import { and, asc, desc, eq, gt, inArray, isNull, not, notInArray, or, sql } from "drizzle-orm";
-import { imageTypes, type Capabilities, type ImageType } from "#contract/index";
+import { and, asc, desc, eq, gt, inArray, isNull, not, notInArray, sql } from "drizzle-orm";
+import type { Arch } from "#contract/index";
 import type { Database } from "./db.ts";
 import { insertFrom } from "./inserts.ts";
 import { appliances, builds, type buildStatuses } from "./schema.ts";
@@ -62,33 +62,18 @@ export const listBuildsOfAppliance = (db: Database, applianceId: number): Promis
     orderBy: desc(builds.id),
   });
 
-/** The queued builds behind an id that an agent can do, oldest first. */
-export async function listQueued(
+/** Queued builds after an id with the architecture of their appliance, oldest first. */
+export const listQueued = (
   db: Database,
-  can: Pick<Capabilities, "imageTypes" | "arches" | "noLvm" | "noEfi">,
-  { behind, limit }: { behind: number; limit: number },
-): Promise<Build[]> {
-  const rows = await db
-    .select({ build: builds })
+  { after, limit }: { after: number; limit: number },
+): Promise<{ build: Build; arch: Arch }[]> =>
+  db
+    .select({ build: builds, arch: appliances.arch })
     .from(builds)
     .innerJoin(appliances, eq(appliances.id, builds.applianceId))
-    .where(
-      and(
-        eq(builds.status, "queued"),
-        gt(builds.id, behind),
-        inArray(builds.imageType, can.imageTypes),
-        inArray(appliances.arch, can.arches),
-        can.noLvm === undefined ? undefined : eq(builds.needsLvm, false),
-        or(eq(builds.needsEfi, false), notInArray(builds.imageType, typesWithoutEfi(can))),
-      ),
-    )
+    .where(and(eq(builds.status, "queued"), gt(builds.id, after)))
     .orderBy(asc(builds.id))
     .limit(limit);
-  return rows.map(({ build }) => build);
-}
-
-const typesWithoutEfi = ({ noEfi = {} }: Pick<Capabilities, "noEfi">): ImageType[] =>
-  imageTypes.filter((type) => noEfi[type] !== undefined);
 
 export const listHeldBy = (db: Database, agentId: number): Promise<Build[]> =>
   db.query.builds.findMany({ where: and(eq(builds.agentId, agentId), eq(builds.status, "running")) });

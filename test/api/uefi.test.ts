@@ -1,7 +1,8 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { BuildClaimAnswer, type Capabilities } from "#contract/index";
-import { agentsSeen } from "#objects/build-record";
+import { agentsSeen } from "#domain/builds/agents-seen";
+import { openDatabase } from "#storage/db";
 import { rowOfBuild } from "../support/builds.ts";
 import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
@@ -102,8 +103,8 @@ describe("an image that boots by UEFI", () => {
     const { uid } = await rowOfBuild(buildId);
     await (await fakeAgent()).hello({ noEfi: { oem: "kernel: vfat" } });
     await (await fakeAgent()).hello({ arches: ["i586"] });
-    expect(await agentsSeen(env, uid)).toBe("none");
+    expect(await agentsSeen(env, openDatabase(env.DB), uid)).toBe("none");
     await (await fakeAgent()).hello();
-    expect(await agentsSeen(env, uid)).toBe("busy");
+    expect(await agentsSeen(env, openDatabase(env.DB), uid)).toBe("busy");
   });
 });

@@ -2,7 +2,7 @@ import type { Arch, Capabilities, ImageType } from "#contract/index";
 import type { Agent } from "#storage/agents";
 import type { Build } from "#storage/builds";
 
-/** What a build asks of a builder. */
+/** What a build requires of a builder. */
 export interface Wanted {
   imageType: ImageType;
   arch: Arch;
@@ -12,7 +12,7 @@ export interface Wanted {
 export const canBuild = ({ imageTypes, arches }: Capabilities, { imageType, arch }: Wanted): boolean =>
   imageTypes.includes(imageType) && arches.includes(arch);
 
-/** Whether an agent can do this build: `storage/builds.ts` asks the same of the queue, in SQL. */
+/** Whether an agent can do this build. */
 export const canDo = (can: Capabilities, build: Wanted & Pick<Build, "needsLvm" | "needsEfi">): boolean =>
   canBuild(can, build) &&
   (!build.needsLvm || can.noLvm === undefined) &&

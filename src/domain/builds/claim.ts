@@ -1,5 +1,6 @@
 import type { BuildClaim, Capabilities } from "#contract/index";
 import { buildObject } from "#domain/builds/build";
+import { canDo } from "#domain/builds/builder-abilities";
 import { blobsIn } from "#domain/builds/frozen-content";
 import { mostAlike } from "#domain/builds/duration";
 import { saveCapabilities, type Agent } from "#storage/agents";
@@ -10,7 +11,7 @@ import type { Database } from "#storage/db";
 import { listEarlierSteps } from "#storage/estimates";
 import { freezeBlobs } from "#storage/frozen-blobs";
 
-/** So many candidates are read at once; agents that claim at once take one after the other. */
+/** Builds that are read in one query. */
 const candidatesAtOnce = 10;
 
 /** The oldest build that the agent can do, now its own; null when there is none, or no room for it. */
@@ -30,15 +31,15 @@ export async function claimBuild(
   return null;
 }
 
-/** All that wait: rows that a restore brought back refuse until the sweep has told them better, and must not hide others. */
-async function* candidates(db: Database, capabilities: Capabilities): AsyncGenerator<Build> {
-  let behind = 0;
+/** All that wait and that the agent can do. A row that a restore brought back refuses until the sweep has corrected it, and must not hide others. */
+async function* candidates(db: Database, can: Capabilities): AsyncGenerator<Build> {
+  let after = 0;
   for (;;) {
-    const page = await listQueued(db, capabilities, { behind, limit: candidatesAtOnce });
-    yield* page;
+    const page = await listQueued(db, { after, limit: candidatesAtOnce });
+    for (const { build, arch } of page) if (canDo(can, { ...build, arch })) yield build;
     const last = page.at(-1);
     if (!last || page.length < candidatesAtOnce) return;
-    behind = last.id;
+    after = last.build.id;
   }
 }
 

@@ -1,4 +1,5 @@
-import { imageTypes, type Arch, type Capabilities, type ImageType } from "#contract/index";
+import { imageTypes, type Arch, type ImageType } from "#contract/index";
+import { canBuild } from "#domain/builds/builder-abilities";
 import { Refusal } from "#domain/refusal";
 import type { Agent } from "#storage/agents";
 import type { Appliance } from "#storage/appliances";
@@ -42,11 +43,10 @@ export function chooseImageType(appliance: Appliance, agents: Agent[], request: 
   return known;
 }
 
-/** A build that no builder takes would wait for ever. Before any has said what it can, all is hoped for. */
+/** Refuses a build that no builder can do: it would wait forever. If no builder has reported its capabilities yet, the build is allowed. */
 function refuseUnbuildable(imageType: ImageType, arch: Arch, agents: Agent[]): void {
   const builders = agents.flatMap(({ capabilities }) => capabilities ?? []);
-  const canBuild = (can: Capabilities) => can.imageTypes.includes(imageType) && can.arches.includes(arch);
-  if (builders.length === 0 || builders.some(canBuild)) return;
+  if (builders.length === 0 || builders.some((can) => canBuild(can, { imageType, arch }))) return;
   const lacking = builders.flatMap(({ lacking }) => [lacking?.[imageType], lacking?.[arch]].filter(isText));
   const missing = lacking.length === 0 ? "" : ` Missing there: ${[...new Set(lacking)].slice(0, 3).join("; ")}.`;
   const can = imageTypes.filter((type) => builders.some(({ imageTypes }) => imageTypes.includes(type)));
