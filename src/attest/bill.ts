@@ -9,9 +9,9 @@ import {
 } from "#contract/index";
 import { purlOf } from "./purl.ts";
 
-/** All that the documents about one image are made of (docs/api/attestations.md). */
+/** The facts for all documents about one image (docs/api/attestations.md). */
 export interface Bill {
-  /** Names the documents: the same whenever they are made. */
+  /** Identifies the documents. Stays the same each time they are made. */
   uuid: string;
   image: {
     fileName: string;
@@ -25,26 +25,26 @@ export interface Bill {
   appliance: { uuid: string; name: string; version: string; arch: string; baseSystem: string | undefined };
   startedAt: Date;
   finishedAt: Date;
-  /** As `kiln 0.1.0`, and KIWI's version. */
+  /** Such as `kiln 0.1.0`. */
   writtenBy: string;
   builder: string;
-  /** What rpm reported in the image, by name. */
+  /** The packages that rpm reported in the image, by name. */
   packages: BilledPackage[];
   files: FrozenFile[];
   keys: FrozenKey[];
 }
 
-/** A package in the image, with what was known of its file. */
+/** A package in the image, with facts about its file. */
 export interface BilledPackage extends InstalledPackage {
   purl: string;
-  /** Absent: it was not among the packages that the selection resolved to. */
+  /** Absent: not one of the packages that the selection resolved to. */
   frozen?: { repository: string; checksum: FrozenPackage["checksum"]; url: string | undefined } | undefined;
 }
 
-/** Facts of the row and its appliance. */
+/** Facts from the build's row and its appliance. */
 export type BillFacts = Omit<Bill, "packages" | "files" | "keys" | "writtenBy">;
 
-/** Joins what was found in the image with what it was made of. `baseUrl`: of the service; empty: it has none of its own. */
+/** Joins the packages found in the image with the frozen input. `baseUrl` is the service's URL, or empty if it has none. */
 export function billOf(
   facts: BillFacts,
   { input, installed, baseUrl }: { input: FrozenInput; installed: InstalledPackage[]; baseUrl: string },
@@ -63,12 +63,12 @@ export function billOf(
   };
 }
 
-/** Where packages came from, by the alias of their repository. */
+/** The origins of packages, by the alias of their repository. */
 export type Sources = ReadonlyMap<string, { name: string; url: string | undefined }>;
 
 /**
- * User repositories have no address for others, and those that the service keeps have one when the service has: the rest is
- * told without what might be a password.
+ * User repositories have no public URL, and repositories that the service stores have one only if the service has one. All
+ * other URLs are shown without anything that might be a password.
  */
 export const sourcesOf = ({ repositories }: Pick<FrozenInput, "repositories">, baseUrl: string): Sources =>
   new Map(repositories.map(({ alias, name, url }) => [alias, { name, url: publicUrl(url, baseUrl) }]));
@@ -81,7 +81,7 @@ function publicUrl(url: string, baseUrl: string): string | undefined {
   return `${outside.protocol}//${outside.host}${outside.pathname}`.replace(/\/$/, "");
 }
 
-/** Where the file of a frozen package lies; undefined where its repository has no address. */
+/** The URL of a frozen package's file; undefined if its repository has no public URL. */
 export function fileUrl({ repository, location }: FrozenPackage, sources: Sources): string | undefined {
   const base = sources.get(repository)?.url;
   return base && `${base}/${location.toWellFormed().split("/").map(encodeURIComponent).join("/")}`;
@@ -101,5 +101,5 @@ function billedPackage(installed: InstalledPackage, { frozen, sources, facts }: 
   return { ...installed, purl, frozen: { repository, checksum: frozen.checksum, url: fileUrl(frozen, sources) } };
 }
 
-/** `2026-11-21T14:20:00Z`: SPDX takes no fractions of a second. */
+/** `2026-11-21T14:20:00Z`: SPDX allows no fractions of a second. */
 export const moment = (at: Date): string => `${at.toISOString().slice(0, 19)}Z`;

@@ -1,7 +1,7 @@
 import { evr } from "#contract/index";
 import { moment, type Bill, type BilledPackage } from "./bill.ts";
 
-/** A CycloneDX 1.6 document of an image: its packages, the files of the appliance's own, and the keys that its rpm trusts. */
+/** A CycloneDX 1.6 document of an image: its packages, the appliance's own files, and the keys that its rpm trusts. */
 export function cycloneDxOf(bill: Bill): object {
   const components = [
     ...bill.packages.map(rpmComponent),
@@ -76,7 +76,7 @@ function rpmComponent(one: BilledPackage) {
   };
 }
 
-/** CycloneDX has no word for SHA-224. */
+/** CycloneDX has no name for SHA-224. */
 const algorithms: Partial<Record<string, string>> = {
   md5: "MD5",
   sha1: "SHA-1",

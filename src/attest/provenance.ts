@@ -5,16 +5,16 @@ import { purlOf } from "./purl.ts";
 
 export const statementType = "application/vnd.in-toto+json";
 
-/** What beside the bill a provenance tells. */
+/** The facts of a provenance that are not in the bill. */
 export interface Origin {
   input: FrozenInput;
   /** SHA-256 of the frozen input, in hex. */
   inputSha256: string;
   buildId: number;
-  /** URI of the service: its address, or a name made of its key. */
+  /** URI of the service: its URL, or a name derived from its key. */
   builderId: string;
   baseUrl: string;
-  /** Further files about the image that the statement speaks for, with their SHA-256 in hex. */
+  /** Other files about the image that the statement covers, with their SHA-256 in hex. */
   documents: { name: string; sha256: string }[];
 }
 
@@ -44,7 +44,7 @@ export const provenanceOf = (bill: Bill, origin: Origin): object => ({
   },
 });
 
-/** What the user asked for. */
+/** What the user requested. */
 const externalParameters = ({ appliance, image }: Bill, { input, baseUrl }: Origin) => ({
   appliance: { id: input.appliance.id, uuid: appliance.uuid, name: appliance.name },
   version: appliance.version,
@@ -54,7 +54,7 @@ const externalParameters = ({ appliance, image }: Bill, { input, baseUrl }: Orig
   selection: input.selection,
 });
 
-/** The signed lists of packages; those that were resolved, whether or not they are in the image; and what is the appliance's own. */
+/** Signed repository indexes, resolved packages (in the image or not), and the appliance's own files and keys. */
 function dependencies({ appliance: { baseSystem }, files, keys }: Bill, { input, baseUrl }: Origin): object[] {
   const sources = sourcesOf(input, baseUrl);
   const rpm = (one: FrozenPackage) => {
@@ -79,7 +79,7 @@ function dependencies({ appliance: { baseSystem }, files, keys }: Bill, { input,
   ];
 }
 
-/** What the packages were chosen from, where somebody has signed it. */
+/** The index that the packages were chosen from, if it is signed. */
 function repositoryIndex({ alias, name, trust }: FrozenRepository, sources: Sources): object[] {
   if (!trust) return [];
   const { index, indexSha256, signedBy } = trust;

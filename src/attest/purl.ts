@@ -1,9 +1,9 @@
 import { hasEpoch, type InstalledPackage } from "#contract/index";
 
 /**
- * The package URL of an RPM: pkg:rpm/NAME@VERSION-RELEASE?arch=…&distro=…&epoch=…&repository_url=…, with qualifiers in the
- * order of their names and percent-encoded (the purl specification, "rpm" among its types). Without a namespace: nobody told
- * who the vendor is.
+ * The package URL of an RPM: pkg:rpm/NAME@VERSION-RELEASE?arch=…&distro=…&epoch=…&repository_url=…, with qualifiers in
+ * alphabetical order and percent-encoded (see type "rpm" of the purl specification). It has no namespace, because the vendor
+ * is unknown.
  */
 export function purlOf(
   { name, epoch, version, release, arch }: Omit<InstalledPackage, "epoch"> & { epoch?: string | number | undefined },
@@ -20,7 +20,7 @@ export function purlOf(
   return `pkg:rpm/${encoded(name)}@${encoded(`${version}-${release}`)}${query}`;
 }
 
-/** Everything but letters, digits and `.-_~:`; a text from an image may hold half a character. */
+/** Percent-encodes everything but letters, digits and `.-_~:`; a text from an image may contain half a character. */
 const encoded = (text: string): string =>
   encodeURIComponent(text.toWellFormed())
     .replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 
-/** A public Ed25519 key, as verifiers read it. */
+/** A public Ed25519 key, in the forms that verifiers read. */
 export interface PublicKey {
   /** SHA-256 of the key's SPKI, in hex. */
   id: string;
@@ -10,12 +10,12 @@ export interface PublicKey {
   pem: string;
 }
 
-/** The service's own key. */
+/** The service's private key. */
 export interface SigningKey extends PublicKey {
   sign: (bytes: Uint8Array<ArrayBuffer>) => Promise<ArrayBuffer>;
 }
 
-/** Of a private key in PKCS#8, base64: what `openssl genpkey -algorithm ed25519 -outform DER | base64 -w0` writes. */
+/** Reads a private key in PKCS#8 and base64, as `openssl genpkey -algorithm ed25519 -outform DER | base64 -w0` writes it. */
 export async function openSigningKey(pkcs8: string): Promise<SigningKey> {
   const bytes = Uint8Array.from(Buffer.from(pkcs8, "base64"));
   const key = await crypto.subtle.importKey("pkcs8", bytes, { name: "Ed25519" }, true, ["sign"]);
@@ -24,7 +24,7 @@ export async function openSigningKey(pkcs8: string): Promise<SigningKey> {
   return { ...publicKey(jwk.x), sign: (bytes) => crypto.subtle.sign({ name: "Ed25519" }, key, bytes) };
 }
 
-/** Of a public key in SPKI, base64: the lines inside its PEM. Undefined: it is no Ed25519 key. */
+/** Reads a public key in SPKI and base64: the lines inside its PEM. Undefined: not an Ed25519 key. */
 export function readPublicKey(spki: string): PublicKey | undefined {
   const bytes = Buffer.from(spki, "base64");
   const isOne =
@@ -32,7 +32,7 @@ export function readPublicKey(spki: string): PublicKey | undefined {
   return isOne ? publicKey(bytes.subarray(spkiPrefix.byteLength).toString("base64url")) : undefined;
 }
 
-/** RFC 8410: what stands before the 32 bytes of every Ed25519 key. */
+/** The bytes before the 32 bytes of every Ed25519 key (RFC 8410). */
 const spkiPrefix = Buffer.from("302a300506032b6570032100", "hex");
 
 function publicKey(x: string): PublicKey {

@@ -5,8 +5,8 @@ import { moment, type Bill, type BilledPackage } from "./bill.ts";
 type Package = Record<string, unknown> & { SPDXID: string };
 
 /**
- * An SPDX 2.3 document of an image: the image CONTAINS its packages, the files of the appliance's own, and the keys that
- * its rpm trusts. Files are packages of purpose FILE, since an SPDX file wants a SHA-1, which nobody counted.
+ * An SPDX 2.3 document of an image: the image CONTAINS its packages, the appliance's own files, and the keys that its rpm
+ * trusts. Files are packages with the purpose FILE, because an SPDX file requires a SHA-1, which is not known.
  */
 export function spdxOf(bill: Bill): object {
   const image = imagePackage(bill);
@@ -46,7 +46,7 @@ const relationship = (from: string, relationshipType: string, to: Package) => ({
   relatedSpdxElement: to.SPDXID,
 });
 
-/** What every package must say, and what nobody here knows. */
+/** The fields that every package must have. Unknown ones are NOASSERTION. */
 const plain = (SPDXID: string, name: string, primaryPackagePurpose: string) => ({
   SPDXID,
   name,
@@ -71,7 +71,7 @@ const imagePackage = ({ image, appliance, builder }: Bill): Package => ({
   ],
 });
 
-/** Packages write of their licences as they like, so each text is a licence of this document's own. */
+/** Licence fields of packages are free text, so each text is a licence of its own in this document. */
 const licenceRefs = ({ packages }: Bill): ReadonlyMap<string, string> =>
   new Map(
     [...new Set(packages.flatMap(({ license }) => license ?? []))]
@@ -83,7 +83,7 @@ const licensingInfo = ([text, licenseId]: [string, string]) => ({
   licenseId,
   name: text,
   extractedText: text,
-  comment: "The licence as the RPM package tells it.",
+  comment: "The licence as stated in the RPM package.",
 });
 
 function rpmPackage(one: BilledPackage, n: number, licences: ReadonlyMap<string, string>): Package {
@@ -94,7 +94,7 @@ function rpmPackage(one: BilledPackage, n: number, licences: ReadonlyMap<string,
     licenseDeclared: licences.get(license) ?? "NOASSERTION",
     externalRefs: [{ referenceCategory: "PACKAGE-MANAGER", referenceType: "purl", referenceLocator: purl }],
   };
-  if (!frozen) return { ...shared, comment: "In the image, though it is not among the packages that were resolved." };
+  if (!frozen) return { ...shared, comment: "In the image, although it is not one of the resolved packages." };
   const { checksum, repository, url } = frozen;
   return {
     ...shared,

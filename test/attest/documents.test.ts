@@ -92,7 +92,7 @@ describe("the documents", () => {
       sourceInfo: "From the repository Tiny.",
     });
     expect(byName.get("mine")?.downloadLocation).toBe("NOASSERTION");
-    expect(byName.get(installed[3]?.name ?? "")).toMatchObject({ comment: expect.stringContaining("not among") });
+    expect(byName.get(installed[3]?.name ?? "")).toMatchObject({ comment: expect.stringContaining("not one of") });
     expect(byName.get("/etc/motd")).toMatchObject({ primaryPackagePurpose: "FILE" });
     expect(byName.get("Rhea")).toMatchObject({ versionInfo: "d".repeat(40) });
   });
