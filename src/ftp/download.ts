@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 import { callbackify } from "node:util";
 import { Client } from "basic-ftp";
-/** The server said no: `code` says which (RFC 959 §4.2). */
+/** The server's refusal. `code` is its reply code (RFC 959 §4.2). */
 export { FTPError as FtpRefusal } from "basic-ftp";
 import { FtpSocket } from "./socket.ts";
 import type { ConnectTo } from "./tcp.ts";
@@ -13,11 +13,11 @@ export interface FtpFile {
   /** Empty: anonymous. */
   user: string;
   password: string;
-  /** As RETR takes it: from the directory that one logs in to. */
+  /** As for RETR: relative to the directory after login. */
   path: string;
 }
 
-/** The file that an ftp address names (RFC 1738 §3.2.2); undefined when it names none, or holds control characters. */
+/** The file of an ftp URL (RFC 1738 §3.2.2); undefined if it names none or contains control characters. */
 export function ftpFileOf({ hostname, port, username, password, pathname, search }: URL): FtpFile | undefined {
   const [path, user, secret] = [
     `${pathname}${search}`.replace(/^\//, "").replace(/;type=[aid]$/i, ""),
@@ -38,8 +38,8 @@ function decoded(text: string): string | undefined {
 }
 
 /**
- * Fetches a file in passive and binary mode. The stream ends when the server has said that the transfer is complete, and
- * fails with what went wrong otherwise; a reader that gives up closes the connections.
+ * Fetches a file in passive and binary mode. The stream ends when the server reports that the transfer is complete, and
+ * otherwise fails with the error. If the reader cancels, the connections are closed.
  */
 export function ftpDownload(file: FtpFile, connectTo: ConnectTo): ReadableStream<Uint8Array> {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
@@ -48,9 +48,9 @@ export function ftpDownload(file: FtpFile, connectTo: ConnectTo): ReadableStream
 }
 
 function clientOf(connectTo: ConnectTo): Client {
-  // No timeouts of its own, and data from another host only in name: FtpSocket goes to the one host alone.
+  // No timeout of its own. It may ask for data from another host, but FtpSocket only connects to the one host.
   const client = new Client(0, { allowSeparateTransferHost: true });
-  // oxlint-disable-next-line no-underscore-dangle -- the library's one place for a socket of another kind
+  // oxlint-disable-next-line no-underscore-dangle -- the library's only way to set another kind of socket
   client.ftp._newSocket = () => new FtpSocket(connectTo) as unknown as ReturnType<typeof client.ftp._newSocket>;
   return client;
 }
@@ -64,13 +64,13 @@ async function transfer(client: Client, file: FtpFile, writer: WritableStreamDef
     await client.downloadTo(into(writer), file.path);
     await writer.close();
   } catch (error) {
-    await writer.abort(error).catch(() => {}); // the reader went away first
+    await writer.abort(error).catch(() => {}); // fails if the reader cancelled first
   } finally {
     client.close();
   }
 }
 
-/** Takes data as fast as the reader does, and leaves the end to the one who knows whether it is the real one. */
+/** Writes data as fast as it is read. Does not close the writer: the caller knows whether the transfer is complete. */
 const into = (writer: WritableStreamDefaultWriter<Uint8Array>) =>
   new Writable({
     write: (chunk: Uint8Array, _encoding, done) => callbackify(() => writer.write(chunk))(done),

@@ -2,21 +2,21 @@ import { Duplex } from "node:stream";
 import { callbackify } from "node:util";
 import type { ConnectTo } from "./tcp.ts";
 
-/** What is read at once, at most; the runtime gives 4 KiB to whoever does not ask for more. */
+/** Bytes per read. The runtime's default is 4 KiB. */
 const chunkBytes = 64 * 1024;
 
 /**
- * A connection of the runtime in the shape of Node's sockets, as far as basic-ftp uses one. It goes to the host that it was
- * made for, whatever host it is asked to connect to: what a server says in its answer to PASV is not followed.
+ * A connection of the runtime with the part of Node's socket interface that basic-ftp uses. It always connects to the host that
+ * it was created for, so it ignores the address in a server's answer to PASV.
  */
 export class FtpSocket extends Duplex {
   bytesRead = 0;
   bytesWritten = 0;
-  /** basic-ftp looks whether it is there, and connects to it for data: which comes here again. */
+  /** basic-ftp requires it, and connects to it for data, through this class again. */
   remoteAddress: string | undefined;
   readonly #connectTo: ConnectTo;
   #socket: Socket | undefined;
-  /** Node asks for data before there is a connection. */
+  /** A promise, because Node reads before there is a connection. */
   readonly #reader = Promise.withResolvers<ReadableStreamBYOBReader>();
   #writer: WritableStreamDefaultWriter<Uint8Array> | undefined;
 
@@ -34,7 +34,7 @@ export class FtpSocket extends Duplex {
   async #open(host: string, port: number): Promise<void> {
     const socket = this.#connectTo(port);
     this.#socket = socket;
-    socket.closed.catch(() => {}); // told to whoever reads or writes
+    socket.closed.catch(() => {}); // readers and writers get the error
     await socket.opened;
     this.#writer = socket.writable.getWriter();
     this.remoteAddress = host;
@@ -69,14 +69,14 @@ export class FtpSocket extends Duplex {
   }
 
   #close(): void {
-    this.#socket?.close().catch(() => {}); // it is gone already
+    this.#socket?.close().catch(() => {}); // fails if it is already closed
   }
 
   setKeepAlive(): this {
     return this;
   }
 
-  /** How long a download may take and stand still is the reader's affair. */
+  /** Does nothing: the reader has its own timeouts. */
   setTimeout(): this {
     return this;
   }

@@ -1,7 +1,7 @@
 import { connect } from "cloudflare:sockets";
 
-/** Opens a TCP connection to a port of the one host that it is for. */
+/** Opens a TCP connection to a port of one fixed host. */
 export type ConnectTo = (port: number) => Socket;
 
-/** Straight to the network that the runtime is in. IPv6 addresses in brackets. */
+/** Connects directly from the runtime. IPv6 addresses are in brackets. */
 export const connectDirectly = (hostname: string, port: number): Socket => connect({ hostname, port });
