@@ -1,6 +1,6 @@
 /**
- * The compiled code of jSquash: a PNG codec and a resizer. We instantiate it ourselves, anew for each piece of work: jSquash's
- * own loader keeps one instance for ever, whose memory never shrinks and which a damaged picture leaves behind in pieces.
+ * The compiled code of jSquash: a PNG codec and a resizer. We create an instance for each task. jSquash's own loader keeps one
+ * instance forever: its memory never shrinks, and a damaged picture leaves it broken.
  */
 import type { InitOutput as PngExports } from "@jsquash/png/codec/pkg/squoosh_png.js";
 import type { InitOutput as ResizeExports } from "@jsquash/resize/lib/resize/pkg/squoosh_resize.js";
@@ -14,7 +14,7 @@ export interface Picture {
   pixels: Uint8Array;
 }
 
-/** Unpacks a PNG of any colour type. The pixels lie in the instance's memory; let go of them soon. */
+/** Decodes a PNG of any colour type. The pixels are in the instance's memory, so release them soon. */
 export function decodePng(png: Uint8Array): Picture {
   let found: { at: number; bytes: number; width: number; height: number } | undefined;
   const codec = pngCodec((at, bytes, width, height) => {
@@ -26,7 +26,7 @@ export function decodePng(png: Uint8Array): Picture {
   } catch (cause) {
     throw new PictureFault("is damaged: it cannot be decoded", { cause });
   }
-  if (!found) throw new Error("the PNG decoder answered nothing");
+  if (!found) throw new Error("the PNG decoder returned nothing");
   const { at, bytes, width, height } = found;
   return { width, height, pixels: new Uint8Array(codec.memory.buffer, at, bytes) };
 }
@@ -52,14 +52,14 @@ export function openResizer(): (picture: Picture, size: { width: number; height:
 
 const bitsPerSample = 8;
 const lanczos3 = 3;
-// So that neither edges nor fine patterns change their colour.
+// These two keep the colour of edges and fine patterns.
 const premultiplied = 1;
 const linearLight = 1;
 
-/** A number that the compiled code takes for a value of ours; it hands it back and never looks at it. */
+/** A handle for a JavaScript value. The compiled code only passes it back. */
 const anyHandle = 132;
 
-/** The decoder's only answer is a call of the constructor of ImageData; its name in the module carries a hash. */
+/** The decoder returns its result by calling ImageData's constructor. The import's name in the module ends with a hash. */
 function pngCodec(onImage: (at: number, bytes: number, width: number, height: number) => number) {
   const wbg: Record<string, (...given: number[]) => number> = {};
   for (const { name } of WebAssembly.Module.imports(pngModule)) {
@@ -71,7 +71,7 @@ function pngCodec(onImage: (at: number, bytes: number, width: number, height: nu
   return compiled<Pick<PngExports, "encode" | "decode">>(new WebAssembly.Instance(pngModule, { wbg }));
 }
 
-/** What wasm-bindgen puts into every module, under names for people. */
+/** wasm-bindgen's functions in every module, with readable names. */
 interface Compiled {
   memory: WebAssembly.Memory;
   allocate: PngExports["__wbindgen_malloc"];
@@ -85,14 +85,14 @@ function compiled<T>({ exports }: WebAssembly.Instance): T & Compiled {
   return { ...bound, allocate, free, moveStack };
 }
 
-/** Copies bytes into the instance; the code that is called with them frees them. */
+/** Copies bytes into the instance. The compiled function that gets them frees them. */
 function put({ memory, allocate }: Compiled, bytes: Uint8Array): number {
   const at = allocate(bytes.byteLength, 1) >>> 0;
   new Uint8Array(memory.buffer, at, bytes.byteLength).set(bytes);
   return at;
 }
 
-/** Calls what writes address and length of an array to a place on the stack, and answers a copy of that array. */
+/** Calls a function that writes the address and length of an array to the stack, and returns a copy of that array. */
 function takeResult({ memory, free, moveStack }: Compiled, call: (result: number) => void): Uint8Array {
   const place = moveStack(-16);
   call(place);

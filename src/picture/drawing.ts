@@ -1,21 +1,21 @@
-/** The pictures of an appliance that has none of its own: the mark of this service, as in src/web/style/kiln.svg. */
+/** The default pictures of an appliance: this service's logo, as in src/web/style/kiln.svg. */
 import type { Picture } from "./codec.ts";
 
-/** Red, green, blue, opacity, each from 0 to 1; the colours are multiplied by the opacity. */
+/** Red, green, blue, opacity, each from 0 to 1. The colours are multiplied by the opacity. */
 type Paint = readonly [number, number, number, number];
 type Point = readonly [x: number, y: number];
 
-/** The mark on nothing. */
+/** The logo on a transparent background. */
 export const drawLogo = (side: number): Picture => draw(side, (x, y) => markAt(x * markSize, y * markSize));
 
-/** The mark in the glow of its fire. */
+/** The logo with a glowing background. */
 export const drawBackground = (side: number): Picture =>
   draw(side, (x, y) => {
     const mark = markAt((x - 0.5) * markSize * 1.9 + 16, (y - 0.53) * markSize * 1.9 + 16);
     return over(mark, glowAt(distance(x - 0.5, (y - 0.62) * 0.9)));
   });
 
-/** The drawing of kiln.svg is 32 units wide. */
+/** The width of kiln.svg, in its own units. */
 const markSize = 32;
 const stepsPerCurve = 16;
 const night = paint("12110f");
@@ -32,18 +32,18 @@ function markAt(x: number, y: number): Paint {
   return depth > -1 ? chalk : nothing;
 }
 
-/** How far inside the wall's middle line a point lies: a dome of radius 12 on upright walls. */
+/** A point's distance inside the middle line of the wall: a dome of radius 12 on vertical walls. */
 function depthInKiln(x: number, y: number): number {
   const sideways = y < 15 ? 12 - distance(x - 16, y - 15) : 12 - Math.abs(x - 16);
   return Math.min(sideways, 29 - y);
 }
 
 function isInFlame(x: number, y: number): boolean {
-  if (x < 11 || x > 21 || y < 10 || y > 25) return false; // most points are not even near
+  if (x < 11 || x > 21 || y < 10 || y > 25) return false; // most points are far away
   return y > 20 ? distance(x - 16, y - 20) < 5 : isInside(flame, x, y);
 }
 
-/** The upper half of the flame; the lower is half a disc. */
+/** The upper half of the flame. The lower half is half a disc. */
 const flame: readonly Point[] = [
   ...curve([16, 10], [17, 14], [21, 15.5], [21, 20]),
   ...curve([11, 20], [11, 17.5], [12.2, 16.4], [13.2, 15]),
@@ -82,7 +82,7 @@ function isInside(outline: readonly Point[], x: number, y: number): boolean {
   return inside;
 }
 
-/** In each direction; a pixel is the mean of its samples. */
+/** Samples per pixel in each direction. A pixel is their mean. */
 const samples = 3;
 
 function draw(side: number, paintAt: (x: number, y: number) => Paint): Picture {
@@ -109,7 +109,7 @@ function paint(hex: string): Paint {
   return [(colour >> 16) / 255, ((colour >> 8) & 255) / 255, (colour & 255) / 255, 1];
 }
 
-// Math.hypot guards against overflow, and is ten times slower.
+// Math.hypot is ten times slower, because it avoids overflow.
 const distance = (x: number, y: number): number => Math.sqrt(x * x + y * y);
 
 const mix = (from: Paint, to: Paint, share: number): Paint => [

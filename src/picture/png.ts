@@ -2,11 +2,11 @@ import { Buffer } from "node:buffer";
 import { crc32 } from "node:zlib";
 import { PictureFault } from "./fault.ts";
 
-/** What stands in a PNG before anybody unpacks it. */
+/** The facts about a PNG that can be read without decoding it. */
 export interface PngOutline {
   width: number;
   height: number;
-  /** The file with nothing but what its pixels need: comments and colour profiles unpack to any size, too. */
+  /** The file with only the chunks that its pixels need. Comments and colour profiles can decompress to any size. */
   essence: Uint8Array;
 }
 
@@ -17,10 +17,10 @@ const checksumBytes = 4;
 /** Length, type and checksum. */
 const frameBytes = 12;
 const ihdrBytes = 13;
-/** Encoders write chunks of some kilobytes; a file of nothing but empty ones would fill the memory. */
-const mostChunks = 10_000;
+/** Encoders write chunks of several kilobytes. A file of empty chunks would fill the memory. */
+const maxChunks = 10_000;
 
-/** Reads the chunks of a PNG (W3C PNG, section 5) without unpacking any. The decoder does not look at all checksums. */
+/** Reads the chunks of a PNG (W3C PNG, section 5) without decoding any. Checks the checksums, because the decoder skips some. */
 export function outlinePng(bytes: Uint8Array): PngOutline {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (!file.subarray(0, signature.length).equals(signature)) throw new PictureFault("is not a PNG");
@@ -43,7 +43,7 @@ interface Chunk {
   whole: Buffer;
 }
 
-/** All chunks up to the one that ends the picture; whatever stands behind that is nobody's. */
+/** All chunks up to the one that ends the picture. Bytes after it are ignored. */
 function chunksOf(file: Buffer): Chunk[] {
   const chunks: Chunk[] = [];
   for (let at = signature.length; chunks.at(-1)?.type !== "IEND";) {
@@ -53,7 +53,7 @@ function chunksOf(file: Buffer): Chunk[] {
     if (end > file.length) throw new PictureFault("ends too early: a part of the file is missing");
     chunks.push({ type, whole: file.subarray(at, end) });
     at = end;
-    if (chunks.length > mostChunks) throw new PictureFault("has too many chunks");
+    if (chunks.length > maxChunks) throw new PictureFault("has too many chunks");
   }
   return chunks;
 }

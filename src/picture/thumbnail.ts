@@ -1,12 +1,12 @@
 import { openResizer, type Picture } from "./codec.ts";
 
-/** The resizer widens each pixel to sixteen bytes; of a strip that is little. */
+/** The resizer needs sixteen bytes for each pixel, so it gets strips instead of the whole picture. */
 const stripRows = 64;
 const pixelBytes = 4;
 
 /**
- * A square picture out of the middle of a larger or smaller one. In strips: each becomes as narrow as the thumbnail, then
- * all of them together as low as it.
+ * A square picture from the middle of a larger or smaller one. First each strip is resized to the width of the thumbnail, then
+ * all of them together to its height.
  */
 export function thumbnail(picture: Picture, side: number): Picture {
   const resize = openResizer();
