@@ -19,7 +19,7 @@ import { guestWeb } from "#web/guest-web";
 import { web } from "#web/index";
 import { repositoryFiles } from "#web/repository-files";
 
-/** The root: what every request passes, the doors, and the one place where errors become answers. */
+/** The root app: middleware for every request, the doors, and the one place that turns errors into answers. */
 export const app = new Hono<ApiEnv>({ strict: false });
 
 app.use(headLength, readUnreadBody);
@@ -29,7 +29,7 @@ app.use(async (c, next) => {
   await next();
 });
 app.use(keepGuestsApart);
-// Before the next rule: a guest's page is of no origin, and its forms are the guest's affair.
+// Before the next rule: a guest's page has an opaque origin, and the guest must check its own forms.
 app.route("/testdrives", guestWeb);
 app.use(refuseForeignOrigins);
 

@@ -3,7 +3,7 @@ declare module "*.wasm" {
   export default module;
 }
 
-// The packages describe what an instance exports; a Worker imports the module.
+// The packages declare an instance's exports, but a Worker imports the module.
 declare module "@jsquash/png/codec/pkg/squoosh_png_bg.wasm" {
   const module: WebAssembly.Module;
   export default module;

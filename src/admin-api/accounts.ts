@@ -13,7 +13,7 @@ const apiKeyRule = "An API key has 12 to 100 characters: ASCII letters, digits a
 const passwordRule = "A password has 8 to 200 characters.";
 
 const AccountRequest = z.object({
-  // The name travels in Basic credentials and in paths.
+  // The name is used in Basic credentials and in paths.
   username: z.string(nameRule).regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, nameRule),
   email: z.string(emailRule).regex(/^\S+@\S+$/, emailRule),
   displayName: z.string(displayNameRule).min(1, displayNameRule).max(100, displayNameRule).optional(),

@@ -4,7 +4,7 @@ import { factory } from "#admin-api/factory";
 
 const PauseRequest = z.object({ paused: z.boolean() });
 
-/** Whether the sweep removes what it does not need, or leaves it until a restored database was looked at. */
+/** Pauses the sweep's deletions, until an operator has checked a restored database. */
 export const deletions = factory
   .createApp()
   .get("/", async (c) => c.json(await deletionPause(c.env)))

@@ -13,7 +13,7 @@ import { problemsOf } from "#admin-api/problems";
 import { readOnly } from "#admin-api/read-only";
 import { repositoryFiles } from "#admin-api/repository-files";
 
-/** Door 4: the operator's, JSON behind ADMIN_SECRET. scripts/admin.ts and the launcher are its clients. */
+/** Door 4: JSON for the operator, protected by ADMIN_SECRET. scripts/admin.ts and the launcher are its clients. */
 export const adminApi = factory
   .createApp()
   .use(async (c, next) => {

@@ -1,13 +1,13 @@
 import { z } from "zod";
 
-const mostSaid = 5;
+const maxShown = 5;
 
-/** What is wrong with a request, in plain sentences. A schema's message that is no sentence gets its place in the request. */
+/** The problems of a request, one per line. If a schema's message is not a sentence, its path in the request comes first. */
 export function problemsOf({ issues }: z.ZodError): string {
-  const said = issues.slice(0, mostSaid).map(({ path, message }) => {
+  const shown = issues.slice(0, maxShown).map(({ path, message }) => {
     const isSentence = /^[A-Z].*\.$/.test(message);
     return isSentence ? message : `${path.length === 0 ? "" : `${z.core.toDotPath(path)}: `}${message}.`;
   });
-  const more = issues.length - said.length;
-  return [...said, ...(more > 0 ? [`There are ${more} more problems.`] : [])].join("\n");
+  const more = issues.length - shown.length;
+  return [...shown, ...(more > 0 ? [`There are ${more} more problems.`] : [])].join("\n");
 }

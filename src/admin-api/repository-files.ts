@@ -11,7 +11,7 @@ const FilePath = z
     "Give the path of a file in a repository, such as tiny/main/repodata/repomd.xml.",
   );
 
-/** Files of the repositories that this service keeps in its own R2. Write repomd.xml last: readers start there. */
+/** Files of the repositories that this service stores in R2. Write repomd.xml last, because readers start there. */
 export const repositoryFiles = factory
   .createApp()
   .get("/", async (c) => {
