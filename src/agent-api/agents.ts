@@ -21,7 +21,7 @@ export const agents = factory
   })
   .get("/socket", async (c) => {
     if (c.req.header("upgrade")?.toLowerCase() !== "websocket") {
-      throw new AgentRefusal("invalid", "This address speaks WebSocket alone.");
+      throw new AgentRefusal("invalid", "This URL supports only WebSocket.");
     }
     const url = `https://switchboard/?agent=${c.var.agent.id}`;
     return await switchboard(c.env).fetch(url, { headers: { upgrade: "websocket" } });

@@ -11,13 +11,13 @@ const BuildId = z.coerce.number().int().positive();
 
 const buildIdOf = (c: Context<AgentEnv>): number => BuildId.parse(c.req.param("id"));
 
-/** The build that a call is about, and the token of the attempt that makes it: one of this agent's. */
+/** The build of a call, and the token of the attempt, which must be this agent's. */
 export function attemptOf(c: Context<AgentEnv>) {
   const { token, row } = tokenOf(c, buildIdOf(c));
   return { build: buildObject(c.env, row), uid: row.uid, token };
 }
 
-/** The token of an attempt at the build or testdrive of this id, and the row that it belongs to. */
+/** The token of an attempt at the build or testdrive with this id, and the row that it belongs to. */
 export function tokenOf(c: Context<AgentEnv>, id: number) {
   const token = c.req.header(attemptHeader);
   if (!token) throw new AgentRefusal("invalid", `The header ${attemptHeader} is missing.`);
@@ -26,7 +26,7 @@ export function tokenOf(c: Context<AgentEnv>, id: number) {
   return { token, row };
 }
 
-/** The build that a call reads something of. Refused unless the caller holds its current attempt. */
+/** The build whose data a call reads. Refuses a caller that does not hold the current attempt. */
 export async function heldBuild(c: Context<AgentEnv>): Promise<Build> {
   const { build, uid, token } = attemptOf(c);
   accepted(await build.checkAttempt(token));

@@ -4,7 +4,7 @@ import type { Database } from "#storage/db";
 import { AgentRefusal } from "#agent-api/refusal";
 import { factory } from "#agent-api/factory";
 
-/** A bearer token of an agent; the operator made it, or it is AGENT_TOKEN. */
+/** Checks an agent's bearer token: one that the operator created, or AGENT_TOKEN. */
 export const authenticate = factory.createMiddleware(async (c, next) => {
   const agent = await agentOf(c.var.db, c.env, c.req.header("authorization"));
   if (!agent) throw new AgentRefusal("unauthorized");
@@ -23,5 +23,5 @@ export async function agentOf(db: Database, env: Env, authorization: string | un
 export const bearerToken = (authorization: string | undefined): string | undefined =>
   /^bearer (\S+)$/i.exec(authorization ?? "")?.[1];
 
-/** Seldom enough that heartbeats do not become writes. */
+/** Long enough that not every heartbeat causes a write. */
 const noteEveryMs = 20_000;

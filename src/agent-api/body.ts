@@ -3,10 +3,10 @@ import type { z } from "zod";
 import { readWhole } from "#http/whole-body";
 import { AgentRefusal } from "#agent-api/refusal";
 
-/** All messages but one have a few fields. */
+/** All messages but one have only a few fields. */
 const usualBytes = 64 * 1024;
 
-/** A body of at most so many bytes. */
+/** Reads a body of at most `maxBytes`. */
 export async function readBytes(c: Context, maxBytes: number): Promise<Uint8Array> {
   const body = c.req.raw.body;
   const bytes = body ? await readWhole(body, maxBytes) : new Uint8Array();
@@ -14,7 +14,7 @@ export async function readBytes(c: Context, maxBytes: number): Promise<Uint8Arra
   return bytes;
 }
 
-/** A message of the contract. */
+/** Reads a message of the contract. */
 export async function readMessage<Message extends z.ZodType>(
   c: Context,
   message: Message,

@@ -3,7 +3,7 @@ import { heldBuild } from "#agent-api/attempt";
 import { factory } from "#agent-api/factory";
 import { AgentRefusal } from "#agent-api/refusal";
 
-/** The appliance's own files, for the attempt that builds with them alone. */
+/** The appliance's own files, only for the attempt that builds with them. */
 export const contents = factory.createApp().get("/:id/contents/:blobId", async (c) => {
   const wanted = { buildId: (await heldBuild(c)).id, blobId: c.req.param("blobId") };
   const content = await findFrozenContent({ env: c.env, db: c.var.db }, wanted);

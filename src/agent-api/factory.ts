@@ -2,7 +2,7 @@ import { createFactory } from "hono/factory";
 import type { Agent } from "#storage/agents";
 import type { Database } from "#storage/db";
 
-/** What every handler of this door finds on its context. */
+/** The context of every handler of this door. */
 export type AgentEnv = { Bindings: Env; Variables: { db: Database; agent: Agent } };
 
 export const factory = createFactory<AgentEnv>();

@@ -12,7 +12,7 @@ import { preparedRoots } from "#agent-api/prepared-roots";
 import { testdrives } from "#agent-api/testdrives";
 import { visits } from "#agent-api/visits";
 
-/** Door 2: JSON for builder agents, spoken in the messages of src/contract. */
+/** Door 2: JSON for builder agents. Its messages are in src/contract. */
 export const agentApi = factory
   .createApp()
   .use(authenticate)

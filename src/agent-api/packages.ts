@@ -7,7 +7,7 @@ import { AgentRefusal } from "#agent-api/refusal";
 
 const Package = z.object({ blobId: z.uuid(), number: z.coerce.number().int().nonnegative() });
 
-/** The uploaded packages that a build was frozen with, for the attempt that builds with them alone. */
+/** The uploaded packages that a build was frozen with, only for the attempt that builds with them. */
 export const packages = factory.createApp().get("/:id/packages/:blobId/:number/:fileName", async (c) => {
   const { id: buildId } = await heldBuild(c);
   const wanted = Package.safeParse(c.req.param());

@@ -4,7 +4,7 @@ import { heldBuild } from "#agent-api/attempt";
 import { factory } from "#agent-api/factory";
 import { AgentRefusal } from "#agent-api/refusal";
 
-/** Roots that other builds of the same appliance have prepared, for the attempt that builds another format of it. */
+/** Roots that other builds of the same appliance have prepared, for an attempt that builds another format. */
 export const preparedRoots = factory.createApp().get("/:id/prepared/:key", async (c) => {
   const key = PreparedKey.parse(c.req.param("key"));
   const found = await findPrepared({ env: c.env, db: c.var.db }, await heldBuild(c), key);

@@ -13,7 +13,7 @@ const maxDelaySeconds = 24 * 60 * 60;
 const PullRequest = z.object({
   batch_size: z.int().min(1).max(maxBatchSize).default(5),
   visibility_timeout_ms: z.int().min(0).max(maxLeaseMs).optional(),
-  // Its older name, also in milliseconds.
+  // The older name, also in milliseconds.
   visibility_timeout: z.int().min(0).max(maxLeaseMs).optional(),
 });
 const AckRequest = z.object({
@@ -26,9 +26,9 @@ const AckRequest = z.object({
 type GatewayEnv = { Bindings: Env; Variables: Pick<AgentEnv["Variables"], "db"> };
 
 /**
- * Cloudflare's HTTP pull consumer under its own paths, so that an agent speaks one protocol everywhere. Embedded it is
- * the mailbox; in production it hands the call on with QUEUE_API_TOKEN, which could edit every queue of the account and
- * therefore never reaches a build host. Account and queue of the path are the caller's guess and ignored.
+ * Cloudflare's HTTP pull consumer under its own paths, so that an agent uses one protocol everywhere. In embedded mode it
+ * serves the mailbox. In production it forwards the call with QUEUE_API_TOKEN, which could edit every queue of the account
+ * and so must never reach a build host. It ignores the account and queue in the path.
  */
 export const queueGateway = new Hono<GatewayEnv>()
   .use(async (c, next) => {
@@ -66,7 +66,7 @@ async function isAllowed(c: Context<GatewayEnv>): Promise<boolean> {
   return (await agentOf(c.var.db, c.env, authorization)) !== undefined;
 }
 
-/** The body, or what no schema takes. An empty one is an empty object, as at Cloudflare. */
+/** Parses the body. Returns undefined, which no schema accepts, if it is not JSON. An empty body is an empty object, as at Cloudflare. */
 async function jsonOf(c: Context): Promise<unknown> {
   const text = await c.req.text();
   if (text === "") return {};

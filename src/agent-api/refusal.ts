@@ -1,14 +1,14 @@
-/** Why an agent's call is refused. `late`: another attempt has the work, or it is over; stop, and answer nothing more. */
+/** Reasons to refuse an agent's call. `late`: another attempt has the work, or it is over. The agent must stop and send nothing more. */
 const table = {
-  unauthorized: [401, "This is no agent's token."],
-  invalid: [400, "The request is not what the contract says."],
-  wrong_part: [400, "The part's number or size does not fit the file: all but the last have 16 MiB."],
-  wrong_digest: [400, "The SHA-256 is another one than announced; nothing was recorded."],
-  no_image: [404, "There is no image of this build."],
-  no_content: [404, "The build was not frozen with such a content."],
-  no_prepared_root: [404, "No such root of this appliance was given away, or it was too long ago."],
-  no_package: [404, "The build was not frozen with such a package."],
-  no_upload: [409, "Open the upload first; a complete one takes no more parts."],
+  unauthorized: [401, "Invalid agent token."],
+  invalid: [400, "The request does not match the contract."],
+  wrong_part: [400, "The part's number or size does not match the file: every part but the last has 16 MiB."],
+  wrong_digest: [400, "The part does not have the SHA-256 of the header. It was not recorded."],
+  no_image: [404, "The build has no image."],
+  no_content: [404, "The build was not frozen with this content."],
+  no_prepared_root: [404, "No build of this appliance has shared this root, or it has expired."],
+  no_package: [404, "The build was not frozen with this package."],
+  no_upload: [409, "Open the upload first. A completed upload accepts no more parts."],
   incomplete: [409, "An artifact is not complete."],
   late: [410, "This attempt is over."],
   too_large: [413, "The body is too large for this call."],
@@ -28,7 +28,7 @@ export class AgentRefusal extends Error {
   }
 }
 
-/** The answer of an object, or its refusal: objects refuse by value, since RPC loses the class of an error. */
+/** Returns the answer of an object, or throws its refusal. Objects refuse by value, because RPC loses the class of an error. */
 export function accepted<T extends object>(answer: T): Exclude<T, { refused: string }> {
   if (isRefused(answer)) throw new AgentRefusal(codeOf(answer.refused));
   return answer as Exclude<T, { refused: string }>;

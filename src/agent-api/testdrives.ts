@@ -20,7 +20,7 @@ export const testdrives = factory
 
     return c.json<z.infer<typeof TestdriveClaimAnswer>>({ testdrive: claimed ?? null });
   })
-  // Of the build that the session boots, while the agent holds the session.
+  // The image that the session boots, while the agent holds the session.
   .get("/:id/image", async (c) => {
     const { token, row } = tokenOf(c, TestdriveId.parse(c.req.param("id")));
     const { buildId } = accepted(await testdriveObject(c.env, row).heldBuild(c.var.agent.id, token));
@@ -34,10 +34,10 @@ export const testdrives = factory
   .get("/:id/control", (c) => openSocket(c, "control"))
   .get("/:id/viewers/:viewer", (c) => openSocket(c, `viewer/${encodeURIComponent(c.req.param("viewer"))}`));
 
-/** The session's object is the other end; it knows the attempt's token. */
+/** Opens a socket to the session's object, which checks the attempt's token. */
 async function openSocket(c: Context<AgentEnv>, side: string): Promise<Response> {
   if (c.req.header("upgrade")?.toLowerCase() !== "websocket") {
-    throw new AgentRefusal("invalid", "This address speaks WebSocket alone.");
+    throw new AgentRefusal("invalid", "This URL supports only WebSocket.");
   }
   const { token, row } = tokenOf(c, TestdriveId.parse(c.req.param("id")));
   const url = `https://testdrive/${side}?agent=${c.var.agent.id}`;
@@ -47,7 +47,7 @@ async function openSocket(c: Context<AgentEnv>, side: string): Promise<Response>
   return answer;
 }
 
-/** An answer about modified files, passed on while it arrives. */
+/** Passes an answer about modified files on while it arrives. */
 async function bringAnswer(c: Context<AgentEnv>, request: string): Promise<Response> {
   const { row } = tokenOf(c, TestdriveId.parse(c.req.param("id")));
   const url = `https://testdrive/modified/answers/${encodeURIComponent(request)}?agent=${c.var.agent.id}`;

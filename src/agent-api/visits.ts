@@ -5,7 +5,7 @@ import { tokenOf } from "#agent-api/attempt";
 import { factory, type AgentEnv } from "#agent-api/factory";
 import { AgentRefusal } from "#agent-api/refusal";
 
-/** Visitors of a guest's web server: the body of one's request, and what the guest answers. Both are streams. */
+/** Requests to a guest's web server: the body of a visitor's request and the guest's answer, both as streams. */
 export const visits = factory
   .createApp()
   .get("/:id/visits/:visit/body", (c) => passOn(c))
@@ -16,7 +16,7 @@ const Visit = z.object({
   visit: z.string().regex(/^[\w-]{1,64}$/),
 });
 
-/** The session's object joins the streams; it knows the attempt's token. */
+/** Passes the request on to the session's object, which checks the attempt's token and joins the streams. */
 async function passOn(c: Context<AgentEnv>): Promise<Response> {
   const { id, visit } = Visit.parse(c.req.param());
   const { row } = tokenOf(c, id);
