@@ -1,10 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  parseChanges,
-  parseMetadata,
-  shownPermissions,
-  type GivenMetadata,
-} from "#domain/contents/overlay-file-metadata";
+import { shownPermissions } from "#documents/permissions";
+import { parseChanges, parseMetadata, type GivenMetadata } from "#domain/contents/overlay-file-metadata";
 import { Refusal } from "#domain/refusal";
 
 const refused = (given: GivenMetadata) => expect(() => parseChanges(given)).toThrow(Refusal);

@@ -106,9 +106,6 @@ function parseEnabled(text: string): boolean {
   return /^(true|1)$/i.test(text);
 }
 
-/** The bits without a leading zero, as the original showed them. */
-export const shownPermissions = (permissions: number): string => permissions.toString(8).padStart(3, "0");
-
 function bitsOfListing(text: string): number | undefined {
   const listing = /^-?([r-][w-][xsS-])([r-][w-][xsS-])([r-][w-][xtT-])$/.exec(text);
   if (!listing) return undefined;
