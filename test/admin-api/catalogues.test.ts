@@ -9,7 +9,7 @@ beforeAll(loadTemplates);
 const errorOf = async (answer: Response) => ((await answer.json()) as { error: { code: string } }).error.code;
 
 describe("PUT catalogues", () => {
-  it("can be loaded again without changing the ids of its repositories", async () => {
+  it("keeps repository ids when a catalogue is loaded again", async () => {
     const tux = await signedIn();
     const { appliance } = await readXml(await tux.post("/appliances", { clone_from: 1, arch: "x86_64" }));
 
@@ -19,7 +19,7 @@ describe("PUT catalogues", () => {
     expect(status.state).toBe("ok");
   });
 
-  it("hides a template that left, which stays readable as a parent", async () => {
+  it("hides a removed template, which can still be read as a parent", async () => {
     const tux = await signedIn();
     const [first, second] = tiny.sets;
     const shorter = { ...tiny, sets: [{ ...first, templates: first?.templates.slice(0, 1) }, second] };
@@ -32,7 +32,7 @@ describe("PUT catalogues", () => {
     await loadTemplates();
   });
 
-  it("refuses another catalogue's template ids and ids that belong to people", async () => {
+  it("refuses template ids of another catalogue or of user appliances", async () => {
     const foreign = { ...tiny, name: "other", sets: tiny.sets.map((set) => ({ ...set, name: `other-${set.name}` })) };
     const [set] = tiny.sets;
     const template = { ...set?.templates[0], applianceId: 1000 };
@@ -42,7 +42,7 @@ describe("PUT catalogues", () => {
     expect(await errorOf(await operate("PUT", "/catalogues/tiny", high))).toBe("invalid_value");
   });
 
-  it("needs the admin secret", async () => {
+  it("requires the admin secret", async () => {
     const answer = await visit("/admin/health", { headers: { authorization: "Bearer wrong" } });
 
     expect(answer.status).toBe(401);
@@ -50,13 +50,13 @@ describe("PUT catalogues", () => {
 });
 
 describe("GET health", () => {
-  it("says that the database answers and WASM runs", async () => {
+  it("reports that the database answers and WASM runs", async () => {
     expect(await (await operate("GET", "/health")).json()).toMatchObject({ ok: true, wasm: true });
   });
 });
 
-describe("accounts", () => {
-  it("are made once, listed without secrets, and get a new key that kills the old one", async () => {
+describe("admin accounts", () => {
+  it("creates an account, lists it without secrets and renews its key", async () => {
     const made = (await (
       await operate("POST", "/accounts", { username: "rhea", email: "rhea@example.org" })
     ).json()) as { apiKey: string };
@@ -74,8 +74,8 @@ describe("accounts", () => {
 const statusWith = async (key: string) =>
   (await visit("/api/v2/user/account", { headers: { authorization: `Basic ${btoa(`rhea:${key}`)}` } })).status;
 
-describe("repository files", () => {
-  it("are stored, listed and removed by path", async () => {
+describe("catalogue repository files", () => {
+  it("stores, lists and removes files by path", async () => {
     const path = "/repositories/tiny/main/repodata/repomd.xml";
     await operate("PUT", path, { a: 1 });
 

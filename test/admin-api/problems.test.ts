@@ -13,7 +13,7 @@ async function complaint(method: string, path: string, body: unknown): Promise<s
 
 const ada = { username: "ada", email: "ada@example.org" };
 
-describe("what the operator's door refuses", () => {
+describe("error messages of the admin API", () => {
   it.each([
     ["/accounts", { ...ada, username: "Bad Name" }, /^An account name has 1 to 64 letters, .* a digit\.$/],
     ["/accounts", { ...ada, email: "nonsense" }, /^Give an email address, such as ada@example\.org\.$/],
@@ -23,11 +23,11 @@ describe("what the operator's door refuses", () => {
     ["/accounts", { username: "Bad Name" }, /^An account name .*\.\nGive an email address, .*\.$/],
     ["/agents", { name: "" }, /^An agent's name has 1 to 63 lower-case letters, .*\.$/],
     ["/agents", {}, /^An agent's name has .*\.$/],
-  ])("is a plain sentence: %s %j", async (path, body, sentence) => {
+  ])("explains in plain sentences what is wrong: %s %j", async (path, body, sentence) => {
     expect(await complaint("POST", path, body)).toMatch(sentence);
   });
 
-  it("names the place in a catalogue, and not every one", async () => {
+  it("names the wrong place in a catalogue, and only the first ones", async () => {
     const { sets } = tiny;
     const nameless = sets.map((set) => ({ ...set, name: undefined }));
     expect(await complaint("PUT", "/catalogues/tiny", { ...tiny, sets: nameless })).toMatch(/^sets\[0\]\.name: .*\.\n/);

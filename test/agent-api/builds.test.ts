@@ -17,13 +17,13 @@ beforeEach(async () => {
   tux = await signedIn();
 });
 
-/** A result that lists so many packages. */
+/** A result that lists `count` packages. */
 const listing = (count: number) => ({ ...result, installed: Array.from({ length: count }, () => result.installed[0]) });
 
-describe("the agent door", () => {
+describe("the agent API", () => {
   it.each([
     ["no token", undefined],
-    ["another token", "Bearer nonsense"],
+    ["an unknown token", "Bearer nonsense"],
     ["an API key", `Basic ${btoa("tux:key")}`],
   ])("refuses %s as JSON", async (_what, authorization) => {
     const answer = await visit("/agent/builds/claim", {
@@ -34,14 +34,14 @@ describe("the agent door", () => {
     expect(await codeOf(answer)).toEqual([401, "unauthorized"]);
   });
 
-  it("refuses a message that is longer than any of its kind, also when nothing else is wrong with it", async () => {
+  it("refuses a message above the size limit of its kind", async () => {
     const agent = await fakeAgent();
     const body = JSON.stringify({ capabilities }) + " ".repeat(64 * 1024);
 
     expect(await codeOf(await agent.call("POST", "/builds/claim", { body }))).toEqual([413, "too_large"]);
   });
 
-  it("takes the long list of a large image's packages, within reason", async () => {
+  it("accepts long package lists up to a limit", async () => {
     const { attempt } = await runningBuild(tux);
 
     expect(await codeOf(await attempt.call("finish", listing(20_000)))).toEqual([409, "incomplete"]);
@@ -49,21 +49,21 @@ describe("the agent door", () => {
   });
 
   it.each([
-    ["no JSON", "{"],
-    ["what the contract does not say", JSON.stringify({ capabilities: { arches: ["arm"] } })],
+    ["invalid JSON", "{"],
+    ["a value outside the contract", JSON.stringify({ capabilities: { arches: ["arm"] } })],
   ])("refuses %s", async (_what, body) => {
     const agent = await fakeAgent();
 
     expect(await codeOf(await agent.call("POST", "/builds/claim", { body }))).toEqual([400, "invalid"]);
   });
 
-  it("refuses a call about a build without an attempt token", async () => {
+  it("requires an attempt token in calls about a build", async () => {
     const { buildId, agent } = await runningBuild(tux);
 
     expect(await codeOf(await agent.call("POST", `/builds/${buildId}/release`))).toEqual([400, "invalid"]);
   });
 
-  it("calls an attempt late when there is no such build", async () => {
+  it("answers late for an attempt at an unknown build", async () => {
     const { agent } = await runningBuild(tux);
 
     const headers = { "x-kiln-attempt": "token" };
@@ -74,7 +74,7 @@ describe("the agent door", () => {
 });
 
 describe("a build", () => {
-  it("goes from claim over heartbeat, log, upload and finish to a download", async () => {
+  it("runs from claim through heartbeat, log and upload to a download", async () => {
     const { buildId, attempt } = await runningBuild(tux);
     const image = bytesOf("a bootable image");
 
@@ -95,7 +95,7 @@ describe("a build", () => {
 });
 
 describe("the end of an attempt", () => {
-  it("is answered the same when it is said twice", async () => {
+  it("gives the same answer when it is reported twice", async () => {
     const { buildId, attempt } = await runningBuild(tux);
     await attempt.uploads(bytesOf("image"));
 
@@ -105,7 +105,7 @@ describe("the end of an attempt", () => {
     expect((await findAnyBuild(db, buildId))?.status).toBe("finished");
   });
 
-  it("tells the owner in what the image differs from the frozen packages", async () => {
+  it("tells the owner how the image differs from the frozen packages", async () => {
     const buildId = await startBuild(tux, await createAppliance(tux));
     const remark = "The image differs from what was resolved: 1 missing (hello-1.1-1.noarch).";
 
@@ -115,7 +115,7 @@ describe("the end of an attempt", () => {
     expect(build).toMatchObject({ state: "finished", message: `Finished. ${remark}` });
   });
 
-  it.each(artifactNames)("is no finish while the upload of %s is not complete", async (missing) => {
+  it.each(artifactNames)("refuses to finish while the upload of %s is incomplete", async (missing) => {
     const { buildId, attempt } = await runningBuild(tux);
     const others = artifactNames.filter((name) => name !== missing);
     for (const name of others) await attempt.uploadsArtifact(name, bytesOf(`the bytes of ${name}`));
@@ -130,7 +130,7 @@ describe("the end of an attempt", () => {
     expect([sizes?.fileSize, sizes?.filesSize, sizes?.filesIndexSize]).toContain(5);
   });
 
-  it("fails at once when KIWI said no, also when it is said twice", async () => {
+  it("fails immediately when KIWI reports an error, also when reported twice", async () => {
     const { buildId, attempt } = await runningBuild(tux);
     const failure = { kind: "failed", reason: "Problem: nothing provides libfoo needed by hello" };
 
@@ -140,7 +140,7 @@ describe("the end of an attempt", () => {
     expect(await findAnyBuild(db, buildId)).toMatchObject({ status: "failed", message: failure.reason });
   });
 
-  it("gives the build back at once when the agent stops", async () => {
+  it("requeues the build immediately when the agent stops", async () => {
     const { buildId, agent, attempt } = await runningBuild(tux);
 
     await attempt.call("release");
@@ -150,7 +150,7 @@ describe("the end of an attempt", () => {
 });
 
 describe("PUT builds/:id/log", () => {
-  it("refuses more than 64 KiB at once", async () => {
+  it("refuses more than 64 KiB in one request", async () => {
     const { attempt } = await runningBuild(tux);
 
     expect(await codeOf(await attempt.writesLog(0, new Uint8Array(64 * 1024 + 1)))).toEqual([413, "too_large"]);

@@ -27,7 +27,7 @@ describe("cancelling", () => {
     webSocket?.close();
   });
 
-  it("pokes every agent's socket when a build starts", async () => {
+  it("notifies every agent's socket when a build starts", async () => {
     const agent = await fakeAgent();
     const { webSocket } = await agent.call("GET", "/socket", { headers: { upgrade: "websocket" } });
     const heard: unknown[] = [];
@@ -41,7 +41,7 @@ describe("cancelling", () => {
     webSocket?.close();
   });
 
-  it("refuses the socket's address to who does not speak WebSocket", async () => {
+  it("refuses a request for the socket that is not a WebSocket upgrade", async () => {
     const agent = await fakeAgent();
 
     expect(await codeOf(await agent.call("GET", "/socket"))).toEqual([400, "invalid"]);

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 
 describe("POST builds/claim", () => {
-  it("hands out the frozen input and the times of earlier builds", async () => {
+  it("returns the frozen input and the durations of earlier builds", async () => {
     const { applianceId, agent } = await createBuild(tux);
     const buildId = await startBuild(tux, applianceId);
 
@@ -31,7 +31,7 @@ describe("POST builds/claim", () => {
     expect(claim.earlierPhases).toEqual([{ "Preparing the build": 30, "Installing software": 90 }]);
   });
 
-  it("hands out the times of others in the same type for an appliance that was never built", async () => {
+  it("uses durations of other appliances' builds for a first build", async () => {
     const { agent } = await createBuild(tux, bytesOf("image"), {
       steps: [{ phase: "Uploading the image", seconds: 7 }],
     });
@@ -42,7 +42,7 @@ describe("POST builds/claim", () => {
     expect(claim.earlierPhases[0]).toEqual({ "Uploading the image": 7 });
   });
 
-  it("hands out the oldest build first", async () => {
+  it("returns the oldest build first", async () => {
     const agent = await fakeAgent();
     while (await agent.claims());
     const first = await startBuild(tux, await createAppliance(tux));
@@ -54,10 +54,10 @@ describe("POST builds/claim", () => {
   });
 
   it.each([
-    ["type", { imageTypes: ["iso"] }],
+    ["image type", { imageTypes: ["iso"] }],
     ["architecture", { arches: ["i586"] }],
-    ["type at all", { imageTypes: [] }],
-  ])("keeps from an agent what it cannot do: %s", async (_what, can) => {
+    ["type, if the agent supports none", { imageTypes: [] }],
+  ])("offers an agent no build of an unsupported %s", async (_what, can) => {
     await startBuild(tux, await createAppliance(tux), { image_type: "oem" });
     const agent = await fakeAgent();
 
@@ -67,7 +67,7 @@ describe("POST builds/claim", () => {
     expect(await answer.json()).toEqual({ build: null });
   });
 
-  it("gives one build to one of two agents that ask at once", async () => {
+  it("gives a build to only one of two concurrent agents", async () => {
     const agents = [await fakeAgent(), await fakeAgent()];
     for (const agent of agents) while (await agent.claims());
     const buildId = await startBuild(tux, await createAppliance(tux));
@@ -78,7 +78,7 @@ describe("POST builds/claim", () => {
     expect(claims.filter((attempt) => attempt === undefined)).toHaveLength(1);
   });
 
-  it("goes on with the next build when the input of the oldest cannot be read", async () => {
+  it("skips the oldest build if its input cannot be read", async () => {
     const agent = await fakeAgent();
     while (await agent.claims());
     const broken = await startBuild(tux, await createAppliance(tux));
@@ -96,7 +96,7 @@ describe("POST builds/claim", () => {
     expect(seen).toMatchObject({ state: "error", message: "The service could not read what to build." });
   });
 
-  it("hands out the packages that the software resolved to, and a description that asks for these", async () => {
+  it("returns the resolved packages and a description that lists them", async () => {
     const applianceId = await createAppliance(tux);
     await tux.post(`/appliances/${applianceId}/cmd/add_package`, { name: "hello" });
     const buildId = await startBuild(tux, applianceId, { image_type: "iso" });
@@ -123,7 +123,7 @@ describe("POST builds/claim", () => {
 });
 
 describe("POST hello", () => {
-  it("ends the leases that the agent still holds, and only its own", async () => {
+  it("ends the leases that this agent still holds, and no others", async () => {
     const mine = await runningBuild(tux);
     const others = await runningBuild(tux);
 

@@ -1,4 +1,4 @@
-/** The appliance's own files, as the agent that builds with them gets them. */
+/** The appliance's own files, as the agent downloads them for a build. */
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, it } from "vitest";
 import { attemptHeader } from "#contract/index";
@@ -30,7 +30,7 @@ async function building(content = "hello") {
   return { tux, applianceId, file, agent, attempt, frozen };
 }
 
-it("are frozen with their places and owners, and read with the attempt's token", async () => {
+it("freezes files with their paths and owners for the attempt", async () => {
   const { agent, attempt, frozen } = await building();
 
   expect(frozen).toMatchObject({ path: "/etc/motd", mode: 0o640, owner: "root", group: "wheel", size: 5 });
@@ -40,14 +40,14 @@ it("are frozen with their places and owners, and read with the attempt's token",
   expect(attempt.claim.input.description["config.sh"]).toContain("'/etc/motd' '0640' 'root' 'wheel'");
 });
 
-it("stay for the build when the appliance loses them", async () => {
+it("keeps frozen files for a build after the appliance's are deleted", async () => {
   const { tux, file, agent, attempt, frozen } = await building();
   await tux.delete(`/files/${file.id}`);
   await sweep({ scheduledTime: Date.now() + 2 * 60 * 60_000, cron: "* * * * *", noRetry() {} }, env);
   expect(await bytesIn(await fetchContent(agent, attempt, frozen.blobId))).toEqual(bytesOf("hello"));
 });
 
-it("are for the attempt that builds with them, and no one else", async () => {
+it("serves frozen files only to the attempt that builds with them", async () => {
   const [one, other] = [await building("one"), await building("other")];
   const foreign = await fetchContent(one.agent, one.attempt, other.frozen.blobId);
   expect([foreign.status, await foreign.json()]).toMatchObject([404, { error: { code: "no_content" } }]);
@@ -58,7 +58,7 @@ it("are for the attempt that builds with them, and no one else", async () => {
   expect((await visit(`/agent${path}`, { headers: { [attemptHeader]: one.attempt.claim.token } })).status).toBe(401);
 });
 
-it("leave out what is switched off, and have the pictures with them", async () => {
+it("omits disabled files and includes the pictures", async () => {
   const tux = await signedIn();
   const applianceId = await createAppliance(tux);
   await uploadFile(tux, applianceId, "off", { query: { enabled: "false" } });
@@ -75,7 +75,7 @@ it("leave out what is switched off, and have the pictures with them", async () =
   expect(await bytesIn(logo)).toEqual(picture);
 });
 
-it("come with hashes, and never with a password", async () => {
+it("freezes password hashes and no passwords", async () => {
   const tux = await signedIn();
   const applianceId = await createAppliance(tux);
   const configuration = `<configuration><databases><database><type>mysql</type><users><user><username>shop</username>

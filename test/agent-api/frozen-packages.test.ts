@@ -1,4 +1,4 @@
-/** Packages of uploads that a build was frozen with, after their upload is deleted or replaced. */
+/** Uploaded packages that a build was frozen with, after their upload is deleted or replaced. */
 import { env } from "cloudflare:workers";
 import { packTar } from "modern-tar";
 import { beforeAll, expect, it } from "vitest";
@@ -16,7 +16,7 @@ const base = "tiny-1.0";
 const minuteMs = 60_000;
 beforeAll(loadTemplates);
 
-/** A run of the sweeper so much later; R2's own clock does not follow. */
+/** Runs the sweep as if this many minutes had passed; R2's own clock does not follow. */
 const sweepIn = (minutes: number) =>
   sweep({ scheduledTime: Date.now() + minutes * minuteMs, cron: "* * * * *", noRetry() {} }, env);
 
@@ -40,7 +40,7 @@ async function building(tux: Client, name: string) {
   return { applianceId, buildId, agent, attempt, get: () => fetched(agent, attempt, name) };
 }
 
-/** As the agent asks for a frozen package: by its location, with the tokens of agent and attempt. */
+/** Requests a frozen package as the agent does: by its location, with the tokens of agent and attempt. */
 async function fetched(agent: FakeAgent, { claim }: Attempt, name: string) {
   const frozen = claim.input.packages.find((one) => one.name === name) ?? expect.fail(`${name} is not frozen`);
   const path = `/builds/${claim.buildId}/${frozen.location}`;
@@ -53,7 +53,7 @@ const locationIn = ({ claim }: Attempt, name: string) =>
 
 const blobKeys = async () => (await env.BLOBS.list({ prefix: uploadsPrefix })).objects.map(({ key }) => key);
 
-it("can be resolved when the upload is answered, the second like the first", async () => {
+it("resolves each uploaded package as soon as its upload is answered", async () => {
   const tux = await signedIn();
   await uploads(tux, rpmOf("a-first"));
   const applianceId = await createAppliance(tux);
@@ -72,7 +72,7 @@ it.each<[string, (file: Uint8Array<ArrayBuffer>) => Promise<Uint8Array<ArrayBuff
     "an archive",
     async (body) => Uint8Array.from(await packTar([{ header: { name: "a.rpm", size: body.byteLength }, body }])),
   ],
-])("are there until the build is over and an hour, when the upload was %s and is deleted", async (_, made) => {
+])("keeps packages of %s until an hour after the build", async (_, made) => {
   const tux = await signedIn();
   const file = rpmOf("own-note");
   const earlier = new Set(await blobKeys());
@@ -94,7 +94,7 @@ it.each<[string, (file: Uint8Array<ArrayBuffer>) => Promise<Uint8Array<ArrayBuff
   expect(await ownKeys()).toEqual([]);
 });
 
-it("are the frozen bytes also when the upload is replaced", async () => {
+it("keeps the frozen bytes when the upload is replaced", async () => {
   const tux = await signedIn();
   const [early, late] = [rpmOf("own-note", { payload: "early" }), rpmOf("own-note", { payload: "the later one" })];
   const rpm = await uploads(tux, early);
@@ -110,7 +110,7 @@ it("are the frozen bytes also when the upload is replaced", async () => {
   expect(await getLate()).toEqual(late);
 });
 
-it("are read by the attempt that was frozen with them, and nothing else of the upload's account is", async () => {
+it("serves a frozen package only to the attempt frozen with it", async () => {
   const [tux, rhea] = [await signedIn(), await signedIn()];
   await uploads(tux, rpmOf("own-note"));
   await uploads(tux, rpmOf("a-secret"));
@@ -131,7 +131,7 @@ it("are read by the attempt that was frozen with them, and nothing else of the u
   expect(await status("packages/x/0/a.rpm")).toBe(404);
 });
 
-it("are there for a build whose start was interrupted after its row", async () => {
+it("serves packages to a build whose start was interrupted after its row", async () => {
   const tux = await signedIn();
   const file = rpmOf("own-note");
   await uploads(tux, file);

@@ -1,4 +1,4 @@
-/** What a frozen input says of the signatures of its repositories, and of its time. */
+/** The signatures of repositories and the source date in a frozen input. */
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, it } from "vitest";
 import { loadTemplates } from "../support/catalogue.ts";
@@ -19,7 +19,7 @@ async function claimedInput() {
   return { ...claim.input, editedSeconds: Math.floor((edited ?? 0) / 1000) };
 }
 
-it("says that nobody signs a repository, and with whose keys the others are signed", async () => {
+it("lists each repository's signing keys, or null if it is unsigned", async () => {
   const unsigned = await claimedInput();
   expect(unsigned.repositories.map(({ trust }) => trust)).toEqual(unsigned.repositories.map(() => null));
 
@@ -37,7 +37,7 @@ it("says that nobody signs a repository, and with whose keys the others are sign
   });
 });
 
-it("has the time of the last change, not that of the build", async () => {
+it("uses the time of the last change as its source date", async () => {
   const { sourceDate, editedSeconds } = await claimedInput();
   expect(sourceDate).toBeGreaterThanOrEqual(editedSeconds);
   expect(sourceDate).toBeLessThanOrEqual(Math.ceil(Date.now() / 1000));

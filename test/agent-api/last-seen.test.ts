@@ -4,7 +4,7 @@ import { operate, signedIn, visit } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { fakeAgent, type Attempt, type FakeAgent } from "../support/fake-agent.ts";
 
-/** When the operator reads that an agent was last seen. */
+/** The time of an agent's last call, as the operator sees it. */
 
 const minuteMs = 60_000;
 let agent: FakeAgent;
@@ -42,16 +42,16 @@ const calls: [string, () => Promise<Response>][] = [
   ],
 ];
 
-describe("an agent was last seen", () => {
+describe("an agent's last_seen_at", () => {
   beforeEach(() => noteSeen(3 * minuteMs));
 
-  it.each(calls)("at its last %s", async (_, call) => {
+  it.each(calls)("follows its last %s", async (_, call) => {
     expect(await agoMs()).toBeGreaterThan(2 * minuteMs);
     expect((await call()).status).toBe(200);
     expect(await agoMs()).toBeLessThan(minuteMs);
   });
 
-  it("at its last ping, for which no row is written", async () => {
+  it("follows its last ping, although a ping writes no row", async () => {
     const { webSocket } = await agent.call("GET", "/socket", { headers: { upgrade: "websocket" } });
     if (!webSocket) throw new Error("there is no socket");
     webSocket.accept();
@@ -67,7 +67,7 @@ describe("an agent was last seen", () => {
     webSocket.close();
   });
 
-  it("less than 20 seconds ago, then no call writes that again", async () => {
+  it("is not written again within 20 seconds", async () => {
     await noteSeen(10_000);
     const before = await noted();
     for (const [, call] of calls) await call();

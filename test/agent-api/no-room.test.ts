@@ -13,7 +13,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it("gives an agent without room on its disk no build, and says after a while why the build waits", async () => {
+it("gives an agent without disk space no build, and explains why", async () => {
   const tux = await signedIn();
   await env.DB.prepare("UPDATE agents SET capabilities = NULL").run();
   const agent = await fakeAgent();

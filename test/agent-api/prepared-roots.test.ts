@@ -1,4 +1,4 @@
-/** Roots that builds give each other, for other formats of one version. */
+/** Prepared roots: a build shares its root with builds of other formats of the same version. */
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { attemptHeader, partDigestHeader } from "#contract/index";
@@ -29,14 +29,14 @@ beforeEach(async () => {
   other = await fakeAgent();
 });
 
-const another = (applianceId: number, imageType: string): Promise<number> =>
+const startOther = (applianceId: number, imageType: string): Promise<number> =>
   startBuild(tux, applianceId, { image_type: imageType, multi: "true" });
 
-const askFor = (agent: FakeAgent, { claim }: Attempt, wanted = key, token = claim.token) =>
+const requestRoot = (agent: FakeAgent, { claim }: Attempt, wanted = key, token = claim.token) =>
   agent.call("GET", `/builds/${claim.buildId}/prepared/${wanted}`, { headers: { [attemptHeader]: token } });
 
-/** An appliance whose first format has given its root away. */
-async function given() {
+/** An appliance whose first build has shared its root. */
+async function sharedRoot() {
   const applianceId = await createAppliance(tux);
   const buildId = await startBuild(tux, applianceId);
   const attempt = await one.claimsBuild(buildId);
@@ -58,38 +58,38 @@ const preparedBlobs = async (uid: string) => {
 };
 
 describe("a prepared root", () => {
-  it("is got by another format of the appliance, with its digest", async () => {
-    const { applianceId } = await given();
-    const attempt = await other.claimsBuild(await another(applianceId, "iso"));
+  it("is served with its digest to startOther format's build", async () => {
+    const { applianceId } = await sharedRoot();
+    const attempt = await other.claimsBuild(await startOther(applianceId, "iso"));
 
-    const answer = await askFor(other, attempt);
+    const answer = await requestRoot(other, attempt);
 
     expect([answer.status, answer.headers.get(partDigestHeader)]).toEqual([200, sha256(archive)]);
     expect(answer.headers.get("content-length")).toBe(String(archive.byteLength));
     expect(new Uint8Array(await answer.arrayBuffer())).toEqual(archive);
   });
 
-  it("is for builds of that appliance, while they run, and no one else", async () => {
-    const { applianceId } = await given();
-    const attempt = await other.claimsBuild(await another(applianceId, "iso"));
+  it("is served only to builds of its appliance while they run", async () => {
+    const { applianceId } = await sharedRoot();
+    const attempt = await other.claimsBuild(await startOther(applianceId, "iso"));
     const theirs = await other.claimsBuild(await startBuild(tux, await createAppliance(tux)));
 
     const answers = [
-      askFor(other, theirs),
-      askFor(other, attempt, "b".repeat(64)),
-      askFor(other, attempt, "..%2f..%2finputs"),
-      askFor(other, attempt, key, "another-token"),
+      requestRoot(other, theirs),
+      requestRoot(other, attempt, "b".repeat(64)),
+      requestRoot(other, attempt, "..%2f..%2finputs"),
+      requestRoot(other, attempt, key, "another-token"),
       other.call("GET", `/builds/${attempt.claim.buildId}/prepared/${key}`),
       visit(`/agent/builds/${attempt.claim.buildId}/prepared/${key}`),
     ];
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([404, 404, 400, 410, 400, 401]);
     await attempt.call("fail", { kind: "failed", reason: "no" });
-    expect((await askFor(other, attempt)).status).toBe(410);
+    expect((await requestRoot(other, attempt)).status).toBe(410);
   });
 
-  it("is the latest one that was given under its key", async () => {
-    const { applianceId } = await given();
-    const second = await other.claimsBuild(await another(applianceId, "iso"));
+  it("is replaced by a later one with the same key", async () => {
+    const { applianceId } = await sharedRoot();
+    const second = await other.claimsBuild(await startOther(applianceId, "iso"));
     await second.uploads(bytesOf("a medium"));
     await second.uploadsArtifact("prepared", bytesOf("the same, elsewhere"));
     await second.finishes({ prepared: { key } });
@@ -97,21 +97,21 @@ describe("a prepared root", () => {
     const third = await other.claimsBuild(
       await startBuild(tux, applianceId, { image_type: "iso", multi: "true", force: "true" }),
     );
-    const got = new Uint8Array(await (await askFor(other, third)).arrayBuffer());
+    const got = new Uint8Array(await (await requestRoot(other, third)).arrayBuffer());
     expect(got).toEqual(bytesOf("the same, elsewhere"));
   });
 
-  it("is nothing without its key, or without its upload, and no build fails for that", async () => {
+  it("is missing without its key or upload, and the build still finishes", async () => {
     const applianceId = await createAppliance(tux);
     const attempt = await one.claimsBuild(await startBuild(tux, applianceId));
     await attempt.uploads(bytesOf("an image"));
     expect((await attempt.finishes({ prepared: { key } })).status).toBe(200);
-    const second = await other.claimsBuild(await another(applianceId, "iso"));
-    expect((await askFor(other, second)).status).toBe(404);
+    const second = await other.claimsBuild(await startOther(applianceId, "iso"));
+    expect((await requestRoot(other, second)).status).toBe(404);
   });
 
-  it("stays for KEEP_PREPARED_HOURS and goes then, its blob too", async () => {
-    const { buildId, uid } = await given();
+  it("is deleted with its blob after KEEP_PREPARED_HOURS", async () => {
+    const { buildId, uid } = await sharedRoot();
     await sweepIn(23);
     expect(await preparedBlobs(uid)).toBe(1);
     await sweepIn(25);
@@ -119,23 +119,23 @@ describe("a prepared root", () => {
     expect((await findAnyBuild(db, buildId))?.status).toBe("finished");
   });
 
-  it("goes with the build that it was made for", async () => {
-    const { applianceId, buildId } = await given();
-    const attempt = await other.claimsBuild(await another(applianceId, "iso"));
+  it("is deleted with the build that shared it", async () => {
+    const { applianceId, buildId } = await sharedRoot();
+    const attempt = await other.claimsBuild(await startOther(applianceId, "iso"));
     expect((await tux.delete(`/builds/${buildId}`)).status).toBe(200);
-    expect((await askFor(other, attempt)).status).toBe(404);
+    expect((await requestRoot(other, attempt)).status).toBe(404);
     await sweepIn(0);
-    expect((await askFor(other, attempt)).status).toBe(404);
+    expect((await requestRoot(other, attempt)).status).toBe(404);
   });
 });
 
 describe("a claim", () => {
-  it("says that the root is worth sharing when other formats are there, and agents to share it with", async () => {
+  it("shares its root if other formats exist and agents can use it", async () => {
     const applianceId = await createAppliance(tux);
     const first = await one.claimsBuild(await startBuild(tux, applianceId));
     await first.uploads(bytesOf("an image"));
     await first.finishes();
-    const second = await one.claimsBuild(await another(applianceId, "iso"));
+    const second = await one.claimsBuild(await startOther(applianceId, "iso"));
 
     expect([first.claim.sharesRoot, second.claim.sharesRoot]).toEqual([undefined, true]);
     const row = await findAnyBuild(db, second.claim.buildId);
@@ -149,8 +149,8 @@ describe("a claim", () => {
 });
 
 describe("multi=true", () => {
-  it("waits for the first format of the version that was begun last", async () => {
-    const { applianceId } = await given(); // 0.0.1
+  it("waits for the first format of the newest version", async () => {
+    const { applianceId } = await sharedRoot(); // 0.0.1
     const next = await startBuild(tux, applianceId); // 0.0.2
     const answer = await tux.post("/running_builds", { appliance_id: applianceId, image_type: "iso", multi: "true" });
     await expectError(answer, 400, "initial_build_pending");
@@ -158,7 +158,7 @@ describe("multi=true", () => {
     const attempt = await one.claimsBuild(next);
     await attempt.uploads(bytesOf("an image"));
     await attempt.finishes();
-    const iso = await findAnyBuild(db, await another(applianceId, "iso"));
+    const iso = await findAnyBuild(db, await startOther(applianceId, "iso"));
     expect(iso).toMatchObject({ version: "0.0.2", imageType: "iso" });
   });
 });

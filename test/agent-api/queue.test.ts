@@ -48,7 +48,7 @@ afterEach(() => {
 });
 
 describe("the queue gateway", () => {
-  it("hands a message out as Cloudflare does, with its JSON in base64", async () => {
+  it("delivers messages in Cloudflare's form, with the JSON in base64", async () => {
     await send(7);
 
     const [message] = await pull();
@@ -63,7 +63,7 @@ describe("the queue gateway", () => {
     });
   });
 
-  it("hands a message out again when its lease is over, and no more once it is acknowledged", async () => {
+  it("delivers a message again after its lease, until it is acknowledged", async () => {
     vi.useFakeTimers({ toFake: ["Date"] }); // the clock stands still
     await send(7);
     const [first] = await pull({ visibility_timeout_ms: 1000 });
@@ -78,7 +78,7 @@ describe("the queue gateway", () => {
     expect(await pull()).toEqual([]);
   });
 
-  it("gives a message back after the wanted delay, within its lease alone", async () => {
+  it("redelivers a message after the requested delay, within its lease only", async () => {
     await send(7);
     const [message] = await pull();
     const retries = [{ lease_id: message?.lease_id, delay_seconds: 10 }];
@@ -90,7 +90,7 @@ describe("the queue gateway", () => {
     expect(await pull()).toHaveLength(1);
   });
 
-  it("does not pile up wake-ups of one build while nobody pulls", async () => {
+  it("stores one wake-up per build while none is pulled", async () => {
     await send(7);
     await send(7, 8);
     await send(7);
@@ -98,7 +98,7 @@ describe("the queue gateway", () => {
     expect(await pull({ batch_size: 100 })).toHaveLength(2);
   });
 
-  it("takes a new wake-up of a build whose message is out", async () => {
+  it("accepts a new wake-up for a build whose message is leased", async () => {
     await send(7);
     await pull();
     await send(7);
@@ -106,14 +106,14 @@ describe("the queue gateway", () => {
     expect(await pull()).toHaveLength(1);
   });
 
-  it("drops a message that was handed out six times", async () => {
+  it("drops a message after six deliveries", async () => {
     await send(7);
     for (let time = 0; time < 6; time += 1) expect(await pull({ visibility_timeout_ms: 0 })).toHaveLength(1);
 
     expect(await pull({ visibility_timeout_ms: 0 })).toEqual([]);
   });
 
-  it("hands out as many as asked for, the oldest first, and says how many there are", async () => {
+  it("delivers the requested number, oldest first, and reports the backlog", async () => {
     await send(1, 2, 3);
 
     const answer = await visit(path("pull"), { method: "POST", headers, body: '{"batch_size":2}' });
@@ -126,15 +126,15 @@ describe("the queue gateway", () => {
   it.each([
     ["a batch of 0", '{"batch_size":0}'],
     ["a batch of 101", '{"batch_size":101}'],
-    ["no JSON", "{"],
-  ])("refuses %s in Cloudflare's words", async (_what, body) => {
+    ["invalid JSON", "{"],
+  ])("refuses %s with Cloudflare's error", async (_what, body) => {
     const answer = await visit(path("pull"), { method: "POST", headers, body });
 
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ success: false, errors: [{ code: 10207 }], result: null });
   });
 
-  it("lets an agent in with its own token, and nobody else", async () => {
+  it("accepts only an agent's own token", async () => {
     const { token } = await fakeAgent();
     const call = (authorization: string) => visit(path("pull"), { method: "POST", headers: { authorization } });
 
@@ -144,7 +144,7 @@ describe("the queue gateway", () => {
     expect((await visit(path("ack"), { method: "POST" })).status).toBe(403);
   });
 
-  it("hands production's calls on to Cloudflare with the service's own token and queue", async () => {
+  it("forwards production calls to Cloudflare with the service's token and queue", async () => {
     const answered = { success: true, errors: [], messages: [], result: { messages: [] } };
     const cloudflare = vi.spyOn(globalThis, "fetch").mockResolvedValue(Response.json(answered));
     const production = {

@@ -21,15 +21,15 @@ const newAgent = async (): Promise<string> => {
   return (await answer.json<{ token: string }>()).token;
 };
 
-/** Until the testdrive of that build is there for agents to claim. */
-const untilWaiting = (build: Build) =>
+/** Waits until agents can claim the testdrive of that build. */
+const untilClaimable = (build: Build) =>
   until(async () => {
     const row = (await listNewTestdrives(db, new Date(0))).find(({ buildId }) => buildId === build.id);
     return row && (await objectOf(row).look()) ? true : undefined;
   });
 
 describe("POST /agent/testdrives/claim", () => {
-  it("answers all that the agent needs, with the password of the user's answer", async () => {
+  it("returns what the agent needs, with the user's password", async () => {
     const { id, vnc, claim } = await startDrive(await signedIn());
 
     expect(claim).toEqual({
@@ -50,16 +50,16 @@ describe("POST /agent/testdrives/claim", () => {
     });
   });
 
-  it("answers null where nothing waits", async () => {
+  it("returns null if no testdrive waits", async () => {
     expect(await (await askForWork()).json()).toEqual({ testdrive: null });
   });
 
-  it("gives a testdrive to one agent, however many ask at the same moment", async () => {
+  it("gives a testdrive to only one of many concurrent agents", async () => {
     const tux = await signedIn();
     const build = await bootableBuild(tux);
     const tokens = [await newAgent(), await newAgent(), await newAgent()];
     const posted = tux.post("/testdrives", { build_id: build.id });
-    await untilWaiting(build);
+    await untilClaimable(build);
 
     const claims = await until(async () => {
       const answers = await Promise.all(tokens.map((token) => askForWork(null, token)));
@@ -71,13 +71,13 @@ describe("POST /agent/testdrives/claim", () => {
     expect((await posted).status).toBe(200);
   });
 
-  it("gives the oldest first", async () => {
+  it("returns the oldest testdrive first", async () => {
     const [tux, tix] = [await signedIn(), await signedIn()];
     const [older, newer] = [await bootableBuild(tux), await bootableBuild(tix)];
     const first = tux.post("/testdrives", { build_id: older.id });
-    await untilWaiting(older);
+    await untilClaimable(older);
     const second = tix.post("/testdrives", { build_id: newer.id });
-    await untilWaiting(newer);
+    await untilClaimable(newer);
 
     const claimed: number[] = [];
     await until(async () => {
@@ -90,7 +90,7 @@ describe("POST /agent/testdrives/claim", () => {
     await Promise.all([first, second]);
   });
 
-  it("refuses a stranger and nonsense", async () => {
+  it("refuses a caller without a token and an invalid body", async () => {
     expect((await askForWork(null, "wrong")).status).toBe(401);
     expect((await askForWork({ host: "", port: 0 })).status).toBe(400);
     const noBody = await visit("/agent/testdrives/claim", { method: "POST", headers: { authorization: bearer } });
@@ -99,7 +99,7 @@ describe("POST /agent/testdrives/claim", () => {
 });
 
 describe("the agent's sockets", () => {
-  it.each(["control", "viewers/plain-x"])("refuses at %s who is not the agent of this attempt", async (path) => {
+  it.each(["control", "viewers/plain-x"])("refuses any agent but the attempt's own at %s", async (path) => {
     const drive = await startDrive(await signedIn());
     const url = `/agent/testdrives/${drive.id}/${path}`;
     const token = { [attemptHeader]: drive.claim.token };
@@ -112,7 +112,7 @@ describe("the agent's sockets", () => {
     expect((await visit(url, { headers: { authorization: bearer, ...token } })).status).toBe(400);
   });
 
-  it("answers 410 for a session that is not there and for a viewer that is not there", async () => {
+  it("answers 410 for an unknown session or viewer", async () => {
     const drive = await startDrive(await signedIn());
 
     expect((await dialAsAgent({ ...drive, id: 987_654 }, "control")).status).toBe(410);

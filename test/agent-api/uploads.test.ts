@@ -24,7 +24,7 @@ describe("an upload", () => {
   const last = bytesOf("the last part");
   const image = last;
 
-  it("is resumed behind the parts that are recorded", async () => {
+  it("resumes after the recorded parts", async () => {
     const whole = joined(first, last);
     const { attempt } = await runningBuild(tux);
     await attempt.opensUpload(whole.byteLength);
@@ -46,7 +46,7 @@ describe("an upload", () => {
     expect(sha256((await stored?.bytes()) ?? bytesOf(""))).toBe(sha256(whole));
   });
 
-  it("does not record a part whose digest is another one than announced", async () => {
+  it("does not record a part whose digest differs from the announced one", async () => {
     const { attempt } = await runningBuild(tux);
     await attempt.opensUpload(image.byteLength);
 
@@ -70,9 +70,9 @@ describe("an upload", () => {
   });
 
   it.each([
-    ["the first of two is not 16 MiB", partBytes + 5, 1, 5],
-    ["the last has not the rest", 20, 1, 5],
-    ["the number is behind the end", 5, 2, 5],
+    ["the first of two is not 16 MiB long", partBytes + 5, 1, 5],
+    ["the last has the wrong size", 20, 1, 5],
+    ["its number is too high", 5, 2, 5],
   ])("refuses a part when %s", async (_what, size, number, partSize) => {
     const { attempt } = await runningBuild(tux);
     await attempt.opensUpload(size);
@@ -82,13 +82,13 @@ describe("an upload", () => {
     expect(await codeOf(answer)).toEqual([400, "wrong_part"]);
   });
 
-  it("takes no part before it is opened", async () => {
+  it("refuses a part before the upload is opened", async () => {
     const { attempt } = await runningBuild(tux);
 
     expect(await codeOf(await attempt.sendsPart(1, image))).toEqual([409, "no_upload"]);
   });
 
-  it("is not complete while parts are missing or when they are not those that the agent means", async () => {
+  it("does not complete with missing parts or a wrong digest", async () => {
     const { attempt } = await runningBuild(tux);
     await attempt.opensUpload(image.byteLength);
     expect(await codeOf(await attempt.completesUpload(image))).toEqual([409, "incomplete"]);
@@ -98,7 +98,7 @@ describe("an upload", () => {
     expect((await attempt.completesUpload(image)).status).toBe(200);
   });
 
-  it("is found complete when the answer of R2 was lost", async () => {
+  it("is complete even if R2's answer was lost", async () => {
     const { attempt } = await runningBuild(tux);
     await attempt.opensUpload(image.byteLength);
     await attempt.sendsPart(1, image);
@@ -111,7 +111,7 @@ describe("an upload", () => {
     expect((await attempt.opensUpload(image.byteLength)).complete).toBe(true);
   });
 
-  it("may be opened before its size is known", async () => {
+  it("can be opened before its size is known", async () => {
     const whole = joined(first, last);
     const { attempt } = await runningBuild(tux);
     await attempt.opensUpload();
@@ -126,7 +126,7 @@ describe("an upload", () => {
 
   it.each([
     ["larger than 16 MiB", 1, partBytes + 1],
-    ["behind R2's last", 10_001, 5],
+    ["after R2's last part", 10_001, 5],
   ])("of unknown size refuses a part that is %s", async (_what, number, partSize) => {
     const { attempt } = await runningBuild(tux);
     await attempt.opensUpload();
@@ -134,7 +134,7 @@ describe("an upload", () => {
     expect(await codeOf(await attempt.sendsPart(number, new Uint8Array(partSize)))).toEqual([400, "wrong_part"]);
   });
 
-  it("of unknown size is not completed with a short part before its last", async () => {
+  it("of unknown size cannot have a short part before its last", async () => {
     const { attempt } = await runningBuild(tux);
     await attempt.opensUpload();
     await attempt.sendsPart(1, last);
@@ -143,7 +143,7 @@ describe("an upload", () => {
     expect(await codeOf(await attempt.completesUpload(joined(last, first)))).toEqual([400, "wrong_part"]);
   });
 
-  it("knows no artifact of another name", async () => {
+  it("refuses an artifact of an unknown name", async () => {
     const { attempt } = await runningBuild(tux);
 
     expect(await codeOf(await attempt.call("artifacts/shadow", { size: 1, fileName: "x" }))).toEqual([400, "invalid"]);

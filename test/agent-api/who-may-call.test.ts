@@ -1,4 +1,4 @@
-/** Every call of the agents' door, made by every kind of caller. */
+/** Every call of the agent API, made by every kind of caller. */
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { attemptHeader, TestdriveClaimAnswer, type TestdriveClaim } from "#contract/index";
@@ -23,7 +23,7 @@ interface Held {
 
 interface Place {
   holder: FakeAgent;
-  /** Holds a build and a session too, of another account. */
+  /** Another agent, which holds a build and a session of another account. */
   neighbour: FakeAgent;
   build: Held & { past: string; package: string; content: string };
   session: Held;
@@ -49,7 +49,7 @@ beforeAll(async () => {
   };
 }, 60_000); // two uploads, which are imported, and four builds
 
-/** A build in its second attempt, with an uploaded package, a file, and a root that another format has given. */
+/** A build in its second attempt, with an uploaded package, a file, and a root that another format has shared. */
 async function buildOf(tux: Client, agent: FakeAgent): Promise<Place["build"]> {
   await visit("/api/v2/user/rpms?base_system=tiny-1.0", {
     method: "POST",
@@ -99,13 +99,13 @@ async function sessionOf(tux: Client, agent: FakeAgent): Promise<Held> {
 type Call = { path: string; method: string; json?: unknown; body?: string; headers?: Record<string, string> };
 type Row = Omit<Call, "path" | "method"> & {
   path: (about: Place["build"] & { session: number }) => string;
-  /** What the holder gets: the call is made, whatever it then finds. */
+  /** The holder's answer: the call is authorized, whatever it then finds. */
   held: number;
 };
 
 const socket = { headers: { upgrade: "websocket" } };
 
-/** Calls about a build, by the route as the door declares it; `ends`: the attempt is over after it. */
+/** Calls about a build, keyed by route as the API declares it; `ends`: the call ends the attempt. */
 const buildCalls: Record<string, Row & { ends?: true }> = {
   "GET /builds/:id/prepared/:key": { path: ({ id }) => `/builds/${id}/prepared/${key}`, held: 200 },
   "GET /builds/:id/contents/:blobId": { path: ({ id, content }) => `/builds/${id}/contents/${content}`, held: 200 },
@@ -152,7 +152,7 @@ const buildCalls: Record<string, Row & { ends?: true }> = {
 const sessionCalls: Record<string, Row & { ended?: number }> = {
   "GET /testdrives/:id/image": { path: ({ session }) => `/testdrives/${session}/image`, held: 200 },
   "GET /testdrives/:id/control": { path: ({ session }) => `/testdrives/${session}/control`, ...socket, held: 101 },
-  // Its object knows no such viewer, visit or question: 410 from there too, with a text of its own.
+  // The session's object does not know this viewer, visit or question: it also answers 410, with its own text.
   "GET /testdrives/:id/viewers/:viewer": {
     path: ({ session }) => `/testdrives/${session}/viewers/plain-x`,
     ...socket,
@@ -167,7 +167,7 @@ const sessionCalls: Record<string, Row & { ended?: number }> = {
     body: "",
     held: 410,
   },
-  // The session's disk can be read for a while after its end, by its own agent.
+  // The session's own agent can read the session's disk for a while after it ends.
   "GET /testdrives/:id/modified": {
     path: ({ session }) => `/testdrives/${session}/modified`,
     ...socket,
@@ -181,7 +181,7 @@ const sessionCalls: Record<string, Row & { ended?: number }> = {
   },
 };
 
-/** Calls about the agent itself: they answer with what is the caller's, or hand out work. */
+/** Calls about the agent itself: they return the caller's own data, or hand out work. */
 const ownCalls: Record<string, Omit<Call, "method">> = {
   "POST /hello": { path: "/hello", json: {} },
   "GET /socket": { path: "/socket" },
@@ -209,7 +209,7 @@ async function said(
 
 const statusOf = async (...call: Parameters<typeof said>) => (await said(...call)).status;
 
-it("are all in these tables", () => {
+it("has every agent call in these tables", () => {
   const routes = agentApi.routes
     .filter(({ method }) => method !== "ALL")
     .map(({ method, path }) => `${method} ${path}`);
@@ -217,7 +217,7 @@ it("are all in these tables", () => {
 });
 
 describe.each(Object.entries(buildCalls))("%s", (route, { path, held, ends, ...more }) => {
-  it("is for the agent that holds the build's current attempt", async () => {
+  it("accepts only the agent that holds the build's current attempt", async () => {
     const { holder, neighbour, build, theirs, session } = place;
     const call = { ...more, method: methodOf(route), path: path({ ...build, session: session.id }) };
 
@@ -233,7 +233,7 @@ describe.each(Object.entries(buildCalls))("%s", (route, { path, held, ends, ...m
 });
 
 describe.each(Object.entries(sessionCalls))("%s", (route, { path, held, ended = 410, ...more }) => {
-  it("is for the agent that holds the session", async () => {
+  it("accepts only the agent that holds the session", async () => {
     const { holder, neighbour, build, theirs, session, ended: over } = place;
     const callTo = ({ id }: Held) => ({ ...more, method: methodOf(route), path: path({ ...build, session: id }) });
     const call = callTo(session);
@@ -254,6 +254,6 @@ describe.each(Object.entries(sessionCalls))("%s", (route, { path, held, ended = 
   });
 });
 
-it.each(Object.entries(ownCalls))("%s is for agents", async (route, call) => {
+it.each(Object.entries(ownCalls))("%s accepts only agents", async (route, call) => {
   expect(await statusOf(undefined, { ...call, method: methodOf(route) })).toBe(401);
 });

@@ -4,7 +4,7 @@ import type { BillFacts } from "#attest/bill";
 const sha256 = "a".repeat(64);
 const key = { name: "Rhea", fingerprint: "d".repeat(40), armour: "-----BEGIN PGP PUBLIC KEY BLOCK-----" };
 
-/** Of an image whose packages came from a mirror, from the service itself and from uploads. */
+/** A bill of materials whose packages came from a mirror, from the service itself and from uploads. */
 export const input: FrozenInput = {
   formatVersion: 1,
   appliance: { id: 7, name: "Kiosk", version: "0.0.1", arch: "x86_64" },

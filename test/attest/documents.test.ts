@@ -45,7 +45,7 @@ describe("purlOf", () => {
 });
 
 describe("billOf", () => {
-  it("joins what is in the image with what is known of its file", () => {
+  it("joins the installed packages with the facts of their files", () => {
     expect(bill.packages.map(({ name, frozen }) => [name, frozen?.repository, frozen?.url])).toEqual([
       ["busybox", "A mirror", "https://mirror.example.org/os/x86_64/busybox%20c%2B%2B.rpm"],
       ["libc++", "Tiny", `${baseUrl}/repositories/tiny/main/libc%2B%2B.rpm`],
@@ -54,28 +54,28 @@ describe("billOf", () => {
     ]);
   });
 
-  it("does not depend on the order of the report, nor on what it says twice", () => {
+  it("ignores the order of the report and its duplicates", () => {
     const mixed = [...installed.toReversed(), ...installed];
     expect(billOf(facts, { input, installed: mixed, baseUrl })).toEqual(bill);
   });
 
-  it("knows no address of a service that has none", () => {
+  it("has no URLs if the service has no base URL", () => {
     const libc = billOf(facts, { input, installed, baseUrl: "" }).packages[1];
     expect(libc?.frozen?.url).toBeUndefined();
     expect(libc?.purl).toBe("pkg:rpm/libc%2B%2B@1.0-1?arch=noarch&distro=tiny-1.0&epoch=2");
   });
 });
 
-describe("the documents", () => {
+describe("attestation documents", () => {
   const spdx = Spdx.parse(spdxOf(bill));
   const cyclonedx = CycloneDx.parse(cycloneDxOf(bill));
   const provenance = Provenance.parse(provenanceOf(bill, origin));
 
-  it("have no password of a mirror in them", () => {
+  it("contain no password of a mirror", () => {
     expect(JSON.stringify([spdx, cyclonedx, provenance])).not.toMatch(/secret|token=/);
   });
 
-  it("SPDX: describes the image, which contains everything else, once", () => {
+  it("SPDX: describes the image once, and it contains everything else", () => {
     const ids = spdx.packages.map(({ SPDXID }) => SPDXID);
     expect(new Set(ids).size).toBe(ids.length);
     expect(spdx.relationships.map((one) => Object.values(one))).toEqual([
@@ -84,7 +84,7 @@ describe("the documents", () => {
     ]);
   });
 
-  it("SPDX: tells versions, checksums and sources", () => {
+  it("SPDX: includes versions, checksums and sources", () => {
     const byName = new Map(spdx.packages.map((one) => [one.name, one]));
     expect(byName.get("libc++")).toMatchObject({
       versionInfo: "2:1.0-1",
@@ -97,7 +97,7 @@ describe("the documents", () => {
     expect(byName.get("Rhea")).toMatchObject({ versionInfo: "d".repeat(40) });
   });
 
-  it("tell of licences what the packages say", () => {
+  it("report licences as the packages declare them", () => {
     expect(spdx.hasExtractedLicensingInfos?.map(({ licenseId, extractedText }) => [licenseId, extractedText])).toEqual([
       ["LicenseRef-1", "GPL-2.0-only"],
       ["LicenseRef-2", "Mine, all mine"],
@@ -107,20 +107,20 @@ describe("the documents", () => {
     expect(cyclonedx.components[0]?.licenses).toEqual([{ license: { name: "GPL-2.0-only" } }]);
   });
 
-  it("CycloneDX: every reference is one, and leads to something", () => {
+  it("CycloneDX: has unique references that all resolve", () => {
     const refs = cyclonedx.components.map((one) => one["bom-ref"]);
     expect(new Set(refs).size).toBe(refs.length);
     expect(cyclonedx.dependencies).toEqual([{ ref: "image", dependsOn: refs }]);
     expect(cyclonedx.metadata.component["bom-ref"]).toBe("image");
   });
 
-  it("CycloneDX: leaves out a digest that it has no word for", () => {
+  it("CycloneDX: omits a digest of an unsupported algorithm", () => {
     const hashes = new Map(cyclonedx.components.map(({ name, hashes }) => [name, hashes]));
     expect(hashes.get("libc++")).toBeUndefined();
     expect(hashes.get("mine")).toEqual([{ alg: "MD5", content: "c".repeat(32) }]);
   });
 
-  it("provenance: speaks for the image and its documents, and names all that was resolved", () => {
+  it("provenance: covers the image and its documents, and lists every input", () => {
     expect(provenance.subject).toEqual([
       { name: facts.image.fileName, digest: { sha256: facts.image.sha256 } },
       { name: "Kiosk.spdx.json", digest: { sha256: "f".repeat(64) } },

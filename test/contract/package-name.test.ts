@@ -3,7 +3,7 @@ import { evr, hasEpoch, nevra, nvra } from "#contract/index";
 
 const hello = { name: "hello", version: "1.1", release: "2", arch: "noarch" };
 
-describe("the name of a package", () => {
+describe("package names", () => {
   it.each([
     [undefined, "1.1-2"],
     [0, "1.1-2"],
@@ -11,20 +11,20 @@ describe("the name of a package", () => {
     ["(none)", "1.1-2"],
     [3, "3:1.1-2"],
     ["3", "3:1.1-2"],
-  ])("has the epoch %j only where it is one", (epoch, expected) => {
+  ])("with the epoch %j end in %s", (epoch, expected) => {
     const one = { ...hello, epoch };
 
     expect(hasEpoch(epoch)).toBe(expected.startsWith("3:"));
     expect([evr(one), nevra(one)]).toEqual([expected, `hello-${expected}.noarch`]);
   });
 
-  it("is the same in an image, where rpm left the epoch out, as among the frozen packages", () => {
+  it("are the same with rpm's omitted epoch and in frozen packages", () => {
     const frozen = { ...hello, epoch: 3 };
 
     expect([nvra(frozen), nvra(hello)]).toEqual(["hello-1.1-2.noarch", "hello-1.1-2.noarch"]);
   });
 
-  it("ends with the version where there is no release", () => {
+  it("end with the version if there is no release", () => {
     expect(nevra({ ...hello, epoch: 1, release: "" })).toBe("hello-1:1.1.noarch");
   });
 });

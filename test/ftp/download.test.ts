@@ -22,14 +22,14 @@ describe("a download by FTP", () => {
     await vi.waitFor(() => expect(server.closed()).toBe(2), patienceMs);
   });
 
-  it("logs in with what stands in the address", async () => {
+  it("logs in with the credentials from the URL", async () => {
     const server = fakeFtp({ "/etc/my motd?.txt": "hello" });
     expect(await read("ftp://tux:p%40ss:word@ftp.example.org:2121/%2Fetc/my%20motd?.txt;type=i", server)).toBe("hello");
     expect(server.commands.slice(0, 2)).toEqual(["USER tux", "PASS p@ss:word"]);
     expect(server.ports[0]).toBe(2121);
   });
 
-  it("takes PASV where EPSV is unknown, and the host that it is connected to whatever the answer says", async () => {
+  it("falls back to PASV and ignores the host in its answer", async () => {
     const server = fakeFtp(files, { answers: { EPSV: "500 What?" } });
     expect(await read(address, server)).toBe("hello");
     expect(server.commands.slice(3, 6)).toEqual(["EPSV", "PASV", "RETR pub/motd"]);
@@ -42,21 +42,21 @@ describe("a download by FTP", () => {
   });
 
   it.each<[string, FtpBehaviour, Record<string, string>, RegExp]>([
-    ["the file is not there", {}, {}, /^550/],
+    ["the file does not exist", {}, {}, /^550/],
     ["the login is refused", { answers: { PASS: "530 No" } }, files, /^530/],
     ["the server is full", { greeting: "421 Too many" }, files, /^421/],
-    ["no passive mode is known", { answers: { EPSV: "500 What?", PASV: "500 What?" } }, files, /500/],
-    ["the port makes no sense", { answers: { EPSV: "229 (|||x|)", PASV: "227 x" } }, files, /./],
+    ["the server supports no passive mode", { answers: { EPSV: "500 What?", PASV: "500 What?" } }, files, /500/],
+    ["the port is invalid", { answers: { EPSV: "229 (|||x|)", PASV: "227 x" } }, files, /./],
     ["the transfer breaks off", { end: "426 Broken" }, files, /^426/],
-    ["the server leaves without a word", { leaves: true }, files, /./],
-    ["the server speaks something else", { greeting: "HTTP/1.1 400 Bad Request\r\n\r\n999" }, files, /./],
+    ["the server disconnects", { leaves: true }, files, /./],
+    ["the server does not speak FTP", { greeting: "HTTP/1.1 400 Bad Request\r\n\r\n999" }, files, /./],
   ])("fails when %s", async (_, behaviour, served, reason) => {
     const server = fakeFtp(served, behaviour);
     await expect(read(address, server)).rejects.toThrow(reason);
     await vi.waitFor(() => expect(server.closed()).toBe(server.ports.length), patienceMs);
   });
 
-  it("hangs up when its reader gives up", async () => {
+  it("closes the connection when its reader cancels", async () => {
     const server = fakeFtp(files, { hangs: true });
     const file = ftpFileOf(new URL(address));
     if (!file) throw new Error("the address names no file");
@@ -67,7 +67,7 @@ describe("a download by FTP", () => {
   });
 });
 
-describe("an address of a file", () => {
+describe("ftpFileOf", () => {
   it.each([
     "ftp://ftp.example.org",
     "ftp://ftp.example.org/",
@@ -76,7 +76,7 @@ describe("an address of a file", () => {
     "ftp://a%0a:b@ftp.example.org/a",
     "ftp://a:b%00@ftp.example.org/a",
     "ftp://ftp.example.org/%zz",
-  ])("is not %s", (url) => {
+  ])("rejects %s", (url) => {
     expect(ftpFileOf(new URL(url))).toBeUndefined();
   });
 });

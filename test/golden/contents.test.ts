@@ -26,7 +26,7 @@ it("configuration", async () => {
   await expectLike("configuration", await tux.get(`/appliances/${id}/configuration`));
 });
 
-it("takes a portion of the configuration as its example sends it", async () => {
+it("accepts a partial configuration as its example sends it", async () => {
   await tux.put(`/appliances/${id}/configuration`, fixture("configuration"));
 
   const { configuration } = await readXml(

@@ -4,8 +4,8 @@ import { shapeOf } from "./shape.ts";
 
 const list = (...items: string[]) => `<list type="array">\n${items.join("\n")}\n</list>`;
 
-describe("the shape of a document", () => {
-  it("is the same for other values, and for more of the same items", () => {
+describe("shapeOf", () => {
+  it("is the same for other values and for more items alike", () => {
     const one = list("<item><id>7</id><at>2026-01-02 03:04:05 UTC</at></item>");
     const two = list(
       "<item><id>8</id><at>2026-01-02 03:04:06 UTC</at></item>",
@@ -18,7 +18,7 @@ describe("the shape of a document", () => {
   it.each([
     ["another order", "<a><b>1</b><c>2</c></a>", "<a><c>2</c><b>1</b></a>"],
     ["a missing element", "<a><b>1</b><c>2</c></a>", "<a><b>1</b></a>"],
-    ["one more", "<a><b>1</b></a>", "<a><b>1</b><c>2</c></a>"],
+    ["an extra element", "<a><b>1</b></a>", "<a><b>1</b><c>2</c></a>"],
     ["another name", "<a><b>1</b></a>", "<a><B>1</B></a>"],
     ["another kind of value", "<a>2026-01-02 03:04:05 UTC</a>", "<a>2026-01-02T03:04:05Z</a>"],
     ["no value", "<a>text</a>", "<a/>"],
@@ -28,11 +28,11 @@ describe("the shape of a document", () => {
     ["an empty list for an empty text", "<a>\n</a>", "<a></a>"],
     ["a wrong count", '<a count="1"><b>1</b></a>', '<a count="2"><b>1</b></a>'],
     ["an item of another shape", list("<i><b>1</b></i>"), list("<i><b>1</b></i>", "<i><c>1</c></i>")],
-  ])("is not that of one with %s", (_what, one, other) => {
+  ])("differs for a document with %s", (_what, one, other) => {
     expect(shapeOf(one)).not.toBe(shapeOf(other));
   });
 
-  it("does not tell CDATA from text", () => {
+  it("treats CDATA as text", () => {
     expect(shapeOf("<a>x &amp; y</a>")).toBe(shapeOf("<a><![CDATA[x & y]]></a>"));
   });
 });
@@ -44,6 +44,6 @@ const named = [...tests.matchAll(/(?:expectLike|fixture)\("(\w+)"|\["(\w+)", "/g
   ([, one, other]) => one ?? other,
 );
 
-it.each(fixtureNames)("the fixture %s is held against an answer, or sent", (name) => {
+it.each(fixtureNames)("uses the fixture %s in a test", (name) => {
   expect(named).toContain(name);
 });

@@ -3,17 +3,17 @@ import { shapeOf } from "./shape.ts";
 
 const documents = import.meta.glob("./fixtures/*.xml", { query: "?raw", import: "default", eager: true });
 
-/** Names of the fixtures, which are those of the specification's examples. */
+/** Names of the fixtures: the same as the specification's examples. */
 export const fixtureNames = Object.keys(documents).map((path) => path.replace(/^.*\/|\.xml$/g, ""));
 
-/** The document that stands for every one of its kind: element order, attributes, what is there and what it holds. */
+/** The example document of a kind: it fixes the element order, the attributes, and the kinds of value. */
 export function fixture(name: string): string {
   const document = documents[`./fixtures/${name}.xml`];
   if (document === undefined) throw new Error(`there is no fixture ${name}`);
   return document;
 }
 
-/** That an answer is like the fixture in everything but its values. */
+/** Expects an answer to equal the fixture in everything except its values. */
 export async function expectLike(name: string, answer: Response, status = 200): Promise<void> {
   const document = await answer.text();
   expect(answer.status, document).toBe(status);

@@ -21,7 +21,7 @@ beforeAll(async () => {
   [tux, odo] = await Promise.all([signedIn(), signedIn()]);
   id = await createAppliance(tux);
   await configure(tux, id, facts);
-  // Software of its own, which is what the gallery warns of.
+  // Packages of its own, so that the gallery shows its warning.
   await madeId(tux, "POST", "/rpms?base_system=tiny-1.0", { file: rpmOf("counter") });
   await tux.post(`/appliances/${id}/cmd/add_user_repository`);
   await tux.post(`/appliances/${id}/cmd/add_package`, { name: "busybox" });
@@ -37,7 +37,7 @@ it("sharing", async () => {
 it("gallery", async () => {
   await expectLike("gallery_appliances_empty", await odo.get("/gallery/appliances?search=no-such-thing"));
 
-  await tux.delete(galleryPath(id, "/version/0.0.1")); // if another test has published it
+  await tux.delete(galleryPath(id, "/version/0.0.1")); // another test may have published it
   await expectLike("gallery_appliance", await publish(tux, id, "0.0.1", "The clock is right now."));
 
   await expectLike("gallery_appliance", await odo.get(galleryPath(id)));

@@ -31,7 +31,7 @@ it("api_version on v1", async () => {
 });
 
 it("appliance and appliances", async () => {
-  const tux = await signedIn(); // who has no other appliances
+  const tux = await signedIn(); // a new account, so it has no other appliances
   const { applianceId } = await createBuild(tux);
   await expectLike("appliance", await tux.get(`/appliances/${applianceId}`));
 
@@ -39,7 +39,7 @@ it("appliance and appliances", async () => {
   await expectLike("appliances", await tux.get("/appliances"));
 });
 
-it("an appliance on v1 has an icon, and nothing else more", async () => {
+it("returns an icon on v1, and no other extra field", async () => {
   const id = await createAppliance(tux);
   const [onV1, onV2] = await Promise.all(
     ([tux.on("v1"), tux] as const).map(async (client) => (await client.get(`/appliances/${id}`)).text()),
@@ -53,12 +53,12 @@ it("appliance_status", async () => {
   await expectLike("appliance_status_ok", await tux.get(`/appliances/${id}/status`));
 
   await tux.put(`/appliances/${id}/software`, "<software><package>filesystem</package></software>");
-  await mirrorIsGone();
+  await breakMirror();
   await expectLike("appliance_status", await tux.get(`/appliances/${id}/status`));
 });
 
-/** Leaves one repository as a failed refresh does. */
-async function mirrorIsGone(): Promise<void> {
+/** Sets one repository to the state that a failed refresh leaves. */
+async function breakMirror(): Promise<void> {
   const updates = eq(repositories.id, await tinyRepository("updates"));
   await openDatabase(env.DB).update(repositories).set({ problem: "The mirror does not answer." }).where(updates);
 }

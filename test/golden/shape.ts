@@ -1,8 +1,8 @@
 import { nameOf, xmlNodes, type XmlNode } from "../support/xml-nodes.ts";
 
 /**
- * What two documents of the same kind have in common, as text: elements in their order, attributes in theirs, and what
- * kind of value each holds. Neighbours of the same shape are one line with a star.
+ * The structure of a document as text: elements and attributes in order, and the kind of each value. Siblings of the same shape
+ * become one line with a star, so two documents of one kind give the same text.
  */
 export function shapeOf(document: string): string {
   const nodes = xmlNodes(document);
@@ -14,7 +14,7 @@ function linesOf(nodes: readonly XmlNode[], indent: string): string[] {
     .filter((node) => !("#text" in node))
     .map((node) => ({ name: nameOf(node), lines: nodeLines(node, indent) }));
   const lines: string[] = [];
-  // One entry for each shape among neighbours of one name.
+  // One entry for each shape among siblings of the same name.
   for (let at = 0; at < shapes.length;) {
     const name = shapes[at]?.name;
     const next = shapes.findIndex((one, index) => index > at && one.name !== name);
@@ -43,7 +43,7 @@ const textOf = (part: XmlNode): string => {
   return Array.isArray(text) ? text.map((inner) => textOf(inner as XmlNode)).join("") : String(text ?? "");
 };
 
-/** A count is right or wrong, whatever the fixture counts. */
+/** A count is right or wrong for its own document, whatever the fixture's count is. */
 function attributeKind(name: string, value: string, content: readonly XmlNode[]): string {
   if (name !== "count") return name === "type" ? value : kindOf(value);
   const items = content.filter((node) => !("#text" in node)).length;

@@ -38,7 +38,7 @@ it("software_map", async () => {
   await expectLike("software_map_empty", await tux.get(`/appliances/${id}/software/search?q=no-such-thing`));
 });
 
-it("takes the selection as its example sends it", async () => {
+it("accepts a software selection as its example sends it", async () => {
   expect((await tux.put(`/appliances/${id}/software`, fixture("software_put"))).status).toBe(200);
 
   const { software } = await readXml(await tux.get(`/appliances/${id}/software`));
@@ -48,7 +48,7 @@ it("takes the selection as its example sends it", async () => {
   });
 });
 
-it("takes the list of repositories as its example sends it", async () => {
+it("accepts a list of repositories as its example sends it", async () => {
   const [main, updates] = [await tinyRepository("main"), await tinyRepository("updates")];
   const list = fixture("repositories_put").replace("<id>12<", `<id>${updates}<`).replace("<id>13<", `<id>${main}<`);
 
@@ -59,11 +59,11 @@ it("takes the list of repositories as its example sends it", async () => {
   );
 });
 
-// What GET answers can be sent back, as clients do that change one thing in it.
+// Clients GET a document, change one thing in it and send it back.
 it.each([
   ["software", "/software"],
   ["repositories", "/repositories"],
-])("answers of %s can be sent back, and change nothing", async (_name, path) => {
+])("accepts its own answer of %s unchanged, without any effect", async (_name, path) => {
   await tux.post(`/appliances/${id}/cmd/add_package`, { name: "hello", version: "1.0-1" });
   const document = await (await tux.get(`/appliances/${id}${path}`)).text();
 

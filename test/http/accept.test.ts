@@ -12,7 +12,7 @@ describe("prefersJson", () => {
     "application/json;q=0.5",
     "*/*;q=0.1, application/json;q=0.2",
     "application/json;q=0.5, text/csv",
-  ])("%s asks for JSON", (accept) => {
+  ])("is true for %s", (accept) => {
     expect(prefersJson(accept)).toBe(true);
   });
 
@@ -36,7 +36,7 @@ describe("prefersJson", () => {
     "application/hal+json",
     "json",
     ";;;,,,application/",
-  ])("%s means XML", (accept) => {
+  ])("is false for %s", (accept) => {
     expect(prefersJson(accept)).toBe(false);
   });
 });
@@ -49,7 +49,7 @@ describe("prefersText", () => {
     "text/plain, */*",
     "application/xml;q=0.5, text/plain",
     "text/plain;q=0.2, application/json;q=0.1",
-  ])("%s asks for text", (accept) => {
+  ])("is true for %s", (accept) => {
     expect(prefersText(accept)).toBe(true);
   });
 
@@ -65,7 +65,7 @@ describe("prefersText", () => {
     "application/json, text/plain, */*",
     "text/plain;q=0.5, */*",
     "text/plainly",
-  ])("%s does not", (accept) => {
+  ])("is false for %s", (accept) => {
     expect(prefersText(accept)).toBe(false);
   });
 });

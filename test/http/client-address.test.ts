@@ -22,35 +22,43 @@ const ask = ({ peer, forwarded, proxies = "", connecting, mode = "embedded" }: R
   );
 
 it.each<[string, Row, string | undefined]>([
-  ["is the socket's", { peer: "192.0.2.1:5000" }, "192.0.2.1"],
-  ["is the socket's with IPv6", { peer: "[2001:db8::1]:5000" }, "2001:db8::1"],
-  ["is IPv4 on a socket for both", { peer: "[::ffff:192.0.2.1]:5000" }, "192.0.2.1"],
-  ["is unknown without one", { forwarded: "192.0.2.9" }, undefined],
+  ["comes from the socket", { peer: "192.0.2.1:5000" }, "192.0.2.1"],
+  ["comes from an IPv6 socket", { peer: "[2001:db8::1]:5000" }, "2001:db8::1"],
+  ["is IPv4 on a dual-stack socket", { peer: "[::ffff:192.0.2.1]:5000" }, "192.0.2.1"],
+  ["is unknown without a socket address", { forwarded: "192.0.2.9" }, undefined],
   [
-    "is not what the client says",
+    "ignores the client's own header",
     { peer: "192.0.2.1:5", forwarded: "192.0.2.9", connecting: "192.0.2.8" },
     "192.0.2.1",
   ],
-  ["is what a named proxy says", { peer: "10.0.0.1:5", forwarded: "192.0.2.9", proxies: "10.0.0.1" }, "192.0.2.9"],
   [
-    "is what the named proxy added, not what the client wrote before it",
+    "comes from a trusted proxy's header",
+    { peer: "10.0.0.1:5", forwarded: "192.0.2.9", proxies: "10.0.0.1" },
+    "192.0.2.9",
+  ],
+  [
+    "is the trusted proxy's entry, not an earlier one",
     { peer: "10.0.0.1:5", forwarded: "192.0.2.8, 192.0.2.9", proxies: "10.0.0.1" },
     "192.0.2.9",
   ],
   [
-    "goes back through all named proxies",
+    "skips all trusted proxies",
     { peer: "[fd00::1]:5", forwarded: "192.0.2.8, [2001:db8::9]:70, 10.0.0.2", proxies: "10.0.0.2,FD00:0::1" },
     "2001:db8::9",
   ],
-  ["is the proxy's when it says nothing", { peer: "10.0.0.1:5", proxies: "10.0.0.1" }, "10.0.0.1"],
+  ["is the proxy's own if it sends no header", { peer: "10.0.0.1:5", proxies: "10.0.0.1" }, "10.0.0.1"],
   [
-    "is the proxy's when it says nonsense",
+    "is the proxy's own if its header is invalid",
     { peer: "10.0.0.1:5", forwarded: "192.0.2.8, unknown", proxies: "10.0.0.1" },
     "10.0.0.1",
   ],
-  ["is Cloudflare's header there", { mode: "cloudflare", connecting: "192.0.2.9", peer: "10.0.0.1:5" }, "192.0.2.9"],
   [
-    "is not X-Forwarded-For there",
+    "comes from Cloudflare's header on Cloudflare",
+    { mode: "cloudflare", connecting: "192.0.2.9", peer: "10.0.0.1:5" },
+    "192.0.2.9",
+  ],
+  [
+    "ignores X-Forwarded-For on Cloudflare",
     { mode: "cloudflare", connecting: "192.0.2.9", forwarded: "192.0.2.8" },
     "192.0.2.9",
   ],
@@ -59,7 +67,7 @@ it.each<[string, Row, string | undefined]>([
 });
 
 it.each(["", "unknown", "1.2.3", "1.2.3.4.5", "999.1.1.1", "[::1", "::1::2", "1.2.3.4:x"])(
-  "%j is no address",
+  "%j is not a valid address",
   (text) => {
     expect(canonicalAddress(text)).toBeUndefined();
   },

@@ -7,12 +7,12 @@ import { loadTemplates } from "../support/catalogue.ts";
 import { visit } from "../support/client.ts";
 import { mirrorOf, rpmMd } from "../support/mirror.ts";
 
-/** Every address that answers GET. */
+/** Every route that answers GET. */
 const paths = [...new Set(app.routes.filter(({ method }) => method === "GET").map(({ path }) => path))];
-// Of these GET itself opens something that lasts.
+// For these, GET itself opens a connection that stays open.
 const withoutAnswer = /socket|\/control$|\/viewers\/|\/events$/;
 
-// These answer an agent, an address that the service has made, a running testdrive, or nothing in this catalogue.
+// These need an agent, a signed URL, a running testdrive, or something that this catalogue does not have.
 const refused = /^[/](?:agent|download|repositories|testdrive|agreements)[/]|[/]modified_files|^[/]favicon[.]ico/;
 
 const nameless = (path: string) => path.replace(/:\w+|\{\w+\}/g, "*");
@@ -33,7 +33,7 @@ beforeAll(async () => {
   sample = await makeSample();
 });
 
-/** What the parameters of an address are filled with, by the words before them. */
+/** Values for the parameters of a path, by the words before them. */
 const parameters: [RegExp, string][] = [
   [/(?<=[/]gallery[/]appliances[/]):\w+/, "published"],
   [/(?<=[/]appliances[/]):\w+/, "appliance"],
@@ -72,7 +72,7 @@ const ask = (method: string, path: string) => {
 };
 
 describe("HEAD", () => {
-  it.each(paths.filter((path) => !withoutAnswer.test(path)))("%s says what GET would", async (path) => {
+  it.each(paths.filter((path) => !withoutAnswer.test(path)))("%s has the headers of GET", async (path) => {
     const get = await ask("GET", filled(path));
     const head = await ask("HEAD", filled(path));
 
@@ -83,14 +83,14 @@ describe("HEAD", () => {
     expect((await head.arrayBuffer()).byteLength).toBe(0);
   });
 
-  it("of a stream without end says no length, and opens none", async () => {
+  it("sends no length for an endless stream, and opens none", async () => {
     const head = await ask("HEAD", "/api/v2/user/events");
 
     expect([head.status, head.headers.get("content-type")]).toEqual([200, "text/event-stream; charset=utf-8"]);
     expect([head.headers.get("content-length"), (await head.arrayBuffer()).byteLength]).toEqual([null, 0]);
   });
 
-  it("finds the addresses of the API, of the pages and of files", () => {
+  it("covers paths of the API, of the pages and of files", () => {
     expect(paths).toEqual(expect.arrayContaining(["/api/v1/user/builds", "/api/v2/user/appliances/:id", "/"]));
     expect(paths.length).toBeGreaterThan(40);
   });

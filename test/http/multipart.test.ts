@@ -18,7 +18,7 @@ async function read(form: string | Uint8Array, boundary: string, chunkBytes: num
 
 const lines = (...all: string[]) => all.join("\r\n");
 
-/** A form that begins and never ends; counts what was asked for. */
+/** A form that begins and never ends; counts how many chunks were requested. */
 function endless(start: string) {
   let givenBytes = 0;
   const chunk = bytesOf("x".repeat(1000));
@@ -142,12 +142,12 @@ const dialects: Record<string, { type: string; form: string; parts: ReadPart[] }
 
 describe("partsOf", () => {
   describe.each(Object.entries(dialects))("%s", (_, { type, form, parts }) => {
-    it.each([1, 2, 7, 64, 65536])("is read in chunks of %i bytes", async (chunkBytes) => {
+    it.each([1, 2, 7, 64, 65536])("reads it in chunks of %i bytes", async (chunkBytes) => {
       expect(await read(form, boundaryOf(type) ?? "", chunkBytes)).toEqual(parts);
     });
   });
 
-  it("keeps bytes that look like the beginning of a boundary", async () => {
+  it("keeps bytes that look like the start of a boundary", async () => {
     const body = `\r\n-\r\n--\r\n--boundar\r\r\n--boundarx\r\n--boundar`;
     const form = lines("--boundary", 'Content-Disposition: form-data; name="file"', "", body, "--boundary--");
     for (const chunkBytes of [1, 3, 1000]) {
@@ -155,7 +155,7 @@ describe("partsOf", () => {
     }
   });
 
-  it("passes all bytes there are", async () => {
+  it("passes on all byte values", async () => {
     const every = Uint8Array.from({ length: 3000 }, (_, index) => (index * 7) % 256);
     const form = new Uint8Array(
       await new Blob([
@@ -167,7 +167,7 @@ describe("partsOf", () => {
     for await (const { body } of partsOf(inChunks(form, 100), "x")) expect(await collected(body)).toEqual(every);
   });
 
-  it("goes on behind a part that nobody read, or that was given up half-way", async () => {
+  it("continues after a part that was not read, or only half", async () => {
     const form = `${field("a")}${field("b")}${field("c")}--x--`;
     const names: (string | undefined)[] = [];
     for await (const { name, body } of partsOf(inChunks(form, 100), "x")) {
@@ -180,7 +180,7 @@ describe("partsOf", () => {
     expect(names).toEqual(["a", "b", "c"]);
   });
 
-  it("refuses a form that is cut off, wherever", async () => {
+  it("refuses a form that is cut off anywhere", async () => {
     const form = lines("--x", 'Content-Disposition: form-data; name="file"', "", "the bytes", "--x--");
     for (let length = 0; length < form.length; length++) {
       const fault = await faultOf(read(form.slice(0, length), "x", 5));
@@ -189,13 +189,13 @@ describe("partsOf", () => {
     expect(await read(form, "x", 5)).toHaveLength(1);
   });
 
-  it("refuses a body without the boundary, and one whose boundaries go on", async () => {
+  it("refuses a body without its boundary or with a longer one", async () => {
     const form = lines("--xyz", 'Content-Disposition: form-data; name="file"', "", "the bytes", "--xyz--");
     expect(await faultOf(read(form, "other", 100))).toBeInstanceOf(MultipartFault);
     expect(await faultOf(read(form, "x", 100))).toBeInstanceOf(MultipartFault);
   });
 
-  it("refuses endless headers, endless words before the first part, and too many parts, without reading on", async () => {
+  it("refuses endless headers, an endless preamble and too many parts early", async () => {
     for (const start of ["--x\r\nContent-Disposition: ", "words", "--x"]) {
       const { stream, given } = endless(start);
       expect(await faultOf(partsOf(stream, "x").next())).toBeInstanceOf(MultipartFault);
@@ -205,7 +205,7 @@ describe("partsOf", () => {
     expect(await faultOf(read(many, "x", 1000))).toBeInstanceOf(MultipartFault);
   });
 
-  it("keeps hardly anything in memory: it asks for more only when what came is taken", async () => {
+  it("reads ahead only when earlier bytes are consumed", async () => {
     let asked = 0;
     const head = lines("--x", 'Content-Disposition: form-data; name="file"', "", "");
     const stream = new ReadableStream<Uint8Array>(
@@ -228,7 +228,7 @@ describe("partsOf", () => {
 });
 
 describe("boundaryOf", () => {
-  it("is undefined for what is no form", () => {
+  it("is undefined for a body that is not a form", () => {
     for (const type of [
       null,
       "",

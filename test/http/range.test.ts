@@ -21,7 +21,7 @@ describe("rangeOf", () => {
     expect(rangeOf(header, 10)).toEqual(expected);
   });
 
-  it("has nothing to offer of an empty file", () => {
+  it("offers nothing from an empty file", () => {
     expect(rangeOf("bytes=0-", 0)).toBe("unsatisfiable");
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readWhole } from "#http/whole-body";
 
-/** Gives three bytes at a time. */
+/** Returns three bytes at a time. */
 function bodyOf(bytes: number) {
   const seen = { bytes: 0 };
   const stream = new ReadableStream<Uint8Array>({
@@ -15,12 +15,12 @@ function bodyOf(bytes: number) {
 }
 
 describe("readWhole", () => {
-  it("answers a body that is as long as it may be", async () => {
+  it("returns a body of exactly the maximum size", async () => {
     expect(await readWhole(bodyOf(9).stream, 9)).toEqual(Uint8Array.from([0, 0, 0, 3, 3, 3, 6, 6, 6]));
     expect(await readWhole(bodyOf(0).stream, 9)).toEqual(new Uint8Array());
   });
 
-  it("answers nothing of a longer one, and reads it to its end", async () => {
+  it("returns nothing for a longer body, and reads it to its end", async () => {
     const { stream, seen } = bodyOf(3000);
     expect(await readWhole(stream, 9)).toBeUndefined();
     expect(seen.bytes).toBe(3000);

@@ -12,7 +12,7 @@ const schema = {
 } as const;
 const mutable = structuredClone(schema) as unknown as Parameters<typeof complaints>[1];
 
-// The check that the tests of all calls rely on.
+// Checks the check that the tests of all calls use.
 it.each([
   [{ id: 1, state: "ok", names: ["a"] }, []],
   [{ id: 1 }, []],
@@ -23,6 +23,6 @@ it.each([
   [{ id: 1, names: [1] }, ["it.names[0] is 1"]],
   [{ id: 1, colour: "red" }, ["it.colour is not described"]],
   [[], ["it is no object"]],
-])("of %j complains %j", (value, wrong) => {
+])("for %j reports %j", (value, wrong) => {
   expect(complaints(value, mutable, "it")).toEqual(wrong);
 });

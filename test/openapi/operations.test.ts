@@ -9,12 +9,12 @@ import { both } from "#openapi/operation";
 
 const operations = groups.flatMap(({ operations }) => operations);
 
-/** A path with its parameters made nameless, as the routes and the description call them differently. */
+/** A path with its parameters' names removed: the routes and the description name them differently. */
 const nameless = (path: string) => path.replace(/:\w+(\{[^}]*\})?|\{\w+\}/g, "{}");
 
 describe("the table of operations", () => {
-  // What came with version 2 has routes in version 1 too, which answer that there is nothing: see the table of all calls.
-  it.each(both)("knows every route of %s, and nothing else", (version) => {
+  // Calls that are new in version 2 also have version 1 routes, which answer 404: see the table of all calls.
+  it.each(both)("lists exactly the routes of %s", (version) => {
     const prefix = `/${version}/user`;
     const routes = api.routes
       .filter(({ method, path }) => method !== "ALL" && path.startsWith(prefix))
@@ -24,18 +24,18 @@ describe("the table of operations", () => {
     expect(described.toSorted()).toEqual([...new Set(routes)].toSorted());
   });
 
-  it("names each call once", () => {
+  it("has a unique name for each call", () => {
     expect(new Set(operations.map(({ name }) => name)).size).toBe(operations.length);
   });
 
   it.each(operations.map((operation) => [operation.name, operation] as const))(
-    "says what every parameter of %s means",
+    "describes every parameter of %s",
     (_name, operation) => {
       expect(parametersOf(operation).filter(({ meaning }) => meaning === "")).toEqual([]);
     },
   );
 
-  it("gives each unknown id in a path its code", () => {
+  it("has an error code for each unknown id in a path", () => {
     const ids = operations.filter(({ path }) => path.includes("_id}"));
     expect(ids.filter(({ unknown }) => !unknown?.length).map(({ name }) => name)).toEqual([]);
     for (const { unknown = [] } of operations) {

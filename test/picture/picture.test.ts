@@ -18,7 +18,7 @@ const red = [255, 0, 0, 255];
 const blue = [0, 0, 255, 255];
 
 describe("outlinePng", () => {
-  it("reads the size and keeps what the pixels need", () => {
+  it("reads the size and keeps the chunks that the pixels need", () => {
     const plain = pngOf(30, 20);
     const adorned = pngOf(30, 20, { before: [pngChunk("tEXt", Buffer.from("Comment\0hello"))] });
 
@@ -26,7 +26,7 @@ describe("outlinePng", () => {
     expect(Buffer.from(outlinePng(adorned).essence).equals(plain)).toBe(true);
   });
 
-  it("passes over what stands behind the end", () => {
+  it("ignores bytes after the end", () => {
     const file = Buffer.concat([pngOf(3, 2), Buffer.from("PK\x03\x04 something else")]);
     expect(Buffer.from(outlinePng(file).essence).equals(pngOf(3, 2))).toBe(true);
   });
@@ -67,8 +67,8 @@ describe("decodePng", () => {
     expect([...picture.pixels]).toEqual(rowOf(8 * 3, pixel));
   });
 
-  it("unpacks an interlaced one", () => {
-    // 1 x 1 pixel has one pass, of that pixel.
+  it("unpacks an interlaced picture", () => {
+    // A picture of 1 x 1 pixel has a single pass.
     const picture = decodePng(pngOf(1, 1, { isInterlaced: true, row: red }));
     expect([...picture.pixels]).toEqual(red);
   });
@@ -76,12 +76,9 @@ describe("decodePng", () => {
   it.each<[string, (file: Uint8Array<ArrayBuffer>) => Uint8Array]>([
     ["a header that promises more rows", () => pngOf(8, 3, { said: { width: 8, height: 400 } })],
     ["a header without pixels", () => pngOf(8, 3, { said: { width: 0, height: 0 } })],
-    [
-      "a bit depth that there is not",
-      (file) => Buffer.concat([file.subarray(0, 24), Buffer.from([7]), file.subarray(25)]),
-    ],
+    ["an invalid bit depth", (file) => Buffer.concat([file.subarray(0, 24), Buffer.from([7]), file.subarray(25)])],
     ["a palette picture without a palette", () => pngOf(8, 3, { colourType: "palette" })],
-  ])("refuses %s, and unpacks the next one all the same", (_, damage) => {
+  ])("refuses %s, and still unpacks the next picture", (_, damage) => {
     const good = pngOf(8, 3, { row: rowOf(8, blue) });
     expect(() => decodePng(damage(good))).toThrow("is damaged: it cannot be decoded");
     expect([...decodePng(good).pixels]).toEqual(rowOf(8 * 3, blue));
@@ -89,7 +86,7 @@ describe("decodePng", () => {
 });
 
 describe("encodePng", () => {
-  it("makes a PNG of the same pixels", () => {
+  it("writes a PNG of the same pixels", () => {
     const picture = { width: 2, height: 1, pixels: Uint8Array.from([...red, 1, 2, 3, 4]) };
     expect(decodePng(outlinePng(encodePng(picture)).essence)).toEqual(picture);
   });
@@ -114,7 +111,7 @@ describe("thumbnail", () => {
       expectNear(pixelAt(small, x, y), red);
   });
 
-  it("shows the middle, without squeezing it", () => {
+  it("shows the middle, without distorting it", () => {
     // The outer thirds are blue; the square in the middle is red.
     const row = [...rowOf(200, blue), ...rowOf(200, red), ...rowOf(200, blue)];
     const small = thumbnail(decodePng(pngOf(600, 200, { row })), 100);
@@ -131,7 +128,7 @@ describe("thumbnail", () => {
     for (const [y, green] of greens.entries()) expect(Math.abs(green - (y * 5 + 2) / 2)).toBeLessThan(2);
   });
 
-  it("lets invisible pixels colour nothing", () => {
+  it("does not mix in the colour of transparent pixels", () => {
     const row = rowOf(100, [...red, 0, 255, 0, 0]);
     const [r = 0, g = 0] = pixelAt(thumbnail(decodePng(pngOf(200, 200, { row })), 100), 50, 50);
     expectNear([r, g], [255, 0]);
@@ -139,7 +136,7 @@ describe("thumbnail", () => {
 });
 
 describe("the default pictures", () => {
-  it("are a kiln with its fire on nothing, and in its glow", () => {
+  it("show a kiln, on a transparent background and in its glow", () => {
     const logo = drawLogo(128);
     expect(pixelAt(logo, 0, 0)).toEqual([0, 0, 0, 0]);
     expect(pixelAt(logo, 64, 80)).toEqual([255, 157, 77, 255]);

@@ -7,15 +7,15 @@ export interface PngOptions {
   colourType?: keyof typeof colourTypes;
   bits?: 1 | 2 | 4 | 8 | 16;
   isInterlaced?: boolean;
-  /** Bytes of one row; all rows are alike. Left out: zeros. */
+  /** Bytes of one row; all rows are the same. Default: zeros. */
   row?: readonly number[];
   /** Chunks between the header and the pixels. */
   before?: Uint8Array[];
-  /** What the header says instead of the real size. */
+  /** What the header claims instead of the real size. */
   said?: { width: number; height: number };
 }
 
-/** A PNG file, made without the code that it tests. */
+/** Makes a PNG file without the code under test. */
 export function pngOf(width: number, height: number, options: PngOptions = {}): Uint8Array<ArrayBuffer> {
   const { colourType = "rgba", bits = 8, isInterlaced = false, before = [], said = { width, height } } = options;
   const header = Buffer.alloc(13);

@@ -18,7 +18,7 @@ beforeEach(async () => {
   applianceId = await createAppliance(tux);
 });
 
-/** A run of the sweeper so much later; R2's own clock does not follow. */
+/** Runs the sweep as if this much time had passed; R2's own clock does not follow. */
 const sweepIn = (ms: number) => sweep({ scheduledTime: Date.now() + ms, cron: "* * * * *", noRetry() {} }, env);
 
 const blobOf = async (id: string) =>
@@ -26,7 +26,7 @@ const blobOf = async (id: string) =>
 const isThere = async (blobId: string) => (await env.BLOBS.head(contentKey(blobId))) !== null;
 const releasedRows = () => env.DB.prepare("SELECT count(*) AS rows FROM released_blobs").first<number>("rows");
 
-it("removes the content of a deleted file after an hour", async () => {
+it("deletes a deleted file's content after an hour", async () => {
   const { id } = await uploadFile(tux, applianceId, "hello");
   const blobId = await blobOf(id);
   await tux.delete(`/files/${id}`);
@@ -39,7 +39,7 @@ it("removes the content of a deleted file after an hour", async () => {
   expect(await releasedRows()).toBe(0);
 });
 
-it("removes a replaced content and keeps the new one", async () => {
+it("deletes replaced content and keeps the new one", async () => {
   const { id } = await uploadFile(tux, applianceId, "hello");
   const old = await blobOf(id);
   await send(tux, fileForm("goodbye"), { method: "PUT", path: `/files/${id}/data` });
@@ -50,7 +50,7 @@ it("removes a replaced content and keeps the new one", async () => {
   expect(await (await tux.get(`/files/${id}/data`)).text()).toBe("goodbye");
 });
 
-it("keeps what a clone still names, until that is gone too", async () => {
+it("keeps content that a clone uses until the clone is deleted", async () => {
   const { id } = await uploadFile(tux, applianceId, "hello");
   const blobId = await blobOf(id);
   const clone = await createAppliance(tux, { clone_from: applianceId });
@@ -64,7 +64,7 @@ it("keeps what a clone still names, until that is gone too", async () => {
   expect(await isThere(blobId)).toBe(false);
 });
 
-it("keeps what the input of a build names until an hour after its end", async () => {
+it("keeps a build's input content until an hour after its end", async () => {
   const { id } = await uploadFile(tux, applianceId, "hello");
   const blobId = await blobOf(id);
   const buildId = await startBuild(tux, applianceId);
@@ -81,7 +81,7 @@ it("keeps what the input of a build names until an hour after its end", async ()
   expect(await isThere(blobId)).toBe(false);
 });
 
-it.each(["logo_blob", "background_blob"])("keeps a picture that an appliance names as %s", async (column) => {
+it.each(["logo_blob", "background_blob"])("keeps a picture that an appliance uses as %s", async (column) => {
   const blobId = crypto.randomUUID();
   await env.BLOBS.put(contentKey(blobId), "a picture");
   await env.BLOBS.put(thumbnailKey(blobId), "a small one");
@@ -96,7 +96,7 @@ it.each(["logo_blob", "background_blob"])("keeps a picture that an appliance nam
   expect(await env.BLOBS.head(thumbnailKey(blobId))).toBeNull();
 });
 
-it("removes a content that never got a row after an hour", async () => {
+it("deletes content without a row after an hour", async () => {
   const stray = crypto.randomUUID();
   await env.BLOBS.put(contentKey(stray), "a crash came in between");
 
@@ -107,7 +107,7 @@ it("removes a content that never got a row after an hour", async () => {
   expect(await isThere(stray)).toBe(false);
 });
 
-it("leaves a content that was let go just now to its own hour, however old it is", async () => {
+it("keeps content for an hour after its release, whatever its age", async () => {
   const blobId = crypto.randomUUID();
   await env.BLOBS.put(contentKey(blobId), "let go an hour and a half from now");
   await env.DB.prepare("INSERT INTO released_blobs VALUES (?, ?)")

@@ -10,10 +10,10 @@ const runSweep = () => sweep({ scheduledTime: Date.now(), cron: "* * * * *", noR
 const waiting = () => env.DB.prepare("SELECT count(*) AS rows FROM event_outbox").first<number>("rows");
 const renameWebhooks = (from: string, to: string) => env.DB.prepare(`ALTER TABLE ${from} RENAME TO ${to}`).run();
 
-it("keeps a publication's event while nobody takes it, and the sweep tells it once", async () => {
+it("stores a publication's event until the sweep delivers it once", async () => {
   const tux = await signedIn();
   const { applianceId } = await createBuild(tux);
-  // So that the account's object cannot take anything.
+  // The account's object cannot store anything.
   await renameWebhooks("webhooks", "webhooks_away");
   const complaint = vi.spyOn(console, "error").mockImplementation(() => {});
   expect((await publish(tux, applianceId)).status).toBe(200);
@@ -38,7 +38,7 @@ it("keeps a publication's event while nobody takes it, and the sweep tells it on
   await listener.close();
 });
 
-it("is empty after a publication that was told at once, and after one that was refused", async () => {
+it("is empty after a publication that was announced or refused", async () => {
   const tux = await signedIn();
   const { applianceId } = await createBuild(tux);
 

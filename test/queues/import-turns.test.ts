@@ -9,7 +9,7 @@ import { mirrorOf, rpmMd } from "../support/mirror.ts";
 
 const db = openDatabase(env.DB);
 
-/** What was sent to each queue; nothing consumes it. */
+/** The messages sent to each queue; they are not consumed. */
 let sent: { quick: number[]; patient: number[] };
 const queueOf = (line: number[]) => ({
   send: async ({ repositoryId }: { repositoryId: number }) => void line.push(repositoryId),
@@ -50,7 +50,7 @@ const quick = (repositoryId: number) => importInTurn(observed(), db, { repositor
 const state = async (id: number) => (await findRepository(db, id))?.importState;
 
 describe("imports", () => {
-  it("take turns between accounts, one of each at a time", async () => {
+  it("run one per account at a time, taking turns", async () => {
     const [first = 0, second = 0, third = 0] = await repositoriesOf(3);
     const [other = 0] = await repositoriesOf(1);
     await requestImports(observed(), db, [first, second, third]);
@@ -62,14 +62,14 @@ describe("imports", () => {
     expect(await state(first)).toBe("ready");
   });
 
-  it("are sent once, however often they are asked for before they begin", async () => {
+  it("are sent once, however often they are requested before they start", async () => {
     const [id = 0] = await repositoriesOf(1);
     for (let times = 0; times < 3; times++) await requestImports(observed(), db, [id]);
     await quick(id);
     expect(sent.quick).toEqual([id]);
   });
 
-  it("run again when they are asked for while they run", async () => {
+  it("run again if they are requested while they run", async () => {
     const [id = 0] = await repositoriesOf(1);
     await requestImports(observed(), db, [id]);
     vi.mocked(fetch).mockImplementationOnce(async () => {
@@ -81,7 +81,7 @@ describe("imports", () => {
     expect(sent.quick).toEqual([id, id]);
   });
 
-  it("of slow mirrors wait in a line of their own, and the next quick one begins", async () => {
+  it("of slow mirrors have their own queue, so quick ones continue", async () => {
     const [slow = 0, next = 0] = await repositoriesOf(2);
     await requestImports(observed(), db, [slow, next]);
     const mirror = heldMirror("http://mirror.example.org/1", rpmMd(["a-one-1"]), "repodata/primary.xml.gz");
@@ -95,7 +95,7 @@ describe("imports", () => {
     expect(await state(slow)).toBe("importing");
   });
 
-  it("are given up when they began often enough and never ended", async () => {
+  it("fail after they have started several times and never ended", async () => {
     const [id = 0, next = 0] = await repositoriesOf(2);
     await requestImports(observed(), db, [id, next]);
     await env.DB.prepare("UPDATE import_turns SET tries = 4 WHERE repository_id = ?").bind(id).run();
@@ -105,7 +105,7 @@ describe("imports", () => {
     expect(sent.quick).toEqual([id, next]);
   });
 
-  it("whose messages are lost are sent again after a while, and no earlier", async () => {
+  it("are sent again after a while if their messages are lost", async () => {
     const [id = 0] = await repositoriesOf(1);
     await requestImports(observed(), db, [id]);
     await resumeImports(observed(), db, Date.now() + 60_000);
@@ -114,7 +114,7 @@ describe("imports", () => {
     expect(sent.quick).toEqual([id, id]);
   });
 
-  it("wait for the next minute when the queue takes no message", async () => {
+  it("wait for the next minute if the queue refuses a message", async () => {
     const [id = 0] = await repositoriesOf(1);
     const broken = { ...observed(), IMPORTS: { send: () => Promise.reject(new Error("no queue")) } as never };
     await expect(requestImports(broken, db, [id])).rejects.toThrow("no queue");

@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => void vi.restoreAllMocks());
 
-/** How the consumer takes a message, by an environment of which something may be broken. */
+/** Consumes a message, in an environment that may be partly broken. */
 async function take(body: unknown, { queue = "kiln-imports", ...broken }: Partial<Env> & { queue?: string } = {}) {
   const batch = createMessageBatch(queue, [{ id: "a", timestamp: new Date(), attempts: 1, body }]);
   await worker.queue(batch, { ...env, ...broken });
@@ -39,30 +39,30 @@ const brokenBlobs = new Proxy(env.BLOBS, {
   },
 });
 
-it("imports what a message asks for", async () => {
+it("imports the requested repository", async () => {
   const { isRetried, repository } = await take({ repositoryId });
   expect([isRetried, repository?.importState, repository?.packageCount]).toEqual([false, "ready", 1]);
 });
 
-it("does not come back to a repository that is at fault itself", async () => {
+it("does not retry if the repository is at fault", async () => {
   vi.mocked(fetch).mockResolvedValue(new Response("", { status: 404 }));
   const { isRetried, repository } = await take({ repositoryId });
   expect([isRetried, repository?.importState]).toEqual([false, "failed"]);
 });
 
-it("tries again when the service is at fault", async () => {
+it("retries if the service is at fault", async () => {
   const { isRetried, repository } = await take({ repositoryId }, { BLOBS: brokenBlobs });
   expect([isRetried, repository?.importState]).toEqual([true, "importing"]);
 });
 
-it("gives up what was killed or failed at every try, and says so", async () => {
+it("fails after the last try, and reports it", async () => {
   await take({ repositoryId }, { BLOBS: brokenBlobs });
   const { isRetried, repository } = await take({ repositoryId }, { queue: "kiln-dead-imports" });
   expect([isRetried, repository?.importState]).toEqual([false, "failed"]);
   expect(repository?.problem).toMatch(/^Its import was given up: each of 4 tries failed, or was killed/);
 });
 
-it("leaves nothing of an import that the service could not finish", async () => {
+it("leaves nothing behind of an import that the service could not finish", async () => {
   await take({ repositoryId }, { BLOBS: brokenBlobs });
   const rows = await env.DB.prepare(
     "SELECT count(*) AS n FROM packages JOIN imports ON imports.id = import_id WHERE url = ?",

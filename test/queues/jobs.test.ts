@@ -12,7 +12,7 @@ const bodies = async () => {
   return messages.map(({ body }) => JSON.parse(atob(body)));
 };
 
-it("parks wake-ups in the mailbox, once when they come twice, and leaves out what is none", async () => {
+it("stores each wake-up in the mailbox once and skips invalid messages", async () => {
   const complaint = vi.spyOn(console, "error").mockImplementation(() => {});
   const job = { kind: "build", buildId: 1 };
   const batch = createMessageBatch("kiln-jobs", [message("a", job), message("a", job), message("b", { kind: "cake" })]);
@@ -27,7 +27,7 @@ it("parks wake-ups in the mailbox, once when they come twice, and leaves out wha
   expect(await bodies()).toEqual([job]);
 });
 
-it("brings a wake-up from its sender to the mailbox", async () => {
+it("carries a wake-up from its sender to the mailbox", async () => {
   await sendJob(env, { kind: "testdrive", testdriveId: 5 });
 
   await vi.waitFor(

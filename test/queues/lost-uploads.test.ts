@@ -10,7 +10,7 @@ const db = openDatabase(env.DB);
 const dayMs = 24 * 60 * 60_000;
 const minuteMs = 60_000;
 const key = "contents/of-a-test";
-/** More than the writer holds: it begins a multipart upload. */
+/** More than the writer buffers, so it begins a multipart upload. */
 const large = new Uint8Array(9 * 2 ** 20);
 
 const notes = async () => (await env.BLOBS.list({ prefix: begunUploadsPrefix })).objects.map(({ key }) => key);
@@ -21,7 +21,7 @@ afterEach(async () => {
   await env.BLOBS.delete([key, ...(await notes())]);
 });
 
-it("aborts an upload that nobody has ended for a day, and no younger one", async () => {
+it("aborts an unfinished upload after a day, and not before", async () => {
   const upload = await beginUpload(env.BLOBS, key);
   await upload.uploadPart(1, large);
 
@@ -33,7 +33,7 @@ it("aborts an upload that nobody has ended for a day, and no younger one", async
   expect(await notes()).toEqual([]);
 });
 
-it("finds what a writer has begun and left", async () => {
+it("finds an upload that a writer began and abandoned", async () => {
   await new BlobWriter(env.BLOBS, key).write(large);
   expect(await notes()).toHaveLength(1);
 
@@ -43,7 +43,7 @@ it("finds what a writer has begun and left", async () => {
   expect(await env.BLOBS.head(key)).toBeNull();
 });
 
-it("has nothing to do for uploads that ended, well or not", async () => {
+it("has nothing to do after uploads that succeeded or failed", async () => {
   const source = () => new Response(large).body ?? new ReadableStream();
   await putBlob(env.BLOBS, key, source());
   const breaksOff = new TransformStream<Uint8Array, Uint8Array>({ flush: () => Promise.reject(new Error("cut off")) });
@@ -53,7 +53,7 @@ it("has nothing to do for uploads that ended, well or not", async () => {
   expect((await env.BLOBS.head(key))?.size).toBe(large.byteLength);
 });
 
-it("leaves an object whose note has stayed, also when it looks twice", async () => {
+it("keeps a stored object whose note remains, also on a second run", async () => {
   const upload = await beginUpload(env.BLOBS, key);
   const [note = ""] = await notes();
   const text = (await (await env.BLOBS.get(note))?.text()) ?? "";
@@ -67,7 +67,7 @@ it("leaves an object whose note has stayed, also when it looks twice", async () 
   expect((await env.BLOBS.head(key))?.size).toBe(large.byteLength);
 });
 
-it("is not stopped by a note that it cannot read", async () => {
+it("continues after a note that it cannot read", async () => {
   const complaint = vi.spyOn(console, "error").mockImplementation(() => {});
   const unreadable = begunUploadKey("0");
   await env.BLOBS.put(unreadable, "{");

@@ -35,7 +35,7 @@ async function download(buildId: number): Promise<string> {
 }
 
 describe("a database that was restored to an earlier moment", () => {
-  it("gives ids again, and their builds are built", async () => {
+  it("reuses ids, and their builds are built", async () => {
     const agent = await fakeAgent();
     const applianceId = await createAppliance(tux);
     const moment = await bookmark();
@@ -51,10 +51,10 @@ describe("a database that was restored to an earlier moment", () => {
     expect(await download(again)).toBe("of the new one");
   });
 
-  it("hides no build behind rows whose objects know better, and the sweep tells those rows", async () => {
+  it("hides no build behind stale rows, and the sweep updates them", async () => {
     const agent = await fakeAgent();
     const waiting = [];
-    // An account has four at once.
+    // An account can run four at a time.
     for (const account of [tux, await signedIn(), await signedIn()]) {
       for (let nth = 0; nth < 4; nth += 1) waiting.push(await startBuild(account, await createAppliance(account)));
     }
@@ -81,7 +81,7 @@ describe("a database that was restored to an earlier moment", () => {
     expect(await download(running)).toBe("running");
   });
 
-  it("begins again with what it knows as running and the object has forgotten", async () => {
+  it("restarts builds that its rows call running and the object has forgotten", async () => {
     const agent = await fakeAgent();
     const buildId = await startBuild(tux, await createAppliance(tux));
     const attempt = await agent.claimsBuild(buildId);
@@ -99,7 +99,7 @@ describe("a database that was restored to an earlier moment", () => {
     expect(await download(buildId)).toBe("built again");
   });
 
-  it("finds all blobs that its rows name when deletions were paused, also by a row that is gone now", async () => {
+  it("keeps every blob that its rows name if deletions were paused", async () => {
     const { applianceId, buildId, agent } = await createBuild(tux, bytesOf("an image"));
     const { id: fileId } = await uploadFile(tux, applianceId, "a content");
     const moment = await bookmark();
@@ -126,7 +126,7 @@ describe("a database that was restored to an earlier moment", () => {
     expect(await download(buildId)).toBe("an image");
   });
 
-  it("ends builds that it has lost: a queued one by its alarm, a running one by a heartbeat", async () => {
+  it("ends lost builds: queued ones by alarm, running ones by heartbeat", async () => {
     const agent = await fakeAgent();
     const moment = await bookmark();
     const attempt = await agent.claimsBuild(await startBuild(tux, await createAppliance(tux)));
@@ -142,7 +142,7 @@ describe("a database that was restored to an earlier moment", () => {
     expect(await answer.json()).toEqual({ cancel: true });
   });
 
-  it("starts testdrives under ids that were lost, and tells rows that know less than their object", async () => {
+  it("starts testdrives under lost ids, and updates stale rows", async () => {
     const ended = await runningDrive(tux);
     const moment = await bookmark();
     const lost = await startDrive(tux);
@@ -162,7 +162,7 @@ describe("a database that was restored to an earlier moment", () => {
     await objectOf(again).stop();
   });
 
-  it("tells an account of its own events alone, and of builds under ids that were lost", async () => {
+  it("reports events of this account only, also for reused ids", async () => {
     const moment = await bookmark();
     const { buildId: lost } = await createBuild(await signedIn(), bytesOf("of an account that is lost"));
 

@@ -18,7 +18,7 @@ beforeEach(async () => {
   tux = await signedIn();
 });
 
-/** A run of the sweeper so many days later, in a service that keeps images for `keep` days. */
+/** Runs the sweep as if this many days had passed, in a service that keeps images for `keep` days. */
 const sweepAfter = (days: number, keep = "30") =>
   sweep(
     { scheduledTime: Date.now() + days * dayMs, cron: "* * * * *", noRetry() {} },
@@ -31,19 +31,19 @@ const keysOf = async (uid: string) => {
   const { objects } = await env.BLOBS.list({ prefix: buildPrefix(uid) });
   return objects.map(({ key }) => key.slice(buildPrefix(uid).length)).filter((key) => !lateOnes.includes(key));
 };
-/** What the object adds when it finds the time. */
+/** What the object adds later. */
 const lateOnes = ["log.txt", "attestations.json"];
 const everything = ["files-1", "files-index-1", "image-1", "installed.json"];
 
 const seen = async (buildId: number) => (await readXml(await tux.get(`/builds/${buildId}`))).build;
 
-describe("the age of images", () => {
+describe("image retention", () => {
   it.each([
     ["30 days by default", 29, "30"],
-    ["for ever with 0", 4000, "0"],
-    ["for ever with nothing", 4000, ""],
-    ["for ever with nonsense", 4000, "some"],
-  ])("keeps them %s", async (_what, days, keep) => {
+    ["forever with 0", 4000, "0"],
+    ["forever with an empty value", 4000, ""],
+    ["forever with an invalid value", 4000, "some"],
+  ])("keeps images %s", async (_what, days, keep) => {
     const { buildId, uid } = await build();
 
     await sweepAfter(days, keep);
@@ -52,7 +52,7 @@ describe("the age of images", () => {
     expect(await keysOf(uid)).toEqual(everything);
   });
 
-  it("removes image and file store, and leaves the build with its log and its packages", async () => {
+  it("deletes the image and file store, and keeps log and packages", async () => {
     const { applianceId, buildId, uid } = await build();
 
     await sweepAfter(31);
@@ -65,7 +65,7 @@ describe("the age of images", () => {
     expect(appliance.builds.build).toBeUndefined();
   });
 
-  it("answers what stood on them with an error that says so", async () => {
+  it("answers requests for a deleted image with a clear error", async () => {
     const { applianceId, buildId } = await build();
     const { download_url: address } = await seen(buildId);
 
@@ -79,7 +79,7 @@ describe("the age of images", () => {
     await expectError(await tux.get(`/appliances/${applianceId}/software/manifest/oem`), 400, "build_not_found");
   });
 
-  it("lets an expired version be built again without force, which replaces it", async () => {
+  it("lets an expired version be built again without force", async () => {
     const { applianceId, buildId: old, agent } = await build();
     await sweepAfter(31);
 
@@ -93,7 +93,7 @@ describe("the age of images", () => {
     await expectError(refused, 400, "image_already_exists");
   });
 
-  it("gives the account its room back", async () => {
+  it("frees the account's disk space", async () => {
     const { buildId } = await build();
     await env.DB.prepare("UPDATE builds SET file_size = ? WHERE id = ?")
       .bind(10 * 1024 ** 3, buildId)
@@ -106,7 +106,7 @@ describe("the age of images", () => {
     expect((await readXml(await tux.get("/account"))).account.disk_quota.used).toBe("0%");
   });
 
-  it("leaves an image on which a testdrive stands", async () => {
+  it("keeps an image while a testdrive uses it", async () => {
     const { buildId } = await build();
     const testdrive = env.DB.prepare(
       "INSERT INTO testdrives (uid, account_id, build_id, state, page_token, created_at) VALUES (hex(randomblob(16)), ?, ?, 'running', ?, ?)",
@@ -120,8 +120,8 @@ describe("the age of images", () => {
     expect((await seen(buildId)).expired).toBe("true");
   });
 
-  it("leaves to the next runs what a crash did not let it remove", async () => {
-    await sweepAfter(31); // a run ends at the first crash: nothing of another test may be before this build
+  it("deletes in later runs what a crash left behind", async () => {
+    await sweepAfter(31); // a run ends at the first crash, so delete other tests' builds first
     const { buildId, uid } = await build();
     const complaint = vi.spyOn(console, "error").mockImplementation(() => {});
     const stuck = vi.spyOn(env.BLOBS, "delete").mockRejectedValue(new Error("R2 is away"));

@@ -19,13 +19,13 @@ beforeEach(async () => {
   tux = await signedIn();
 });
 
-/** A run of the sweeper so much later; R2's own clock does not follow. */
+/** Runs the sweep as if this much time had passed; R2's own clock does not follow. */
 const sweepIn = (ms: number) => sweep({ scheduledTime: Date.now() + ms, cron: "* * * * *", noRetry() {} }, env);
 
 const keysOf = async (uid: string) => {
   const { objects } = await env.BLOBS.list({ prefix: buildPrefix(uid) });
   const names = objects.map(({ key }) => key.slice(buildPrefix(uid).length));
-  // These come when the object finds the time.
+  // The object writes these later.
   return names.filter((name) => name !== "log.txt" && name !== "attestations.json");
 };
 
@@ -34,7 +34,7 @@ const inputOf = async (buildId: number) =>
 
 const strayInputs = async () => (await env.BLOBS.list({ prefix: "inputs/0000000000" })).objects.length;
 
-it("wakes the object of a row that it was never told of", async () => {
+it("wakes a build's object that was never told about its build", async () => {
   const buildId = await startBuild(tux, await createAppliance(tux));
   const object = await objectOfBuild(buildId);
   await runInDurableObject(object, (_build, { storage }) => storage.deleteAll());
@@ -49,7 +49,7 @@ it("wakes the object of a row that it was never told of", async () => {
   expect((await (await fakeAgent()).claimsBuild(buildId)).claim.attempt).toBe(1);
 });
 
-it("frees the slot of a build whose end D1 was never told of", async () => {
+it("frees the slot of a build whose end D1 missed", async () => {
   const buildId = await startBuild(tux, await createAppliance(tux));
   await tux.delete(`/running_builds/${buildId}`);
   await env.DB.prepare("UPDATE builds SET status = 'running' WHERE id = ?").bind(buildId).run();
@@ -59,7 +59,7 @@ it("frees the slot of a build whose end D1 was never told of", async () => {
   expect((await findAnyBuild(openDatabase(env.DB), buildId))?.status).toBe("cancelled");
 });
 
-it("removes blobs without a row after an hour, and leaves young ones and those of living builds", async () => {
+it("deletes old blobs without a row, and keeps those of live builds", async () => {
   const { buildId, uid } = await createBuild(tux);
   const living = await keysOf(uid);
   await env.BLOBS.put(`${buildPrefix("999999")}image-1`, "stray");
@@ -75,7 +75,7 @@ it("removes blobs without a row after an hour, and leaves young ones and those o
   expect((await visit(new URL(build.download_url).pathname)).status).toBe(200);
 });
 
-it("leaves everything of a build that runs", async () => {
+it("keeps everything of a running build", async () => {
   const buildId = await startBuild(tux, await createAppliance(tux));
   const attempt = await (await fakeAgent()).claimsBuild(buildId);
   await attempt.uploads(bytesOf("image"));
@@ -85,7 +85,7 @@ it("leaves everything of a build that runs", async () => {
   expect((await attempt.finishes()).status).toBe(200);
 });
 
-it("removes frozen inputs that no build names any more", async () => {
+it("deletes frozen inputs that no build uses", async () => {
   const { buildId } = await createBuild(tux);
   const { buildId: deleted } = await createBuild(tux);
   const [kept, stray] = [await inputOf(buildId), await inputOf(deleted)];
@@ -97,7 +97,7 @@ it("removes frozen inputs that no build names any more", async () => {
   expect(await env.BLOBS.head(stray)).toBeNull();
 });
 
-it("forgets a build that a forced one replaced, after an hour", async () => {
+it("deletes a build an hour after a forced build replaced it", async () => {
   const { applianceId, buildId: old, uid, agent } = await createBuild(tux);
   await agent.buildsSuccessfully(await startBuild(tux, applianceId, { version: "0.0.1", force: "1" }));
 
@@ -109,7 +109,7 @@ it("forgets a build that a forced one replaced, after an hour", async () => {
   expect(await findAnyBuild(openDatabase(env.DB), old)).toBeUndefined();
 });
 
-it("goes on where it was in a long list, and begins anew at its end", async () => {
+it("continues through a long list, and restarts at its end", async () => {
   // All of them are really written.
   await Promise.all(
     Array.from({ length: 501 }, (_, nth) => env.BLOBS.put(`inputs/${String(nth).padStart(64, "0")}.json`, "{}")),
