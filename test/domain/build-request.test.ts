@@ -8,7 +8,7 @@ import type { Appliance } from "#storage/appliances";
 import type { Build } from "#storage/builds";
 import { capabilities } from "../support/fake-agent.ts";
 
-// The rules read a few columns of wide rows; these carry those alone.
+// The rules read only a few columns of wide rows; these objects have only those.
 const appliance = { version: "0.0.3", imageType: "oem", arch: "x86_64" } as Appliance;
 const request: BuildRequest = {
   applianceId: 1,
@@ -36,37 +36,37 @@ describe("chooseVersion", () => {
   const built = ["0.0.2 oem failed", "0.0.1 oem finished"].map(build);
 
   it.each([
-    ["the configuration's when nothing is said", {}, "0.0.3"],
-    ["the latest finished one with multi", { multi: true }, "0.0.1"],
-    ["the one that is named, with multi too", { version: "0.0.3", multi: true }, "0.0.3"],
-    ["any that has a build", { version: "0.0.2" }, "0.0.2"],
-    ["none that it never had", { version: "0.0.4" }, "invalid_version"],
-    ["none that is nonsense", { version: "latest" }, "invalid_version"],
+    ["the configuration's version by default", {}, "0.0.3"],
+    ["the latest finished version with multi", { multi: true }, "0.0.1"],
+    ["the requested version, even with multi", { version: "0.0.3", multi: true }, "0.0.3"],
+    ["an earlier version that has a build", { version: "0.0.2" }, "0.0.2"],
+    ["no version that it never had", { version: "0.0.4" }, "invalid_version"],
+    ["no malformed version", { version: "latest" }, "invalid_version"],
   ])("takes %s", (_what, asked, expected) => {
     expect(codeOf(() => chooseVersion(appliance, built, { ...request, ...asked }))).toBe(expected);
   });
 
-  it("takes the one that is being built with multi, so that its other formats wait for it", () => {
+  it("takes the version in progress with multi, so other formats can wait", () => {
     const begun = ["0.0.3 oem queued", "0.0.2 oem failed", "0.0.1 oem finished"].map(build);
     expect(chooseVersion(appliance, begun, { ...request, multi: true })).toBe("0.0.3");
     expect(chooseVersion(appliance, begun.slice(1), { ...request, multi: true })).toBe("0.0.1");
   });
 
-  it("takes the configuration's with multi while nothing is finished", () => {
+  it("takes the configuration's version with multi if no build has finished", () => {
     expect(chooseVersion(appliance, [build("0.0.2 oem failed")], { ...request, multi: true })).toBe("0.0.3");
   });
 });
 
 describe("chooseImageType", () => {
   it.each([
-    ["the configuration's when nothing is said", undefined, [], "oem"],
-    ["all before any builder said what it can", "vmx", [], "vmx"],
-    ["nothing where all that builders can is nothing", "oem", [agentWith()], "configuration_error"],
-    ["what a builder can", "vmx", [agentWith("vmx")], "vmx"],
-    ["what one of several builders can", "iso", [agentWith("oem"), agentWith("iso")], "iso"],
-    ["nothing that no builder can", "oem", [agentWith("iso")], "configuration_error"],
-    ["nothing that this version of the API does not know", "net", [agentWith("net")], "invalid_image_type"],
-    ["no nonsense", "floppy", [], "invalid_image_type"],
+    ["the configuration's type by default", undefined, [], "oem"],
+    ["any type before a builder has reported its capabilities", "vmx", [], "vmx"],
+    ["no type if the builders support none", "oem", [agentWith()], "configuration_error"],
+    ["a type that a builder supports", "vmx", [agentWith("vmx")], "vmx"],
+    ["a type that one of several builders supports", "iso", [agentWith("oem"), agentWith("iso")], "iso"],
+    ["no type that no builder supports", "oem", [agentWith("iso")], "configuration_error"],
+    ["no type that this version of the API lacks", "net", [agentWith("net")], "invalid_image_type"],
+    ["no unknown type", "floppy", [], "invalid_image_type"],
   ])("takes %s", (_what, imageType, agents, expected) => {
     expect(codeOf(() => chooseImageType(appliance, agents, { ...request, imageType }))).toBe(expected);
   });
@@ -77,22 +77,22 @@ const choosingVmx = (can: Partial<Capabilities>, arch: Arch = "x86_64") => {
   return () => chooseImageType({ ...appliance, arch }, agents, { ...request, imageType: "vmx" });
 };
 
-describe("a type that no builder can make for the appliance's architecture", () => {
+describe("an image type that no builder supports for the appliance's architecture", () => {
   it.each<[string, Partial<Capabilities>, Arch, string]>([
     [
-      "names what is missing for the type",
+      "names the missing program for the type",
       { imageTypes: ["oem"], lacking: { vmx: "qemu-img" } },
       "x86_64",
       "No builder of this service can build vmx images for x86_64. Missing there: qemu-img. It builds oem for x86_64.",
     ],
     [
-      "names what is missing for the architecture",
+      "names the missing feature for the architecture",
       { imageTypes: ["vmx"], lacking: { i586: "32-bit programs" } },
       "i586",
       "No builder of this service can build vmx images for i586. Missing there: 32-bit programs. It builds vmx for x86_64.",
     ],
     [
-      "says nothing of it where the builder says nothing",
+      "names nothing missing if the builder reports nothing",
       { imageTypes: ["oem"] },
       "x86_64",
       "No builder of this service can build vmx images for x86_64. It builds oem for x86_64.",
@@ -101,7 +101,7 @@ describe("a type that no builder can make for the appliance's architecture", () 
     expect(choosingVmx(can, arch)).toThrow(message);
   });
 
-  it("is not found in two builders of which each can a half", () => {
+  it("is refused if one builder has the type and another the architecture", () => {
     const agents = [
       agentWith("oem"),
       { capabilities: { ...capabilities, arches: ["i586"], imageTypes: ["vmx"] } } as Agent,
@@ -115,23 +115,23 @@ describe("obstacleTo", () => {
   const wanted = { version: "0.0.1", imageType: "oem" } as const;
 
   it.each([
-    ["nothing", [], false, undefined],
-    ["the same, finished", ["0.0.1 oem finished"], false, "image_already_exists"],
-    ["the same, finished, whose image has expired", ["0.0.1 oem finished expired"], false, undefined],
+    ["no build", [], false, undefined],
+    ["a finished build of the type", ["0.0.1 oem finished"], false, "image_already_exists"],
+    ["a finished build of the type whose image has expired", ["0.0.1 oem finished expired"], false, undefined],
     [
-      "a later build when the first one's image has expired",
+      "a later build if the first image has expired",
       ["0.0.1 iso queued", "0.0.1 vmx finished expired"],
       false,
       undefined,
     ],
-    ["the same, running", ["0.0.1 oem running"], false, "image_already_exists"],
-    ["the same when forced", ["0.0.1 oem running"], true, undefined],
-    ["the same, failed", ["0.0.1 oem failed", "0.0.1 oem cancelled"], false, undefined],
-    ["the first build as another type", ["0.0.1 iso queued"], false, "initial_build_pending"],
-    ["the first build as another type, however forced", ["0.0.1 iso queued"], true, "initial_build_pending"],
-    ["a later build as another type", ["0.0.1 iso queued", "0.0.1 vmx finished"], false, undefined],
-    ["another version", ["0.0.2 oem finished", "0.0.2 iso running"], false, undefined],
-  ])("is found in %s", (_what, built, force, expected) => {
+    ["a running build of the type", ["0.0.1 oem running"], false, "image_already_exists"],
+    ["a running build of the type, with force", ["0.0.1 oem running"], true, undefined],
+    ["failed and cancelled builds of the type", ["0.0.1 oem failed", "0.0.1 oem cancelled"], false, undefined],
+    ["a first build of another type", ["0.0.1 iso queued"], false, "initial_build_pending"],
+    ["a first build of another type, even with force", ["0.0.1 iso queued"], true, "initial_build_pending"],
+    ["another type's first build, with one finished", ["0.0.1 iso queued", "0.0.1 vmx finished"], false, undefined],
+    ["builds of another version", ["0.0.2 oem finished", "0.0.2 iso running"], false, undefined],
+  ])("is found, or not, in %s", (_what, built, force, expected) => {
     expect(obstacleTo(wanted, built.map(build), { force })?.code).toBe(expected);
   });
 });
@@ -143,7 +143,7 @@ describe("raiseRelease", () => {
     ["0.0.9999", "0.1.0"],
     ["7.9999.9999", "8.0.0"],
     ["9999.9999.9999", "9999.9999.9999"],
-  ])("makes %s %s", (version, next) => {
+  ])("turns %s into %s", (version, next) => {
     expect(raiseRelease(version)).toBe(next);
   });
 });

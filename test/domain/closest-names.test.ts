@@ -38,11 +38,11 @@ describe("closest", () => {
     ["postgresql", ["postgresql15"]],
     ["firefox", []],
     ["zz", []],
-  ])("finds what %s means", (name, meant) => {
+  ])("finds the names close to %s", (name, meant) => {
     expect(closest(name, names)).toEqual(meant);
   });
 
-  it("tells three at most, the closest first, then by name", () => {
+  it("returns at most three names, the closest first, then by name", () => {
     expect(closest("tools", ["tools4", "tools2", "tool", "tools3", "toolbox", "tolos"])).toEqual([
       "tolos",
       "tool",
@@ -58,7 +58,7 @@ describe("piecesOf", () => {
     ["webdemo", ["web", "ebd", "bde", "dem", "emo"]],
     ["libgreat", ["libg", "reat"]],
     ["kernel-defualt", ["kern", "el-d", "efualt"]],
-  ])("cuts %s", (name, pieces) => expect(piecesOf(name)).toEqual(pieces));
+  ])("splits %s", (name, pieces) => expect(piecesOf(name)).toEqual(pieces));
 });
 
 describe("didYouMean", () => {
@@ -66,5 +66,5 @@ describe("didYouMean", () => {
     [[], ""],
     [["a"], " Did you mean a?"],
     [["a", "b", "c"], " Did you mean a, b or c?"],
-  ])("asks about %j", (given, asked) => expect(didYouMean(given)).toBe(asked));
+  ])("suggests %j", (given, asked) => expect(didYouMean(given)).toBe(asked));
 });

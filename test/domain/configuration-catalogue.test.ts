@@ -5,7 +5,7 @@ import { storedText } from "../support/configurations.ts";
 import tiny from "../../templates/tiny.json";
 
 describe("a catalogue", () => {
-  it("is refused with a template that no image could carry, and changes nothing", async () => {
+  it("is refused, without effect, if a template's configuration is invalid", async () => {
     await loadTemplates();
     const before = await storedText(1);
     const bad = structuredClone(tiny);

@@ -11,13 +11,13 @@ const image = (...names: string[]) => ({
   softwareMb: 100,
   packages: names.map((name) => ({ name, arch: name.endsWith("32") ? "i586" : "x86_64" })),
 });
-/** What every row says; the rest are defaults. */
-const least = {
+/** The required fields; the rest are defaults. */
+const required = {
   locale: { keyboardLayout: "english-us", language: "en_US.UTF-8", timezone: "UTC" },
   users: [],
   settings: { memorySizeMb: 512, diskSizeMb: 1024 },
 };
-const configured = (change: object) => Configuration.parse({ ...least, ...change });
+const configured = (change: object) => Configuration.parse({ ...required, ...change });
 const settings = (change: object) => configured({ settings: { ...configured({}).settings, ...change } });
 const textsOf = (configuration: Configuration, planned: Parameters<typeof configurationIssues>[1]) =>
   configurationIssues(configuration, planned).map(({ type, text }) => `${type}: ${text}`);
@@ -36,26 +36,26 @@ describe("configurationIssues", () => {
     ["Xen", settings({ xenHostModeEnabled: true }), "xen"],
     ["PostgreSQL", database, "postgresql15-server"],
     ["MySQL", configured({ databases: [{ type: "mysql", users: [] }] }), "mariadb"],
-  ])("warns of %s without its program, and not with %#", (_what, configuration, program) => {
+  ])("warns of %s if its program is missing, and not otherwise (%#)", (_what, configuration, program) => {
     expect(textsOf(configuration, image("busybox"))).toEqual([expect.stringMatching(/^warning: /)]);
     expect(textsOf(configuration, image("busybox", program))).toEqual([]);
   });
 
-  it("tells a 32-bit image apart, which could have PAE", () => {
+  it("explains that a 32-bit image lacks a kernel with PAE", () => {
     const pae = settings({ paeEnabled: true });
     expect(textsOf(pae, image("busybox"))[0]).toContain("changes nothing");
     expect(textsOf(pae, image("busybox32"))[0]).toContain("no kernel with it");
   });
 
-  it("offers lvm2", () => {
+  it("offers to install lvm2", () => {
     expect(configurationIssues(lvm, image())[0]?.solution).toEqual({ type: "install", package: "lvm2" });
   });
 
-  it("has nothing to say of what every new appliance asks for", () => {
+  it("does not warn of a new appliance's defaults", () => {
     expect(textsOf(configured({}), image("busybox"))).toEqual([]);
   });
 
-  it("finds an error where UEFI leaves no room for the volumes, and only on disks", () => {
+  it("reports volumes too large for UEFI, on disk images only", () => {
     // 1024 - 302 MB, in whole extents; UEFI takes 23 MB more.
     const full = { ...lvm, lvm: { ...lvm.lvm, volumes: [{ path: "/", sizeMb: 720 }] } };
     const efi = { ...image("lvm2"), firmware: "efi" as const };
@@ -66,7 +66,7 @@ describe("configurationIssues", () => {
     expect(textsOf(full, { ...efi, imageType: "iso" as const })).toEqual([]);
   });
 
-  it("warns of software that is larger than the root volume, be that of a size or what is left", () => {
+  it("warns of software larger than the root volume", () => {
     const volumes = [{ path: "/srv", sizeMb: 500 }];
     const rest = { ...lvm, lvm: { ...lvm.lvm, volumes } };
     const sized = { ...lvm, lvm: { ...lvm.lvm, volumes: [...volumes, { path: "/", sizeMb: 90 }] } };
@@ -86,16 +86,20 @@ describe("whyNoVolumes", () => {
   const wanted = { imageType: "oem", arch: "x86_64" } as const;
 
   it.each([
-    ["nobody has said anything", [{ capabilities: null } as Agent], undefined],
-    ["one can", [agent({ noLvm: "lvm2" }), agent()], undefined],
-    ["none makes such images anyway", [agent({ noLvm: "lvm2", imageTypes: ["iso"] })], undefined],
+    ["no builder has reported its capabilities", [{ capabilities: null } as Agent], undefined],
+    ["one builder supports volumes", [agent({ noLvm: "lvm2" }), agent()], undefined],
+    ["no builder supports the image type", [agent({ noLvm: "lvm2", imageTypes: ["iso"] })], undefined],
     [
-      "none can",
+      "no builder supports volumes",
       [agent({ noLvm: "lvm2" }), agent({ noLvm: "kernel: dm_mod" }), agent({ noLvm: "lvm2" })],
       /lvm2; kernel: dm_mod\.$/,
     ],
-    ["those that can make no such images", [agent({ noLvm: "lvm2" }), agent({ arches: ["i586"] })], /there: lvm2\.$/],
-  ])("where %s", (_what, agents, expected) => {
+    [
+      "only builders of other architectures support volumes",
+      [agent({ noLvm: "lvm2" }), agent({ arches: ["i586"] })],
+      /there: lvm2\.$/,
+    ],
+  ])("gives the right answer if %s", (_what, agents, expected) => {
     const why = whyNoVolumes(agents, wanted);
     if (expected === undefined) expect(why).toBeUndefined();
     else expect(why).toMatch(expected);

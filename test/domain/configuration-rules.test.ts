@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import * as rules from "#domain/configuration/rules";
 
-/** What each rule takes and what it does not. */
+/** What each rule accepts, and what it refuses. */
 const table: [string, (text: string) => unknown, string[], string[]][] = [
   ["isText", rules.isText, ["", "a\n\tb", "Grüße 🐧"], ["a\rb", "a\u0000", "\u001b[0m", "\uffff", "\ud800"]],
   ["isLine", (text) => rules.isLine(text, 5), ["", "12345", "a b"], ["123456", "a\nb", "a\tb", " a", "a\u00a0"]],
@@ -75,7 +75,7 @@ const table: [string, (text: string) => unknown, string[], string[]][] = [
 ];
 
 describe.each(table)("%s", (_name, rule, right, wrong) => {
-  it.each(right)("takes %j", (text) => expect(rule(text)).toBeTruthy());
+  it.each(right)("accepts %j", (text) => expect(rule(text)).toBeTruthy());
 
   it.each(wrong)("refuses %j", (text) => expect(rule(text)).toBeFalsy());
 });

@@ -17,7 +17,7 @@ const passwords = ({ users, databases }: Configuration) => [
   ...databases.flatMap((database) => database.users.map(({ password }) => password)),
 ];
 
-/** A configuration with two people and a database's user, as it is stored. */
+/** A stored configuration with two users and a database user. */
 async function storedFull(): Promise<{ id: number; stored: Configuration }> {
   const id = await createAppliance(tux);
   await tux.put(`/appliances/${id}/configuration`, fullDocument(id));
@@ -25,7 +25,7 @@ async function storedFull(): Promise<{ id: number; stored: Configuration }> {
 }
 
 describe("sealed", () => {
-  it("keeps the text of passwords that stayed, and of them alone", async () => {
+  it("keeps the ciphertext of unchanged passwords only", async () => {
     const { stored } = await storedFull();
     const clear = await opened(env, stored);
     const [root, guide] = clear.users;
@@ -40,7 +40,7 @@ describe("sealed", () => {
     expect(passwords(await opened(env, swapped))[0]).toBe(guide.password);
   });
 
-  it("takes the clear passwords of older rows, and seals them with the next change", async () => {
+  it("accepts plain passwords of older rows, and seals them when they change", async () => {
     const id = await createAppliance(tux);
     const row = await rowOf(id);
     const clear = await opened(env, row.configuration);
@@ -56,7 +56,7 @@ describe("sealed", () => {
 });
 
 describe("forStranger", () => {
-  it("gives people the template's passwords, those it lacks its root's, and databases new ones", async () => {
+  it("uses template passwords for users and new ones for databases", async () => {
     const { id, stored } = await storedFull();
     const template = await findTemplateConfiguration(db, id);
 
@@ -70,7 +70,7 @@ describe("forStranger", () => {
     expect({ ...one, users: [], databases: [] }).toEqual({ ...stored, users: [], databases: [] });
   });
 
-  it("gives everybody new passwords where there is no template any more", async () => {
+  it("makes new passwords if the template no longer exists", async () => {
     const { stored } = await storedFull();
 
     const [root, guide, database] = passwords(await opened(env, await forStranger(env, stored, undefined)));
@@ -81,7 +81,7 @@ describe("forStranger", () => {
 });
 
 describe("findTemplateConfiguration", () => {
-  it("follows clones of clones to their template, and ends where the line is broken", async () => {
+  it("follows clones to their template, unless one of them was deleted", async () => {
     const first = await createAppliance(tux);
     const second = await createAppliance(tux, { clone_from: first });
     const third = await createAppliance(tux, { clone_from: second });
@@ -93,7 +93,7 @@ describe("findTemplateConfiguration", () => {
 });
 
 describe("a frozen input", () => {
-  it("has hashes of the clear passwords", async () => {
+  it("contains hashes of the passwords", async () => {
     const id = await createAppliance(tux);
 
     const input = await freezeInput({ env, db }, await rowOf(id), { version: "0.0.1", imageType: "oem" });

@@ -20,7 +20,7 @@ const entry = (path: string, { content = "", ...more }: Made = {}): FileEntry =>
     ...more,
   }) as FileEntry;
 
-/** An index of these names. */
+/** An index of files with these names. */
 function indexOf(names: Record<string, Made>) {
   const entries = Object.entries(names)
     .map(([path, made]) => entry(path, made))
@@ -35,21 +35,21 @@ function indexOf(names: Record<string, Made>) {
 const compare = (from: Record<string, Made>, to: Record<string, Made>, range: Partial<FileRange> = {}, most?: number) =>
   fileDifference(indexOf(from), indexOf(to), { path: "/", limit: 100, ...range }, most);
 
-const told = async (from: Record<string, Made>, to: Record<string, Made>, range: Partial<FileRange> = {}) =>
+const describeChanges = async (from: Record<string, Made>, to: Record<string, Made>, range: Partial<FileRange> = {}) =>
   (await compare(from, to, range)).changes.map(({ change, path }) => `${change} ${path}`);
 
 describe("the files of two images", () => {
   it.each<[string, Record<string, Made>, Record<string, Made>, string[]]>([
-    ["the same", { "/a": {} }, { "/a": {} }, []],
-    ["one that came and one that went", { "/a": {} }, { "/b": {} }, ["removed /a", "added /b"]],
-    ["another content of another size", { "/a": { content: "x" } }, { "/a": { content: "xy" } }, ["changed /a"]],
-    ["another content of the same size", { "/a": { content: "a" } }, { "/a": { content: "b" } }, ["changed /a"]],
-    ["a checksum that one side does not have", { "/a": { sha256: undefined } }, { "/a": {} }, []],
+    ["the same files", { "/a": {} }, { "/a": {} }, []],
+    ["one added file and one removed file", { "/a": {} }, { "/b": {} }, ["removed /a", "added /b"]],
+    ["other content of another size", { "/a": { content: "x" } }, { "/a": { content: "xy" } }, ["changed /a"]],
+    ["other content of the same size", { "/a": { content: "a" } }, { "/a": { content: "b" } }, ["changed /a"]],
+    ["a checksum that one side lacks", { "/a": { sha256: undefined } }, { "/a": {} }, []],
     ["another place in the store", { "/a": { offset: 5, length: 9 } }, { "/a": {} }, []],
     ["another mode", { "/a": { mode: 0o600 } }, { "/a": {} }, ["changed /a"]],
     ["another owner", { "/a": { owner: "web" } }, { "/a": {} }, ["changed /a"]],
-    ["another number of the same owner", { "/a": { uid: 7 } }, { "/a": {} }, []],
-    ["another number without a name", { "/a": { uid: 7, owner: undefined } }, { "/a": {} }, ["changed /a"]],
+    ["another uid of the same owner", { "/a": { uid: 7 } }, { "/a": {} }, []],
+    ["another uid without a name", { "/a": { uid: 7, owner: undefined } }, { "/a": {} }, ["changed /a"]],
     ["another kind", { "/a": { type: "d" } as Made }, { "/a": {} }, ["changed /a"]],
     [
       "another target",
@@ -57,18 +57,18 @@ describe("the files of two images", () => {
       { "/a": { type: "l", target: "/y" } as Made },
       ["changed /a"],
     ],
-    ["one side that is empty", {}, { "/": {}, "/a": {}, "/a/b": {} }, ["added /", "added /a", "added /a/b"]],
+    ["an empty side", {}, { "/": {}, "/a": {}, "/a/b": {} }, ["added /", "added /a", "added /a/b"]],
     [
-      "names whose order is not that of their letters",
+      "names whose order is not alphabetical",
       { "/a-b": {}, "/a": {} },
       { "/a": {}, "/a/b": {}, "/ä": {} },
       ["added /a/b", "removed /a-b", "added /ä"],
     ],
-  ])("%s", async (_what, from, to, expected) => {
-    expect(await told(from, to)).toEqual(expected);
+  ])("compares %s", async (_what, from, to, expected) => {
+    expect(await describeChanges(from, to)).toEqual(expected);
   });
 
-  it("are told of with what each of them is", async () => {
+  it("lists changes with the attributes of both sides", async () => {
     const { changes } = await compare({ "/a": { mode: 0o4755, content: "x" } }, { "/a": { type: "d" } as Made });
     expect(changes).toEqual([
       {
@@ -88,17 +88,17 @@ describe("a range of files", () => {
     ["a directory", { path: "/etc" }, ["/etc", "/etc/a", "/etc/b"]],
     ["one file", { path: "/etc/a" }, ["/etc/a"]],
     ["nothing", { path: "/et" }, []],
-    ["behind a file", { after: "/etc/a" }, ["/etc/b", "/etc-x", "/usr"]],
-    ["behind a directory", { after: "/etc" }, ["/etc/a", "/etc/b", "/etc-x", "/usr"]],
-    ["behind what is not there", { after: "/etc/aa" }, ["/etc/b", "/etc-x", "/usr"]],
-    ["in a directory, behind a file", { path: "/etc", after: "/etc/a" }, ["/etc/b"]],
-    ["in a directory, behind all of it", { path: "/etc", after: "/usr" }, []],
-    ["in a directory, behind what comes before it", { path: "/etc", after: "/bin" }, ["/etc", "/etc/a", "/etc/b"]],
-  ])("is %s", async (_what, range, expected) => {
-    expect(await told({}, to, range)).toEqual(expected.map((path) => `added ${path}`));
+    ["after a file", { after: "/etc/a" }, ["/etc/b", "/etc-x", "/usr"]],
+    ["after a directory", { after: "/etc" }, ["/etc/a", "/etc/b", "/etc-x", "/usr"]],
+    ["after a missing file", { after: "/etc/aa" }, ["/etc/b", "/etc-x", "/usr"]],
+    ["in a directory, after a file", { path: "/etc", after: "/etc/a" }, ["/etc/b"]],
+    ["in a directory, after all of it", { path: "/etc", after: "/usr" }, []],
+    ["in a directory, after a path before it", { path: "/etc", after: "/bin" }, ["/etc", "/etc/a", "/etc/b"]],
+  ])("contains %s", async (_what, range, expected) => {
+    expect(await describeChanges({}, to, range)).toEqual(expected.map((path) => `added ${path}`));
   });
 
-  it("comes in pages that together are the whole, each once", async () => {
+  it("comes in pages that together contain each file once", async () => {
     for (const limit of [1, 2, 3, 5]) {
       const seen: string[] = [];
       let after: string | undefined;
@@ -113,7 +113,7 @@ describe("a range of files", () => {
     }
   });
 
-  it("ends a page after so many names, also where none of them differs", async () => {
+  it("ends a page after a number of names, even without differences", async () => {
     const { changes, next } = await compare(to, { ...to, "/usr/x": {} }, {}, 3);
     expect([changes, next]).toEqual([[], "/etc/b"]);
     const rest = await compare(to, { ...to, "/usr/x": {} }, { after: next }, 3);

@@ -30,27 +30,27 @@ describe("the entries of an index", () => {
     index = await opened("test/files-index", Buffer.concat(writer.end()));
   });
 
-  it("come from the first one on, in some reads of many blocks", async () => {
+  it("are read from the first one, many blocks at a time", async () => {
     const reads = vi.spyOn(env.BLOBS, "get");
     expect(await pathsFrom(index, "")).toEqual(paths);
     expect(reads.mock.calls.length).toBeLessThan(5);
     reads.mockRestore();
   });
 
-  it.each([0, 1, 2, 777, 5000, paths.length - 1])("come from the one at place %i on", async (place) => {
+  it.each([0, 1, 2, 777, 5000, paths.length - 1])("are read from place %i on", async (place) => {
     const path = paths[place] ?? "";
     expect(await pathsFrom(index, orderOf(path))).toEqual(paths.slice(place));
     expect(await pathsFrom(index, `${orderOf(path)}\0`)).toEqual(paths.slice(place + 1));
   });
 
-  it("are none behind the last one", async () => {
+  it("are none after the last one", async () => {
     expect(await pathsFrom(index, "\u{10ffff}")).toEqual([]);
   });
 });
 
 const block = (...inside: string[]) => gzipSync(inside.map((path) => `${JSON.stringify(entry(path))}\n`).join(""));
 
-/** An index of these blocks; `gap`: bytes that its table leaves out behind each. */
+/** An index of these blocks; `gap`: bytes after each that its table does not list. */
 function indexOf(blocks: Buffer[], gap = 0): Buffer {
   let offset = 0;
   const rows = blocks.map((bytes) => {
@@ -63,16 +63,16 @@ function indexOf(blocks: Buffer[], gap = 0): Buffer {
   return Buffer.concat([...body, table, gzipSync(pointerText(offset), { level: 0 })]);
 }
 
-describe("an index that lies", () => {
+describe("an index that is wrong", () => {
   beforeAll(() => vi.spyOn(console, "error").mockImplementation(() => {}));
   afterAll(() => vi.restoreAllMocks());
 
   it.each<[string, Buffer]>([
-    ["about the order of its entries", indexOf([block("/b", "/a")])],
-    ["about the order of its blocks", indexOf([block("/b"), block("/a")])],
+    ["in the order of its entries", indexOf([block("/b", "/a")])],
+    ["in the order of its blocks", indexOf([block("/b"), block("/a")])],
     ["with a name twice", indexOf([block("/a", "/a")])],
-    ["about where its blocks lie", indexOf([block("/a"), block("/b")], 7)],
-  ])("%s is no index", async (what, bytes) => {
+    ["in the offsets of its blocks", indexOf([block("/a"), block("/b")], 7)],
+  ])("%s is refused", async (what, bytes) => {
     const index = await opened(`test/${what}`, bytes);
     const refusal = await pathsFrom(index, "").catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(Refusal);

@@ -14,19 +14,19 @@ const facts: BootFacts = {
 
 describe("firmwareOf", () => {
   it.each<[string, Partial<BootFacts>, string]>([
-    ["one of the base system's EFI boot loaders is there", {}, "efi"],
-    ["none of them is", { packages: [{ name: "grub2" }] }, "bios"],
-    ["the machine has 32 bit", { arch: "i586" }, "bios"],
-    ["the catalogue is from before", { baseSystem: {} }, "bios"],
-  ])("where %s", (_what, change, firmware) => {
+    ["the packages include an EFI boot loader", {}, "efi"],
+    ["the packages include none", { packages: [{ name: "grub2" }] }, "bios"],
+    ["the machine is 32-bit", { arch: "i586" }, "bios"],
+    ["the catalogue names no boot loaders", { baseSystem: {} }, "bios"],
+  ])("returns the right firmware if %s", (_what, change, firmware) => {
     expect(firmwareOf({ ...facts, ...change })).toBe(firmware);
   });
 
-  it("leaves out what starts from a network", () => {
+  it("is BIOS for images that boot from a network", () => {
     expect(imageTypes.filter((imageType) => firmwareOf({ ...facts, imageType }) === "bios")).toEqual(["net"]);
   });
 
-  it("tells which package it is", () => {
+  it("names the boot loader's package", () => {
     expect(efiBootLoaderOf(facts)).toBe("grub2-x86_64-efi");
   });
 });
@@ -37,16 +37,16 @@ describe("whyNoEfi", () => {
   const wanted = { imageType: "oem", arch: "x86_64", loader: "grub2-x86_64-efi" } as const;
 
   it.each([
-    ["nobody has said anything", [{ capabilities: null } as Agent]],
-    ["one can", [agent({ noEfi: { oem: "mkdosfs" } }), agent()]],
-    ["it lacks for media only", [agent({ noEfi: { iso: "mcopy" } })]],
-    ["none makes such images anyway", [agent({ noEfi: { oem: "mkdosfs" }, imageTypes: ["iso"] })]],
-    ["the lack is of something else", [agent({ noLvm: "lvm2" })]],
-  ])("is silent where %s", (_what, agents) => {
+    ["no builder has reported its capabilities", [{ capabilities: null } as Agent]],
+    ["one builder supports EFI", [agent({ noEfi: { oem: "mkdosfs" } }), agent()]],
+    ["only media lack a program", [agent({ noEfi: { iso: "mcopy" } })]],
+    ["no builder supports the image type", [agent({ noEfi: { oem: "mkdosfs" }, imageTypes: ["iso"] })]],
+    ["something else is missing", [agent({ noLvm: "lvm2" })]],
+  ])("is undefined if %s", (_what, agents) => {
     expect(whyNoEfi(agents, wanted)).toBeUndefined();
   });
 
-  it("names the package and what is missing", () => {
+  it("names the package and the missing program", () => {
     expect(whyNoEfi([agent({ noEfi: { oem: "mkdosfs" } }), agent({ noEfi: { oem: "kernel: vfat" } })], wanted)).toMatch(
       /UEFI, for which grub2-x86_64-efi asks\. Missing there: mkdosfs; kernel: vfat\.$/,
     );

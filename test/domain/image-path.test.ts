@@ -76,23 +76,23 @@ describe("a path inside an image", () => {
 
   it.each([
     ["the root", "/"],
-    ["nothing", ""],
+    ["no file", ""],
     ["a directory", "/etc"],
-    ["a directory by a link", "/lib"],
-    ["a directory above", "/etc/a/.."],
+    ["a directory through a link", "/lib"],
+    ["a parent directory", "/etc/a/.."],
     ["a device", "/dev/null"],
-    ["a name that is not there", "/etc/shadow"],
-    ["a name in a directory that is not there", "/opt/x/y"],
+    ["a missing file", "/etc/shadow"],
+    ["a file in a missing directory", "/opt/x/y"],
     ["a name before all others", "/\u0001"],
-    ["a name behind all others", "/\uffff"],
+    ["a name after all others", "/\uffff"],
     ["something below a file", "/etc/passwd/x"],
-    ["something beside a file, as if it were a directory", "/etc/passwd/../passwd"],
+    ["a sibling path through a file", "/etc/passwd/../passwd"],
     ["something below a device", "/dev/null/.."],
     ["a link to nothing", "/bin/dangling"],
     ["a link to itself", "/bin/loop"],
-    ["a link to what only a running system has", "/etc/mtab"],
+    ["a link into a directory of the running system", "/etc/mtab"],
     ["41 links", "/l00"],
-  ])("is refused where it means %s", async (_what, path) => {
+  ])("is refused if it means %s", async (_what, path) => {
     expect(await at(path)).toBeUndefined();
   });
 });

@@ -9,7 +9,7 @@ const known = (url: string): KnownBaseSystem[] => [
   { name: "12.1", facts: { detection: { urls: [url], cpeIds: [], releaseCapabilities: [] } } as never },
 ];
 
-describe("an address", () => {
+describe("an address to import from", () => {
   it.each([
     "http://localhost/",
     "http://mirror.localhost/",
@@ -42,7 +42,7 @@ describe("an address", () => {
     "https://kiln.example.org/download/",
     "ftp://mirror.example.org/",
     "file:///etc/passwd",
-  ])("is refused when it is %s", (url) => {
+  ])("is refused if it is %s", (url) => {
     expect(reachable(url)).toBe(false);
   });
 
@@ -55,7 +55,7 @@ describe("an address", () => {
     "http://11.0.0.1/",
     "http://[2606:4700::1111]/",
     "http://10.example.org/",
-  ])("is fetched from when it is %s", (url) => {
+  ])("is accepted if it is %s", (url) => {
     expect(reachable(url)).toBe(true);
   });
 
@@ -73,19 +73,19 @@ describe("an address", () => {
     ["http://10.0.0.1:8080/", "10.0.0.1:80", false],
     ["http://10.0.0.2/", "10.0.0.1", false],
     ["file://10.0.0.1/etc/passwd", "10.0.0.1", false],
-  ])("%s is fetched from where the operator opened %s: %s", (url, opened, isFetched) => {
+  ])("%s can be reached with ALLOW_HOSTS %s: %s", (url, opened, isFetched) => {
     expect(reachable(url, opened)).toBe(isFetched);
   });
 });
 
-describe("the address of a repository", () => {
+describe("the normalized address of a repository", () => {
   it.each([
     ["http://Mirror.Example.org:80/a/", "http://mirror.example.org/a"],
     [" https://mirror.example.org/a/repodata/repomd.xml ", "https://mirror.example.org/a"],
     ["https://mirror.example.org/a/repodata/", "https://mirror.example.org/a"],
     ["http://mirror.example.org", "http://mirror.example.org"],
     ["http://mirror.example.org/a/../b:/c d", "http://mirror.example.org/b:/c%20d"],
-  ])("is the same however it is written: %s", (written, meant) => {
+  ])("is the same for each spelling: %s", (written, meant) => {
     expect(parseRepositoryUrl({ BASE_URL: "" }, written)).toBe(meant);
   });
 });
@@ -101,7 +101,7 @@ describe("the base system of an address", () => {
     ["http://mirror.example.org/12.1/", "http://mirror.example.org/12.1/more", false],
     ["*a*a/", "http://a", false],
     ["*aa*a/", "http://aa", false],
-  ])("%s fits %s: %s", (pattern, url, fits) => {
+  ])("matches %s with %s: %s", (pattern, url, fits) => {
     expect(baseSystemByIndex(known(pattern), { url, distributions: [] })).toBe(fits ? "12.1" : undefined);
   });
 });

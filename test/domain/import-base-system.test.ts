@@ -11,8 +11,8 @@ import { mirrorOf, rpmMd, type RepositoryFiles } from "../support/mirror.ts";
 const db = openDatabase(env.DB);
 beforeEach(loadTemplates);
 
-/** The base system that an import finds out. */
-async function found(files: RepositoryFiles, url = "http://mirror.example.org/linux"): Promise<string | undefined> {
+/** The base system that an import detects. */
+async function detected(files: RepositoryFiles, url = "http://mirror.example.org/linux"): Promise<string | undefined> {
   const { accountId } = await signedIn();
   const row = { accountId, name: "Linux", url, baseSystem: "other", arches: [] };
   const id = (await addRepository(db, { ...row, type: "rpm-md" }))?.id ?? 0;
@@ -22,20 +22,20 @@ async function found(files: RepositoryFiles, url = "http://mirror.example.org/li
   return repository?.baseSystem;
 }
 
-it("is known by the address", async () => {
-  expect(await found(rpmMd(["a-good-1"]), "http://mirror.example.org/tiny-1.0/x")).toBe("tiny-1.0");
+it("is detected from the address", async () => {
+  expect(await detected(rpmMd(["a-good-1"]), "http://mirror.example.org/tiny-1.0/x")).toBe("tiny-1.0");
 });
 
-it("is known by the name of the distribution in the index", async () => {
-  expect(await found(rpmMd(["a-good-1"], { cpeId: "cpe:/o:kiln:tiny:1.0" }))).toBe("tiny-1.0");
+it("is detected from the distribution's name in the index", async () => {
+  expect(await detected(rpmMd(["a-good-1"], { cpeId: "cpe:/o:kiln:tiny:1.0" }))).toBe("tiny-1.0");
 });
 
-it("is known by its release package", async () => {
+it("is detected from the release package", async () => {
   const release = "tiny-release-1 provides product(TinyLinux) = 1.0-1";
-  expect(await found(rpmMd(["a-good-1", release]))).toBe("tiny-1.0");
+  expect(await detected(rpmMd(["a-good-1", release]))).toBe("tiny-1.0");
 });
 
-it("is known by its release package also after a resolution for i686", async () => {
+it("is detected from the release package, even after an i686 resolution", async () => {
   const i686 = { key: "none", arch: "i686" } as const;
   await solverRoom.withSolver(
     i686,
@@ -43,9 +43,9 @@ it("is known by its release package also after a resolution for i686", async () 
     () => {},
   );
   const release = "tiny-release-1.1 provides product(TinyLinux) = 1.0-1";
-  expect(await found(rpmMd(["a-good-1", release]))).toBe("tiny-1.0");
+  expect(await detected(rpmMd(["a-good-1", release]))).toBe("tiny-1.0");
 });
 
-it("is other where nothing tells", async () => {
-  expect(await found(rpmMd(["a-good-1"]))).toBe("other");
+it("is `other` if nothing identifies it", async () => {
+  expect(await detected(rpmMd(["a-good-1"]))).toBe("other");
 });

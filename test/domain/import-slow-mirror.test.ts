@@ -33,7 +33,7 @@ const row = async () => (await findRepository(db, repositoryId)) ?? expect.fail(
 const downloads = async () => (await env.BLOBS.list({ prefix: "downloads/" })).objects.map(({ key }) => key);
 
 describe("an import from a slow mirror", () => {
-  it("leaves the solver to others while it downloads", async () => {
+  it("does not block the solver while it downloads", async () => {
     await loadTemplates();
     const entered = vi.spyOn(solverRoom, "withEmptySolver");
     const tux = await signedIn();
@@ -51,22 +51,22 @@ describe("an import from a slow mirror", () => {
     expect(await downloads()).toEqual([]);
   });
 
-  it("is too slow for a quick import after ten seconds, and stays under way", async () => {
-    expect(await atWork("quick", 10_000)).toBe("too_slow");
+  it("is too slow for a quick import after ten seconds, and continues", async () => {
+    expect(await importHeldFor("quick", 10_000)).toBe("too_slow");
     expect(await row()).toMatchObject({ importState: "importing", problem: null });
     expect(await downloads()).toEqual([]);
   });
 
-  it("fails when hardly anything comes for half a minute", async () => {
-    expect(await atWork("patient", 30_000)).toBe("ended");
+  it("fails if almost nothing arrives for half a minute", async () => {
+    expect(await importHeldFor("patient", 30_000)).toBe("ended");
     const problem = `${url}/${primary} sends less than 8 KiB a second.`;
     expect(await row()).toMatchObject({ importState: "failed", problem });
     expect(await downloads()).toEqual([]);
   });
 });
 
-/** What comes of an import whose mirror holds a file back for so long. */
-async function atWork(patience: Patience, timeMs: number) {
+/** The result of an import whose mirror holds a file back for this long. */
+async function importHeldFor(patience: Patience, timeMs: number) {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
   const end = importing(patience);
   await mirror.begun;

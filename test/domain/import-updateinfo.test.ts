@@ -25,7 +25,7 @@ async function imported(updateinfo?: string) {
   return (await findRepository(db, id)) ?? expect.fail("the repository is gone");
 }
 
-it("reads advisories into a part of their own, which no resolution sees", async () => {
+it("reads advisories into a separate part, which resolutions ignore", async () => {
   const plain = await imported();
   const withAdvisories = await imported(updates("TINY-1", "TINY-2"));
 
@@ -42,7 +42,7 @@ it("reads advisories into a part of their own, which no resolution sees", async 
   expect(packagesOf(after)).toEqual(packagesOf(before));
 });
 
-it("reads many advisories in parts, and keeps them as one", async () => {
+it("reads many advisories in chunks, and stores one part", async () => {
   const ids = Array.from({ length: 18_000 }, (_, nth) => `TINY-${nth}`);
   const repository = await imported(updates(...ids));
   expect(repository.parts).toHaveLength(2);
@@ -55,8 +55,8 @@ it("reads many advisories in parts, and keeps them as one", async () => {
 
 it.each([
   ["is cut off", updates("TINY-1").slice(0, -10), /ends before/],
-  ["is something else", "<html><body>Hello</body></html>", /does not begin with/],
-  ["is no XML", updates("TINY-1").replace("</title>", "</b>"), /./],
+  ["is not updateinfo", "<html><body>Hello</body></html>", /does not begin with/],
+  ["is not well-formed", updates("TINY-1").replace("</title>", "</b>"), /./],
   ["declares entities", `<!DOCTYPE u [<!ENTITY e "ha">]>${updates("TINY-1")}`, /./],
 ])("refuses the whole repository when updateinfo.xml %s", async (_, updateinfo, problem) => {
   const { id, ...repository } = await imported(updateinfo);

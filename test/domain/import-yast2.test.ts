@@ -47,7 +47,7 @@ const pattern = (name: string, requires: string) =>
   ].join("\n");
 const folder = "suse/setup/descr";
 
-/** The layout with these files in its folder of descriptions; `announced` replaces what META says of one. */
+/** The yast2 layout with these files in its descriptions folder; `announced` replaces their checksums in META. */
 function halden(more: RepositoryFiles = {}, announced: Record<string, string | undefined> = {}): RepositoryFiles {
   const files: RepositoryFiles = { "packages.gz": packages, "packages.en.gz": english, ...more };
   const meta = Object.entries(files).flatMap(([name, body]) => {
@@ -81,7 +81,7 @@ async function imported(files: RepositoryFiles, owner?: Client) {
   return { id, repository: await findRepository(db, id) };
 }
 
-it("imports the layout before rpm-md with its texts", async () => {
+it("imports a yast2 repository with its texts", async () => {
   const { id, repository } = await imported(halden());
 
   expect(repository).toMatchObject({ type: "yast2", importState: "ready", problem: null, packageCount: 2 });
@@ -95,7 +95,7 @@ it("imports the layout before rpm-md with its texts", async () => {
   expect(found).toMatchObject([{ name: "a-lib", version: "1.0", checksumType: "sha1" }]);
 });
 
-it("knows where the packages of the layout before rpm-md lie", async () => {
+it("stores the locations of a yast2 repository's packages", async () => {
   const { repository } = await imported(halden());
 
   expect(repository?.packagesFolder).toBe("suse");
@@ -105,18 +105,18 @@ it("knows where the packages of the layout before rpm-md lie", async () => {
   expect(location).toBe("suse/x86_64/a-lib-1.0-1.x86_64.rpm");
 });
 
-describe("patterns of the layout before rpm-md", () => {
+describe("patterns of a yast2 repository", () => {
   it.each<[string, RepositoryFiles]>([
-    ["a file for each, which a list names", lonePatterns],
+    ["one file each, named by a list", lonePatterns],
     [
-      "one file for all, even beside a list",
+      "one file for all, even with a list",
       {
         ...lonePatterns,
         patterns: "gone.pat\n",
         "patterns.pat.gz": gzipped(pattern("base", "b-tool") + pattern("extra", "pattern:base").slice(10)),
       },
     ],
-  ])("are found and bring what they require: %s", async (_, files) => {
+  ])("are found and install what they require: %s", async (_, files) => {
     const { id, repository } = await imported(halden(files));
     expect(repository).toMatchObject({ importState: "ready", problem: null, packageCount: 2 });
 
@@ -139,7 +139,7 @@ describe("patterns of the layout before rpm-md", () => {
     });
   });
 
-  it("are selected, and shown as what the next build installs, through the API", async () => {
+  it("can be selected, and the API shows what they install", async () => {
     const tux = await signedIn();
     const { id } = await imported(halden(lonePatterns), tux);
     const applianceId = await createAppliance(tux);
@@ -156,30 +156,30 @@ describe("patterns of the layout before rpm-md", () => {
   });
 
   it.each<[string, RepositoryFiles, Record<string, string | undefined>, RegExp]>([
-    ["a pattern is not the announced one", lonePatterns, { "base-12.1-3.x86_64.pat": "0".repeat(40) }, /expected 000/],
-    ["the list is not the announced one", lonePatterns, { patterns: "0".repeat(40) }, /patterns: sha1 is/],
+    ["a pattern has a wrong checksum", lonePatterns, { "base-12.1-3.x86_64.pat": "0".repeat(40) }, /expected 000/],
+    ["the list has a wrong checksum", lonePatterns, { patterns: "0".repeat(40) }, /patterns: sha1 is/],
     ["a listed pattern has no checksum", lonePatterns, { "base-12.1-3.x86_64.pat": undefined }, /no checksum for base/],
     [
-      "a pattern is none",
+      "a pattern is not a pattern",
       { ...lonePatterns, "base-12.1-3.x86_64.pat": "<html></html>" },
       {},
       /does not begin with =Ver/,
     ],
     [
-      "a pattern is a bomb",
+      "a pattern is a decompression bomb",
       { ...lonePatterns, "extra-12.1-3.x86_64.pat.gz": gzipped(pattern("x", "a-lib") + "\n".repeat(40 << 20)) },
       {},
       /more than/,
     ],
     ["there are thousands of them", { patterns: "a.pat\n".repeat(501) }, {}, /more than 500/],
-  ])("are refused with the whole repository when %s", async (_, files, announced, problem) => {
+  ])("cause the whole repository to be refused if %s", async (_, files, announced, problem) => {
     const { id, repository } = await imported(halden(files, announced));
     expect(repository).toMatchObject({ importState: "failed", parts: [], problem: expect.stringMatching(problem) });
     expect((await env.BLOBS.list({ prefix: `solv/${id}/` })).objects).toEqual([]);
   });
 });
 
-it("refuses it whole when its list of packages is not the announced one", async () => {
+it("refuses the repository if its list of packages has a wrong checksum", async () => {
   const { repository } = await imported(halden({}, { "packages.gz": "0".repeat(40) }));
   expect(repository).toMatchObject({
     importState: "failed",

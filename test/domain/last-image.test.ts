@@ -18,8 +18,8 @@ beforeEach(async () => {
   applianceId = await createAppliance(tux);
 });
 
-/** The appliance's software, with repositories whose parts nobody has: whoever loads them learns nothing. */
-async function lost(): Promise<ApplianceSoftware> {
+/** The appliance's software, with repositories whose parts do not exist: loading them fails. */
+async function unloadableSoftware(): Promise<ApplianceSoftware> {
   const appliance = (await findAppliance(db, tux.accountId, applianceId)) ?? expect.fail();
   const software = await loadSoftware(db, appliance);
   const revision = crypto.randomUUID();
@@ -34,8 +34,8 @@ const solved = async (): Promise<SoftwareResolution> => {
 const rows = () =>
   env.DB.prepare("SELECT count(*) AS n FROM last_images WHERE appliance_id = ?").bind(applianceId).first("n");
 
-it("is what the change before led to, without being resolved again", async () => {
-  const [software, resolution] = [await lost(), await solved()];
+it("reads the stored resolution of the last change without resolving", async () => {
+  const [software, resolution] = [await unloadableSoftware(), await solved()];
   await keepImage(db, applianceId, { software, resolution });
 
   const image = (await imageBefore(place, applianceId, software)) ?? expect.fail();
@@ -44,13 +44,13 @@ it("is what the change before led to, without being resolved again", async () =>
   expect(image).toContain("busybox-1.35.0-1.x86_64");
 });
 
-it("is known not to have resolved, too", async () => {
-  const software = await lost();
+it("stores that the last change could not be resolved", async () => {
+  const software = await unloadableSoftware();
   await keepImage(db, applianceId, { software, resolution: { state: "unsolvable", problems: [] } });
   expect(await imageBefore(place, applianceId, software)).toBeUndefined();
 });
 
-it("is resolved when what was written down answers another question", async () => {
+it("resolves again if the stored resolution is of other software", async () => {
   const appliance = (await findAppliance(db, tux.accountId, applianceId)) ?? expect.fail();
   const software = await loadSoftware(db, appliance);
   await keepImage(db, applianceId, { software, resolution: { state: "unsolvable", problems: [] } });
@@ -60,7 +60,7 @@ it("is resolved when what was written down answers another question", async () =
   expect(await imageBefore(place, applianceId, more)).toContain("gcc-c++-12.2.0-1.x86_64");
 });
 
-it("is written down by every change, and goes with the appliance", async () => {
+it("stores a resolution with every change until the appliance is deleted", async () => {
   expect(await rows()).toBe(0);
   for (const name of ["hello", "bash"]) await tux.post(`/appliances/${applianceId}/cmd/add_package`, { name });
   expect(await rows()).toBe(1);

@@ -26,7 +26,7 @@ describe("permissions", () => {
     ["u=rwxs,g=rx,o=", "4750"],
     ["u=rws,g=rs,o=rt", "7644"],
     ["u=rwx,u=r", "400"],
-  ])("%s are %s", (written, shown) => {
+  ])("%s mean %s", (written, shown) => {
     expect(shownPermissions(parseChanges({ permissions: written }).permissions ?? -1)).toBe(shown);
   });
 
@@ -45,7 +45,7 @@ describe("permissions", () => {
     "u=q",
     "u",
     "drwxr-xr-x",
-  ])("are not %s", (permissions) => refused({ permissions }));
+  ])("refuse %s", (permissions) => refused({ permissions }));
 });
 
 describe("a path", () => {
@@ -55,7 +55,7 @@ describe("a path", () => {
     ["//etc/./x/", "/etc/x"],
     ["/a b/ü/...", "/a b/ü/..."],
     [".", "/"],
-  ])("%s is %s", (written, meant) => {
+  ])("%s means %s", (written, meant) => {
     expect(parseChanges({ path: written })).toEqual({ path: meant });
   });
 
@@ -69,9 +69,9 @@ describe("a path", () => {
     "/a\ud800",
     "/a\ufffd",
     `/${"ü".repeat(128)}`,
-  ])("is not %j", (path) => refused({ path }));
+  ])("refuses %j", (path) => refused({ path }));
 
-  it("and a name have 4095 bytes at most together", () => {
+  it("has at most 4095 bytes together with a name", () => {
     const path = `/${"a".repeat(250)}`.repeat(16); // 4016
     expect(parseMetadata({ filename: "b".repeat(78), path }, undefined).path).toBe(path);
     expect(() => parseMetadata({ filename: "b".repeat(79), path }, undefined)).toThrow(/4095 bytes/);
@@ -79,34 +79,36 @@ describe("a path", () => {
 });
 
 describe("a file name", () => {
-  it.each(["a", ".profile", "a b", "ü".repeat(127), "-rf", "a\\b", "..."])("is %s", (filename) => {
+  it.each(["a", ".profile", "a b", "ü".repeat(127), "-rf", "a\\b", "..."])("accepts %s", (filename) => {
     expect(parseChanges({ filename })).toEqual({ fileName: filename });
   });
 
-  it.each([".", "..", "a/b", "/", "a\tb", "ü".repeat(128), "\ufffe"])("is not %j", (filename) => refused({ filename }));
+  it.each([".", "..", "a/b", "/", "a\tb", "ü".repeat(128), "\ufffe"])("refuses %j", (filename) =>
+    refused({ filename }),
+  );
 
   it.each([
     ["/home/tux/a.conf", "a.conf"],
     ["C:\\a.conf", "a.conf"],
     ["a.conf", "a.conf"],
-  ])("of %s is %s when none is given", (sent, fileName) => {
+  ])("of %s defaults to %s", (sent, fileName) => {
     expect(parseMetadata({}, sent)).toMatchObject({ fileName });
     expect(parseMetadata({ filename: "given" }, sent)).toMatchObject({ fileName: "given" });
   });
 
-  it.each([undefined, "", "/home/tux/", "/home/.."])("must be given when the file is sent as %j", (sent) => {
+  it.each([undefined, "", "/home/tux/", "/home/.."])("is required if the file is sent as %j", (sent) => {
     expect(() => parseMetadata({}, sent)).toThrow(/filename/);
   });
 });
 
 describe("an owner", () => {
   it.each(["root", "nobody", "_apt", "www-data", "systemd-network", "pc$", "Admin.User_1", "0", "1000", "4294967294"])(
-    "is %s",
+    "accepts %s",
     (owner) => expect(parseChanges({ owner, group: owner })).toEqual({ owner, group: owner }),
   );
 
   it.each(["a b", "a:b", "-a", "1a", "ü", "a\n", "4294967295", "99999999999", "a".repeat(33), "$a"])(
-    "is not %j",
+    "refuses %j",
     (owner) => {
       refused({ owner });
       refused({ group: owner });

@@ -8,45 +8,45 @@ const one = (name: string, version: string, more: Partial<ComparedPackage> = {})
   ...more,
 });
 
-const told = (from: ComparedPackage[], to: ComparedPackage[]) =>
+const describeChanges = (from: ComparedPackage[], to: ComparedPackage[]) =>
   packageDifference(from, to).map(
     ({ change, name, from: was, to: is }) => `${change} ${name} ${was?.version ?? ""}>${is?.version ?? ""}`,
   );
 
 describe("the packages of two images", () => {
   it.each<[string, ComparedPackage[], ComparedPackage[], string[]]>([
-    ["nothing on both sides", [], [], []],
-    ["the same ones in another order", [one("a", "1"), one("b", "1")], [one("b", "1"), one("a", "1")], []],
-    ["one that came", [], [one("a", "1")], ["added a >1"]],
-    ["one that went", [one("a", "1")], [], ["removed a 1>"]],
+    ["no packages on both sides", [], [], []],
+    ["the same packages in another order", [one("a", "1"), one("b", "1")], [one("b", "1"), one("a", "1")], []],
+    ["an added package", [], [one("a", "1")], ["added a >1"]],
+    ["a removed package", [one("a", "1")], [], ["removed a 1>"]],
     ["another version", [one("a", "1")], [one("a", "2")], ["changed a 1>2"]],
     ["another architecture", [one("a", "1")], [one("a", "1", { arch: "noarch" })], ["changed a 1>1"]],
     ["another file", [one("a", "1", { checksum: "x" })], [one("a", "1", { checksum: "y" })], ["changed a 1>1"]],
-    ["a checksum that one side does not know", [one("a", "1", { checksum: "x" })], [one("a", "1")], []],
-    ["another repository, which is no change of the image", [one("a", "1", { repository: "x" })], [one("a", "1")], []],
+    ["a checksum that one side lacks", [one("a", "1", { checksum: "x" })], [one("a", "1")], []],
+    ["another repository, which does not change the image", [one("a", "1", { repository: "x" })], [one("a", "1")], []],
     [
-      "several of one name, of which one is replaced",
+      "several of one name, one of them replaced",
       [one("kernel", "5"), one("kernel", "6")],
       [one("kernel", "6"), one("kernel", "7")],
       ["changed kernel 5>7"],
     ],
     [
-      "several of one name, of which both are replaced",
+      "several of one name, all replaced",
       [one("kernel", "5"), one("kernel", "6")],
       [one("kernel", "7")],
       ["removed kernel 5>", "removed kernel 6>", "added kernel >7"],
     ],
     [
-      "many, by name",
+      "many packages, sorted by name",
       [one("c", "1"), one("a", "1")],
       [one("b", "1"), one("c", "2")],
       ["removed a 1>", "added b >1", "changed c 1>2"],
     ],
-  ])("%s", (_what, from, to, expected) => {
-    expect(told(from, to)).toEqual(expected);
+  ])("compares %s", (_what, from, to, expected) => {
+    expect(describeChanges(from, to)).toEqual(expected);
   });
 
-  it("differ the other way round when they are turned", () => {
+  it("are reversed if the images are swapped", () => {
     const [from, to] = [
       [one("a", "1"), one("b", "1")],
       [one("b", "2"), one("c", "1")],
@@ -64,15 +64,15 @@ const licensed = (...licenses: (string | undefined)[]) =>
 
 describe("the licences of two images", () => {
   it.each<[string, ComparedPackage[], ComparedPackage[], ReturnType<typeof licenseDifference>]>([
-    ["the same", licensed("MIT"), licensed("MIT", "MIT"), { known: true, added: [], removed: [] }],
+    ["the same licences", licensed("MIT"), licensed("MIT", "MIT"), { known: true, added: [], removed: [] }],
     [
-      "others, in order",
+      "other licences, in order",
       licensed("MIT", "BSD"),
       licensed("MIT", "Zlib", "GPL"),
       { known: true, added: ["GPL", "Zlib"], removed: ["BSD"] },
     ],
-    ["one side that tells none", licensed("MIT"), licensed(undefined), { known: false, added: [], removed: [] }],
-  ])("%s", (_what, from, to, expected) => {
+    ["one side without licence data", licensed("MIT"), licensed(undefined), { known: false, added: [], removed: [] }],
+  ])("compares %s", (_what, from, to, expected) => {
     expect(licenseDifference(from, to)).toEqual(expected);
   });
 });

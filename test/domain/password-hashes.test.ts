@@ -14,12 +14,12 @@ describe("scramVerifier", () => {
   const verifier = scramVerifier("pencil", Buffer.from(salt, "base64"));
   const [, storedKey = "", serverKey = ""] = /^SCRAM-SHA-256\$4096:[^$]+\$([^:]+):(.+)$/.exec(verifier) ?? [];
 
-  it("keeps a server key that signs as the RFC's server does", () => {
+  it("stores a server key that signs as in the RFC's example", () => {
     const signature = createHmac("sha256", Buffer.from(serverKey, "base64")).update(messages).digest("base64");
     expect(signature).toBe(serverSignature);
   });
 
-  it("keeps a stored key that knows the RFC's client by its proof", () => {
+  it("stores a key that accepts the RFC's client proof", () => {
     const signature = createHmac("sha256", Buffer.from(storedKey, "base64")).update(messages).digest();
     const clientKey = new Uint8Array(Buffer.from(proof, "base64")).map((byte, at) => byte ^ (signature[at] ?? 0));
     expect(createHash("sha256").update(clientKey).digest("base64")).toBe(storedKey);
@@ -30,7 +30,7 @@ const key = { API_KEY_ENCRYPTION_KEY: Buffer.alloc(32, 1).toString("base64") };
 const salting = saltingOf(key, 1000);
 
 describe("the salt of a password", () => {
-  it("is the same for the same password of the same user of an appliance, and else another", () => {
+  it("is the same only for the same password, user and appliance", () => {
     const salts = [
       salting("tux", "x"),
       salting("tux", "y"),
@@ -45,13 +45,13 @@ describe("the salt of a password", () => {
 });
 
 describe("databaseVerifier", () => {
-  it("is what MySQL's manual says of its example", () => {
+  it("matches the example in MySQL's manual", () => {
     expect(databaseVerifier("mysql", "mypass", salting("mysql u", "mypass"))).toBe(
       "*6C8989366EAF75BB670AD8EA7A7FC1176A95CEF4",
     );
   });
 
-  it("has a salt, for PostgreSQL", () => {
+  it("has a salt for PostgreSQL", () => {
     const [one, other] = ["tux", "geeko"].map((user) => databaseVerifier("pgsql", "x", salting(user, "x")));
     expect(one).toMatch(/^SCRAM-SHA-256\$4096:[A-Za-z0-9+/]{22}==\$[A-Za-z0-9+/]{43}=:[A-Za-z0-9+/]{43}=$/);
     expect(one).not.toBe(other);
@@ -59,13 +59,13 @@ describe("databaseVerifier", () => {
 });
 
 describe("shadowHash", () => {
-  it("is SHA-512 crypt with a salt of 16 signs", () => {
+  it("is SHA-512 crypt with a salt of 16 characters", () => {
     for (const user of ["tux", "geeko", "root", "wwwrun"]) {
       expect(shadowHash("x", salting(user, "x"))).toMatch(/^\$6\$[./A-Za-z0-9]{16}\$[./A-Za-z0-9]{86}$/);
     }
   });
 
-  it("is glibc's", () => {
+  it("equals glibc's hash", () => {
     const salt = Buffer.from("c2FsdHN0cmluZ3NhbHQA", "base64");
     expect(salt.toString("base64").slice(0, 16)).toBe("c2FsdHN0cmluZ3Nh");
     expect(shadowHash("Hello world!", salt)).toBe(

@@ -48,8 +48,8 @@ async function signed(
   return { ...files, [`${index}.asc`]: String(signature), [`${index}.key`]: armour };
 }
 
-describe("what the agent holds a repository to", () => {
-  it("is the signed index that was imported, its signer, and all keys beside the signature", async () => {
+describe("the trust data of a repository", () => {
+  it("contains the signed index, its signer, and the keys next to it", async () => {
     const [owner, second] = [await makeKey("owner"), await makeKey("second")];
     const files = await signed(rpmMd(["vim-9.1"]), owner, `${owner.armour}\n${second.armour}`);
     await importing(files);
@@ -67,13 +67,13 @@ describe("what the agent holds a repository to", () => {
     expect(trust.keys[0]?.armour).toContain("BEGIN PGP PUBLIC KEY BLOCK");
   });
 
-  it("never has a secret key, also where somebody has put one beside the index", async () => {
+  it("contains no secret key, even if one is next to the index", async () => {
     const owner = await makeKey("owner");
     await importing(await signed(rpmMd(["vim-9.1"]), owner, `${owner.armour}\n${owner.secret.armor()}`));
     expect(JSON.stringify((await row()).signingKeys)).not.toContain("PRIVATE");
   });
 
-  it("has the keys that the signed index names, and no other that lies there", async () => {
+  it("contains exactly the keys that the signed index names", async () => {
     const [owner, maker, stranger] = [await makeKey("owner"), await makeKey("maker"), await makeKey("stranger")];
     const files = rpmMd(["vim-9.1"]);
     const hints = [
@@ -86,18 +86,18 @@ describe("what the agent holds a repository to", () => {
     await importing({
       ...(await signed({ ...files, [index]: hinting }, owner)),
       "gpg-pubkey-aaaaaaaa-00000000.asc": maker.armour,
-      "gpg-pubkey-bbbbbbbb-00000000.asc": stranger.armour, // another than it says
+      "gpg-pubkey-bbbbbbbb-00000000.asc": stranger.armour, // a key with another fingerprint than the index names
       "gpg-pubkey-cccccccc-00000000.asc": "rubbish",
     });
     expect(trustOf(await row())?.keys.map(({ name }) => name)).toEqual(["owner", "maker"]);
   });
 
-  it("is nothing where nobody signs", async () => {
+  it("is null for an unsigned repository", async () => {
     await importing(rpmMd(["vim-9.1"]));
     expect(trustOf(await row())).toBeNull();
   });
 
-  it("is known of an unchanged repository too, once its signature has come or its keys were not kept yet", async () => {
+  it("is updated for an unchanged index with a new signature or key", async () => {
     const files = rpmMd(["vim-9.1"]);
     const owner = await makeKey("owner");
     await importing(files);
@@ -110,7 +110,7 @@ describe("what the agent holds a repository to", () => {
     expect(trustOf(await row())?.keys).toHaveLength(1);
   });
 
-  it("names the index of yast2 by its own name", () => {
+  it("uses yast2's name of the index", () => {
     const keys = [{ name: "", fingerprint: "ab".repeat(20), armour: "" }];
     const found = { type: "yast2" as const, revision: "0".repeat(64), signer: "AB".repeat(20), signingKeys: keys };
     expect(trustOf(found)).toMatchObject({ index: "content", signedBy: "ab".repeat(20) });

@@ -17,7 +17,7 @@ const db = openDatabase(env.DB);
 let ids = 0;
 beforeEach(() => void (ids += 100));
 
-/** A repository whose parts lie in R2 as an import leaves them: each list of packages is one part. */
+/** A repository with parts in R2, as an import stores them: each list of packages is one part. */
 async function repository(priority: number, ...parts: string[][]): Promise<Repository> {
   const id = ids++;
   const keys = await Promise.all(
@@ -27,7 +27,7 @@ async function repository(priority: number, ...parts: string[][]): Promise<Repos
       return key;
     }),
   );
-  // Resolution reads a few columns of a wide row; this carries those alone.
+  // Resolution reads only a few columns of a wide row; this has only those.
   return { id, name: `number ${id}`, priority, revision: `revision-${id}`, parts: keys } as Repository;
 }
 
@@ -73,20 +73,20 @@ const facts = {
 };
 
 describe("the resolution of an appliance", () => {
-  it("takes what is required from all parts of all repositories, and the better priority over the newer version", async () => {
+  it("combines all repositories and prefers a better priority to newer versions", async () => {
     const main = await repository(90, ["a-2.0 requires b"], ["b-1.0 requires c"]);
     const updates = await repository(80, ["c-1.0", "a-1.5 requires b"]);
 
     expect(await resolved(software([main, updates], ["package a"]))).toEqual(["a-1.5", "b-1.0", "c-1.0"]);
   });
 
-  it("leaves recommended packages out, as KIWI does with packages that are only required", async () => {
+  it("omits recommended packages, as KIWI does", async () => {
     const main = await repository(99, ["a-1.0 recommends b", "b-1.0", "c-1.0 supplements a"]);
 
     expect(await resolved(software([main], ["package a"]))).toEqual(["a-1.0"]);
   });
 
-  it("honours pins to a version and to a repository, and a pin to one that has left binds no more", async () => {
+  it("follows pins to a version or repository, unless the repository is gone", async () => {
     const main = await repository(90, ["a-1.0", "a-2.0"]);
     const other = await repository(80, ["a-3.0"]);
 
@@ -97,7 +97,7 @@ describe("the resolution of an appliance", () => {
     expect(await resolved({ ...software([other], []), selection: [ofMain] })).toEqual(["a-3.0"]);
   });
 
-  it("brings a pattern with the package that stands for it, and keeps a banned package out", async () => {
+  it("adds a pattern's package and omits a banned one", async () => {
     const main = await repository(99, [
       "patterns-base-1.0 provides pattern() = base requires editor",
       "vi-1.0 provides editor",
@@ -113,7 +113,7 @@ describe("the resolution of an appliance", () => {
     });
   });
 
-  it("adds what the base system needs for the image type, and for its bootstrap", async () => {
+  it("adds the base system's packages for image type and bootstrap", async () => {
     const main = await repository(99, ["a-1.0", "live-1.0", "zypper-1.0"]);
     const baseSystem = { ...facts, needs: { iso: ["live"] }, bootstrap: ["zypper"] };
 
@@ -131,7 +131,7 @@ describe("the resolution of an appliance", () => {
     expect(await resolved(software([main], ["package a"], { arch: "i586" }))).toEqual(["a-1.0.i586"]);
   });
 
-  it("says why there is none, in libsolv's words with its proposals", async () => {
+  it("returns libsolv's problems and its proposals", async () => {
     const main = await repository(99, ["a-1.0 requires gone >= 7", "b-1.0 conflicts c", "c-1.0"]);
 
     expect(await resolve({ env, db }, software([main], ["package a"]))).toEqual({
@@ -148,7 +148,7 @@ describe("the resolution of an appliance", () => {
     });
   });
 
-  it("proposes a package without its pin where the pin is the trouble, and nothing where there is no such package", async () => {
+  it("proposes a package without its pin, if the package exists", async () => {
     const main = await repository(99, ["a-1.0"]);
 
     expect(await resolve({ env, db }, software([main], ["package a 9.9"]))).toMatchObject({
@@ -159,7 +159,7 @@ describe("the resolution of an appliance", () => {
     expect(unknown).not.toMatchObject({ problems: [{ install: expect.anything() }] });
   });
 
-  it("knows nothing while a repository is not imported", async () => {
+  it("is `unimported` while a repository is not imported", async () => {
     const main = await repository(99, ["a-1.0"]);
     const waiting = { ...(await repository(99)), revision: null };
 
@@ -169,7 +169,7 @@ describe("the resolution of an appliance", () => {
     });
   });
 
-  it("follows a new revision, and remembers the answers about the old one", async () => {
+  it("uses a new revision, and caches answers per revision", async () => {
     const before = await repository(99, ["a-1.0"]);
     const after = { ...before, ...(await repository(99, ["a-1.1"])), id: before.id };
 
@@ -177,7 +177,7 @@ describe("the resolution of an appliance", () => {
     expect(await resolved(software([after], ["package a"]))).toEqual(["a-1.1"]);
   });
 
-  it("reads a repository again whose parts a later import has replaced while it was being read", async () => {
+  it("reloads a repository that another import has just replaced", async () => {
     const { accountId } = await signedIn();
     const row = { accountId, name: "Linux", url: "http://mirror.example.org", baseSystem: "other", arches: [] };
     const { id } = (await addRepository(db, { ...row, type: "rpm-md" })) ?? expect.fail();
@@ -187,11 +187,11 @@ describe("the resolution of an appliance", () => {
     await env.BLOBS.delete(before.parts);
 
     expect(await resolved(software([before], ["package a"]))).toEqual(["a-1.1"]);
-    // An answer about the old revision that is remembered needs no parts.
+    // A cached answer about the old revision needs no parts.
     expect(await resolved(software([before], ["package a"]))).toEqual(["a-1.1"]);
   });
 
-  it("knows nothing while parts are missing, and works again when they are back", async () => {
+  it("is `unimported` while parts are missing, and works once they return", async () => {
     const { accountId } = await signedIn();
     const row = { accountId, name: "Linux", url: "http://mirror.example.org", baseSystem: "other", arches: [] };
     const { id } = (await addRepository(db, { ...row, type: "rpm-md" })) ?? expect.fail();
@@ -211,7 +211,7 @@ describe("the resolution of an appliance", () => {
     expect(await resolved(software([main], ["package a"]))).toEqual(["a-1.0"]);
   });
 
-  it("answers many at once, each its own", async () => {
+  it("resolves many requests at the same time", async () => {
     const repositories = await Promise.all(["a-1.0", "a-2.0", "a-3.0"].map((one) => repository(99, [one])));
 
     const answers = await Promise.all(repositories.map((one) => resolved(software([one], ["package a"]))));
@@ -221,13 +221,13 @@ describe("the resolution of an appliance", () => {
 });
 
 describe("jobsOf", () => {
-  it("asks the same whatever the order of the selection", () => {
+  it("does not depend on the order of the selection", () => {
     const selection = ["package b", "pattern base", "ban z", "package a"];
 
     expect(jobsOf(software([], selection))).toEqual(jobsOf(software([], selection.toReversed())));
   });
 
-  it("does not ask twice for what is chosen and needed", () => {
+  it("requests a package once if it is both selected and needed", () => {
     const baseSystem = { ...facts, needs: { iso: ["live"] } };
 
     const jobs = jobsOf(software([], ["package live 1.0"], { baseSystem, imageType: "iso" }));
@@ -237,7 +237,7 @@ describe("jobsOf", () => {
 });
 
 describe("countChanges", () => {
-  it("counts another version on both sides, and nothing when one side has no image", async () => {
+  it("counts a new version on both sides, and nothing without an image", async () => {
     const main = await repository(99, ["a-1.0 requires b", "b-1.0", "a-2.0"]);
     const image = async (choice: string) => imageOf(await resolve({ env, db }, software([main], [choice])));
     const [older, newer] = [await image("package a 1.0"), await image("package a")];
@@ -250,7 +250,7 @@ describe("countChanges", () => {
 });
 
 describe("estimateOf", () => {
-  it("adds up what is installed, and for the compressed size what is downloaded", async () => {
+  it("adds up installed sizes, and download sizes for the compressed size", async () => {
     const id = ids++;
     const sized = primaryXmlOf(["a-1.0", "b-1.0"]).replaceAll(
       'package="10" installed="20"',
@@ -267,7 +267,7 @@ describe("estimateOf", () => {
 });
 
 describe("the cache of resolutions", () => {
-  it("forgets what was not used for longest when it holds too much", () => {
+  it("evicts the least recently used resolution when it is full", () => {
     const cache = new ResolutionCache<{ weight: number }>(10);
     cache.set("a", { weight: 4 });
     cache.set("b", { weight: 4 });
@@ -278,7 +278,7 @@ describe("the cache of resolutions", () => {
     expect(["a", "b", "c"].map((key) => cache.get(key) !== undefined)).toEqual([true, false, true]);
   });
 
-  it("counts a key once, and keeps nothing that is larger than itself", () => {
+  it("counts a key once, and stores nothing larger than itself", () => {
     const cache = new ResolutionCache<{ weight: number }>(10);
     for (let round = 0; round < 5; round++) cache.set("a", { weight: 4 });
     cache.set("b", { weight: 6 });

@@ -45,8 +45,8 @@ const file = (mode: number, sha256: string) => ({
 
 describe("the settings of two builds", () => {
   it.each<[string, FrozenInput, FrozenInput, ReturnType<typeof settingDifference>]>([
-    ["the same", input, structuredClone(input), []],
-    ["another version alone", input, { ...input, appliance: { ...input.appliance, version: "0.0.2" } }, []],
+    ["the same settings", input, structuredClone(input), []],
+    ["only another version", input, { ...input, appliance: { ...input.appliance, version: "0.0.2" } }, []],
     ["another image type", input, { ...input, imageType: "iso" }, [{ name: "image_type", from: "oem", to: "iso" }]],
     [
       "another hostname",
@@ -55,7 +55,7 @@ describe("the settings of two builds", () => {
       [{ name: "hostname", from: "kiosk", to: "desk" }],
     ],
     [
-      "an address that was set",
+      "an added address",
       input,
       configured({ network: { ...configuration.network, ip: "10.0.0.2" } }),
       [{ name: "ip", to: "10.0.0.2" }],
@@ -100,18 +100,18 @@ describe("the settings of two builds", () => {
       [{ name: "gpg_key", item: "Tiny", to: "ab" }],
     ],
     [
-      "a repository by its name alone",
+      "a repository by its name",
       input,
       { ...input, repositories: [] },
       [{ name: "repository", item: "Main", from: "used" }],
     ],
-    ["a configuration that one of them does not tell", input, { ...input, configuration: undefined }, []],
-    ["a memory size that one of them does not tell", input, configured({ memoryMb: undefined }), []],
-  ])("%s", (_what, from, to, expected) => {
+    ["a configuration that one side lacks", input, { ...input, configuration: undefined }, []],
+    ["a memory size that one side lacks", input, configured({ memoryMb: undefined }), []],
+  ])("compares %s", (_what, from, to, expected) => {
     expect(settingDifference(from, to)).toEqual(expected);
   });
 
-  it("tell that a script is another one, and nothing of its text", () => {
+  it("report that a script changed, without its text", () => {
     const [first, second] = ["token=one", "token=two"].map((buildScript) => configured({ buildScript }));
     if (!first || !second) throw new Error("two inputs were made");
     expect(settingDifference(input, first)).toEqual([{ name: "build_script", to: "a script" }]);

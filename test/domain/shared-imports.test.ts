@@ -44,8 +44,8 @@ const names = async (id: number) => {
   return found.map(({ repositoryId, name, version }) => [repositoryId, `${name}-${version}`]);
 };
 
-describe("two accounts with the same address", () => {
-  it("store its packages once, and each finds them in its own repository", async () => {
+describe("two accounts with a repository of the same address", () => {
+  it("share its packages, and each finds them in its own repository", async () => {
     await importing(first, old);
     await importing(second, old);
     expect(await stored()).toEqual({ imports: 1, rows: 2 });
@@ -60,7 +60,7 @@ describe("two accounts with the same address", () => {
     ]);
   });
 
-  it("keep what the other still shows, and no more", async () => {
+  it("keep an old revision until neither uses it", async () => {
     await importing(first, old);
     await importing(second, old);
     await importing(first, fresh);
@@ -70,14 +70,14 @@ describe("two accounts with the same address", () => {
     expect(await stored()).toEqual({ imports: 1, rows: 1 });
   });
 
-  it("both must have fetched all that they show", async () => {
+  it("must each have fetched all that they see", async () => {
     await importing(first, old);
     const { "repodata/primary.xml.gz": _, ...indexAlone } = old;
     await importing(second, indexAlone);
     expect(await row(second)).toMatchObject({ importState: "failed", problem: expect.stringMatching(/not there/) });
   });
 
-  it("do not lend each other their signatures", async () => {
+  it("do not share their signatures", async () => {
     await importing(first, old);
     await importing(second, { ...old, "repodata/repomd.xml.asc": tinySignature, "repodata/repomd.xml.key": "no key" });
     expect(await row(second)).toMatchObject({ importState: "failed", problem: expect.stringMatching(/signature|key/) });

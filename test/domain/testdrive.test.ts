@@ -30,7 +30,7 @@ describe("wakeTestdrives", () => {
     expect(await findTestdrive(db, id)).toMatchObject({ state: "ended", endedAt: expect.any(Date) });
   });
 
-  it("leaves a row alone that is just being started", async () => {
+  it("ignores a row whose session is starting", async () => {
     const id = await slotWithoutObject();
 
     await wakeTestdrives(env, db);
@@ -38,7 +38,7 @@ describe("wakeTestdrives", () => {
     expect((await findTestdrive(db, id))?.state).toBe("new");
   });
 
-  it("leaves a running session alone", async () => {
+  it("ignores a running session", async () => {
     const drive = await runningDrive(await signedIn());
     await makeOld(drive.id);
 

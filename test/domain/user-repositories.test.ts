@@ -18,7 +18,7 @@ const db = openDatabase(env.DB);
 const hourMs = 60 * 60_000;
 beforeAll(loadTemplates);
 
-/** Sends a file as a raw body; the id of the upload. */
+/** Uploads a file as a raw body; returns the upload's id. */
 async function uploads(tux: Client, file: Uint8Array<ArrayBuffer>): Promise<string> {
   const answer = await visit(`/api/v2/user/rpms?base_system=${base}`, {
     method: "POST",
@@ -34,7 +34,7 @@ async function repositoryOf(tux: Client) {
   return repository;
 }
 
-/** Reads the repository as zypper would: repomd.xml, then primary.xml, then packages. */
+/** Reads the repository as zypper does: repomd.xml, then primary.xml, then packages. */
 async function reader(tux: Client) {
   const { uid } = await repositoryOf(tux);
   const get = async (path: string) => {
@@ -66,7 +66,7 @@ const tarOf = async (files: Record<string, Uint8Array>) =>
   );
 
 describe("a user repository", () => {
-  it("holds the packages of RPMs and archives, each at its location", async () => {
+  it("contains the packages of RPMs and archives, each at its location", async () => {
     const tux = await signedIn();
     const files = { one: rpmOf("one"), two: rpmOf("two", { version: "2^git+1~rc" }), three: rpmOf("three") };
     await uploads(tux, files.one);
@@ -82,7 +82,7 @@ describe("a user repository", () => {
     expect(await Promise.all((await locations()).map(get))).toEqual([files.one, files.two, files.three]);
   });
 
-  it("is imported like every other repository", async () => {
+  it("is imported like any other repository", async () => {
     const tux = await signedIn();
     await uploads(tux, rpmOf("one"));
     const { id } = await repositoryOf(tux);
@@ -98,7 +98,7 @@ describe("a user repository", () => {
     });
   });
 
-  it("holds of a package that came twice the later one, and the earlier again when that is deleted", async () => {
+  it("contains the later of two equal packages, until that is deleted", async () => {
     const tux = await signedIn();
     const [early, late] = [rpmOf("a", { payload: "early" }), rpmOf("a", { payload: "the later one" })];
     await uploads(tux, early);
@@ -114,7 +114,7 @@ describe("a user repository", () => {
     expect(await content()).toEqual(early);
   });
 
-  it("is empty, and still there, when its last package is deleted", async () => {
+  it("still exists, empty, after its last package is deleted", async () => {
     const tux = await signedIn();
     const rpm = await uploads(tux, rpmOf("a"));
     const before = await repositoryOf(tux);
@@ -123,7 +123,7 @@ describe("a user repository", () => {
     expect((await repositoryOf(tux)).id).toBe(before.id);
   });
 
-  it("has all packages of uploads that came at once", { timeout: 30_000 }, async () => {
+  it("contains all packages of simultaneous uploads", { timeout: 30_000 }, async () => {
     const tux = await signedIn();
     const names = Array.from({ length: 8 }, (_, index) => `p${index}`);
     await Promise.all(names.map((name) => uploads(tux, rpmOf(name))));
@@ -142,8 +142,8 @@ describe("the keys of a user repository's blobs", () => {
   });
 });
 
-describe("the sweep", () => {
-  it("publishes an index that a crash kept from being written", async () => {
+describe("the sweep of user repositories", () => {
+  it("publishes an index that a crash left unwritten", async () => {
     const tux = await signedIn();
     await uploads(tux, rpmOf("a"));
     const { uid } = await repositoryOf(tux);
@@ -152,12 +152,12 @@ describe("the sweep", () => {
     expect(await (await reader(tux)).fileNames()).toEqual(["a-1.0-1.noarch.rpm"]);
   });
 
-  it("removes blobs of uploads that no row names, when they are old enough", async () => {
+  it("deletes old blobs of uploads without a row", async () => {
     const tux = await signedIn();
     const file = rpmOf("a");
     await uploads(tux, file);
     const stray = "uploads/00000000-0000-0000-0000-000000000000/file";
-    await env.BLOBS.put(stray, "of a client that went away");
+    await env.BLOBS.put(stray, "of a client that disconnected");
     await removeStrayUploads(env, db, Date.now() + hourMs);
     expect(await env.BLOBS.head(stray)).not.toBeNull();
     await removeStrayUploads(env, db, Date.now() + 25 * hourMs);

@@ -17,34 +17,34 @@ const root = (sizeMb: number) => ({ path: "/", sizeMb });
 
 describe("whyNoRoomForVolumes", () => {
   it.each([
-    ["a root volume that takes all", configured(640, [root(336)]), "bios"],
-    ["a root volume with the least, which has no size of its own", configured(640, [srv(304)]), "bios"],
-    ["no volume at all", configured(334, []), "bios"],
-    ["as much as UEFI leaves", configured(640, [root(100), srv(212)]), "efi"],
-    ["anything while LVM is off", configured(64, [srv(1000)], false), "efi"],
-  ] as const)("has no objection to %s", (_what, configuration, firmware) => {
+    ["a root volume that fills the disk", configured(640, [root(336)]), "bios"],
+    ["a root volume of the minimum size, without its own size", configured(640, [srv(304)]), "bios"],
+    ["no volumes", configured(334, []), "bios"],
+    ["as much as UEFI leaves free", configured(640, [root(100), srv(212)]), "efi"],
+    ["anything if LVM is disabled", configured(64, [srv(1000)], false), "efi"],
+  ] as const)("accepts %s", (_what, configuration, firmware) => {
     expect(whyNoRoomForVolumes(configuration, firmware)).toBeUndefined();
   });
 
   it.each([
     [
-      "what /boot takes",
+      "the space of /boot",
       configured(640, [root(640)]),
       "bios",
       /^need 640 MB, but a disk of 640 MB has room for 336 MB /,
     ],
-    ["whole extents", configured(640, [root(299), srv(35), opt(1)]), "bios", /^need 340 MB, but .* 336 MB/],
-    ["one MB more", configured(640, [root(337)]), "bios", /^need 340 MB, but .* 336 MB/],
+    ["only whole extents", configured(640, [root(299), srv(35), opt(1)]), "bios", /^need 340 MB, but .* 336 MB/],
+    ["an extra MB as an extent", configured(640, [root(337)]), "bios", /^need 340 MB, but .* 336 MB/],
     ["the root volume", configured(640, [srv(305)]), "bios", /^need 340 MB, 32 MB of it for the root volume, but /],
     ["a disk that /boot fills", configured(64, []), "bios", /has room for 0 MB/],
-    ["UEFI's partitions", configured(640, [root(313)]), "efi", /^need 316 MB, but .* 312 MB/],
+    ["the partitions of UEFI", configured(640, [root(313)]), "efi", /^need 316 MB, but .* 312 MB/],
   ] as const)("counts %s", (_what, configuration, firmware, why) => {
     expect(whyNoRoomForVolumes(configuration, firmware)).toMatch(why);
   });
 });
 
 describe("needsVolumes", () => {
-  it("is so only where there is a disk", () => {
+  it("is true only for images with a disk", () => {
     const types = ["oem", "vmx", "xen", "ec2", "oemiso", "iso", "net"] as const;
     const lvm = configured(1024, []);
     expect(types.filter((type) => needsVolumes(lvm, type))).toEqual(["oem", "vmx", "xen", "ec2", "oemiso"]);

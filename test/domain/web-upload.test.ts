@@ -7,7 +7,7 @@ import { patienceMs } from "../support/patience.ts";
 
 type Answers = Record<string, (request: Request) => Response | Promise<Response>>;
 
-/** A network of these hosts; what it was asked for stands in `asked`. */
+/** A network of these hosts; `asked` lists the URLs that were requested. */
 function network(answers: Answers) {
   const asked: Request[] = [];
   const fetch = async (url: string, init: RequestInit): Promise<Response> => {
@@ -29,13 +29,13 @@ async function fetched(env: Partial<OutsideEnv>, url: string, limits?: Parameter
 }
 
 describe("a download from the web", () => {
-  it("goes through the public network", async () => {
+  it("uses the public network", async () => {
     const { fetcher, asked } = network({ "http://a.example.org/motd": text("hello") });
     expect(await fetched({ OUTSIDE: fetcher }, "http://a.example.org/motd")).toBe("hello");
     expect(asked[0]?.redirect).toBe("manual");
   });
 
-  it("goes through the other one where the operator opened host and port", async () => {
+  it("uses the private network for hosts that the operator allows", async () => {
     const inside = network({ "http://files.lan:8080/motd": text("inside") });
     const outside = network({ "http://files.lan/motd": text("outside") });
     const env = { OUTSIDE: outside.fetcher, OUTSIDE_LISTED: inside.fetcher, ALLOW_HOSTS: "files.lan:8080" };
@@ -43,7 +43,7 @@ describe("a download from the web", () => {
     expect(await fetched(env, "http://files.lan/motd")).toBe("outside");
   });
 
-  it("follows redirects, and takes the credentials no further than the first host", async () => {
+  it("follows redirects, and sends credentials only to the first host", async () => {
     const { fetcher, asked } = network({
       "http://a.example.org/1": to("/2"),
       "http://a.example.org/2": to("//b.example.org/3"),
@@ -54,7 +54,7 @@ describe("a download from the web", () => {
     expect(asked.map(({ headers }) => headers.get("authorization"))).toEqual([basic, basic, null]);
   });
 
-  it("takes an empty file, and one without a body", async () => {
+  it("accepts an empty file, and an answer without a body", async () => {
     const { fetcher } = network({
       "http://a.example.org/1": text(""),
       "http://a.example.org/2": () => new Response(null, { status: 204 }),
@@ -63,7 +63,7 @@ describe("a download from the web", () => {
     expect(await fetched({ OUTSIDE: fetcher }, "http://a.example.org/2")).toBe("");
   });
 
-  it("goes by FTP through the same network, to one host alone", async () => {
+  it("uses FTP on the same network, with a single host", async () => {
     const server = fakeFtp({ motd: "hello" });
     const hosts: string[] = [];
     const connect = (address: SocketAddress) => {
@@ -76,7 +76,7 @@ describe("a download from the web", () => {
   });
 });
 
-describe("a download fails", () => {
+describe("a failing download", () => {
   const { fetcher, asked } = network({
     "http://a.example.org/404": () => new Response("There is nothing here.", { status: 404 }),
     "http://a.example.org/circle": to("http://a.example.org/circle"),
@@ -107,32 +107,32 @@ describe("a download fails", () => {
     ["ftp://10.0.0.1/a", /cannot be reached from here/],
     ["ftp://localhost:2121/a", /cannot be reached from here/],
     ["ftp://ftp.example.org/a", /^ftp\.example\.org cannot be reached\.$/],
-  ])("at %s", async (url, reason) => {
+  ])("fails for %s", async (url, reason) => {
     const failed = await fetched(env, url).catch((error: unknown) => error);
     expect(failed).toBeInstanceOf(DownloadFailed);
     expect(String((failed as Error).message)).toMatch(reason);
     expect(asked.map((request) => request.url).filter((one) => !/example\.org/.test(one))).toEqual([]);
   });
 
-  it("when the FTP server says no", async () => {
+  it("fails if the FTP server returns an error", async () => {
     const server = fakeFtp({});
     const OUTSIDE = { connect: ({ port }: SocketAddress) => server.connectTo(port) } as unknown as Fetcher;
     await expect(fetched({ OUTSIDE }, "ftp://ftp.example.org/a")).rejects.toThrow("ftp.example.org answers 550.");
   });
 
   it.each([
-    ["when nothing comes any more", { silenceMs: 50, totalMs: 60_000 }, /stopped sending/],
-    ["when it takes too long", { silenceMs: 60_000, totalMs: 50 }, /takes too long/],
-  ])("%s", async (_, limits, reason) => {
+    ["if the server stops sending", { silenceMs: 50, totalMs: 60_000 }, /stopped sending/],
+    ["if it takes too long", { silenceMs: 60_000, totalMs: 50 }, /takes too long/],
+  ])("fails %s", async (_, limits, reason) => {
     const cancelled = vi.fn();
     const { fetcher: slow } = network({ "http://a.example.org/": () => new Response(silentStream(cancelled)) });
     await expect(fetched({ OUTSIDE: slow }, "http://a.example.org/", limits)).rejects.toThrow(reason);
     await vi.waitFor(() => expect(cancelled).toHaveBeenCalled(), patienceMs);
   });
 
-  it("when it drips on for longer than a download may take", async () => {
+  it("fails if a slow source passes the time limit", async () => {
     const cancelled = vi.fn();
-    const { fetcher } = network({ "http://a.example.org/": () => new Response(drippingStream(cancelled)) });
+    const { fetcher } = network({ "http://a.example.org/": () => new Response(slowStream(cancelled)) });
     const rules = { BASE_URL: "https://kiln.example.org", OUTSIDE: fetcher };
     const limits = { silenceMs: 60_000, totalMs: 500 };
     const reader = (await openWebFile(rules, new URL("http://a.example.org/"), limits)).body.getReader();
@@ -147,7 +147,7 @@ describe("a download fails", () => {
     expect(cancelled).toHaveBeenCalled();
   });
 
-  it("when nobody answers at all", async () => {
+  it("fails if no server answers", async () => {
     const { fetcher: mute } = network({
       "http://a.example.org/": ({ signal }) =>
         new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
@@ -157,7 +157,7 @@ describe("a download fails", () => {
   });
 });
 
-describe("an address on the web", () => {
+describe("parseWebAddress", () => {
   it.each([
     ["motd", "invalid_protocol"],
     ["//a.example.org/motd", "invalid_protocol"],
@@ -171,7 +171,7 @@ describe("an address on the web", () => {
     [`http://a.example.org/${"a".repeat(2000)}`, "invalid_value"],
     ["ftp://ftp.example.org/pub/", "invalid_value"],
     ["ftp://ftp.example.org/a%0d%0ab", "invalid_value"],
-  ])("is not %s", (url, code) => expectRefusal(() => parseWebAddress(url), code));
+  ])("refuses %s", (url, code) => expectRefusal(() => parseWebAddress(url), code));
 
   it.each([
     ["HTTP://A.example.org/motd", "motd"],
@@ -180,7 +180,7 @@ describe("an address on the web", () => {
     ["http://a.example.org/%zz", "%zz"],
     ["http://a.example.org/x/", undefined],
     ["http://a.example.org", undefined],
-  ])("%s names the file %s", (url, name) => {
+  ])("takes the file name of %s as %s", (url, name) => {
     expect(fileNameOf(parseWebAddress(url))).toBe(name);
   });
 });
@@ -199,8 +199,8 @@ function brokenStream(): ReadableStream<Uint8Array> {
   return readable;
 }
 
-/** There is always one more byte. */
-function drippingStream(cancelled: () => void): ReadableStream<Uint8Array> {
+/** Always has one more byte. */
+function slowStream(cancelled: () => void): ReadableStream<Uint8Array> {
   return new ReadableStream({
     type: "bytes",
     pull: (controller) => controller.enqueue(new Uint8Array(1)),
