@@ -61,7 +61,7 @@ const events = {
   wokeUpLate: { type: "woke_up", at: at + buildLeaseMs, agents: "unknown" },
 } satisfies Record<string, BuildEvent>;
 
-// "=": unchanged, the very same object. "late", "not_queued", "over": refused so. Else the next status and attempt.
+// "=": the same object, unchanged. "late", "not_queued", "over": refused with this. Otherwise the next status and attempt.
 const late = "late";
 const table: Record<keyof typeof events, Record<keyof typeof states, string>> = {
   claimed: {
@@ -114,17 +114,17 @@ function after(state: BuildState, ...happened: BuildEvent[]): BuildState {
 }
 
 describe("advance", () => {
-  it.each(cases)("answers %s while %s with %s", (event, state, expected) => {
+  it.each(cases)("handles %s while %s: %s", (event, state, expected) => {
     expect(outcomeOf(states[state], events[event])).toBe(expected);
   });
 
-  it("renews the lease and keeps the progress with each heartbeat", () => {
+  it("renews the lease and stores the progress with each heartbeat", () => {
     const next = advance(running, { type: "heartbeat", at: at + 9_000, token: "mine", beat: { ...beat, percent: 50 } });
 
     expect(next).toEqual({ ...running, percent: 50, leaseEndsAt: at + 9_000 + buildLeaseMs });
   });
 
-  it("gives up with the reason when the third attempt is lost", () => {
+  it("ends with the reason when the third attempt is lost", () => {
     const claim = (token: string): BuildEvent => ({ type: "claimed", at, agentId: 7, token });
     const lose = (token: string): BuildEvent => ({
       type: "failed",
@@ -141,7 +141,7 @@ describe("advance", () => {
     expect(thrice).toMatchObject({ status: "error", reason: "disk of c" });
   });
 
-  it("does not count an attempt that was given back", () => {
+  it("does not count a released attempt", () => {
     const rounds = ["a", "b", "c", "d"].flatMap((token): BuildEvent[] => [
       { type: "claimed", at, agentId: 7, token },
       { type: "released", at, token },
@@ -150,7 +150,7 @@ describe("advance", () => {
     expect(after(queued(at), ...rounds)).toMatchObject({ status: "queued", attempt: 5, losses: 0 });
   });
 
-  it("fences an attempt off as soon as another one has the build", () => {
+  it("refuses an attempt as soon as another one has the build", () => {
     const again = after(
       running,
       { type: "released", at, token: "mine" },
@@ -161,7 +161,7 @@ describe("advance", () => {
     expect(advance(again, { ...events.finished, token: "next" })).toMatchObject({ status: "finished", attempt: 2 });
   });
 
-  it("fails a build that takes longer than its limit, however alive its agent is", () => {
+  it("fails a build that exceeds its time limit, despite a live agent", () => {
     const alive = { ...running, leaseEndsAt: running.timeLimitAt + buildLeaseMs };
 
     const next = advance(alive, { type: "woke_up", at: running.timeLimitAt, agents: "unknown" });
@@ -185,7 +185,7 @@ describe("advance", () => {
     ["full", longQueueMs, "Waiting: no builder has room on its disk"],
     ["none", longQueueMs - 1, "Waiting for a builder"],
     ["unknown", longQueueMs, "Waiting for a builder"],
-  ] as const)("says why it waits: %s after %i ms", (agents, ms, message) => {
+  ] as const)("explains why it waits: %s after %i ms", (agents, ms, message) => {
     expect(advance(queued(at), { type: "woke_up", at: at + ms, agents })).toMatchObject({ status: "queued", message });
   });
 });
@@ -202,7 +202,7 @@ describe("nextWakeUp", () => {
     expect(nextWakeUp(states[state])).toBe(expected);
   });
 
-  it("is the time limit when that comes before the end of the lease", () => {
+  it("is the time limit if that comes before the lease's end", () => {
     expect(nextWakeUp({ ...running, timeLimitAt: at + 1 })).toBe(at + 1);
   });
 });

@@ -8,38 +8,38 @@ import {
 } from "#domain/testdrives/machine";
 
 const minute = 60_000;
-const nobody = { page: 0, tcp: 0 };
+const noViewers = { page: 0, tcp: 0 };
 const waiting = startWaiting(0);
 const preparing: TestdriveState = {
   status: "preparing",
   agentHeardAt: 0,
   readyBy: 10 * minute,
   message: "",
-  viewers: nobody,
+  viewers: noViewers,
 };
 const running: TestdriveState = {
   status: "running",
   agentHeardAt: 0,
   endsAt: 60 * minute,
-  viewers: nobody,
+  viewers: noViewers,
   emptySince: 0,
 };
 const watched: TestdriveState = { ...running, viewers: { page: 1, tcp: 0 }, emptySince: null };
 const ended: TestdriveState = { status: "ended", cause: "stopped", reason: "You stopped it.", endedAt: 5 };
 
-/** The same state with an agent that was just heard of. */
+/** The same state with an agent that was heard from at this time. */
 const heard = <T extends object>(state: T, agentHeardAt: number) => ({ ...state, agentHeardAt });
 
 describe("advance", () => {
   it.each<[string, TestdriveState, TestdriveEvent, object]>([
     [
-      "gives a waiting one to the agent that claims",
+      "gives a waiting session to the agent that claims it",
       waiting,
       { type: "claimed", at: 9_999 },
       { status: "preparing", agentHeardAt: 9_999, readyBy: 609_999 },
     ],
     [
-      "frees the slot when nobody claims for 10 s",
+      "frees the slot if no agent claims it for 10 s",
       waiting,
       { type: "woke_up", at: 10_000 },
       { status: "ended", cause: "unclaimed" },
@@ -51,113 +51,118 @@ describe("advance", () => {
       { status: "ended", cause: "unclaimed" },
     ],
     [
-      "lets its user stop it while it waits",
+      "can be stopped by its user while it waits",
       waiting,
       { type: "stopped", at: 1 },
       { status: "ended", cause: "stopped" },
     ],
-    ["stays waiting when the alarm rings early", waiting, { type: "woke_up", at: 9_999 }, waiting],
+    ["keeps waiting if the alarm is early", waiting, { type: "woke_up", at: 9_999 }, waiting],
     [
-      "shows what the agent prepares",
+      "shows the agent's preparation message",
       preparing,
       { type: "prepares", message: "Fetching", at: 7 },
       { status: "preparing", message: "Fetching", agentHeardAt: 7 },
     ],
     [
-      "starts both clocks with ready",
+      "starts both clocks at ready",
       preparing,
       { type: "ready", sessionMs: 100, at: 7 },
       { status: "running", endsAt: 107, emptySince: 7 },
     ],
     [
-      "starts with a viewer who came early",
+      "starts with a viewer who connected early",
       { ...preparing, viewers: { page: 1, tcp: 0 } },
       { type: "ready", sessionMs: 100, at: 7 },
       { status: "running", emptySince: null },
     ],
     [
-      "does not start the clocks again with a second ready",
+      "does not restart the clocks at a second ready",
       running,
       { type: "ready", sessionMs: 100, at: 7 },
       heard(running, 7),
     ],
     [
-      "gives up an agent that prepares for too long",
+      "ends if the agent prepares for too long",
       heard(preparing, 10 * minute - 1),
       { type: "woke_up", at: 10 * minute },
       { cause: "never_ready" },
     ],
     [
-      "gives up an agent that is silent while it prepares",
+      "ends if the agent is silent while it prepares",
       preparing,
       { type: "woke_up", at: 30_000 },
       { cause: "agent_lost" },
     ],
     [
-      "gives up an agent that is silent while people watch",
+      "ends if the agent is silent while users watch",
       watched,
       { type: "woke_up", at: 30_000 },
       { cause: "agent_lost" },
     ],
-    ["does not give up an agent that was heard", heard(watched, 1), { type: "woke_up", at: 30_000 }, heard(watched, 1)],
+    ["continues while the agent reports", heard(watched, 1), { type: "woke_up", at: 30_000 }, heard(watched, 1)],
     [
-      "aborts when nobody connects for 60 s",
+      "ends if no viewer connects for 60 s",
       heard(running, minute),
       { type: "woke_up", at: minute },
       { cause: "aborted", endedAt: minute },
     ],
-    ["waits one millisecond less", heard(running, minute), { type: "woke_up", at: minute - 1 }, { status: "running" }],
     [
-      "lets nobody in after these 60 s, even when the alarm is late",
+      "continues until one millisecond before that",
+      heard(running, minute),
+      { type: "woke_up", at: minute - 1 },
+      { status: "running" },
+    ],
+    [
+      "refuses viewers after 60 s, even if the alarm is late",
       heard(running, minute),
       { type: "viewers", of: "page", count: 1, at: minute },
       { cause: "aborted" },
     ],
     [
-      "stops the 60 s with a browser",
+      "stops the 60 s for a browser",
       running,
       { type: "viewers", of: "page", count: 1, at: 5 },
       { emptySince: null, agentHeardAt: 0 },
     ],
     [
-      "stops the 60 s with a VNC client",
+      "stops the 60 s for a VNC client",
       running,
       { type: "viewers", of: "tcp", count: 1, at: 5 },
       { emptySince: null, agentHeardAt: 5 },
     ],
     [
-      "starts the 60 s again when the last one leaves",
+      "restarts the 60 s when the last viewer leaves",
       watched,
       { type: "viewers", of: "page", count: 0, at: 9 },
       { status: "running", emptySince: 9 },
     ],
     [
-      "keeps the clock when nobody leaves nobody",
+      "keeps the clock if there was no viewer to leave",
       running,
       { type: "viewers", of: "tcp", count: 0, at: 9 },
       { emptySince: 0 },
     ],
     [
-      "does not start them while another kind still watches",
+      "does not restart them while another viewer is connected",
       { ...watched, viewers: { page: 1, tcp: 1 } },
       { type: "viewers", of: "page", count: 0, at: 9 },
       { emptySince: null },
     ],
     [
-      "ends with the session's time, whoever watches",
+      "ends after the session's time, even with viewers",
       heard(watched, 60 * minute),
       { type: "woke_up", at: 60 * minute },
       { cause: "time_over" },
     ],
     ["ends when its user stops it", watched, { type: "stopped", at: 9 }, { cause: "stopped", endedAt: 9 }],
     [
-      "ends with the agent's own words",
+      "ends with the agent's reason",
       watched,
       { type: "agent_stopped", reason: "Powered off.", at: 9 },
       { cause: "agent_stopped", reason: "Powered off." },
     ],
     ["cannot be claimed twice", preparing, { type: "claimed", at: 9 }, preparing],
-    ["stays ended whatever happens", ended, { type: "ready", sessionMs: 1, at: 9 }, ended],
+    ["stays ended after any event", ended, { type: "ready", sessionMs: 1, at: 9 }, ended],
   ])("%s", (_title, state, event, expected) => {
     expect(advance(state, event)).toMatchObject(expected);
   });
@@ -169,9 +174,9 @@ describe("nextWakeUp", () => {
     ["the agent's silence while it prepares", preparing, 30_000],
     ["the longest preparation", heard(preparing, 10 * minute - 1), 10 * minute],
     ["the agent's silence while it runs", running, 30_000],
-    ["60 s without anybody", heard(running, 50_000), minute],
+    ["60 s without viewers", heard(running, 50_000), minute],
     ["the end of the session", heard(watched, 60 * minute - 1), 60 * minute],
-    ["the day after its end, when it is forgotten", ended, 5 + 24 * 60 * minute],
+    ["a day after its end, when it is deleted", ended, 5 + 24 * 60 * minute],
   ])("is %s", (_what, state, at) => {
     expect(nextWakeUp(state)).toBe(at);
   });

@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import { afterAttempt, failingAfter, isToBeDisabled, waitAfter, type Attempted } from "#domain/events/delivery";
 
 const createdAt = 1_000_000;
-// As they are documented: the code's own numbers would follow each mistake in them.
+// As documented. The code's own constants would repeat any mistake in them.
 const firstWaitMs = 10_000;
 const longestWaitMs = 4 * 60 * 60_000;
 const dayMs = 24 * 60 * 60_000;
 
-/** Fails until it is over; the moments of all attempts. */
+/** Fails each attempt until delivery gives up; returns the times of all attempts. */
 function failing(random: number): { moments: number[]; last: Attempted } {
   const moments: number[] = [];
   let last: Attempted = { state: "waiting", attempts: 0, nextAt: createdAt };
@@ -19,7 +19,7 @@ function failing(random: number): { moments: number[]; last: Attempted } {
 }
 
 describe("a delivery", () => {
-  it("is over with the first success", () => {
+  it("ends with the first success", () => {
     const after = afterAttempt({ createdAt, attempts: 4 }, true, { at: createdAt + 5, random: 0 });
     expect(after).toEqual({ state: "delivered", attempts: 5, nextAt: null });
   });
@@ -30,11 +30,11 @@ describe("a delivery", () => {
     { attempts: 6, random: 0.5, waits: 32 * firstWaitMs },
     { attempts: 1, random: 0, waits: 0.75 * firstWaitMs },
     { attempts: 100, random: 0.5, waits: longestWaitMs },
-  ])("waits $waits ms after attempt $attempts with the chance $random", ({ attempts, random, waits }) => {
+  ])("waits $waits ms after attempt $attempts at random $random", ({ attempts, random, waits }) => {
     expect(waitAfter(attempts, random)).toBe(waits);
   });
 
-  it.each([0, 0.5, 0.999])("is tried for a day and then given up, with the chance %d", (random) => {
+  it.each([0, 0.5, 0.999])("is retried for a day and then dropped, at random %d", (random) => {
     const { moments, last } = failing(random);
 
     expect(last).toEqual({ state: "failed", attempts: moments.length, nextAt: null });
@@ -47,13 +47,13 @@ describe("a delivery", () => {
 });
 
 describe("a webhook", () => {
-  it("fails since its first failure, and no more after a success", () => {
+  it("has been failing since its first failure, until a success", () => {
     expect(failingAfter(null, false, 7)).toBe(7);
     expect(failingAfter(7, false, 9)).toBe(7);
     expect(failingAfter(7, true, 9)).toBeNull();
   });
 
-  it("is to be disabled when it has failed for three days", () => {
+  it("should be disabled after failing for three days", () => {
     expect(isToBeDisabled(7, 7 + 3 * dayMs - 1)).toBe(false);
     expect(isToBeDisabled(7, 7 + 3 * dayMs)).toBe(true);
     expect(isToBeDisabled(null, 7 + 3 * dayMs)).toBe(false);

@@ -11,11 +11,11 @@ import { openDatabase } from "#storage/db";
 import { signedIn } from "../support/client.ts";
 import { createAppliance } from "../support/factories.ts";
 
-// Each field of a configuration, changed alone, changes what KIWI is told; what a field then does in an image is told, and
-// checked, where docs/api/configuration.md says.
+// Each field of a configuration, changed alone, must change KIWI's description. docs/api/configuration.md says what a field
+// does in an image, and where that is tested.
 
 const script = { enabled: true, script: "true" };
-/** Something in every field. */
+/** Has a value in every field. */
 const full: Configuration = {
   description: "Sells tickets",
   website: "http://kiosk.example/",
@@ -51,12 +51,12 @@ const full: Configuration = {
   scripts: { build: script, boot: script, autoyast: script },
 };
 
-/** Of the virtual machines beside an image, and the machine that a testdrive makes. */
-const ofMachines = ["settings.memorySizeMb", "settings.cdromEnabled"];
-/** With those of the gallery. */
-const notTold = new Set([...ofMachines, "tags.0", "settings.publicClonable"]);
+/** Fields of the machine next to an image, which a testdrive also uses. */
+const machineFields = ["settings.memorySizeMb", "settings.cdromEnabled"];
+/** Fields that KIWI does not get: those of the machine, and those of the gallery. */
+const notInDescription = new Set([...machineFields, "tags.0", "settings.publicClonable"]);
 
-/** Values that are not free to choose. */
+/** Values for fields that accept only a fixed set. */
 const others: Record<string, unknown> = {
   "locale.keyboardLayout": "english-us",
   "locale.language": "fr_FR.UTF-8",
@@ -67,13 +67,13 @@ const others: Record<string, unknown> = {
 
 type Value = string | number | boolean | readonly Value[] | { [name: string]: Value };
 
-/** `users.0.name` and so on, with what is there. */
+/** `users.0.name` and so on, with their values. */
 function leavesOf(value: Value, path = ""): [path: string, value: Value][] {
   if (typeof value !== "object") return [[path, value]];
   return Object.entries(value).flatMap(([name, below]) => leavesOf(below, path === "" ? name : `${path}.${name}`));
 }
 
-/** Another value of its kind. */
+/** Another value of the same kind. */
 function other(path: string, value: Value): unknown {
   if (path in others) return others[path];
   if (typeof value === "boolean") return !value;
@@ -99,7 +99,7 @@ beforeAll(async () => {
   appliance = found;
 });
 
-/** Of a 32-bit image, for which PAE says something. */
+/** The kernel of a 32-bit image, for which PAE matters. */
 const kernel: FrozenPackage = {
   name: "kernel-default",
   epoch: 0,
@@ -112,7 +112,7 @@ const kernel: FrozenPackage = {
   checksum: { type: "sha256", value: "0".repeat(64) },
 };
 
-async function told(configuration: Configuration): Promise<Record<string, string>> {
+async function describedWith(configuration: Configuration): Promise<Record<string, string>> {
   const asked = { version: "0.0.1", imageType: "oem", name: "Kiosk", bootstrap: null } as const;
   const place = { env, db: openDatabase(env.DB) };
   const row = { ...appliance, configuration: await sealed(env, configuration) };
@@ -122,7 +122,7 @@ async function told(configuration: Configuration): Promise<Record<string, string
 const machineOf = (configuration: Configuration) => frozenConfiguration({ ...appliance, configuration });
 
 describe("a configuration", () => {
-  it("has something in each of its fields here", () => {
+  it("has a value in each of its fields in this test", () => {
     const { locale, users } = full;
     const smallest = Configuration.parse({ locale, users, settings: { memorySizeMb: 512, diskSizeMb: 512 } });
     expect(named(full)).toEqual(named(smallest));
@@ -134,16 +134,16 @@ describe("a configuration", () => {
     ).toEqual(["users.0.uid"]);
   });
 
-  it.each(leavesOf(full).map(([path]) => [path, notTold.has(path) ? "does not reach" : "reaches"]))(
+  it.each(leavesOf(full).map(([path]) => [path, notInDescription.has(path) ? "does not reach" : "reaches"]))(
     "with another %s %s the description",
     async (path, reaches) => {
-      const [before, after] = [await told(full), await told(changed(path))];
+      const [before, after] = [await describedWith(full), await describedWith(changed(path))];
 
       expect(JSON.stringify(before) === JSON.stringify(after)).toBe(reaches !== "reaches");
     },
   );
 
-  it.each(ofMachines)("with another %s reaches the machine that is described beside the image", (path) => {
+  it.each(machineFields)("with another %s changes the machine described next to the image", (path) => {
     expect(machineOf(changed(path))).not.toEqual(machineOf(full));
   });
 });

@@ -26,21 +26,21 @@ const described = (changes: Partial<DescriptionFacts> = {}) =>
 const namesIn = (section: { package: Record<string, string>[] }) => section.package.map((entry) => entry["@name"]);
 
 describe("kiwiDescription", () => {
-  it("has one repository, which the agent makes of packages whose checksums it has compared", () => {
+  it("has one repository, built by the agent from verified packages", () => {
     const { repository, preferences } = described();
 
     expect(repository).toMatchObject({ source: { "@path": "repo:frozen" }, "@repository_gpgcheck": "false" });
     expect(preferences["rpm-check-signatures"]).toBe("false");
   });
 
-  it("asks for exact versions, in the bootstrap of a system without its own package manager", () => {
+  it("requests exact versions, and bootstraps a system without a package manager", () => {
     const { packages } = described();
 
     expect(packages["@type"]).toBe("bootstrap");
     expect(namesIn(packages)).toEqual(["hello=1.0-1", "vim=2:9.0-3"]);
   });
 
-  it("tells two architectures of one name apart, and leaves names bare that KIWI looks for", () => {
+  it("separates two architectures of a name and keeps KIWI's names plain", () => {
     const both = ["glibc-0:2.36-1.x86_64", "glibc-0:2.36-1.i686", "dracut-kiwi-live-0:9-1.noarch"].map(packageOf);
 
     expect(namesIn(described({ packages: both }).packages)).toEqual([
@@ -50,7 +50,7 @@ describe("kiwiDescription", () => {
     ]);
   });
 
-  it("keeps the bootstrap apart where the image installs its own packages", () => {
+  it("keeps the bootstrap separate if the image installs its own packages", () => {
     const { packages } = described({ bootstrap: ["filesystem", "zypper"] });
 
     expect(packages.map((section: Record<string, string>) => section["@type"])).toEqual(["bootstrap", "image"]);
@@ -60,7 +60,7 @@ describe("kiwiDescription", () => {
     ]);
   });
 
-  it("gives users hashes and the locale in KIWI's words", () => {
+  it("writes password hashes, and the locale in KIWI's form", () => {
     const { users, preferences } = described();
 
     expect(users.user).toMatchObject({ "@password": "$6$salt$hash", "@pwdformat": "encrypted", "@id": "0" });
@@ -75,7 +75,7 @@ describe("kiwiDescription", () => {
   });
 
   it.each(["oem", "iso", "vmx", "xen", "ec2", "oemiso"] as const)(
-    "lets %s boot by BIOS, and by UEFI if asked to",
+    "lets %s boot by BIOS, and by UEFI if configured",
     (imageType) => {
       const { type } = described({ imageType }).preferences;
       expect(type["@firmware"]).toBe("bios");
@@ -83,7 +83,7 @@ describe("kiwiDescription", () => {
     },
   );
 
-  it("says nothing of firmware where a network starts the system", () => {
+  it("omits the firmware for images that boot from a network", () => {
     expect(described({ imageType: "net" }).preferences.type["@firmware"]).toBeUndefined();
   });
 });

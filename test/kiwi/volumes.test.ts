@@ -17,7 +17,7 @@ function typeOf(change: { volumes?: typeof volumes; enabled?: boolean; imageType
 }
 
 describe("withVolumes", () => {
-  it("gives each path a volume of its own, and root what is left", () => {
+  it("gives each path a volume, and root the remaining space", () => {
     const { systemdisk, "@bootpartition": boot } = typeOf({});
     expect(boot).toBe("true");
     expect(systemdisk["@name"]).toBe("kioskVG");
@@ -28,12 +28,12 @@ describe("withVolumes", () => {
     ]);
   });
 
-  it("makes / the root volume, in its size", () => {
+  it("makes / the root volume with its own size", () => {
     const { systemdisk } = typeOf({ volumes: [{ path: "/", sizeMb: 2000 }] });
     expect(systemdisk.volume).toMatchObject({ "@name": "@root", "@size": "2000M" });
   });
 
-  it.each([{ enabled: false }, { imageType: "iso" as const }])("leaves others alone: %j", (change) => {
+  it.each([{ enabled: false }, { imageType: "iso" as const }])("changes nothing for %j", (change) => {
     expect(typeOf(change).systemdisk).toBeUndefined();
   });
 });

@@ -36,15 +36,15 @@ const seenBy = async (tux: Client, buildId: number) =>
 const alarmOf = async (buildId: number) =>
   runInDurableObject(await objectOfBuild(buildId), (_build, { storage }) => storage.getAlarm());
 
-/** Takes all wake-ups out of the mailbox; answers how many of them are this build's. */
+/** Takes all wake-ups out of the mailbox; returns how many of them are for this build. */
 async function wakeUpsFor(buildId: number): Promise<number> {
   const { messages } = await mailbox(env).pull({ batchSize: 100, visibilityTimeoutMs: 60_000 });
   await mailbox(env).acknowledge({ acks: messages.map(({ lease_id: leaseId }) => leaseId), retries: [] });
   return messages.filter(({ body }) => JSON.parse(atob(body)).buildId === buildId).length;
 }
 
-/** The clock that objects read; alarms are run by the tests. */
-function itIsLater(ms: number): void {
+/** Sets the clock that objects read; tests run alarms themselves. */
+function passTime(ms: number): void {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + ms });
 }
 
@@ -53,7 +53,7 @@ afterEach(() => {
 });
 
 describe("a queued build", () => {
-  it("survives eviction and is claimed afterwards", async () => {
+  it("survives eviction and can then be claimed", async () => {
     const { buildId, object } = await queuedBuild();
     await evictDurableObject(object);
 
@@ -63,11 +63,11 @@ describe("a queued build", () => {
     expect(await findAnyBuild(db, buildId)).toMatchObject({ status: "running", startedAt: expect.any(Date) });
   });
 
-  it("sends the wake-up again every 30 s, also when it was evicted", async () => {
+  it("sends the wake-up again every 30 s, even after eviction", async () => {
     const { buildId, object } = await queuedBuild();
     await vi.waitFor(async () => expect(await wakeUpsFor(buildId)).toBe(1), patienceMs);
     await evictDurableObject(object);
-    itIsLater(wakeUpEveryMs);
+    passTime(wakeUpEveryMs);
 
     expect(await runDurableObjectAlarm(object)).toBe(true);
 
@@ -75,10 +75,10 @@ describe("a queued build", () => {
     await vi.waitFor(async () => expect(await wakeUpsFor(buildId)).toBe(1), patienceMs);
   });
 
-  it("says after a while that no builder is connected, and stays queued", async () => {
+  it("reports after a while that no builder is connected", async () => {
     const { tux, buildId, object } = await queuedBuild();
     await env.DB.prepare("UPDATE agents SET capabilities = NULL").run();
-    itIsLater(longQueueMs);
+    passTime(longQueueMs);
 
     await runDurableObjectAlarm(object);
 
@@ -88,9 +88,9 @@ describe("a queued build", () => {
     });
   });
 
-  it("says after a while that all builders are busy", async () => {
+  it("reports after a while that all builders are busy", async () => {
     const { tux, buildId, object } = await queuedBuild();
-    itIsLater(longQueueMs);
+    passTime(longQueueMs);
     await (await fakeAgent()).hello();
 
     await runDurableObjectAlarm(object);
@@ -101,7 +101,7 @@ describe("a queued build", () => {
     });
   });
 
-  it("begins when its object is woken although nobody told it of the row", async () => {
+  it("starts when its object wakes without having been told", async () => {
     const { buildId, object } = await queuedBuild();
     await runInDurableObject(object, (_build, { storage }) => storage.deleteAll());
     await evictDurableObject(object);
@@ -117,7 +117,7 @@ type Running = Awaited<ReturnType<typeof runningBuild>>;
 type Attempt = Running["attempt"];
 
 describe("a running build", () => {
-  it("keeps attempt, progress and lease when it is evicted", async () => {
+  it("keeps its attempt, progress and lease through eviction", async () => {
     const { tux, buildId, object, attempt } = await runningBuild();
     await attempt.beats({ percent: 61 });
     await evictDurableObject(object);
@@ -126,9 +126,9 @@ describe("a running build", () => {
     expect((await attempt.beats()).status).toBe(200);
   });
 
-  it("goes to another agent when its lease is over, and refuses the late one", async () => {
+  it("goes to another agent after its lease, and refuses the first", async () => {
     const { tux, buildId, object, attempt } = await runningBuild();
-    itIsLater(buildLeaseMs);
+    passTime(buildLeaseMs);
 
     await runDurableObjectAlarm(object);
     expect(await seenBy(tux, buildId)).toMatchObject({ state: "queued", message: expect.stringContaining("lost") });
@@ -149,7 +149,7 @@ describe("a running build", () => {
     expect((await second.beats()).status).toBe(200);
   });
 
-  it("ends in error with the reason after the third lost attempt", async () => {
+  it("ends in error, with the reason, after the third lost attempt", async () => {
     const { tux, buildId, attempt, agent } = await runningBuild();
     await attempt.call("fail", { kind: "error", reason: "no space left on /var" });
     await (await agent.claimsBuild(buildId)).call("fail", { kind: "error", reason: "no space left on /var" });
@@ -159,9 +159,9 @@ describe("a running build", () => {
     expect(await findAnyBuild(db, buildId)).toMatchObject({ status: "error", completedAt: expect.any(Date) });
   });
 
-  it("fails when it takes longer than its limit", async () => {
+  it("fails when it exceeds its time limit", async () => {
     const { tux, buildId, object, attempt } = await runningBuild();
-    itIsLater(timeLimitMs);
+    passTime(timeLimitMs);
     await attempt.beats();
 
     await runDurableObjectAlarm(object);
@@ -173,7 +173,7 @@ describe("a running build", () => {
   it.each([
     ["fails", (attempt: Attempt) => attempt.call("fail", { kind: "failed", reason: "no" }), "failed"],
     ["is cancelled", (_: Attempt, { object }: Running) => object.cancel(), "cancelled"],
-  ])("stays at its last percent when it %s", async (_, end, state) => {
+  ])("keeps its last percentage when it %s", async (_, end, state) => {
     const running = await runningBuild();
     const { tux, buildId, object, attempt } = running;
     await attempt.beats({ percent: 61 });
@@ -182,7 +182,7 @@ describe("a running build", () => {
     expect(await seenBy(tux, buildId)).toMatchObject({ state, percent: "61" });
   });
 
-  it("removes from R2 what lost attempts have uploaded", async () => {
+  it("deletes uploads of lost attempts from R2", async () => {
     const { buildId, agent, attempt } = await runningBuild();
     const { uid } = attempt;
     await attempt.uploads(bytesOf("first"));
@@ -199,7 +199,7 @@ describe("a running build", () => {
 });
 
 describe("the end of a build", () => {
-  it("tells D1 by the alarm when D1 could not be told at once", async () => {
+  it("is reported to D1 by the alarm if D1 failed before", async () => {
     const { tux, buildId, object, attempt } = await runningBuild();
     await env.DB.prepare("ALTER TABLE builds RENAME TO builds_away").run();
     const refused = vi.spyOn(console, "error").mockImplementation(() => {});
@@ -216,7 +216,7 @@ describe("the end of a build", () => {
     expect((await attempt.beats()).status).toBe(200);
   });
 
-  it("leaves the log as one blob and no alarm", async () => {
+  it("leaves the log as one blob, and no alarm", async () => {
     const { buildId, object, attempt } = await runningBuild();
     await attempt.writesLog(0, "first line\n");
     await attempt.writesLog(11, "second line\n");
@@ -230,7 +230,7 @@ describe("the end of a build", () => {
     expect([new TextDecoder().decode(bytes), length]).toEqual(["line", 23]);
   });
 
-  it("is survived by a log that was never written to", async () => {
+  it("succeeds with a log that was never written", async () => {
     const { buildId, object } = await queuedBuild();
     await object.cancel();
 
@@ -250,9 +250,9 @@ describe("the log of a build", () => {
     { what: "the next chunk", offset: 6, text: "world\n", nextOffset: 12, whole: "hello\nworld\n" },
     { what: "the same chunk again", offset: 0, text: "hello\n", nextOffset: 6, whole: "hello\n" },
     { what: "a chunk that overlaps", offset: 3, text: "lo\nworld\n", nextOffset: 12, whole: "hello\nworld\n" },
-    { what: "a chunk behind a gap", offset: 7, text: "orld\n", nextOffset: 6, whole: "hello\n" },
+    { what: "a chunk after a gap", offset: 7, text: "orld\n", nextOffset: 6, whole: "hello\n" },
     { what: "an empty chunk", offset: 6, text: "", nextOffset: 6, whole: "hello\n" },
-  ])("takes $what", async ({ offset, text, nextOffset, whole }) => {
+  ])("accepts $what", async ({ offset, text, nextOffset, whole }) => {
     const { buildId, attempt } = await runningBuild();
     await attempt.writesLog(0, "hello\n");
 
@@ -262,7 +262,7 @@ describe("the log of a build", () => {
     expect(await logOf(buildId)).toBe(whole);
   });
 
-  it("keeps what a lost attempt wrote, and counts the next one from 0", async () => {
+  it("keeps a lost attempt's log, and counts the next from 0", async () => {
     const { buildId, agent, attempt } = await runningBuild();
     await attempt.writesLog(0, "half a li");
     await attempt.call("release");
@@ -273,7 +273,7 @@ describe("the log of a build", () => {
     expect(await logOf(buildId)).toBe("half a li\n---- attempt 2 ----\nanew\n");
   });
 
-  it("is cut where it gets too long, says so, and takes the rest without keeping it", async () => {
+  it("is truncated with a notice when it gets too long", async () => {
     const { buildId, attempt, object } = await runningBuild();
     await runInDurableObject(object, (_build, { storage }) => {
       storage.kv.put("log", { attempt: 1, received: 100, length: maxLogBytes - 4, cut: false });
@@ -286,7 +286,7 @@ describe("the log of a build", () => {
     expect(new TextDecoder().decode(slice?.bytes)).toMatch(/^1234\n---- the log was cut here: .*64 MiB ----\n$/);
   });
 
-  it("wakes a reader that waits for more", async () => {
+  it("wakes a waiting reader", async () => {
     const { attempt, object } = await runningBuild();
     const seen = (await object.readLog({ from: 0, maxBytes: 10 }))?.revision ?? -1;
 

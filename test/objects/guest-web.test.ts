@@ -22,7 +22,7 @@ const viewersAre = (drive: Parameters<typeof statusOf>[0], count: number) =>
   until(async () => ((await statusOf(drive)).viewers === count ? true : undefined));
 
 describe("visitors of a guest's web server", () => {
-  it("count as connected while they are served: the 60 seconds begin when the last has gone", async () => {
+  it("count as connected while they are served", async () => {
     stopClock();
     const drive = await webDrive(await signedIn());
     await passTimeAlive(drive, 29_000);
@@ -43,7 +43,7 @@ describe("visitors of a guest's web server", () => {
     expect(await statusOf(drive)).toMatchObject({ state: "ended", message: "Nobody was connected for 60 seconds." });
   });
 
-  it("are told that the machine starts, or that its host is away", async () => {
+  it("learn that the machine is starting or its host is away", async () => {
     const tux = await signedIn();
     const starting = await startDrive(tux, null, { network: "on" });
     const early = await visit(starting.web ?? "");
@@ -69,7 +69,7 @@ describe("visitors of a guest's web server", () => {
     expect(new Set((await Promise.all(pages)).map(({ status }) => status))).toEqual(new Set([410]));
   });
 
-  it("hold the guest back when they read slowly", async () => {
+  it("slow the guest down when they read slowly", async () => {
     const drive = await webDrive(await signedIn());
     const page = visit(drive.web);
     const { visit: id } = await drive.nextVisit();
@@ -93,7 +93,7 @@ describe("visitors of a guest's web server", () => {
     expect([body.byteLength, (await answered).status]).toEqual([512 * chunk.length, 204]);
   });
 
-  it("get no more than a guest may send, and the rest is cut off", async () => {
+  it("get no more than a guest may send", async () => {
     const drive = await webDrive(await signedIn());
     const page = visit(drive.web);
     const { visit: id } = await drive.nextVisit();
@@ -112,7 +112,7 @@ describe("visitors of a guest's web server", () => {
     expect(received).toBeGreaterThan(maxGuestAnswerBytes / 2);
   });
 
-  it("are answered once", async () => {
+  it("get one answer each", async () => {
     const drive = await webDrive(await signedIn());
     const page = visit(drive.web);
     const { visit: id } = await drive.nextVisit();
@@ -128,7 +128,7 @@ describe("visitors of a guest's web server", () => {
     expect([await body, (await answered).status]).toEqual(["first", 204]);
   });
 
-  it("may send no more than a machine takes, whatever length they say", async () => {
+  it("can send only what a machine accepts, whatever length they claim", async () => {
     const drive = await webDrive(await signedIn());
     const chunk = new Uint8Array(1024 * 1024);
     const endless = new ReadableStream<Uint8Array>({ pull: (controller) => controller.enqueue(chunk) });
@@ -143,7 +143,7 @@ describe("visitors of a guest's web server", () => {
     expect((await answerVisit(drive, id, { status: 200, headers: {} }, "late")).status).toBe(410);
   });
 
-  it("who leave let the agent know, and make room", async () => {
+  it("who leave notify the agent and free their slot", async () => {
     const drive = await webDrive(await signedIn());
     const page = visit(drive.web);
     const { visit: id } = await drive.nextVisit();
@@ -159,9 +159,9 @@ describe("visitors of a guest's web server", () => {
   });
 
   it.each([
-    ["by an id that is none", "x.y", { status: 200, headers: {} }, 400],
-    ["when nobody has come", "unknown", { status: 200, headers: {} }, 410],
-    ["with what is no status", undefined, { status: 700, headers: {} }, 400],
+    ["by an invalid id", "x.y", { status: 200, headers: {} }, 400],
+    ["for an unknown visit", "unknown", { status: 200, headers: {} }, 410],
+    ["with an invalid status", undefined, { status: 700, headers: {} }, 400],
   ])("are not answered %s", async (_what, id, head, status) => {
     const drive = await webDrive(await signedIn());
     const page = visit(drive.web);
@@ -173,7 +173,7 @@ describe("visitors of a guest's web server", () => {
     expect(await (await page).text()).toBe("good");
   });
 
-  it("are another session's agent's affair never", async () => {
+  it("cannot be answered by another session's agent", async () => {
     const tux = await signedIn();
     const [drive, other] = [await webDrive(tux), await webDrive(tux)];
     const page = visit(drive.web);
@@ -190,7 +190,7 @@ describe("visitors of a guest's web server", () => {
     expect(await (await page).text()).toBe("good");
   });
 
-  it("are forgotten by a service that starts again, which serves the next", async () => {
+  it("are forgotten when the service restarts, which serves new ones", async () => {
     const drive = await webDrive(await signedIn());
     const lost = visit(drive.web);
     const { visit: id } = await drive.nextVisit();

@@ -23,7 +23,7 @@ interface StoredSession {
   attempt: object;
 }
 
-/** Changes what the object has stored, as if it had come so. */
+/** Changes the object's stored session directly. */
 const restore = (drive: { uid: string }, change: (session: StoredSession) => StoredSession) =>
   runInDurableObject(objectOf(drive), (_, { storage }) => {
     const session = storage.kv.get<StoredSession>("session");
@@ -37,8 +37,8 @@ const endsAfter = (drive: { uid: string }, ms: number) =>
 const ofAgent = (drive: { uid: string }, agentId: number) =>
   restore(drive, (session) => ({ ...session, attempt: { ...session.attempt, agentId } }));
 
-describe("limits of a testdrive's time", () => {
-  it("hold for a service that starts again in the middle: 60 seconds without a viewer", async () => {
+describe("the time limits of a testdrive", () => {
+  it("survive a service restart: 60 seconds without a viewer", async () => {
     stopClock();
     const drive = await runningDrive(await signedIn());
     await passTimeAlive(drive, 29_000);
@@ -52,7 +52,7 @@ describe("limits of a testdrive's time", () => {
     expect((await statusOf(drive)).message).toBe("Nobody was connected for 60 seconds.");
   });
 
-  it("hold for it likewise: the longest session, counted from ready", async () => {
+  it("survive a service restart: the longest session, counted from ready", async () => {
     stopClock();
     const drive = await runningDrive(await signedIn());
     const { browser, agent } = await joinedPair(drive);
@@ -70,7 +70,7 @@ describe("limits of a testdrive's time", () => {
     expect([(await browser.closed).code, (await agent.closed).code]).toEqual([1000, 1000]);
   });
 
-  it("end a session whose agent starts anew, with a word to its page, and no other agent's", async () => {
+  it("end a session whose agent restarts, and no other agent's", async () => {
     const tux = await signedIn();
     const drive = await runningDrive(tux);
     const { browser } = await joinedPair(drive);
@@ -90,7 +90,7 @@ describe("limits of a testdrive's time", () => {
     await rowSays(drive, "ended");
   });
 
-  it("let a page that is loaded again in the middle go on with its session", async () => {
+  it("let a reloaded page continue its session", async () => {
     stopClock();
     const drive = await runningDrive(await signedIn());
     const first = await joinedPair(drive);

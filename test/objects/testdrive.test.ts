@@ -29,7 +29,7 @@ describe("Testdrive", () => {
   beforeEach(stopClock);
   afterEach(() => void vi.useRealTimers());
 
-  it("tells its row when the machine runs and when it has ended", async () => {
+  it("updates its row when the machine runs and when it ends", async () => {
     const drive = await startDrive(await signedIn());
     expect(await rowState(drive)).toBe("new");
     const control = await openControl(drive);
@@ -45,7 +45,7 @@ describe("Testdrive", () => {
     expect((await statusOf(drive)).message).toBe("The machine was powered off.");
   });
 
-  it("is aborted when nobody connects for 60 s after ready, and tells the agent", async () => {
+  it("ends, and tells the agent, after 60 s without a viewer", async () => {
     const drive = await runningDrive(await signedIn());
 
     await passTimeAlive(drive, 29_000);
@@ -59,7 +59,7 @@ describe("Testdrive", () => {
     expect((await drive.control.closed).code).toBe(1000);
   });
 
-  it("gives 60 s again after the last viewer has left, be it a browser or a VNC client", async () => {
+  it("allows another 60 s after the last viewer leaves", async () => {
     const drive = await runningDrive(await signedIn());
     report(drive.control, { type: "tcp_viewers", count: 1 });
     await until(async () => ((await statusOf(drive)).viewers === 1 ? true : undefined));
@@ -76,7 +76,7 @@ describe("Testdrive", () => {
     expect((await statusOf(drive)).state).toBe("ended");
   });
 
-  it("ends when its agent is silent for 30 s, and hangs up on everybody", async () => {
+  it("ends and disconnects everyone if its agent is silent for 30 s", async () => {
     const drive = await runningDrive(await signedIn());
     const { browser, agent } = await joinedPair(drive);
 
@@ -87,7 +87,7 @@ describe("Testdrive", () => {
     expect(await rowState(drive)).toBe("ended");
   });
 
-  it("answers 410 to every socket after the end", async () => {
+  it("answers 410 to every socket after its end", async () => {
     const drive = await runningDrive(await signedIn());
     await objectOf(drive).stop();
 
@@ -100,7 +100,7 @@ describe("Testdrive", () => {
     expect(answers.map(({ status }) => status)).toEqual([410, 410, 410]);
   });
 
-  it("closes a control socket that talks nonsense, and takes a new one", async () => {
+  it("closes a control socket that sends an invalid message; accepts another", async () => {
     const drive = await runningDrive(await signedIn());
     drive.control.socket.send("nonsense");
     expect((await drive.control.closed).code).toBe(1008);
@@ -112,7 +112,7 @@ describe("Testdrive", () => {
     expect(order.type).toBe("viewer");
   });
 
-  it("replaces an old control socket by a new one", async () => {
+  it("replaces an old control socket with a new one", async () => {
     const drive = await runningDrive(await signedIn());
 
     const { control } = { control: await openControl(drive) };
@@ -122,7 +122,7 @@ describe("Testdrive", () => {
     await rowSays(drive, "ended");
   });
 
-  it("forgets a session a day after its end", async () => {
+  it("deletes a session a day after its end", async () => {
     const drive = await runningDrive(await signedIn());
     await objectOf(drive).stop();
 
@@ -143,7 +143,7 @@ describe("the relay", () => {
 
   const everyByte = Uint8Array.from({ length: 70_000 }, (_, i) => (i * 31) % 256);
 
-  it("passes binary frames both ways as they are, one by one", async () => {
+  it("passes binary frames both ways unchanged, one by one", async () => {
     const { browser, agent } = await joinedPair(drive);
 
     agent.socket.send(everyByte.slice(0, maxFrameBytes));
@@ -157,7 +157,7 @@ describe("the relay", () => {
     await agent.closed;
   });
 
-  it("keeps viewers apart", async () => {
+  it("keeps viewers separate", async () => {
     const one = await joinedPair(drive);
     const two = await joinedPair(drive);
 
@@ -171,7 +171,7 @@ describe("the relay", () => {
     await Promise.all([one.agent.closed, two.agent.closed]);
   });
 
-  it("goes on after the object was evicted", async () => {
+  it("continues after the object was evicted", async () => {
     const { browser, agent } = await joinedPair(drive);
     report(drive.control, { type: "alive" });
 
@@ -186,7 +186,7 @@ describe("the relay", () => {
     await agent.closed;
   });
 
-  it("keeps what a browser says before the agent has dialled, through an eviction", async () => {
+  it("keeps what a browser sends before the agent connects, through eviction", async () => {
     const browser = await open(`${drive.page}/socket`);
     const { viewer } = JSON.parse(String(await drive.control.next())) as { viewer: string };
     browser.socket.send(new Uint8Array([7]));
@@ -205,7 +205,7 @@ describe("the relay", () => {
     browser.socket.close();
   });
 
-  it("hangs up on a browser that says much before it is greeted", async () => {
+  it("disconnects a browser that sends too much before its agent connects", async () => {
     const browser = await open(`${drive.page}/socket`);
     await drive.control.next();
 
@@ -225,15 +225,15 @@ describe("the relay", () => {
     expect(await pair[second].closed).toEqual({ code: 4321, reason: "enough" });
   });
 
-  it("replaces a close code that may not be sent", async () => {
+  it("replaces a close code that must not be sent", async () => {
     const { browser, agent } = await joinedPair(drive);
 
-    browser.socket.close(); // without a code: 1005 on our side
+    browser.socket.close(); // without a code: the object sees 1005
 
     expect((await agent.closed).code).toBe(1000);
   });
 
-  it("answers the subprotocol that was asked for, and says in the viewer's id whether it gives credit", async () => {
+  it("negotiates the subprotocol, and marks the viewer's id for credit", async () => {
     const credited = await joinedPair(drive, "binary, kiln.credit");
     const binary = await joinedPair(drive, "binary");
     const plain = await joinedPair(drive);
@@ -261,7 +261,7 @@ describe("the relay", () => {
     ["agent", '{"credit":1}', 1008],
     ["agent", new Uint8Array(maxFrameBytes + 1), 1009],
     ["browser", new Uint8Array(maxFrameBytes + 1), 1009],
-  ] as const)("closes both when the %s sends what is not agreed", async (side, frame, code) => {
+  ] as const)("closes both when the %s sends an invalid frame", async (side, frame, code) => {
     const pair = await joinedPair(drive);
 
     pair[side].socket.send(frame);
@@ -270,7 +270,7 @@ describe("the relay", () => {
     expect((await pair.agent.closed).code).toBe(code);
   });
 
-  it("joins a viewer once", async () => {
+  it("accepts one agent connection per viewer", async () => {
     const { browser, agent, order } = await joinedPair(drive);
 
     expect((await dialAsAgent(drive, `viewers/${order.viewer}`)).status).toBe(410);
@@ -280,7 +280,7 @@ describe("the relay", () => {
     expect((await dialAsAgent(drive, `viewers/${order.viewer}`)).status).toBe(410);
   });
 
-  it("takes five viewers and no more", async () => {
+  it("accepts at most five viewers", async () => {
     const five = await Promise.all([1, 2, 3, 4, 5].map(() => open(`${drive.page}/socket`)));
 
     expect((await dial(`${drive.page}/socket`)).status).toBe(503);
@@ -289,7 +289,7 @@ describe("the relay", () => {
     for (let i = 0; i < 5; i++) await drive.control.next();
   });
 
-  it("tells an agent that dials again of the viewers that nobody came for", async () => {
+  it("tells a reconnected agent about viewers without a connection", async () => {
     const drive = await startDrive(tux);
     await open(`${drive.page}/socket`);
 

@@ -22,7 +22,7 @@ async function unpacked(archive: Uint8Array, limits: Partial<ArchiveLimits> = {}
   return found;
 }
 
-/** A copy with a byte of the first header changed and its checksum made right again. */
+/** A copy with one byte of the first header changed and its checksum recomputed. */
 function withHeaderByte(archive: Uint8Array, at: number, value: number): Uint8Array {
   const changed = archive.slice();
   changed[at] = value;
@@ -33,7 +33,7 @@ function withHeaderByte(archive: Uint8Array, at: number, value: number): Uint8Ar
 }
 
 describe("rpmsOfArchive", () => {
-  it("gives the RPMs and passes over folders and other files", async () => {
+  it("returns the RPMs and skips folders and other files", async () => {
     const tar = await packTar([
       folder("rpms/"),
       file("rpms/a-1-1.noarch.rpm"),
@@ -56,7 +56,7 @@ describe("rpmsOfArchive", () => {
     expect(await unpacked(compress(await packTar([file("a.rpm", "body")])))).toEqual({ "a.rpm": "body" });
   });
 
-  it("goes on after an RPM that nobody read", async () => {
+  it("continues after an RPM that was not read", async () => {
     const tar = await packTar([file("a.rpm", "a".repeat(5000)), file("b.rpm", "body")]);
     const names: string[] = [];
     for await (const { fileName, stream } of rpmsOfArchive(inChunks(tar, 700), noOthers)) {
@@ -69,14 +69,14 @@ describe("rpmsOfArchive", () => {
   it.each([
     ["a symbolic link", [link("symlink", "a.rpm")]],
     ["a hard link", [link("link", "a.rpm")]],
-    ["a link that is no RPM", [link("symlink", "README")]],
+    ["a link that is not an RPM", [link("symlink", "README")]],
     ["a pipe", [device("fifo")]],
     ["a device", [device("block-device")]],
     ["an absolute path", [file("/etc/a.rpm")]],
-    ["a path that leads out", [file("rpms/../../a.rpm")]],
+    ["a path that leaves the archive", [file("rpms/../../a.rpm")]],
     ["a path with a backslash", [file("..\\a.rpm")]],
     ["a path with a line break", [file("a\n.rpm")]],
-  ])("refuses %s, and all that follows", async (_, members) => {
+  ])("refuses %s, and everything after it", async (_, members) => {
     await expectFault(
       packTar([...members, file("good.rpm")]).then((tar) => unpacked(tar)),
       "malformed_archive",
@@ -84,8 +84,8 @@ describe("rpmsOfArchive", () => {
   });
 
   it.each([
-    ["no archive", bytesOf("<html>404</html>".repeat(100))],
-    ["nothing", new Uint8Array(0)],
+    ["a page", bytesOf("<html>404</html>".repeat(100))],
+    ["an empty file", new Uint8Array(0)],
     ["an RPM", concatenate([Uint8Array.of(0xed, 0xab, 0xee, 0xdb), new Uint8Array(2000)])],
   ])("refuses %s", async (_, bytes) => {
     await expectFault(unpacked(bytes), "malformed_archive");
@@ -98,14 +98,14 @@ describe("rpmsOfArchive", () => {
     }
   });
 
-  it("tells the reader of an RPM when the archive is cut off within it", async () => {
+  it("tells the reader of an RPM that the archive ends within it", async () => {
     const tar = await packTar([file("a.rpm", "a".repeat(5000))]);
     const rpms = rpmsOfArchive(inChunks(tar.subarray(0, 3000), 700), noOthers);
     const { value } = await rpms.next();
     await expectFault(collected(value?.stream ?? inChunks("")), "malformed_archive");
   });
 
-  it("refuses damaged headers and something behind the end", async () => {
+  it("refuses damaged headers and data after the end", async () => {
     const tar = await packTar([file("a.rpm")]);
     const damaged = tar.slice();
     damaged[3] = 0x78;
@@ -114,7 +114,7 @@ describe("rpmsOfArchive", () => {
     await expectFault(unpacked(withHeaderByte(tar, 124, 0xff)), "malformed_archive");
   });
 
-  it("holds to its limits", async () => {
+  it("enforces its limits", async () => {
     const three = await packTar([file("a.rpm"), file("b.rpm"), file("c")]);
     await expectFault(unpacked(three, { members: 2 }), "too_large", /members/);
     await expectFault(unpacked(three, { rpms: 1 }), "too_large", /RPMs/);

@@ -11,13 +11,13 @@ describe("verified", () => {
     expect(textOf(await collected(inChunks(text).pipeThrough(verified(expected, "it"))))).toBe(text);
   });
 
-  it("errors at the end, with both checksums, when a byte differs", async () => {
+  it("fails at the end, with both checksums, if a byte differs", async () => {
     const expected = parseChecksum("sha", createHash("sha1").update(text).digest("hex"));
     const stream = inChunks(text.replace("n", "N")).pipeThrough(verified(expected, "primary.xml.gz"));
     await expectFault(collected(stream), "checksum_mismatch", new RegExp(`primary.xml.gz.*expected ${expected.hex}`));
   });
 
-  it("errors when bytes are missing", async () => {
+  it("fails if bytes are missing", async () => {
     const expected = parseChecksum("md5", createHash("md5").update(text).digest("hex"));
     await expectFault(collected(inChunks(text.slice(1)).pipeThrough(verified(expected, "it"))), "checksum_mismatch");
     await expectFault(collected(inChunks("").pipeThrough(verified(expected, "it"))), "checksum_mismatch");

@@ -20,17 +20,17 @@ describe("decompressed", () => {
     ["zstd of two frames in one chunk", concatenate([zstd, zstd]), text + text, 1 << 20],
     ["plain bytes", bytesOf(text), text],
     ["a document shorter than a magic number", bytesOf("<a/>"), "<a/>", 1],
-    ["nothing", new Uint8Array(0), ""],
+    ["an empty file", new Uint8Array(0), ""],
   ])("opens %s", async (_, bytes, expected, chunkBytes = 1000) => {
     const opened = await open(bytes, chunkBytes);
     expect(opened.length).toBe(expected.length);
-    expect(opened === expected).toBe(true); // compared here: the message of a difference would have 400 KB
+    expect(opened === expected).toBe(true); // `toBe` on the texts would print 400 KB
   });
 
   it.each([
     ["xz", xzMagic],
     ["bzip2", bytesOf("BZh91AY&SY")],
-  ])("hands %s to the other decompressor, whole", async (kind, bytes) => {
+  ])("passes %s to the other decompressor, whole", async (kind, bytes) => {
     const given: string[] = [];
     const opened = await decompressed(inChunks(bytes, 3), (which, stream) => {
       given.push(which);
@@ -51,7 +51,7 @@ describe("decompressed", () => {
   it.each([
     ["gzip", gzip],
     ["zstd", zstd],
-  ])("refuses %s with something behind it", async (_, bytes) => {
+  ])("refuses %s with data after it", async (_, bytes) => {
     for (const chunkBytes of [bytes.byteLength, 1 << 20]) {
       await expectFault(open(concatenate([bytes, bytesOf("<html>behind</html>")]), chunkBytes), "damaged_compression");
     }
@@ -64,7 +64,7 @@ describe("decompressed", () => {
     await expectFault(open(concatenate([gzip.subarray(0, -8), new Uint8Array(8)])), "damaged_compression");
   });
 
-  it("lets the error of its source through as it is", async () => {
+  it("passes the error of its source on unchanged", async () => {
     const lost = new Error("connection lost");
     let reads = 0;
     const source = new ReadableStream<Uint8Array>({
@@ -77,7 +77,7 @@ describe("decompressed", () => {
     await expect(work()).rejects.toBe(lost);
   });
 
-  it("hands out the first bytes before it has opened the rest, even of a single chunk", async () => {
+  it("returns the first bytes before it has decompressed the rest", async () => {
     const bomb = new Uint8Array(gzipSync(new Uint8Array(64 << 20)));
     const reader = (await decompressed(inChunks(bomb, bomb.byteLength), noOthers)).getReader();
     const { value } = await reader.read();
@@ -85,7 +85,7 @@ describe("decompressed", () => {
     await reader.cancel();
   });
 
-  it("stops its source when nobody reads on", async () => {
+  it("cancels its source when its reader stops", async () => {
     let cancelled = false;
     const source = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(gzip),
@@ -99,7 +99,7 @@ describe("decompressed", () => {
 });
 
 describe("compressionOf", () => {
-  it("does not take the first letters of a magic number for it", () => {
+  it("does not mistake part of a magic number for all of it", () => {
     expect(compressionOf(bytesOf("BZ"))).toBe("none");
     expect(compressionOf(xzMagic.subarray(0, 5))).toBe("none");
   });

@@ -1,4 +1,4 @@
-/** What the slices are for: libsolv reads them, and what they let through unlooked at, it refuses. */
+/** Slices are made for libsolv: it must read them, and refuse what slicing passes on unchecked. */
 import { describe, expect, it } from "vitest";
 import { type SlicedDocument, slices } from "#repodata/slices";
 import { searchRow } from "#repodata/search-rows";
@@ -14,7 +14,7 @@ const packageXml = (name: string, summary: string) => `<package type="rpm"><name
   <location href="${name}.rpm"/><format><rpm:provides><rpm:entry name="pattern()" flags="EQ" epoch="0" ver="${name}"/>
   </rpm:provides></format></package>`;
 
-/** Every record in a slice of its own, all read by libsolv. */
+/** Reads the document with libsolv, one record per slice. */
 async function read(document: string, kind: SlicedDocument = "primary") {
   const solver = await openSolver(solverModule);
   const part = solver.addRepository("part");
@@ -50,13 +50,13 @@ describe("slices in libsolv", () => {
     );
   });
 
-  it("keep the encoding that the document declares", async () => {
+  it("keep the document's declared encoding", async () => {
     const latin1 = `<?xml version="1.0" encoding="ISO-8859-1"?><metadata ${namespaces}>${packageXml("a", "\u00e4")}</metadata>`;
-    // What is UTF-8 here has two bytes for the ä; read as Latin-1 they are two characters.
+    // In UTF-8 the ä has two bytes; read as Latin-1 they are two characters.
     expect((await read(latin1)).map(({ summary }) => summary)).toEqual(["Ã¤"]);
   });
 
-  it("hold the packages of yast2", async () => {
+  it("contain the packages of yast2", async () => {
     const document = `=Ver: 2.0\n##--\n=Pkg: a 1 2 noarch\n=Loc: 1 a.rpm\n##--\n=Pkg: b 1 2 noarch\n=Loc: 1 b.rpm\n`;
     expect((await read(document, "susetags")).map(({ name }) => name)).toEqual(["a", "b"]);
   });
@@ -72,7 +72,7 @@ describe("slices in libsolv", () => {
       "a comment that begins in an attribute",
       '<metadata><package a="<!--"></package><package a="-->"></package></metadata>',
     ],
-  ])("are refused when %s made a wrong cut", async (_, document) => {
+  ])("are refused if %s caused a wrong cut", async (_, document) => {
     await expect(read(document)).rejects.toThrow(UnreadableMetadata);
   });
 });

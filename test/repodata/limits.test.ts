@@ -8,7 +8,7 @@ import { counted, expectFault, inChunks, noOthers, zeros } from "./support.ts";
 const mebibyte = 2 ** 20;
 
 describe("atMost", () => {
-  it("passes as many bytes as allowed", async () => {
+  it("passes exactly the allowed number of bytes", async () => {
     expect(await counted(inChunks("123456").pipeThrough(atMost(6, "it")))).toBe(6);
   });
 
@@ -24,7 +24,7 @@ describe("atMost", () => {
 });
 
 describe("inflationGuard", () => {
-  // A gigabyte of zeros: gzip members of 16 MiB, one after the other.
+  // A gigabyte of zeros: 64 gzip members of 16 MiB.
   const member = new Uint8Array(gzipSync(new Uint8Array(16 * mebibyte)));
   const bomb = concatenate(Array.from({ length: 64 }, () => member));
   const opened = async (limits: { maxBytes: number; maxRatio: number; graceBytes: number }) => {
@@ -36,7 +36,7 @@ describe("inflationGuard", () => {
   it.each([
     ["its ratio", { maxBytes: 1024 * mebibyte, maxRatio: 200, graceBytes: 8 * mebibyte }],
     ["its size", { maxBytes: 8 * mebibyte, maxRatio: 5000, graceBytes: 8 * mebibyte }],
-  ])("refuses a gigabyte of zeros by %s before it is opened", async (_, limits) => {
+  ])("refuses a gigabyte of zeros by %s before decompressing it all", async (_, limits) => {
     let passedBytes = 0;
     const reading = async () => {
       for await (const chunk of await opened(limits)) passedBytes += chunk.byteLength;
@@ -45,7 +45,7 @@ describe("inflationGuard", () => {
     expect(passedBytes).toBeLessThanOrEqual(40 * mebibyte);
   });
 
-  it("passes what is allowed, in small pieces", async () => {
+  it("passes allowed data, in small pieces", async () => {
     let [passedBytes, largest] = [0, 0];
     for await (const chunk of await opened({ maxBytes: 1024 * mebibyte, maxRatio: 5000, graceBytes: 0 })) {
       passedBytes += chunk.byteLength;

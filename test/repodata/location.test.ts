@@ -8,7 +8,7 @@ describe("insideRepository", () => {
     ["..a/b..c.rpm", "..a/b..c.rpm"],
     ["data:text.rpm", "data:text.rpm"],
     ["100%.rpm", "100%.rpm"],
-  ])("keeps %s as %s", (href, path) => {
+  ])("accepts %s as %s", (href, path) => {
     expect(insideRepository(href)).toBe(path);
   });
 });

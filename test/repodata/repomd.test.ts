@@ -9,7 +9,7 @@ const primary = (inside: string) =>
   repomd(`<data type="primary"><checksum type="sha1">${sha1}</checksum>${inside}</data>`);
 
 describe("readRepomd", () => {
-  it("reads revision, distribution and parts as they are written", () => {
+  it("reads revision, distribution and parts", () => {
     const { revision, distributions, content, parts } = readRepomd(bytesOf(leap));
     expect(revision).toBe("007");
     expect(distributions).toEqual([{ cpeId: "cpe:/o:halden:leap:15.5", name: "Halden Leap 15.5" }]);
@@ -27,14 +27,14 @@ describe("readRepomd", () => {
     expect(parts[1]?.checksum).toEqual({ type: "sha1", hex: sha1 });
   });
 
-  it("picks the smallest part that can be read, and no zchunk", () => {
+  it("picks the smallest readable part, and never zchunk", () => {
     const { parts } = readRepomd(bytesOf(leap));
     expect(pickPart(parts, "primary")?.path).toBe("repodata/primary.xml.zst");
     expect(pickPart(parts, "updateinfo")?.path).toBe("repodata/updateinfo.xml.xz");
     expect(pickPart(parts, "patterns")).toBeUndefined();
   });
 
-  it("reads a repository without anything in it", () => {
+  it("reads an empty repository", () => {
     expect(readRepomd(repomd(""))).toEqual({ distributions: [], content: [], parts: [] });
   });
 
@@ -72,14 +72,14 @@ describe("readRepomd", () => {
     ["another root", "<html><body>404</body></html>"],
     ["two roots", "<repomd></repomd><repomd></repomd>"],
     ["no root", "not found"],
-    ["nothing", ""],
+    ["an empty file", ""],
     ["a cut off document", leap.slice(0, 700)],
     ["__proto__", "<repomd><__proto__><x/></__proto__></repomd>"],
     ["a part without checksum", '<repomd><data type="primary"><location href="a.xml"/></data></repomd>'],
     ["a part without location", `<repomd><data type="primary"><checksum type="sha">${sha1}</checksum></data></repomd>`],
     ["a checksum of wrong length", primaryWith("md5", sha1)],
     ["a checksum that is not hex", primaryWith("sha1", "z".repeat(40))],
-    ["a size that is no number", sized("1e9")],
+    ["a size that is not a number", sized("1e9")],
     ["a negative size", sized("-1")],
   ])("refuses %s", async (_, xml) => {
     await expectFault(() => readRepomd(bytesOf(xml)), "malformed_metadata");

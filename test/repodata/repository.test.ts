@@ -20,7 +20,7 @@ const serving =
 const sha256 = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex");
 const primaryXml = `<?xml version="1.0"?><metadata>${"<package><name>a</name></package>".repeat(100)}</metadata>`;
 
-/** A repository with one list of packages; `changes` says what is wrong with it. */
+/** A repository with one list of packages; `changes` is what is wrong with it. */
 function repository(
   { body = new Uint8Array(gzipSync(primaryXml)), path = "repodata/primary.xml.gz", ...announced } = {} as {
     body?: Uint8Array;
@@ -57,7 +57,7 @@ describe("openRepository", () => {
     });
   });
 
-  it("opens a yast2 repository where there is no repomd.xml", async () => {
+  it("opens a yast2 repository if there is no repomd.xml", async () => {
     expect(await openRepository(serving({ content }))).toMatchObject({
       type: "yast2",
       distributions: [{ cpeId: "cpe:/o:halden:halden:12.1", name: "Halden 12.1" }],
@@ -66,7 +66,7 @@ describe("openRepository", () => {
     });
   });
 
-  it("says who signed it, and refuses a signature by somebody else", async () => {
+  it("returns its signer, and refuses a signature by another key", async () => {
     const index = { "repodata/repomd.xml": signedRepomd, "repodata/repomd.xml.key": tinyKey };
     const { signer } = await openRepository(serving({ ...index, "repodata/repomd.xml.asc": tiny }));
     expect(signer?.fingerprint).toBe("E7B7D4B6C6D01C53E594CB9496D4DB2024DDEB41");
@@ -74,14 +74,14 @@ describe("openRepository", () => {
   });
 
   it.each([
-    ["nothing there", {}, "not_a_repository"],
+    ["an empty server", {}, "not_a_repository"],
     ["a repomd.xml without packages", { "repodata/repomd.xml": "<repomd/>" }, "malformed_metadata"],
     ["a page for every path", { "repodata/repomd.xml": "<html><body>Hello</body></html>" }, "malformed_metadata"],
   ] as const)("refuses %s", async (_, files, code) => {
     await expectFault(openRepository(serving(files)), code);
   });
 
-  it("reads no more of an endless repomd.xml than a mebibyte", async () => {
+  it("reads at most a mebibyte of an endless repomd.xml", async () => {
     const { stream, counter } = zeros(2 ** 30);
     await expectFault(
       openRepository(async (path) => (path.endsWith("repomd.xml") ? stream : undefined)),
@@ -103,22 +103,26 @@ describe("openPart", () => {
 
   it.each([
     ["a wrong checksum", repository({ checksum: "0".repeat(64) }), "checksum_mismatch"],
-    ["a wrong checksum of the opened file", repository({ openChecksum: "0".repeat(64) }), "checksum_mismatch"],
+    ["a wrong checksum of the decompressed file", repository({ openChecksum: "0".repeat(64) }), "checksum_mismatch"],
     ["more bytes than announced", repository({ size: 10 }), "too_large"],
-    ["more opened bytes than announced", repository({ openSize: 10 }), "too_large"],
+    ["more decompressed bytes than announced", repository({ openSize: 10 }), "too_large"],
     ["an announced petabyte", repository({ size: 9e14 }), "too_large"],
-    ["an announced petabyte when opened", repository({ openSize: 9e14 }), "too_large"],
-    ["bytes that do not open", repository({ body: gzipSync(primaryXml).subarray(0, 50) }), "damaged_compression"],
+    ["an announced decompressed petabyte", repository({ openSize: 9e14 }), "too_large"],
+    [
+      "bytes that cannot be decompressed",
+      repository({ body: gzipSync(primaryXml).subarray(0, 50) }),
+      "damaged_compression",
+    ],
   ] as const)("refuses %s", async (_, files, code) => {
     await expectFault(packagesOf(files), code);
   });
 
-  it("refuses a file that is announced and missing", async () => {
+  it("refuses a file that is announced but missing", async () => {
     const { "repodata/primary.xml.gz": _, ...files } = repository();
     await expectFault(packagesOf(files), "malformed_metadata", /does not exist/);
   });
 
-  it("gives the fault to whoever reads the slices, so that none of them is kept", async () => {
+  it("passes the fault to the reader, so that no slice is stored", async () => {
     const large = `<metadata>${"<package><name>a</name></package>".repeat(10_000)}</metadata>`;
     const files = repository({ body: new Uint8Array(gzipSync(large)), openSize: large.length });
     const { packages } = await openRepository(serving(files));
@@ -131,7 +135,7 @@ describe("openPart", () => {
     expect(slicesRead).toBeGreaterThan(0);
   });
 
-  it("refuses a bomb with right checksums", async () => {
+  it("refuses a decompression bomb with right checksums", async () => {
     const bomb = new Uint8Array(32 << 20);
     const files = repository({
       body: new Uint8Array(gzipSync(bomb)),

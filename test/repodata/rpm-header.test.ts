@@ -13,7 +13,7 @@ const withTags = (tags: Tags) => makeRpm({ ...least, ...tags });
 const announcing = (digest: string) => ({ signature: { 273: text(digest) } });
 
 describe("readRpmHeader", () => {
-  it("reads a package that says only what it must", () => {
+  it("reads a package with only the required fields", () => {
     const read = header(makeRpm());
     expect(read).toMatchObject({ name: "tiny", epoch: 0, version: "1.0", release: "1", arch: "noarch" });
     expect(read).toMatchObject({ isSource: false, description: "", installedBytes: 0, files: [] });
@@ -21,7 +21,7 @@ describe("readRpmHeader", () => {
     expect(rpmFileName(read)).toBe("tiny-1.0-1.noarch.rpm");
   });
 
-  it("asks for as many bytes as it needs, and for none of the payload", () => {
+  it("requests the bytes it needs, and none of the payload", () => {
     const rpm = makeRpm();
     let [length, asked] = [0, 0];
     for (; ; asked++) {
@@ -34,14 +34,14 @@ describe("readRpmHeader", () => {
     expect(length).toBe(rpm.byteLength - "payload".length);
   });
 
-  it("answers every cut off file by asking for more", () => {
+  it("requests more bytes for any cut-off file", () => {
     const rpm = makeRpm();
     for (let length = 0; length < rpm.byteLength - "payload".length; length++) {
       expect(readRpmHeader(rpm.subarray(0, length))).toHaveProperty("needBytes");
     }
   });
 
-  it("reads sizes that need 64 bits, and the archive's size from the signature", () => {
+  it("reads 64-bit sizes, and the archive's size from the signature", () => {
     const sizes = makeRpm({ ...least, 5009: { type: 5, numbers: [5e9] } }, { signature: { 1007: int32(77) } });
     expect(header(sizes)).toMatchObject({ installedBytes: 5e9, archiveBytes: 77 });
   });
@@ -51,7 +51,7 @@ describe("readRpmHeader", () => {
     expect(header(withTags({ 1004: latin1 })).summary).toBe("Häu");
   });
 
-  it("splits the weak relations of rpm before 4.12 by their flag", () => {
+  it("separates weak relations of old rpm versions by their flag", () => {
     const { relations } = header(
       withTags({
         1156: texts("a", "b"),
@@ -67,13 +67,13 @@ describe("readRpmHeader", () => {
     expect(relations.supplements).toEqual([{ name: "c" }]);
   });
 
-  it("knows source packages, with and without their sources", () => {
+  it("recognizes source packages, with and without their sources", () => {
     const { 1044: _, ...source } = least;
     expect(header(makeRpm(source))).toMatchObject({ isSource: true, arch: "src" });
     expect(header(makeRpm({ ...source, 1051: int32(0) }))).toMatchObject({ isSource: true, arch: "nosrc" });
   });
 
-  it("checks the digest of the header when there is one", async () => {
+  it("checks the header's digest if there is one", async () => {
     expect(header(makeRpm(least, announcing(sha256(makeHeader(least))))).name).toBe("tiny");
     await expectFault(() => readRpmHeader(makeRpm(least, announcing("0".repeat(64)))), "malformed_package", /digest/);
   });
@@ -90,8 +90,8 @@ describe("readRpmHeader", () => {
     ["an unknown type", withTags({ 1004: { type: 77, count: 1, offset: 0 } })],
     ["a value outside the header", withTags({ 1004: { type: 6, count: 1, offset: 1e6 } })],
     ["a negative offset", withTags({ 1004: { type: 6, count: 1, offset: 0xffffffff } })],
-    ["more numbers than there is room for", withTags({ 1009: { type: 4, count: 0xffffffff, offset: 0 } })],
-    ["more texts than there is room for", withTags({ 1049: { type: 8, count: 0x7fffffff, offset: 0 } })],
+    ["more numbers than the header can hold", withTags({ 1009: { type: 4, count: 0xffffffff, offset: 0 } })],
+    ["more texts than the header can hold", withTags({ 1049: { type: 8, count: 0x7fffffff, offset: 0 } })],
     [
       "a text without an end",
       withTags({ 9999: { type: 6, count: 1, bytes: Uint8Array.of(65) }, 1020: { type: 6, count: 1, offset: 54 } }),
@@ -120,7 +120,7 @@ describe("readRpmHeader", () => {
     await expectFault(() => readRpmHeader(bytes), "malformed_package");
   });
 
-  it("refuses tags that share the same bytes, and lists without end", async () => {
+  it("refuses overlapping tags and endless lists", async () => {
     const names = { type: 8, count: 1000, bytes: new TextEncoder().encode("123456789\0".repeat(1000)) };
     const again = { type: 8, count: 1000, offset: 0 };
     const flags = int32(...Array.from({ length: 1000 }, () => 0));
@@ -133,7 +133,7 @@ describe("readRpmHeader", () => {
     await expectFault(() => readRpmHeader(withTags({ 1117: endless })), "malformed_package", /values/);
   });
 
-  it("refuses headers that announce gigabytes, before asking for them", async () => {
+  it("refuses headers that announce gigabytes, before reading them", async () => {
     const rpm = makeRpm();
     for (const [at, value] of [
       [96 + 8, 0x7fffffff],
@@ -146,7 +146,7 @@ describe("readRpmHeader", () => {
     }
   });
 
-  it("answers any damaged header with a fault or a header, never with another error", () => {
+  it("returns a fault or a header for any damaged header", () => {
     const rpm = withTags({
       1049: texts("a", "b"),
       1050: texts("1", ""),
@@ -172,7 +172,7 @@ describe("readRpmHeader", () => {
 });
 
 describe("tapRpmHeader", () => {
-  it.each([1, 7, 100, 100_000])("passes the bytes and gives the header, in chunks of %i", async (chunkBytes) => {
+  it.each([1, 7, 100, 100_000])("passes the bytes on and returns the header, in chunks of %i", async (chunkBytes) => {
     const rpm = makeRpm(least, { payload: "p".repeat(3000) });
     const tapped = tapRpmHeader(inChunks(rpm, chunkBytes));
     expect(await collected(tapped.stream)).toEqual(rpm);
@@ -180,18 +180,18 @@ describe("tapRpmHeader", () => {
   });
 
   it.each([
-    ["no RPM", new TextEncoder().encode("x".repeat(1000))],
+    ["a file that is not an RPM", new TextEncoder().encode("x".repeat(1000))],
     ["an RPM cut off in its header", makeRpm().subarray(0, 200)],
     ["an RPM cut off in its lead", makeRpm().subarray(0, 3)],
-    ["nothing", new Uint8Array(0)],
+    ["an empty file", new Uint8Array(0)],
     ["an RPM cut off in its payload", makeRpm(least, { signature: { 1000: int32(1e6) } })],
-    ["an RPM with something behind it", makeRpm(least, { signature: { 1000: int32(makeHeader(least).byteLength) } })],
-  ])("errors the stream for %s", async (_, bytes) => {
+    ["an RPM with data after it", makeRpm(least, { signature: { 1000: int32(makeHeader(least).byteLength) } })],
+  ])("fails the stream for %s", async (_, bytes) => {
     const tapped = tapRpmHeader(inChunks(bytes, 50));
     await expectFault(collected(tapped.stream), "malformed_package");
   });
 
-  it("rejects the header when the upload breaks off", async () => {
+  it("rejects the header if the upload breaks off", async () => {
     const tapped = tapRpmHeader(inChunks(makeRpm().subarray(0, 200), 50));
     await tapped.stream.cancel(new Error("gone"));
     await expect(tapped.header).rejects.toThrow("gone");

@@ -1,4 +1,4 @@
-/** Makes the bytes of an RPM's headers, sound or not: for each tag a type, a count and its bytes. */
+/** Makes the bytes of an RPM's headers, valid or not: for each tag a type, a count and its bytes. */
 import { createHash } from "node:crypto";
 import { concatenate } from "#repodata/streams";
 
@@ -14,7 +14,7 @@ export const texts = (...values: string[]): Value => ({ type: 8, texts: values }
 export const int16 = (...numbers: number[]): Value => ({ type: 3, numbers });
 export const int32 = (...numbers: number[]): Value => ({ type: 4, numbers });
 
-/** The least that is a binary package. */
+/** The smallest binary package. */
 export const least: Tags = {
   1000: text("tiny"),
   1001: text("1.0"),

@@ -18,7 +18,7 @@ const listed: ListedPackage = {
 };
 
 describe("searchRow", () => {
-  it("takes over what the pool lists, with a checked location and checksum", () => {
+  it("takes over the pool's fields, with checked location and checksum", () => {
     expect(searchRow(listed)).toEqual({
       name: "patterns-base",
       epoch: 1,
@@ -35,7 +35,7 @@ describe("searchRow", () => {
     });
   });
 
-  it("refuses a package that could not be downloaded or not be checked", async () => {
+  it("refuses a package that could not be downloaded or verified", async () => {
     const { checksum: _, ...unchecked } = listed;
     const { location: __, ...lost } = listed;
     await expectFault(() => searchRow(unchecked), "malformed_metadata", /patterns-base-2\.0-3\.noarch/);
@@ -45,7 +45,7 @@ describe("searchRow", () => {
 });
 
 describe("jsonBatches", () => {
-  it("packs as many rows as fit, in order, none lost", () => {
+  it("packs as many rows as fit, in order, without losing any", () => {
     const rows = Array.from({ length: 50 }, (_, index) => [`name-${index}`, "ä".repeat(index)]);
     const batches = [...jsonBatches(rows, 300)];
     expect(batches.length).toBeGreaterThan(5);
@@ -53,7 +53,7 @@ describe("jsonBatches", () => {
     expect(batches.flatMap((batch) => JSON.parse(batch) as unknown[])).toEqual(rows);
   });
 
-  it("gives a row that is too large a batch of its own, and nothing for no rows", () => {
+  it("gives a too large row its own batch, and none without rows", () => {
     expect([...jsonBatches(["x".repeat(100), "y"], 20)]).toHaveLength(2);
     expect([...jsonBatches([])]).toEqual([]);
   });

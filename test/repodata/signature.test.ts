@@ -16,7 +16,7 @@ const tinyFingerprint = "E7B7D4B6C6D01C53E594CB9496D4DB2024DDEB41";
 const strangerFingerprint = "51243536A4A31ED337D8FE284BC4D89C05F0A4E8";
 const check = (signed: string, signature: string, key: string) =>
   verifySigner(bytesOf(signed), bytesOf(signature), bytesOf(key));
-/** What stands between the lines of an armoured block. */
+/** The bytes of an armoured block. */
 const binary = (armoured: string) =>
   Uint8Array.from(
     atob(
@@ -29,7 +29,7 @@ const binary = (armoured: string) =>
   );
 
 describe("verifySigner", () => {
-  it("says who signed, by gpg's fingerprint", async () => {
+  it("returns the signer's fingerprint as gpg prints it", async () => {
     expect(await check(repomd, tiny, tinyKey)).toEqual({
       fingerprint: tinyFingerprint,
       userIds: ["Tiny Linux Signing Key <tiny@example.invalid>"],
@@ -51,7 +51,7 @@ describe("verifySigner", () => {
     ["SHA-1", sha1, strangerKey, "sha1"],
     ["DSA", dsa, dsaKey, "dsa"],
     ["1024-bit RSA", short, shortKey, "short_rsa"],
-  ])("accepts a signature by %s and says that it is weak", async (_, signature, key, weakness) => {
+  ])("accepts a signature by %s and reports that it is weak", async (_, signature, key, weakness) => {
     expect(await check(repomd, signature, key)).toMatchObject({ weakness });
   });
 
@@ -64,7 +64,7 @@ describe("verifySigner", () => {
     ["a cut off signature", repomd, tiny.slice(0, 300), tinyKey],
     ["an empty signature", repomd, "", tinyKey],
     ["a key that is a page", repomd, tiny, "<html>404</html>"],
-    ["an armoured block that is no key", repomd, tiny, tiny],
+    ["an armoured block that is not a key", repomd, tiny, tiny],
     ["an endless signature", repomd, "x".repeat(70_000), tinyKey],
     ["an endless key", repomd, tiny, "x".repeat(300_000)],
   ])("refuses %s", async (_, signed, signature, key) => {
@@ -75,11 +75,11 @@ describe("verifySigner", () => {
 describe("isSameSigner", () => {
   const signer = { fingerprint: tinyFingerprint, userIds: [], signedAt: 0 };
   it.each([
-    ["lets an unsigned repository stay unsigned", undefined, undefined, true],
-    ["lets a first signature come", undefined, signer, true],
-    ["holds to the known key", tinyFingerprint, signer, true],
+    ["allows an unsigned repository to stay unsigned", undefined, undefined, true],
+    ["accepts a first signature", undefined, signer, true],
+    ["accepts the known key", tinyFingerprint, signer, true],
     ["refuses another key", strangerFingerprint, signer, false],
-    ["refuses a signature that went away", tinyFingerprint, undefined, false],
+    ["refuses a missing signature", tinyFingerprint, undefined, false],
   ])("%s", (_, known, now, same) => {
     expect(isSameSigner(known, now)).toBe(same);
   });

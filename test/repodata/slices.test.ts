@@ -26,7 +26,7 @@ async function cut(
 const namesIn = (text: string) => [...text.matchAll(/<name>(.*?)<\/name>/g)].map(([, name]) => name);
 
 describe("slices of primary.xml", () => {
-  it("gives complete documents of at most so many packages, with the original head", async () => {
+  it("are complete documents of limited size, with the original head", async () => {
     const all = await cut(primary(...["a", "b", "c", "d", "e"].map((name) => named(name))), { records: 2 });
     expect(all.map(({ text }) => namesIn(text))).toEqual([["a", "b"], ["c", "d"], ["e"]]);
     expect(all.map(({ records }) => records)).toEqual([2, 2, 1]);
@@ -36,7 +36,7 @@ describe("slices of primary.xml", () => {
     }
   });
 
-  it("ends a slice when it is large enough", async () => {
+  it("end when they are large enough", async () => {
     const all = await cut(primary(...Array.from({ length: 40 }, (_, index) => named(`p${index}`, "x".repeat(500)))), {
       bytes: 5000,
     });
@@ -45,7 +45,7 @@ describe("slices of primary.xml", () => {
     expect(all.flatMap(({ text }) => namesIn(text))).toHaveLength(40);
   });
 
-  it("gives the same slices however the bytes are cut into chunks", async () => {
+  it("are the same for any chunks of bytes", async () => {
     const document = primary(
       named("a", "ä€𝄞"),
       named("b", "<![CDATA[</package>]]>"),
@@ -65,21 +65,21 @@ describe("slices of primary.xml", () => {
     ["a comment in which a CDATA section begins", "<!-- <![CDATA[ </package> -->"],
     ["a processing instruction", "<?php </package> <!-- ?>"],
     ["an element with a longer name", "<packager>x</packager>"],
-  ])("does not take %s for the end of a package", async (_, inside) => {
+  ])("do not end at the </package> in %s", async (_, inside) => {
     const all = await cut(primary(named("a", inside), named("b")), { records: 1 });
     expect(all.map(({ text }) => namesIn(text))).toEqual([["a"], ["b"]]);
   });
 
-  it("knows a closing tag with white space in it", async () => {
+  it("recognize a closing tag with white space", async () => {
     const all = await cut(primary(named("a").replace("</package>", "</package \n>"), named("b")), { records: 1 });
     expect(all).toHaveLength(2);
   });
 
   it.each([
     ["an empty root", "<metadata></metadata>"],
-    ["a root that closes itself", '<?xml version="1.0"?><metadata xmlns="c" packages="0"/>\n'],
+    ["a self-closing root", '<?xml version="1.0"?><metadata xmlns="c" packages="0"/>\n'],
     ["a root with a comment", "\u{feff}<metadata> <!-- none --> </metadata> <!-- end -->"],
-  ])("gives nothing for %s", async (_, document) => {
+  ])("are none for %s", async (_, document) => {
     expect(await cut(document)).toEqual([]);
   });
 
@@ -92,24 +92,24 @@ describe("slices of primary.xml", () => {
     ["a longer root", "<metadata2></metadata2>"],
     ["UTF-16", "\u0000<\u0000m\u0000e\u0000t\u0000a"],
     ["zeros", "\0".repeat(100_000)],
-    ["nothing", ""],
+    ["an empty file", ""],
     ["an endless head", `<!--${"x".repeat(100_000)}--><metadata></metadata>`],
     ["a document after the end", `${primary(named("a"))}<metadata></metadata>`],
-    ["something after a root that closes itself", `<metadata/>${named("a")}`],
+    ["an element after a self-closing root", `<metadata/>${named("a")}`],
     ["an unclosed comment", primary(named("a"), "<!-- ", named("b"))],
     ["an unclosed CDATA section", primary(named("a", "<![CDATA["), named("b"))],
-  ])("refuses %s", async (_, document) => {
+  ])("refuse %s", async (_, document) => {
     await expectFault(cut(document), "malformed_metadata");
   });
 
-  it("refuses a document that is cut off, wherever", async () => {
+  it("refuse a document that is cut off anywhere", async () => {
     const document = primary(named("a"), named("b", "<!-- x -->")).trimEnd();
     for (let length = 0; length < document.length; length++) {
       await expectFault(cut(document.slice(0, length), {}, { chunkBytes: 50 }), "malformed_metadata");
     }
   });
 
-  it("refuses a package that is too long, and an endless one, before it is in memory", async () => {
+  it("refuse an oversized package before it is in memory", async () => {
     const limits = { recordBytes: 10_000 };
     await expectFault(cut(primary(named("a", "x".repeat(10_000))), limits, { chunkBytes: 500 }), "too_large");
     let givenBytes = 0;
@@ -123,11 +123,11 @@ describe("slices of primary.xml", () => {
       for await (const _ of slices(endless, "primary", limits)) throw new Error("no slice can come");
     };
     await expectFault(reading(), "too_large");
-    // The head is looked for in the first 64 KiB.
+    // The head is searched for in the first 64 KiB.
     expect(givenBytes).toBeLessThan(100_000);
   });
 
-  it("takes linear time for hostile comments", async () => {
+  it("take linear time for hostile comments", async () => {
     const many = primary(named("a"), "<!-- -->".repeat(200_000), "<?x?>".repeat(200_000), "<");
     await expectFault(cut(many, {}, { chunkBytes: 1 << 16 }), "malformed_metadata");
     const cdata = primary(named("a", "<![CDATA[x]]>".repeat(200_000)), named("b"));
@@ -136,7 +136,7 @@ describe("slices of primary.xml", () => {
 });
 
 describe("slices of updateinfo.xml", () => {
-  it("cuts after each update, not after its parts", async () => {
+  it("end after each update, not after its parts", async () => {
     const document = `<?xml version="1.0"?><updates>${update("1")}${update("2")}</updates>`;
     const all = await cut(document, { records: 1 }, { kind: "updateinfo" });
     expect(all.map(({ text }) => text)).toEqual([
@@ -147,7 +147,7 @@ describe("slices of updateinfo.xml", () => {
 });
 
 describe("slices of yast2's packages", () => {
-  it("cuts before each package", async () => {
+  it("start before each package", async () => {
     const document = `# made by hand\n=Ver: 2.0\n${paragraph("a")}${paragraph("b")}${paragraph("c")}`;
     const all = await cut(document, { records: 2 }, { kind: "susetags" });
     expect(all.map(({ records }) => records)).toEqual([2, 1]);
@@ -158,7 +158,7 @@ describe("slices of yast2's packages", () => {
     for (const { text } of all) expect(text.startsWith("# made by hand\n=Ver: 2.0\n")).toBe(true);
   });
 
-  it("cuts files of patterns alike, which say another version", async () => {
+  it("work for pattern files, which have another format version", async () => {
     const document = "=Ver: 5.0\n##--\n=Pat: a 1 1 noarch\n+Prq:\nx\n-Prq:\n=Pat: b 1 1 noarch\n";
     const all = await cut(document, { records: 1 }, { kind: "patterns" });
     expect(all.map(({ text }) => [...text.matchAll(/^=Pat: (\w)/gm)].map(([, name]) => name))).toEqual([["a"], ["b"]]);
@@ -166,7 +166,7 @@ describe("slices of yast2's packages", () => {
     await expectFault(cut("=Ver: 5.0\n=Pkg: a 1 1 noarch\n", {}, { kind: "patterns" }), "malformed_metadata");
   });
 
-  it("gives nothing for a file without packages, and refuses a page", async () => {
+  it("are none for a file without packages, and refuse a page", async () => {
     expect(await cut("=Ver: 2.0\n", {}, { kind: "susetags" })).toEqual([]);
     await expectFault(cut("<html></html>", {}, { kind: "susetags" }), "malformed_metadata");
     await expectFault(cut("=Ver: 2.0\n<html></html>", {}, { kind: "susetags" }), "malformed_metadata");

@@ -19,7 +19,7 @@ export function inChunks(bytes: Uint8Array | string, chunkBytes = 7): ReadableSt
   );
 }
 
-/** Endless zeros up to a number of bytes, counted: how much was asked for shows whether a limit stopped the source. */
+/** Endless zeros up to a limit. Counts the bytes that were requested, to show whether a limit stopped the source. */
 export function zeros(bytes: number, chunkBytes = 1 << 16) {
   const counter = { givenBytes: 0 };
   const stream = new ReadableStream<Uint8Array>(
@@ -47,7 +47,7 @@ export async function counted(stream: AsyncIterable<Uint8Array>): Promise<number
   return bytes;
 }
 
-/** Nobody can open xz and bzip2 here: a test that comes to it fails. */
+/** These tests cannot open xz and bzip2: reaching this fails the test. */
 export const noOthers = (kind: string): never => {
   throw new Error(`no decoder for ${kind} in this test`);
 };

@@ -27,7 +27,7 @@ describe("readContent", () => {
     expect(englishFile(read)?.path).toBe("suse/setup/descr/packages.en.gz");
   });
 
-  it("reads Windows line ends and a distribution without a cpe", () => {
+  it("reads Windows line endings and a distribution without a CPE", () => {
     const read = readContent(bytesOf("DISTRO Old Halden\r\nDESCRDIR d\r\nDATADIR s\r\n"));
     expect(read.distributions).toEqual([{ name: "Old Halden" }]);
     expect(read.dataDirectory).toBe("s");
@@ -36,15 +36,19 @@ describe("readContent", () => {
   it.each([
     ["a page that says 404", "<html>not found</html>", "malformed_metadata"],
     ["no DESCRDIR", "DATADIR suse\n", "malformed_metadata"],
-    ["a directory outside", "DATADIR suse\nDESCRDIR ../../descr\n", "forbidden_location"],
-    ["a file outside", `DATADIR s\nDESCRDIR d\nMETA SHA1 ${"a".repeat(40)}  ../packages.gz\n`, "forbidden_location"],
+    ["a directory outside the repository", "DATADIR suse\nDESCRDIR ../../descr\n", "forbidden_location"],
+    [
+      "a file outside the repository",
+      `DATADIR s\nDESCRDIR d\nMETA SHA1 ${"a".repeat(40)}  ../packages.gz\n`,
+      "forbidden_location",
+    ],
     ["a short checksum", "DATADIR s\nDESCRDIR d\nMETA SHA1 abc  packages.gz\n", "malformed_metadata"],
     ["a line without a name", "DATADIR s\nDESCRDIR d\nMETA SHA1\n", "malformed_metadata"],
   ] as const)("refuses %s", async (_, text, code) => {
     await expectFault(() => readContent(bytesOf(text)), code);
   });
 
-  it("finds the files of patterns that the list names, in whatever compression they are", async () => {
+  it("finds the pattern files in the list, with any compression", async () => {
     const read = readContent(bytesOf(content));
     expect([mergedPatternsFile(read), patternList(read)]).toEqual([undefined, undefined]);
     expect(patternFiles(read, bytesOf("base-12.1-1.x86_64.pat\r\n\n"))).toEqual([

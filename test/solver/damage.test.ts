@@ -10,13 +10,13 @@ const rounds = 150;
 const seeds = Array.from({ length: rounds }, (_, seed) => seed + 1);
 
 describe("damaged input", () => {
-  it("of a part is an error or a load, and never more", async () => {
+  it("of a part gives an error or loads, and nothing else", async () => {
     const part = await writtenPart();
     const outcomes = await attempt(part, (solver, bytes) => solver.addRepository("main").loadPart(bytes));
     expect(outcomes.unreadable).toBeGreaterThan(0);
     expect(outcomes.fine + outcomes.unreadable + outcomes.crashed).toBe(rounds);
   });
-  it("of primary.xml is an error or a load, and the instance lives", async () => {
+  it("of primary.xml gives an error or loads, and the instance survives", async () => {
     const xml = new TextEncoder().encode(
       primaryXmlOf(["a-1 requires (b or c), d = 1:2-3", "b-1 files /usr/bin/b", "d-1:2-3"]),
     );
@@ -24,7 +24,7 @@ describe("damaged input", () => {
     expect(outcomes).toMatchObject({ crashed: 0 });
     expect(outcomes.unreadable).toBeGreaterThan(0);
   });
-  it("of an rpm is an error or a load, and the instance lives", async () => {
+  it("of an rpm gives an error or loads, and the instance survives", async () => {
     const whole = rpmHeader({ name: "a", version: "1", release: "1", arch: "noarch", requires: ["b", "c"] });
     const outcomes = await attempt(whole, (solver, header) => {
       solver.addRepository("main").readRpm({ header, location: "a.rpm", sha256: "0".repeat(64), sizeBytes: 1 });
@@ -32,7 +32,7 @@ describe("damaged input", () => {
     expect(outcomes).toMatchObject({ crashed: 0 });
     expect(outcomes.unreadable).toBeGreaterThan(0);
   });
-  it("of susetags is an error or a load, and the instance lives", async () => {
+  it("of susetags gives an error or loads, and the instance survives", async () => {
     const text = "=Ver: 2.0\n=Pkg: a 1.0 1 x86_64\n+Req:\nb >= 2\n-Req:\n=Siz: 100 200\n=Pkg: b 2.1 1 noarch\n";
     const outcomes = await attempt(new TextEncoder().encode(text), (solver, bytes) => {
       solver.addRepository("main").readSusetags(bytes);
@@ -41,7 +41,7 @@ describe("damaged input", () => {
   });
 });
 
-describe("names that are no names", () => {
+describe("invalid package names", () => {
   const smuggled = [
     "a\tb",
     "a\nban\tname\tb",
@@ -65,7 +65,7 @@ describe("names that are no names", () => {
     expect(() => solver.solve([{ kind: "installPattern", name }])).toThrow("not a name");
     expect(() => solver.solve([{ kind: "install", name: "a", version: `1${name}\n` }])).toThrow("not a version");
   });
-  it("that rpm allows are not", async () => {
+  it("do not include names that rpm allows", async () => {
     const names = ["a", "libstdc++6", "python3.11", "_x", "kernel-default", "389-ds", "gtk+2.0", "A_b-c.d+e"];
     const solver = await loaded(solverModule, repo(...names.map((name) => `${name}-1`)));
     expect(solver.solve(names.map(jobOf))).toMatchObject({ state: "solved", unmatched: [] });
@@ -78,7 +78,9 @@ interface Outcomes {
   crashed: number;
 }
 
-/** Feeds damaged copies of `whole` to fresh instances, solves whatever was loaded, and counts the ends; any other is thrown. */
+/**
+ * Loads damaged copies of `whole` into new instances, solves with what was loaded, and counts outcomes; throws on any other.
+ */
 async function attempt(whole: Uint8Array, feed: (solver: Solver, bytes: Uint8Array) => void): Promise<Outcomes> {
   const outcomes: Outcomes = { fine: 0, unreadable: 0, crashed: 0 };
   for (const seed of seeds) {
@@ -107,7 +109,7 @@ function endOf(work: () => void): keyof Outcomes {
   }
 }
 
-/** Every third copy is cut off, the others have up to eight wrong bytes; the same seed gives the same damage. */
+/** Cuts off every third copy; changes up to eight bytes in the others. The same seed gives the same damage. */
 function damaged(whole: Uint8Array, seed: number): Uint8Array {
   let state = seed * 2_654_435_761;
   const below = (limit: number): number => {

@@ -10,7 +10,7 @@ const xzText = "/Td6WFoAAATm1rRGAgAhARYAAAB0L+WjAQAKVGlueSBMaW51eAoAALWSLGQd0cT5
 const xzLargeDictionary =
   "/Td6WFoAAATm1rRGAgAhARwAAAAQz1jMAQAKVGlueSBMaW51eAoAALWSLGQd0cT5AAEjC8Ib/QkftvN9AQAAAAAEWVo=";
 const bzip2Text = "QlpoOTFBWSZTWZHMid0AAAHXgAAQQAAABAQAACECYCAAIgyMQgyYhwneVOZ4u5IpwoSEjmRO6A==";
-// A mebibyte of zeros by `xz --lzma2=dict=1MiB`, 32 mebibytes of zeros by bzip2; both formats may be repeated at will.
+// A mebibyte of zeros by `xz --lzma2=dict=1MiB`, 32 mebibytes of zeros by bzip2; both formats can be concatenated.
 const xzZeros =
   "/Td6WFoAAATm1rRGAgAhARAAAACocI6G7///ANldAABv/f//o7f/Rz5IFXI5YVG4kijmo4YH+e7kHoLTL8U6PAFLsX7JiopNL6MN2X+m44wjEVPgWRjFdYrid/i2lH8MasDedElk4ulcU7IE2PdEDKtfDW1G6eXDdoi3llestk3haR1v+0uIEGxCy4g/XACP0E6vJiiUcR89jyThcJ6nI1/sKMuF0ZWYin4qkfIndfcZwAaYTZj92K/VkA/EJVP49ZE2MQWlsO5vwXBNRwzRkRGqrWAdus6xJxhcWYbpZlJYvul2rFnk5VsFCPnH2q38+1Iq9+SVJQAAAAAAwva6PqJwa2AAAfUBgIBAAHmXf0exxGf7AgAAAAAEWVo=";
 const bzip2Zeros = "QlpoOTFBWSZTWaIgopoBAQHAAMAAAAggADCAKRtoAgGiAQDi7kinChIURBRTQA==";
@@ -25,7 +25,7 @@ describe.each(texts)("%s", (compression, text) => {
   it.each([1, 13, 1000])("decompresses chunks of %i bytes", async (size) => {
     expect(await run(compression, chunked(decoded(text), size))).toBe("Tiny Linux\n");
   });
-  it("decompresses streams that stand one behind the other", async () => {
+  it("decompresses concatenated streams", async () => {
     expect(await run(compression, [decoded(text), decoded(text)])).toBe("Tiny Linux\nTiny Linux\n");
   });
   it.each([0, 1, 20, 45])("refuses data that ends after %i bytes", async (length) => {
@@ -34,10 +34,10 @@ describe.each(texts)("%s", (compression, text) => {
   it("refuses other data", async () => {
     expect(await refusal(compression, [new TextEncoder().encode("<metadata/>".repeat(20))])).toBe("damaged");
   });
-  it("refuses data behind the end", async () => {
+  it("refuses data after the end", async () => {
     expect(await refusal(compression, [decoded(text), new TextEncoder().encode("more and more")])).toBe("damaged");
   });
-  it("refuses any flipped byte, or gives what was meant", async () => {
+  it("refuses any flipped byte, or returns the original", async () => {
     const whole = decoded(text);
     for (let at = 0; at < whole.length; at++) {
       const flipped = whole.slice();
@@ -74,14 +74,14 @@ describe("a gibibyte of zeros", () => {
   });
 });
 
-describe("memory", () => {
+describe("decoder memory", () => {
   it("for a large dictionary is refused", async () => {
     expect(await refusal("xz", [decoded(xzLargeDictionary)])).toBe("too_much_memory");
   });
-  it("for a large dictionary is there when it is allowed", async () => {
+  it("for a large dictionary is available if it is allowed", async () => {
     expect(await run("xz", [decoded(xzLargeDictionary)], 72 << 20)).toBe("Tiny Linux\n");
   });
-  it("is given back, so that a thousand decoders fit where one does", async () => {
+  it("is freed, so a thousand decoders fit where one does", async () => {
     const solver = await openSolver(solverModule);
     const once = async (compression: Compression, text: string) => {
       for await (const _ of decompressed(solver.decoder(compression, generous), from([decoded(text)])));
@@ -94,7 +94,7 @@ describe("memory", () => {
 });
 
 describe("ExpansionGuard", () => {
-  it("lets honest data pass, however well it was compressed in its first mebibyte", () => {
+  it("accepts valid data, even if its first mebibyte compressed very well", () => {
     const guard = new ExpansionGuard({ maxBytes: 100 << 20, maxRatio: 10 });
     guard.took(1000);
     guard.gave(1 << 20);

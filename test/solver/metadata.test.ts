@@ -18,7 +18,7 @@ const install = (solver: Solver, request: string): string[] => {
 };
 
 describe("a part", () => {
-  it("gives the same answer as the metadata it was written from", async () => {
+  it("solves like the metadata that it was written from", async () => {
     const written = (await imported(repo("a-1 requires b >= 2", "b-2.1", "b-1").xml)).map(({ solving }) => solving);
     expect(install(await withParts(written), "a")).toEqual(["a-1", "b-2.1"]);
   });
@@ -50,7 +50,7 @@ describe("a part", () => {
 });
 
 describe("import of primary.xml", () => {
-  it("splits a repository into parts, of which nothing is lost", async () => {
+  it("splits a repository into parts without losing anything", async () => {
     const parts = await imported(primaryXmlOf(many(100)), { packagesPerPart: 30, bytes: 4000 });
     expect(parts.length).toBeGreaterThan(2);
     expect(parts.flatMap(({ names }) => names)).toEqual(many(100).map((_, index) => `p${index}-1-1.x86_64`));
@@ -60,22 +60,22 @@ describe("import of primary.xml", () => {
     const parts = await imported(xml, { packagesPerPart: 10, bytes: 2000 });
     expect(install(await withParts(parts.map(({ solving }) => solving)), "p49")).toEqual(["p49-1", "q-1", "r-1"]);
   });
-  it("takes an empty repository", async () => {
+  it("accepts an empty repository", async () => {
     expect(await imported(primaryXmlOf([]))).toEqual([]);
   });
   it.each([
-    ["nothing", ""],
-    ["a page of some web server", "<html><body>Not found</body></html>"],
+    ["an empty file", ""],
+    ["a web page", "<html><body>Not found</body></html>"],
     ["another document", "<updates></updates>"],
     ["a document that is cut off between packages", primaryXmlOf(many(3)).replace("</metadata>", "")],
     ["a document that is cut off inside a package", primaryXmlOf(many(3)).slice(0, -200)],
-    ["a document with something behind its end", `${primaryXmlOf(many(3))}<more/>`],
+    ["a document with data after its end", `${primaryXmlOf(many(3))}<more/>`],
     [
       "a head that declares entities",
       `<!DOCTYPE metadata [<!ENTITY a "b">]>${primaryXmlOf(many(3)).split("\n", 2)[1]}`,
     ],
     ["broken XML", primaryXmlOf(many(3)).replace("</name>", "</nome>")],
-    ["an entity that nobody declared", primaryXmlOf(many(3)).replace("MIT", "&bomb;")],
+    ["an undeclared entity", primaryXmlOf(many(3)).replace("MIT", "&bomb;")],
     ["a DOCTYPE between packages", primaryXmlOf(many(3)).replace("</package>", "</package><!DOCTYPE x>")],
     ["bytes that are not UTF-8", primaryXmlOf(many(3)).replace("Kiln", "\u0001")],
   ])("refuses %s", async (_, text) => {
@@ -85,7 +85,7 @@ describe("import of primary.xml", () => {
 });
 
 describe("a whole document", () => {
-  it("with a DOCTYPE is refused before any entity grows", async () => {
+  it("with a DOCTYPE is refused before any entity is expanded", async () => {
     const solver = await openSolver(solverModule);
     const entities = Array.from({ length: 9 }, (_, at) => `<!ENTITY e${at + 1} "${`&e${at};`.repeat(10)}">`).join("");
     const bomb = `<!DOCTYPE metadata [<!ENTITY e0 "ha">${entities}]><metadata><package>&e9;</package></metadata>`;
@@ -107,7 +107,7 @@ describe("updateinfo", () => {
   });
 });
 
-describe("the layout before rpm-md", () => {
+describe("a yast2 repository", () => {
   const packages = [
     "=Ver: 2.0",
     "##----------------------------------------",
@@ -140,7 +140,7 @@ describe("the layout before rpm-md", () => {
       });
     }
   });
-  it("knows patterns as packages of a kind, which bring others and are none themselves", async () => {
+  it("reads patterns as packages of their own kind, with their requirements", async () => {
     const solver = await openSolver(solverModule);
     const repository = solver.addRepository("main");
     repository.readSusetags(bytes(packages));
@@ -149,7 +149,7 @@ describe("the layout before rpm-md", () => {
     solver.ready();
     expect(install(solver, "pattern base")).toEqual(["a-1.0", "b-2.1.noarch"]);
   });
-  it("tells its product", async () => {
+  it("includes its product", async () => {
     const solver = await openSolver(solverModule);
     const repository = solver.addRepository("main");
     repository.readContent(bytes("CONTENTSTYLE 11\nNAME tiny\nVERSION 1.0\nARCH.x86_64 x86_64 noarch\n"));
@@ -162,7 +162,7 @@ describe("an rpm", () => {
   const sha256 = "ab".repeat(32);
   const header = rpmHeader({ name: "own", version: "1.2", release: "3", arch: "noarch", requires: ["b"] });
 
-  it("is solved from its header together with others", async () => {
+  it("is solved from its header together with other packages", async () => {
     const solver = await loaded(solverModule, repo("b-1"));
     const own = solver.addRepository("own");
     own.readRpm({ header, location: "own.rpm", sha256, sizeBytes: 123_456_789_012 });
@@ -175,7 +175,7 @@ describe("an rpm", () => {
       location: "own.rpm",
     });
   });
-  it("that is cut off is refused", async () => {
+  it("is refused if it is cut off", async () => {
     const own = (await openSolver(solverModule)).addRepository("own");
     const cutOff = { header: header.subarray(0, header.length - 10), location: "own.rpm", sha256, sizeBytes: 1 };
     expect(() => own.readRpm(cutOff)).toThrow(UnreadableMetadata);

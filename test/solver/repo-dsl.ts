@@ -4,8 +4,8 @@
  *   repo("a-1.0 requires b >= 2", "b-2.1")           solve(repo, ["a"]) → ["a-1.0", "b-2.1"]
  *
  * A package: name-[epoch:]version[-release][.arch], then any of `requires`, `provides`, `conflicts`, `obsoletes`,
- * `recommends`, `suggests`, `supplements`, `enhances`, `files`, each with a list between commas, and `vendor`.
- * Left out, the release is 1 and the architecture x86_64; answers leave them out as well.
+ * `recommends`, `suggests`, `supplements`, `enhances`, `files`, each with a comma-separated list, and `vendor`.
+ * The default release is 1 and the default architecture x86_64; answers omit these defaults.
  *
  * A request: `a`, `a = 1.0-1`, `a from updates`, `pattern base`, `ban a`, `multiversion kernel()`.
  */
@@ -30,7 +30,7 @@ export function named(name: string, { priority }: { priority?: number }, ...pack
 
 export type Repos = RepoText | RepoText[];
 
-/** A solver that holds the repositories and is ready. */
+/** Returns a solver that has loaded the repositories and is ready. */
 export async function loaded(module: WebAssembly.Module, repos: Repos): Promise<Solver> {
   const solver = await openSolver(module);
   for (const { name, priority, xml } of [repos].flat()) {
@@ -47,13 +47,13 @@ export function solving(module: WebAssembly.Module) {
     (await loaded(module, repos)).solve(request.map(jobOf), options);
   return {
     ask,
-    /** What would be installed, in the words of the language. */
+    /** The packages to install, in the language above. */
     async solve(repos: Repos, request: string[], options?: SolveOptions): Promise<string[]> {
       const resolution = await ask(repos, request, options);
       if (resolution.state === "unsolvable") throw new Error(resolution.problems.map(({ text }) => text).join("; "));
       return resolution.packages.map(shown);
     },
-    /** Why there is no answer. */
+    /** The problems, if there is no solution. */
     async complaint(repos: Repos, request: string[]): Promise<string> {
       const resolution = await ask(repos, request);
       if (resolution.state === "solved") throw new Error(`solved: ${resolution.packages.map(shown).join(" ")}`);

@@ -10,7 +10,7 @@ const pause = (timeMs: number) => new Promise<void>((resolve) => setTimeout(reso
 const set = (key: string) => ({ key, arch: "x86_64" }) as const;
 
 describe("SolverRoom", () => {
-  it("loads a set once for all who ask for it", async () => {
+  it("loads a set once for all callers that request it", async () => {
     const { room, loads, names } = roomWith();
     expect(await Promise.all([names("one"), names("one"), names("one")])).toEqual([["one"], ["one"], ["one"]]);
     expect(await room.withSolver(set("one"), fail, has("one"))).toBe(true);
@@ -21,12 +21,12 @@ describe("SolverRoom", () => {
     expect([await names("one"), await names("two"), await names("one")]).toEqual([["one"], ["two"], ["one"]]);
     expect(loads).toEqual(["one", "two", "one"]);
   });
-  it("tells the same key on another architecture apart", async () => {
+  it("treats the same key of another architecture as another set", async () => {
     const { room } = roomWith();
     await room.withSolver(set("one"), fillOne, has("one"));
     await expect(room.withSolver({ key: "one", arch: "aarch64" }, fillOne, has("one"))).resolves.toBe(false);
   });
-  it("lets one in at a time, an import too", async () => {
+  it("admits one caller at a time, imports included", async () => {
     const { room } = roomWith();
     let inside = 0;
     let most = 0;
@@ -46,12 +46,12 @@ describe("SolverRoom", () => {
     expect(await names("one")).toEqual(["one"]);
     expect(loads).toEqual(["one", "one"]);
   });
-  it("forgets a set that could not be loaded whole", async () => {
+  it("forgets a set that failed to load completely", async () => {
     const { room, names } = roomWith();
     await expect(room.withSolver(set("one"), half, has("half"))).rejects.toThrow("the blob is gone");
     expect(await names("one")).toEqual(["one"]);
   });
-  it("keeps the set when the work fails by itself", async () => {
+  it("keeps the set if only the work fails", async () => {
     const { room, loads, names } = roomWith();
     await names("one");
     await expect(room.withSolver(set("one"), fail, fail)).rejects.toThrow("never to be called");
@@ -63,7 +63,7 @@ describe("SolverRoom", () => {
     await expect(room.withEmptySolver(exhaustMemory)).rejects.toThrow(SolverCrashed);
     expect(await names("one")).toEqual(["one"]);
   });
-  it("takes the solver from work that lasts too long, and lets nothing of it touch the next", async () => {
+  it("takes the solver away from work that lasts too long", async () => {
     const { room, names } = roomWith();
     const released = Promise.withResolvers<void>();
     let late: Promise<unknown> | undefined;
@@ -75,7 +75,7 @@ describe("SolverRoom", () => {
     released.resolve();
     await expect(late).rejects.toThrow(SolverCrashed);
   });
-  it("never lets the instance grow into the isolate's last memory", async () => {
+  it("keeps the instance from using the isolate's last memory", async () => {
     const { room } = roomWith();
     let memoryBytes = 0;
     const watch = (solver: Solver) => exhaustMemory(solver, (bytes) => (memoryBytes = Math.max(memoryBytes, bytes)));
@@ -83,14 +83,14 @@ describe("SolverRoom", () => {
     expect(memoryBytes).toBeGreaterThan(60 << 20);
     expect(memoryBytes).toBeLessThanOrEqual(100 << 20);
   });
-  it("drops an instance that has grown beyond its budget, and only such", async () => {
+  it("drops an instance that exceeds its memory budget, and no other", async () => {
     const room = new SolverRoom(solverModule, { memoryBudgetBytes: 10 << 20 });
     const grown = await room.withEmptySolver((solver) => (growTo(solver, 12 << 20), solver));
     const small = await room.withEmptySolver((solver) => solver);
     expect(grown.isGone).toBe(true);
     expect(await room.withEmptySolver((solver) => solver === small)).toBe(true);
   });
-  it("is taken from a caller that vanished, who cannot touch the next one's solver", async () => {
+  it("is taken from a caller that vanished", async () => {
     const room = new SolverRoom(solverModule, { staleAfterMs: 20 });
     const { promise: vanished, resolve: comeBack } = Promise.withResolvers<void>();
     const late = room.withEmptySolver(async (solver) => {
@@ -102,7 +102,7 @@ describe("SolverRoom", () => {
     await expect(late).rejects.toThrow("did not use it for too long");
     expect(await room.withSolver(set("one"), fail, has("one"))).toBe(true);
   });
-  it("is not taken from a caller that is slow but at work", async () => {
+  it("is not taken from a caller that is slow but still working", async () => {
     const room = new SolverRoom(solverModule, { staleAfterMs: 40 });
     const slow = room.withEmptySolver(async (solver) => {
       for (let step = 0; step < 15; step++) {

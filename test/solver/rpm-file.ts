@@ -1,4 +1,4 @@
-/** The first bytes of an rpm: lead, an empty signature and the header, which is all that the solver reads. */
+/** The first bytes of an rpm: lead, an empty signature and the header. The solver reads nothing else. */
 export interface RpmFields {
   name: string;
   version: string;

@@ -9,7 +9,7 @@ describe("versions", () => {
   it("takes the newest by epoch", async () => {
     expect(await solve(repo("a-2.0", "a-1:1.0"), ["a"])).toEqual(["a-1:1.0"]);
   });
-  it("sorts a tilde before and a caret after", async () => {
+  it("sorts a tilde before and a caret after the plain version", async () => {
     expect(await solve(repo("a-1.0~rc1", "a-1.0", "a-1.0^git1"), ["a"])).toEqual(["a-1.0^git1"]);
   });
   it("compares numbers as numbers, and the release last", async () => {
@@ -28,30 +28,30 @@ describe("versions", () => {
   it("installs a pinned version, not the newest", async () => {
     expect(await solve(repo("a-1-3", "a-2"), ["a = 1-3"])).toEqual(["a-1-3"]);
   });
-  it("takes any release when the pin names none", async () => {
+  it("accepts any release if the pin has none", async () => {
     expect(await solve(repo("a-1-3", "a-2"), ["a = 1"])).toEqual(["a-1-3"]);
   });
   it("installs one version of a name", async () => {
     expect(await complaint(repo("k-1", "k-2"), ["k = 1", "k = 2"])).toContain("k-");
   });
-  it("installs several where multiversion says so", async () => {
+  it("installs several versions if multiversion says so", async () => {
     const kernels = repo("k-1 provides multiversion(kernel)", "k-2 provides multiversion(kernel)");
     expect(await solve(kernels, ["multiversion multiversion(kernel)", "k = 1", "k = 2"])).toEqual(["k-1", "k-2"]);
   });
 });
 
 describe("requires", () => {
-  it("minds the epoch", async () => {
+  it("compares the epoch", async () => {
     expect(await solve(repo("a-1 requires b >= 1:1", "b-5", "b-1:1"), ["a"])).toEqual(["a-1", "b-1:1"]);
   });
-  it("without a release is met by any", async () => {
+  it("accepts any release if none is given", async () => {
     expect(await solve(repo("a-1 requires b = 2", "b-2-7", "b-3"), ["a"])).toEqual(["a-1", "b-2-7"]);
   });
   it("is met by a versioned capability", async () => {
     const repository = repo("a-1 requires cap > 3", "p-1 provides cap = 4", "q-1 provides cap = 2");
     expect(await solve(repository, ["a"])).toEqual(["a-1", "p-1"]);
   });
-  it("tells sonames of word sizes apart", async () => {
+  it("separates sonames by word size", async () => {
     const repository = repo(
       "a-1 requires libz.so.1()(64bit)",
       "libz1-1 provides libz.so.1()(64bit)",
@@ -62,7 +62,7 @@ describe("requires", () => {
   it("is met by a file", async () => {
     expect(await solve(repo("a-1 requires /usr/bin/foo", "foo-1 files /usr/bin/foo"), ["a"])).toEqual(["a-1", "foo-1"]);
   });
-  it("of rpm's own features is always met", async () => {
+  it("always has rpm's own features", async () => {
     expect(await solve(repo("a-1 requires rpmlib(CompressedFileNames) <= 3.0.4-1"), ["a"])).toEqual(["a-1"]);
   });
 });
@@ -71,22 +71,22 @@ describe("conflicts and obsoletes", () => {
   it("explains a conflict", async () => {
     expect(await complaint(repo("a-1 conflicts b", "b-1"), ["a", "b"])).toContain("a-1-1.x86_64 conflicts with b");
   });
-  it("picks a version that does not conflict, where the request leaves the choice", async () => {
+  it("picks an older version without conflicts if the request allows it", async () => {
     const repository = repo("a-1 conflicts b >= 2 requires b", "b-1", "b-2");
     expect(await solve(repository, ["a"])).toEqual(["a-1", "b-1"]);
   });
-  it("insists on the newest of what was asked for", async () => {
+  it("insists on the newest version of a requested package", async () => {
     expect(await complaint(repo("a-1 conflicts b >= 2", "b-1", "b-2"), ["a", "b"])).toContain("conflicts with b >= 2");
   });
-  it("takes an older one when it is pinned", async () => {
+  it("takes an older version if it is pinned", async () => {
     expect(await solve(repo("a-1 conflicts b >= 2", "b-1", "b-2"), ["a", "b = 1-1"])).toEqual(["a-1", "b-1"]);
   });
-  it("keeps a package and what it obsoletes apart", async () => {
+  it("does not install a package with one that it obsoletes", async () => {
     expect(await complaint(repo("new-1 provides old = 2 obsoletes old < 2", "old-1"), ["new", "old"])).toMatch(
       /obsoletes/,
     );
   });
-  it("prefers the package that obsoletes the other", async () => {
+  it("prefers a package to the one that it obsoletes", async () => {
     const repository = repo("a-1 requires cap", "old-1 provides cap", "new-1 provides cap obsoletes old < 2");
     expect(await solve(repository, ["a"])).toEqual(["a-1", "new-1"]);
   });
@@ -99,23 +99,23 @@ describe("weak dependencies", () => {
   it("follows recommends", async () => {
     expect(await solve(recommending, ["a"])).toEqual(["a-1", "b-1"]);
   });
-  it("does not when told so", async () => {
+  it("ignores recommends if the option says so", async () => {
     expect(await solve(recommending, ["a"], { recommended: false })).toEqual(["a-1"]);
   });
   it("follows supplements", async () => {
     expect(await solve(repo("a-1", "a-lang-1.noarch supplements a"), ["a"])).toEqual(["a-1", "a-lang-1.noarch"]);
   });
-  it("supplements two packages when both are in", async () => {
+  it("follows supplements of two packages if both are installed", async () => {
     expect(await solve(supplementing, ["a", "b"])).toEqual(["a-1", "ab-1.noarch", "b-1"]);
   });
-  it("does not when only one is", async () => {
+  it("ignores supplements of two packages if one is missing", async () => {
     expect(await solve(supplementing, ["a"])).toEqual(["a-1"]);
   });
   it("understands packageand()", async () => {
     const repository = repo("a-1", "b-1", "ab-1.noarch supplements packageand(a:b)");
     expect(await solve(repository, ["a", "b"])).toEqual(["a-1", "ab-1.noarch", "b-1"]);
   });
-  it("lets suggests steer a choice", async () => {
+  it("uses suggests to choose between providers", async () => {
     const repository = repo("a-1 requires cap suggests z", "b-1 provides cap", "z-1 provides cap");
     expect(await solve(repository, ["a"])).toEqual(["a-1", "z-1"]);
   });
@@ -130,10 +130,10 @@ describe("rich dependencies", () => {
   it("and", async () => {
     expect(await solve(repo("a-1 requires (b and c >= 2)", "b-1", "c-1", "c-2"), ["a"])).toEqual(["a-1", "b-1", "c-2"]);
   });
-  it("if, not met", async () => {
+  it("if, condition not met", async () => {
     expect(await solve(conditional, ["a"])).toEqual(["a-1"]);
   });
-  it("if, met", async () => {
+  it("if, condition met", async () => {
     expect(await solve(conditional, ["a", "c"])).toEqual(["a-1", "b-1", "c-1"]);
   });
   it("else", async () => {
@@ -158,14 +158,14 @@ describe("bans", () => {
   it("keep a recommended package out", async () => {
     expect(await solve(repo("a-1 recommends b", "b-1"), ["a", "ban b"])).toEqual(["a-1"]);
   });
-  it("of a required package are a problem", async () => {
+  it("are a problem for a required package", async () => {
     expect(await complaint(repo("a-1 requires b", "b-1"), ["a", "ban b"])).toContain("a-1-1.x86_64");
   });
-  it("make another provider come in", async () => {
+  it("make the solver choose another provider", async () => {
     const repository = repo("a-1 requires cap", "b-1 provides cap", "c-1 provides cap");
     expect(await solve(repository, ["a", "ban b"])).toEqual(["a-1", "c-1"]);
   });
-  it("of a package that does not exist change nothing and are reported", async () => {
+  it("have no effect for an unknown package, and are reported", async () => {
     expect(await ask(repo("a-1"), ["a", "ban zz"])).toMatchObject({ state: "solved", unmatched: [1] });
   });
 });
@@ -174,19 +174,19 @@ describe("architectures", () => {
   it("prefers x86_64", async () => {
     expect(await solve(repo("a-1.i686", "a-1"), ["a"])).toEqual(["a-1"]);
   });
-  it("takes another when it is asked for", async () => {
+  it("installs another architecture on request", async () => {
     expect(await solve(repo("a-1.i686", "a-1"), ["a.i686"])).toEqual(["a-1.i686"]);
   });
-  it("takes i586 when there is nothing else", async () => {
+  it("installs i586 if there is no other", async () => {
     expect(await solve(repo("a-1.i586"), ["a"])).toEqual(["a-1.i586"]);
   });
-  it("never takes a foreign one", async () => {
+  it("never installs a foreign architecture", async () => {
     expect(await complaint(repo("a-1.aarch64"), ["a"])).toContain("a");
   });
-  it("never takes a source package", async () => {
+  it("never installs a source package", async () => {
     expect(await solve(repo("a-1.src", "a-1"), ["a"])).toEqual(["a-1"]);
   });
-  it("solves for another machine when opened for it", async () => {
+  it("solves for another machine if it is opened for it", async () => {
     const solver = await openSolver(solverModule, "aarch64");
     const repository = solver.addRepository("main");
     repository.readPrimary(new TextEncoder().encode(repo("a-1.aarch64", "a-2").xml));
@@ -197,11 +197,11 @@ describe("architectures", () => {
 });
 
 describe("repositories", () => {
-  it("with a smaller priority win over versions", async () => {
+  it("win over newer versions with a smaller priority", async () => {
     const repositories = [named("late", { priority: 99 }, "a-2"), named("early", { priority: 10 }, "a-1")];
     expect(await solve(repositories, ["a"])).toEqual(["a-1"]);
   });
-  it("of another vendor may bring the newest", async () => {
+  it("can provide the newest version from another vendor", async () => {
     const repositories = [named("one", {}, "a-1 vendor Kiln"), named("two", {}, "a-2 vendor Other")];
     expect(await solve(repositories, ["a"])).toEqual(["a-2"]);
   });
@@ -209,7 +209,7 @@ describe("repositories", () => {
     const repositories = [named("main", {}, "a-1", "b-1"), named("updates", {}, "a-2", "b-2")];
     expect(await solve(repositories, ["a from main", "b"])).toEqual(["a-1", "b-2"]);
   });
-  it("that lack the package are a problem", async () => {
+  it("are a problem if they lack the package", async () => {
     expect(await complaint([named("main", {}, "a-1"), named("updates", {}, "b-1")], ["a from updates"])).toBe(
       "package a from updates does not exist",
     );
@@ -223,10 +223,10 @@ describe("patterns", () => {
     "c-1",
   );
 
-  it("bring what they require and recommend", async () => {
+  it("install what they require and recommend", async () => {
     expect(await solve(repository, ["pattern base"])).toEqual(["b-1", "c-1", "patterns-base-base-1"]);
   });
-  it("that do not exist are a problem", async () => {
+  it("are a problem if they do not exist", async () => {
     expect(await complaint(repository, ["pattern gone"])).toContain("pattern() = gone");
   });
 });
@@ -236,15 +236,15 @@ describe("explanations", () => {
     const text = await complaint(repo("a-1", "a-2 requires nosuch"), ["a"]);
     expect(text).toBe("nothing provides nosuch needed by a-2-1.x86_64");
   });
-  it("name the missing dependency and who needs it", async () => {
+  it("name the missing dependency and its dependant", async () => {
     const text = await complaint(repo("a-1 requires nosuch >= 3"), ["a"]);
     expect(text).toContain("nothing provides nosuch >= 3 needed by a-1-1.x86_64");
   });
-  it("name a package that does not exist, and its job", async () => {
+  it("name a missing package and its job", async () => {
     const resolution = await ask(repo("a-1"), ["a", "zz"]);
     expect(resolution).toMatchObject({ unmatched: [1], problems: [{ text: "package zz does not exist" }] });
   });
-  it("propose to take back either job of a conflict", async () => {
+  it("propose to drop either job of a conflict", async () => {
     const resolution = await ask(repo("a-1 conflicts b", "b-1"), ["a", "b"]);
     expect(resolution).toMatchObject({
       problems: [{ solutions: expect.arrayContaining([[expect.objectContaining({ dropsJob: 0 })]]) }],
@@ -253,20 +253,20 @@ describe("explanations", () => {
       problems: [{ solutions: expect.arrayContaining([[expect.objectContaining({ dropsJob: 1 })]]) }],
     });
   });
-  it("say why each package is in", async () => {
+  it("say why each package is installed", async () => {
     const repository = repo("a-1 requires b recommends c", "b-1", "c-1", "d-1 supplements a");
     const resolution = await ask(repository, ["a"]);
     const reasons = resolution.state === "solved" && resolution.packages.map(({ name, reason }) => `${name} ${reason}`);
     expect(reasons).toEqual(["a requested", "b required", "c recommended", "d supplemented"]);
   });
-  it("say what was asked for even if it would have come anyway", async () => {
+  it("say that a package was requested, even if also required", async () => {
     const resolution = await ask(repo("a-1 requires b", "b-1"), ["a", "b"]);
     expect(resolution).toMatchObject({ packages: [{ reason: "requested" }, { reason: "requested" }] });
   });
 });
 
 describe("a resolved package", () => {
-  it("carries all that a build is frozen from", async () => {
+  it("has everything that a build freezes", async () => {
     const resolution = await ask(repo("a-2:1.5-3.noarch"), ["a"]);
     expect(resolution).toMatchObject({
       packages: [

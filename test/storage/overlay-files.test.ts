@@ -1,4 +1,4 @@
-/** The SQL itself keeps to the account: the domain has asked before, and what it saw may have changed since. */
+/** The SQL itself checks the account: a row may have changed since the domain checked it. */
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, it } from "vitest";
 import { openDatabase } from "#storage/db";
@@ -33,26 +33,26 @@ beforeEach(async () => {
 
 const files = () => listOverlayFiles(db, file.applianceId);
 
-it("adds no file to a stranger's appliance", async () => {
+it("adds no file to another account's appliance", async () => {
   const { id: _, ...row } = file;
   expect(await addOverlayFile(db, row, { accountId: stranger, quotaBytes })).toBeUndefined();
   expect(await files()).toEqual([file]);
   expect(await addOverlayFile(db, row, { accountId: owner, quotaBytes })).toMatchObject(row);
 });
 
-it("changes no file of a stranger", async () => {
+it("changes no file of another account", async () => {
   expect(await changeOverlayFile(db, file, { path: "/root" }, stranger)).toBeUndefined();
   expect(await files()).toEqual([file]);
   expect(await changeOverlayFile(db, file, { path: "/root" }, owner)).toEqual({ ...file, path: "/root" });
 });
 
-it("gives no stranger's file another content", async () => {
+it("replaces the content of no file of another account", async () => {
   expect(await replaceContent(db, file, content, { accountId: stranger, quotaBytes })).toBeUndefined();
   expect(await files()).toEqual([file]);
   expect(await replaceContent(db, file, content, { accountId: owner, quotaBytes })).toEqual({ ...file, ...content });
 });
 
-it("deletes no file of a stranger", async () => {
+it("deletes no file of another account", async () => {
   expect(await deleteOverlayFile(db, file, stranger)).toBe(false);
   expect(await files()).toEqual([file]);
   expect(await deleteOverlayFile(db, file, owner)).toBe(true);

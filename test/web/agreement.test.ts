@@ -33,7 +33,7 @@ describe("GET /agreements/<base system>", () => {
   it.each([
     ["the password", "correct horse"],
     ["the API key", undefined],
-  ])("shows the text, and none of it as markup, to who has %s", async (_what, secret) => {
+  ])("shows the text, escaped, to a user with %s", async (_what, secret) => {
     const answer = await openAgreement(tux, secret === undefined ? {} : { secret });
 
     expect(answer.headers.get("content-type")).toMatch(/^text\/html/);
@@ -48,7 +48,7 @@ describe("GET /agreements/<base system>", () => {
     expect(await acceptances()).toEqual([]);
   });
 
-  it("challenges a stranger in the realm of the pages", async () => {
+  it("asks for credentials in the realm of the pages", async () => {
     const answer = await openAgreement(tux, { secret: "wrong" });
 
     expect(answer.status).toBe(401);
@@ -56,11 +56,11 @@ describe("GET /agreements/<base system>", () => {
     expect(await answer.text()).not.toContain("rules");
   });
 
-  it.each(["/agreements/unknown", "/agreements/%3Cb%3E", "/agreements/%ff"])("does not know %s", async (path) => {
+  it.each(["/agreements/unknown", "/agreements/%3Cb%3E", "/agreements/%ff"])("answers 404 for %s", async (path) => {
     await expectError(await openAgreement(tux, { path }), 404, "invalid_base_system");
   });
 
-  it("is not there for a base system without an agreement", async () => {
+  it("answers 404 for a base system without an agreement", async () => {
     await loadWithAgreement();
 
     await expectError(await openAgreement(tux), 404, "invalid_base_system");
@@ -69,7 +69,7 @@ describe("GET /agreements/<base system>", () => {
 });
 
 describe("POST /agreements/<base system>", () => {
-  it("records the account, the text's digest and the time, and says so from then on", async () => {
+  it("records the account, the text's digest and the time", async () => {
     const before = Date.now();
 
     const answer = await accept(tux);
@@ -97,7 +97,7 @@ describe("POST /agreements/<base system>", () => {
     expect(await acceptances()).toEqual(first);
   });
 
-  it("refuses who did not open the page, and the form of another account", async () => {
+  it("refuses a form without its token, or of another account", async () => {
     const foreign = formTokenIn(await (await openAgreement(await signedIn())).text());
 
     await expectError(await sendForm(tux, ""), 403, "access_denied");
@@ -118,7 +118,7 @@ describe("POST /agreements/<base system>", () => {
   });
 
   it.each([{ "sec-fetch-site": "cross-site" }, { origin: "https://evil.test" }])(
-    "refuses a form of another site: %o",
+    "refuses a form from another site: %o",
     async (headers) => {
       const formToken = formTokenIn(await (await openAgreement(tux)).text());
 
@@ -137,8 +137,8 @@ describe("POST /agreements/<base system>", () => {
   });
 });
 
-describe("the operator's list", () => {
-  it("names who accepted what, and whether that text still counts", async () => {
+describe("the operator's list of agreements", () => {
+  it("lists who accepted which text, and whether it is current", async () => {
     await accept(tux);
     const mine = async () => {
       const all = (await (await operate("GET", "/agreements")).json()) as { agreements: { username: string }[] };
@@ -154,7 +154,7 @@ describe("the operator's list", () => {
   });
 
   it.each([{ title: "", text: "x" }, { title: "x", text: "" }, { title: "x" }, "x"])(
-    "the catalogue refuses the agreement %j",
+    "a catalogue with the agreement %j is refused",
     async (wrong) => {
       expect((await putAgreement(wrong)).status).toBe(400);
       expect(await (await openAgreement(tux)).text()).toContain("All of them.");

@@ -11,14 +11,14 @@ beforeAll(async () => {
   html = await answer.text();
 });
 
-it("is a page like the others, without a script", () => {
+it("has the usual layout, without a script", () => {
   expect(answer.status).toBe(200);
   expect(answer.headers.get("content-type")).toMatch(/^text\/html/);
   expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
   expect(html).not.toMatch(/<script|style=|https?:\/\/(?!kiln\.test|kiln\.example\.org|[a-z]+\.example\.org)/);
 });
 
-it("has every call and every code, and no link that leads nowhere", () => {
+it("contains every call and code, and no broken link", () => {
   const ids = [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
   const links = [...html.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
 
@@ -28,7 +28,7 @@ it("has every call and every code, and no link that leads nowhere", () => {
   expect(links.filter((id) => !ids.includes(id))).toEqual([]);
 });
 
-it("shows of a call what it takes, answers and refuses", () => {
+it("shows a call's parameters, answers and errors", () => {
   const call = /<article id="addPackage">.*?<\/article>/s.exec(html)?.[0] ?? "";
 
   expect(call).toContain("/appliances/{appliance_id}/cmd/add_package");
@@ -38,7 +38,7 @@ it("shows of a call what it takes, answers and refuses", () => {
   expect(call).toContain('href="#error-invalid_repository_id"');
 });
 
-it("is also there for programs", async () => {
+it("is also available as OpenAPI", async () => {
   const document = await (await visit("/api/openapi.json")).json<{ servers: { url: string }[]; paths: object }>();
 
   expect(document.servers).toEqual([{ url: "https://kiln.test" }]);

@@ -19,7 +19,7 @@ describe("GET /user/show_api_key", () => {
   it.each([
     ["the password", () => "correct horse"],
     ["the current key", (tux: Client) => tux.apiKey],
-  ])("shows the key, and nothing else in its span, to who has %s", async (_what, secret) => {
+  ])("shows the key alone in its span to a user with %s", async (_what, secret) => {
     const tux = await signedIn();
 
     const answer = await visit(path, { headers: basic(tux, secret(tux)) });
@@ -32,9 +32,9 @@ describe("GET /user/show_api_key", () => {
   });
 
   it.each([
-    ["nothing", undefined],
+    ["no credentials", undefined],
     ["a wrong password", "wrong"],
-  ])("challenges who has %s, in a realm of its own", async (_what, secret) => {
+  ])("asks for credentials from a user with %s", async (_what, secret) => {
     const tux = await signedIn();
 
     const answer = await visit(path, secret ? { headers: basic(tux, secret) } : {});
@@ -44,7 +44,7 @@ describe("GET /user/show_api_key", () => {
     expect(await answer.text()).not.toContain(tux.apiKey);
   });
 
-  it("lets nothing foreign run in it and nobody frame it", async () => {
+  it("allows no foreign content and no framing", async () => {
     const tux = await signedIn();
 
     const { headers } = await visit(path, { headers: basic(tux, tux.apiKey) });
@@ -59,7 +59,7 @@ describe("GET /user/show_api_key", () => {
 });
 
 describe("POST /user/show_api_key", () => {
-  it("makes a new key, shows it, and kills the old one at once", async () => {
+  it("makes and shows a new key, and revokes the old one immediately", async () => {
     const tux = await signedIn();
 
     const answer = await renew(tux, formTokenIn(await openPage(tux)));
@@ -75,7 +75,7 @@ describe("POST /user/show_api_key", () => {
     expect(keyIn(await (await visit(path, { headers: basic(tux, apiKey) })).text())).toEqual([apiKey]);
   });
 
-  it("refuses a form without its token, with another account's, and one that was used", async () => {
+  it("refuses a missing or used form token and another account's", async () => {
     const [tux, eve] = [await signedIn(), await signedIn()];
     const foreign = formTokenIn(await openPage(eve));
 
@@ -88,7 +88,7 @@ describe("POST /user/show_api_key", () => {
   });
 
   it.each([{ "sec-fetch-site": "cross-site" }, { origin: "https://evil.test" }])(
-    "refuses a form of another site: %o",
+    "refuses a form from another site: %o",
     async (headers) => {
       const tux = await signedIn();
       const formToken = formTokenIn(await openPage(tux));
@@ -98,7 +98,7 @@ describe("POST /user/show_api_key", () => {
     },
   );
 
-  it("tells a browser in a page why it refuses", async () => {
+  it("explains a refusal to a browser in a page", async () => {
     const tux = await signedIn();
 
     const answer = await renew(tux, "stale", { accept: "text/html,*/*" });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 const download = (headers: Record<string, string> = {}, method = "GET") => visit(path, { method, headers });
 
 describe("GET download", () => {
-  it("answers the whole file without credentials, as a file to keep", async () => {
+  it("returns the whole file without credentials, as an attachment", async () => {
     const answer = await download();
 
     expect([answer.status, answer.statusText]).toEqual([200, "OK"]);
@@ -36,7 +36,7 @@ describe("GET download", () => {
     ["bytes=2-4", "bytes 2-4/10", "234"],
     ["bytes=7-", "bytes 7-9/10", "789"],
     ["bytes=-1", "bytes 9-9/10", "9"],
-  ])("answers the range %s", async (range, contentRange, expected) => {
+  ])("returns the range %s", async (range, contentRange, expected) => {
     const answer = await download({ range });
 
     expect(answer.status).toBe(206);
@@ -45,13 +45,13 @@ describe("GET download", () => {
     expect(await answer.bytes()).toEqual(bytesOf(expected));
   });
 
-  it("answers 416 with the size to a range behind the end", async () => {
+  it("answers 416 with the size for a range after the end", async () => {
     const answer = await download({ range: "bytes=10-" });
 
     expect([answer.status, answer.headers.get("content-range")]).toEqual([416, "bytes */10"]);
   });
 
-  it("answers 304 to who has it already", async () => {
+  it("answers 304 if the client already has the file", async () => {
     const etag = `"${sha256(image)}"`;
 
     for (const ifNoneMatch of [etag, `"other", W/${etag}`, "*"]) {
@@ -61,7 +61,7 @@ describe("GET download", () => {
     expect((await download({ "if-none-match": '"other"' })).status).toBe(200);
   });
 
-  it("answers a range only of the very same file", async () => {
+  it("returns a range only of the same file", async () => {
     const same = await download({ range: "bytes=2-4", "if-range": `"${sha256(image)}"` });
     const other = await download({ range: "bytes=2-4", "if-range": '"other"' });
 
@@ -71,19 +71,19 @@ describe("GET download", () => {
   it.each([
     ["name", () => path.replace(result.fileName, "other.tar.gz")],
     ["token", () => path.replace(/download\/[^/]+/, "download/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")],
-  ])("answers 404 to another %s", async (_what, other) => {
+  ])("answers 404 for another %s", async (_what, other) => {
     expect((await visit(other())).status).toBe(404);
   });
 });
 
 describe("HEAD download", () => {
-  it("answers the headers alone", async () => {
+  it("returns only the headers", async () => {
     const answer = await download({}, "HEAD");
 
     expect([answer.status, answer.headers.get("content-length"), await answer.text()]).toEqual([200, "10", ""]);
   });
 
-  it("answers the headers of a range", async () => {
+  it("returns the headers of a range", async () => {
     const answer = await download({ range: "bytes=0-0" }, "HEAD");
 
     expect([answer.status, answer.headers.get("content-length")]).toEqual([206, "1"]);
@@ -91,7 +91,7 @@ describe("HEAD download", () => {
 });
 
 describe("GET repositories", () => {
-  it("hands out the files that the operator put there", async () => {
+  it("serves the operator's files", async () => {
     const put = await visit("/admin/repositories/tiny/main/repodata/repomd.xml", {
       method: "PUT",
       headers: { authorization: "Bearer test-admin-secret" },

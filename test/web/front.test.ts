@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { visit } from "../support/client.ts";
 
-it("says what the service is and where the key and the API are", async () => {
+it("describes the service and links to the key and the API", async () => {
   const answer = await visit("/");
 
   expect(answer.status).toBe(200);
@@ -21,7 +21,7 @@ it("has an icon", async () => {
   expect(icon.headers.get("content-type")).toMatch(/^image\/svg/);
 });
 
-it("lets browsers keep its files for ever, under names that change with them", async () => {
+it("lets browsers cache its files forever, under names with a hash", async () => {
   const html = await (await visit("/")).text();
   const style = /<link rel="stylesheet" href="([^"]+)"/.exec(html)?.[1] ?? "";
 

@@ -7,7 +7,7 @@ import { objectOf, runningDrive, startDrive } from "../support/testdrives.ts";
 const text = { "content-type": "text/plain" };
 
 describe("the web server of a testdrive's guest", () => {
-  it("is asked by the agent, and answers in a sandbox", async () => {
+  it("is reached through the agent, and answers in a sandbox", async () => {
     const drive = await webDrive(await signedIn());
 
     const page = visit(`${drive.web}a/b?c=d%20e`);
@@ -34,7 +34,7 @@ describe("the web server of a testdrive's guest", () => {
     });
   });
 
-  it("hears of no cookie, no credentials and no origin, and its own cookies and policies go nowhere", async () => {
+  it("gets no cookie, credentials or origin; its own are dropped", async () => {
     const drive = await webDrive(await signedIn());
 
     const headers = { cookie: "a=b", authorization: "Basic eDp5", referer: "https://kiln.test/x", accept: "text/css" };
@@ -50,7 +50,7 @@ describe("the web server of a testdrive's guest", () => {
     expect(answer.headers.get("access-control-allow-origin")).toBe("*");
   });
 
-  it("gets what a form of its sandboxed page sends, as it is", async () => {
+  it("gets the form data of its sandboxed page unchanged", async () => {
     const drive = await webDrive(await signedIn());
 
     const headers = { "content-type": "application/x-www-form-urlencoded", origin: "null" };
@@ -65,14 +65,14 @@ describe("the web server of a testdrive's guest", () => {
     expect([body, again.status, (await page).status]).toEqual(["a=1&b=2", 410, 410]);
   });
 
-  it("shows what a guest has coded as it is", async () => {
+  it("passes an encoded body on unchanged", async () => {
     const drive = await webDrive(await signedIn());
     const coded = await new Response(new Blob(["plain"]).stream().pipeThrough(new CompressionStream("gzip"))).bytes();
 
     const page = visit(drive.web);
     await drive.guestSays({ headers: { "content-encoding": "gzip", "content-length": String(coded.length) } }, coded);
 
-    // The client decodes it, once.
+    // The client decodes it once.
     expect(await (await page).text()).toBe("plain");
   });
 
@@ -81,7 +81,7 @@ describe("the web server of a testdrive's guest", () => {
     ["next", "a/next"],
     ["http://10.0.2.15/there", "there"],
     ["..//up", "/up"],
-  ])("keeps a redirect to %s inside", async (location, inside) => {
+  ])("keeps a redirect to %s within the guest", async (location, inside) => {
     const drive = await webDrive(await signedIn());
 
     const page = visit(`${drive.web}a/b`, { redirect: "manual" });
@@ -91,7 +91,7 @@ describe("the web server of a testdrive's guest", () => {
   });
 
   it.each(["https://evil.test/", "//evil.test/", "http://10.0.2.2/", "javascript:alert(1)"])(
-    "does not send visitors to %s",
+    "does not redirect visitors to %s",
     async (location) => {
       const drive = await webDrive(await signedIn());
 
@@ -115,7 +115,7 @@ describe("the web server of a testdrive's guest", () => {
     expect([(await unchanged).status, await (await unchanged).text()]).toEqual([304, ""]);
   });
 
-  it("lets a page without an origin ask its own server", async () => {
+  it("lets a page without an origin send requests to its own server", async () => {
     const drive = await webDrive(await signedIn());
 
     const headers = { origin: "null", "access-control-request-method": "PUT" };
@@ -127,7 +127,7 @@ describe("the web server of a testdrive's guest", () => {
     ]);
   });
 
-  it("leads to its root, so that relative links are right", async () => {
+  it("redirects to its root, so that relative links are right", async () => {
     const drive = await webDrive(await signedIn());
 
     const answer = await visit(drive.web.slice(0, -1) + "?q", { redirect: "manual" });
@@ -135,7 +135,7 @@ describe("the web server of a testdrive's guest", () => {
     expect([answer.status, answer.headers.get("location")]).toEqual([308, `${drive.web}?q`]);
   });
 
-  it("refuses what it cannot pass on", async () => {
+  it("refuses requests that it cannot pass on", async () => {
     const drive = await webDrive(await signedIn());
 
     const answers = await Promise.all([
@@ -148,7 +148,7 @@ describe("the web server of a testdrive's guest", () => {
     expect(answers.map(({ status }) => status)).toEqual([400, 413, 400, 400]);
   });
 
-  it("is not there without a network, for a wrong token or id, and by the page's token", async () => {
+  it("answers 404 without a network and for a wrong token", async () => {
     const tux = await signedIn();
     const [drive, plain] = [await webDrive(tux), await startDrive(tux)];
     const pageToken = drive.page.split("/").at(-1);
@@ -167,7 +167,7 @@ describe("the web server of a testdrive's guest", () => {
     expect((await visit(`/testdrive/${drive.id}/${token}`)).status).toBe(404);
   });
 
-  it("is gone with its session", async () => {
+  it("answers 410 after its session", async () => {
     const drive = await webDrive(await signedIn());
     await objectOf(drive).stop();
 
@@ -177,7 +177,7 @@ describe("the web server of a testdrive's guest", () => {
     expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
   });
 
-  it("has a link on the testdrive's page, where there is a network", async () => {
+  it("is linked on the testdrive's page if there is a network", async () => {
     const tux = await signedIn();
     const [drive, plain] = [await webDrive(tux), await runningDrive(tux)];
 

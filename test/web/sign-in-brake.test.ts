@@ -1,4 +1,4 @@
-/** Many wrong passwords and keys, from outside. */
+/** Many wrong passwords and keys, sent to the whole service. */
 import { env } from "cloudflare:workers";
 import { expect, describe, it } from "vitest";
 import { checkPasswordOrKey } from "#domain/accounts/account";
@@ -8,7 +8,7 @@ import { signedIn, visit, type Client } from "../support/client.ts";
 import { readXml } from "../support/xml.ts";
 
 let addresses = 0;
-/** One that no other test has. */
+/** An address that no other test uses. */
 const newAddress = () => `198.51.100.${++addresses}`;
 
 interface Asked {
@@ -38,63 +38,63 @@ const inTurn = async (count: number, one: (n: number) => Promise<number>): Promi
 };
 const countOf = (status: number, all: number[]) => all.filter((one) => one === status).length;
 
-/** The limit counts by the minutes of the clock, so a run over the end of one may take twice as many. */
-async function untilBraked(limit: number, one: (n: number) => Promise<number>): Promise<void> {
+/** The limit counts per clock minute, so a run across the end of a minute may allow twice as many. */
+async function untilLimited(limit: number, one: (n: number) => Promise<number>): Promise<void> {
   for (let n = 0; n < 2 * limit + 2; n += 1) if ((await one(n)) === 429) return;
   throw new Error("everything was tried");
 }
 
-/** Wrong keys until the next one is refused untried. */
-const brake = ({ username }: Pick<Client, "username">, from: string): Promise<void> =>
-  untilBraked(10, (n) => statusOf(username, { secret: `wrong ${n}`, from }));
+/** Sends wrong keys until one is refused without a check. */
+const reachLimit = ({ username }: Pick<Client, "username">, from: string): Promise<void> =>
+  untilLimited(10, (n) => statusOf(username, { secret: `wrong ${n}`, from }));
 
 describe("wrong passwords and keys", () => {
   it.each([
     ["the page of the key", page, "one after the other"],
     ["the API", "/api/v2/user/account", "one after the other"],
-    ["the API", "/api/v2/user/account", "all at once"],
-    ["the list of appliances", "/api/v1/user/appliances", "all at once"],
-  ])("are tried some ten times in a minute at %s (%s, %s)", async (_where, path, how) => {
+    ["the API", "/api/v2/user/account", "at the same time"],
+    ["the list of appliances", "/api/v1/user/appliances", "at the same time"],
+  ])("are checked about ten times a minute at %s (%s, %s)", async (_where, path, how) => {
     const { username } = await signedIn();
     const from = newAddress();
     const one = (n: number) => statusOf(username, { secret: `wrong ${n}`, from, path });
 
-    const all = how === "all at once" ? await Promise.all([...Array(40).keys()].map(one)) : await inTurn(40, one);
+    const all = how === "at the same time" ? await Promise.all([...Array(40).keys()].map(one)) : await inTurn(40, one);
 
     expect(countOf(401, all)).toBeGreaterThan(0);
-    expect(countOf(401, all)).toBeLessThan(25); // ten, or twenty over the end of a minute, and those in progress
+    expect(countOf(401, all)).toBeLessThan(25); // ten, or twenty across the end of a minute, plus those in progress
     expect(countOf(401, all) + countOf(429, all)).toBe(40);
   });
 
-  it("are tried a hundred times for all accounts together", async () => {
+  it("are checked a hundred times for all accounts together", async () => {
     const from = newAddress();
     let tried = 0;
-    await untilBraked(100, (n) => statusOf(`nobody-${(tried = n)}`, { secret: "wrong", from }));
+    await untilLimited(100, (n) => statusOf(`nobody-${(tried = n)}`, { secret: "wrong", from }));
 
     expect(tried).toBeGreaterThanOrEqual(100);
     expect(await statusOf("nobody", { secret: "wrong", from: newAddress() })).toBe(401);
   });
 
-  it("count for the network of an IPv6 address", async () => {
+  it("count per network of an IPv6 address", async () => {
     const tux = await signedIn();
-    await untilBraked(10, (n) => statusOf(tux.username, { secret: "wrong", from: `[2001:db8:7:1::${n + 1}]` }));
+    await untilLimited(10, (n) => statusOf(tux.username, { secret: "wrong", from: `[2001:db8:7:1::${n + 1}]` }));
     expect(await statusOf(tux.username, { secret: tux.apiKey, from: "[2001:db8:7:2::1]" })).toBe(200);
   });
 
-  it("count for the address that connects, whatever the client says", async () => {
+  it("count per connecting address, whatever the client claims", async () => {
     const { username } = await signedIn();
     const from = newAddress();
-    await untilBraked(10, (n) => {
+    await untilLimited(10, (n) => {
       const claimed = `203.0.113.${n}`;
       const headers = { "x-forwarded-for": claimed, "cf-connecting-ip": claimed, "x-real-ip": claimed };
       return statusOf(username, { secret: `wrong ${n}`, from, headers });
     });
   });
 
-  it("are refused with the time to wait: a document for programs, a page for people", async () => {
+  it("are refused with a wait time, as XML or a page", async () => {
     const tux = await signedIn();
     const from = newAddress();
-    await brake(tux, from);
+    await reachLimit(tux, from);
 
     for (const path of ["/api/v1/user/account", "/api/v2/user/account", page]) {
       const answer = await ask(tux.username, { secret: "wrong", from, path });
@@ -111,27 +111,27 @@ describe("wrong passwords and keys", () => {
 });
 
 describe("valid credentials", () => {
-  it("pass from every other address while somebody tries keys of the account", async () => {
+  it("are accepted from other addresses while one guesses keys", async () => {
     const tux = await signedIn();
     const from = newAddress();
-    await brake(tux, from);
+    await reachLimit(tux, from);
 
     expect(await statusOf(tux.username, { secret: tux.apiKey, from: newAddress() })).toBe(200);
     expect(await statusOf(tux.username, { secret: "correct horse", from: newAddress(), path: page })).toBe(200);
     expect(await statusOf(tux.username, { secret: tux.apiKey, from })).toBe(429);
   });
 
-  it("that were used before pass from the very address, and another account's too", async () => {
+  it("that were used before are accepted from the guessing address", async () => {
     const [tux, rhea] = [await signedIn(), await signedIn()];
     const from = newAddress();
     expect(await statusOf(tux.username, { secret: tux.apiKey, from })).toBe(200);
-    await brake(tux, from);
+    await reachLimit(tux, from);
 
     expect(await statusOf(tux.username, { secret: tux.apiKey, from })).toBe(200);
     expect(await statusOf(rhea.username, { secret: rhea.apiKey, from })).toBe(200);
   });
 
-  it("never count, however many come", async () => {
+  it("never count towards the limit", async () => {
     const tux = await signedIn();
     const from = newAddress();
     const cold = await Promise.all(
@@ -141,7 +141,7 @@ describe("valid credentials", () => {
     expect(new Set([...cold, ...later])).toEqual(new Set([200]));
   });
 
-  it("are refused once the key was renewed", async () => {
+  it("are refused after the key was renewed", async () => {
     const tux = await signedIn();
     const from = newAddress();
     expect(await statusOf(tux.username, { secret: tux.apiKey, from })).toBe(200);
@@ -152,7 +152,7 @@ describe("valid credentials", () => {
 });
 
 describe("hashes", () => {
-  it("are as many for a name that no account has as for one with a wrong password", async () => {
+  it("take as many computations for an unknown name as a known one", async () => {
     const tux = await signedIn();
     const hashed: string[] = [];
     const check = (username: string) =>
@@ -174,10 +174,10 @@ describe("hashes", () => {
     expect(unknown).toBe(known);
   });
 
-  it("are not made for what is refused", async () => {
+  it("are not computed for refused attempts", async () => {
     const tux = await signedIn();
     const address = newAddress();
-    await brake(tux, address);
+    await reachLimit(tux, address);
     let hashes = 0;
     const given = { username: tux.username, key: "wrong", address };
     const checked = checkPasswordOrKey(openDatabase(env.DB), env, given, async () => {
@@ -188,7 +188,7 @@ describe("hashes", () => {
     expect(hashes).toBe(0);
   });
 
-  it("are made one at a time, and refused when many wait", async () => {
+  it("are computed one at a time, and refused if many wait", async () => {
     let [atOnce, most, made] = [0, 0, 0];
     const hash = async () => {
       most = Math.max(most, ++atOnce);

@@ -15,7 +15,7 @@ import {
 import { expectError } from "../support/xml.ts";
 
 describe("a testdrive's page", () => {
-  it("shows its screen, its actions and the VNC address, and runs a script that is there", async () => {
+  it("shows its screen, actions and VNC address, and loads its script", async () => {
     const { id, page, vnc } = await startDrive(await signedIn());
 
     const answer = await visit(page);
@@ -32,13 +32,13 @@ describe("a testdrive's page", () => {
     for (const path of [script, style]) expect((await env.ASSETS.fetch(`https://kiln.test${path}`)).status).toBe(200);
   });
 
-  it("says that there is no VNC address where the agent has none", async () => {
+  it("says that there is no VNC address if the agent has none", async () => {
     const { page } = await startDrive(await signedIn(), null);
 
     expect(await (await visit(page)).text()).toContain("has no address for VNC clients");
   });
 
-  it.each(["", "/state", "/socket"])("is not there for a wrong token or id (%s)", async (call) => {
+  it.each(["", "/state", "/socket"])("answers 404 for a wrong token or id (%s)", async (call) => {
     const [drive, other] = [await startDrive(await signedIn()), await startDrive(await signedIn())];
     const token = other.page.split("/").at(-1);
 
@@ -47,7 +47,7 @@ describe("a testdrive's page", () => {
     await expectError(await visit(`/testdrive/999999/${token}${call}`), 404, "unknown_error");
   });
 
-  it("tells a browser in a page that it is not there, with the same protection", async () => {
+  it("answers 404 to a browser as a page, with the same headers", async () => {
     const answer = await visit("/testdrive/1/wrong", { headers: { accept: "text/html" } });
 
     expect(answer.status).toBe(404);
@@ -55,7 +55,7 @@ describe("a testdrive's page", () => {
     expect(await answer.text()).toContain("There is no testdrive at this URL.");
   });
 
-  it("tells how the session is", async () => {
+  it("reports the state of the session", async () => {
     const drive = await startDrive(await signedIn());
     expect(await statusOf(drive)).toEqual({ state: "preparing", message: "", secondsLeft: null, viewers: 0 });
     const control = await openControl(drive);
@@ -74,7 +74,7 @@ describe("a testdrive's page", () => {
     browser.socket.close();
   });
 
-  it("takes a viewer before the machine is ready, who is then the first to see it", async () => {
+  it("accepts a viewer before the machine is ready", async () => {
     const drive = await startDrive(await signedIn());
     const control = await openControl(drive);
     const { browser, agent } = await joinedPair({ ...drive, control });
@@ -86,7 +86,7 @@ describe("a testdrive's page", () => {
     browser.socket.close();
   });
 
-  it("refuses a socket from a page of another site and one that is no WebSocket", async () => {
+  it("refuses a socket from another site, and a plain request", async () => {
     const { page } = await runningDrive(await signedIn());
 
     await expectError(await dial(`${page}/socket`, { origin: "https://evil.test" }), 403, "access_denied");

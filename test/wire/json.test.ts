@@ -11,7 +11,7 @@ describe("writeJson", () => {
       { id: 4711, expired: false, version: "0.0.1", size: 0 },
     ],
     ["writes a root that is a text", "version", "2.0", "2.0"],
-    ["leaves out what is undefined", "appliance", { id: 1, parent: undefined }, { id: 1 }],
+    ["omits undefined fields", "appliance", { id: 1, parent: undefined }, { id: 1 }],
     ["writes success as an empty object", "success", {}, {}],
     [
       "writes moments in ISO 8601",
@@ -19,21 +19,26 @@ describe("writeJson", () => {
       { created_at: new Date("2012-03-01T17:02:09.500Z") },
       { created_at: "2012-03-01T17:02:09Z" },
     ],
-    ["nests", "build", { checksum: { md5: "ab" } }, { checksum: { md5: "ab" } }],
+    ["writes nested objects", "build", { checksum: { md5: "ab" } }, { checksum: { md5: "ab" } }],
     ["makes an array of a list", "builds", arrayOf("build", [{ id: 1 }, { id: 2 }]), [{ id: 1 }, { id: 2 }]],
     ["makes an array of an empty list", "status", { issues: plainListOf("issue", []) }, { issues: [] }],
     ["makes an array of a counted list", "users", new XmlList("user", ["tux"], { count: 1 }), ["tux"]],
-    ["makes an array of an element that may repeat", "set", { template: [{ id: 1 }] }, { template: [{ id: 1 }] }],
-    ["makes an array of an element that may repeat and does not", "set", { template: [] }, { template: [] }],
+    ["makes an array of a repeatable element", "set", { template: [{ id: 1 }] }, { template: [{ id: 1 }] }],
+    ["makes an array of a repeatable element that is absent", "set", { template: [] }, { template: [] }],
     [
-      "puts attributes beside a text",
+      "puts attributes next to a text",
       "rpm",
       { checksum: marked({ type: "md5" }, "ab") },
       { checksum: { type: "md5", value: "ab" } },
     ],
-    ["puts no attributes beside a text", "software", { package: [marked({}, "vim")] }, { package: [{ value: "vim" }] }],
     [
-      "puts attributes beside fields",
+      "keeps the object form for a text without attributes",
+      "software",
+      { package: [marked({}, "vim")] },
+      { package: [{ value: "vim" }] },
+    ],
+    [
+      "puts attributes next to fields",
       "software",
       marked({ type: "array", appliance_id: 7 }, { package: ["vim"] }),
       { appliance_id: 7, package: ["vim"] },
@@ -51,7 +56,7 @@ describe("writeJson", () => {
     expect(text.endsWith("}\n")).toBe(true);
   });
 
-  it("puts what a list says of itself beside it", () => {
+  it("puts a list's attributes next to it", () => {
     const text = writeJson("rpms", arrayOf("rpm", [{ id: 1 }], { base_system: "tiny-1.0" }));
 
     expect(JSON.parse(text)).toEqual({ base_system: "tiny-1.0", rpms: [{ id: 1 }] });

@@ -12,7 +12,7 @@ const refusalOf = (document: string): string => {
 };
 
 describe("readXml", () => {
-  it("gives elements with attributes, children in order and text", () => {
+  it("returns elements with attributes, children in order, and text", () => {
     const root = readXml(`<?xml version="1.0"?>
       <!-- a list --><software type="array" n='1'>
         <package version="1.0-1">vim</package><pattern>x11</pattern><package/></software>`);
@@ -47,20 +47,20 @@ describe("readXml", () => {
   });
 
   it.each([
-    ["nothing", ""],
+    ["an empty document", ""],
     ["text alone", "hello"],
     ["an element that is not closed", "<a><b></a>"],
     ["an element that is cut off", "<a><b>"],
     ["two roots", "<a/><b/>"],
     ["the same root twice", "<a/><a/>"],
-    ["text behind the root", "<a/>b"],
+    ["text after the root", "<a/>b"],
     ["text before a last comment", "<a/>b<!-- c -->"],
     ["text before the root", "b<a/>"],
     ["a DOCTYPE", "<!DOCTYPE a><a/>"],
     ["an entity bomb", '<!DOCTYPE a [<!ENTITY b "bb"><!ENTITY c "&b;&b;">]><a>&c;</a>'],
     ["a DOCTYPE in lower case", "<!doctype a><a/>"],
-    ["an entity that nobody declared", "<a>&nbsp;</a>"],
-    ["an ampersand that is none", "<a>b & c</a>"],
+    ["an undeclared entity", "<a>&nbsp;</a>"],
+    ["a bare ampersand", "<a>b & c</a>"],
     ["a reference to no character", "<a>&#0;</a>"],
     ["a reference to half a character", "<a>&#xD800;</a>"],
     ["a reference beyond all characters", "<a>&#x110000;</a>"],
@@ -69,7 +69,7 @@ describe("readXml", () => {
     ["an element called constructor", "<a><constructor/></a>"],
     ["an attribute called __proto__", '<a __proto__="b"/>'],
     ["an attribute twice", '<a b="1" b="2"/>'],
-    ["depth", `${"<a>".repeat(100)}${"</a>".repeat(100)}`],
+    ["deep nesting", `${"<a>".repeat(100)}${"</a>".repeat(100)}`],
     ["very many elements", `<a>${"<b/>".repeat(60_000)}</a>`],
     ["very much text", `<a>${"b".repeat(maxXmlBytes)}</a>`],
   ])("refuses %s as invalid_xml", (_, document) => {

@@ -10,7 +10,7 @@ describe("writeXml", () => {
     );
   });
 
-  it("writes lists with their attributes, and an empty one as two tags", () => {
+  it("writes lists with their attributes, and an empty list as two tags", () => {
     expect(writeXml("builds", arrayOf("build", [{ id: 1 }]))).toBe(
       '<builds type="array">\n  <build>\n    <id>1</id>\n  </build>\n</builds>\n',
     );
@@ -20,11 +20,11 @@ describe("writeXml", () => {
     );
   });
 
-  it("writes success as the clients know it", () => {
+  it("writes success as clients expect it", () => {
     expect(writeXml("success", {})).toBe("<success></success>\n");
   });
 
-  it("repeats an element for an array and leaves out what is undefined", () => {
+  it("repeats an element for an array and omits undefined fields", () => {
     expect(writeXml("set", { name: "mono", website: undefined, template: [{ id: 1 }, { id: 2 }] })).toBe(
       "<set>\n  <name>mono</name>\n  <template>\n    <id>1</id>\n  </template>\n  <template>\n    <id>2</id>\n  </template>\n</set>\n",
     );
@@ -36,13 +36,13 @@ describe("writeXml", () => {
     );
   });
 
-  it("shows moments as the strict Java client reads them", () => {
+  it("writes times in the format of the strict Java client", () => {
     expect(writeXml("created_at", new Date("2012-03-01T17:02:09.500Z"))).toBe(
       "<created_at>2012-03-01 17:02:09 UTC</created_at>\n",
     );
   });
 
-  it("drops characters that XML cannot hold and keeps line breaks and emoji", () => {
+  it("drops characters that XML cannot contain; keeps line breaks and emoji", () => {
     expect(writeXml("script", "a\u0000\u001b[1m\n\tb\ud800 😀")).toBe("<script>a[1m\n\tb 😀</script>\n");
   });
 });

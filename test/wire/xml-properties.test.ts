@@ -4,7 +4,7 @@ import { WireFault } from "#wire/fault";
 import { readXml, type XmlNode } from "#wire/read-xml";
 import { marked, writeXml, type XmlFields, type XmlValue } from "#wire/xml";
 
-/** What a document says, whatever writes or reads it. */
+/** The content of a document, independent of how it is written or read. */
 interface Element {
   name: string;
   attributes: [string, string][];
@@ -12,11 +12,11 @@ interface Element {
   children: Element[];
 }
 
-// The reader refuses names that every object has.
+// The reader refuses property names that every object has.
 const known = new Set(["__proto__", "constructor", "prototype", "hasOwnProperty", "toString", "valueOf"]);
 const name = fc.stringMatching(/^[A-Za-z_][\w.-]{0,8}$/).filter((one) => !known.has(one));
 
-/** Also what XML cannot hold, and what looks like XML. */
+/** Includes characters that XML cannot contain, and text that looks like XML. */
 const text = fc.oneof(
   fc.string({ unit: "binary" }),
   fc.string({ unit: "grapheme" }),
@@ -57,9 +57,9 @@ const viewOf = ({ attributes, text, children }: Element): XmlValue =>
 const fieldsOf = (children: Element[]): XmlFields =>
   Object.fromEntries(children.map((child) => [child.name, viewOf(child)]));
 
-/** Characters that XML 1.0 has no way to write, and halves of pairs. */
+/** Characters that XML 1.0 cannot represent, and unpaired surrogates. */
 const unwritable = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu;
-// Every reader of XML takes a carriage return for the end of a line.
+// Every XML reader normalizes a carriage return to a line end.
 const written = (one: string) => one.replace(unwritable, "").replace(/\r\n?/g, "\n");
 
 const expected = ({ name, attributes, text, children }: Element): unknown => ({
@@ -76,8 +76,8 @@ const read = ({ name, attributes, text, children }: XmlNode): unknown => ({
   children: children.map(read),
 });
 
-describe("what is written", () => {
-  it("is read back: names, attributes, texts of all scripts, the order of elements", () => {
+describe("a written document", () => {
+  it("reads back with the same names, attributes, texts and order", () => {
     fc.assert(
       fc.property(element(4), (root) => {
         expect(read(readXml(writeXml(root.name, viewOf(root))))).toEqual(expected(root));
@@ -87,7 +87,7 @@ describe("what is written", () => {
   });
 });
 
-/** Reads what may be nonsense; answers whether it was a document. Anything but `invalid_xml` fails the test. */
+/** Reads a possibly invalid document; returns whether it was valid. Anything but `invalid_xml` fails the test. */
 function isDocument(text: string): boolean {
   try {
     readXml(text);
@@ -104,8 +104,8 @@ const marks = ["]]>", "<![CDATA[", "<!--", "-->", "<?xml", "?>", "<!DOCTYPE a", 
 const characters = ["&#x", "&#65;", "&#xD800;", "&lt;", "\uFEFF", "\ud800"];
 const pieces = [...signs, ...tags, ...marks, ...characters];
 
-describe("nonsense", () => {
-  it("made of pieces of XML is refused as invalid_xml, or is a document", () => {
+describe("an invalid document", () => {
+  it("made of pieces of XML is refused as invalid_xml, or is valid", () => {
     const soup = fc.array(fc.constantFrom(...pieces), { maxLength: 30 }).map((all) => all.join(""));
 
     fc.assert(
@@ -125,7 +125,7 @@ describe("nonsense", () => {
     );
   });
 
-  it("that is a document cut off is refused", () => {
+  it("that is cut off is refused", () => {
     fc.assert(
       fc.property(element(3), fc.nat(), (root, at) => {
         const whole = writeXml(root.name, viewOf(root)).trimEnd();
@@ -135,7 +135,7 @@ describe("nonsense", () => {
     );
   });
 
-  it("that is a document with a character too many is refused, or is a document", () => {
+  it("with an extra character is refused, or is valid", () => {
     fc.assert(
       fc.property(element(3), fc.nat(), fc.constantFrom(...pieces), (root, at, piece) => {
         const whole = writeXml(root.name, viewOf(root));

@@ -1,6 +1,6 @@
 import type { ImageFacts } from "#kiwi/facts";
 
-/** The smallest appliance: every other one says more. */
+/** The smallest appliance; tests add to it. */
 export const plain: ImageFacts = {
   name: "Kiosk",
   title: "Kiosk",

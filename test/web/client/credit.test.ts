@@ -3,7 +3,7 @@ import { creditProtocol, creditWindowBytes, maxFrameBytes } from "#contract/inde
 import * as page from "../../../src/web/client/credit.ts";
 
 describe("CreditCount", () => {
-  it("asks for the protocol of the contract", () => {
+  it("uses the contract's protocol name", () => {
     expect(page.creditProtocol).toBe(creditProtocol);
   });
 

@@ -18,7 +18,7 @@ describe("wordsFor", () => {
     [status("running"), "connected", "Connected"],
     [status("running"), "lost", "Connection lost. Trying again …"],
     [status("ended", "You stopped it."), "lost", "Ended: You stopped it."],
-  ])("says of %o and a screen that is %s: %s", (session, screen, text) => {
+  ])("for %o with a screen %s shows: %s", (session, screen, text) => {
     expect(wordsFor(session, screen).text).toBe(text);
   });
 });
