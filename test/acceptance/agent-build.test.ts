@@ -17,8 +17,8 @@ import { configScript } from "#kiwi/config-script";
 import { buildHere, sampleDistribution, serveDistribution } from "./support/local-build.ts";
 import { resolvedTiny } from "./support/resolved-tiny.ts";
 
-// The agent's own code runs the real KIWI on the sample distribution; there is no Worker but a server of its files. A disk and
-// a network tree have the same packages: each is built from nothing, and once more from the root that the other one left.
+// The agent's own code runs the real KIWI on the sample distribution. There is no Worker, only a server of its files. The disk
+// and the network tree have the same packages: each is built from nothing, and again from the root that the other one left.
 
 const distribution = sampleDistribution();
 const signal = new AbortController().signal;
@@ -40,26 +40,26 @@ async function frozen(imageType: Type): Promise<FrozenInput> {
   return { ...input, description: { ...input.description, "config.sh": configScript([]) } };
 }
 
-/** What is left of a build when its image is gone. */
+/** What remains of a build without its image. */
 interface Built {
   input: FrozenInput;
   installed: InstalledPackage[];
   rawSize: number;
-  /** Every name of its root, with what it is. */
+  /** Every path of its root, with its attributes. */
   root: Map<string, FileEntry>;
   packed: PackedImage;
-  /** As the programs of a stranger see them. */
+  /** Seen by programs that are not Kiln's. */
   packedSha256: string;
   packedNames: string[];
   /** The end of its first sector, and its files. */
   disk: { boot: string; files: string } | undefined;
   phases: Phase[];
   lines: string[];
-  /** The archive of the root that it was made of. */
+  /** The archive of the root that it was made from. */
   archive: string | undefined;
 }
 
-/** Keeps what a build prepares, or takes what another one has prepared. */
+/** Stores the root that a build prepares, or uses one that another build has stored. */
 async function joined(roots: PreparedRoots, input: FrozenInput): Promise<RootShare> {
   const workDir = join(state.path, crypto.randomUUID());
   mkdirSync(workDir);
@@ -87,7 +87,7 @@ async function made(imageType: Type, rootOf: Type): Promise<Built> {
   };
   return await buildIn(input, options, async (built, workDir) => {
     const store = await writeFileStore(built.root, { dir: workDir, signal });
-    // Packing takes it away.
+    // Packing deletes it.
     const isDisk = imageType === "oem";
     const disk = isDisk
       ? { boot: bytesAt(built.image, 510, 2).toString("hex"), files: tools("7z", "l", built.image) }
@@ -111,7 +111,7 @@ async function made(imageType: Type, rootOf: Type): Promise<Built> {
 
 const builds = new Map<string, Promise<Built>>();
 
-/** Each is made when a test first wants it, for all that look at it. */
+/** Built when a test first needs it, then shared by all tests. */
 function builtOnce(imageType: Type, rootOf: Type): Promise<Built> {
   const found = builds.get(`${imageType} of ${rootOf}`) ?? made(imageType, rootOf);
   builds.set(`${imageType} of ${rootOf}`, found);
@@ -134,14 +134,14 @@ function bytesAt(file: string, position: number, length: number): Buffer {
   return bytes;
 }
 
-/** An index is gzip members of lines, one entry each, and a table behind them. */
+/** An index is gzip members of lines, one entry each, followed by a table. */
 function entriesOf(index: string): Map<string, FileEntry> {
   const lines = gunzipSync(readFileSync(index)).toString().split("\n");
   const entries = lines.filter((line) => line.startsWith('{"path"')).map((line) => FileEntry.parse(JSON.parse(line)));
   return new Map(entries.map((entry) => [entry.path, withoutPlace(entry)]));
 }
 
-/** Where a content lies in the store depends on those before it. */
+/** A content's offset in the store depends on the files before it. */
 const withoutPlace = (entry: FileEntry): FileEntry => (entry.type === "f" ? { ...entry, offset: 0, length: 1 } : entry);
 
 function differing(one: Map<string, FileEntry>, other: Map<string, FileEntry>): string[] {
@@ -159,7 +159,7 @@ async function expectNothingLeft(): Promise<void> {
 }
 
 describe("a KIWI run by the agent", () => {
-  it("makes a bootable disk with the package inside, and packs it as NAME/NAME.raw", async () => {
+  it("makes a bootable disk with the package, packed as NAME/NAME.raw", async () => {
     const disk = await fromNothing("oem");
 
     expect(differenceOf(disk.input.packages, disk.installed)).toBeUndefined();
@@ -175,7 +175,7 @@ describe("a KIWI run by the agent", () => {
     expect(disk.lines.join("\n")).toContain("Tiny main has signed packages");
   });
 
-  it("says why packages that do not fit together cannot be installed", async () => {
+  it("explains why conflicting packages cannot be installed", async () => {
     const input = await frozen("oem");
     const packages = input.packages.filter(({ name }) => name !== "libgreet");
 
@@ -188,11 +188,11 @@ describe("a KIWI run by the agent", () => {
     await expectNothingLeft();
   });
 
-  it("leaves no process, mount or loop device when it is stopped while packages are installed", async () => {
+  it("leaves nothing when it is stopped while packages are installed", async () => {
     await expectStopped(/Installing: kernel-default/, await frozen("oem"));
   });
 
-  it("leaves none either when the disk is attached to a loop device, which the next build gets without old partitions", async () => {
+  it("leaves no loop device or partitions when stopped with one", async () => {
     await fromNothing("oem");
     const input = await frozen("oem");
     using share = await joined(await rootsOf("oem"), input);
@@ -213,9 +213,9 @@ async function expectStopped(moment: RegExp, input: FrozenInput, share?: RootSha
   await expectNothingLeft();
 }
 
-// Decisions 28 and 29: two builds of one frozen input, and a root that was prepared for another format.
-describe("the same input built twice, from nothing and from the root of another format", () => {
-  it("as a disk has the same files, by name, owner, mode and content", async () => {
+// Decisions 28 and 29: two builds of one frozen input, one of them from a root prepared for another format.
+describe("one input built from nothing and from another format's root", () => {
+  it("gives a disk with the same files, owners, modes and contents", async () => {
     const [full, shared] = [await fromNothing("oem"), await fromOther("oem")];
 
     expect([full.archive, shared.archive]).toEqual([undefined, expect.any(String)]);
@@ -226,7 +226,7 @@ describe("the same input built twice, from nothing and from the root of another 
     expect(differing(full.root, shared.root)).toEqual([]);
   });
 
-  it("for booting from a network is the same file to download, byte for byte", async () => {
+  it("gives the same network tree, byte for byte", async () => {
     const [full, shared] = [await fromNothing("net"), await fromOther("net")];
 
     expect([full.archive, shared.archive]).toEqual([undefined, expect.any(String)]);

@@ -7,7 +7,7 @@ import { loginPrompt, startSession } from "./support/session.ts";
 import { until } from "./support/service.ts";
 import { sharedService } from "./support/shared-service.ts";
 
-// Builds that end otherwise than with the image that most people want.
+// Unusual builds: another architecture, a cancelled build, and one that cannot start.
 
 let tux: Person;
 beforeAll(async () => {
@@ -20,8 +20,8 @@ const cloned = async (params: { arch?: string } = {}) =>
 const startBuild = async (applianceId: string): Promise<string> =>
   (await tux.rest.call("POST", "/running_builds", { appliance_id: applianceId, image_type: "oem" })).build.id;
 
-describe("a clone made as the specification's default says, without an architecture", () => {
-  it("is of i586, resolves, builds and boots", async () => {
+describe("a clone without an architecture", () => {
+  it("is for i586, resolves, builds and boots", async () => {
     const appliance = await cloned();
     expect(appliance.arch).toBe("i586");
     const buildId = await startBuild(appliance.id);
@@ -30,7 +30,7 @@ describe("a clone made as the specification's default says, without an architect
     const { software_map: map } = await tux.rest.call("GET", installed, { build_id: buildId });
     const packages = [map.repository].flat().flatMap(({ software }) => software.package);
     expect(new Set(packages.map((one) => one["@arch"]))).toEqual(new Set(["i586", "noarch"]));
-    // With a network it makes no snapshot, which would boot it once more.
+    // With a network the agent makes no snapshot, which would boot it again.
     const session = await startSession(tux, { build_id: buildId, network: "on" });
     expect(session.serial()).toMatch(loginPrompt);
     expect(session.serial()).toContain("-686 "); // Debian's name of its 32-bit kernel
@@ -38,13 +38,13 @@ describe("a clone made as the specification's default says, without an architect
   });
 });
 
-/** Where the agent makes a build, at whatever attempt; other files' builds have theirs beside it. */
+/** The work directories of a build, for any attempt. Other test files' builds have theirs next to them. */
 const workDirs = (buildId: string) =>
   readdirSync(join(tux.stateDir, "agent", "work")).filter((name) => name.startsWith(`build-${buildId}-`));
 
 const loopFiles = () => execFileSync("losetup", ["--list", "--output", "BACK-FILE"]).toString();
 
-describe("a build in the middle", () => {
+describe("a build in progress", () => {
   it("is cancelled within seconds and leaves nothing on the host", async () => {
     const buildId = await startBuild((await cloned({ arch: "x86_64" })).id);
     await until("KIWI is at work", 120, async () => {
@@ -64,7 +64,7 @@ describe("a build in the middle", () => {
     for (const text of [readFileSync("/proc/self/mounts", "utf8"), loopFiles()]) expect(text).not.toContain(workDir);
   });
 
-  it("does not begin while a package does not exist, and says so", async () => {
+  it("does not start while a package does not exist, and explains it", async () => {
     const { id } = await cloned({ arch: "x86_64" });
     const params = { name: "no-such-package" };
     const { success } = await tux.rest.call("POST", `/appliances/${id}/cmd/add_package`, params);

@@ -11,7 +11,7 @@ import { foreignRepository, listed, selectSoftware, uploadOwnNote, type Listed }
 import { newPerson, type Person } from "./support/person.ts";
 import { sharedService } from "./support/shared-service.ts";
 
-// One appliance with something in every field, and software from everywhere: built once, read in the image, booted once.
+// One appliance with a value in every field and software from every source: built once, inspected, and booted once.
 
 const keyFile = new URL("../fixtures/repodata/signed/stranger.key", import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), "kiln-configuration-"));
@@ -19,7 +19,7 @@ let tux: Person;
 let applianceId: string;
 let buildId: string;
 let disk: Disk;
-/** What the appliance would have without a ban. */
+/** The packages that the appliance would have without a ban. */
 let unbanned: Listed[];
 
 beforeAll(async () => {
@@ -77,7 +77,7 @@ async function configure(id: string): Promise<void> {
 const log = async (): Promise<string> => JSON.stringify((await tux.rest.call("GET", `/builds/${buildId}`)).build);
 
 describe("an image", () => {
-  it("holds the appliance's own files with their owners and modes, and no disabled one", async () => {
+  it("contains enabled overlay files with their owners and modes", async () => {
     expect(disk.read("/etc/kiosk/settings.conf")).toBe("counter = 7\n");
     expect(disk.stat("/etc/kiosk/settings.conf")).toMatch(/^0640 1234:/);
     expect(disk.stat("/usr/lib/kiosk $(x)/it's me")).toBe("04755 65534:65534");
@@ -99,7 +99,7 @@ describe("an image", () => {
     expect(disk.read("/etc/shadow")).toMatch(/^root:\$6\$/m);
   });
 
-  it("speaks its language and knows its place", () => {
+  it("has its language, keyboard and time zone", () => {
     expect(disk.read("/etc/locale.conf")).toBe("LANG=de_DE.UTF-8\n");
     expect(disk.read("/etc/vconsole.conf")).toBe("KEYMAP=de\n");
     expect(disk.link("/etc/localtime")).toBe("/usr/share/zoneinfo/Europe/Vienna");
@@ -108,7 +108,7 @@ describe("an image", () => {
     expect(disk.read("/etc/resolv.conf")).toBe("nameserver 10.11.12.2\nnameserver 10.11.12.3\n");
   });
 
-  it("says what it is, and how it would be installed", async () => {
+  it("contains its release file and its installation profile", async () => {
     const { appliance } = await tux.rest.call("GET", `/appliances/${applianceId}`);
     const tell = `eval "$1"; printf '%s\n' "$NAME" "$VERSION" "$DESCRIPTION" "$WEBSITE"`;
     const told = execFileSync("sh", ["-c", tell, "sh", disk.read("/etc/kiln-release")], { encoding: "utf8" });
@@ -116,16 +116,16 @@ describe("an image", () => {
     expect(disk.read("/autoinst.xml")).toBe("<profile/>");
   });
 
-  it("has the size of disk that is asked for", () => {
+  it("has the configured disk size", () => {
     expect(statSync(disk.file).size).toBe(700 * 2 ** 20);
   });
 
-  it("starts what is switched on, and has nothing of what is not", () => {
+  it("starts enabled autostarts and contains nothing that is disabled", () => {
     expect(disk.read("/usr/lib/kiln/autostarts/1.user")).toBe("clerk\n");
     expect(disk.read("/usr/lib/kiln/autostarts/2")).toBe("");
   });
 
-  it("trusts its keys, and no others", () => {
+  it("trusts exactly its own keys", () => {
     const database = disk.extract("/usr/lib/sysimage/rpm");
     const keys = execFileSync("rpm", ["--dbpath", database, "-qa", "gpg-pubkey", "--qf", "%{SUMMARY}\n"], {
       encoding: "utf8",
@@ -134,12 +134,12 @@ describe("an image", () => {
     expect(keys).toContain("tranger");
   });
 
-  it("has been through the build script, whose words are in the log", async () => {
+  it("went through the build script, whose output is logged", async () => {
     expect(disk.read("/etc/build-script-was-here")).toBe("as root in /, with kiosk7.example.org\n1\n");
     expect(await log()).toContain("the build script says hello");
   });
 
-  it("lacks what needs packages that are not selected, which its log says, once for each", async () => {
+  it("notes in its log, once each, what lacks packages", async () => {
     const notes = (await log()).match(/kiln: note: [^:]* is enabled: /g) ?? [];
     expect(notes.map((note) => /note: (?:a )?(.*) is enabled/.exec(note)?.[1])).toEqual([
       "Xen host mode",
@@ -148,7 +148,7 @@ describe("an image", () => {
     ]);
   });
 
-  it("keeps database passwords as verifiers alone, for root's eyes", () => {
+  it("stores database passwords as verifiers, readable only by root", () => {
     expect(disk.read("/usr/lib/kiln/databases/pgsql.sql")).toMatch(
       /ALTER ROLE "tickets" LOGIN PASSWORD 'SCRAM-SHA-256\$4096:/,
     );
@@ -156,12 +156,12 @@ describe("an image", () => {
     expect(disk.stat("/usr/lib/kiln/databases/pgsql.sql")).toBe("0600 0:0");
   });
 
-  it.each(["logo", "background"])("has the %s", (name) => {
+  it.each(["logo", "background"])("contains the %s", (name) => {
     expect(disk.stat(`/usr/share/kiln/${name}.png`)).toBe("0644 0:0");
     expect(disk.read(`/usr/share/kiln/${name}.png`)).toMatch(/^.PNG\r\n/);
   });
 
-  it("has the version that is asked for although there is a newer one", async () => {
+  it("contains the pinned version, although a newer one exists", async () => {
     expect(disk.read("/usr/share/hello/version")).toMatch(/^hello 1\.0/);
     const installed = await tux.rest.call("GET", `/appliances/${applianceId}/software/installed`, {
       build_id: buildId,
@@ -173,7 +173,7 @@ describe("an image", () => {
 
 const names = (of: readonly Listed[]): string[] => of.map(({ software }) => software.split(" ")[0] ?? "").toSorted();
 
-/** Name and version of all packages in the database that rpm has left in the image. */
+/** Name and version of all packages in the image's rpm database. */
 function inDatabase(): string[] {
   const query = ["--dbpath", disk.extract("/usr/lib/sysimage/rpm"), "-qa", "--qf", "%{NAME} %{VERSION}-%{RELEASE}\n"];
   const all = execFileSync("rpm", query, { encoding: "utf8" }).trim().split("\n");
@@ -181,26 +181,26 @@ function inDatabase(): string[] {
 }
 
 describe("the software of an image", () => {
-  it("is what was resolved, to the package, as rpm reports it and as its database has it", async () => {
+  it("is exactly what was resolved, according to rpm and its database", async () => {
     const installed = await listed(tux, applianceId, buildId);
     expect(installed).toEqual(await listed(tux, applianceId));
     expect(installed.map(({ software }) => software)).toEqual(inDatabase());
-    // The dependency of the own package, from a repository of the distribution.
+    // A dependency of the uploaded package, from a repository of the distribution.
     expect(installed.map(({ software }) => software)).toContain("hello 1.0-1");
   });
 
-  it("has the package of one's own", async () => {
+  it("includes the uploaded package", async () => {
     expect(disk.read("/usr/share/own-note/note")).toBe("made by own-note\n");
     expect((await listed(tux, applianceId, buildId)).map(({ software }) => software)).toContain("own-note 1.0-1");
   });
 
-  it("has the package out of a repository that the user imported, and says where it came from", async () => {
+  it("includes the package of a user-imported repository, with its source", async () => {
     expect(disk.read("/usr/share/foreign-note/note")).toBe("made by foreign-note\n");
     const expected = { repository: "Elsewhere", software: "foreign-note 1.0-1" };
     expect(await listed(tux, applianceId, buildId)).toContainEqual(expected);
   });
 
-  it("lacks what is banned, and has another package in its place for what needs it", async () => {
+  it("replaces a banned package with another provider", async () => {
     expect(names(unbanned)).toContain("webdemo-pro");
     expect(disk.read("/usr/share/webdemo-pro/version")).toBe("");
     expect(disk.read("/usr/share/webdemo/version")).toBe("webdemo 2.3-1\n");
@@ -209,14 +209,14 @@ describe("the software of an image", () => {
   });
 });
 
-describe("a machine that boots it", () => {
-  it("asks for its licence once, comes up as configured, and logs its user in", async () => {
+describe("a machine that boots the image", () => {
+  it("asks for its licence once, starts as configured, logs in", async () => {
     {
       await using guest = bootDisk(disk.file);
       expect(await guest.says("Do you accept this licence?", 800)).toContain(eula);
       await guest.type("what\nyes\n");
       const said = await guest.says("END\n", 800);
-      // The prompt may have followed already.
+      // The prompt may already have followed.
       expect(said.slice(0, said.indexOf("END\n"))).not.toContain("login:");
       const report = reportIn(said);
       expect(report).toContain("host=kiosk7.example.org\n");
@@ -232,7 +232,7 @@ describe("a machine that boots it", () => {
       await guest.says("Password:", 300);
       await guest.type("linux\n");
       await guest.says("bash-", 300);
-      // He logs in at the same time, at the other console.
+      // The user logs in at the same time, on the other console.
       const seen = "until grep -q tty /srv/clerk/login-seen; do sleep 1; done 2> /dev/null; cat /srv/clerk/login-seen";
       await guest.type(`id -Gn clerk; ${seen}; sync; poweroff -f\n`);
       await guest.says("tellers\nLOGIN clerk on /dev/tty1\n", 300);
@@ -249,7 +249,7 @@ describe("a machine that boots it", () => {
 const reportIn = (said: string): string => /REPORT\n([^]*)END\n/.exec(said)?.[1] ?? "";
 
 describe("a build script that fails", () => {
-  it("fails the build, and says so in one sentence", async () => {
+  it("fails the build with one clear sentence", async () => {
     const script =
       "<configuration><scripts><build><enabled>true</enabled><script>echo no &gt;&amp;2; exit 3</script></build></scripts><version>0.0.8</version></configuration>";
     await tux.send("PUT", `/appliances/${applianceId}/configuration`, { body: script });

@@ -15,7 +15,7 @@ import {
 } from "./support/dialect.ts";
 import { length, lines, type WireAnswer } from "./support/wire.ts";
 
-/** The calls that bring a document or a file, in the bytes of each client (wire.md §5.2). */
+/** Requests with a document or a file, in the exact bytes of each client (wire.md §5.2). */
 
 let dialect: Dialect;
 let ask: Dialect["ask"];
@@ -34,7 +34,7 @@ if (sampleFolder === undefined) throw new Error("KILN_SAMPLE_DISTRIBUTION names 
 const rpm = readFileSync(join(sampleFolder, "main/hello-lang-1.0-1.noarch.rpm"));
 const md5 = createHash("md5").update(rpm).digest("hex");
 
-/** The types under which documents come: declared, wrongly declared, and not at all. */
+/** How clients declare the type of a document: rightly, wrongly, or not at all. */
 const documentTypes: [string, string[]][] = [
   ["PySUSEStudio, Ruby's gem", [xmlType]],
   ["Python: another spelling", ["Content-type: application/xml; charset=UTF-8"]],
@@ -43,7 +43,7 @@ const documentTypes: [string, string[]][] = [
 ];
 
 describe("PUT software", () => {
-  it.each(documentTypes)("%s", async (_, headers) => {
+  it.each(documentTypes)("accepts %s", async (_, headers) => {
     const body = `<?xml version="1.0" encoding="UTF-8"?>
 <software type="array" appliance_id="${id}"><package>hello</package><patterns>base</patterns></software>`;
 
@@ -55,7 +55,7 @@ describe("PUT software", () => {
     );
   });
 
-  it("Qt: no body at all", async () => {
+  it("accepts Qt's empty body", async () => {
     const answer = await ask(`PUT ${appliance}/software`, { headers: [formType, "Content-Length: 0"] });
 
     expectDocument(answer, "HTTP/1.1 400 Bad Request invalid_xml");
@@ -63,7 +63,7 @@ describe("PUT software", () => {
 });
 
 describe("PUT repositories", () => {
-  it.each(documentTypes)("%s: what GET has answered", async (_, headers) => {
+  it.each(documentTypes)("accepts, as %s, what GET has answered", async (_, headers) => {
     const { text: body } = await ask(`GET ${appliance}/repositories`);
 
     const answer = await ask(`PUT ${appliance}/repositories/`, { headers: [...headers, length(body)], body });
@@ -74,7 +74,7 @@ describe("PUT repositories", () => {
 });
 
 describe("PUT configuration", () => {
-  it.each(documentTypes)("%s: what GET has answered", async (_, headers) => {
+  it.each(documentTypes)("accepts, as %s, what GET has answered", async (_, headers) => {
     const { text: body } = await ask(`GET ${appliance}/configuration`);
 
     const answer = await ask(`PUT ${appliance}/configuration`, { headers: [...headers, length(body)], body });
@@ -83,7 +83,7 @@ describe("PUT configuration", () => {
     expect(answer.text).toBe(body);
   });
 
-  it("curl -T: with a declaration, dashes and attributes", async () => {
+  it("accepts curl -T: an XML declaration, comments and attributes", async () => {
     const body = `<?xml version='1.0'?>\r\n<configuration class="Hash">\r\n  <name>Kiosk &#233;</name>\r\n</configuration>`;
 
     const answer = await ask(`PUT ${appliance}/configuration`, { headers: [length(body)], body });
@@ -93,7 +93,7 @@ describe("PUT configuration", () => {
   });
 });
 
-/** A form with a file, in the ways of several clients. */
+/** A form with a file, as various clients write it. */
 interface Form {
   type: string;
   body: Buffer;
@@ -158,14 +158,14 @@ async function expectRpm(answer: WireAnswer): Promise<void> {
 }
 
 describe("POST rpms", () => {
-  it.each(formNames)("%s", async (name) => {
+  it.each(formNames)("accepts %s", async (name) => {
     const { type, body } = formOf(name, rpm, { name: "base_system", value: "tiny-1.0" });
     const query = name.startsWith("PySUSEStudio") ? "" : "?base_system=tiny-1.0";
 
     await expectRpm(await ask(`POST /api/v2/user/rpms${query}`, { headers: [type, length(body)], body }));
   });
 
-  it("Qt: the file itself, which calls itself a form", async () => {
+  it("accepts Qt's raw file, which it declares as a form", async () => {
     const said = { headers: [formType, length(rpm)], body: rpm };
 
     await expectRpm(await ask("POST /api/v2/user/rpms?base_system=tiny-1.0", said));
@@ -175,7 +175,7 @@ describe("POST rpms", () => {
 describe("POST files", () => {
   const text = Buffer.from("port = 7000\n\u0000\r\n--6b002cc\r\n");
 
-  it.each(formNames)("%s", async (name) => {
+  it.each(formNames)("accepts %s", async (name) => {
     const { type, body } = formOf(name, text, { name: "owner", value: "root" });
     const query = `appliance_id=${id}&path=%2Fetc&filename=${encodeURIComponent(name.slice(0, 14))}&permissions=0755`;
 
@@ -188,7 +188,7 @@ describe("POST files", () => {
     expect(data.body).toEqual(text);
   });
 
-  it.each(documentTypes)("%s: the answer is sent back as a change", async (_, headers) => {
+  it.each(documentTypes)("accepts its own answer as a change, as %s", async (_, headers) => {
     const { type, body } = formOf("curl -F: dashes", text, { name: "owner", value: "root" });
     const query = `appliance_id=${id}&filename=${headers.length}-${headers.join("").length}`;
     const file = await ask(`POST /api/v2/user/files?${query}`, { headers: [type, length(body)], body });
@@ -205,15 +205,15 @@ describe("POST files", () => {
 describe("POST gpg_keys", () => {
   it.each<[string, (armour: string) => { query: string; headers: string[]; body: string }]>([
     [
-      "Ruby's gem: the key in the query, with an empty form",
+      "Ruby's gem: the key in the query, and an empty form",
       (armour) => ({ query: `&key=${encodeURIComponent(armour)}`, headers: [formType], body: "" }),
     ],
     [
       "Ruby's gem: a file without a name",
       (armour) => ({ query: "", headers: [rubyType], body: rubyForm(["file", armour]) }),
     ],
-    ["Qt: the key itself, which calls itself a form", (armour) => ({ query: "", headers: [formType], body: armour })],
-  ])("%s", async (name, sent) => {
+    ["Qt: the raw key, which it declares as a form", (armour) => ({ query: "", headers: [formType], body: armour })],
+  ])("accepts %s", async (name, sent) => {
     const { publicKey: armour } = await generateKey({ userIDs: [{ name }] });
     const { query, headers, body } = sent(armour);
 
@@ -226,7 +226,7 @@ describe("POST gpg_keys", () => {
 });
 
 describe("the logo", () => {
-  it.each(["POST", "PUT"])("Ruby's gem, the documentation: %s of a picture", async (method) => {
+  it.each(["POST", "PUT"])("accepts a %s of Ruby's gem and of the documentation", async (method) => {
     const picture = await ask("GET /api/v2/user/appliances/1/configuration/logo");
     expect([picture.status, picture.headers.get("content-type")]).toEqual([200, "image/png"]);
     const { type, body } = formOf("curl -F: dashes", picture.body, { name: "", value: "" });

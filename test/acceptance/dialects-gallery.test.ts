@@ -12,7 +12,7 @@ import {
 import { until } from "./support/service.ts";
 import { exchange, length, request, type Said } from "./support/wire.ts";
 
-/** Sharing and the gallery, in the bytes of each client (wire.md §2.5, §2.16, §5.2). */
+/** Sharing and the gallery, in the exact bytes of each client (wire.md §2.5, §2.16, §5.2). */
 
 let dialect: Dialect;
 let ask: Dialect["ask"];
@@ -35,7 +35,7 @@ beforeAll(async () => {
   });
 });
 
-/** A text, in the ways in which clients send one: whatever the type claims, it is no form. */
+/** Clients send a text under various types. Whatever the type claims, the text is not a form. */
 const text = "First *public* release & more=yes + 100%\n<b>Grüße</b> name=x";
 const shownText = "First *public* release &amp; more=yes + 100%\n&lt;b&gt;Grüße&lt;/b&gt; name=x";
 const texts: [string, Said][] = [
@@ -58,7 +58,7 @@ const nothing: [string, Said][] = [
 const withdraw = () => ask(`DELETE ${published}/version/0.0.1`);
 
 describe("publishing", () => {
-  it.each([...texts, ...nothing])("%s", async (_, said) => {
+  it.each([...texts, ...nothing])("accepts %s", async (_, said) => {
     const answer = await ask(`POST ${published}/version/0.0.1`, said);
 
     expectDocument(answer);
@@ -68,7 +68,7 @@ describe("publishing", () => {
     expect((await withdraw()).text).toBe("<success></success>\n");
   });
 
-  it("PySUSEStudio: a slash at the end, and no version at all", async () => {
+  it("accepts PySUSEStudio's trailing slash and missing version", async () => {
     expectDocument(await ask(`POST ${published}/version/0.0.1/`, { headers: [formType, length("x")], body: "x" }));
     for (const path of ["version", "version/"]) {
       const answer = await ask(`POST ${published}/${path}`, { headers: [formType, "Content-Length: 0"] });
@@ -79,12 +79,12 @@ describe("publishing", () => {
   });
 });
 
-describe("what is published", () => {
+describe("a publication", () => {
   beforeAll(async () => {
     expectDocument(await ask(`POST ${published}/version/0.0.1`, { headers: [formType, length(text)], body: text }));
   });
 
-  it.each([...texts, ...nothing])("gets other notes. %s", async (_, said) => {
+  it.each([...texts, ...nothing])("accepts new release notes from %s", async (_, said) => {
     const answer = await ask(`PUT ${published}/version/0.0.1`, said);
 
     expectDocument(answer);
@@ -110,7 +110,7 @@ describe("what is published", () => {
     const answer = await ask(`GET ${user}/gallery/appliances?${query}`, { headers: ["Accept: */*"] });
 
     expectDocument(answer);
-    // Other files may have published something too.
+    // Other test files may have published versions too.
     expect(answer.text).toMatch(
       /^<gallery>\n {2}<appliances count="\d+">\n {4}<pages>1<\/pages>\n {4}<current_page>1</,
     );
@@ -119,21 +119,21 @@ describe("what is published", () => {
 
   it.each<[string, string, Said]>([
     [
-      "Ruby's gem: the query, and again a form",
+      "Ruby's gem: the query, and the same in a form",
       "?rating=4",
       { headers: [rubyType, length(rubyForm(["rating", "4"]))], body: rubyForm(["rating", "4"]) },
     ],
     ["PySUSEStudio: the body", "", { headers: [formType, length("rating=4")], body: "rating=4" }],
-    ["Java's library: the query alone", "?rating=4", { headers: [javaAccept] }],
+    ["Java's library: only the query", "?rating=4", { headers: [javaAccept] }],
     ["Qt: the query and an empty form", "?rating=4", { headers: [formType, "Content-Length: 0"] }],
-  ])("is rated. %s", async (_, query, said) => {
+  ])("accepts a rating from %s", async (_, query, said) => {
     const answer = await ask(`POST ${published}/rating${query}`, said);
 
     expectDocument(answer);
     expect([answer.element("ratings"), answer.element("average_rating")]).toEqual(["1", "4.0"]);
   });
 
-  it.each(texts)("is commented on. %s", async (_, said) => {
+  it.each(texts)("accepts a comment from %s", async (_, said) => {
     const answer = await ask(`POST ${published}/comments`, said);
     expectDocument(answer);
     expect(answer.text).toContain(`<text>${shownText}</text>`);
@@ -143,24 +143,27 @@ describe("what is published", () => {
     expect(reply.text).toContain(`<parent_id>${parent}</parent_id>`);
   });
 
-  it("is not commented on by nothing, which PySUSEStudio sends", async () => {
+  it("refuses PySUSEStudio's empty comment", async () => {
     const answer = await ask(`POST ${published}/comments?parent=`, { headers: [formType, "Content-Length: 0"] });
 
     expectDocument(answer, "HTTP/1.1 400 Bad Request");
     expect(answer.element("code")).toBe("missing_parameter");
   });
 
-  it.each(["logo", "background", "background."])("shows its %s as PNG, whatever picture is asked for", async (name) => {
-    for (const accept of [javaAccept, "Accept: image/jpg", "Accept: application/xml"]) {
-      const answer = await ask(`GET ${published}/${name}`, { headers: [accept] });
-      expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "image/png"]);
-      expect(answer.body.subarray(1, 4).toString()).toBe("PNG");
-    }
-    const head = await ask(`HEAD ${published}/${name}`, {}, "HEAD");
-    expect([head.status, head.body.length]).toEqual([200, 0]);
-  });
+  it.each(["logo", "background", "background."])(
+    "shows its %s as PNG, whatever image type is requested",
+    async (name) => {
+      for (const accept of [javaAccept, "Accept: image/jpg", "Accept: application/xml"]) {
+        const answer = await ask(`GET ${published}/${name}`, { headers: [accept] });
+        expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "image/png"]);
+        expect(answer.body.subarray(1, 4).toString()).toBe("PNG");
+      }
+      const head = await ask(`HEAD ${published}/${name}`, {}, "HEAD");
+      expect([head.status, head.body.length]).toEqual([200, 0]);
+    },
+  );
 
-  it("is cloned by Java's library: the query, BASIC, and neither body nor length", async () => {
+  it("can be cloned by Java's library, without body or length", async () => {
     const headers = [`Authorization: BASIC ${dialect.credentials}`, "User-Agent: Java/1.7.0_51", javaAccept];
 
     expectDocument(
@@ -168,7 +171,7 @@ describe("what is published", () => {
     );
   });
 
-  it("is asked for its software without a version, and with an empty one", async () => {
+  it("lists its software without a version, and with an empty one", async () => {
     for (const query of ["", "?version=", "?version=0.0.1", "?"]) {
       const answer = await ask(`GET ${published}/software${query}`);
       expectDocument(answer);
@@ -183,9 +186,9 @@ describe("sharing", () => {
   it.each<[string, string, Said]>([
     ["Ruby's gem: an empty form", "odo", { headers: [formType, "Content-Length: 0"] }],
     ["the documentation's curl -XPOST", "odo", { headers: ["User-Agent: curl/7.21.3"] }],
-    ["Java's library: a name with its signs escaped", "%6Fdo", { headers: [javaAccept, xmlType] }],
-    ["Python 2: a slash at the end", "odo/", {}],
-  ])("%s", async (_, name, said) => {
+    ["Java's library: a percent-encoded name", "%6Fdo", { headers: [javaAccept, xmlType] }],
+    ["Python 2: a trailing slash", "odo/", {}],
+  ])("accepts %s", async (_, name, said) => {
     const added = await ask(`POST ${sharing()}/${name}`, said);
     expectDocument(added);
     expect(added.text).toContain('<read_users count="1">\n    <username>odo</username>');
@@ -197,11 +200,14 @@ describe("sharing", () => {
     );
   });
 
-  it.each(["nobody+at+all", "nobody%20at%20all", "%ff", "%00", ".."])("knows nobody called %s", async (name) => {
-    const answer = await ask(`POST ${sharing()}/${name}`, { headers: ["Content-Length: 0"] });
+  it.each(["nobody+at+all", "nobody%20at%20all", "%ff", "%00", ".."])(
+    "refuses an unknown user called %s",
+    async (name) => {
+      const answer = await ask(`POST ${sharing()}/${name}`, { headers: ["Content-Length: 0"] });
 
-    expectDocument(answer, answer.statusLine);
-    expect(answer.status).toBeGreaterThanOrEqual(400);
-    expect(answer.status).toBeLessThan(500);
-  });
+      expectDocument(answer, answer.statusLine);
+      expect(answer.status).toBeGreaterThanOrEqual(400);
+      expect(answer.status).toBeLessThan(500);
+    },
+  );
 });

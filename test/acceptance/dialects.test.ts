@@ -11,7 +11,7 @@ import {
 } from "./support/dialect.ts";
 import { exchange, length, request, type Said } from "./support/wire.ts";
 
-/** The calls with parameters, in the very bytes of each client that still makes them (wire.md §1.6, §5.2). */
+/** The calls with parameters, in the exact bytes of each client that still makes them (wire.md §1.6, §5.2). */
 
 let dialect: Dialect;
 let ask: Dialect["ask"];
@@ -26,7 +26,7 @@ beforeAll(async () => {
 describe("cloning an appliance", () => {
   const path = "/api/v2/user/appliances";
 
-  it("Ruby's gem: everything in the query and again in a multipart form", async () => {
+  it("accepts Ruby's gem: the query, and the same in a multipart form", async () => {
     const body = rubyForm(["name", "Kiosk + 1"], ["arch", "x86_64"], ["clone_from", "1"]);
     const query = "name=Kiosk%20%2B%201&arch=x86_64&clone_from=1";
     const headers = ["Accept: */*", rubyType, length(body)];
@@ -38,7 +38,7 @@ describe("cloning an appliance", () => {
     expect(answer.element("arch")).toBe("x86_64");
   });
 
-  it("PySUSEStudio: everything in the body, empty ones too", async () => {
+  it("accepts PySUSEStudio: everything in the body, with empty values", async () => {
     const body = "clone_from=1&name=Kiosk+2&arch=i686&version=";
     const headers = ["Accept-Encoding: identity", "Content-type: application/x-www-form-urlencoded", length(body)];
 
@@ -48,7 +48,7 @@ describe("cloning an appliance", () => {
     expect([answer.element("name"), answer.element("arch")]).toEqual(["Kiosk 2", "i586"]);
   });
 
-  it("Java's library: the query, BASIC, and neither body nor length", async () => {
+  it("accepts Java's library: the query, BASIC, no body, no length", async () => {
     const credentials = `Authorization: BASIC ${dialect.credentials}`;
     const headers = [credentials, "User-Agent: Java/1.7.0_51", javaAccept, "Connection: keep-alive"];
 
@@ -61,13 +61,13 @@ describe("cloning an appliance", () => {
     expect(answer.element("name")).toBe("Kiosk");
   });
 
-  it("the documentation's curl -XPOST: no length, no type", async () => {
+  it("accepts the documentation's curl -XPOST: no length, no type", async () => {
     const headers = ["User-Agent: curl/7.21.3", "Accept: */*"];
 
     expectDocument(await ask(`POST ${path}?clone_from=1`, { headers }));
   });
 
-  it("Qt: query and an empty form, empty values", async () => {
+  it("accepts Qt: the query and an empty form, with empty values", async () => {
     const headers = [formType, "Content-Length: 0", "Accept-Encoding: gzip", "Accept-Language: de-DE,en,*"];
 
     const answer = await ask(`POST ${path}?clone_from=1&name=&arch=`, { headers });
@@ -76,7 +76,7 @@ describe("cloning an appliance", () => {
     expect(answer.element("arch")).toBe("i586");
   });
 
-  it("Python 2: a slash at the end of every path", async () => {
+  it("accepts Python 2: a trailing slash on every path", async () => {
     const body = "clone_from=1&name=Slash";
 
     const answer = await ask("POST /api/v1/user/appliances/", { headers: [formType, length(body)], body });
@@ -94,7 +94,7 @@ describe("cloning an appliance", () => {
     expect((await ask(`POST ${path}`, { headers, body })).element("name")).toBe("Dashes");
   });
 
-  it("refuses what it cannot use, in two elements and nothing else", async () => {
+  it("answers invalid values with an error of exactly two elements", async () => {
     const answer = await ask(`POST ${path}?name=&arch=x86_64`, { headers: ["Content-Length: 0"] });
 
     expectDocument(answer, "HTTP/1.1 400 Bad Request");
@@ -106,7 +106,7 @@ describe("cloning an appliance", () => {
 
 describe("changing the selection", () => {
   it.each(["add_package", "remove_package", "ban_package", "unban_package"])(
-    "Ruby's gem: cmd/%s with the name twice",
+    "accepts Ruby's gem: cmd/%s with the name twice",
     async (command) => {
       const body = rubyForm(["name", "hello"]);
       const headers = ["Accept: */*", rubyType, length(body)];
@@ -118,7 +118,7 @@ describe("changing the selection", () => {
     },
   );
 
-  it("Ruby's gem: a name with pluses, and an empty form", async () => {
+  it("accepts Ruby's gem: a name with pluses, and an empty form", async () => {
     const path = `${appliance}/cmd/add_package?name=gcc-c%2B%2B&version=&repository_id=`;
 
     const answer = await ask(`POST ${path}`, { headers: [formType, "Content-Length: 0"] });
@@ -130,7 +130,7 @@ describe("changing the selection", () => {
     expect((await ask(`POST ${appliance}/cmd/remove_package?name=gcc-c%2B%2B`)).element("state")).toBe("changed");
   });
 
-  it("Python 2: DELETE takes a pattern away", async () => {
+  it("accepts Python 2: DELETE to remove a pattern", async () => {
     const body = "name=greeter";
     const added = await ask(`POST ${appliance}/cmd/add_pattern`, { headers: [formType, length(body)], body });
     expect(added.element("state")).toBe("changed");
@@ -138,7 +138,7 @@ describe("changing the selection", () => {
     expectDocument(await ask(`DELETE ${appliance}/cmd/remove_pattern/?name=greeter`));
   });
 
-  it("PySUSEStudio: repo_id in the body", async () => {
+  it("accepts PySUSEStudio: repo_id in the body", async () => {
     const { text } = await ask("GET /api/v2/user/repositories?base_system=&filter=");
     const body = `repo_id=${/<id>(\d+)<\/id>/.exec(text)?.[1]}`;
 
@@ -158,7 +158,7 @@ describe("starting a build", () => {
     ["suseviclient", "&force=1&image_type=oem", { headers: ["User-Agent: curl/7.21.3", "Accept: */*"] }],
     ["Qt", "&force=1&version=&image_type=&multi=0", { headers: [formType, "Content-Length: 0"] }],
     ["Ruby's gem with a form", "&force=true", { headers: [formType, "Content-Length: 0"] }],
-  ])("%s", async (_, parameters, said) => {
+  ])("accepts %s", async (_, parameters, said) => {
     const id = await dialect.cloned();
 
     const answer = await ask(`POST /api/v2/user/running_builds?appliance_id=${id}${parameters}`, said);
@@ -171,7 +171,7 @@ describe("starting a build", () => {
     expectDocument(await ask(`DELETE /api/v2/user/running_builds/${answer.element("id")}`));
   });
 
-  it("PySUSEStudio: in the body, with Python's True and the id that its bug sends", async () => {
+  it("accepts PySUSEStudio's body with True and a wrong id", async () => {
     const body = `appliance_id=${await dialect.cloned()}&force=True&version=&image_type=`;
     const answer = await ask("POST /api/v2/user/running_builds", { headers: [formType, length(body)], body });
     expectDocument(answer);
@@ -184,8 +184,8 @@ describe("starting a build", () => {
   });
 });
 
-describe("asking", () => {
-  it("Node's client and others: bare keys and a bare question mark", async () => {
+describe("reading", () => {
+  it("accepts bare keys and a bare question mark", async () => {
     for (const path of ["template_sets?", "template_sets?latest", "appliances?latest&", "account/?", "api_version"]) {
       expectDocument(await ask(`GET /api/v2/user/${path}`, { headers: ["Accept: application/xml"] }));
     }
@@ -204,7 +204,7 @@ describe("asking", () => {
     ["PUT /api/v2/user/testdrives", 400, "wrong_http_method"],
     ["POST /api/v2/user/testdrives?build_id=0", 400, "invalid_build_id"],
     ["POST /api/v2/user/repositories?url=&name=", 400, "missing_url"],
-  ])("%s is refused with %i %s", async (line, status, code) => {
+  ])("refuses %s with %i %s", async (line, status, code) => {
     const answer = await ask(line);
 
     expectDocument(answer, answer.statusLine);

@@ -10,7 +10,7 @@ import { restClient, type RestClient } from "./support/rest.ts";
 import { startService, until, type Service } from "./support/service.ts";
 import { openTcpProxy, type TcpProxy } from "./support/tcp-proxy.ts";
 
-// What can break while a build runs, breaks; the build ends with an image or with a reason, and the host is as before.
+// Everything that can break during a build breaks. The build ends with an image or with a reason, and the host is as before.
 
 const folder = mkdtempSync(join(tmpdir(), "kiln-faults-"));
 let service: Service;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   tux = restClient(service.ready());
   proxy = await openTcpProxy(service.ready().url);
   const token = readSecrets(service.stateDir).AGENT_TOKEN ?? "";
-  // Without a reserve, and without packages and roots of earlier builds: each build is to come through each stage.
+  // Without a disk reserve and without stored packages and roots, so that each build passes through every stage.
   const bare = { isolation: "none", minFreeGb: 0, packageCacheGb: 0, preparedGb: 0 };
   agent = new OwnAgent(folder, { url: proxy.url, token, ...bare }, 1200);
   await agent.start();
@@ -51,7 +51,7 @@ async function startBuild(): Promise<string> {
   return (await tux.call("POST", "/running_builds", asked)).build.id;
 }
 
-/** Waits for the line with which an attempt enters the phase; it may be over after a second. */
+/** Waits for the log line of an attempt's phase. A phase may be over after a second. */
 async function entered(buildId: string, phase: Phase, attempt = 1): Promise<void> {
   const endsAt = Date.now() + 120_000;
   while (!agent.logOf(buildId, attempt).includes(`Kiln: ${phase}`)) {
@@ -77,14 +77,14 @@ async function killAgentAt(buildId: string, phase: Phase, attempt: number): Prom
 async function killKiwiAt(buildId: string, phase: Phase): Promise<void> {
   await entered(buildId, phase);
   const [kiwi] = [...agent.processes()].find(([, words]) => /^\S*python\S* .*kiwi-ng /.test(words)) ?? [];
-  // Never 0, which would be this test itself and all that has started it.
+  // Never 0: that would kill this test and its parents.
   if (kiwi === undefined) throw new Error(`no KIWI among ${[...agent.processes().values()].join("\n")}`);
   process.kill(kiwi, "SIGKILL");
 }
 
-// A build may be begun three times, so it stands two of these.
+// A build may start three times, so it survives two kills.
 describe("a build that is killed twice", () => {
-  it("with its agent, while it is prepared and while its image is uploaded, is made by the next one", async () => {
+  it("succeeds after its agent was killed in two phases", async () => {
     const buildId = await startBuild();
 
     await killAgentAt(buildId, "Preparing the build", 1);
@@ -93,7 +93,7 @@ describe("a build that is killed twice", () => {
     await expectFinished(buildId, 3);
   });
 
-  it("with its KIWI, then with its agent while the image is created, is made, though its upload is cut in the middle of a part", async () => {
+  it("succeeds after KIWI and agent were killed and uploads broke", async () => {
     const before = proxy.cuts();
     const buildId = await startBuild();
 
@@ -109,7 +109,7 @@ describe("a build that is killed twice", () => {
 
 describe("a build whose disk is full", () => {
   it.each<Phase>(["Installing software", "Compressing the image"])(
-    "from %j on ends with that reason when it stays so",
+    "ends with that reason if it stays full from %j on",
     async (phase) => {
       const buildId = await startBuild();
       await entered(buildId, phase);
@@ -121,13 +121,13 @@ describe("a build whose disk is full", () => {
     },
   );
 
-  it("almost is stopped by an agent with a reserve, and made when there is room again, though the service was out of reach", async () => {
+  it("is stopped in time by an agent with a reserve, then retried", async () => {
     await agent.kill("SIGTERM");
     await agent.start({ KILN_AGENT_MIN_FREE_GB: "0.75" });
     const buildId = await startBuild();
     await entered(buildId, "Installing software");
 
-    // Less than a fifth of that, and more than it takes in the second between two looks.
+    // Less than a fifth of that, and more than the build writes in the second between two checks.
     agent.fillDisk(130);
     await until("the build is stopped", 60, () => agent.said.includes("a build is stopped for want of disk"));
     await until("the agent has no room", 60, () => agent.said.includes("no room for builds"));
@@ -144,8 +144,8 @@ describe("a build whose disk is full", () => {
   });
 });
 
-describe("a build whose repository is gone", () => {
-  it("says so", async () => {
+describe("a build whose repository is unreachable", () => {
+  it("reports it", async () => {
     proxy.cutAt({ pattern: /GET \/repositories\//, afterBytes: 0, times: Infinity });
     const buildId = await startBuild();
 

@@ -19,8 +19,8 @@ import { openViewer, tcpWire } from "./support/rfb.ts";
 import { watchSession } from "./support/session.ts";
 import { sharedService } from "./support/shared-service.ts";
 
-// The whole service with its agent: one version of an appliance in every format, as the specification's recipe says; the first
-// is made of nothing, the others of its root or its disk. What each is when it is started.
+// The whole service with its agent: one version of an appliance in every format, as the specification describes. The first is
+// built from nothing, the others from its root or its disk. Each is then started.
 
 const folder = mkdtempSync(join(tmpdir(), "kiln-formats-"));
 const others = ["xen", "ec2", "net", "iso", "oemiso"] as const;
@@ -33,7 +33,8 @@ const builds = new Map<Format, string>();
 beforeAll(async () => {
   tux = await newPerson(await sharedService("with-agent"), "formats");
   applianceId = (await tux.rest.call("POST", "/appliances", { clone_from: 1, arch: "x86_64" })).appliance.id;
-  // What network trees, media and installations need beside a disk's packages; without them their roots are others.
+  // The packages that network trees, media and installations need in addition to a disk's: without them, their roots would
+  // differ.
   const needed = ["hello", "syslinux", "dracut-kiwi-live", "dracut-kiwi-oem-dump", "dracut-kiwi-oem-repart"];
   for (const name of needed) await tux.rest.call("POST", `/appliances/${applianceId}/cmd/add_package`, { name });
   const first = await start({ image_type: "vmx" });
@@ -61,13 +62,13 @@ function buildOf(format: Format): string {
   return found;
 }
 
-/** What the agent itself says in a build's log. */
+/** The agent's own lines in a build's log. */
 async function wordsOf(format: Format): Promise<string[]> {
   const log = await tux.rest.file(`/running_builds/${buildOf(format)}/log`);
   return [...log.matchAll(/\| Kiln: (.*)/g)].map(([, words = ""]) => words);
 }
 
-/** Bytes, as the agent has told them to the Worker. */
+/** In bytes, as the agent has reported it to the Worker. */
 async function rawSizeOf(format: Format): Promise<number> {
   const difference = `/builds/${buildOf("vmx")}/difference`;
   const { difference: told } = await tux.rest.call("GET", difference, { to: buildOf(format) });
@@ -76,7 +77,7 @@ async function rawSizeOf(format: Format): Promise<number> {
 
 const downloads = new Map<Format, Promise<Downloaded>>();
 
-/** What people download, with all that its type promises. */
+/** A user's download of the format, after checking everything that its type promises. */
 function downloadOf(format: Format): Promise<Downloaded> {
   const found = downloads.get(format) ?? download(format);
   downloads.set(format, found);
@@ -91,7 +92,7 @@ async function download(format: Format): Promise<Downloaded> {
   return downloaded;
 }
 
-/** What a testdrive may be started of without a download: media and disks, but no tree for the network. */
+/** A testdrive can start media and disks from the cache, without a download; network trees cannot. */
 const isCached = (format: Format) => existsSync(join(tux.stateDir, "agent/cache", buildOf(format)));
 
 interface ListedPackage {
@@ -100,7 +101,7 @@ interface ListedPackage {
   release: string;
 }
 
-/** What rpm has found in the image, by name. */
+/** The packages that rpm found in the image, by name. */
 async function installedIn(format: Format): Promise<string[]> {
   const installed = `/appliances/${applianceId}/software/installed`;
   const { software_map: map } = await tux.rest.call("GET", installed, { build_id: buildOf(format) });
@@ -110,7 +111,7 @@ async function installedIn(format: Format): Promise<string[]> {
 }
 
 describe("several formats of one version", () => {
-  it("are made from one prepared root or disk, with the same packages", async () => {
+  it("share one prepared root or disk, and have the same packages", async () => {
     expect(await wordsOf("vmx")).toContain("Installing software");
     for (const format of ["xen", "ec2"] as const) {
       expect(await wordsOf(format)).toContain("the disk is the one of an earlier format of this version");
@@ -131,27 +132,27 @@ describe("several formats of one version", () => {
 });
 
 describe("vmx", () => {
-  it("is a VMDK that boots at IDE, and the machine around it", async () => {
+  it("is a VMDK that boots from IDE, with its machine description", async () => {
     expect(await serialOfVmdk(await downloadOf("vmx"))).toMatch(login);
   });
 });
 
 describe.each(["xen", "ec2"] as const)("%s", (format) => {
-  it("is a disk with BIOS boot code, and what its type has beside it", async () => {
+  it("is a disk with BIOS boot code and its type's extra files", async () => {
     await downloadOf(format);
     expect(isCached(format)).toBe(true);
   });
 });
 
 describe("net", () => {
-  it("is a tree whose kernel fetches its root over HTTP as its own PXE configuration says", async () => {
+  it("is a tree whose kernel fetches its root over HTTP", async () => {
     expect(await serialOfNetworkTree(await downloadOf("net"))).toMatch(login);
     expect(isCached("net")).toBe(false);
   });
 });
 
 describe("oemiso", () => {
-  it("is a medium that writes the appliance to a testdrive's blank disk, which then boots by itself", async () => {
+  it("is a medium that installs the appliance to a blank disk", async () => {
     const printed = await serialOfInstallation(await downloadOf("oemiso"));
     expect(printed).toContain("INSTALL-DONE");
     expect(printed).toMatch(login);
@@ -160,10 +161,10 @@ describe("oemiso", () => {
 });
 
 describe("iso", () => {
-  it("is a live medium with the package, which a testdrive boots", async () => {
+  it("is a live medium with the package, and boots in a testdrive", async () => {
     const { file } = await downloadOf("iso");
     expect(fileInMedium(file, "usr/share/hello/version")).toMatch(/^hello 1\.1/);
-    // With a network it makes no snapshot, which would boot it once more.
+    // With a network the agent makes no snapshot, which would boot it again.
     const params = { build_id: buildOf("iso"), network: "on" };
     const { testdrive } = await tux.rest.call("POST", "/testdrives", params);
     const session = await watchSession(tux.stateDir, testdrive);

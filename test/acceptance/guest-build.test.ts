@@ -29,14 +29,14 @@ import { resolvedTiny } from "./support/resolved-tiny.ts";
 import { until } from "./support/service.ts";
 import { diskSizeMb, expectVolumes, lvm, volumesRoot } from "./support/volumes.ts";
 
-// A whole agent, KIWI in a guest without hardware virtualisation, and a build script that has taken the guest over. The image is
-// of i586, whose programs the guest's kernel of 64 bit runs all the same, on a disk with volumes: this host's kernel needs no
-// device mapper. The other types are made of the root that the first one leaves.
+// A whole agent, KIWI in a guest without hardware virtualisation, and a build script that has taken over the guest. The image
+// is for i586, whose programs the guest's 64-bit kernel also runs, on a disk with volumes: this host's kernel needs no device
+// mapper. The other types are made from the root that the first build leaves.
 
 const distribution = sampleDistribution();
 const main = fileURLToPath(new URL("../../builder-agent/src/main.ts", import.meta.url));
 
-/** What media and network trees need is in each; and the older one of two versions. */
+/** Includes what media and network trees need, and the older of two versions. */
 const requests = ["hello = 1.0-1", "lvm2", "dracut-kiwi-live", "syslinux"];
 
 let state: Awaited<ReturnType<typeof temporaryDir>>;
@@ -53,7 +53,7 @@ afterAll(async () => {
   await state[Symbol.asyncDispose]();
 });
 
-/** Tiny Linux from mirrors on this host, with volumes where there is a disk, and with the hostile script. */
+/** Tiny Linux from mirrors on this host, with volumes if there is a disk, and with the hostile script. */
 async function inputFor(worker: FakeWorker, imageType: ImageType = "oem"): Promise<FrozenInput> {
   const facts = { users: [volumesRoot], diskSizeMb, ...(imageType === "oem" && { lvm }) };
   const input = await resolvedTiny(distribution, { imageType, arch: "i586", requests, facts });
@@ -65,7 +65,7 @@ function startAgent(worker: FakeWorker): AsyncDisposable & { said: () => string 
   const file = join(state.path, "agent.json");
   const own = { url: worker.url, token: agentToken, stateDir: join(state.path, "agent"), testdriveSlots: 0 };
   const allowHosts = [new URL(server.url).host];
-  // No isolation: "vm" is what an agent does by itself.
+  // No isolation setting: "vm" is the agent's default.
   writeFileSync(file, JSON.stringify({ ...own, accel: "tcg", buildDiskGb: 1, allowHosts }), { mode: 0o600 });
   const child = spawn(process.execPath, [main, "--config", file], { stdio: ["ignore", "ignore", "pipe"] });
   let said = "";
@@ -73,7 +73,7 @@ function startAgent(worker: FakeWorker): AsyncDisposable & { said: () => string 
   const gone = once(child, "exit");
   return {
     said: () => said,
-    // The next one finds the state directory locked while this one lives.
+    // While the old agent runs, the next one finds the state directory locked.
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");
       await gone;
@@ -81,7 +81,7 @@ function startAgent(worker: FakeWorker): AsyncDisposable & { said: () => string 
   };
 }
 
-/** Behind all other builds of this host, whose guests have other users then. */
+/** After all other builds of this host, so that the guests run as other users. */
 const buildsAfter = 5000;
 
 describe("a hostile build in a guest", { timeout: 1_500_000 }, () => {
@@ -102,7 +102,7 @@ describe("a hostile build in a guest", { timeout: 1_500_000 }, () => {
     return build;
   }
 
-  /** What the build came to, with all that its type promises. */
+  /** The result of a build, after checking everything that its type promises. */
   async function ended(build: FakeBuild, imageType: ImageType): Promise<GuestBuild> {
     await until("the build has ended", 1200, () => build.status !== "running" && build.status !== "queued");
     expect(build.failure, agent.said() + build.log.slice(-3000)).toBeNull();
@@ -120,7 +120,7 @@ describe("a hostile build in a guest", { timeout: 1_500_000 }, () => {
     return downloaded;
   }
 
-  it("makes the image, which boots from its volumes, and its scripts reach nothing of the host", async () => {
+  it("makes an image that boots, and its scripts cannot reach the host", async () => {
     const build = await queue("oem");
     const user = userOfBuild(build.claim.buildId);
 
@@ -143,18 +143,18 @@ describe("a hostile build in a guest", { timeout: 1_500_000 }, () => {
     expectCleanStore(build);
     expect(uploadedFile(build.artifacts.image).includes(secretWord)).toBe(false);
     await eventually("no process of the guest", () => processesOf(user).length === 0);
-    // The agent tidies up when the Worker has heard of the image.
+    // The agent cleans up after the Worker has accepted the image.
     await eventually("the work directory is gone", () => readdirSync(join(state.path, "agent/work")).length === 0);
     await expectVolumes(join(downloaded.folder, `${downloaded.name}.raw`));
   });
 
-  it("leaves a root that a network tree is made of, which starts over HTTP", async () => {
+  it("leaves a root for a network tree that boots over HTTP", async () => {
     const printed = await serialOfNetworkTree(await madeOfRoot("net"));
     expect(printed).toMatch(login);
     expect(printed).toContain("-686 "); // Debian's name of its 32-bit kernel
   });
 
-  it("leaves a root that a medium is made of, which boots", async () => {
+  it("leaves a root for a live medium that boots", async () => {
     const { file } = await madeOfRoot("iso");
     const printed = await serialOf(driveOf(file, { device: "ide-cd,bootindex=0", isReadOnly: true }), login);
     expect(printed).toMatch(login);
@@ -163,7 +163,7 @@ describe("a hostile build in a guest", { timeout: 1_500_000 }, () => {
 });
 
 describe("a build in a guest", () => {
-  it("ends with its agent, even when that is killed", { timeout: 600_000 }, async () => {
+  it("ends with its agent, even if the agent is killed", { timeout: 600_000 }, async () => {
     await using worker = await startFakeWorker({ buildsAfter });
     const build = worker.queueBuild(await inputFor(worker));
     const user = userOfBuild(build.claim.buildId);
@@ -179,7 +179,7 @@ describe("a build in a guest", () => {
     expect(readdirSync(join(state.path, "agent/work"))).toEqual([]);
   });
 
-  it("is the host's failure when its machine is killed", { timeout: 600_000 }, async () => {
+  it("is the host's fault if its machine is killed", { timeout: 600_000 }, async () => {
     await using worker = await startFakeWorker({ buildsAfter });
     const build = worker.queueBuild(await inputFor(worker));
     const user = userOfBuild(build.claim.buildId);
@@ -193,7 +193,7 @@ describe("a build in a guest", () => {
     await eventually("the work directory is gone", () => readdirSync(join(state.path, "agent/work")).length === 0);
   });
 
-  it("is gone at once when it is stopped", { timeout: 600_000 }, async () => {
+  it("ends immediately when it is stopped", { timeout: 600_000 }, async () => {
     const system = await openGuestSystem(join(state.path, "agent"));
     await using dir = await temporaryDir();
     const at = (name: string) => join(dir.path, name);

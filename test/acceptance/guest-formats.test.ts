@@ -8,9 +8,10 @@ import { fromDisk, fromRoot, guestBuilds, type GuestBuild } from "./support/gues
 import { expectShape, login, serialOfInstallation } from "./support/image-types.ts";
 import { startedBy } from "./support/uefi.ts";
 
-// One version in types of every kind, with the EFI boot loader: the root goes out of the first guest as an archive and into the
-// next, and the disk is made once for all containers. What installations need besides is in each, so that the root is one.
-// This host's kernel need not know the EFI system partition's file system, nor have the loader.
+// One version in types of every kind, with the EFI boot loader. The root leaves the first guest as an archive and enters the
+// next, and the disk is made once for all containers. Each type includes what installations need, so that all have the same
+// root. This host's kernel need not support the file system of the EFI system partition, and the host need not have the boot
+// loader.
 
 const requests = ["hello", "syslinux", "dracut-kiwi-oem-dump", "dracut-kiwi-oem-repart", "grub2-x86_64-efi"];
 const biosPartition = "21686148-6449-6E6F-744E-656564454649"; // UEFI specification 2.10, §5.3.3, and GRUB's manual
@@ -34,8 +35,8 @@ afterAll(() => builds[Symbol.asyncDispose]());
 
 const build = (imageType: ImageType) => builds.build({ imageType, requests });
 
-describe("in guests, of one version", () => {
-  it("vmx is made of nothing", async () => {
+describe("one version built in guests", () => {
+  it("builds vmx from nothing", async () => {
     first = await build("vmx");
     expectShape("vmx", first.downloaded);
     expect(first.words).toContain("Installing software");
@@ -44,7 +45,7 @@ describe("in guests, of one version", () => {
     expect(readdirSync(join(builds.stateDir, "prepared/disks"))).toHaveLength(1);
   });
 
-  it.each(["xen", "ec2"] as const)("%s is the disk of vmx in another container", async (imageType) => {
+  it.each(["xen", "ec2"] as const)("makes %s from the disk of vmx, in another container", async (imageType) => {
     const { downloaded, words, finished } = await build(imageType);
     expectShape(imageType, downloaded);
     expect(words).toContain(fromDisk);
@@ -53,7 +54,7 @@ describe("in guests, of one version", () => {
     disk = join(downloaded.folder, `${downloaded.name}.raw`);
   });
 
-  it("the disk boots by UEFI and by BIOS", async () => {
+  it("makes a disk that boots by UEFI and by BIOS", async () => {
     const { label, partitions } = tableOf(disk);
     expect(label).toBe("gpt");
     expect(partitions.map(({ type }) => type)).toEqual([biosPartition, systemPartition, expect.any(String)]);
@@ -67,7 +68,7 @@ describe("in guests, of one version", () => {
     }
   });
 
-  it("oemiso is made of vmx's root, and installs itself to a blank disk, which then boots", async () => {
+  it("makes oemiso from vmx's root, and it installs itself", async () => {
     const { downloaded, words, finished } = await build("oemiso");
     expectShape("oemiso", downloaded);
     expect(words).toEqual(expect.arrayContaining([fromRoot, "Creating the image"]));

@@ -20,7 +20,7 @@ const port = await freePort();
 const url = `http://127.0.0.1:${port}`;
 const doors: number[] = [];
 
-/** `npm start` without npm: its exit code is not that of what it ran. */
+/** `npm start` without npm, because npm does not pass on the exit code of what it ran. */
 function start(...options: string[]) {
   const door = spawn("node", ["scripts/start.mjs", "--state", state, "--port", String(port), ...options], {
     cwd: root,
@@ -36,7 +36,7 @@ function start(...options: string[]) {
       if (door.exitCode !== null) throw new Error(`the launcher ended with ${door.exitCode}:\n${output}`);
       return readReady(state);
     });
-  /** Everything of this start, as numbers; also what no longer stands below it is in there once asked for. */
+  /** All process ids of this start, including those that were listed once and have since lost their parent. */
   const tree = () => [pid, ...descendants(pid)];
   const launcher = () => Number(descendants(pid)[0]);
   return { door, exit, ready, tree, launcher, output: () => output };
@@ -76,7 +76,7 @@ describe("npm start", () => {
   afterEach(() => end(doors.filter(isAlive), 10_000));
   afterAll(() => rmSync(state, { recursive: true, force: true }));
 
-  it("starts a service, says where it is, and stops all of it at SIGTERM", async () => {
+  it("starts a service, prints its address, and stops at SIGTERM", async () => {
     const run = start("--no-agent");
     const ready = await run.ready();
     expect(ready).toEqual({ url, username: "tux", api_key: expect.stringMatching(/^\S{12,}$/), agent_pid: null });
@@ -98,7 +98,7 @@ describe("npm start", () => {
     expect([tree.filter(isAlive), marked(state), readReady(state)]).toEqual([[], [], undefined]);
   });
 
-  it("is ready after less than 5 s of a processor the second time, with the same account", async () => {
+  it("restarts in under 5 s of processor time, with the same account", async () => {
     const run = start("--no-agent");
     const ready = await run.ready();
     expect(processorSeconds(run.tree())).toBeLessThan(5);
@@ -107,13 +107,13 @@ describe("npm start", () => {
     expect(await run.exit).toBe(0);
   });
 
-  it.each(["door", "launcher"])("starts again after its %s was killed outright", async (which) => {
+  it.each(["door", "launcher"])("starts again after its %s was killed", async (which) => {
     const killed = start("--no-agent");
     await killed.ready();
     const tree = killed.tree();
     process.kill(which === "door" ? Number(killed.door.pid) : killed.launcher(), "SIGKILL");
     await killed.exit;
-    // At once: whatever is left must not stand in the way.
+    // Immediately: whatever is left must not block it.
     const again = start("--no-agent");
     await until("the summary is printed", 60, () => again.output().includes("Kiln is ready"));
     expect(await untilGone(tree, 1_000)).toBe(true);
@@ -122,7 +122,7 @@ describe("npm start", () => {
     expect(await again.exit).toBe(0);
   });
 
-  it("refuses a second service on the same state, and one on a taken port, and leaves the first one alone", async () => {
+  it("refuses a second service on its state or its port", async () => {
     const first = start("--no-agent");
     await first.ready();
     const sameState = start("--no-agent");
@@ -145,7 +145,7 @@ describe("npm start", () => {
     await first.exit;
   });
 
-  it("serves the operator's commands, and gives nothing of its storage away beside the Worker", async () => {
+  it("serves admin commands, and shares no storage", async () => {
     const run = start("--no-agent");
     await run.ready();
     const added = admin("account", "add", "ada", "--email", "ada@example.org", "--display-name", "Ada");
@@ -178,7 +178,7 @@ describe("npm start", () => {
     await run.exit;
   });
 
-  it("does a POST once under its Idempotency-Key, though workerd was killed between its work and its answer", async () => {
+  it("does a POST once, although workerd was killed before the answer", async () => {
     const run = start("--no-agent");
     const { username, api_key: apiKey } = await run.ready();
     await until("the templates are there", 60, () => run.output().includes("Kiln is ready"));
@@ -191,7 +191,7 @@ describe("npm start", () => {
         () => false,
         () => true,
       );
-    // Keeping the answer takes for ever.
+    // Storing the answer never ends.
     await order(`CREATE TRIGGER slow BEFORE UPDATE OF status ON idempotent_answers
       BEGIN SELECT count(*) FROM packages a, packages b, packages c, packages d, packages e, packages f; END`);
 
@@ -222,7 +222,7 @@ describe("npm start", () => {
     expect(await run.exit).toBe(0);
   });
 
-  it("starts its agent again when that was killed, and ends it with everything else", async () => {
+  it("restarts a killed agent, and stops it with the rest", async () => {
     const run = start();
     const before = await until("an agent runs", 120, () => readReady(state)?.agent_pid);
     process.kill(before, "SIGKILL");
@@ -237,7 +237,7 @@ describe("npm start", () => {
     expect([tree.filter(isAlive), isAlive(after), marked(state)]).toEqual([[], false, []]);
   });
 
-  it("starts no bare agent for a service that other machines reach, and says why", async () => {
+  it("starts no bare agent on a public address, and explains why", async () => {
     const run = start("--host", "0.0.0.0");
     expect((await run.ready()).agent_pid).toBeNull();
     await until("the summary is printed", 60, () => run.output().includes("Ctrl-C stops everything"));
@@ -246,7 +246,7 @@ describe("npm start", () => {
     await run.exit;
   });
 
-  it("keeps its secrets over all of this", () => {
+  it("keeps its secrets through all of this", () => {
     expect(Object.keys(readSecrets(state))).toHaveLength(6);
     expect(readFileSync(join(state, "worker.log"), "utf8")).not.toContain(readSecrets(state).ADMIN_SECRET);
   });

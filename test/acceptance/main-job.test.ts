@@ -15,15 +15,15 @@ import { until } from "./support/service.ts";
 import { startSession, watchSession, type Session } from "./support/session.ts";
 import { sharedService } from "./support/shared-service.ts";
 
-// One appliance and two people: built, looked at, published, tried in testdrives, changed there, built again, compared, taken
-// back. One build serves them all, so the tests are a story: each begins where the one before it has ended.
+// One appliance and two users: it is built, inspected, published, tried in testdrives, changed there, built again, compared,
+// and unpublished. One build serves all tests, so each test starts where the one before it ended.
 
 const folder = mkdtempSync(join(tmpdir(), "kiln-main-job-"));
 let tux: Person;
 let ada: Person;
 let applianceId: string;
 let first: string;
-/** What was told of the first build while it ran. */
+/** What the API reported while the first build ran. */
 let seen: RunningBuild[];
 let raw: string;
 
@@ -63,7 +63,7 @@ const imageFile = (buildId: string, path: string) =>
 const fileInDisk = (path: string) => execFileSync("7z", ["x", "-so", raw, path]).toString();
 
 describe("a built appliance", () => {
-  it("was honest about its progress", () => {
+  it("reported its progress honestly", () => {
     const percents = seen.map(({ percent }) => percent);
     expect(percents).toEqual(percents.toSorted((left, right) => left - right));
     expect(new Set(percents).size).toBeGreaterThan(4);
@@ -71,7 +71,7 @@ describe("a built appliance", () => {
     expect(seen.at(-1)).toEqual({ state: "finished", percent: 100, message: "Finished" });
   });
 
-  it("is a disk with what was asked for, whose files come back one by one, and whose manifest tells what it is made from", async () => {
+  it("is a disk with its files, which are readable one by one", async () => {
     expect(fileInDisk("usr/share/hello/version")).toMatch(/^hello 1\.1/);
     const passwd = fileInDisk("etc/passwd");
     expect(passwd).toMatch(/^root:/);
@@ -84,7 +84,7 @@ describe("a built appliance", () => {
     expect(manifest.extra_config.kiwi_version).toMatch(/^\d+\./);
   });
 
-  it("is found to be signed by this service, with what is in it, by the commands of the page on attestations", async () => {
+  it("passes the documented commands that verify its attestation", async () => {
     const { build } = await tux.rest.call("GET", `/builds/${first}`);
     const commands = verifyingCommands({ service: tux.ready.url, download: build.download_url });
     const said = execFileSync("bash", ["-e", "-c", commands], { cwd: mkdtempSync(join(folder, "verify-")) }).toString();
@@ -94,20 +94,20 @@ describe("a built appliance", () => {
   });
 });
 
-/** The addresses of all versions in the gallery. */
+/** The path of all versions in the gallery. */
 const versions = () => `/gallery/appliances/${applianceId}/version`;
 let copy: string;
 let published: string;
 
-/** All that a stranger sees of the published version. */
+/** Everything that another user sees of the published version. */
 const seenByAda = async () =>
   JSON.stringify([
     await ada.rest.call("GET", `/gallery/appliances/${applianceId}`),
     await ada.rest.call("GET", `/gallery/appliances/${applianceId}/software`, { version: "0.0.1" }),
   ]);
 
-describe("in the gallery", () => {
-  it("it is found, rated, commented on and cloned by another person", async () => {
+describe("in the gallery, it", () => {
+  it("is found, rated, commented on and cloned by another user", async () => {
     expect(await tux.say("POST", `${versions()}/0.0.1`, "First *public* release & more=yes")).toContain(
       "<release_notes>First *public* release &amp; more=yes</release_notes>",
     );
@@ -128,13 +128,13 @@ const running = async ({ rest }: Person): Promise<{ id: string }[]> =>
   [(await rest.call("GET", "/testdrives")).testdrives.testdrive ?? []].flat();
 const isOver = async ({ id }: Session) => (await running(tux)).every((other) => other.id !== id);
 
-/** How often the agent has said so of the first build. */
+/** How often the agent has logged this event for the first build. */
 function logged(event: string): number {
   const lines = readFileSync(join(tux.stateDir, "agent.log"), "utf8").split("\n");
   return lines.filter((line) => line.includes(` ${event} `) && new RegExp(`\\bbuildId=${first}\\b`).test(line)).length;
 }
 
-/** The first session: booted, and watched through the relay, the page and TCP, until everybody has left. */
+/** The first session: booted, and watched through the relay, the page and TCP, until all viewers leave. */
 async function watchedInAllWays(): Promise<{ session: Session; leftAt: number; endedAt: Promise<number> }> {
   const { testdrive } = await tux.rest.call("POST", "/testdrives", { build_id: first });
   const session = await watchSession(tux.stateDir, testdrive);
@@ -149,11 +149,11 @@ async function watchedInAllWays(): Promise<{ session: Session; leftAt: number; e
   viaTcp.close();
   const leftAt = Date.now();
   const endedAt = until("the session has ended", 90, () => isOver(session)).then(() => Date.now());
-  endedAt.catch(() => {}); // thrown where it is waited for
+  endedAt.catch(() => {}); // handled where it is awaited
   return { session, leftAt, endedAt };
 }
 
-/** The second one: of another person, from the snapshot of the first. */
+/** The second session: another user's, from the snapshot of the first. */
 async function triedByAda(bootSeconds: number): Promise<void> {
   const { gallery } = await ada.rest.call("POST", `/gallery/appliances/${applianceId}/testdrive`);
   const [found] = await running(ada);
@@ -178,9 +178,9 @@ function damageSnapshot(): void {
   truncateSync(state, Math.floor(statSync(state).size / 2));
 }
 
-/** Changes files in a session's machine, switches it off, and keeps what has changed for the appliance. */
+/** Changes files in a session's machine, powers it off, and stores the changes in the appliance. */
 async function changedAndKept(session: Session): Promise<void> {
-  // The mode is the last to come to the disk.
+  // The mode is the last change to reach the disk.
   const change = "cp /etc/passwd /etc/motd; cp /etc/group /srv/kept; sync; chmod 4750 /srv/kept; sync";
   const hasArrived = async () => (await modifiedIn(tux, session, "/srv/kept"))[0]?.permissions === "4750";
   await typeAsRoot(session.viewer, change, hasArrived);
@@ -209,8 +209,8 @@ async function changedAndKept(session: Session): Promise<void> {
   expect(paths).toEqual(["/etc/motd", "/srv/kept"]);
 }
 
-describe("in testdrives", () => {
-  it("it boots, goes on from a snapshot without what others have done, boots again when that is damaged, and keeps changes", async () => {
+describe("in testdrives, it", () => {
+  it("boots, resumes from snapshots, boots if one is damaged, and keeps changes", async () => {
     const watched = await watchedInAllWays();
     await triedByAda(watched.session.loginSeconds);
     await hasNothingOfAda();
@@ -222,7 +222,7 @@ describe("in testdrives", () => {
     expect((await fourth.viewer.frame()).colours).toBeGreaterThan(1);
     await changedAndKept(fourth);
 
-    // Meanwhile: a minute after the last viewer has left.
+    // Meanwhile: a minute after the last viewer left.
     expect(((await watched.endedAt) - watched.leftAt) / 1000).toBeGreaterThan(55);
     await until("QEMU is gone", 60, () => !existsSync(watched.session.dir));
   });
@@ -230,7 +230,7 @@ describe("in testdrives", () => {
 
 const difference = () => `/builds/${first}/difference`;
 
-describe("built again without a package, and with what was kept", () => {
+describe("the second build, without a package and with the kept files,", () => {
   let second: string;
 
   beforeAll(async () => {
@@ -238,12 +238,12 @@ describe("built again without a package, and with what was kept", () => {
     [second] = await build();
   });
 
-  it("it has the files that were kept", async () => {
+  it("contains the kept files", async () => {
     expect(await imageFile(second, "/srv/kept")).toMatch(/^root:x:0:/);
     expect(await imageFile(second, "/etc/motd")).toMatch(/^root:x:0:0:/);
   });
 
-  it("it is compared with what was published, which stays as it was", async () => {
+  it("is compared with the published version, which is unchanged", async () => {
     expect(await seenByAda()).toBe(published);
     const params = { to: second, path: "/usr/share/hello" };
     const { difference: told } = await tux.rest.call("GET", difference(), params);
@@ -263,7 +263,7 @@ describe("built again without a package, and with what was kept", () => {
     expect(changed).not.toContain("/etc/passwd");
   });
 
-  it("it is published with what has changed, and both versions are taken back", async () => {
+  it("is published with its changes, then both versions are unpublished", async () => {
     await expect(ada.rest.call("GET", difference(), { to: second })).rejects.toThrow("invalid_build_id");
     const answer = await tux.send("GET", `${versions()}/0.0.2/release_notes_draft`, {
       headers: { accept: "text/plain" },

@@ -11,8 +11,8 @@ import { restClient, type RestClient } from "./support/rest.ts";
 import { openViewer, relayWire, type Viewer } from "./support/rfb.ts";
 import { startService, until, type Service } from "./support/service.ts";
 
-// A machine with a web server and a network: what comes in by the relay, and that nothing gets out. In the end its agent is
-// killed, so the service is this file's own.
+// A machine with a web server and a network: what reaches it through the relay, and that nothing gets out. At the end its agent
+// is killed, so this file uses its own service.
 
 const supportFile = (name: string) => readFileSync(new URL(`support/${name}`, import.meta.url));
 let service: Service;
@@ -34,7 +34,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** Of the template "Server", which has one as it is. */
+/** Made from the template "Server", which includes one. */
 async function buildWithWebServer(): Promise<string> {
   applianceId = (await tux.call("POST", "/appliances", { clone_from: 2, arch: "x86_64" })).appliance.id;
   await addFile("/srv/www/cgi-bin/probe", supportFile("network-probe.sh"));
@@ -63,7 +63,7 @@ const fromGuest = (path: string, init?: RequestInit) => fetch(session.web_url + 
 const sessionDir = () => join(service.stateDir, "agent", "testdrives", session.id);
 
 describe("a testdrive with network=on", () => {
-  it("shows the machine's web page to whoever knows its address", async () => {
+  it("shows the machine's web page to anyone with its URL", async () => {
     const page = await until("the guest's web server answers", 400, async () => {
       const answer = await fromGuest("");
       return answer.status === 200 ? answer : undefined;
@@ -75,7 +75,7 @@ describe("a testdrive with network=on", () => {
     expect((await fetch(session.web_url.replace("/http/", "x/http/"))).status).toBe(404);
   });
 
-  it("carries megabytes to the machine and back", async () => {
+  it("transfers megabytes to the machine and back", async () => {
     const body = Buffer.alloc(3 * 1024 * 1024, "0123456789abcdef\n");
 
     const answer = await fromGuest("cgi-bin/echo", { method: "POST", body });
@@ -84,7 +84,7 @@ describe("a testdrive with network=on", () => {
     expect(Buffer.compare(Buffer.from(await answer.arrayBuffer()), body)).toBe(0);
   });
 
-  it("reaches neither this host, nor the service, nor another session, nor the internet", async () => {
+  it("reaches no host, service, session or internet address", async () => {
     let connections = 0;
     const open = createServer((socket) => {
       connections += 1;
@@ -108,13 +108,13 @@ describe("a testdrive with network=on", () => {
     open.close();
 
     expect(own.length).toBe(2); // VNC and the forward
-    expect(told).toContain("127.0.0.1:80 reached"); // the probe can tell
+    expect(told).toContain("127.0.0.1:80 reached"); // the probe works
     expect(told).toContain("default via 10.0.2.2");
     for (const target of [...targets, "1.1.1.1:80", "names", "ping"]) expect(told).toContain(`${target} not reached`);
     expect(connections).toBe(0);
   });
 
-  it("is linked by its page, and a page of the machine's gets nothing of the service", async () => {
+  it("is linked on its page, isolated from the service", async () => {
     const { href, title } = await inBrowser(session.url, async (page) => {
       const link = page.getByRole("link", { name: "Open the machine's web page" });
       const href = await link.getAttribute("href");
@@ -143,10 +143,10 @@ describe("a testdrive with network=on", () => {
     another.close();
   });
 
-  it("ends with its agent, and says so to those who watch; a build in the middle is finished by the next agent", async () => {
+  it("ends with its agent, whose build the next agent finishes", async () => {
     const first = service.ready().agent_pid;
     if (first === null) throw new Error("there is no agent");
-    // Another root than the first build's: it does not begin with what that one has left.
+    // Another root than the first build's, so that it cannot use the root that build left.
     await tux.call("POST", `/appliances/${applianceId}/cmd/add_package`, { name: "hello" });
     const buildId = await startBuild({ force: "true" });
     await until("KIWI is at work", 120, async () => {

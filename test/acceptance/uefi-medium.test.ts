@@ -12,7 +12,7 @@ it("a live medium with the EFI boot loader boots by UEFI and by BIOS", { timeout
   const distribution = sampleDistribution();
   await using state = await temporaryDir();
   using server = await serveDistribution(distribution);
-  // And with a package of one repository although another one, which goes first, has a newer one.
+  // Also with a package of one repository, although a repository of better priority has a newer one.
   const requests = ["hello from main", "grub2-x86_64-efi"];
   const input = await resolvedTiny(distribution, { imageType: "iso", requests });
   expect(input.firmware).toBe("efi");

@@ -13,7 +13,7 @@ const md5 = (bytes: Uint8Array) => createHash("md5").update(bytes).digest("hex")
 let service: Service;
 let tux: RestClient;
 let applianceId: string;
-/** Web servers on this machine: one that the operator opened, one that he did not. */
+/** Web servers on this machine: one that the operator allowed, and one that is not allowed. */
 let opened: { port: number; server: Server };
 let secret: { port: number; server: Server; asked: string[] };
 let ftp: FtpServer;
@@ -63,7 +63,7 @@ function serving(handler: (request: IncomingMessage, answer: ServerResponse) => 
 
 const upload = (url: string) => tux.call("POST", "/files", { appliance_id: applianceId, url, filename: "file" });
 
-/** The file as the service has it. */
+/** The file as the service has stored it. */
 async function stored(url: string): Promise<string> {
   const { file } = await upload(url);
   const { username, api_key: apiKey } = service.ready();
@@ -74,19 +74,19 @@ async function stored(url: string): Promise<string> {
 }
 
 describe("a web upload", () => {
-  it("comes by HTTP, also from where a redirect leads", async () => {
+  it("works over HTTP, through redirects too", async () => {
     expect(await stored(`http://127.0.0.1:${opened.port}/large.bin`)).toBe(md5(large));
     expect(await stored(`http://127.0.0.1:${opened.port}/near`)).toBe(md5(large));
   });
 
-  it("comes by FTP, from servers that know EPSV and from those that do not", async () => {
+  it("works over FTP, with servers that support EPSV and others", async () => {
     expect(await stored(`ftp://127.0.0.1:${ftp.port}/pub/large.bin`)).toBe(md5(large));
     expect(await stored(`ftp://tux:pass@127.0.0.1:${oldFtp.port}/%2Fetc/motd`)).toBe(md5(Buffer.from("hello")));
     expect(ftp.commands.slice(0, 5)).toEqual(["USER anonymous", "PASS guest", "TYPE I", "EPSV", "RETR pub/large.bin"]);
     expect(oldFtp.commands.slice(0, 5)).toEqual(["USER tux", "PASS pass", "TYPE I", "EPSV", "PASV"]);
   });
 
-  it("fails with a reason, and leaves nothing", async () => {
+  it("fails with a reason, and leaves nothing behind", async () => {
     const before = (await tux.call("GET", "/files", { appliance_id: applianceId })).files.file.length;
     await expect(upload(`http://127.0.0.1:${opened.port}/nothing`)).rejects.toThrow(/download_error.*answers 404/);
     await expect(upload(`http://127.0.0.1:${opened.port}/cut`)).rejects.toThrow(
@@ -98,9 +98,9 @@ describe("a web upload", () => {
     expect((await tux.call("GET", "/files", { appliance_id: applianceId })).files.file.length).toBe(before);
   });
 
-  it("reaches nothing on this machine that the operator has not opened", async () => {
+  it("reaches nothing on this machine that the operator has not allowed", async () => {
     const name = hostname();
-    // The name leads here: it is not merely unknown.
+    // The name resolves to this machine: it is not merely unknown.
     expect(await (await fetch(`http://${name}:${secret.port}/from-here`)).text()).toBe("a secret");
     const addresses = [
       `http://127.0.0.1:${secret.port}/`,

@@ -15,7 +15,7 @@ interface Received {
 let service: Service;
 let tux: RestClient;
 let applianceId: string;
-/** The receiver, which the operator opened, and a server that he did not. */
+/** The receiver, which the operator allowed, and a server that is not allowed. */
 let receiver: { server: Server; port: number; received: Received[]; status: number };
 let secret: { server: Server; port: number; received: Received[] };
 
@@ -71,7 +71,7 @@ async function readUntil(answer: Response, pattern: RegExp): Promise<string> {
   throw new Error(`the stream ended: ${text}`);
 }
 
-/** A listener, as soon as there is room: the next heartbeat finds out who has gone. */
+/** A listener, as soon as a slot is free: the next heartbeat notices disconnected ones. */
 const listenWithRoom = () =>
   until("there is room", 60, async () => {
     const one = listen();
@@ -112,7 +112,7 @@ describe("the events of an account", () => {
     await tux.call("DELETE", `/webhooks/${webhook.id}`);
   });
 
-  it("are sent again until the receiver takes them", async () => {
+  it("are sent again until the receiver accepts them", async () => {
     const { webhook } = await tux.call("POST", "/webhooks", {
       url: `http://127.0.0.1:${receiver.port}/again`,
       events: "build.cancelled",
@@ -133,7 +133,7 @@ describe("the events of an account", () => {
     await tux.call("DELETE", `/webhooks/${webhook.id}`);
   });
 
-  it("go to no private address, by no name and no redirect", async () => {
+  it("go to no private address, by name or by redirect", async () => {
     await expect(tux.call("POST", "/webhooks", { url: `http://127.0.0.1:${secret.port}/` })).rejects.toThrow(
       /invalid_value.*private network/,
     );
@@ -156,13 +156,13 @@ describe("the events of an account", () => {
     expect(secret.received).toEqual([]);
   });
 
-  it("are resumed from the last one that was seen", async () => {
+  it("resume after the last event that was seen", async () => {
     const { answer, aborter } = listen("1");
     expect(await readUntil(await answer, /id: 2\n.*\n.*\n\n/)).not.toContain("id: 1\n");
     aborter.abort();
   });
 
-  it("have room for new listeners when old ones went away without a word", async () => {
+  it("free the slots of listeners that disconnected unexpectedly", async () => {
     for (let round = 0; round < 3; round++) {
       const open = [await listenWithRoom()];
       let status = 200;

@@ -5,8 +5,9 @@ const firstPauseMs = 1_000;
 const longestPauseMs = 32_000;
 
 /**
- * Logs in as root at a screen's prompt, as a person does, and gives a shell that command, which may run more than once. A login
- * program throws away what comes before it asks, and on a busy host it asks late: each try waits longer between its lines.
+ * Logs in as root at a screen's prompt, as a user does, and gives a shell that command, which may run more than once. A login
+ * program discards what arrives before its prompt, and on a busy host the prompt is late: each try waits longer between its
+ * lines.
  */
 export async function typeAsRoot(
   viewer: Viewer,

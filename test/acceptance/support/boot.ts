@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { qemuProgram } from "../../../builder-agent/src/testdrive/qemu.ts";
 
-/** What no boot takes, however many builds and emulated machines share the processors. */
+/** Longer than any boot, however many builds and emulated machines share the processors. */
 const longestBootSeconds = 800;
 
-/** Starts a machine with these drives, and answers what it printed on its serial line when `until` stands there. */
+/** Starts a machine with these drives and returns what its serial line printed, as soon as it contains `until`. */
 export async function serialOf(
   drives: string[],
   until: RegExp,
@@ -50,12 +50,12 @@ export async function serialOf(
 
 interface Drive {
   driver?: "raw" | "vmdk";
-  /** QEMU's device, with its own options. */
+  /** QEMU's device with its options. */
   device?: string;
   isReadOnly?: boolean;
 }
 
-/** The arguments of a drive; its format is said, never found out. */
+/** The arguments of a drive; its format is given, never detected. */
 export function driveOf(
   file: string,
   { driver = "raw", device = "virtio-blk-pci", isReadOnly = false }: Drive = {},

@@ -3,15 +3,15 @@ import { addAccount, sharedService } from "./shared-service.ts";
 import type { ServiceKind } from "./shared-services.ts";
 import { base64Credentials, exchange, lines, request, type Said, type WireAnswer } from "./wire.ts";
 
-/** An account of a shared service, and a client that says with its credentials what a test wants said. */
+/** An account of a shared service, and a client that sends requests with its credentials. */
 export interface Dialect {
   url: string;
   /** The header `Authorization`. */
   basic: string;
-  /** Name and key as Basic has them. */
+  /** Name and key as in Basic authentication. */
   credentials: string;
   ask: (line: string, said?: Said, to?: "HEAD") => Promise<WireAnswer>;
-  /** A clone of template 1; its id. */
+  /** A clone of template 1; returns its id. */
   cloned: () => Promise<string>;
   /** Another account of the same service. */
   addAccount: (username: string) => Promise<void>;
@@ -33,7 +33,7 @@ export async function startDialect(username: string, kind: ServiceKind = "withou
   return { url, basic, credentials, ask, cloned, addAccount: another };
 }
 
-/** What every client of the original counts on. */
+/** Checks what every client of the original service relies on. */
 export function expectDocument(answer: WireAnswer, statusLine = "HTTP/1.1 200 OK"): void {
   expect(`${answer.statusLine} ${answer.element("code") ?? ""}`.trim()).toContain(statusLine);
   expect(answer.headers.get("content-type")).toBe("application/xml; charset=utf-8");
@@ -46,7 +46,7 @@ export const formType = "Content-Type: application/x-www-form-urlencoded";
 export const xmlType = "Content-Type: application/xml";
 export const javaAccept = "Accept: text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2";
 
-/** A form as Ruby's gem writes it, with a line break behind its end. */
+/** A form as Ruby's gem writes it, with a line break after its end. */
 export const rubyForm = (...fields: [string, string][]): string =>
   fields
     .map(([name, value]) => lines("--6b002ccc", `Content-Disposition: form-data; name="${name}"`, "", value))

@@ -2,16 +2,16 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A disk image that was downloaded as a build's archive, read as a stranger would: without Kiln and without mounting. */
+/** A disk image from a build's archive, read without Kiln and without mounting. */
 export interface Disk {
   /** The raw disk itself. */
   file: string;
   read: (path: string) => string;
   /** Mode in octal, uid, gid: `0640 1000:100`. */
   stat: (path: string) => string;
-  /** What a symbolic link says. */
+  /** The target of a symbolic link. */
   link: (path: string) => string;
-  /** Copies a folder out; where it lies then. */
+  /** Copies a folder out; returns its path. */
   extract: (path: string) => string;
 }
 

@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { expect } from "vitest";
 import type { Person } from "./person.ts";
 
-/** Downloads a build's image below `dir`, and fails unless the bytes are the ones that were announced; where it lies then. */
+/** Downloads a build's image into `dir`, checks its bytes against the announced checksums, and returns its path. */
 export async function downloadBuild({ rest }: Person, buildId: string, dir: string): Promise<string> {
   const { build } = await rest.call("GET", `/builds/${buildId}`);
   const file = join(dir, build.download_url.split("/").at(-1));

@@ -1,8 +1,8 @@
-/** A configuration with something in each of its fields, as a client sends it. */
+/** A configuration with a value in each of its fields, as a client sends it. */
 
 export const eula = "Do not feed the kiosk.";
 
-/** Shows the whole state of the guest on its serial line, where the test reads it. */
+/** Prints the whole state of the guest on its serial line, where the test reads it. */
 const bootScript = `#!/bin/bash
 # Nobody waits for programs that start with the system: for a minute we do.
 for second in {1..60}; do [[ -s /tmp/started ]] && break; sleep 1; done

@@ -13,25 +13,27 @@ import { unpacked, type Downloaded } from "./image-types.ts";
 import { sampleDistribution, serveDistribution } from "./local-build.ts";
 import { resolvedTiny } from "./resolved-tiny.ts";
 
-// What the agent says of where an image comes from (builder-agent/src/prepared).
+// The agent's log lines about the origin of an image (builder-agent/src/prepared).
 export const fromRoot = "the image is made from a root that was prepared before";
 export const fromDisk = "the disk is the one of an earlier format of this version";
 
-/** A build that has ended well, and what people download of it. */
+/** A build that has succeeded, and its downloads. */
 export interface GuestBuild {
   finished: BuildFinished;
-  /** The agent's own words in the build's log. */
+  /** The agent's own lines in the build's log. */
   words: string[];
   downloaded: Downloaded;
 }
 
 interface GuestBuilds extends AsyncDisposable {
   stateDir: string;
-  /** Tiny Linux of that type. */
+  /** Tiny Linux of this type. */
   build: (wish: { imageType: ImageType; requests: string[] }) => Promise<GuestBuild>;
 }
 
-/** An agent's builds in guests without hardware virtualisation; what one leaves for others is kept until the end. */
+/**
+ * An agent's builds in guests without hardware virtualisation. Roots that one build leaves for others are kept until the end.
+ */
 export async function guestBuilds(): Promise<GuestBuilds> {
   const distribution = sampleDistribution();
   const state = await temporaryDir();
@@ -60,7 +62,7 @@ export async function guestBuilds(): Promise<GuestBuilds> {
   };
 }
 
-/** What a build came to that has ended well; its download is unpacked in `dir`. */
+/** The result of a successful build; its download is unpacked in `dir`. */
 export function guestBuildOf({ claim, finished, failure, log, artifacts }: FakeBuild, dir: string): GuestBuild {
   expect(failure, log.slice(-3000)).toBeNull();
   if (finished === null) throw new Error("the build has neither ended well nor badly");

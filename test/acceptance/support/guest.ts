@@ -4,11 +4,11 @@ import { until } from "./service.ts";
 
 /** A machine with a network card and a serial line, started from a raw disk that it may write to. */
 export interface Guest extends AsyncDisposable {
-  /** Waits until the serial line has said it; answers all of this boot's words. */
+  /** Waits until the serial line has printed this; returns everything printed since this boot. */
   says: (words: string, seconds: number) => Promise<string>;
-  /** After a pause: a serial line that changes hands while characters come may hear no more of them. */
+  /** Types after a pause: a serial line that changes hands while characters arrive may lose the rest. */
   type: (text: string) => Promise<void>;
-  /** It has switched itself off. */
+  /** Resolves when it has powered itself off. */
   ended: Promise<unknown>;
 }
 

@@ -5,12 +5,12 @@ import type { FrozenInput } from "../../../builder-agent/src/contract.ts";
 import { uploadedFile } from "../../../builder-agent/test/fake-artifacts.ts";
 import { agentToken, type FakeBuild } from "../../../builder-agent/test/fake-worker.ts";
 
-// A build script that has taken its guest over, and what becomes of it.
+// A build script that has taken over its guest, and the results of its attempts.
 
 const hostileScript = readFileSync(new URL("hostile-build.sh", import.meta.url), "utf8");
 export const secretWord = "a-word-of-this-host-only";
 
-/** The build script leaves the image's root and runs the hostile one in the guest's. */
+/** Makes the build script leave the image's root and run the hostile script in the guest's root. */
 export function withHostileScript(
   input: FrozenInput,
   { secretFile, workerUrl }: { secretFile: string; workerUrl: string },
@@ -28,7 +28,7 @@ export function withHostileScript(
   return { ...input, description };
 }
 
-/** What the script says of its attempts, by their names. */
+/** The script's reports of its attempts, by name. */
 export const attemptsIn = (build: FakeBuild) =>
   Object.fromEntries(
     [...build.log.matchAll(/TRIED ([\w-]+): (.*)/g)].map(([, name = "", result = ""]) => [
@@ -37,7 +37,7 @@ export const attemptsIn = (build: FakeBuild) =>
     ]),
   );
 
-/** What has to stand there. */
+/** The expected results. */
 export const whatHostilityComesTo = {
   user: "0",
   "host-file": expect.stringContaining("No such file or directory"),
@@ -53,23 +53,23 @@ export const whatHostilityComesTo = {
   "full-disk": expect.stringMatching(/^No space left on device \d{3}$/),
 };
 
-/** What /proc says of the processes of a user. */
+/** /proc's facts about a user's processes. */
 export function processesOf(user: number): string[] {
   return readdirSync("/proc").flatMap((pid) => {
     try {
       const status = /^\d+$/.test(pid) ? readFileSync(`/proc/${pid}/status`, "utf8") : "";
       return new RegExp(`^Uid:\\t${user}\\t`, "m").test(status) ? [status] : [];
     } catch {
-      return []; // gone while we looked
+      return []; // ended meanwhile
     }
   });
 }
 
-/** QEMU, as soon as it has locked itself in. */
+/** The QEMU process of that user, once it has dropped its privileges. */
 export const qemuOf = (user: number) =>
   processesOf(user).find((status) => /^Name:\tqemu-system/m.test(status) && /^Seccomp:\t2$/m.test(status));
 
-/** The file store is the image's root: links as links, and nothing of this host behind them. */
+/** The file store is the image's root: it stores links as links, and nothing of this host behind them. */
 export function expectCleanStore(build: FakeBuild): void {
   const index = gunzipSync(uploadedFile(build.artifacts["files-index"])).toString();
   const entries = index.split("\n").filter((line) => line.startsWith('{"path"'));

@@ -8,24 +8,24 @@ import { makeSessionDir } from "../../../builder-agent/src/testdrive/session-dir
 import { driveOf, serialOf } from "./boot.ts";
 import { serveFiles } from "./local-build.ts";
 
-// What people download of each type: how it looks, and how it is started. The same for every way to build it.
+// Downloads of each type: what they contain, and how to start them. The same for every way of building.
 
 export const login = /login: ?$/m;
 
-/** A download, unpacked where it is an archive. */
+/** A download, unpacked if it is an archive. */
 export interface Downloaded {
-  /** Without its ending. */
+  /** Without its extension. */
   name: string;
   /** The archive or the medium itself. */
   file: string;
-  /** Bytes, as the agent has told them to the Worker. */
+  /** In bytes, as the agent has reported it to the Worker. */
   rawSize: number;
-  /** The archive's folder, and what lies in it; empty for a medium. */
+  /** The archive's folder and its files; empty for a medium. */
   folder: string;
   names: string[];
 }
 
-/** Unpacks a download beside itself. */
+/** Unpacks a download next to itself. */
 export function unpacked(file: string, { name, rawSize }: Pick<Downloaded, "name" | "rawSize">): Downloaded {
   const folder = join(dirname(file), name);
   if (file.endsWith(".iso")) return { name, file, rawSize, folder, names: [] };
@@ -33,7 +33,7 @@ export function unpacked(file: string, { name, rawSize }: Pick<Downloaded, "name
   return { name, file, rawSize, folder, names: readdirSync(folder).toSorted() };
 }
 
-/** Fails unless the download has all that its type promises. */
+/** Checks that the download has everything that its type promises. */
 export const expectShape = (imageType: ImageType, downloaded: Downloaded): void => shapes[imageType](downloaded);
 
 const shapes: Record<ImageType, (downloaded: Downloaded) => void> = {
@@ -46,7 +46,7 @@ const shapes: Record<ImageType, (downloaded: Downloaded) => void> = {
   oemiso: expectMedium,
 };
 
-/** A disk with BIOS boot code, and nothing beside it. */
+/** A disk with BIOS boot code, and nothing else. */
 function expectDisk({ name, folder, names, rawSize }: Downloaded): void {
   expect(names).toEqual([`${name}.raw`]);
   expectBootableDisk(join(folder, `${name}.raw`), rawSize);
@@ -60,7 +60,7 @@ function expectVmx({ name, folder, names, rawSize }: Downloaded): void {
   expect(readFileSync(join(folder, `${name}.vmx`), "utf8")).toContain(`ide0:0.fileName = "${name}.vmdk"`);
 }
 
-/** A disk, and xl's configuration beside it. */
+/** A disk, and xl's configuration next to it. */
 function expectXen({ name, folder, names, rawSize }: Downloaded): void {
   expect(names).toEqual([`${name}.cfg`, `${name}.raw`]);
   expectBootableDisk(join(folder, `${name}.raw`), rawSize);
@@ -89,7 +89,7 @@ function expectBootableDisk(raw: string, size: number): void {
   expect(sector.toString("latin1")).toContain("GRUB");
 }
 
-/** What a machine with the VMDK at its IDE prints. */
+/** What a machine with the VMDK on IDE prints. */
 export const serialOfVmdk = ({ folder, name }: Downloaded): Promise<string> =>
   serialOf(driveOf(join(folder, `${name}.vmdk`), { driver: "vmdk", device: "ide-hd" }), login);
 
@@ -103,7 +103,7 @@ export async function serialOfNetworkTree({ folder }: Downloaded): Promise<strin
   return await serialOf([...boot, "-nic", "user,model=virtio-net-pci"], login);
 }
 
-/** What a testdrive's machine prints: the medium writes the appliance to a blank disk, which then boots by itself. */
+/** What a testdrive's machine prints: the medium writes the appliance to a blank disk, which then boots on its own. */
 export async function serialOfInstallation({ file }: Downloaded): Promise<string> {
   await using session = await makeSessionDir(dirname(file), 1);
   const held = { path: file, format: "iso", release: () => {}, [Symbol.dispose]: () => {} } as const;

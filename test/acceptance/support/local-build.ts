@@ -5,7 +5,7 @@ import { buildImage, type BuiltImage, type ImageBuild } from "../../../builder-a
 import type { FrozenInput } from "../../../builder-agent/src/contract.ts";
 import { openWorkDir } from "../../../builder-agent/src/work-dir.ts";
 
-/** The sample distribution that `npm test` has made, or that whoever runs one file names. */
+/** The sample distribution that `npm test` has made, or that the environment names when a single file is run. */
 export function sampleDistribution(): string {
   const path = process.env["KILN_SAMPLE_DISTRIBUTION"] ?? "";
   if (existsSync(join(path, "main/repodata"))) return path;
@@ -13,7 +13,7 @@ export function sampleDistribution(): string {
   throw new Error(`KILN_SAMPLE_DISTRIBUTION names no sample distribution: ${mend}`);
 }
 
-/** A web server of a folder, with the folder at `prefix` too. */
+/** A web server for a folder, which is also available at `prefix`. */
 export async function serveFiles(folder: string, prefix = "/"): Promise<{ url: string } & Disposable> {
   const server = createServer((request, response) => {
     const path = normalize(new URL(request.url ?? "/", "http://here").pathname);
@@ -33,7 +33,7 @@ export const serveDistribution = (distribution: string) => serveFiles(distributi
 
 const silent = () => {};
 
-/** The agent's own build with real KIWI in a work directory below `stateDir`; its result is there as long as `use` runs. */
+/** Runs the agent's own build with real KIWI in a work directory in `stateDir`; the result exists until `use` ends. */
 export async function buildHere<T>(
   input: FrozenInput,
   { stateDir, url, ...more }: { stateDir: string; url: string } & Partial<ImageBuild>,

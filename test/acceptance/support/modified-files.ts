@@ -9,7 +9,7 @@ export interface ModifiedFile {
   difference?: string;
 }
 
-/** What has changed in a testdrive at that path and below. */
+/** Lists the changes in a testdrive at that path and below. */
 export async function modifiedIn({ rest }: Person, { id }: { id: string }, path: string): Promise<ModifiedFile[]> {
   const { modified_files: shown } = await rest.call("GET", `/testdrives/${id}/modified_files`, { path });
   return [shown.files.file ?? []].flat();

@@ -8,7 +8,7 @@ import { until } from "./service.ts";
 
 const main = fileURLToPath(new URL("../../../builder-agent/src/main.ts", import.meta.url));
 
-/** A real agent that a test starts, kills and starts again, on a small disk of its own: a file system in memory. */
+/** A real agent that a test starts, kills and restarts, with its own small disk: a file system in memory. */
 export class OwnAgent implements AsyncDisposable {
   readonly stateDir: string;
   readonly #configFile: string;
@@ -24,7 +24,7 @@ export class OwnAgent implements AsyncDisposable {
     writeFileSync(this.#configFile, JSON.stringify({ ...own, ...configuration }), { mode: 0o600 });
   }
 
-  /** Starts it, with variables over its configuration, and waits until it has said hello. */
+  /** Starts it with additional environment variables, and waits until it has connected. */
   async start(env: Record<string, string> = {}): Promise<void> {
     const before = this.#said.length;
     const child = spawn(process.execPath, [main, "--config", this.#configFile], {
@@ -36,7 +36,7 @@ export class OwnAgent implements AsyncDisposable {
     await until("the agent is ready", 120, () => this.#said.includes("agent ready", before));
   }
 
-  /** What it has printed in all its lives. */
+  /** Everything it has printed, across all starts. */
   get said(): string {
     return this.#said;
   }
@@ -49,12 +49,12 @@ export class OwnAgent implements AsyncDisposable {
     await gone;
   }
 
-  /** What the agent has written to the log of a build's attempt, before anybody else can know. */
+  /** The agent's own log of a build's attempt, before it reaches the service. */
   logOf(buildId: string, attempt: number): string {
     try {
       return readFileSync(join(this.stateDir, "work", `build-${buildId}-${attempt}`, "build.log"), "utf8");
     } catch {
-      return ""; // not there yet, or gone
+      return ""; // not yet there, or already gone
     }
   }
 
@@ -67,13 +67,13 @@ export class OwnAgent implements AsyncDisposable {
         if (!places.some((place) => `${place}/`.startsWith(`${this.stateDir}/`))) continue;
         found.set(Number(pid), readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " "));
       } catch {
-        // Gone while we looked.
+        // Ended meanwhile.
       }
     }
     return found;
   }
 
-  /** All that builds have left on this host: nothing, in the end. */
+  /** Everything that builds have left on this host: in the end, nothing. */
   async leftovers(): Promise<string[]> {
     const loops = execFileSync("losetup", ["--list", "--noheadings", "--output", "BACK-FILE"], { encoding: "utf8" });
     return [
@@ -84,14 +84,14 @@ export class OwnAgent implements AsyncDisposable {
     ];
   }
 
-  /** Takes all that is free of its disk, but for so many MB. Agent and builds stand still meanwhile: they may have little left to write. */
+  /** Fills its disk except for this many MB. Agent and builds are paused meanwhile: they may have little left to write. */
   fillDisk(leftMb = 0): void {
     this.#process?.kill("SIGSTOP");
     const builds = [...this.processes().keys()];
     signalAll(builds, "SIGSTOP");
     const { bavail, bsize } = statfsSync(this.stateDir);
     const bytes = Math.max(0, bavail * bsize - leftMb * 1e6);
-    // What a build has just started writes on: the disk may be full before that.
+    // A build that has just started may be writing: the disk can be full before this.
     spawnSync("dd", ["if=/dev/zero", `of=${this.#ballast}`, "bs=1M", "iflag=count_bytes", `count=${bytes}`]);
     this.#process?.kill("SIGCONT");
     signalAll(builds, "SIGCONT");

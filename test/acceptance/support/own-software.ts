@@ -6,9 +6,9 @@ import type { Person } from "./person.ts";
 import { buildRpm } from "./rpm.ts";
 import type { SharedService } from "./shared-services.ts";
 
-// Software from everywhere: a package of one's own, one of a repository that a user imports, and a pattern with a choice.
+// Software from every source: an uploaded package, one from a user-imported repository, and a pattern with a choice.
 
-/** Makes a repository of somebody else, with the package `foreign-note`; its address. */
+/** Makes another publisher's repository, with the package `foreign-note`; returns its URL. */
 export function foreignRepository({ folder, url }: SharedService["elsewhere"]): string {
   const place = join(folder, "notes");
   mkdirSync(place);
@@ -17,7 +17,7 @@ export function foreignRepository({ folder, url }: SharedService["elsewhere"]): 
   return `${url}/notes/out/`;
 }
 
-/** Uploads a package `own-note`, which needs `hello`. */
+/** Uploads a package `own-note`, which requires `hello`. */
 export async function uploadOwnNote({ send }: Person, folder: string, baseSystem: string): Promise<void> {
   const body = new FormData();
   body.set("file", await openAsBlob(buildRpm(folder, "own-note")), "own-note-1.0-1.noarch.rpm");
@@ -25,14 +25,14 @@ export async function uploadOwnNote({ send }: Person, folder: string, baseSystem
   expect(await answer.text()).toMatch(/^<rpm>/);
 }
 
-/** What an image has or will have. */
+/** The packages that an image has or will have. */
 export interface Listed {
   repository: string;
   /** Name and version. */
   software: string;
 }
 
-/** What the next build will install, or what a build has installed. */
+/** The packages that the next build will install, or that a build has installed. */
 export async function listed({ rest }: Person, applianceId: string, buildId?: string): Promise<Listed[]> {
   const path = `/appliances/${applianceId}/software/installed`;
   const { software_map: map } = await rest.call("GET", path, buildId === undefined ? {} : { build_id: buildId });
@@ -45,9 +45,9 @@ export async function listed({ rest }: Person, applianceId: string, buildId?: st
 }
 
 /**
- * Selects all of it, and bans the web server that the pattern would get.
+ * Selects all of it, and bans the web server that the pattern would install.
  *
- * @returns what the appliance would have without the ban
+ * @returns the packages of the appliance without the ban
  */
 export async function selectSoftware(person: Person, applianceId: string, repositoryUrl: string): Promise<Listed[]> {
   const change = (verb: string, params: Record<string, string> = {}) =>

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { chromium, type Page } from "playwright-core";
 import { until } from "./service.ts";
 
-// Debian's browser without its own chatter: nothing here may look for the network.
+// Debian's browser without its own background requests: it must not use the network.
 const args = [
   "--no-sandbox",
   "--disable-gpu",
@@ -15,10 +15,10 @@ const args = [
   "--disable-sync",
 ];
 
-/** For each step: also a browser on a busy host comes to its end. */
+/** For each step: even a browser on a busy host finishes in this time. */
 const timeout = 120_000;
 
-/** Opens an address in a real browser and hands its page over; the browser ends with `work`. */
+/** Opens a URL in a real browser and passes its page to `work`; then closes the browser. */
 export async function inBrowser<T>(url: string, work: (page: Page) => Promise<T>): Promise<T> {
   const profile = mkdtempSync(join(tmpdir(), "kiln-browser-"));
   const options = { executablePath: "/usr/bin/chromium", args, timeout, viewport: { width: 1100, height: 720 } };
@@ -34,7 +34,7 @@ export async function inBrowser<T>(url: string, work: (page: Page) => Promise<T>
   }
 }
 
-/** Different colours on the console's canvas; a blank one has a single one. */
+/** Number of colours on the console's canvas; a blank one has a single colour. */
 const coloursOnScreen = (page: Page): Promise<number> =>
   page.evaluate(() => {
     const canvas = document.querySelector("canvas");
@@ -44,7 +44,10 @@ const coloursOnScreen = (page: Page): Promise<number> =>
     return new Set(new Uint32Array(data.buffer)).size;
   });
 
-/** Opens a testdrive's page until it shows what a person sees; with KILN_SCREENSHOT the picture is kept there, as the README shows it. */
+/**
+ * Opens a testdrive's page until it shows the console. If KILN_SCREENSHOT is set, saves the picture there, as the README shows
+ * it.
+ */
 export async function lookAtConsole(url: string): Promise<void> {
   await inBrowser(url, async (page) => {
     await page.getByText("Connected", { exact: true }).first().waitFor();

@@ -4,16 +4,16 @@ import type { Ready } from "./service.ts";
 import { addAccount } from "./shared-service.ts";
 import type { SharedService } from "./shared-services.ts";
 
-/** A client of an account of its own, in the ways of a program and of a person. */
+/** A client with its own account, which acts like a program and like a person. */
 export interface Person {
   rest: RestClient;
   stateDir: string;
   ready: Ready;
-  /** A request as it is, with the account's credentials; fails unless it is answered with 200. */
+  /** Sends a request unchanged, with the account's credentials; fails unless the answer is 200. */
   send: (method: string, path: string, said?: Pick<RequestInit, "body" | "headers">) => Promise<Response>;
-  /** A text under a form's content type, as old clients send it; the answer's text. */
+  /** Sends a text with a form's content type, as old clients do; returns the answer's text. */
   say: (method: string, path: string, text: string) => Promise<string>;
-  /** A file of one's own for the image of an appliance. */
+  /** Adds an overlay file to an appliance. */
   addFile: (applianceId: string, content: string | Uint8Array, metadata: Record<string, string>) => Promise<void>;
 }
 

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
-const ticksPerSecond = 100; // USER_HZ of every Linux that runs on x86
+const ticksPerSecond = 100; // USER_HZ of Linux on x86
 
-/** Seconds of a processor that living processes have taken, and their children that are over: a busy host makes them no more. */
+/** Processor seconds of these processes and their ended children. Unlike elapsed time, a busy host does not increase them. */
 export function processorSeconds(pids: readonly number[]): number {
   const ticks = pids.flatMap((pid) => {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // proc(5): utime, stime, cutime and cstime are the fields 14 to 17, state behind the name in parentheses is 3.
+    // proc(5): utime, stime, cutime and cstime are fields 14 to 17; the state, after the name in parentheses, is field 3.
     return stat
       .slice(stat.lastIndexOf(")") + 2)
       .split(" ")
@@ -16,7 +16,7 @@ export function processorSeconds(pids: readonly number[]): number {
   return ticks.reduce((sum, each) => sum + each, 0) / ticksPerSecond;
 }
 
-/** Processes that work in exactly that directory. */
+/** Processes whose working directory is exactly this. */
 export const processesAt = (dir: string): number[] =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && workingDirectory(name) === dir)
@@ -26,6 +26,6 @@ function workingDirectory(pid: string): string {
   try {
     return readlinkSync(`/proc/${pid}/cwd`);
   } catch {
-    return ""; // gone while we looked
+    return ""; // ended meanwhile
   }
 }

@@ -22,7 +22,7 @@ const moduleFile = new URL("../../../src/solver/native/solver.wasm", import.meta
 const needed: Partial<Record<ImageType, string[]>> = tiny.baseSystem.needs;
 const priorities = { main: 90, updates: 80 };
 
-/** Frozen inputs say what config.sh may do: without a script of the user's, one root is for every type (prepared/key.ts). */
+/** Frozen inputs record what config.sh may do: without a user's script, one root serves every type (prepared/key.ts). */
 const plainConfiguration: FrozenConfiguration = {
   baseSystem: "tiny-1.0",
   estimatedRawMb: 512,
@@ -37,11 +37,11 @@ interface Wish {
   imageType?: ImageType;
   arch?: Arch;
   requests?: string[];
-  /** What the description says otherwise than usual. */
+  /** Changes to the usual description. */
   facts?: Partial<DescriptionFacts>;
 }
 
-/** Tiny Linux with these requests (repo-dsl) as the Worker would freeze it: its solver, its description. */
+/** Freezes Tiny Linux with these requests (repo-dsl) as the Worker would, with its solver and its description. */
 export async function resolvedTiny(
   distribution: string,
   { imageType = "oem", arch = "x86_64", requests = ["hello"], facts = {} }: Wish = {},
@@ -95,7 +95,7 @@ const describe = (facts: Partial<DescriptionFacts> & Pick<DescriptionFacts, "ima
     ...facts,
   });
 
-/** What an import finds out about a signed repository. */
+/** The trust data that an import finds for a signed repository. */
 async function trustOf(distribution: string, name: string): Promise<RepositoryTrust> {
   const armour = readFileSync(join(distribution, "keys/tiny.asc"), "utf8");
   const fingerprint = (await readKey({ armoredKey: armour })).getFingerprint();

@@ -7,12 +7,12 @@ const parser = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: "@"
 // oxlint-disable-next-line typescript/no-explicit-any -- each step knows the document that it expects
 type XmlDocument = Record<string, any>;
 
-/** A stranger's REST client: HTTP, Basic, XML, nothing else. */
+/** An independent REST client: HTTP, Basic authentication, XML, nothing else. */
 export interface RestClient {
   call: (method: string, path: string, params?: Record<string, string | number>) => Promise<XmlDocument>;
-  /** GET of what is a file, as text. */
+  /** GET of a file, as text. */
   file: (path: string, params?: Record<string, string | number>) => Promise<string>;
-  /** Polls a running build until a final state; answers every answer it saw. */
+  /** Polls a running build until it ends; returns every answer. */
   watchBuild: (buildId: string, seconds: number) => Promise<RunningBuild[]>;
 }
 

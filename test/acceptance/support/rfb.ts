@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
 
-/** One end of an RFB connection (RFC 6143): bytes in order, whatever carries them. */
+/** One end of an RFB connection (RFC 6143): bytes in order, over any transport. */
 interface Wire {
   read: (bytes: number) => Promise<Buffer>;
   write: (bytes: Buffer) => void;
@@ -14,21 +14,21 @@ interface Wire {
 export interface Frame {
   width: number;
   height: number;
-  /** Different pixel values on the screen; a blank one has a single one. */
+  /** Number of pixel values on the screen; a blank one has a single value. */
   colours: number;
-  /** The same for the same picture. */
+  /** Equal for equal pictures. */
   digest: string;
 }
 
 export interface Viewer {
   frame: () => Promise<Frame>;
-  /** Strikes keys one after the other: what an American keyboard types without Shift, `\n` for Return. */
+  /** Presses keys one after the other: what an American keyboard types without Shift, `\n` for Return. */
   type: (text: string) => Promise<void>;
   close: () => void;
   closed: Promise<void>;
 }
 
-/** Shakes hands as any VNC client does; `password` where the server asks for one. */
+/** Does the handshake as any VNC client does, with `password` if the server requires one. */
 export async function openViewer(wire: Wire, password?: string): Promise<Viewer> {
   const version = await wire.read(12);
   if (!version.toString().startsWith("RFB 003.")) throw new Error(`no RFB server: ${version}`);
@@ -37,7 +37,7 @@ export async function openViewer(wire: Wire, password?: string): Promise<Viewer>
   wire.write(Buffer.from([1]));
   const init = await wire.read(24);
   await wire.read(init.readUInt32BE(20));
-  // 32 bits, little-endian, true colour, 8 bits each; raw pixels, and to be told when the screen changes its size.
+  // 32 bits, little-endian, true colour, 8 bits each; raw pixels, with notification when the screen changes its size.
   wire.write(Buffer.from([0, 0, 0, 0, 32, 24, 0, 1, 0, 255, 0, 255, 0, 255, 16, 8, 0, 0, 0, 0]));
   wire.write(Buffer.from([2, 0, 0, 2, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0x21]));
   const size = { width: init.readUInt16BE(0), height: init.readUInt16BE(2) };
@@ -50,7 +50,7 @@ export async function openViewer(wire: Wire, password?: string): Promise<Viewer>
 }
 
 const returnKey = 0xff0d; // XK_Return
-/** A guest under load loses keys that come faster. */
+/** A guest under load loses keys that arrive faster. */
 const betweenKeysMs = 40;
 
 async function strike(wire: Wire, text: string): Promise<void> {
@@ -75,7 +75,7 @@ async function authenticate(wire: Wire, password: string | undefined): Promise<v
   if (result !== 0) throw new Error("the VNC password was refused");
 }
 
-/** DES with the password's bytes, each with its bits reversed; as triple DES with one key, which OpenSSL still has. */
+/** DES with the password's bytes, each with its bits reversed; as triple DES with one key, which OpenSSL still supports. */
 function encryptChallenge(challenge: Buffer, password: string): Buffer {
   const key = Buffer.alloc(8);
   Buffer.from(password).copy(key, 0, 0, 8);
@@ -87,7 +87,7 @@ function encryptChallenge(challenge: Buffer, password: string): Buffer {
 
 const desktopSize = -223;
 
-/** Asks for the whole screen and reads the update that answers; asks again when the screen has another size now. */
+/** Requests the whole screen and reads the update; requests it again if the screen has a new size. */
 async function readFrame(wire: Wire, { width, height }: { width: number; height: number }): Promise<Frame> {
   const request = Buffer.from([3, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
   request.writeUInt16BE(width, 6);
@@ -116,7 +116,7 @@ function countColours(raw: Buffer, colours: Set<number>): void {
   for (let at = 0; at < raw.length; at += 4) colours.add(raw.readUInt32LE(at) & 0xffffff);
 }
 
-/** RFB over TCP, as any VNC client speaks it. */
+/** RFB over TCP, like any VNC client. */
 export function tcpWire(host: string, port: number): Promise<Wire> {
   const socket = connect(port, host);
   const reader = byteReader();
@@ -136,7 +136,7 @@ export function tcpWire(host: string, port: number): Promise<Wire> {
   });
 }
 
-/** RFB through the Worker's relay, as the page speaks it. */
+/** RFB through the Worker's relay, like the page. */
 export function relayWire(url: string): Promise<Wire> {
   const socket = new WebSocket(url, ["binary"]);
   const reader = byteReader();

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A package as a user builds it: one file that says its name. Answers where rpmbuild left it. */
+/** Builds a package as a user does: one file that contains its name. Returns the path of the rpm. */
 export function buildRpm(folder: string, name: string): string {
   mkdirSync(folder, { recursive: true });
   const spec = join(folder, `${name}.spec`);

@@ -14,17 +14,17 @@ export interface Ready {
   agent_pid: number | null;
 }
 
-/** A whole service, started by the README's first command on a state directory of its own. */
+/** A whole service, started by the README's first command with its own state directory. */
 export interface Service {
   stateDir: string;
   ready: () => Ready;
-  /** What it has printed so far. */
+  /** Everything it has printed so far. */
   output: () => string;
   stop: () => Promise<void>;
 }
 
 /**
- * Starts the service and waits until it is ready; host packages and the sample distribution are there already.
+ * Starts the service and waits until it is ready; host packages and the sample distribution already exist.
  *
  * @param agent keys of the agent's configuration, by their names in the environment
  */
@@ -57,7 +57,7 @@ export async function startService(
   return service;
 }
 
-/** Polls every 200 ms; fails with what was waited for. */
+/** Polls every 200 ms; on failure, says what it waited for. */
 export async function until<T>(what: string, seconds: number, probe: () => T | Promise<T>): Promise<NonNullable<T>> {
   const endsAt = Date.now() + seconds * 1000;
   for (;;) {

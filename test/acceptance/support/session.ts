@@ -7,23 +7,23 @@ import { until } from "./service.ts";
 
 export const loginPrompt = /login: ?$/m;
 
-/** A testdrive that somebody watches through the relay. */
+/** A testdrive that a viewer watches through the relay. */
 export interface Session {
   id: string;
   /** Its page. */
   url: string;
   viewer: Viewer;
-  /** Where the agent has its files as long as it lives. */
+  /** The agent's directory for the session while it runs. */
   dir: string;
-  /** What the serial console has said. */
+  /** The output of the serial console. */
   serial: () => string;
-  /** What its machine has taken of a processor until the serial console asked for a login. */
+  /** Processor time of its machine until the serial console asked for a login. */
   loginSeconds: number;
-  /** As its page's button does; resolves when the machine is gone. */
+  /** Stops it like the button on its page; resolves when the machine has ended. */
   stop: () => Promise<void>;
 }
 
-/** Watches a testdrive that was just started, up to its login prompt. */
+/** Watches a newly started testdrive, up to its login prompt. */
 export async function watchSession(stateDir: string, { id, url }: { id: string; url: string }): Promise<Session> {
   const viewer = await until("the relay is open", 60, () =>
     relayWire(`${url.replace(/^http/, "ws")}/socket`)
@@ -43,7 +43,7 @@ export async function watchSession(stateDir: string, { id, url }: { id: string; 
   return { id, url, viewer, dir, serial, loginSeconds, stop };
 }
 
-/** Starts a testdrive of a build and watches it; a machine with a network starts from no snapshot, and makes none. */
+/** Starts a testdrive of a build and watches it. A machine with a network neither uses nor makes snapshots. */
 export async function startSession(
   { rest, stateDir }: { rest: RestClient; stateDir: string },
   params: { build_id: string; network?: "on" },

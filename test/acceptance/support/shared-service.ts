@@ -4,7 +4,7 @@ import { readSecrets } from "../../../scripts/launch/secrets.ts";
 import type { Ready } from "./service.ts";
 import type { ServiceKind, SharedService } from "./shared-services.ts";
 
-/** A service that other files use as well: what a test counts there has to be its own account's. */
+/** A service that other test files use too: a test may count only what belongs to its own account. */
 export async function sharedService(kind: ServiceKind): Promise<SharedService> {
   const answer = await fetch(`${inject("sharedServices")}/${kind}`);
   const text = await answer.text();
@@ -12,7 +12,7 @@ export async function sharedService(kind: ServiceKind): Promise<SharedService> {
   return JSON.parse(text) as SharedService;
 }
 
-/** A new account of the service, which has nothing yet. */
+/** Makes a new, empty account of the service. */
 export async function addAccount({ ready, stateDir }: SharedService, username: string): Promise<Ready> {
   const admin = adminClient(ready.url, readSecrets(stateDir).ADMIN_SECRET ?? "");
   const { apiKey } = await admin.addAccount({ username, email: `${username}@example.org` });

@@ -7,31 +7,31 @@ import type { TestProject } from "vitest/node";
 import { serveFiles } from "./local-build.ts";
 import { startService, type Ready, type Service } from "./service.ts";
 
-// vitest runs this once for all files of the project: a service costs seconds of a processor, an account nothing.
+// vitest runs this once for all files of the project: a service costs seconds of processor time, an account almost nothing.
 
 export type ServiceKind = "with-agent" | "without-agent";
 
-/** What files get to know about a service that they share. */
+/** What test files know about a service that they share. */
 export interface SharedService {
   stateDir: string;
   ready: Ready;
-  /** A web server that repositories may be imported from; what lies in its folder is there. */
+  /** A web server from which repositories can be imported; it serves the files in its folder. */
   elsewhere: { folder: string; url: string };
 }
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The address at which each kind of service is asked for. */
+    /** The URL from which each kind of service is requested. */
     sharedServices: string;
   }
 }
 
-/** Room for all files at once, whatever each of them leaves. */
+/** Enough for all files at the same time, whatever each of them leaves behind. */
 const vars = { MAX_BUILDS: "1000", MAX_BUILDS_PER_ACCOUNT: "100", MAX_TESTDRIVES: "1000" };
-/** As many builds as files run at a time. */
+/** As many builds as files run at the same time. */
 const agent = { KILN_AGENT_SLOTS: "2" };
 
-/** Starts each service when a file first asks for it, and stops all of them at the end. */
+/** Starts each service when a file first requests it, and stops all of them at the end. */
 export default async function shareServices(project: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), "kiln-elsewhere-"));
   const web = await serveFiles(folder);

@@ -1,15 +1,15 @@
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
-/** A line between an agent and its service that can be cut. */
+/** A connection between an agent and its service that can be cut. */
 export interface TcpProxy extends Disposable {
   url: string;
-  /** Breaks every connection and takes no more until `pass`. */
+  /** Cuts every connection and accepts no more until `pass`. */
   refuse: () => void;
   /** Undoes `refuse` and `cutAt`. */
   pass: () => void;
-  /** Breaks each of the next connections on which `pattern` was sent, as soon as that many bytes went on after it. */
+  /** Cuts each of the next connections that sent `pattern`, as soon as this many more bytes followed. */
   cutAt: (cut: Cut) => void;
-  /** How often `cutAt` has broken one. */
+  /** How often `cutAt` has cut one. */
   cuts: () => number;
 }
 

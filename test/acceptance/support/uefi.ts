@@ -1,14 +1,14 @@
 import { serialOf } from "./boot.ts";
 import { login } from "./image-types.ts";
 
-/** UEFI for QEMU, with settings that nobody keeps. */
+/** UEFI for QEMU, with settings that are not saved. */
 const firmware = [
   "readonly=on,unit=0,file=/usr/share/OVMF/OVMF_CODE.fd",
   "snapshot=on,unit=1,file=/usr/share/OVMF/OVMF_VARS.fd",
 ].flatMap((flash) => ["-drive", `if=pflash,format=raw,${flash}`]);
 
 /**
- * What a machine prints up to its login, started by either firmware; `byUefi` is Linux's own word for it.
+ * Returns what a machine prints up to its login, started by either firmware; `byUefi` is what Linux says about it.
  *
  * @param drive from `driveOf`
  */

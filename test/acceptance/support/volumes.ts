@@ -2,10 +2,10 @@ import { execFileSync } from "node:child_process";
 import { expect } from "vitest";
 import { bootDisk } from "./guest.ts";
 
-// A disk of i586 with a volume group: described, and looked at by logging in.
+// An i586 disk with a volume group: its description, and a check by logging in.
 
 const password = "volumes";
-/** Who logs in there. */
+/** The user who logs in. */
 export const volumesRoot = {
   name: "root",
   passwordHash: execFileSync("openssl", ["passwd", "-6", "-salt", "sample", password]).toString().trim(),
@@ -17,13 +17,13 @@ export const volumesRoot = {
 export const lvm = { enabled: true, volumeGroup: "kiosk-VG", volumes: [{ path: "/srv", sizeMb: 96 }] };
 export const diskSizeMb = 640;
 
-// The terminal shows what is typed: END alone is its answer.
+// The terminal also shows what is typed; only a line END alone is the answer.
 const questions = `lvs --noheadings --units m -o vg_name,lv_name,lv_size
 grep -E ' /(srv)? ' /proc/mounts
 echo E''ND
 `;
 
-/** A machine finds its root in the volume group, with the volumes that were asked for. */
+/** Checks that a machine finds its root in the volume group, with the configured volumes. */
 export async function expectVolumes(disk: string): Promise<void> {
   await using machine = bootDisk(disk);
   expect(await machine.says("login:", 800)).toContain("-686 ");
@@ -34,7 +34,7 @@ export async function expectVolumes(disk: string): Promise<void> {
   await machine.type(questions);
   const said = await machine.says("\nEND\n", 300);
 
-  // All that src/domain/configuration/volumes.ts counts on: 640 MB have room for 336.
+  // Everything that src/domain/configuration/volumes.ts relies on: 640 MB have room for 336.
   expect(said).toMatch(/^ +kiosk-VG +LVRoot +240\.00m$/m);
   expect(said).toMatch(/^ +kiosk-VG +lv1_srv +96\.00m$/m);
   expect(said).toMatch(/^\/dev\/mapper\/kiosk--VG-LVRoot \/ ext4 rw,/m);

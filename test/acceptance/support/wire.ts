@@ -2,22 +2,22 @@ import { Buffer } from "node:buffer";
 import { connect, type Socket } from "node:net";
 import type { Ready } from "./service.ts";
 
-/** An answer as it stood on the wire. */
+/** An answer exactly as it was received. */
 export interface WireAnswer {
   /** `HTTP/1.1 200 OK`. */
   statusLine: string;
   status: number;
-  /** By their names in lower case. */
+  /** Keyed by lower-case name. */
   headers: ReadonlyMap<string, string>;
   body: Buffer;
   text: string;
-  /** Of the document's first element with this name. */
+  /** Text of the document's first element with this name. */
   element: (name: string) => string | undefined;
 }
 
 const answerMs = 120_000;
 
-/** One connection on which a test says every byte itself. */
+/** One connection on which a test chooses every byte. */
 export class Wire {
   readonly #socket: Socket;
   #held = Buffer.alloc(0);
@@ -37,12 +37,12 @@ export class Wire {
     return new Wire(socket);
   }
 
-  /** Texts are UTF-8. Resolves when the bytes have left. */
+  /** Encodes texts as UTF-8. Resolves when the bytes have been sent. */
   async send(bytes: string | Uint8Array): Promise<void> {
     await new Promise<void>((resolve) => this.#socket.write(bytes, () => resolve()));
   }
 
-  /** The next answer, also an interim one; `to` tells whether a body follows the head. */
+  /** The next answer, including interim ones; `to` tells whether a body follows the head. */
   async answer(to: "GET" | "HEAD" = "GET"): Promise<WireAnswer> {
     const head = (await this.#upTo("\r\n\r\n")).toString("latin1");
     const [statusLine = "", ...lines] = head.split("\r\n");
@@ -60,7 +60,7 @@ export class Wire {
     return this.#isOver;
   }
 
-  /** What came that nobody has asked for. */
+  /** Bytes that were received without a request. */
   get unexpected(): string {
     return this.#held.toString("latin1");
   }
@@ -92,7 +92,7 @@ export class Wire {
     }
   }
 
-  /** Takes what stands before the mark, and the mark. */
+  /** Takes everything up to the mark, and the mark. */
   async #upTo(mark: string): Promise<Buffer> {
     await this.#until(() => this.#held.includes(mark));
     const found = await this.#take(this.#held.indexOf(mark));
@@ -127,16 +127,16 @@ function headerOf(line: string): [string, string] {
 
 const elementOf = (text: string, name: string) => new RegExp(`<${name}>([^<]*)</${name}>`).exec(text)?.[1];
 
-/** CRLF behind every line, as HTTP and MIME want it. */
+/** CRLF after every line, as HTTP and MIME require. */
 export const lines = (...all: string[]) => all.map((line) => `${line}\r\n`).join("");
 
 export interface Said {
-  /** Each `Name: value`; the credentials are in here too, since their place and spelling are the client's. */
+  /** Each `Name: value`, credentials included, since their place and spelling depend on the client. */
   headers?: string[];
   body?: string | Uint8Array;
 }
 
-/** A request byte by byte: nothing stands in it that is not given, but Host and the empty line. */
+/** A request byte by byte: it contains only what is given, plus Host and the empty line. */
 export function request(line: string, { headers = [], body = "" }: Said = {}): Buffer {
   const head = lines(`${line} HTTP/1.1`, "Host: studio.example.net", ...headers, "");
   return Buffer.concat([Buffer.from(head), Buffer.from(body)]);
@@ -147,7 +147,7 @@ export const length = (body: string | Uint8Array) => `Content-Length: ${Buffer.b
 export const base64Credentials = ({ username, api_key: apiKey }: Pick<Ready, "username" | "api_key">) =>
   Buffer.from(`${username}:${apiKey}`).toString("base64");
 
-/** Asks once on a connection of its own. */
+/** Sends one request on its own connection. */
 export async function exchange(url: string, bytes: Buffer, to?: "HEAD"): Promise<WireAnswer> {
   const wire = await Wire.open(url);
   try {
