@@ -16,7 +16,7 @@ let isOn: boolean;
 let asked: string[];
 let printed: string;
 
-/** Answers as the admin routes do (test/api/read-only.test.ts and test/web/agreement.test.ts have the real ones). */
+/** Answers like the admin routes (test/api/read-only.test.ts and test/web/agreement.test.ts test the real ones). */
 beforeEach(async () => {
   [isOn, asked, printed] = [false, [], ""];
   service = createServer(async (request, response) => {
@@ -48,7 +48,7 @@ describe("npm run admin -- read-only", () => {
     ["on", 'PUT /admin/read-only Bearer secret {"on":true}', "on since 2026-11-20T10:00:00.000Z"],
     ["off", 'PUT /admin/read-only Bearer secret {"on":false}', "is off"],
     ["status", "GET /admin/read-only Bearer secret", "is off"],
-  ])("%s asks for it, and says what holds now", async (word, request, words) => {
+  ])("%s sends the request and prints the current state", async (word, request, words) => {
     await run("read-only", word);
 
     expect(asked).toEqual([request]);
@@ -56,7 +56,7 @@ describe("npm run admin -- read-only", () => {
   });
 
   it.each([[["read-only"]], [["read-only", "maybe"]], [["read-only", "on", "now"]]])(
-    "refuses %j without a word to the service",
+    "refuses %j without a request to the service",
     async (words) => {
       await expect(run(...words)).rejects.toThrow(/no command|takes no argument/);
       expect(asked).toEqual([]);
@@ -73,12 +73,12 @@ describe("npm run admin", () => {
     [["account", "list", "--url", "ftp://kiln.example.org"], /^--url ftp:.*give an address like/],
     [["templates", "load", "/absent.json"], /^There is no file \/absent\.json\.$/],
     [["templates", "load", "/"], /^\/ cannot be read \(EISDIR\)\.$/],
-  ])("answers %j in plain words", async (words, message) => {
+  ])("explains what is wrong with %j", async (words, message) => {
     await expect(run(...words)).rejects.toThrow(message);
     expect(asked).toEqual([]);
   });
 
-  it("refuses an admin secret that cannot be sent", async () => {
+  it("refuses an admin secret that cannot be sent in a header", async () => {
     const env = { KILN_URL: "http://127.0.0.1:1", KILN_ADMIN_SECRET: "two\nlines" };
     await expect(administer(["account", "list"], env)).rejects.toThrow(/^KILN_ADMIN_SECRET contains a space/);
   });
@@ -89,7 +89,7 @@ describe("npm run admin -- deletions", () => {
     ["pause", 'PUT /admin/deletions Bearer secret {"paused":true}', "deletes nothing since 2026-11-20T10:00:00.000Z"],
     ["resume", 'PUT /admin/deletions Bearer secret {"paused":false}', "The sweep deletes."],
     ["status", "GET /admin/deletions Bearer secret", "The sweep deletes."],
-  ])("%s asks for it, and says what holds now", async (word, request, words) => {
+  ])("%s sends the request and prints the current state", async (word, request, words) => {
     await run("deletions", word);
 
     expect(asked).toEqual([request]);
@@ -98,7 +98,7 @@ describe("npm run admin -- deletions", () => {
 });
 
 describe("npm run admin -- agreements list", () => {
-  it("prints who accepted what", async () => {
+  it("prints who accepted which text", async () => {
     await run("agreements", "list");
 
     expect(asked).toEqual(["GET /admin/agreements Bearer secret"]);

@@ -6,9 +6,9 @@ import { projectRoot } from "../../scripts/launch/project.ts";
 import { readOrMakeSecrets } from "../../scripts/launch/secrets.ts";
 import { emptyFolder } from "./folder.ts";
 
-describe("the configuration of this machine's agent", () => {
-  it("has as many testdrives at a time as wrangler.toml gives an account: four", () => {
-    // The default environment, which comes first, is the embedded one.
+describe("the configuration of the agent that `npm start` runs", () => {
+  it("runs as many testdrives as wrangler.toml allows per account: four", () => {
+    // The first, default environment is the embedded one.
     const wrangler = readFileSync(join(projectRoot, "wrangler.toml"), "utf8");
     const [, perAccount] = /^MAX_TESTDRIVES_PER_ACCOUNT = "(\d+)"/m.exec(wrangler) ?? [];
     const testdriveSlots = testdriveSlotsOf({ MAX_TESTDRIVES_PER_ACCOUNT: perAccount });
@@ -25,7 +25,7 @@ describe("the configuration of this machine's agent", () => {
     expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ testdriveSlots: 4 });
   });
 
-  it("has no token but the agent's own, so that the service knows who pulls its queue", () => {
+  it("has only its own token, so the service can identify it", () => {
     const stateDirectory = emptyFolder();
     const secrets = readOrMakeSecrets(stateDirectory);
     const options = { stateDirectory, url: "http://127.0.0.1:8787", secrets, allowHosts: [], testdriveSlots: 4 };
@@ -35,7 +35,7 @@ describe("the configuration of this machine's agent", () => {
     expect(written).not.toContain(secrets.GATEWAY_TOKEN);
   });
 
-  it.each(["0", "x", undefined])("has one where an account may have %s, since an agent has at least one", (given) => {
+  it.each(["0", "x", undefined])("runs at least one testdrive if an account may have %s", (given) => {
     expect(testdriveSlotsOf({ MAX_TESTDRIVES_PER_ACCOUNT: given })).toBe(1);
   });
 });

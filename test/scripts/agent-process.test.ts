@@ -3,11 +3,11 @@ import { expect, it, onTestFinished, vi } from "vitest";
 import { keepAgentRunning } from "../../scripts/launch/agent-process.ts";
 import { emptyFolder } from "./folder.ts";
 
-it("starts an agent again that was killed or that ends, more slowly each time, whatever its watcher does", async () => {
+it("restarts an agent that ends or is killed, with growing delays", async () => {
   let said = "";
   vi.spyOn(process.stderr, "write").mockImplementation((line) => ((said += String(line)), true));
   const folder = emptyFolder();
-  // Its configuration is missing, so the agent ends whenever it is started.
+  // Its configuration is missing, so the agent ends each time it is started.
   const agent = keepAgentRunning(join(folder, "absent.json"), folder);
   onTestFinished(async () => {
     await agent.stop();

@@ -5,7 +5,7 @@ import { parseHost, resolveHosts } from "../../scripts/launch/allowed-hosts.ts";
 const isOwnPort = (port: number) => port === 8787;
 
 describe("resolveHosts", () => {
-  it("keeps names for those who check names, and addresses for workerd", async () => {
+  it("keeps names for our own checks, and adds addresses for workerd", async () => {
     const hosts = ["10.1.2.3:8080", "[fd00::1]", "localhost:8080"].map(parseHost);
     const { names, cidrs } = await resolveHosts(hosts, isOwnPort);
     expect(names).toEqual(["10.1.2.3:8080", "[fd00::1]", "localhost:8080"]);
@@ -13,12 +13,12 @@ describe("resolveHosts", () => {
   });
 
   it("refuses a name without an address", async () => {
-    // RFC 6761: never has one.
+    // RFC 6761: this name never has one.
     await expect(resolveHosts([parseHost("mirror.invalid")], isOwnPort)).rejects.toThrow(/mirror\.invalid.*no address/);
   });
 
   it.each(["localhost", "127.0.0.1", "127.9.9.9", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "[::]"])(
-    "wants a port with %s",
+    "requires a port with %s",
     async (host) => {
       await expect(resolveHosts([parseHost(host)], isOwnPort)).rejects.toThrow(/Add a port/);
       await expect(resolveHosts([parseHost(`${host}:8787`)], isOwnPort)).rejects.toThrow(/Kiln itself uses this port/);
@@ -28,7 +28,7 @@ describe("resolveHosts", () => {
     },
   );
 
-  it("does the same with every address of this machine", async () => {
+  it("requires a port with every address of this machine", async () => {
     const address =
       Object.values(networkInterfaces())
         .flat()

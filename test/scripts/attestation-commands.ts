@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** The commands of docs/api/attestations.md, for an image of our own instead of the example's. */
+/** The commands of docs/api/attestations.md, with a test's image in place of the example's. */
 export function verifyingCommands({ service, download }: { service: string; download: string }): string {
   const documented = readFileSync("docs/api/attestations.md", "utf8");
   const blocks = [...documented.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, commands = ""]) => commands);

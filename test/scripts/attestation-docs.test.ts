@@ -13,7 +13,7 @@ import { facts, input, installed } from "../attest/bills.ts";
 import { verifyingCommands } from "./attestation-commands.ts";
 import { emptyFolder } from "./folder.ts";
 
-// The very commands of docs/api/attestations.md, against files that our own code has signed.
+// The exact commands of docs/api/attestations.md, run on files that our own code has signed.
 
 const image = "an image";
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
@@ -63,7 +63,7 @@ const commands = () => verifyingCommands({ service, download: service + download
 const follow = () =>
   promisify(execFile)("bash", ["-e", "-o", "pipefail", "-c", commands()], { cwd: emptyFolder(), encoding: "utf8" });
 
-/** Something else at an address for as long as `act` takes. */
+/** Serves a changed file at a path while `act` runs. */
 async function whileChanged(path: string, change: (file: string) => string, act: () => Promise<void>): Promise<void> {
   const before = files.get(path) ?? "";
   expect(change(before)).not.toBe(before);
@@ -72,7 +72,7 @@ async function whileChanged(path: string, change: (file: string) => string, act:
 }
 
 describe("the documented commands", () => {
-  it("verify the signature, the image and both bills, and show who signed and what is inside", async () => {
+  it("verify signature, image and bills, and show signer and contents", async () => {
     const { stdout } = await follow();
 
     expect(stdout).toContain("Signature Verified Successfully");

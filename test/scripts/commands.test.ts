@@ -9,10 +9,10 @@ const root = join(import.meta.dirname, "../..");
 const { scripts } = z
   .object({ scripts: z.record(z.string(), z.string()) })
   .parse(JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
-/** The machine's own Node, not the Node 24 that these tests run on. */
+/** The machine's own Node, not the Node 24 that runs these tests. */
 const path = (process.env["PATH"] ?? "").split(":").filter((folder) => !folder.includes("node_modules"));
 
-/** As `npm run NAME -- WORDS` runs it. */
+/** Runs it like `npm run NAME -- WORDS`. */
 function run(name: string, ...words: string[]) {
   const line = `${scripts[name]} "$@"`;
   const env = { ...process.env, PATH: path.join(":") };
@@ -26,7 +26,7 @@ describe.each(["start", "admin", "doctor", "agent"])("npm run %s", (name) => {
     expect(stdout).toMatch(/^npm (start|run \w+) -- .*\n\n[^]*--help/);
   });
 
-  it("refuses an option that it does not know, in one sentence and with its usage", () => {
+  it("refuses an unknown option in one sentence, with its usage", () => {
     const { status, stdout, stderr } = run(name, "--nonsense");
     expect(stdout).toBe("");
     expect(stderr).toMatch(/Unknown option '--nonsense'\.[^]*\n\nnpm (start|run \w+) -- /);
@@ -36,7 +36,7 @@ describe.each(["start", "admin", "doctor", "agent"])("npm run %s", (name) => {
 });
 
 describe("npm run agent", () => {
-  it("says which configuration file is missing", () => {
+  it("names the missing configuration file", () => {
     const file = join(emptyFolder(), "agent.json");
     expect(run("agent", "--config", file)).toMatchObject({
       status: 2,

@@ -57,11 +57,11 @@ function commandLine(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8");
   } catch {
-    return ""; // gone
+    return ""; // ended
   }
 }
 
-/** The first line of the answer to a request that fetch would not send. */
+/** The first line of the answer to a request that fetch would refuse to send. */
 async function answerTo(request: string): Promise<string> {
   const socket = connect(port, "127.0.0.1");
   socket.write(request);
@@ -76,7 +76,7 @@ describe("the embedded service", () => {
     await ticked();
   });
 
-  it("gives nothing but its own routes to other users of the machine, on no listener", async () => {
+  it("offers other users of the machine only its own routes", async () => {
     await fetch(`http://127.0.0.1:${port}/builds/2/image-1`, { method: "PUT", body: "secret" });
     const listeners = listenersOf([process.pid, ...runtimes()]);
     expect(listeners).toContain(`127.0.0.1:${port}`);
@@ -95,18 +95,18 @@ describe("the embedded service", () => {
     ).toBe(" 000");
   });
 
-  it("knows the address of a client, and lets no client say another", async () => {
+  it("knows a client's address, and does not let clients fake it", async () => {
     const forged = { "MF-CF-Blob": '{"clientIp":"6.6.6.6"}', "CF-Connecting-IP": "6.6.6.6" };
     const { from } = Answer.parse(await (await fetch(`http://127.0.0.1:${port}/`, { headers: forged })).json());
     expect(from).toMatch(/^127\.0\.0\.1:\d+$/);
   });
 
-  it("speaks workerd's own protocol to no client", async () => {
+  it("does not speak workerd's own protocol to clients", async () => {
     const host = "miniflare-unsafe-internal-capnp-connect";
     expect(await answerTo(`CONNECT ${host} HTTP/1.1\r\nHost: ${host}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 [45]\d\d /);
   });
 
-  it("answers and ticks again each time that workerd was killed", async () => {
+  it("answers and ticks again after each kill of workerd", async () => {
     for (let kills = 0; kills < 3; kills++) {
       const before = runtimes();
       expect(before).toHaveLength(1);
@@ -118,7 +118,7 @@ describe("the embedded service", () => {
     expect(said).toContain("! The service ended unexpectedly (workerd). It runs again.\n");
   });
 
-  it("comes back when workerd could not start for a while", async () => {
+  it("recovers after workerd could not start for a while", async () => {
     said = "";
     while (!said.includes("cannot start")) {
       signalAll(runtimes(), "SIGKILL");

@@ -5,7 +5,7 @@ import { inputsHash } from "../../scripts/launch/inputs-hash.ts";
 import { emptyFolder } from "./folder.ts";
 
 describe("impossible", () => {
-  it("names what a lack rules out, and nothing else", () => {
+  it("lists exactly what a missing package makes impossible", () => {
     const xorriso = { tool: "xorriso", debian: "xorriso", suse: "xorriso", fedora: "xorriso", for: ["iso"], why: "" };
     expect(impossible([xorriso], ["oem", "iso", "testdrives"])).toEqual(["iso"]);
     expect(impossible([], ["oem", "iso", "testdrives"])).toEqual([]);
@@ -13,14 +13,14 @@ describe("impossible", () => {
 });
 
 describe("packagesFor", () => {
-  it.each(purposes)("knows packages for %s", (purpose) => {
+  it.each(purposes)("lists packages for %s", (purpose) => {
     expect(packagesFor([purpose]).every((each) => each.for.includes(purpose))).toBe(true);
     expect(packagesFor([purpose])).not.toEqual([]);
   });
 });
 
 describe("inputsHash", () => {
-  it("changes with a name or a content, and with nothing else", () => {
+  it("changes only with a name or a content", () => {
     const [one, other] = [emptyFolder(), emptyFolder()];
     for (const root of [one, other]) {
       mkdirSync(`${root}/src/deep`, { recursive: true });

@@ -1,4 +1,4 @@
-/** What an image asks before its first login, answered on standard input in place of its consoles. */
+/** An image's licence questions before its first login, answered on standard input instead of its consoles. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,8 +11,8 @@ const inImage = imagesIn(dir);
 
 const long = Array.from({ length: 45 }, (_, at) => `Line ${at + 1}`).join("\n");
 
-describe.each(["bash", "dash"])("licences, asked for by %s,", (shell) => {
-  /** What is said until all are accepted, or the machine is switched off. */
+describe.each(["bash", "dash"])("licences, shown by %s,", (shell) => {
+  /** The output until all are accepted, or the machine is powered off. */
   function answered(eulas: string[], ...lines: string[]): string {
     const answers = join(dir, "answers");
     writeFileSync(answers, lines.map((line) => `${line}\n`).join(""));
@@ -33,11 +33,11 @@ describe.each(["bash", "dash"])("licences, asked for by %s,", (shell) => {
     expect(said).toMatch(/Line 45\n\nDo you accept this licence\? \(yes\/no\) ACCEPTED\n$/);
   });
 
-  it("are asked for again until there is an answer", () => {
+  it("are asked again until there is an answer", () => {
     expect(answered(["First"], "", "perhaps", "yes").match(/Do you accept/g)).toHaveLength(3);
   });
 
-  it("switch the system off when one of them is not accepted", () => {
+  it("power the system off if one is not accepted", () => {
     const said = answered(["First", "Second"], "yes", "no", "yes");
     expect(said).toMatch(/Second\n\n[^\n]*You cannot use the system without accepting it\. Switching off\.\nOFF\n$/);
   });

@@ -1,4 +1,4 @@
-/** The programs that images get, run here: in a mount namespace of their own, where /etc is an empty one. */
+/** Programs that images contain, run here in a separate mount namespace with an empty /etc. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
@@ -12,7 +12,7 @@ import { plain } from "../kiwi/support/facts.ts";
 const dir = mkdtempSync(join(tmpdir(), "kiln-image-programs-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** What is changed below /usr/lib is forgotten, /etc is empty, and everything else but `dir` can only be read. */
+/** Changes in /usr/lib are discarded, /etc is empty, and everything else except `dir` is read-only. */
 const bareSystem = `
   mount -t tmpfs none /mnt
   mkdir /mnt/changes /mnt/work
@@ -24,7 +24,7 @@ const bareSystem = `
   cd /
 `;
 
-/** Runs commands of bash in a system that has no systemd, and an empty /etc. */
+/** Runs bash commands in a system without systemd and with an empty /etc. */
 function inBareSystem(commands: string, shell = "bash"): { output: string; status: number } {
   const script = `set -e\n${bareSystem}\nset +e\n${commands}\n`;
   const args = ["--mount", "--uts", "--", "bash", "-c", script.replaceAll("SHELL", shell)];
@@ -49,7 +49,7 @@ const network = fileOf("network", networkScript);
 const manual = `SHELL ${network} manual 192.0.2.10/24 192.0.2.1 192.0.2.2 2001:db8::2`;
 
 describe.each(["bash", "dash"])("network, run by %s,", (shell) => {
-  it("speaks sysconfig's words", () => {
+  it("writes sysconfig's files", () => {
     const { output } = inBareSystem(
       `mkdir -p /etc/sysconfig/network
        ${manual}; cat /etc/sysconfig/network/ifcfg-eth0 /etc/sysconfig/network/routes /etc/resolv.conf
@@ -69,7 +69,7 @@ describe.each(["bash", "dash"])("network, run by %s,", (shell) => {
     ]);
   });
 
-  it("leaves name servers to netconfig where that is", () => {
+  it("leaves name servers to netconfig if it is installed", () => {
     const config = "/etc/sysconfig/network/config";
     const { output } = inBareSystem(
       `mkdir -p /etc/sysconfig/network; echo 'NETCONFIG_DNS_STATIC_SERVERS=""' > ${config}
@@ -79,7 +79,7 @@ describe.each(["bash", "dash"])("network, run by %s,", (shell) => {
     expect(output).toBe('NETCONFIG_DNS_STATIC_SERVERS="192.0.2.2 2001:db8::2"\nsysconfig\n');
   });
 
-  it("speaks NetworkManager's, in a file for root alone", () => {
+  it("writes NetworkManager's connection, readable only by root", () => {
     const file = "/etc/NetworkManager/system-connections/kiln.nmconnection";
     const { output } = inBareSystem(`mkdir /etc/NetworkManager; ${manual}; stat -c %a ${file}; cat ${file}`, shell);
     expect(output.split("\n")).toEqual([
@@ -99,7 +99,7 @@ describe.each(["bash", "dash"])("network, run by %s,", (shell) => {
     ]);
   });
 
-  it("speaks systemd-networkd's", () => {
+  it("writes systemd-networkd's files", () => {
     const { output } = inBareSystem(
       `mkdir -p /usr/lib/systemd; touch /usr/lib/systemd/systemd-networkd
        ${manual} > /dev/null 2>&1; cat /etc/systemd/network/20-kiln.network`,
@@ -110,7 +110,7 @@ describe.each(["bash", "dash"])("network, run by %s,", (shell) => {
     );
   });
 
-  it("says when nothing would read it", () => {
+  it("reports that no installed program would read its files", () => {
     expect(inBareSystem(`SHELL ${network} dhcp 2>&1; ls /etc`, shell).output).toMatch(
       /^kiln: note: the image has no known network service.*\n$/,
     );
@@ -120,7 +120,7 @@ describe.each(["bash", "dash"])("network, run by %s,", (shell) => {
 describe.each(["bash", "dash"])("the questions about the network, asked by %s,", (shell) => {
   const files = descriptionFiles({ ...plain, network: { ...plain.network, type: "ask_on_first_boot" } });
   const program = (name: string) => fileOf(name, files[`root/usr/lib/kiln/${name}`] ?? "");
-  /** Answers all questions on one console, which is standard input here. */
+  /** Answers all questions on one console, which here is standard input. */
   const answered = (...lines: string[]) => {
     const answers = fileOf("answers", lines.map((line) => `${line}\n`).join(""));
     const questions = fileOf(
@@ -136,17 +136,17 @@ describe.each(["bash", "dash"])("the questions about the network, asked by %s,",
     ).output;
   };
 
-  it("make a fixed address", () => {
+  it("configure a fixed address", () => {
     expect(answered("box", "192.0.2.10/24", "192.0.2.1", "192.0.2.2 192.0.2.3")).toBe(
       "box\nSTARTMODE='auto'\nBOOTPROTO='static'\nIPADDR='192.0.2.10/24'\ndefault 192.0.2.1 - -\nnameserver 192.0.2.2\nnameserver 192.0.2.3\n",
     );
   });
 
-  it("take nothing for DHCP and the name that there is", () => {
+  it("accept empty answers for DHCP and the existing name", () => {
     expect(answered("", "")).toBe(`${hostname()}\nSTARTMODE='auto'\nBOOTPROTO='dhcp'\n`);
   });
 
-  it("come again when the answer is none", () => {
+  it("are asked again after an invalid answer", () => {
     const said = answered("$(reboot)", "box", "192.0.2.10", "192.0.2.10/24'", "192.0.2.10/24", "x", "", "");
     expect(said).toBe("box\nSTARTMODE='auto'\nBOOTPROTO='static'\nIPADDR='192.0.2.10/24'\n");
     expect(
@@ -155,7 +155,7 @@ describe.each(["bash", "dash"])("the questions about the network, asked by %s,",
   });
 });
 
-/** config.sh with these commands, in a system with these accounts. */
+/** Runs config.sh with these commands, in a system with these accounts. */
 function configured(commands: string[], before = ""): { output: string; status: number } {
   const script = fileOf(
     "config.sh",
@@ -171,7 +171,7 @@ const place = (path: string, mode: string, owner: string, group: string) =>
   `place ${source} '${path}' ${mode} ${owner} ${group}; stat -c '%n %a %u:%g %s' '${path}'`;
 
 describe("config.sh", () => {
-  it("puts files in place, with folders, owners by name and number, and all bits of the mode", () => {
+  it("puts files in place, with folders, owners and all mode bits", () => {
     const { output, status } = configured([
       place("/etc/a b/$(x)/it is", "4755", "root", "root"),
       place("/etc/nobodys", "0600", "nobody", "nobody"),
@@ -183,7 +183,7 @@ describe("config.sh", () => {
     ]);
   });
 
-  it("replaces a link, not what it points to", () => {
+  it("replaces a link, not the file it points to", () => {
     const { output } = configured(
       [place("/etc/link", "0644", "root", "root"), "cat /etc/target"],
       "echo old > /etc/target; ln -s target /etc/link",
@@ -192,13 +192,9 @@ describe("config.sh", () => {
   });
 
   it.each([
+    ["an unknown owner", place("/etc/x", "0644", "carol", "root"), "belongs to the user carol, which does not exist"],
     [
-      "an owner that is not there",
-      place("/etc/x", "0644", "carol", "root"),
-      "belongs to the user carol, which does not exist",
-    ],
-    [
-      "a group that is not there",
+      "an unknown group",
       place("/etc/x", "0644", "root", "tellers"),
       "belongs to the group tellers, which does not exist",
     ],
@@ -208,15 +204,23 @@ describe("config.sh", () => {
       place("/etc/passwd/x", "0644", "root", "root"),
       "because a part of its path is not a folder",
     ],
-    ["what each boot makes anew", place("/dev/x", "0644", "root", "root"), "because /dev is recreated at each boot"],
-    ["the same by a link", `ln -s /proc /etc/link; ${place("/etc/link/x", "0644", "root", "root")}`, "is recreated"],
-    ["a port that nobody knows", "open_port odd-service tcp ''", "The firewall cannot open odd-service"],
+    [
+      "a directory that each boot recreates",
+      place("/dev/x", "0644", "root", "root"),
+      "because /dev is recreated at each boot",
+    ],
+    [
+      "the same through a link",
+      `ln -s /proc /etc/link; ${place("/etc/link/x", "0644", "root", "root")}`,
+      "is recreated",
+    ],
+    ["an unknown port", "open_port odd-service tcp ''", "The firewall cannot open odd-service"],
     [
       "anything else that fails",
       "false",
       'kiln: error: The image could not be configured: "false" ended with exit code 1.',
     ],
-  ])("stops at %s, and says so", (_, command, words) => {
+  ])("stops at %s, with a clear error", (_, command, words) => {
     const { output, status } = configured([command, "echo went on"]);
     expect(output).toContain(words);
     expect(output.match(/kiln: error/g)).toHaveLength(1);
@@ -224,7 +228,7 @@ describe("config.sh", () => {
     expect(status).toBe(1);
   });
 
-  it("opens ports in nft's words", () => {
+  it("opens ports in nft's syntax", () => {
     const commands = ["open_port ssh tcp 22", "open_port 53 udp 53", "open_port odd tcp ''", "write_filter"];
     const { output } = configured(commands, "echo 'odd 4711/tcp' > /etc/services");
     expect(output).toMatch(
@@ -232,7 +236,7 @@ describe("config.sh", () => {
     );
   });
 
-  it("sets SuSEfirewall2's ports and the variables of sysconfig once", () => {
+  it("sets SuSEfirewall2's ports and sysconfig's variables once", () => {
     const file = "/etc/sysconfig/SuSEfirewall2";
     const commands = [
       "open_port ssh tcp 22",
@@ -250,7 +254,7 @@ describe("config.sh", () => {
     expect(output).toBe('22 80 \n53 X=1\nFW_SERVICES_EXT_TCP="22 80"\n');
   });
 
-  it("gives a host its name, in the image's own list of hosts", () => {
+  it("sets the hostname, in the image's own hosts file too", () => {
     const { output } = configured(
       ["set_hostname kiosk.example.org 192.0.2.10", "cat /etc/hostname /etc/hosts; ls /etc/hosts*"],
       "echo host-of-the-builder > /etc/hosts.kiwi; ln -s hosts.kiwi /etc/hosts; echo '127.0.0.1 localhost' > /etc/hosts.rpmnew",
@@ -260,7 +264,7 @@ describe("config.sh", () => {
     );
   });
 
-  it("changes the runlevel and the login of inittabs", () => {
+  it("changes the runlevel and the login in inittabs", () => {
     const inittab = String.raw`printf 'id:5:initdefault:\ntty1::respawn:/sbin/getty 38400 tty1 linux\n' > /etc/inittab`;
     const staged = fileOf("autologin", "#!/bin/sh\n");
     const { output } = configured(

@@ -5,12 +5,12 @@ import { descriptionFiles } from "#kiwi/description-files";
 import type { ImageFacts } from "#kiwi/facts";
 import { plain } from "../kiwi/support/facts.ts";
 
-/** Configures an image as these facts say, then asks it; answers what is said. `before` comes before config.sh. */
+/** Configures an image from these facts, then runs `ask` in it and returns the output. `before` runs before config.sh. */
 export type Image = (change: Partial<ImageFacts>, ask: string, before?: string) => string;
 
 /**
- * Images with this host's programs, and with those that were unpacked into `packages`. Each has an /etc and a /var of its own; what is
- * written below /usr is forgotten, and nothing else but `dir` can be written. Its network is a loopback, and what it starts ends with it.
+ * Images with this host's programs, and with those unpacked into `packages`. Each has its own /etc and /var. Writes to /usr are
+ * discarded, and only `dir` is writable otherwise. Its network is only a loopback, and its processes end with it.
  */
 export function imagesIn(dir: string, packages?: string): Image {
   let images = 0;

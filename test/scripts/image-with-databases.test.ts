@@ -1,4 +1,4 @@
-/** What an image does at its first boot for databases, with real servers: MariaDB and PostgreSQL of this host's distribution. */
+/** An image's first boot with databases, with real servers: MariaDB and PostgreSQL of this host's distribution. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ const factsOf = (type: DatabaseFacts["type"]): DatabaseFacts => ({
   })),
 });
 
-/** What the packages' own scripts do when they are installed, and how their services are started without systemd. */
+/** What the packages' own scripts do at installation, and how their services start without systemd. */
 const installed = String.raw`
   mount -t tmpfs none /usr/lib/systemd
   printf 'mysql:x:100:100::/var/lib/mysql:/bin/false\npostgres:x:101:101::/var/lib/pgsql:/bin/sh\n' >> /etc/passwd
@@ -62,7 +62,7 @@ END
   export LC_ALL=C
 `;
 
-/** A boot, and one that tries again what was not done. */
+/** A boot, and a second one that retries what failed. */
 const boots = `
   boot() { rm -f /var/lib/kiln/*.done; /usr/lib/kiln/boot after-services > /var/log/boot 2>&1; ls /var/lib/kiln/*.done || cat /var/log/boot; }
   boot < /dev/null
@@ -73,7 +73,7 @@ interface Attempt {
   password?: string;
   database: string;
   sql: string;
-  /** By the server's socket; else by TCP. */
+  /** Through the server's socket; otherwise over TCP. */
   isLocal?: boolean;
 }
 
@@ -112,7 +112,7 @@ const tried = (type: DatabaseFacts["type"], attempts: Attempt[]) =>
 const answers = (attempts: Attempt[], answer: "yes" | "no") => attempts.map(() => `${answer}\n`).join("");
 
 describe.each(["mysql", "pgsql"] as const)("databases of %s", (type) => {
-  it("are made at the first boot, for their users alone, and once", () => {
+  it("are made once, at the first boot, for their users only", () => {
     const ask = `${boots}${tried(type, allowed)}\n${tried(type, refused)}\nboot < /dev/null\n${tried(type, allowed.slice(1, 2))}`;
     const said = inImage({ databases: [factsOf(type)] }, ask, installed);
     expect(said).toBe(
@@ -122,7 +122,7 @@ describe.each(["mysql", "pgsql"] as const)("databases of %s", (type) => {
 });
 
 describe("an image whose client is called mysql", () => {
-  it("has its databases too", () => {
+  it("also has its databases", () => {
     const before = `${installed}\nrm /usr/bin/mysql; mv /usr/bin/mariadb /usr/bin/mysql`;
     const ask = `${boots}\nmysql --execute="SHOW DATABASES LIKE 'prod'" --skip-column-names`;
     expect(inImage({ databases: [factsOf("mysql")] }, ask, before)).toBe("/var/lib/kiln/make-databases.done\nprod\n");

@@ -1,4 +1,4 @@
-/** config.sh as an image runs it that has systemd: this host's own systemctl and systemd-analyze read what it writes. */
+/** config.sh in an image with systemd: this host's systemctl and systemd-analyze read what it writes. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ describe("an image with systemd", () => {
     expect(inImage({ settings }, "systemctl --root=/ get-default")).toBe(`${target}\n`);
   });
 
-  it("runs what the appliance does at boots, and its autostarts, by units that systemd accepts", () => {
+  it("runs boot steps and autostarts in units that systemd accepts", () => {
     const autostarts = [
       { command: "echo $(id -un)", description: "100 % counter\\", enabled: true, user: "clerk" },
       { command: "/bin/false", description: "", enabled: false, user: "root" },
@@ -54,7 +54,7 @@ describe("an image with systemd", () => {
     ]);
   });
 
-  it("logs a user in on its first screen, by a change to getty that systemd accepts", () => {
+  it("logs a user in automatically, with a valid change to getty", () => {
     const settings = { ...plain.settings, automaticLogin: "clerk" };
     const said = inImage(
       { settings },
@@ -64,7 +64,7 @@ describe("an image with systemd", () => {
     expect(said).toBe("[Service]\nExecStart=\nExecStart=-/sbin/agetty --autologin clerk --noclear %I $TERM\n");
   });
 
-  it("leaves the network to NetworkManager alone", () => {
+  it("leaves the network to NetworkManager", () => {
     const network = { ...plain.network, type: "network_manager" } as const;
     const services = ["wicked", "NetworkManager"].map(service).join("\n");
     const before = `${services}\nmkdir /etc/NetworkManager\nsystemctl enable wicked.service 2> /dev/null`;
@@ -73,7 +73,7 @@ describe("an image with systemd", () => {
     );
   });
 
-  it("has a fixed address by systemd-networkd, which it switches on", () => {
+  it("configures and enables systemd-networkd for a fixed address", () => {
     const network = { ...plain.network, type: "manual", ip: "192.0.2.7", netmask: "255.255.255.0" } as const;
     const ask = `${isEnabled("systemd-networkd.service")}\ngrep Address= /etc/systemd/network/20-kiln.network`;
     expect(inImage({ network }, ask)).toBe("systemd-networkd.service enabled\nAddress=192.0.2.7/24\n");

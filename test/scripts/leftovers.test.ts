@@ -6,8 +6,8 @@ import { isAlive } from "../../scripts/launch/process-tree.ts";
 import { emptyFolder } from "./folder.ts";
 
 /**
- * A real process with the mark of a state directory; it says when it is up. It then starts no program: one that becomes another
- * has for a moment no environment to be known by.
+ * A real process with the mark of a state directory; it prints a line when it is up. It must not start other programs then:
+ * between fork and exec a process has no environment to recognize it by.
  */
 async function leftover(state: string, script = "echo up; read"): Promise<ChildProcess & { pid: number }> {
   const child = spawn("bash", ["-c", script], { env: { ...process.env, [childMark]: state }, detached: true });
@@ -17,35 +17,35 @@ async function leftover(state: string, script = "echo up; read"): Promise<ChildP
 }
 
 describe("endLeftovers", () => {
-  it("ends the processes that carry the mark of this state directory, and says how many", async () => {
+  it("ends processes with this state directory's mark, and counts them", async () => {
     const state = emptyFolder();
     const [one, other] = [await leftover(state), await leftover(state)];
     expect(await endLeftovers(state)).toBe(2);
     expect([isAlive(one.pid), isAlive(other.pid)]).toEqual([false, false]);
   });
 
-  it("finds what such a process started, also when that changed its session", async () => {
+  it("finds children of such a process, even in another session", async () => {
     const state = emptyFolder();
     await leftover(state, "setsid bash -c 'echo up; read' <&0 & wait");
     expect(await endLeftovers(state)).toBeGreaterThanOrEqual(2);
     expect(marked(state)).toEqual([]);
   });
 
-  it("leaves the processes of another state directory alone, even of one whose name goes on", async () => {
+  it("ignores other state directories, even with the same prefix", async () => {
     const state = emptyFolder();
     const other = await leftover(`${state}-other`);
     expect(await endLeftovers(state)).toBe(0);
     expect(isAlive(other.pid)).toBe(true);
   });
 
-  it("kills one that does not listen to SIGTERM", async () => {
+  it("kills a process that ignores SIGTERM", async () => {
     const state = emptyFolder();
     const deaf = await leftover(state, "trap '' TERM; echo up; while :; do sleep 0.1; done");
     await endLeftovers(state);
     expect(isAlive(deaf.pid)).toBe(false);
   });
 
-  it("does not end itself or those above it, whatever their environment says", async () => {
+  it("does not end itself or its parents, whatever their environment", async () => {
     const state = emptyFolder();
     const script = `
       import { endLeftovers } from "${import.meta.dirname}/../../scripts/launch/leftovers.ts";

@@ -7,28 +7,28 @@ import { emptyFolder } from "./folder.ts";
 
 const lockOf = (packages: Record<string, { version: string; optional?: boolean }>) =>
   JSON.stringify({
-    name: "house",
+    name: "project",
     version: "1.0.0",
     lockfileVersion: 3,
-    packages: { "": { name: "house" }, ...packages },
+    packages: { "": { name: "project" }, ...packages },
   });
 const a1 = { "node_modules/a": { version: "1.0.0" } };
 const a2 = { "node_modules/a": { version: "2.0.0" } };
 
-function house(packages: Parameters<typeof lockOf>[0]): string {
+function project(packages: Parameters<typeof lockOf>[0]): string {
   const root = emptyFolder();
-  writeFileSync(join(root, "package.json"), JSON.stringify({ name: "house", version: "1.0.0" }));
+  writeFileSync(join(root, "package.json"), JSON.stringify({ name: "project", version: "1.0.0" }));
   writeFileSync(join(root, "package-lock.json"), lockOf(packages));
   return root;
 }
 
-/** What an `npm ci` by hand leaves. */
+/** What a manual `npm ci` leaves. */
 function installByHand(root: string, packages: Parameters<typeof lockOf>[0]): void {
   mkdirSync(join(root, "node_modules"), { recursive: true });
   writeFileSync(join(root, "node_modules/.package-lock.json"), JSON.stringify({ packages }));
 }
 
-/** Runs the door as npm start does, on a small project of its own. */
+/** Installs as npm start does, in a small project. */
 function prepare(root: string) {
   const door = join(import.meta.dirname, "../../scripts/door/npm-packages.mjs");
   const script = `import { prepareNpmPackages } from ${JSON.stringify(door)}; await prepareNpmPackages(process.cwd());`;
@@ -36,36 +36,36 @@ function prepare(root: string) {
 }
 
 describe("isInstalled", () => {
-  it("is false without node_modules, and without a trace of an install in it", () => {
-    const root = house(a1);
+  it("is false without node_modules or without an install's trace", () => {
+    const root = project(a1);
     expect(isInstalled(root)).toBe(false);
     mkdirSync(join(root, "node_modules"));
     expect(isInstalled(root)).toBe(false);
   });
 
-  it("takes an install by hand for its own", () => {
-    const root = house(a1);
+  it("accepts a manual install", () => {
+    const root = project(a1);
     installByHand(root, a1);
     expect(isInstalled(root)).toBe(true);
   });
 
-  it("is false when the lock wants another version", () => {
-    const root = house(a1);
+  it("is false if the lock file has another version", () => {
+    const root = project(a1);
     installByHand(root, a1);
     isInstalled(root);
     writeFileSync(join(root, "package-lock.json"), lockOf(a2));
     expect(isInstalled(root)).toBe(false);
   });
 
-  it("does not miss packages of other systems", () => {
-    const root = house({ ...a1, "node_modules/other-system": { version: "1.0.0", optional: true } });
+  it("ignores packages for other systems", () => {
+    const root = project({ ...a1, "node_modules/other-system": { version: "1.0.0", optional: true } });
     installByHand(root, a1);
     expect(isInstalled(root)).toBe(true);
   });
 });
 
 describe("prepareNpmPackages", () => {
-  it("installs once, and again when the lock has changed", () => {
+  it("installs once, and again when the lock file has changed", () => {
     const root = emptyFolder();
     needs(root, ["a"]);
     expect(prepare(root)).toMatchObject({ status: 0, stdout: expect.stringContaining("Installed npm packages") });
@@ -75,10 +75,10 @@ describe("prepareNpmPackages", () => {
     expect(existsSync(join(root, "node_modules/b/package.json"))).toBe(true);
   });
 
-  it("ends with npm's own words when the install fails, and leaves no stamp", () => {
+  it("fails with npm's message, and leaves no stamp", () => {
     const root = emptyFolder();
     needs(root, ["a"]);
-    writeFileSync(join(root, "package.json"), JSON.stringify({ name: "house", dependencies: { other: "1.0.0" } }));
+    writeFileSync(join(root, "package.json"), JSON.stringify({ name: "project", dependencies: { other: "1.0.0" } }));
     const door = prepare(root);
     expect(door.status).toBe(1);
     expect(door.stderr).toMatch(/npm ci failed \(exit 1\):\n.*package-lock\.json/s);
@@ -86,18 +86,18 @@ describe("prepareNpmPackages", () => {
   });
 });
 
-/** Makes packages beside the project its dependencies, so that a real `npm ci` needs no network. */
+/** Makes local packages its dependencies, so that a real `npm ci` needs no network. */
 function needs(root: string, names: string[]): void {
   const dependencies = Object.fromEntries(names.map((name) => [name, `file:${name}`]));
   for (const name of names) {
     mkdirSync(join(root, name), { recursive: true });
     writeFileSync(join(root, name, "package.json"), JSON.stringify({ name, version: "1.0.0" }));
   }
-  const project = { name: "house", version: "1.0.0", dependencies };
+  const project = { name: "project", version: "1.0.0", dependencies };
   const folders = names.map((name) => [name, { version: "1.0.0" }]);
   const links = names.map((name) => [`node_modules/${name}`, { resolved: name, link: true }]);
   const packages = { "": project, ...Object.fromEntries([...folders, ...links]) };
   writeFileSync(join(root, "package.json"), JSON.stringify(project));
-  const lock = { name: "house", version: "1.0.0", lockfileVersion: 3, requires: true, packages };
+  const lock = { name: "project", version: "1.0.0", lockfileVersion: 3, requires: true, packages };
   writeFileSync(join(root, "package-lock.json"), JSON.stringify(lock));
 }

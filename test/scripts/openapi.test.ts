@@ -10,7 +10,7 @@ const root = new URL("../..", import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), "kiln-openapi-"));
 let printed: string;
 
-/** What only the Worker can load, and the description never calls: the doors whose schemas it is made of import it. */
+/** Modules that only the Worker can load. The description never calls them, but the routes with its schemas import them. */
 const withoutRuntime: Plugin = {
   name: "without-runtime",
   setup({ onResolve, onLoad }) {
@@ -26,7 +26,7 @@ const program = `
 beforeAll(async () => {
   const outfile = join(folder, "document.mjs");
   const stdin = { contents: program, resolveDir: root, loader: "ts" as const };
-  // A dependency that is CommonJS asks for Node's own modules by require.
+  // A CommonJS dependency loads Node's modules with require.
   const js = 'import * as modules from "node:module"; globalThis.require = modules.createRequire(import.meta.url);';
   await build({
     stdin,
@@ -48,7 +48,7 @@ it("is valid OpenAPI 3.1", async () => {
   expect(await complaintsAbout(JSON.parse(printed))).toBeUndefined();
 });
 
-it("would not be valid with an answer that has no description", async () => {
+it("is reported as invalid if an answer has no description", async () => {
   const document = JSON.parse(printed);
   document.paths["/api/v2/user/account"] = { get: { responses: { 200: {} } } };
 

@@ -4,7 +4,7 @@ import { parseOptions } from "../../scripts/launch/options.ts";
 const parse = (...argv: string[]) => parseOptions(argv, {});
 
 describe("parseOptions", () => {
-  it("listens on this machine alone, starts an agent and opens no private address by default", () => {
+  it("defaults to this machine only, an agent, and no private addresses", () => {
     expect(parse()).toMatchObject({
       port: 8787,
       host: "127.0.0.1",
@@ -20,7 +20,7 @@ describe("parseOptions", () => {
     expect(parse("--state", "somewhere")).toMatchObject({ state: `${process.cwd()}/somewhere` });
   });
 
-  it("takes --allow-host as often as it is given", () => {
+  it("accepts --allow-host several times", () => {
     expect(parse("--allow-host", "mirror.lan:8080", "--allow-host", "[fd00::1]")).toMatchObject({
       allowHosts: [
         { host: "mirror.lan", port: 8080 },
@@ -29,7 +29,7 @@ describe("parseOptions", () => {
     });
   });
 
-  it("takes --trusted-proxy as often as it is given, and addresses alone", () => {
+  it("accepts --trusted-proxy several times, with addresses only", () => {
     expect(parse("--trusted-proxy", "10.0.0.1", "--trusted-proxy", "::1")).toMatchObject({
       trustedProxies: ["10.0.0.1", "::1"],
     });
@@ -44,7 +44,7 @@ describe("parseOptions", () => {
     expect(parseOptions([], { KILN_VARS: '{"MAX_BUILDS":"1"}' })).toMatchObject({ vars: { MAX_BUILDS: "1" } });
   });
 
-  it("asks for the usage with --help, whatever else is given", () => {
+  it("returns the usage for --help, whatever else is given", () => {
     expect(parse("--help", "--port", "no")).toBe("help");
   });
 
@@ -59,13 +59,13 @@ describe("parseOptions", () => {
     [["--allow-host", "http://mirror.lan"], /--allow-host http/],
     [["--allow-host", "[mirror.lan]"], /--allow-host \[mirror/],
     [["--prot", "9000"], /--prot/],
-    // What npm leaves of `npm start --port 9000`.
+    // What npm passes on from `npm start --port 9000`.
     [["9000"], /npm start -- --port 9000/],
-  ])("refuses %j with a sentence that names it", (argv, sentence) => {
+  ])("refuses %j with a message that names it", (argv, sentence) => {
     expect(() => parse(...argv)).toThrow(sentence);
   });
 
-  it("refuses KILN_VARS that is not an object of texts", () => {
+  it("refuses KILN_VARS that is not an object of strings", () => {
     expect(() => parseOptions([], { KILN_VARS: '{"MAX_BUILDS":1}' })).toThrow(/KILN_VARS/);
   });
 });

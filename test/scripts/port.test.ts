@@ -12,14 +12,14 @@ async function takenPort(): Promise<number> {
 }
 
 describe("checkPort", () => {
-  it("says who has a taken port, and what to do", async () => {
+  it("names the owner of a taken port, and what to do", async () => {
     const port = await takenPort();
     await expect(checkPort("127.0.0.1", port)).rejects.toThrow(
       new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is taken by process ${process.pid} \\(.*--port ${port + 1}`),
     );
   });
 
-  it("sees a port that is taken on all addresses", async () => {
+  it("detects a port that is taken on all addresses", async () => {
     const server = createServer().listen(0, "0.0.0.0");
     onTestFinished(() => void server.close());
     await once(server, "listening");
@@ -40,8 +40,8 @@ describe("checkPort", () => {
     await checkPort("127.0.0.1", port);
   });
 
-  it("refuses an address that is not of this machine", async () => {
-    // RFC 5737: an address for documents, nobody's.
+  it("refuses an address that is not this machine's", async () => {
+    // RFC 5737: an address reserved for documentation.
     await expect(checkPort("192.0.2.1", 8787)).rejects.toThrow(/192\.0\.2\.1 is not an address of this machine/);
   });
 });

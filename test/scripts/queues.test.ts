@@ -9,14 +9,14 @@ describe.each(["", "production"])("the queues of environment %j", (environment) 
   const consumer = (queue: string) =>
     consumers?.find((one: { queue: string }) => one.queue === queue) ?? expect.fail(`no ${queue}`);
 
-  it.each(["kiln-imports", "kiln-slow-imports"])("limit %s and keep what is killed", (queue) => {
+  it.each(["kiln-imports", "kiln-slow-imports"])("limit %s, and keep messages that are killed", (queue) => {
     expect(producers?.map((one: { queue: string }) => one.queue)).toContain(queue);
     const { max_concurrency, max_batch_size, dead_letter_queue } = consumer(queue);
     expect([max_batch_size, dead_letter_queue]).toEqual([1, "kiln-dead-imports"]);
     expect(max_concurrency).toBeLessThanOrEqual(4);
   });
 
-  it("have a consumer for what is dead", () => {
+  it("have a consumer for dead messages", () => {
     expect(consumer("kiln-dead-imports").max_retries).toBeGreaterThan(0);
   });
 });

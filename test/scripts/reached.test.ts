@@ -26,16 +26,16 @@ describe("the tests that a change reaches", () => {
   it.each<[string, string, string[]]>([
     ["the test itself", "test/api/pages.test.ts", ["test/api/pages.test.ts"]],
     [
-      "tests of its noun, and those that import it over others, but not over the Worker's entry",
+      "its folder's tests and indirect importers, except through the Worker's entry",
       "src/domain/contents/overlay-file.ts",
       ["test/queues/sweep.test.ts", "test/storage/overlay-files.test.ts"],
     ],
-    ["tests of what a door's file calls", "src/api/rating.ts", ["test/api/gallery-opinions.test.ts"]],
-  ])("are %s", (_what, file, tests) => {
+    ["tests of what a route file calls", "src/api/rating.ts", ["test/api/gallery-opinions.test.ts"]],
+  ])("include %s", (_what, file, tests) => {
     expect(reachedBy([file], service)).toEqual({ tests, further: 0, untested: [] });
   });
 
-  it("are the nearest of many, and the rest is counted", () => {
+  it("are the nearest of many, with a count of the rest", () => {
     const importers = Array.from({ length: 9 }, (_, i) => [`test/far-${i}.test.ts`, ["test/support/a.ts"]]);
     const many = imports({
       ...Object.fromEntries(importers),
@@ -49,7 +49,7 @@ describe("the tests that a change reaches", () => {
     expect([tests.length, further]).toEqual([6, 4]);
   });
 
-  it("are none of a file without one, which is said", () => {
+  it("are none for a file without tests, which is reported", () => {
     expect(reachedBy(["README.md", "src/lonely.ts"], service)).toEqual({
       tests: [],
       further: 0,
@@ -58,7 +58,7 @@ describe("the tests that a change reaches", () => {
   });
 });
 
-it("reads imports of every kind, and no packages", () => {
+it("follow imports of every kind, and no packages", () => {
   const root = emptyFolder();
   const files = { "src/a.ts": "", "src/b.tsx": "", "src/c.json": "{}", "src/d.txt": "", "test/e.test.ts": "" };
   for (const [file, text] of Object.entries(files)) {

@@ -9,7 +9,7 @@ import { emptyFolder } from "./folder.ts";
 const ready = { url: "http://127.0.0.1:8787", username: "tux", api_key: "secret", agent_pid: 12 };
 
 describe("ready.json", () => {
-  it("says what it was given, to its owner only, and leaves no other file", () => {
+  it("contains what it was given, readable by its owner only", () => {
     const state = emptyFolder();
     writeReady(state, ready);
     expect(JSON.parse(readFileSync(join(state, "ready.json"), "utf8"))).toEqual(ready);
@@ -17,7 +17,7 @@ describe("ready.json", () => {
     expect(readdirSync(state)).toEqual(["ready.json"]);
   });
 
-  it("is whole whenever it is there, also while it is written again and again", async () => {
+  it("is complete at any time, even while it is being rewritten", async () => {
     const state = emptyFolder();
     const long = { ...ready, api_key: "k".repeat(200_000) };
     writeReady(state, long);
@@ -39,7 +39,7 @@ describe("ready.json", () => {
     expect(exits).toEqual([0]);
   });
 
-  it("is gone after it was removed, and removing it twice is no error", () => {
+  it("is deleted on removal, and a second removal succeeds", () => {
     const state = emptyFolder();
     writeReady(state, ready);
     removeReady(state);

@@ -1,4 +1,4 @@
-/** What streaming means in bytes of memory: the process that reads is a process of its own, so that its peak is its own. */
+/** Memory use of streaming: the reader runs in its own process, to measure its own peak. */
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 
@@ -16,7 +16,7 @@ console.log(JSON.stringify({ bytes, grownKiB: process.resourceUsage().maxRSS - b
 `;
 
 describe("decompressed", () => {
-  it.each(["gzip", "zstd"])("opens a gigabyte of zeros, come as one chunk of %s, in bounded memory", (kind) => {
+  it.each(["gzip", "zstd"])("opens a gigabyte of zeros in one %s chunk with bounded memory", (kind) => {
     const said = execFileSync(process.execPath, ["--input-type=module", "--eval", reader, kind], { encoding: "utf8" });
     const { bytes, grownKiB } = JSON.parse(said) as { bytes: number; grownKiB: number };
     expect(bytes).toBe(2 ** 30);

@@ -1,4 +1,4 @@
-/** Against the tools of the field: rpm, createrepo_c, zypper and libsolv's repo2solv, on packages that rpmbuild makes here. */
+/** Compared with rpm, createrepo_c, zypper and libsolv's repo2solv, on packages that rpmbuild makes here. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -136,7 +136,7 @@ describe("readRpmHeader", () => {
     expect(header.fileBytes).toBe(statSync(rpm).size);
   });
 
-  it("tells source packages from binary ones", () => {
+  it("distinguishes source packages from binary ones", () => {
     expect(headerOf(rpmOf(/plain.*src/))).toMatchObject({ isSource: true, arch: "src", sourceRpm: "" });
     expect(headerOf(rpmOf(/plain.*x86_64/))).toMatchObject({ isSource: false, sourceRpm: "plain-1-1.src.rpm" });
   });
@@ -164,7 +164,9 @@ describe("readRpmHeader", () => {
   });
 });
 
-/** Facts of a list by package, without the order of what is a set and without what is the tool's own: checksums of lists, time. */
+/**
+ * Facts of a list by package, without the order of sets and without values that depend on the tool: checksums of lists, time.
+ */
 function facts(compressed: Uint8Array, root: string): Record<string, unknown>[] {
   const parser = new XMLParser({
     ignoreAttributes: false,
@@ -205,11 +207,11 @@ function factsOfRepository(repository: string, kind: string, root: string) {
 }
 
 describe("writeRpmMd", () => {
-  it.each(lists)("says in %s.xml what createrepo_c says", (kind, root) => {
+  it.each(lists)("writes in %s.xml what createrepo_c writes", (kind, root) => {
     expect(factsOf(files, kind, root)).toEqual(factsOfRepository(theirs, kind, root));
   });
 
-  it("says of every package of the sample distribution what createrepo_c says", async () => {
+  it("writes what createrepo_c writes for the whole sample distribution", async () => {
     const { path } = (await findSampleDistribution()) ?? (await buildSampleDistribution());
     const main = join(path, "main");
     const all = readdirSync(main).filter((file) => file.endsWith(".rpm"));
@@ -224,7 +226,7 @@ describe("writeRpmMd", () => {
     }
   }, 600_000);
 
-  it("announces its lists with true sizes and checksums", () => {
+  it("announces its lists with correct sizes and checksums", () => {
     const { parts } = readRepomd(readFileSync(join(ours, "repodata/repomd.xml")));
     expect(parts.map(({ type }) => type)).toEqual(["primary", "filelists", "other"]);
     for (const part of parts) {
@@ -244,7 +246,7 @@ describe("writeRpmMd", () => {
     await expect(writeRpmMd(packages(), 1, 0)).rejects.toThrow("instead of 1");
   });
 
-  it("is read by zypper: refresh, search, and an installation up to the last step", () => {
+  it("is accepted by zypper: refresh, search and a dry-run installation", () => {
     const root = join(directory, "root");
     const zypper = (...args: string[]) =>
       run("zypper", "--root", root, "--non-interactive", "--no-gpg-checks", ...args);
@@ -261,7 +263,7 @@ describe("writeRpmMd", () => {
   });
 });
 
-/** What libsolv knows of the packages of a repository, line by line; their order is the tool's own. */
+/** What libsolv knows of a repository's packages, line by line; their order depends on the tool. */
 function solvables(repository: string): string[] {
   const solv = join(directory, "read.solv");
   execFileSync("sh", ["-c", 'repo2solv "$1" > "$2"', "sh", repository, solv]);
@@ -272,7 +274,7 @@ function solvables(repository: string): string[] {
     .toSorted();
 }
 
-/** zypper answers an unsolvable request with an exit code and the reasons on stdout. */
+/** For an unsolvable request, zypper returns an exit code, with the reasons on stdout. */
 function zypperAnswer(work: () => string): string {
   try {
     return work();

@@ -1,8 +1,8 @@
 import { expect, it, vi } from "vitest";
 import { runVitest } from "../../scripts/test/vitest.ts";
 
-it("ends a run that hangs, counts what there was, and names the test", { timeout: 240_000 }, async () => {
-  vi.spyOn(process.stdout, "write").mockReturnValue(true); // the words of the inner run
+it("ends a run that hangs, counts its results, names the test", { timeout: 240_000 }, async () => {
+  vi.spyOn(process.stdout, "write").mockReturnValue(true); // the output of the inner run
   const config = "test/scripts/hanging/vitest.config.ts";
   const tally = await runVitest("hanging", {
     isInBackground: false,

@@ -7,7 +7,7 @@ import { emptyFolder } from "./folder.ts";
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
 describe("readOrMakeSecrets", () => {
-  it("makes every secret that the Worker requires, readable by their owner only", () => {
+  it("makes every required secret, readable by its owner only", () => {
     const state = emptyFolder();
     const secrets = readOrMakeSecrets(state);
     const required = /\[secrets\][^[]*required = (\[[^\]]*\])/.exec(readFileSync("wrangler.toml", "utf8"))?.[1] ?? "";
@@ -16,25 +16,25 @@ describe("readOrMakeSecrets", () => {
     expect(modeOf(secretsFile(state))).toBe(0o600);
   });
 
-  it("makes a key of 32 bytes for AES", () => {
+  it("makes a 32-byte key for AES", () => {
     expect(Buffer.from(readOrMakeSecrets(emptyFolder()).API_KEY_ENCRYPTION_KEY, "base64")).toHaveLength(32);
   });
 
-  it("makes an Ed25519 key to sign attestations with", () => {
+  it("makes an Ed25519 key that signs attestations", () => {
     const der = Buffer.from(readOrMakeSecrets(emptyFolder()).ATTESTATION_KEY, "base64");
     expect(createPrivateKey({ key: der, format: "der", type: "pkcs8" }).asymmetricKeyType).toBe("ed25519");
   });
 
-  it("makes them once", () => {
+  it("makes each secret once", () => {
     const state = emptyFolder();
     expect(readOrMakeSecrets(state)).toEqual(readOrMakeSecrets(state));
   });
 
-  it("makes different ones for another state directory", () => {
+  it("makes different secrets for another state directory", () => {
     expect(readOrMakeSecrets(emptyFolder()).ADMIN_SECRET).not.toBe(readOrMakeSecrets(emptyFolder()).ADMIN_SECRET);
   });
 
-  it("adds a secret that an older version did not have, and keeps the others", () => {
+  it("adds a new secret and keeps the existing ones", () => {
     const state = emptyFolder();
     writeFileSync(secretsFile(state), JSON.stringify({ ADMIN_SECRET: "kept" }));
     expect(readOrMakeSecrets(state).ADMIN_SECRET).toBe("kept");
@@ -42,7 +42,7 @@ describe("readOrMakeSecrets", () => {
     expect(modeOf(secretsFile(state))).toBe(0o600);
   });
 
-  it("closes a file that somebody opened to others", () => {
+  it("makes a file private again if others could read it", () => {
     const state = emptyFolder();
     readOrMakeSecrets(state);
     chmodSync(secretsFile(state), 0o644);
@@ -50,7 +50,7 @@ describe("readOrMakeSecrets", () => {
     expect(modeOf(secretsFile(state))).toBe(0o600);
   });
 
-  it("refuses a broken file, and does not write over it", () => {
+  it("refuses a broken file and does not overwrite it", () => {
     const state = emptyFolder();
     writeFileSync(secretsFile(state), "{");
     expect(() => readOrMakeSecrets(state)).toThrow(/Put it back from a backup/);

@@ -4,18 +4,18 @@ import { inputsHash } from "../../scripts/solver/inputs.ts";
 import { sourcePackages } from "../../scripts/solver/pins.ts";
 
 describe("apt's own sources", () => {
-  it("are asked for source packages, with their options and keys", () => {
+  it("are used for source packages, with their options and keys", () => {
     const line = "deb [signed-by=/usr/share/keyrings/debian.gpg] http://mirror.example.org/debian/ bookworm main";
     expect(sourceLines(`# a comment\n${line}\n`)).toBe(`${line.replace("deb ", "deb-src ")}\n`);
   });
-  it("of other publishers are left out", () => {
+  it("of other publishers are ignored", () => {
     const others = [
       "deb https://packages.example.org/apt stable main",
       "deb-src http://deb.debian.org/debian bookworm main",
     ];
     expect(sourceLines(others.join("\n"))).toBe("");
   });
-  it("may be stanzas", () => {
+  it("can be in deb822 format", () => {
     const debian =
       "Types: deb\nURIs: http://deb.debian.org/debian\nSuites: bookworm bookworm-updates\nSigned-By: /k.gpg";
     const security = debian.replace("/debian\n", "/debian-security\n").replace("Types: deb", "Types: deb deb-src");
@@ -28,7 +28,7 @@ describe("apt's own sources", () => {
 });
 
 describe("the pins", () => {
-  it("name a version and two archives by sha256 for each source package", () => {
+  it("include a version and two sha256 checksums per source package", () => {
     expect(sourcePackages.map(({ name }) => name)).toEqual(["libsolv", "expat", "xz-utils", "bzip2"]);
     for (const { name, version, files } of sourcePackages) {
       const upstream = version.slice(0, version.lastIndexOf("-"));
@@ -42,7 +42,7 @@ describe("the pins", () => {
 });
 
 describe("the hash of the inputs", () => {
-  it("changes when another source tree is given, and only then", async () => {
+  it("changes only if another source tree is given", async () => {
     const before = await inputsHash();
     process.env["BZIP2_SRC"] = new URL("../solver", import.meta.url).pathname;
     const given = await inputsHash();

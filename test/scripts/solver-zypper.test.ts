@@ -66,13 +66,13 @@ describe("Tiny Linux", () => {
   ];
   const cases = requests.flatMap((request) => [true, false].map((recommended) => ({ request, recommended })));
 
-  it("has what the requests below are about", () => {
+  it("has the packages that the requests below need", () => {
     for (const name of ["hello", "webdemo", "kernel-default"]) expect(solver.info(name)).toBeDefined();
     expect(solver.solve([jobOf("pattern base")]).state).toBe("solved");
   });
-  it.each(cases)("is resolved as by zypper: $request, recommended $recommended", ({ request, recommended }) => {
+  it.each(cases)("resolves like zypper: $request, recommended $recommended", ({ request, recommended }) => {
     const jobs = request.map(jobOf);
-    const answer = zypper.resolve({ ...inWordsOfZypper(jobs), recommended });
+    const answer = zypper.resolve({ ...zypperRequest(jobs), recommended });
     expect(comparable(solver.solve(jobs, { recommended }))).toEqual(comparable(answer));
   });
 });
@@ -132,12 +132,12 @@ describe("made-up repositories", () => {
     ["a newest version that conflicts", ["a", "b"], ["a-1 conflicts b >= 2", "b-1", "b-2"]],
   ];
 
-  it.each(cases)("are resolved as by zypper: %s", async (title, request, ...packages) => {
-    // The first repository has the better priority, so that the second's newer versions lose.
+  it.each(cases)("resolve like zypper: %s", async (title, request, ...packages) => {
+    // The first repository has the better priority, so that newer versions in the second one lose.
     const repositories = packages.map((list, at) => named(`r${at}`, { priority: 10 + at }, ...list));
     const jobs = request.map(jobOf);
     using zypper = new Zypper(written(repositories, join(folder, title.replaceAll(/\W/g, "-"))));
-    const answer = zypper.resolve({ ...inWordsOfZypper(jobs), recommended: true });
+    const answer = zypper.resolve({ ...zypperRequest(jobs), recommended: true });
     expect(comparable(await solved(repositories, jobs))).toEqual(comparable(answer));
   });
 });
@@ -147,7 +147,7 @@ async function solved(repositories: RepoText[], jobs: Job[]): Promise<Resolution
 }
 
 // Patterns by capability, as our KIWI descriptions name them.
-function inWordsOfZypper(jobs: readonly Job[]): { install: string[]; ban: string[] } {
+function zypperRequest(jobs: readonly Job[]): { install: string[]; ban: string[] } {
   const install = jobs.flatMap((job) => {
     if (job.kind === "installPattern") return [`pattern() = ${job.name}`];
     if (job.kind !== "install") return [];
@@ -157,7 +157,7 @@ function inWordsOfZypper(jobs: readonly Job[]): { install: string[]; ban: string
   return { install, ban: jobs.flatMap((job) => (job.kind === "ban" ? [job.name] : [])) };
 }
 
-/** Both answers as a list of packages, or the fact that there is none. */
+/** Each answer as a list of packages, or "unsolvable". */
 function comparable(answer: Resolution | ZypperAnswer): string[] | "unsolvable" {
   if (answer.state === "unsolvable") return "unsolvable";
   return answer.packages.map((found) => (typeof found === "string" ? found : nevra(found))).toSorted();

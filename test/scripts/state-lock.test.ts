@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { lockState } from "../../scripts/launch/state-lock.ts";
 import { emptyFolder } from "./folder.ts";
 
-/** Another launcher, as far as the lock goes. */
+/** Another launcher: a process that holds the lock. */
 async function holder(state: string) {
   const script = `
     import { lockState } from "${import.meta.dirname}/../../scripts/launch/state-lock.ts";
@@ -21,7 +21,7 @@ async function holder(state: string) {
 }
 
 describe("lockState", () => {
-  it("refuses a state directory that a living launcher uses, by whatever path, and names that launcher", async () => {
+  it("refuses, by any path, a directory in use, and names the launcher", async () => {
     const state = emptyFolder();
     const link = `${emptyFolder()}/link`;
     symlinkSync(state, link);
@@ -37,12 +37,12 @@ describe("lockState", () => {
     other.kill("SIGTERM");
     const ended = once(other, "exit");
     const lock = await lockState(state);
-    // The kernel frees the lock in the last moments of its process; one that were not waited for would have 3 s to live.
+    // The kernel frees the lock in the last moments of its process; a launcher that was not waited for would have 3 s to live.
     expect(await Promise.race([ended, sleep(2_000)])).toEqual([0, null]);
     lock.release();
   });
 
-  it("is free at once when its holder was killed", async () => {
+  it("is free immediately after its holder was killed", async () => {
     const state = emptyFolder();
     const other = await holder(state);
     other.kill("SIGKILL");
@@ -51,7 +51,7 @@ describe("lockState", () => {
     lock.release();
   });
 
-  it("does not mix up two state directories", async () => {
+  it("does not confuse two state directories", async () => {
     await holder(emptyFolder());
     const lock = await lockState(emptyFolder());
     lock.release();

@@ -18,7 +18,7 @@ function progress(...events: TestEvent[]): Progress {
 }
 
 describe("a run that ended", () => {
-  it("names each test that failed, with its reason", () => {
+  it("lists each failed test with its reason", () => {
     const run = progress(fileBegan, ...ended("adds"), ...ended("divides", "by zero"), ...ended("x", ""), fileEnded());
     expect(run.ended(1)).toEqual({ passed: 1, failures: ["a.test.ts: divides: by zero", "a.test.ts: x: "] });
   });
@@ -28,12 +28,12 @@ describe("a run that ended", () => {
     expect(run.ended(1)).toEqual({ passed: 0, failures: ["a.test.ts: no such module"] });
   });
 
-  it("does not believe its tests when it ended badly", () => {
+  it("fails if the run ended badly, whatever its tests report", () => {
     const failures = ["a run ended with exit code 1, though none of its tests failed"];
     expect(progress(fileBegan, ...ended("adds"), fileEnded()).ended(1)).toEqual({ passed: 1, failures });
   });
 
-  it("passes over a test that was skipped", () => {
+  it("ignores a skipped test", () => {
     const skipped: TestEvent = { type: "test ended", file, test: "adds", state: "skipped", reason: "" };
     expect(progress(fileBegan, skipped, fileEnded()).ended(0)).toEqual({ passed: 0, failures: [] });
   });
@@ -43,16 +43,16 @@ describe("a run that hung", () => {
   const why = "hung: nothing began or ended in 180 seconds";
 
   it.each<[string, TestEvent[], string]>([
-    ["the test that ran", [fileBegan, ...ended("adds"), began("divides")], "a.test.ts: divides"],
-    ["the file that was loaded", [fileBegan], "a.test.ts, before its first test ended"],
-    ["the last test of a file that ran", [fileBegan, ...ended("adds")], "a.test.ts, after the test adds"],
-    ["the last test of all", [fileBegan, ...ended("adds"), fileEnded()], "the run, after the test adds"],
-    ["nothing but the run", [], "the run, before its first test ended"],
+    ["the running test", [fileBegan, ...ended("adds"), began("divides")], "a.test.ts: divides"],
+    ["the file being loaded", [fileBegan], "a.test.ts, before its first test ended"],
+    ["the last finished test of a running file", [fileBegan, ...ended("adds")], "a.test.ts, after the test adds"],
+    ["the last finished test of all", [fileBegan, ...ended("adds"), fileEnded()], "the run, after the test adds"],
+    ["only the run", [], "the run, before its first test ended"],
   ])("names %s", (_what, events, place) => {
     expect(progress(...events).hung(180).failures).toEqual([`${place}: ${why}`]);
   });
 
-  it("counts what had ended", () => {
+  it("counts finished tests", () => {
     const run = progress(fileBegan, ...ended("adds"), ...ended("divides", "by zero"), began("roots"));
     expect(run.hung(180)).toEqual({
       passed: 1,
@@ -62,7 +62,7 @@ describe("a run that hung", () => {
 });
 
 describe("summary", () => {
-  it("sums runs into what failed and the plain last line", () => {
+  it("lists the failures of all runs, then one plain last line", () => {
     const first = { passed: 3, failures: [] };
     const second = { passed: 4, failures: ["a.test.ts: divides: Error: by zero"] };
     expect(summary(add(add(nothing, first), second))).toBe(

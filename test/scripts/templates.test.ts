@@ -1,4 +1,4 @@
-/** That each template of Tiny Linux is what its description says: what its packages, as a build would resolve them, have in them. */
+/** Checks that each template of Tiny Linux is what its description says, in the packages that a build would resolve. */
 import { execFileSync } from "node:child_process";
 import { globSync } from "node:fs";
 import { join } from "node:path";
@@ -14,11 +14,11 @@ type Template = (typeof templates)[number];
 const arches = ["x86_64", "i586"] as const;
 type Arch = (typeof arches)[number];
 
-/** What an image of a template would have: the packages of its resolution, and their files. */
+/** The contents of a template's image: the packages of its resolution, and their files. */
 interface Image {
   packages: string[];
   files: string[];
-  /** Of all boot scripts. */
+  /** Text of all boot scripts. */
   scripts: string;
 }
 
@@ -32,7 +32,7 @@ const webServer = ({ files, scripts }: Image): void => {
 };
 const mono = ({ files }: Image): void => expect(files).toContain("/usr/bin/mono-demo");
 
-/** By its words, so that a template with others needs a check of its own. */
+/** Keyed by sentence, so that a template with a new sentence needs a new check. */
 const promises: Record<string, ((image: Image) => void)[]> = {
   "The smallest system that boots to a login prompt": [login],
   "A text mode system with a small web server": [login, webServer],
@@ -75,13 +75,13 @@ const bootScriptsOf = (path: string): string =>
 const cases = templates.flatMap((template) => arches.map((arch) => ({ ...template, template, arch })));
 
 describe("a template of Tiny Linux", () => {
-  it.each(cases)("$description: $name, $arch", async ({ template, arch, description }) => {
+  it.each(cases)('keeps its promise "$description": $name, $arch', async ({ template, arch, description }) => {
     const image = await imageOf(template, arch);
     const promised = promises[description] ?? expect.fail(`no test of what is said: ${description}`);
     for (const check of promised) check(image);
   });
 
-  it.each(arches)("is smallest where it says so, on %s", async (arch) => {
+  it.each(arches)("is the smallest one if it says so, on %s", async (arch) => {
     const sizes = await Promise.all(templates.map(async (one) => (await packagesOf(one, arch)).length));
     const [least = 0] = sizes.toSorted((a, b) => a - b);
     expect(sizes[templates.findIndex(({ description }) => description.includes("smallest"))]).toBe(least);

@@ -8,11 +8,11 @@ const moduleFile = new URL("../../src/solver/native/solver.wasm", import.meta.ur
 
 export const solverModule = (): Promise<WebAssembly.Module> => WebAssembly.compile(readFileSync(moduleFile));
 
-/** The folder of the sample distribution; built if this machine has not built it yet, which takes minutes. */
+/** The folder of the sample distribution. Builds it if this machine does not have it, which takes minutes. */
 export const tinyLinux = async (): Promise<string> =>
   ((await findSampleDistribution()) ?? (await buildSampleDistribution())).path;
 
-/** A solver with rpm-md repositories, by their names and folders. */
+/** A solver with rpm-md repositories, keyed by name, with their folders. */
 export async function solverOf(repositories: { name: string; folder: string }[], arch?: Arch): Promise<Solver> {
   const solver = await openSolver(await solverModule(), arch);
   for (const { name, folder } of repositories) read(solver, name, folder);

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Bundle } from "../../scripts/launch/bundle.ts";
 
-/** Keeps what is put into it, says how often cron has called it since it runs, and from where a request came. */
+/** Stores what is put into it. Reports how often cron has called it since its start, and where a request came from. */
 const worker = `
   let ticks = 0;
   export default {
@@ -16,7 +16,7 @@ const worker = `
     queue() {},
   };`;
 
-/** A Worker that starts in a second, bound as ours is. */
+/** A Worker that starts in a second, with the same bindings as ours. */
 export function tinyBundle(folder: string): Bundle {
   writeFileSync(join(folder, "tiny.js"), worker);
   return {

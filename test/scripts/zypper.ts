@@ -1,4 +1,4 @@
-/** The oracle: the real zypper, asked what it would install into an empty root. */
+/** The reference: the real zypper, asked what it would install into an empty root. */
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ export interface ZypperRepository {
   priority?: number | undefined;
 }
 
-/** The request in zypper's words, and as many bans. */
+/** The request in zypper's syntax, and its bans. */
 export interface ZypperRequest {
   install: string[];
   ban?: string[];
@@ -26,7 +26,7 @@ const exits = { unsolvable: 4, notFound: 104 };
 export class Zypper implements Disposable {
   readonly #folder = mkdtempSync(join(tmpdir(), "kiln-zypper-"));
 
-  /** A root of its own, with these repositories and nothing installed. */
+  /** An empty root with these repositories and nothing installed. */
   constructor(repositories: readonly ZypperRepository[]) {
     for (const { name, folder, priority = 99 } of repositories) {
       this.#run(["addrepo", "--no-gpgcheck", "--priority", String(priority), `dir://${folder}`, name]);
@@ -56,12 +56,12 @@ export class Zypper implements Disposable {
   #spawn(args: readonly string[]) {
     const always = ["--root", this.#folder, "--non-interactive", "--no-gpg-checks", "--xmlout"];
     const env = { ...process.env, LC_ALL: "C.UTF-8" };
-    // Thousands of packages with their descriptions are several megabytes.
+    // Thousands of packages with descriptions are several megabytes.
     return spawnSync("zypper", [...always, ...args], { encoding: "utf8", env, maxBuffer: 64 << 20 });
   }
 }
 
-/** name-version.arch of everything that is to be installed and is a file. */
+/** name-version.arch of every package that would be installed. */
 function packagesIn(xml: string): string[] {
   const installed = /<to-install>(.*?)<\/to-install>/s.exec(xml)?.[1] ?? "";
   const solvables = [...installed.matchAll(/<solvable ([^>]*)>/g)].map(([, text = ""]) => attributesOf(text));
@@ -72,7 +72,7 @@ function packagesIn(xml: string): string[] {
 const attributesOf = (text: string): Record<string, string> =>
   Object.fromEntries([...text.matchAll(/([\w-]+)="([^"]*)"/g)].map(([, name = "", value = ""]) => [name, value]));
 
-/** Writes repositories of the test language as rpm-md below `folder`. */
+/** Writes repositories of the test language as rpm-md into `folder`. */
 export function written(repositories: readonly RepoText[], folder: string): ZypperRepository[] {
   return repositories.map(({ name, priority, xml }) => {
     const repodata = join(folder, name, "repodata");

@@ -10,6 +10,6 @@ it("fails", () => {
 });
 
 it("never ends", async () => {
-  await setTimeout(500); // vitest tells of tests in bundles, a tenth of a second after each other
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0); // nor can vitest's own time limit end it
+  await setTimeout(500); // vitest reports tests in batches, every tenth of a second
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0); // even vitest's own time limit cannot end it
 });
