@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 afterEach(() => void vi.restoreAllMocks());
 
-/** A call of a service with other limits. */
+/** A call to a service with other limits. */
 const ask = (method: string, path: string, { body, ...limits }: Partial<Env> & { body?: string } = {}) => {
   const headers = { authorization: `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}` };
   const init = { method, headers, ...(body === undefined ? {} : { body }) };
@@ -37,7 +37,7 @@ const mirror = (name: string) => `/repositories?url=http://mirror.example.org/${
 const described = (length: number) => `<configuration><description>${"x".repeat(length)}</description></configuration>`;
 
 describe("the limits of an account", () => {
-  it("are shown with what is used of them", async () => {
+  it("are shown with their current use", async () => {
     await createAppliance(tux);
     await tux.post(mirror("perl"));
     const shown = await limits();
@@ -54,7 +54,7 @@ describe("the limits of an account", () => {
     }
   });
 
-  it("refuse one repository too many, and leave those that are there", async () => {
+  it("refuse one repository too many, and keep the existing ones", async () => {
     const one = { MAX_REPOSITORIES_PER_ACCOUNT: "1" };
     expect((await ask("POST", mirror("one"), one)).status).toBe(200);
     const message = await expectError(await ask("POST", mirror("two"), one), 400, "unknown_error");
@@ -63,7 +63,7 @@ describe("the limits of an account", () => {
     expect((await limits()).repositories.used).toBe("1");
   });
 
-  it("count a repository whose import failed no longer than there is room", async () => {
+  it("do not count a failed repository if there is room", async () => {
     const url = `http://mirror.example.org/failed-${tux.accountId}`;
     const row = {
       accountId: tux.accountId,
@@ -78,7 +78,7 @@ describe("the limits of an account", () => {
     expect(await findRepository(db, failed)).toBeUndefined();
   });
 
-  it("refuse one appliance too many, also of several at once", async () => {
+  it("refuse one appliance too many, even among simultaneous requests", async () => {
     const two = { MAX_APPLIANCES_PER_ACCOUNT: "2" };
     const clones = await Promise.all([1, 2, 3, 4].map(() => ask("POST", "/appliances?clone_from=1", two)));
     expect(clones.map(({ status }) => status).toSorted()).toEqual([200, 200, 400, 400]);
@@ -87,14 +87,14 @@ describe("the limits of an account", () => {
     expect(refused).toMatch(/at most 2 appliances/);
   });
 
-  it("count a clone of what is published", async () => {
+  it("count a clone of a published appliance", async () => {
     const { applianceId } = await publishedAppliance(await signedIn());
     const none = { MAX_APPLIANCES_PER_ACCOUNT: "0" };
     const answer = await ask("POST", `/appliances?clone_from=${applianceId}`, none);
     expect(await expectError(answer, 400, "unknown_error")).toMatch(/at most 0 appliances/);
   });
 
-  it("refuse a configuration that makes all of them too large, and take a shorter one", async () => {
+  it("refuse configurations that are too large in total, and accept smaller ones", async () => {
     const id = await createAppliance(tux);
     const path = `/appliances/${id}/configuration`;
     expect((await ask("PUT", path, { body: described(9000) })).status).toBe(200);
@@ -121,7 +121,7 @@ describe("the limits of an account", () => {
   it.each([
     [{ MAX_PACKAGES_PER_ACCOUNT: "3" }, "it has more than 1 packages, which is what your account has left"],
     [{ MAX_REPOSITORY_MB_PER_ACCOUNT: "0" }, "it has more than 0 MB of names and descriptions, which is what"],
-  ])("stop an import that has more: %j", async (lower, problem) => {
+  ])("stop an import that exceeds them: %j", async (lower, problem) => {
     await tux.post(mirror("first"));
     const url = `http://mirror.example.org/second-${tux.accountId}`;
     const row = {

@@ -1,4 +1,4 @@
-/** How often an account may do what costs much. */
+/** How often an account may make expensive calls. */
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
@@ -32,19 +32,22 @@ const nameless = (path: string) => path.replaceAll(/\{\w+\}|:\w+/g, "*");
 const clone = "POST /appliances?clone_from=999999";
 
 describe("an account", () => {
-  it.each(Object.entries(ratedCalls))("may send %s so many times in ten minutes (%s)", async (call, what) => {
-    const tux = await signedIn();
-    const path = call.replaceAll(/:\w+/g, "1");
-    const changed = `${what}=2`;
+  it.each(Object.entries(ratedCalls))(
+    "can send %s a limited number of times in ten minutes (%s)",
+    async (call, what) => {
+      const tux = await signedIn();
+      const path = call.replaceAll(/:\w+/g, "1");
+      const changed = `${what}=2`;
 
-    expect(await status(tux, path, changed)).not.toBe(429);
-    expect(await status(tux, path, changed)).not.toBe(429);
-    expect(await status(tux, path, changed)).toBe(429);
-    expect(await status(await signedIn(), path, changed)).not.toBe(429);
-    expect(await status(tux, path, `${what}=0`)).not.toBe(429);
-  });
+      expect(await status(tux, path, changed)).not.toBe(429);
+      expect(await status(tux, path, changed)).not.toBe(429);
+      expect(await status(tux, path, changed)).toBe(429);
+      expect(await status(await signedIn(), path, changed)).not.toBe(429);
+      expect(await status(tux, path, `${what}=0`)).not.toBe(429);
+    },
+  );
 
-  it("gets the time to wait, on v1 as well, and may go on after it", async () => {
+  it("is told how long to wait, and can continue after that", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: new Date("2030-01-01T00:07:30Z") });
     const tux = await signedIn();
     await status(tux, clone, "clones=1");
@@ -60,7 +63,7 @@ describe("an account", () => {
     expect(await status(tux, clone, "clones=1")).toBe(429);
   });
 
-  it("may do as much of the one as before when it did too much of the other", async () => {
+  it("has a separate limit for each kind of call", async () => {
     const tux = await signedIn();
     await status(tux, clone, "clones=1");
     expect(await status(tux, clone, "clones=1")).toBe(429);
@@ -68,13 +71,13 @@ describe("an account", () => {
     expect(await status(tux, "GET /appliances/1", "clones=1")).toBe(200);
   });
 
-  it("gets exactly its number when all come at the same moment", async () => {
+  it("gets exactly its limit from simultaneous requests", async () => {
     const tux = await signedIn();
     const all = await Promise.all(Array.from({ length: 20 }, () => status(tux, clone, "clones=5")));
     expect(all.filter((one) => one === 429)).toHaveLength(15);
   });
 
-  it("is not charged for the repeat of a request under its key", async () => {
+  it("is not charged for a repeat with the same Idempotency-Key", async () => {
     const tux = await signedIn();
     const again = () => status(tux, "POST /appliances?clone_from=1", "clones=1", { "idempotency-key": "a" });
     expect([await again(), await again(), await again()]).toEqual([200, 200, 200]);
@@ -90,21 +93,21 @@ describe("an account", () => {
 });
 
 describe("ACCOUNT_RATES", () => {
-  it("changes some and leaves the others", () => {
+  it("replaces some rates and keeps the others", () => {
     expect(ratesOf({ ACCOUNT_RATES: "" })).toEqual(rates);
     expect(ratesOf({ ACCOUNT_RATES: "builds=20, clones=0" })).toEqual({ ...rates, builds: 20, clones: 0 });
   });
 });
 
-it("are described in docs/operations/limits.md", () => {
+it("has defaults that match docs/operations/limits.md", () => {
   const rows = [...limits.matchAll(/^\| `(\w+)` \| (\d+) \|/gm)].map(([, name, most]) => [name, Number(most)]);
   expect(Object.fromEntries(rows)).toEqual(rates);
 });
 
-it("name calls that there are", () => {
+it("covers only calls that exist", () => {
   const known = groups.flatMap(({ operations }) => operations.map(({ method, path }) => nameless(`${method} ${path}`)));
   const named = Object.keys(ratedCalls).map(nameless);
-  // One client sends DELETE to the remove commands, and no description says so.
+  // A remove command by DELETE, which one client sends, is not in the description.
   for (const call of named) if (!call.startsWith("DELETE")) expect(known).toContain(call);
   const used: Rated[] = [...Object.values(ratedCalls), "web_files"];
   expect(new Set(used)).toEqual(new Set(Object.keys(rates)));

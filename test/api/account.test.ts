@@ -7,7 +7,7 @@ import { createAppliance } from "../support/factories.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
 describe("GET account", () => {
-  it("shows exactly the six children that clients assert", async () => {
+  it("has exactly the six children that clients expect", async () => {
     const tux = await signedIn();
 
     const { account } = await readXml(await tux.get("/account"));
@@ -24,7 +24,7 @@ describe("GET account", () => {
     expect(account.created_at).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/);
   });
 
-  it("answers on v1, with a trailing slash and with the scheme in capitals", async () => {
+  it("works on v1, with a trailing slash, and with an upper-case scheme", async () => {
     const tux = await signedIn();
     const authorization = `BASIC ${btoa(`${tux.username}:${tux.apiKey}`)}`;
 
@@ -39,7 +39,7 @@ describe("GET account", () => {
     ["another scheme", "Bearer abc"],
     ["broken base64", "Basic %%%"],
     ["no colon", `Basic ${btoa("tux")}`],
-  ])("challenges a client with %s", async (_what, authorization) => {
+  ])("asks a client with %s for credentials", async (_what, authorization) => {
     const answer = await visit("/api/v2/user/account", authorization ? { headers: { authorization } } : {});
 
     expect(answer.headers.get("www-authenticate")).toMatch(/^Basic realm=/);
@@ -50,13 +50,13 @@ describe("GET account", () => {
 const gib = 1024 ** 3;
 let kept = 0;
 
-/** A finished build of so many bytes. */
+/** Stores a finished build of this size. */
 const keepBuild = ({ accountId }: Client, fileSize: number, change: Partial<typeof builds.$inferInsert> = {}) =>
   openDatabase(env.DB)
     .insert(builds)
     .values({
       accountId,
-      // Two finished ones of the same version may not be of one appliance.
+      // An appliance cannot have two finished builds of the same version.
       applianceId: 900_000 + (kept += 1),
       version: "0.0.1",
       imageType: "oem",
@@ -101,7 +101,7 @@ const keepFile = (applianceId: number, size: number) =>
 const quotaOf = async (tux: Client) => (await readXml(await tux.get("/account"))).account.disk_quota;
 
 describe("the disk quota", () => {
-  it("counts images, uploads and overlay files, and nobody else's", async () => {
+  it("counts this account's images, uploads and overlay files only", async () => {
     const [tux, eve] = [await signedIn(), await signedIn()];
     await keepBuild(tux, 2 * gib);
     await keepRpm(tux, gib);
@@ -112,14 +112,14 @@ describe("the disk quota", () => {
     expect(await quotaOf(eve)).toEqual({ available: "20GB", used: "40%" });
   });
 
-  it("does not count what a forced build replaced", async () => {
+  it("does not count an image that a forced build replaced", async () => {
     const tux = await signedIn();
     await keepBuild(tux, 5 * gib, { retiredAt: new Date() });
 
     expect(await quotaOf(tux)).toMatchObject({ used: "0%" });
   });
 
-  it("says so when more is used than there is", async () => {
+  it("reports usage above the quota", async () => {
     const tux = await signedIn();
     await keepBuild(tux, 30 * gib);
 
@@ -131,7 +131,7 @@ describe("GET api_version", () => {
   it.each([
     ["v1", "1.1"],
     ["v2", "2.0"],
-  ] as const)("answers %s with %s", async (version, number) => {
+  ] as const)("returns for %s: %s", async (version, number) => {
     const tux = await signedIn();
 
     expect(await readXml(await tux.on(version).get("/api_version"))).toEqual({ version: number });
@@ -139,7 +139,7 @@ describe("GET api_version", () => {
 });
 
 describe("any path", () => {
-  it("says which method is meant when the one sent is wrong", async () => {
+  it("names the right method if the method is wrong", async () => {
     const tux = await signedIn();
 
     const answer = await tux.delete("/account");
@@ -148,13 +148,13 @@ describe("any path", () => {
     await expectError(answer, 400, "wrong_http_method");
   });
 
-  it("answers 404 where there is no call", async () => {
+  it("answers 404 for an unknown call", async () => {
     const tux = await signedIn();
 
     await expectError(await tux.get("/nonsense"), 404, "unknown_error");
   });
 
-  it("refuses a changing request that says it comes from another site", async () => {
+  it("refuses a changing request from another site", async () => {
     const tux = await signedIn();
     const authorization = `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}`;
     const path = "/api/v2/user/appliances?clone_from=1";

@@ -21,7 +21,7 @@ const runningBuilds = async () =>
   (await readXml(await tux.get(`/running_builds?appliance_id=${appliance}`))).running_builds.running_build;
 
 describe("an appliance on a base system with an agreement", () => {
-  it("is not built before its owner accepted it, and is told where", async () => {
+  it("is not built until its owner accepts it at the URL given", async () => {
     const message = await expectError(await build(), 400, "sle_agreement_missing");
 
     expect(message).toContain(agreement.title);
@@ -31,7 +31,7 @@ describe("an appliance on a base system with an agreement", () => {
     expect(await startBuild(tux, appliance)).toBeGreaterThan(0);
   });
 
-  it("hears of the agreement before it hears of its configuration", async () => {
+  it("gets the agreement's error before its configuration's", async () => {
     await tux.post(`/appliances/${appliance}/cmd/add_package`, { name: "broken-dep" });
 
     await expectError(await build(), 400, "sle_agreement_missing");
@@ -40,24 +40,24 @@ describe("an appliance on a base system with an agreement", () => {
     await expectError(await build(), 400, "configuration_error");
   });
 
-  it("has an issue that names the page, until it is accepted", async () => {
+  it("has an issue with the page's URL, until it is accepted", async () => {
     const { state, issues } = await statusOf(appliance);
 
-    // Loaded anew, the catalogue's repositories are looked at again, which brings warnings behind it.
+    // Loading the catalogue again checks its repositories again, which adds warnings after this issue.
     const [first] = [issues.issue].flat();
     expect({ state, first }).toEqual({ state: "error", first: { type: "error", text: expect.stringContaining(page) } });
     await accept(tux);
     expect((await statusOf(appliance)).state).toBe("ok");
   });
 
-  it("is nobody else's to accept", async () => {
+  it("can be accepted only by the owner", async () => {
     await accept(await signedIn());
 
     await expectError(await build(), 400, "sle_agreement_missing");
     expect((await statusOf(1)).state).toBe("error");
   });
 
-  it("wants a new text accepted anew, and an old one that comes back not again", async () => {
+  it("requires each new text to be accepted, and each only once", async () => {
     await accept(tux);
     await loadWithAgreement({ ...agreement, text: "Keep other rules." });
 
@@ -66,7 +66,7 @@ describe("an appliance on a base system with an agreement", () => {
     expect(await startBuild(tux, appliance)).toBeGreaterThan(0);
   });
 
-  it("needs nothing once the catalogue has no agreement any more", async () => {
+  it("needs no acceptance after the catalogue drops the agreement", async () => {
     await loadWithAgreement();
 
     expect((await statusOf(appliance)).state).toBe("ok");

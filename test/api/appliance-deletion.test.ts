@@ -28,7 +28,7 @@ const owned = [selections, overlayFiles, gpgKeys, shares, applianceRepositories,
 let tux: Client;
 beforeEach(async () => void (tux = await signedIn()));
 
-/** Gives an appliance files, keys, pictures and a reader; answers the blobs that its rows name. */
+/** Gives an appliance files, keys, pictures and a reader; returns the blobs that its rows name. */
 async function furnish(applianceId: number): Promise<string[]> {
   const createdAt = new Date();
   const [first = "", second = "", logo = "", background = ""] = Array.from({ length: 4 }, () => crypto.randomUUID());
@@ -49,7 +49,7 @@ const released = (blobs: string[]) =>
   db.query.releasedBlobs.findMany({ where: inArray(releasedBlobs.blobId, blobs), orderBy: asc(releasedBlobs.blobId) });
 
 describe("deleting an appliance", () => {
-  it("removes all its rows, and releases the blobs that they named", async () => {
+  it("deletes all its rows and releases their blobs", async () => {
     const { applianceId } = await createBuild(tux);
     const blobs = await furnish(applianceId);
     const before = Date.now();
@@ -63,7 +63,7 @@ describe("deleting an appliance", () => {
     for (const { releasedAt } of rows) expect(releasedAt.getTime()).toBeGreaterThanOrEqual(before);
   });
 
-  it("releases a blob anew that was released before", async () => {
+  it("releases a blob again that was released before", async () => {
     const applianceId = await createAppliance(tux);
     const [blobId = ""] = await furnish(applianceId);
     await db.insert(releasedBlobs).values({ blobId, releasedAt: new Date(1000) });
@@ -73,7 +73,7 @@ describe("deleting an appliance", () => {
     expect((await released([blobId]))[0]?.releasedAt.getTime()).toBeGreaterThan(1000);
   });
 
-  it("leaves other appliances as they are", async () => {
+  it("leaves other appliances unchanged", async () => {
     const [applianceId, other] = [await createAppliance(tux), await createAppliance(tux)];
     await furnish(other);
     const rows = async () =>
@@ -86,7 +86,7 @@ describe("deleting an appliance", () => {
     expect((await tux.get(`/appliances/${other}`)).status).toBe(200);
   });
 
-  it("ends the build that an agent is at", async () => {
+  it("cancels the build that an agent is running", async () => {
     const applianceId = await createAppliance(tux);
     const buildId = await startBuild(tux, applianceId);
     const attempt = await (await fakeAgent()).claimsBuild(buildId);
@@ -98,11 +98,11 @@ describe("deleting an appliance", () => {
     await expectError(await tux.get(`/running_builds/${buildId}`), 404, "invalid_running_build_id");
   });
 
-  it("ends a build that its first look did not find", async () => {
+  it("cancels a build that the first query did not find", async () => {
     const applianceId = await createAppliance(tux);
     const buildId = await startBuild(tux, applianceId);
     const attempt = await (await fakeAgent()).claimsBuild(buildId);
-    // The first look passes over rows like this one, as if it had not been there yet.
+    // The first query skips rows like this one, as if it did not exist yet.
     await db.update(builds).set({ retiredAt: new Date() }).where(eq(builds.id, buildId));
 
     await tux.delete(`/appliances/${applianceId}`);
@@ -110,7 +110,7 @@ describe("deleting an appliance", () => {
     expect(await (await attempt.beats()).json()).toEqual({ cancel: true });
   });
 
-  it("leaves no build behind that is started at the same time", async () => {
+  it("leaves no build behind that starts at the same time", async () => {
     for (let round = 0; round < 5; round += 1) {
       const applianceId = await createAppliance(tux);
 
@@ -123,9 +123,9 @@ describe("deleting an appliance", () => {
     }
   });
 
-  it("takes the images along: their addresses at once, their blobs by the sweeper", async () => {
+  it("disables the images' URLs immediately; the sweep deletes their blobs", async () => {
     const { applianceId, buildId, uid } = await createBuild(tux);
-    await ringAlarm(buildId); // which adds some
+    await ringAlarm(buildId); // which adds blobs
     const { build } = await readXml(await tux.get(`/builds/${buildId}`));
     const keys = async () => (await env.BLOBS.list({ prefix: buildPrefix(uid) })).objects.length;
     expect(await keys()).toBeGreaterThan(0);

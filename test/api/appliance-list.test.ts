@@ -37,7 +37,7 @@ const versionsOf = ({ builds }: { builds: { build?: { version: string } | { vers
   [builds.build ?? []].flat().map(({ version }) => version);
 
 describe("GET appliances", () => {
-  it("has each appliance once, in the order of their ids, with its own builds, newest first", async () => {
+  it("lists each appliance once, by id, with its builds, newest first", async () => {
     const tux = await signedIn();
     const ids = [await cloned(tux), await cloned(tux), await cloned(tux)];
     const [first = 0, , last = 0] = ids;
@@ -52,7 +52,7 @@ describe("GET appliances", () => {
     expect(appliances.appliance[0].builds.build).toMatchObject({ image_size: "90", compressed_image_size: "5" });
   });
 
-  it("shows no build that runs, failed, was replaced or has lost its image", async () => {
+  it("shows no running, failed, replaced or expired builds", async () => {
     const tux = await signedIn();
     const id = await cloned(tux);
     await built(tux, id, { version: "0.0.1", status: "running" });
@@ -66,11 +66,11 @@ describe("GET appliances", () => {
     expect(versionsOf(appliances.appliance)).toEqual([]);
   });
 
-  it("is an empty list for an account without any", async () => {
+  it("returns an empty list for an account without appliances", async () => {
     expect(await readXml(await (await signedIn()).get("/appliances"))).toEqual({ appliances: { "@type": "array" } });
   });
 
-  it.each(["GET", "HEAD"])("challenges a %s without the name and the key of one account", async (method) => {
+  it.each(["GET", "HEAD"])("requires the name and key of one account for %s", async (method) => {
     const [tux, eve] = [await signedIn(), await signedIn()];
     await cloned(tux);
     const wrong = [undefined, `${tux.username}:wrong`, `${tux.username}:${eve.apiKey}`, `nobody:${tux.apiKey}`, "tux"];
@@ -83,7 +83,7 @@ describe("GET appliances", () => {
     }
   });
 
-  it("refuses a renewed key at once", async () => {
+  it("refuses a renewed key immediately", async () => {
     const tux = await signedIn();
     const db = openDatabase(env.DB);
     const account = await findAccount(db, tux.username);

@@ -46,7 +46,7 @@ const ownRepository = async (accountId: number, isUserRepository = false): Promi
 };
 
 describe("GET /appliances/<id>/repositories", () => {
-  it("shows them in their order", async () => {
+  it("lists repositories in their order", async () => {
     const { repositories } = await readXml(await tux.get(`/appliances/${id}/repositories`));
     expect(repositories.repository[0]).toEqual({
       id: String(main),
@@ -58,7 +58,7 @@ describe("GET /appliances/<id>/repositories", () => {
     expect(await current()).toEqual([main, updates]);
   });
 
-  it("shows a template's to everyone, and nobody a stranger's", async () => {
+  it("shows a template's to everyone, and another account's to no one", async () => {
     expect(await idsOf(await tux.get("/appliances/1/repositories"))).toEqual([main, updates]);
     const stranger = await signedIn();
     await expectError(await stranger.get(`/appliances/${id}/repositories`), 404, "invalid_appliance_id");
@@ -72,22 +72,22 @@ describe("PUT /appliances/<id>/repositories", () => {
     expect(await current()).toEqual([main]);
   });
 
-  it("empties it", async () => {
+  it("can empty the list", async () => {
     expect(await idsOf(await put("<repositories/>"))).toEqual([]);
   });
 
-  it("takes its own answer back, whatever content type it is said to have", async () => {
+  it("accepts its own answer, with any content type", async () => {
     const answer = await (await tux.get(`/appliances/${id}/repositories`)).text();
     const path = `/appliances/${id}/repositories`;
     expect(await idsOf(await put(answer, path, "application/x-www-form-urlencoded"))).toEqual([main, updates]);
   });
 
-  it("ignores everything in a repository but its id", async () => {
+  it("uses only the id of a repository", async () => {
     const repository = `<repository><smt_name a="b">c<d/></smt_name><id>${updates}</id><name/></repository>`;
     expect(await idsOf(await put(`<repositories>${repository}</repositories>`))).toEqual([updates]);
   });
 
-  it("takes an id that appears twice once", async () => {
+  it("uses an id once that appears twice", async () => {
     expect(await idsOf(await put(listOf(updates, main, updates)))).toEqual([updates, main]);
   });
 
@@ -108,7 +108,7 @@ describe("PUT /appliances/<id>/repositories", () => {
     expect(await current()).toEqual([main, updates]);
   });
 
-  it("refuses a stranger's repository, and a template's list", async () => {
+  it("refuses another account's repository, and changes to a template", async () => {
     const strangers = await ownRepository((await signedIn()).accountId);
     await expectError(await put(listOf(main, strangers)), 400, "invalid_repository_id");
     await expectError(await put(listOf(main), "/appliances/1/repositories"), 403, "access_denied");
@@ -117,24 +117,24 @@ describe("PUT /appliances/<id>/repositories", () => {
 });
 
 describe("cmd/add_repository and cmd/remove_repository", () => {
-  it("answer the list as it is after the change", async () => {
+  it("return the new list", async () => {
     const own = await ownRepository(tux.accountId);
     expect(await idsOf(await add({ repo_id: own }))).toEqual([main, updates, own]);
     expect(await idsOf(await remove({ repo_id: main }))).toEqual([updates, own]);
     expect(await idsOf(await add({ repo_id: main }))).toEqual([updates, own, main]);
   });
 
-  it("leave the list as it is when there is nothing to change", async () => {
+  it("do nothing if there is nothing to change", async () => {
     const own = await ownRepository(tux.accountId);
     expect(await idsOf(await add({ repo_id: main }))).toEqual([main, updates]);
     expect(await idsOf(await remove({ repo_id: own }))).toEqual([main, updates]);
   });
 
-  it("removes by one client's DELETE too", async () => {
+  it("can also remove by DELETE, as one client does", async () => {
     expect(await idsOf(await tux.delete(`/appliances/${id}/cmd/remove_repository?repo_id=${main}`))).toEqual([updates]);
   });
 
-  it("keep all of several that are added at once", async () => {
+  it("keep all repositories that are added simultaneously", async () => {
     await remove({ repo_id: main });
     await remove({ repo_id: updates });
     const own = await ownRepository(tux.accountId);
@@ -152,7 +152,7 @@ describe("cmd/add_repository and cmd/remove_repository", () => {
     expect(await current()).toEqual([main, updates]);
   });
 
-  it("refuse a stranger's repository and a stranger", async () => {
+  it("refuse another account's repository or appliance", async () => {
     const strangers = await ownRepository((await signedIn()).accountId);
     await expectError(await add({ repo_id: strangers }), 400, "invalid_repository_id");
     const answer = await (await signedIn()).post(`/appliances/${id}/cmd/add_repository`, { repo_id: main });
@@ -161,7 +161,7 @@ describe("cmd/add_repository and cmd/remove_repository", () => {
 });
 
 describe("cmd/add_user_repository", () => {
-  it("adds the account's own packages, which have no address", async () => {
+  it("adds the account's uploaded packages, which have no URL", async () => {
     const own = await ownRepository(tux.accountId, true);
     const { repositories } = await readXml(await tux.post(`/appliances/${id}/cmd/add_user_repository`));
     expect(repositories.repository[2]).toEqual({
@@ -173,7 +173,7 @@ describe("cmd/add_user_repository", () => {
     expect(await idsOf(await tux.post(`/appliances/${id}/cmd/add_user_repository`))).toEqual([main, updates, own]);
   });
 
-  it("refuses an account that has uploaded nothing", async () => {
+  it("refuses an account without uploads", async () => {
     await ownRepository((await signedIn()).accountId, true);
     await expectError(await tux.post(`/appliances/${id}/cmd/add_user_repository`), 400, "user_repository_not_found");
   });

@@ -31,7 +31,7 @@ const add = (id: number, params: Record<string, string | number>) =>
   tux.post(`/appliances/${id}/cmd/add_package`, params);
 
 describe("GET appliances/<id>/status", () => {
-  it("tells libsolv's problem with what libsolv proposes, and a build is refused with it", async () => {
+  it("shows libsolv's problem and proposals, and refuses a build with it", async () => {
     const id = await createAppliance(tux);
     await add(id, { name: "broken-dep" });
 
@@ -52,7 +52,7 @@ describe("GET appliances/<id>/status", () => {
     expect(refused).toBe(issues[0]?.text);
   });
 
-  it("solves a pin that no package fits by the package without it", async () => {
+  it("proposes a package without its pin if no version fits", async () => {
     const id = await createAppliance(tux);
     await add(id, { name: "hello", version: "9.9" });
 
@@ -63,7 +63,7 @@ describe("GET appliances/<id>/status", () => {
     expect(await statusOf(id)).toEqual({ state: "ok", issues: [] });
   });
 
-  it("tells each of two problems", async () => {
+  it("shows both of two problems", async () => {
     const id = await createAppliance(tux);
     await add(id, { name: "broken-dep" });
     await add(id, { name: "no-such-package" });
@@ -76,7 +76,7 @@ describe("GET appliances/<id>/status", () => {
     ]);
   });
 
-  it("does not miss a kernel that comes along with something else", async () => {
+  it("accepts a kernel that another package requires", async () => {
     const id = await createAppliance(tux);
     await tux.post(`/appliances/${id}/cmd/remove_pattern`, { name: "base" });
     await add(id, { name: "grub2" });
@@ -85,7 +85,7 @@ describe("GET appliances/<id>/status", () => {
     expect(await statusOf(id)).toEqual({ state: "ok", issues: [] });
   });
 
-  it("misses a boot loader alone where only that is missing", async () => {
+  it("reports only a boot loader if only that is missing", async () => {
     const id = await createAppliance(tux);
     await tux.post(`/appliances/${id}/cmd/remove_pattern`, { name: "base" });
     await add(id, { name: "kernel-default" });
@@ -95,7 +95,7 @@ describe("GET appliances/<id>/status", () => {
     ]);
   });
 
-  it("says that the software does not fit on the disk, but not of a medium, which has none", async () => {
+  it("reports software that exceeds the disk, but not on media", async () => {
     const id = await createAppliance(tux);
     const row = await db.query.appliances.findFirst({ where: eq(appliances.id, id) });
     if (!row) throw new Error("no appliance");
@@ -113,7 +113,7 @@ describe("GET appliances/<id>/status", () => {
     expect(await statusOf(id)).toEqual({ state: "ok", issues: [] });
   });
 
-  it("checks the image type that is asked for when a build begins", async () => {
+  it("checks the requested image type when a build starts", async () => {
     const id = await createAppliance(tux);
     await tux.post(`/appliances/${id}/cmd/ban_package`, { name: "syslinux" });
 
@@ -124,7 +124,7 @@ describe("GET appliances/<id>/status", () => {
   });
 });
 
-/** Changes what is known of the repository `updates`. */
+/** Changes the stored repository `updates`. */
 const change = async (to: Partial<typeof repositories.$inferInsert>) =>
   db
     .update(repositories)
@@ -134,7 +134,7 @@ const change = async (to: Partial<typeof repositories.$inferInsert>) =>
 describe("a repository in the status", () => {
   beforeEach(stockTinyLinux);
 
-  it("that is not imported yet stands in the way, and every change is broken", async () => {
+  it("that is not imported yet blocks the appliance", async () => {
     const id = await createAppliance(tux);
     await change({ revision: null, importState: "importing" });
 
@@ -146,7 +146,7 @@ describe("a repository in the status", () => {
     expect(success.details.status).toEqual({ state: "broken", packages_added: "0", packages_removed: "0" });
   });
 
-  it("that could not be imported says why", async () => {
+  it("that could not be imported shows the reason", async () => {
     const id = await createAppliance(tux);
     await change({ revision: null, importState: "failed", problem: "repomd.xml is missing." });
 
@@ -155,7 +155,7 @@ describe("a repository in the status", () => {
     ]);
   });
 
-  it("that could not be refreshed is a warning: what it last had is used", async () => {
+  it("that could not be refreshed is a warning, and its packages remain", async () => {
     const id = await createAppliance(tux);
     await change({ problem: "The mirror does not answer." });
 

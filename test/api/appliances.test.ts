@@ -46,7 +46,7 @@ describe("POST appliances", () => {
     expect(appliance.edit_url).toBe(`https://kiln.test/appliance/edit/${appliance.id}`);
   });
 
-  it("is i686 and named after its owner when nothing else is said", async () => {
+  it("defaults to i686 and a name from its owner", async () => {
     const tux = await signedIn();
 
     const { appliance } = await readXml(await tux.post("/appliances", { clone_from: 2 }));
@@ -55,10 +55,10 @@ describe("POST appliances", () => {
   });
 
   it.each<[string, Record<string, string>]>([
-    ["white space around it", { name: "  Kiosk\u00a0" }],
-    ["white space alone", { name: "   " }],
-    ["a name that is cut off behind a word", { clone_from: "LONG" }],
-  ])("has a name that PUT configuration takes, from %s", async (_, given) => {
+    ["white space around a name", { name: "  Kiosk\u00a0" }],
+    ["only white space", { name: "   " }],
+    ["a name that is truncated after a word", { clone_from: "LONG" }],
+  ])("makes a name that PUT configuration accepts, from %s", async (_, given) => {
     const tux = await signedIn();
     const long = await cloned(tux, { name: `${"x".repeat(252 - tux.username.length)} y` });
     const id = await cloned(tux, given.clone_from ? { clone_from: long } : given);
@@ -69,12 +69,12 @@ describe("POST appliances", () => {
     expect([answer.status, await answer.text()]).toEqual([200, shown]);
   });
 
-  it.each(["a\ufffe", "\uffff"])("refuses the name %j, which XML cannot write", async (name) => {
+  it.each(["a\ufffe", "\uffff"])("refuses the name %j, which XML cannot represent", async (name) => {
     const tux = await signedIn();
     await expectError(await tux.post("/appliances", { clone_from: 1, name }), 400, "invalid_value");
   });
 
-  it("copies the source's selection, which then lives its own life", async () => {
+  it("copies the source's selection, which is then independent", async () => {
     const tux = await signedIn();
     const source = await cloned(tux);
     await tux.post(`/appliances/${source}/cmd/add_package`, { name: "hello" });
@@ -89,7 +89,7 @@ describe("POST appliances", () => {
   it.each([
     ["form fields", new URLSearchParams({ clone_from: "1", name: "Formed", arch: "x86_64", version: "" })],
     ["multipart fields", multipart({ clone_from: "1", name: "Formed", arch: "x86_64" })],
-  ])("takes its parameters from %s", async (_how, body) => {
+  ])("accepts parameters from %s", async (_how, body) => {
     const tux = await signedIn();
     const authorization = `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}`;
 
@@ -109,14 +109,14 @@ describe("POST appliances", () => {
     [{ clone_from: 1, arch: "sparc" }, "invalid_value"],
     [{ clone_from: 1, name: "a\nb" }, "invalid_value"],
     [{ clone_from: 1, name: "x".repeat(256) }, "invalid_value"],
-  ])("refuses %j with %s and makes nothing", async (params, code) => {
+  ])("refuses %j with %s and creates nothing", async (params, code) => {
     const tux = await signedIn();
 
     await expectError(await tux.post("/appliances", params as Record<string, string>), 400, code);
     expect((await readXml(await tux.get("/appliances"))).appliances.appliance).toBeUndefined();
   });
 
-  it("refuses a stranger's appliance as an unknown one", async () => {
+  it("refuses another account's appliance like an unknown one", async () => {
     const tux = await signedIn();
     const stranger = await signedIn();
     const id = await cloned(stranger);
@@ -126,7 +126,7 @@ describe("POST appliances", () => {
 });
 
 describe("GET appliances", () => {
-  it("lists the caller's own and no templates", async () => {
+  it("lists the caller's own appliances and no templates", async () => {
     const tux = await signedIn();
     const ids = [await cloned(tux), await cloned(tux)];
     await cloned(await signedIn());
@@ -137,7 +137,7 @@ describe("GET appliances", () => {
     expect(appliances.appliance.map((one: { id: string }) => one.id)).toEqual(ids);
   });
 
-  it("shows an icon on v1 only", async () => {
+  it("includes an icon on v1 only", async () => {
     const tux = await signedIn();
     const id = await cloned(tux);
 
@@ -147,7 +147,7 @@ describe("GET appliances", () => {
 });
 
 describe("GET appliances/<id>", () => {
-  it("shows template 1 to everybody, without a parent", async () => {
+  it("shows template 1 to everyone, without a parent", async () => {
     const tux = await signedIn();
 
     const { appliance } = await readXml(await tux.get("/appliances/1"));
@@ -156,16 +156,19 @@ describe("GET appliances/<id>", () => {
     expect(appliance.builds).toEqual({ "@type": "array" });
   });
 
-  it.each(["0", "-1", "nonsense", "4711000", "1%20", "99999999999999999999"])("does not know %s", async (id) => {
-    const tux = await signedIn();
+  it.each(["0", "-1", "nonsense", "4711000", "1%20", "99999999999999999999"])(
+    "answers with an error for %s",
+    async (id) => {
+      const tux = await signedIn();
 
-    await expectError(await tux.get(`/appliances/${id}`), 404, "invalid_appliance_id");
-    await expectError(await tux.on("v1").get(`/appliances/${id}`), 400, "invalid_appliance_id");
-  });
+      await expectError(await tux.get(`/appliances/${id}`), 404, "invalid_appliance_id");
+      await expectError(await tux.on("v1").get(`/appliances/${id}`), 400, "invalid_appliance_id");
+    },
+  );
 });
 
 describe("DELETE appliances/<id>", () => {
-  it("answers a bare success, and the appliance is gone", async () => {
+  it("returns success, and the appliance no longer exists", async () => {
     const tux = await signedIn();
     const id = await cloned(tux);
 
@@ -177,7 +180,7 @@ describe("DELETE appliances/<id>", () => {
     await expectError(await tux.delete(`/appliances/${id}`), 404, "invalid_appliance_id");
   });
 
-  it("refuses a template, and does not know a stranger's", async () => {
+  it("refuses a template, and hides another account's appliance", async () => {
     const tux = await signedIn();
     const strangers = await cloned(await signedIn());
 
@@ -187,7 +190,7 @@ describe("DELETE appliances/<id>", () => {
 });
 
 describe("GET appliances/<id>/status", () => {
-  it("is ok for a fresh clone, with an issues element that has no attribute", async () => {
+  it("is ok for a new clone, with an issues element without attributes", async () => {
     const tux = await signedIn();
     const id = await cloned(tux);
 
@@ -196,7 +199,7 @@ describe("GET appliances/<id>/status", () => {
     expect(await answer.text()).toBe("<status>\n  <state>ok</state>\n  <issues>\n  </issues>\n</status>\n");
   });
 
-  it("says that there are no packages for its architecture", async () => {
+  it("reports that there are no packages for its architecture", async () => {
     const tux = await signedIn();
     const id = await cloned(tux, { arch: "i686" });
     await openDatabase(env.DB)
@@ -211,7 +214,7 @@ describe("GET appliances/<id>/status", () => {
     });
   });
 
-  it("misses the kernel and the boot loader, and says how to mend it", async () => {
+  it("reports a missing kernel and boot loader, and the fix", async () => {
     const tux = await signedIn();
     const id = await cloned(tux);
     await tux.post(`/appliances/${id}/cmd/remove_pattern`, { name: "base" });

@@ -40,13 +40,13 @@ const read = async (answer: Response) => new TextDecoder().decode(await answer.b
 const exported = async (format: "pkcs8" | "spki", key: CryptoKey) =>
   Buffer.from((await crypto.subtle.exportKey(format, key)) as ArrayBuffer).toString("base64");
 
-/** Some other key, as an operator would set it. */
+/** Another key, as an operator would set it. */
 const otherKey = async () => {
   const { privateKey, publicKey } = (await crypto.subtle.generateKey("Ed25519", true, ["sign"])) as CryptoKeyPair;
   return { pkcs8: await exported("pkcs8", privateKey), spki: await exported("spki", publicKey) };
 };
 
-/** The statement of an envelope, when a key of the service has signed it. */
+/** The statement of an envelope, after checking that a key of the service has signed it. */
 function verified(jsonLines: string, pem: string) {
   const { payload, payloadType, signatures } = Envelope.parse(JSON.parse(jsonLines));
   const bytes = Buffer.from(payload, "base64");
@@ -56,7 +56,7 @@ function verified(jsonLines: string, pem: string) {
 }
 
 describe("GET builds/:id/attestations", () => {
-  it("lists what there is about an image", async () => {
+  it("lists the documents of an image", async () => {
     const { buildId } = await createBuild(tux, image);
 
     const { attestations } = await readXml(await tux.get(`/builds/${buildId}/attestations`));
@@ -79,7 +79,7 @@ describe("GET builds/:id/attestations", () => {
     }
   });
 
-  it("tells what is in the image and whether that was resolved", async () => {
+  it("lists the image's packages, and whether they were resolved", async () => {
     const installed = [
       { name: "busybox", version: "0", release: "0", arch: "x86_64" },
       { name: "stray", version: "1", release: "1", arch: "noarch" },
@@ -94,7 +94,7 @@ describe("GET builds/:id/attestations", () => {
     expect(cyclonedx.components.map(({ name }) => name)).toEqual(["busybox", "stray"]);
   });
 
-  it("signs where the image comes from, and with it both bills", async () => {
+  it("signs the origin of the image, including both bills", async () => {
     const { applianceId, buildId } = await createBuild(tux, image);
     const pem = await read(await visit("/.well-known/kiln-attestation.pem"));
 
@@ -111,7 +111,7 @@ describe("GET builds/:id/attestations", () => {
     expect(predicate.runDetails.metadata.invocationId).toBe(String(buildId));
   });
 
-  it("is made when the build ends, and outlives the key that signed it", async () => {
+  it("is made when the build ends, and remains valid without its key", async () => {
     const { buildId, uid } = await createBuild(tux, image);
     await ringAlarm(buildId);
     expect(await env.BLOBS.head(attestationsKey(uid))).not.toBeNull();
@@ -127,7 +127,7 @@ describe("GET builds/:id/attestations", () => {
     expect(provenance).toBe(before);
   });
 
-  it("is made at the first request for a build from before", async () => {
+  it("is made at the first request for an older build", async () => {
     const { buildId, uid } = await createBuild(tux, image);
     const before = await textOf(buildId, "provenance");
     await env.BLOBS.delete(attestationsKey(uid));
@@ -138,7 +138,7 @@ describe("GET builds/:id/attestations", () => {
     expect(await env.BLOBS.head(attestationsKey(uid))).not.toBeNull();
   });
 
-  it("stays the first that was made, when two are made at once", async () => {
+  it("keeps the first of two that are made at the same time", async () => {
     const { buildId, uid } = await createBuild(tux, image);
     const first = await textOf(buildId, "provenance");
     const other = { spdx: "{}", cyclonedx: "{}", provenance: "{}" };
@@ -147,7 +147,7 @@ describe("GET builds/:id/attestations", () => {
     expect(await textOf(buildId, "provenance")).toBe(first);
   });
 
-  it("can be read by those with whom the appliance is shared, and of a published version by everybody", async () => {
+  it("is readable by readers, and for a published version by everyone", async () => {
     const friend = await signedIn();
     const { applianceId, buildId } = await createBuild(tux, image);
     await tux.post(`/appliances/${applianceId}/sharing/${friend.username}`);
@@ -158,7 +158,7 @@ describe("GET builds/:id/attestations", () => {
     await expectError(await get(buildId, "spdx", await signedIn()), 404, "invalid_build_id");
   });
 
-  it("is refused for what has no image", async () => {
+  it("is refused for a build without an image", async () => {
     const { applianceId, buildId, agent } = await createBuild(tux, image);
     const failed = await startBuild(tux, applianceId);
     await (await agent.claimsBuild(failed)).call("fail", { kind: "failed", reason: "Problem: no" });
@@ -169,7 +169,7 @@ describe("GET builds/:id/attestations", () => {
     await expectError(await get(buildId, "spdx.json"), 400, "invalid_value");
   });
 
-  it("is refused when what it is made of is gone", async () => {
+  it("is refused if its sources no longer exist", async () => {
     const { buildId, uid } = await createBuild(tux, image);
     await ringAlarm(buildId);
     await env.BLOBS.delete([installedKey(uid), attestationsKey(uid)]);
@@ -177,9 +177,9 @@ describe("GET builds/:id/attestations", () => {
     await expectError(await get(buildId, "spdx"), 400, "build_not_found");
   });
 
-  it("goes with the image when that expires", async () => {
+  it("is deleted when the image expires", async () => {
     const { buildId, uid } = await createBuild(tux, image);
-    await ringAlarm(buildId); // which would make it again
+    await ringAlarm(buildId); // which would recreate it
     await textOf(buildId, "spdx");
 
     const inAMonth = { scheduledTime: Date.now() + 31 * 24 * 60 * 60_000, cron: "* * * * *", noRetry() {} };
@@ -189,7 +189,7 @@ describe("GET builds/:id/attestations", () => {
     expect(await env.BLOBS.head(attestationsKey(uid))).toBeNull();
   });
 
-  it("stays as long as the image", async () => {
+  it("is kept as long as the image", async () => {
     const { buildId, uid } = await createBuild(tux, image);
     const before = await textOf(buildId, "spdx");
 
@@ -200,8 +200,8 @@ describe("GET builds/:id/attestations", () => {
   });
 });
 
-describe("beside the image", () => {
-  it("lies each document, for whoever has the address", async () => {
+describe("next to the image", () => {
+  it("serves each document to anyone with the URL", async () => {
     const { buildId } = await createBuild(tux, image);
     const { build } = await readXml(await tux.get(`/builds/${buildId}`));
     const path = new URL(build.download_url).pathname;
@@ -222,7 +222,7 @@ describe("beside the image", () => {
   });
 });
 
-describe("the keys", () => {
+describe("signing keys", () => {
   const keys = z.object({
     keys: z.array(
       z.object({ kid: z.string(), kty: z.literal("OKP"), x: z.string(), pem: z.string(), state: z.string() }),
@@ -241,7 +241,7 @@ describe("the keys", () => {
     expect(createPublicKey(listed.keys[0]?.pem ?? "").export({ format: "jwk" }).x).toBe(listed.keys[0]?.x);
   });
 
-  it("stay listed when they have retired; what is no key is passed over", async () => {
+  it("stay listed when they are retired; invalid keys are skipped", async () => {
     const { spki } = await otherKey();
     const [own] = await listPublicKeys(env);
     const ownSpki = own?.pem.split("\n")[1] ?? "";
@@ -257,7 +257,7 @@ describe("the keys", () => {
     ]);
   });
 
-  it("of a service without one: it says so, and makes nothing", async () => {
+  it("are reported as missing, and no attestation is made", async () => {
     const { buildId, uid } = await createBuild(tux, image);
     await ringAlarm(buildId);
     await env.BLOBS.delete(attestationsKey(uid));

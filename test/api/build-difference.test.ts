@@ -17,7 +17,7 @@ const rpm = (name: string, version: string, license?: string) => ({
   ...(license !== undefined && { license }),
 });
 
-/** Two builds of one appliance, of which the second has another host name, packages and files. */
+/** Two builds of one appliance; the second has another host name, packages and files. */
 async function twoBuilds(tux: Client) {
   const {
     applianceId,
@@ -57,7 +57,7 @@ const asText = async (address: string, client = tux) => {
 };
 
 describe("the difference of two builds", () => {
-  it("tells of packages, licences, settings, size and files", async () => {
+  it("lists packages, licences, settings, size and files", async () => {
     const { from, to, packages, licenses, settings, files } = await difference();
 
     expect(from).toMatchObject({ build_id: String(first), version: "0.0.1", raw_size: String(600 * 1024 ** 2) });
@@ -93,7 +93,7 @@ describe("the difference of two builds", () => {
     });
   });
 
-  it("is a text for people, a line for each thing", async () => {
+  it("is also a text with one line per change", async () => {
     const lines = (await asText(path(first, second))).split("\n");
 
     expect(lines[0]).toBe(`Kiosk 0.0.2 (oem, build ${second}), compared with Kiosk 0.0.1 (oem, build ${first})`);
@@ -111,12 +111,12 @@ describe("the difference of two builds", () => {
     expect(lines.some((line) => /^ {2}[*+] hostname: .*desk$/.test(line))).toBe(true);
   });
 
-  it("is nothing between a build and itself", async () => {
+  it("is empty between a build and itself", async () => {
     const { packages, settings, files } = (await readXml(await tux.get(path(first, first)))).difference;
     expect([packages.package, settings.setting, files]).toEqual([undefined, undefined, { state: "compared" }]);
   });
 
-  it("gives the files of one directory, in pages that lead to each other", async () => {
+  it("lists the files of one directory, in linked pages", async () => {
     expect((await difference("&path=/usr")).files).toEqual({ state: "compared" });
     expect((await difference("&path=/etc/old/")).files.file.path).toBe("/etc/old");
     const page = (await difference("&path=/etc&limit=2")).files;
@@ -128,7 +128,7 @@ describe("the difference of two builds", () => {
     expect((await readXml(rest)).difference.files).toMatchObject({ state: "compared", file: { path: "/etc/old" } });
   });
 
-  it("says that files are gone where an image has expired, and tells of the rest", async () => {
+  it("reports an expired image's files as gone, with the rest", async () => {
     const rhea = await signedIn();
     const made = await twoBuilds(rhea);
     await env.DB.prepare("UPDATE builds SET completed_at = 0 WHERE id = ?").bind(made.first).run();
@@ -142,8 +142,8 @@ describe("the difference of two builds", () => {
   });
 });
 
-describe("whose builds may be compared", () => {
-  it("are one's own, shared ones, and published ones", async () => {
+describe("access to a difference", () => {
+  it("includes the account's own, shared and published builds", async () => {
     const own = (await createBuild(eve)).buildId;
     const both = [path(own, first), path(first, own)];
     await expectError(await eve.get(path(own, first)), 400, "invalid_build_id");
@@ -166,7 +166,7 @@ describe("whose builds may be compared", () => {
 const draftPath = (version: string) => galleryPath(applianceId, `/version/${version}/release_notes_draft`);
 
 describe("a draft of release notes", () => {
-  it("tells what has changed since the version that was published before, and stores nothing", async () => {
+  it("lists the changes since the last published version, and stores nothing", async () => {
     expect(await asText(draftPath("0.0.1"))).toMatch(/^The first version, with 2 packages/);
     await publish(tux, applianceId, "0.0.1", "First");
 
@@ -181,12 +181,12 @@ describe("a draft of release notes", () => {
     expect(await notes()).toBe("First");
     await publish(tux, applianceId, "0.0.2", text);
     expect(await notes()).toBe(text.trim());
-    // Once it is published itself, it is compared with the one before all the same.
+    // Once the version is published, it is still compared with the one before it.
     expect(await asText(draftPath("0.0.2"))).toBe(text);
     expect(await asText(draftPath("0.0.1"))).toMatch(/^The first version/);
   });
 
-  it("is the owner's", async () => {
+  it("is available only to the owner", async () => {
     await expectError(await eve.get(draftPath("0.0.2")), 403, "access_denied");
     await expectError(await tux.get(draftPath("0.0.3")), 400, "invalid_version");
   });

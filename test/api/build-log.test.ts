@@ -23,7 +23,7 @@ interface Event {
   data: string;
 }
 
-/** Reads server-sent events as a browser does: one at a time, comments left out. */
+/** Reads server-sent events one at a time, without comments, as a browser does. */
 async function follow(headers: Record<string, string> = {}) {
   const answer = await tux.get(path(), { headers: { accept: "text/event-stream", ...headers } });
   expect(answer.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
@@ -50,7 +50,7 @@ async function follow(headers: Record<string, string> = {}) {
 }
 
 describe("GET running_builds/:id/log as text", () => {
-  it.each(["v1", "v2"] as const)("answers the whole log so far on %s", async (version) => {
+  it.each(["v1", "v2"] as const)("returns the whole log so far on %s", async (version) => {
     await attempt.writesLog(0, "Grüße\n");
 
     const answer = await tux.on(version).get(path());
@@ -64,7 +64,7 @@ describe("GET running_builds/:id/log as text", () => {
     expect(await logText()).toBe("");
   });
 
-  it("is the same before and after the rows became a blob", async () => {
+  it("is the same before and after the rows become a blob", async () => {
     const line = `${"0123456789".repeat(100)}\n`;
     const chunk = line.repeat(60);
     for (let nth = 0; nth < 20; nth += 1) await attempt.writesLog(nth * chunk.length, chunk);
@@ -76,7 +76,7 @@ describe("GET running_builds/:id/log as text", () => {
     expect(await logText()).toBe(before);
   });
 
-  it("is known to its owner alone", async () => {
+  it("is visible only to its owner", async () => {
     const stranger = await signedIn();
 
     await expectError(await stranger.get(path()), 404, "invalid_running_build_id");
@@ -86,7 +86,7 @@ describe("GET running_builds/:id/log as text", () => {
 });
 
 describe("GET running_builds/:id/log as events", () => {
-  it("tells every line and all progress as they come, and the end", async () => {
+  it("sends every line and all progress as they occur, and the end", async () => {
     await attempt.writesLog(0, "first\nsec");
     const { next } = await follow();
     expect(await next()).toEqual({ event: "log", id: "6", data: "first" });
@@ -109,7 +109,7 @@ describe("GET running_builds/:id/log as events", () => {
     expect(await next()).toBeUndefined();
   });
 
-  it("begins with the tail, from the start of a line", async () => {
+  it("starts with the tail, at the start of a line", async () => {
     const chunk = `${"x".repeat(99)}\n`.repeat(300);
     await attempt.writesLog(0, chunk);
     const { next, cancel } = await follow();
@@ -121,7 +121,7 @@ describe("GET running_builds/:id/log as events", () => {
     await cancel();
   });
 
-  it("goes on behind the last event that the client saw", async () => {
+  it("resumes after the last event that the client received", async () => {
     await attempt.writesLog(0, "first\nsecond\n");
     const { next, cancel } = await follow({ "last-event-id": "6" });
 
@@ -129,7 +129,7 @@ describe("GET running_builds/:id/log as events", () => {
     await cancel();
   });
 
-  it("never cuts a character in two, whatever the chunks are", async () => {
+  it("never splits a character, for any chunks", async () => {
     const text = "Grüße aus der Küche\n";
     const bytes = bytesOf(text);
     await attempt.writesLog(0, bytes.slice(0, 3));
@@ -142,7 +142,7 @@ describe("GET running_builds/:id/log as events", () => {
     await cancel();
   });
 
-  it("tells the last half line and the end of a build that is over", async () => {
+  it("sends the last partial line and the end of an ended build", async () => {
     const { buildId: finished } = await createBuild(tux);
     await attempt.writesLog(0, "no newline at the end");
     await attempt.call("fail", { kind: "failed", reason: "Problem: no" });

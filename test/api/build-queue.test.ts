@@ -10,7 +10,7 @@ let agent: FakeAgent;
 beforeEach(async () => {
   tux = await signedIn();
   agent = await fakeAgent();
-  // What earlier tests left waiting.
+  // Builds that earlier tests left waiting.
   while (await agent.claims());
 });
 
@@ -26,7 +26,7 @@ const threeBuilds = async () => {
 };
 
 describe("the queue", () => {
-  it("tells each build how many come before it", async () => {
+  it("tells each build how many are ahead of it", async () => {
     const [first, second, third] = await threeBuilds();
 
     expect(await seen(first)).toMatchObject({ queue_position: 1, message: "Waiting for a builder" });
@@ -36,7 +36,7 @@ describe("the queue", () => {
     expect(await seen(third)).toMatchObject({ queue_position: 3, message: two });
   });
 
-  it("moves up when a build before is taken, or cancelled", async () => {
+  it("moves up when a build ahead is claimed or cancelled", async () => {
     const [first, second, third] = await threeBuilds();
 
     const attempt = await agent.claimsBuild(first);
@@ -48,7 +48,7 @@ describe("the queue", () => {
     expect((await seen(third)).queue_position).toBe(2);
   });
 
-  it("leaves the elements of XML as they are", async () => {
+  it("does not change the XML elements", async () => {
     const [, second] = await threeBuilds();
 
     const { running_build: build } = await readXml(await tux.get(`/running_builds/${second}`));
@@ -57,7 +57,7 @@ describe("the queue", () => {
     expect(build.message).toBe("Waiting in the queue: 1 build before this one.");
   });
 
-  it("is told to who follows the log", async () => {
+  it("is reported to clients that follow the log", async () => {
     const [, second] = await threeBuilds();
     const answer = await tux.get(`/running_builds/${second}/log`, { headers: { accept: "text/event-stream" } });
     const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();

@@ -16,7 +16,7 @@ const always = ["id", "version", "state", "expired", "image_type"];
 const times = ["created_at", "started_at", "completed_at"];
 
 describe("GET builds", () => {
-  it("lists what is over, newest first, and nothing that runs", async () => {
+  it("lists finished builds, newest first, and no running ones", async () => {
     const { applianceId, buildId, agent } = await createBuild(tux);
     const failed = await startBuild(tux, applianceId);
     await (await agent.claimsBuild(failed)).call("fail", { kind: "failed", reason: "Problem: no" });
@@ -34,7 +34,7 @@ describe("GET builds", () => {
     ]);
   });
 
-  it("shows checksum and download address of finished ones alone", async () => {
+  it("shows checksum and download URL of finished builds only", async () => {
     const image = bytesOf("an image");
     const { applianceId, agent } = await createBuild(tux, image);
     const failed = await startBuild(tux, applianceId);
@@ -72,7 +72,7 @@ describe("GET builds", () => {
     expect(Object.keys(builds.build).filter((name) => name.endsWith("_at"))).toEqual(["completed_at"]);
   });
 
-  it("refuses no appliance, an unknown one, a stranger's and who is not signed in", async () => {
+  it("refuses a missing, unknown or foreign appliance, and requires credentials", async () => {
     const theirs = await createAppliance(await signedIn());
 
     await expectError(await tux.get("/builds"), 400, "missing_appliance_id");
@@ -83,7 +83,7 @@ describe("GET builds", () => {
 });
 
 describe("GET builds/:id", () => {
-  it("shows both logs and where the time went", async () => {
+  it("shows both logs and the time of each step", async () => {
     const buildId = await startBuild(tux, await createAppliance(tux));
     const attempt = await (await fakeAgent()).claimsBuild(buildId);
     const lines = [
@@ -108,7 +108,7 @@ describe("GET builds/:id", () => {
     });
   });
 
-  it("shows at most the last 256 KiB of the log, from the start of a line", async () => {
+  it("shows the last 256 KiB of the log, from a line's start", async () => {
     const buildId = await startBuild(tux, await createAppliance(tux));
     const attempt = await (await fakeAgent()).claimsBuild(buildId);
     const chunk = `${"x".repeat(1023)}\n`.repeat(60);
@@ -137,7 +137,7 @@ describe("GET builds/:id", () => {
     ]);
   });
 
-  it("does not know a running build, a stranger's, nor nonsense", async () => {
+  it("answers with an error for running, foreign and invalid ids", async () => {
     const running = await startBuild(tux, await createAppliance(tux));
     const { buildId: theirs } = await createBuild(await signedIn());
 
@@ -150,7 +150,7 @@ describe("GET builds/:id", () => {
 });
 
 describe("DELETE builds/:id", () => {
-  it("removes the build with all its blobs and its download", async () => {
+  it("deletes the build with all its blobs and its download", async () => {
     const { applianceId, buildId, uid } = await createBuild(tux);
     const { build } = await readXml(await tux.get(`/builds/${buildId}`));
 
@@ -164,17 +164,17 @@ describe("DELETE builds/:id", () => {
     expect(await (await tux.get(`/builds?appliance_id=${applianceId}`)).text()).not.toContain("<id>");
   });
 
-  it("takes its version with it", async () => {
+  it("deletes its version too", async () => {
     const { applianceId, buildId } = await createBuild(tux);
     await tux.delete(`/builds/${buildId}`);
 
-    // The configuration has gone on to 0.0.2, and no build knows 0.0.1 any more.
+    // The configuration has moved on to 0.0.2, and no build has 0.0.1 any more.
     const answer = await tux.post("/running_builds", { appliance_id: applianceId, version: "0.0.1" });
 
     await expectError(answer, 400, "invalid_version");
   });
 
-  it("does not know a running build, nor a stranger's, and leaves both", async () => {
+  it("refuses a running or foreign build, and keeps both", async () => {
     const running = await startBuild(tux, await createAppliance(tux));
     const { buildId: theirs } = await createBuild(await signedIn());
 

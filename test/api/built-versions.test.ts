@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 
 describe("a forced build", () => {
-  it("cancels the one that runs", async () => {
+  it("cancels the running build", async () => {
     const applianceId = await createAppliance(tux);
     const first = await startBuild(tux, applianceId);
 
@@ -22,7 +22,7 @@ describe("a forced build", () => {
     expect((await seenRunning(tux, second)).state).toBe("queued");
   });
 
-  it("leaves the old image until the new one is there", async () => {
+  it("keeps the old image until the new one exists", async () => {
     const { applianceId, buildId: old, agent } = await createBuild(tux, bytesOf("old"));
     const forced = await startBuild(tux, applianceId, { version: "0.0.1", force: "true" });
     expect(await listedBuilds(tux, applianceId)).toMatchObject([{ id: String(old), state: "finished" }]);
@@ -36,7 +36,7 @@ describe("a forced build", () => {
     expect(await (await visit(new URL(build.download_url).pathname)).bytes()).toEqual(bytesOf("new"));
   });
 
-  it("leaves the old image when the new one fails", async () => {
+  it("keeps the old image if the new build fails", async () => {
     const { applianceId, buildId: old, agent } = await createBuild(tux);
     const forced = await startBuild(tux, applianceId, { version: "0.0.1", force: "true" });
 
@@ -52,15 +52,15 @@ describe("a forced build", () => {
 const versionOf = (applianceId: number) =>
   env.DB.prepare("SELECT version FROM appliances WHERE id = ?").bind(applianceId).first("version");
 
-describe("the version of the configuration", () => {
-  it("rises by one release when it has been built", async () => {
+describe("the configuration's version", () => {
+  it("is raised by one release after it has been built", async () => {
     const { applianceId } = await createBuild(tux);
 
     expect(await versionOf(applianceId)).toBe("0.0.2");
     expect((await readXml(await askForBuild(tux, applianceId))).build.version).toBe("0.0.2");
   });
 
-  it("stays when another version was built", async () => {
+  it("is not raised after a build of another version", async () => {
     const { applianceId, agent } = await createBuild(tux);
     const iso = await startBuild(tux, applianceId, { image_type: "iso", multi: "1" });
 
@@ -69,7 +69,7 @@ describe("the version of the configuration", () => {
     expect(await versionOf(applianceId)).toBe("0.0.2");
   });
 
-  it("stays when the build failed", async () => {
+  it("is not raised after a failed build", async () => {
     const applianceId = await createAppliance(tux);
     const buildId = await startBuild(tux, applianceId);
 

@@ -13,7 +13,7 @@ import { readXml } from "../support/xml.ts";
 import tiny from "../../templates/tiny.json";
 
 const db = openDatabase(env.DB);
-/** What hangs on an appliance and is copied with it. */
+/** What belongs to an appliance and is copied with it. */
 const copied = [applianceRepositories, selections, overlayFiles, gpgKeys];
 
 let tux: Client;
@@ -30,7 +30,7 @@ async function getAppliance(id: number) {
   return found;
 }
 
-/** The rows of an appliance in such a table, without what tells them from their copies. */
+/** The rows of an appliance in one of these tables, without the columns that differ in copies. */
 async function rowsOf(table: (typeof copied)[number], applianceId: number) {
   const rows = await db
     .select()
@@ -42,7 +42,7 @@ async function rowsOf(table: (typeof copied)[number], applianceId: number) {
 
 const nameOf = async (id: number) => (await getAppliance(id)).name;
 
-/** Gives an appliance one of everything. */
+/** Gives an appliance one row of everything. */
 async function furnish(applianceId: number): Promise<void> {
   const createdAt = new Date(1_330_000_000_000);
   await tux.post(`/appliances/${applianceId}/cmd/add_package`, { name: "hello", version: "1.0" });
@@ -78,10 +78,10 @@ async function furnish(applianceId: number): Promise<void> {
 }
 
 describe("a clone", () => {
-  it("has all that its source has", async () => {
+  it("has everything that its source has", async () => {
     const source = await createAppliance(tux);
     await furnish(source);
-    // Shown, its estimate is worked out; that of the clone is when it is made.
+    // The source's estimate is computed when it is shown, the clone's when it is made.
     await tux.get(`/appliances/${source}`);
 
     const copy = await clone(source);
@@ -99,7 +99,7 @@ describe("a clone", () => {
     expect(uuid).not.toBe(original.uuid);
   });
 
-  it("has nothing else: no builds, no version, nobody to share it with", async () => {
+  it("has no builds, versions or readers", async () => {
     const { applianceId } = await createBuild(tux);
     const friend = await signedIn();
     await db.insert(shares).values({ applianceId, accountId: friend.accountId, createdAt: new Date() });
@@ -113,7 +113,7 @@ describe("a clone", () => {
     expect(await db.select().from(shares).where(eq(shares.applianceId, copy))).toEqual([]);
   });
 
-  it("lives its own life", async () => {
+  it("is independent of its source", async () => {
     const source = await createAppliance(tux);
     await furnish(source);
     const copy = await clone(source);
@@ -127,7 +127,7 @@ describe("a clone", () => {
     });
   });
 
-  it("is not written, nor any of its rows, when the source goes in the same moment", async () => {
+  it("is not stored if its source is deleted meanwhile", async () => {
     const source = await createAppliance(tux);
     await furnish(source);
     const { id, ...row } = await getAppliance(source);
@@ -142,7 +142,7 @@ describe("a clone", () => {
     for (const table of copied) expect(await db.select().from(table).where(eq(table.applianceId, source))).toEqual([]);
   });
 
-  it("of an appliance that is deleted at the same time is whole or refused", async () => {
+  it("is complete or refused if its source is deleted simultaneously", async () => {
     for (let round = 0; round < 5; round += 1) {
       const source = await createAppliance(tux);
       await furnish(source);
@@ -161,7 +161,7 @@ describe("a clone", () => {
 });
 
 describe("a generated name", () => {
-  it("has the owner's in front, once, and may be there twice", async () => {
+  it("starts with the owner's name, once, and may occur twice", async () => {
     const first = await clone(1);
     const [again, ofClone] = [await clone(1), await clone(first)];
 
@@ -173,7 +173,7 @@ describe("a generated name", () => {
     });
   });
 
-  it("is no longer than a name may be, and ends in a whole character", async () => {
+  it("fits the maximum length and ends in a whole character", async () => {
     const source = await clone(1, { name: "💿".repeat(127) });
     const account = await findAccount(db, tux.username);
     if (!account) throw new Error("no account");

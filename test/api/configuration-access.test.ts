@@ -23,7 +23,7 @@ const stored = async (id: number) => (await rowOf(id)).configuration;
 const selecting = (name: string) => `<software><pattern>base</pattern><package>${name}</package></software>`;
 
 describe("access to a configuration", () => {
-  it("is its owner's: a stranger's does not exist, a template is only read", async () => {
+  it("is limited to its owner; templates are read-only", async () => {
     const id = await createAppliance(tux);
     const before = await storedText(id);
 
@@ -36,13 +36,13 @@ describe("access to a configuration", () => {
     expect((await readConfiguration(tux, 1)).users.user.password).toBe("linux");
   });
 
-  it("knows no other method", async () => {
+  it("has no other method", async () => {
     await expectError(await tux.delete("/appliances/1/configuration"), 400, "wrong_http_method");
   });
 });
 
 describe("passwords", () => {
-  it("are sealed in the database, of templates too, and each with a text of its own", async () => {
+  it("are encrypted in the database, each differently, also for templates", async () => {
     const id = await createAppliance(tux);
     await tux.put(`/appliances/${id}/configuration`, fullDocument(id));
 
@@ -65,7 +65,7 @@ describe("passwords", () => {
     expect(configuration.databases[0]?.users[0]?.password).toBe("");
   });
 
-  it("come along when the owner clones", async () => {
+  it("are copied when the owner clones", async () => {
     const id = await createAppliance(tux);
     await tux.put(`/appliances/${id}/configuration`, fullDocument(id));
 
@@ -77,7 +77,7 @@ describe("passwords", () => {
 });
 
 describe("ETag of a configuration", () => {
-  it("is the document's: the same until something changes, another one for JSON", async () => {
+  it("changes exactly with the document, and differs for JSON", async () => {
     const id = await createAppliance(tux);
     const etagNow = async (headers = {}) =>
       (await tux.get(`/appliances/${id}/configuration`, { headers })).headers.get("etag");
@@ -94,7 +94,7 @@ describe("ETag of a configuration", () => {
     expect(await etagNow()).toBe(put.headers.get("etag"));
   });
 
-  it("saves a client the document that it has", async () => {
+  it("lets a client skip a document that it has", async () => {
     const id = await createAppliance(tux);
     const etag = (await tux.get(`/appliances/${id}/configuration`)).headers.get("etag") ?? "";
     const ask = (tags: string) => tux.get(`/appliances/${id}/configuration`, { headers: { "if-none-match": tags } });
@@ -105,7 +105,7 @@ describe("ETag of a configuration", () => {
     expect([weak.status, changed.status]).toEqual([304, 200]);
   });
 
-  it("guards a change by If-Match", async () => {
+  it("protects a change with If-Match", async () => {
     const id = await createAppliance(tux);
     const path = `/appliances/${id}/configuration`;
     const etag = (await tux.get(path)).headers.get("etag") ?? "";
@@ -122,7 +122,7 @@ describe("ETag of a configuration", () => {
     expect((await rowOf(id)).name).toBe("Any");
   });
 
-  it("lets one of several changes of the same state of the selection in", async () => {
+  it("accepts one of several changes of the same selection", async () => {
     const id = await createAppliance(tux);
     const path = `/appliances/${id}/software`;
     const tags = (await tux.get(path)).headers.get("etag") ?? "";
@@ -136,7 +136,7 @@ describe("ETag of a configuration", () => {
     expect(packages.map(([, name]) => name)).toEqual([names[winner]]);
   });
 
-  it("guards the software selection in the same way", async () => {
+  it("protects the software selection in the same way", async () => {
     const id = await createAppliance(tux);
     const path = `/appliances/${id}/software`;
     const etag = (await tux.get(path)).headers.get("etag") ?? "";
@@ -156,8 +156,8 @@ describe("ETag of a configuration", () => {
   });
 });
 
-describe("one of several changes at the same time", () => {
-  it("comes in, and undoes no other", async () => {
+describe("one of several simultaneous changes", () => {
+  it("succeeds, and undoes no other", async () => {
     const id = await createAppliance(tux);
     const portions = [
       "<name>Racing</name>",
@@ -177,7 +177,7 @@ describe("one of several changes at the same time", () => {
     });
   });
 
-  it("is checked again when another was faster", async () => {
+  it("is checked again after another change", async () => {
     const id = await createAppliance(tux);
     const read = await rowOf(id);
     await putPortion(tux, id, "<name>Faster</name>");
@@ -200,7 +200,7 @@ describe("one of several changes at the same time", () => {
     expect((await rowOf(id)).name).toBe("Faster");
   });
 
-  it("is refused when others are faster each time, and when the appliance is gone", async () => {
+  it("fails if others always come first, or the appliance is gone", async () => {
     const [busy, gone] = [await createAppliance(tux), await createAppliance(tux)];
     const [readBusy, readGone] = [await rowOf(busy), await rowOf(gone)];
     let others = 0;

@@ -6,7 +6,7 @@ import { readXml } from "../support/xml.ts";
 
 const tux = await signedIn();
 
-/** What the known clients of the original send (wire.md §2.4), with values of ours. */
+/** What the known clients of the original service send (wire.md §2.4), with our own values. */
 const ofTheRubyGem = `<?xml version="1.0" encoding="UTF-8"?>
 <configuration>
   <name>Museum guide</name>
@@ -93,8 +93,8 @@ echo &lt;hi&gt;</script>
 const database = (inner: string) =>
   `<databases><database><type>pgsql</type><users><user><username>app</username>${inner}</user></users></database></databases>`;
 
-describe("PUT configuration, as clients send it", () => {
-  it("takes the Ruby gem's: dashes, attributes, a user in a user, sizes with units, declared as a form", async () => {
+describe("PUT configuration from existing clients", () => {
+  it("accepts the Ruby gem's document with its oddities, declared as a form", async () => {
     const id = await createAppliance(tux);
 
     const answer = await tux.put(`/appliances/${id}/configuration`, ofTheRubyGem, "application/x-www-form-urlencoded");
@@ -123,7 +123,7 @@ describe("PUT configuration, as clients send it", () => {
     });
   });
 
-  it("takes the Java library's: no content type, its lists' classes, and an id, which says nothing", async () => {
+  it("accepts the Java library's, without content type, with classes and id", async () => {
     const id = await createAppliance(tux);
     const body = new TextEncoder().encode(
       fullDocument(id + 1)
@@ -137,7 +137,7 @@ describe("PUT configuration, as clients send it", () => {
     expect(await answer.text()).toBe(fullDocument(id));
   });
 
-  it.each(["true", "1", "True", "TRUE"])("takes %s for a flag", async (yes) => {
+  it.each(["true", "1", "True", "TRUE"])("accepts %s as true", async (yes) => {
     const id = await createAppliance(tux);
 
     await putPortion(tux, id, `<settings><pae_enabled>${yes}</pae_enabled></settings>`);
@@ -145,7 +145,7 @@ describe("PUT configuration, as clients send it", () => {
     expect((await readConfiguration(tux, id)).settings.pae_enabled).toBe("true");
   });
 
-  it("gives users what they were sent without: uids, homes, and the passwords that they had", async () => {
+  it("fills in missing uids, homes and existing passwords of users", async () => {
     const id = await createAppliance(tux);
     const names = ["root", "amal", "zoe"];
     const wanted = names.map((name) => `<user><name>${name}</name><uid/>`);
@@ -166,7 +166,7 @@ describe("PUT configuration, as clients send it", () => {
     ]);
   });
 
-  it("gives autostarts the usual, and databases the passwords that they had", async () => {
+  it("fills in autostart defaults and existing database passwords", async () => {
     const id = await createAppliance(tux);
     await putPortion(tux, id, database("<password>p</password>"));
 
@@ -182,7 +182,7 @@ describe("PUT configuration, as clients send it", () => {
     expect(autostarts.autostart).toEqual({ command: "/bin/true", enabled: "true", user: "root" });
   });
 
-  it("keeps line breaks of texts, and begins a script with its first character", async () => {
+  it("keeps line breaks of texts, and starts scripts at their first character", async () => {
     const id = await createAppliance(tux);
 
     await putPortion(

@@ -14,13 +14,13 @@ import { writeXml } from "#wire/xml";
 import tiny from "../../templates/tiny.json";
 import * as fc from "../support/properties.ts";
 
-/** Whatever may be stored is shown in a document that may be sent back, and sending it back changes nothing. */
+/** Whatever is stored is shown in a document that can be sent back without changing anything. */
 
 const word = fc.oneof(
   fc.constantFrom("a", "kiosk", "Küche 🐧", "a & <b>", "]]>", "&amp;", "a,b", "sealed:x"),
   fc.string({ unit: "grapheme", minLength: 1, maxLength: 8 }),
 );
-/** Mostly as a client sends it; a catalogue may have white space around it, or nothing else. */
+/** Mostly as a client sends it. A catalogue's line may have white space around it, or be only white space. */
 const line = fc.oneof(
   { weight: 20, arbitrary: word },
   fc.tuple(fc.constantFrom(" ", "\u00a0"), word).map((parts) => parts.join("")),
@@ -148,8 +148,8 @@ function isValid(one: Configured): boolean {
   }
 }
 
-describe("a configuration that is shown", () => {
-  it("may be sent back, from whatever source it was stored", () => {
+describe("a configuration document", () => {
+  it("can be sent back, whatever source it was stored from", () => {
     fc.assert(
       fc.property(configured, (one) => {
         fc.pre(isValid(one));
@@ -159,7 +159,7 @@ describe("a configuration that is shown", () => {
     );
   });
 
-  it("is what it was when it was sent by a client before", () => {
+  it("is unchanged if a client sent it before", () => {
     fc.assert(
       fc.property(configured, (one) => {
         const stored = sentBack(one);
@@ -170,9 +170,9 @@ describe("a configuration that is shown", () => {
     );
   });
 
-  it("is refused if it would not fit into the body that sends it back", () => {
+  it("is refused if it would be too large to send back", () => {
     const configuration = tiny.sets[0]?.templates[0]?.configuration;
-    const long = "&".repeat(64 * 1024); // each is five characters in XML
+    const long = "&".repeat(64 * 1024); // five characters each in XML
     const eulas = (count: number): Configured => ({
       name: "Kiosk",
       version: "0.0.1",
@@ -185,7 +185,7 @@ describe("a configuration that is shown", () => {
     expect(stored.length).toBeGreaterThan(0);
   });
 
-  it("may be sent back after a build has raised its version", () => {
+  it("can be sent back after a build has raised its version", () => {
     fc.assert(
       fc.property(configured, (one) => {
         fc.pre(isValid(one));

@@ -19,7 +19,7 @@ const lvm = (volumes: string) =>
 const times = (count: number, text: (index: number) => string) =>
   Array.from({ length: count }, (_, i) => text(i)).join("");
 
-/** Portions with one bad value, and the path that the message begins with. */
+/** Portions with one invalid value, and the path at the start of the message. */
 const badValues: [string, string][] = [
   ["<name/>", "name"],
   [`<name>${"x".repeat(256)}</name>`, "name"],
@@ -124,7 +124,7 @@ const badValues: [string, string][] = [
   ["<scripts><build><script>a\u0000b</script></build></scripts>", "scripts/build/script"],
 ];
 
-/** Portions with an element that is not known, and its path. */
+/** Portions with an unknown element, and its path. */
 const badNodes: [string, string][] = [
   ["<slms/>", "slms"],
   ["<settings><colour>red</colour></settings>", "settings/colour"],
@@ -140,11 +140,11 @@ const badNodes: [string, string][] = [
   ["<firewall><close_port>1</close_port></firewall>", "firewall/close_port"],
 ];
 
-describe("PUT configuration refuses, and changes nothing:", () => {
+describe("PUT configuration refuses, without changes,", () => {
   it.each(badValues)("the value in %.80s", async (portion, path) => {
     const before = await storedText(id);
 
-    // Something right before it must not come in either.
+    // A valid change before it must not be applied either.
     const beside = portion.startsWith("<tags") ? "" : "<tags><tag>new</tag></tags>";
     const message = await expectError(await putPortion(tux, id, beside + portion), 400, "invalid_value");
 
@@ -172,7 +172,7 @@ describe("PUT configuration refuses, and changes nothing:", () => {
     await expectError(await tux.put(`/appliances/${id}/configuration`, body), 400, code);
   });
 
-  it("a change that breaks what it does not name", async () => {
+  it("a change that makes another, unsent value invalid", async () => {
     const other = await createAppliance(tux);
     await putPortion(tux, other, `${user("")}<settings><automatic_login>amal</automatic_login></settings>`);
     const before = await storedText(other);

@@ -18,7 +18,7 @@ import { expectError, readXml } from "../support/xml.ts";
 const tux = await signedIn();
 
 describe("GET configuration", () => {
-  it("shows a template in the smallest form, with nothing that is not set", async () => {
+  it("shows a template in the shortest form, without unset values", async () => {
     await createAppliance(tux);
 
     expect(await documentOf(tux, 1)).toBe(`<configuration>
@@ -82,7 +82,7 @@ describe("GET configuration", () => {
 `);
   });
 
-  it("shows a fresh clone as its template, but for id and name", async () => {
+  it("shows a new clone like its template, except for id and name", async () => {
     const id = await createAppliance(tux);
 
     const { name, ...clone } = await readConfiguration(tux, id);
@@ -91,7 +91,7 @@ describe("GET configuration", () => {
     expect({ name, clone }).toEqual({ name: "Kiosk", clone: { ...template, id: String(id) } });
   });
 
-  it("fills a row of an earlier version, which knew less", async () => {
+  it("fills in fields that a row of an older version lacks", async () => {
     const id = await createAppliance(tux);
     const { locale, users, settings } = (await rowOf(id)).configuration;
     const { memorySizeMb, diskSizeMb } = settings;
@@ -106,7 +106,7 @@ describe("GET configuration", () => {
     expect(stored.tags).toEqual(["old"]);
   });
 
-  it("shows the details of a manual network and of LVM only while they count, and keeps them", async () => {
+  it("shows unused network and LVM details only while they apply", async () => {
     const id = await createAppliance(tux);
     await tux.put(`/appliances/${id}/configuration`, fullDocument(id));
 
@@ -121,7 +121,7 @@ describe("GET configuration", () => {
 });
 
 describe("PUT configuration", () => {
-  it("answers the whole configuration, and what GET shows from then on", async () => {
+  it("returns the whole configuration, which GET then shows", async () => {
     const id = await createAppliance(tux);
 
     const answer = await tux.put(`/appliances/${id}/configuration`, fullDocument(id));
@@ -135,7 +135,7 @@ describe("PUT configuration", () => {
   it.each([
     ["smallest", (id: number) => documentOf(tux, id)],
     ["full", async (id: number) => fullDocument(id)],
-  ])("changes nothing when the %s form is sent back, not even a disk below the gigabyte shown", async (_form, make) => {
+  ])("changes nothing if the %s form is sent back, disk size included", async (_form, make) => {
     const id = await createAppliance(tux);
     await tux.put(`/appliances/${id}/configuration`, await make(id));
     const before = await storedText(id);
@@ -146,7 +146,7 @@ describe("PUT configuration", () => {
     expect(await storedText(id)).toBe(before);
   });
 
-  it("has the disk of a clone exactly as its template until another size is wanted", async () => {
+  it("keeps the template's exact disk size until it is changed", async () => {
     const id = await createAppliance(tux);
     const diskAfter = async (size: string) => {
       await putPortion(tux, id, `<settings><disk_size>${size}</disk_size></settings>`);
@@ -160,7 +160,7 @@ describe("PUT configuration", () => {
     expect(await diskAfter("512M")).toBe(512);
   });
 
-  it("changes what is sent and leaves the rest, also inside a section", async () => {
+  it("changes only what is sent, even inside a section", async () => {
     const id = await createAppliance(tux);
     await tux.put(`/appliances/${id}/configuration`, fullDocument(id));
     const { lastEditedAt } = await rowOf(id);
@@ -190,7 +190,7 @@ describe("PUT configuration", () => {
     expect((await rowOf(id)).lastEditedAt.getTime()).toBeGreaterThanOrEqual(lastEditedAt.getTime());
   });
 
-  it("empties what is sent empty", async () => {
+  it("clears values that are sent empty", async () => {
     const id = await createAppliance(tux);
     await tux.put(`/appliances/${id}/configuration`, fullDocument(id));
 

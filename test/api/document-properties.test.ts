@@ -5,7 +5,7 @@ import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance } from "../support/factories.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
-/** Whatever a document says, the answer is a document too: of the call, or of a refusal that the specification knows. */
+/** For any document, the answer is a valid document too: of the call, or an error of the specification. */
 
 let tux: Client;
 let appliance: string;
@@ -41,7 +41,7 @@ const value = fc.oneof(
   fc.string({ unit: "binary", maxLength: 20 }),
 );
 
-/** Documents of these names, nested as it comes, most of them well-formed. */
+/** Documents with these names, nested at random, most of them well-formed. */
 function documents(root: string, names: readonly string[]): fc.Arbitrary<string> {
   const name = fc.oneof(
     { weight: 9, arbitrary: fc.constantFrom(...names) },
@@ -94,7 +94,7 @@ const calls: [path: string, root: string, names: string[]][] = [
 const slow = { timeout: 60_000 };
 
 describe("any document", () => {
-  it.each(calls)("PUT %s is carried out or refused", slow, async (path, root, names) => {
+  it.each(calls)("is accepted or refused by PUT %s", slow, async (path, root, names) => {
     const document = fc.oneof({ weight: 8, arbitrary: documents(root, names) }, fc.string({ unit: "binary" }));
 
     await fc.assert(
@@ -107,7 +107,7 @@ describe("any document", () => {
     );
   });
 
-  it.each(calls)("refused by PUT %s changes nothing", slow, async (path, root, names) => {
+  it.each(calls)("changes nothing if PUT %s refuses it", slow, async (path, root, names) => {
     await fc.assert(
       fc.asyncProperty(documents(root, [...names, "nonsense"]), async (body) => {
         const before = await (await tux.get(appliance + path)).text();

@@ -19,7 +19,7 @@ afterEach(() => {
 });
 
 describe("GET events", () => {
-  it("tells of a build from the queue to its end, once each", async () => {
+  it("reports a build from the queue to its end, once each", async () => {
     const tux = await signedIn();
     const listener = await listen(tux);
 
@@ -46,7 +46,7 @@ describe("GET events", () => {
     await listener.close();
   });
 
-  it("tells of a cancelled build", async () => {
+  it("reports a cancelled build", async () => {
     const tux = await signedIn();
     const buildId = await startBuild(tux, await createAppliance(tux));
     const listener = await listen(tux, "1");
@@ -57,7 +57,7 @@ describe("GET events", () => {
     await listener.close();
   });
 
-  it("tells of a testdrive's start and end", async () => {
+  it("reports a testdrive's start and end", async () => {
     const tux = await signedIn();
     const listener = await listen(tux);
     const drive = await runningDrive(tux);
@@ -71,7 +71,7 @@ describe("GET events", () => {
     await listener.close();
   });
 
-  it("tells of a version that is published", async () => {
+  it("reports a published version", async () => {
     const tux = await signedIn();
     const { applianceId } = await createBuild(tux);
     const listener = await listen(tux);
@@ -87,7 +87,7 @@ describe("GET events", () => {
     await listener.close();
   });
 
-  it("tells by the alarm what the account's object did not take at once", async () => {
+  it("delivers by alarm what the account's object missed", async () => {
     const tux = await signedIn();
     const buildId = await startBuild(tux, await createAppliance(tux));
     await env.DB.prepare("ALTER TABLE webhooks RENAME TO webhooks_away").run();
@@ -104,7 +104,7 @@ describe("GET events", () => {
     await listener.close();
   });
 
-  it("resumes behind the last id that was seen, from the events that are kept", async () => {
+  it("resumes after the last received id, from the stored events", async () => {
     const tux = await signedIn();
     for (const event of ["build.queued", "build.started", "build.failed"] as const) await announceOne(tux, event);
 
@@ -116,7 +116,7 @@ describe("GET events", () => {
     await listener.close();
   });
 
-  it("announces what it is told twice once", async () => {
+  it("stores an event once when it is announced twice", async () => {
     const tux = await signedIn();
     for (const key of ["a", "a", "b"]) await announceOne(tux, "build.queued", { key });
 
@@ -127,7 +127,7 @@ describe("GET events", () => {
     expect(kept).toEqual([1, 2]);
   });
 
-  it("keeps the last thousand", async () => {
+  it("keeps the last thousand events", async () => {
     const tux = await signedIn();
     await runInDurableObject(objectOf(tux), (_, { storage }) => {
       const many = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1005)`;
@@ -162,7 +162,7 @@ describe("GET events", () => {
     expect(await firstKept()).toBe("2");
   });
 
-  it("shows nobody the events of another account", async () => {
+  it("hides the events of other accounts", async () => {
     const [tux, gnu] = [await signedIn(), await signedIn()];
     const listener = await listen(gnu, "0");
     await announceOne(tux);
@@ -172,12 +172,12 @@ describe("GET events", () => {
     await listener.close();
   });
 
-  it("beats while nothing happens, and lets go after an hour", async () => {
+  it("sends a heartbeat while idle, and closes after an hour", async () => {
     const tux = await signedIn();
     vi.useFakeTimers({ toFake: ["Date", "setInterval", "clearInterval"] });
     const listener = await listen(tux);
     expect(await listener.block()).toBe("retry: 3000");
-    // The streams are the object's: it alone may write to them.
+    // The object owns the streams: only it can write to them.
     const wait = (ms: number) => runInDurableObject(objectOf(tux), () => void vi.advanceTimersByTime(ms));
 
     await wait(heartbeatEveryMs);
@@ -188,7 +188,7 @@ describe("GET events", () => {
     expect(await listener.block()).toBeUndefined();
   });
 
-  it("has a bounded number of streams, and room again when one has gone", async () => {
+  it("limits the number of streams, and frees the slot of closed ones", async () => {
     const tux = await signedIn();
     const open = [];
     for (let i = 0; i < mostListeners; i++) open.push(await listen(tux));
@@ -213,7 +213,7 @@ describe("GET events", () => {
     expect(await objectOf(tux).hangUp()).toBe(0);
   });
 
-  it("ends when the key that it was opened with is renewed", async () => {
+  it("ends when its key is renewed", async () => {
     const tux = await signedIn();
     const listener = await listen(tux);
     expect(await listener.block()).toBe("retry: 3000");
@@ -225,7 +225,7 @@ describe("GET events", () => {
     expect(await listener.block()).toBeUndefined();
   });
 
-  it("refuses a Last-Event-ID that is no id", async () => {
+  it("refuses an invalid Last-Event-ID", async () => {
     const tux = await signedIn();
     await expectError(await tux.get("/events", { headers: { "last-event-id": "yesterday" } }), 400, "invalid_value");
   });

@@ -18,7 +18,7 @@ import { makeErrorSample, states, type ErrorSample } from "./every-code/sample.t
 
 let sample: ErrorSample;
 
-// One sample for everything takes a while where other tests run beside this one.
+// Making the whole sample takes a while if other tests run at the same time.
 vi.setConfig({ hookTimeout: 60_000, testTimeout: 20_000 });
 
 beforeAll(async () => {
@@ -29,12 +29,12 @@ beforeAll(async () => {
 });
 
 describe("docs/api/errors.md", () => {
-  it("has every code of the specification, and no other", () => {
+  it("lists every code of the specification, and no other", () => {
     expect([...new Set(documentedErrors.map(({ code }) => code))].toSorted()).toEqual([...refusalCodes].toSorted());
   });
 
   it.each(documentedErrors.map((one) => [one.code, one.status.v2, one] as const))(
-    "gives %s the status %d as the service does",
+    "documents %s with the service's status %d",
     (code, _v2, { status }) => {
       const reasons = ["unknown", "invalid", "changed", "repeated", "key_taken", "too_fast"] as const;
       const known = reasons.map((reason) => {
@@ -47,14 +47,14 @@ describe("docs/api/errors.md", () => {
     },
   );
 
-  it("says 404 of every id that stands in a path", () => {
+  it("documents 404 for every id in a path", () => {
     const inPaths = new Set(groups.flatMap(({ operations }) => operations.flatMap(({ unknown = [] }) => unknown)));
     const documented = documentedErrors.filter(({ status }) => status.v2 === 404).map(({ code }) => code);
     expect(documented).toEqual(expect.arrayContaining([...inPaths]));
   });
 
-  // An error of ours, a race that no one can win on purpose, and what takes many requests have tests of their own.
-  it("has an example of each but three", () => {
+  // Excluded: an internal error, a race that cannot be forced, and a limit that takes many requests. Other tests cover them.
+  it("has an example for all but three codes", () => {
     const without = documentedErrors.filter(({ example }) => example === undefined);
     const statuses = without.map(({ code, status }) => `${code} ${status.v2}`);
     expect(statuses).toEqual(["unknown_error 409", "unknown_error 429", "internal_error 500"]);
@@ -63,22 +63,25 @@ describe("docs/api/errors.md", () => {
 
 const cameWithVersion2 = /\$api\/(gallery|webhooks|appliances\/\$\w+\/sharing)\b/;
 
-describe("the example of", () => {
+describe("the documented example", () => {
   const examples = documentedErrors.filter(({ example }) => example !== undefined);
 
-  it.each(examples.map((one) => [one.code, one.status.v2, one] as const))("%s earns %d", async (code, _v2, one) => {
-    const { before, after } = states[code] ?? {};
-    const prepared = (await before?.(sample)) ?? sample;
-    try {
-      for (const version of ["v2", "v1"] as const) {
-        const answer = await send(readCurl(one.example ?? ""), prepared, version);
-        const isNothing = version === "v1" && cameWithVersion2.test(one.example ?? "");
-        await expectError(answer, isNothing ? 404 : one.status[version], isNothing ? "unknown_error" : code);
+  it.each(examples.map((one) => [one.code, one.status.v2, one] as const))(
+    "of %s returns %d",
+    async (code, _v2, one) => {
+      const { before, after } = states[code] ?? {};
+      const prepared = (await before?.(sample)) ?? sample;
+      try {
+        for (const version of ["v2", "v1"] as const) {
+          const answer = await send(readCurl(one.example ?? ""), prepared, version);
+          const isNothing = version === "v1" && cameWithVersion2.test(one.example ?? "");
+          await expectError(answer, isNothing ? 404 : one.status[version], isNothing ? "unknown_error" : code);
+        }
+      } finally {
+        await after?.();
       }
-    } finally {
-      await after?.();
-    }
-  });
+    },
+  );
 });
 
 const fileOf: Record<string, string | Uint8Array<ArrayBuffer>> = {
@@ -87,11 +90,11 @@ const fileOf: Record<string, string | Uint8Array<ArrayBuffer>> = {
   "huge.rpm": rpmOf("huge"),
 };
 
-/** What a deployment has in which the file is huge. */
+/** Settings under which the file is too large. */
 const settingsFor = ({ fields }: CurlRequest) =>
   fields.some(([, value]) => value === "@huge.rpm") ? { ACCOUNT_QUOTA_GB: "0" } : {};
 
-/** Sends what curl would send. */
+/** Sends the request as curl would. */
 async function send(request: CurlRequest, { tux, variables }: ErrorSample, version: "v1" | "v2"): Promise<Response> {
   const filled = (text: string) => text.replace(/\$(\w+)/g, (_, name: string) => valueOf(name));
   const valueOf = (name: string) => {

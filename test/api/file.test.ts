@@ -26,19 +26,19 @@ const put = async (...elements: string[]) =>
   (await readXml(await tux.put(`/files/${file.id}`, `<file>${elements.join("")}</file>`))).file;
 
 describe("GET /files", () => {
-  it("lists the files of an appliance in the order in which they came", async () => {
+  it("lists an appliance's files in the order of their upload", async () => {
     const other = await uploadFile(tux, applianceId, "two");
     const { files } = await readXml(await tux.get(`/files?appliance_id=${applianceId}`));
     expect(files).toEqual({ "@type": "array", file: [file, other] });
   });
 
-  it("lists none of an appliance that has none", async () => {
+  it("lists nothing for an appliance without files", async () => {
     const { files } = await readXml(await tux.get(`/files?appliance_id=${await createAppliance(tux)}`));
     expect(files["@type"]).toBe("array");
     expect(files.file).toBeUndefined();
   });
 
-  it("gives a clone files of its own with the same content", async () => {
+  it("gives a clone its own files with the same content", async () => {
     const clone = await createAppliance(tux, { clone_from: applianceId });
     const copy = (await readXml(await tux.get(`/files?appliance_id=${clone}`))).files.file;
     expect(copy).toMatchObject({ filename: "motd", path: "/etc", checksum: file.checksum });
@@ -55,13 +55,13 @@ describe("GET /files", () => {
     await expectError(await tux.get(`/files${query}`), 400, code);
   });
 
-  it("shows a stranger nothing", async () => {
+  it("shows nothing to another account", async () => {
     await expectError(await stranger.get(`/files?appliance_id=${applianceId}`), 400, "invalid_appliance_id");
   });
 });
 
 describe("GET /files/<id>", () => {
-  it("shows the file, with the address of the version that was asked", async () => {
+  it("shows the file, with a URL of the requested version", async () => {
     expect((await readXml(await tux.get(`/files/${file.id}/`))).file).toEqual(file);
     const old = (await readXml(await tux.on("v1").get(`/files/${file.id}`))).file;
     expect(old.download_url).toBe(`https://kiln.test/api/v1/user/files/${file.id}/data`);
@@ -69,7 +69,7 @@ describe("GET /files/<id>", () => {
 });
 
 describe("PUT /files/<id>", () => {
-  it("changes what is given and nothing else", async () => {
+  it("changes exactly the given fields", async () => {
     expect(await put("<path>/etc/counter</path>", "<permissions>0600</permissions>")).toEqual({
       ...file,
       path: "/etc/counter",
@@ -87,7 +87,7 @@ describe("PUT /files/<id>", () => {
   });
 
   it.each(["application/xml", "application/x-www-form-urlencoded", "text/plain"])(
-    "takes back as %s what GET shows",
+    "accepts, as %s, what GET shows",
     async (contentType) => {
       await put("<filename> ä&amp;&quot;;.conf</filename>", "<path>/a b/c </path>", "<permissions>4711</permissions>");
       const [before, shown] = [await row(), await (await tux.get(`/files/${file.id}`)).text()];
@@ -101,29 +101,25 @@ describe("PUT /files/<id>", () => {
     },
   );
 
-  it("reads over what nobody can change, and over empty elements", async () => {
+  it("ignores read-only and empty elements", async () => {
     const given = `<id>1</id><size>9</size><checksum type="md5">f</checksum><download-url>http://a/</download-url><path/>`;
     expect(await put(given, "<owner></owner>")).toEqual(file);
   });
 
   it.each([
-    ["no XML", "hello", "invalid_xml"],
-    ["nothing", "", "invalid_xml"],
+    ["invalid XML", "hello", "invalid_xml"],
+    ["an empty document", "", "invalid_xml"],
     ["another document", "<appliance/>", "invalid_node"],
     ["an unknown element", "<file><colour>red</colour></file>", "invalid_node"],
     ["an element twice", "<file><path>/a</path><path>/b</path></file>", "invalid_value"],
     ["an element in an element", "<file><path><a>/a</a></path></file>", "invalid_node"],
     ["text between the elements", "<file>a<path>/a</path></file>", "invalid_value"],
     ["a name with a directory", "<file><filename>a/b</filename></file>", "invalid_value"],
-    ["a directory outside", "<file><path>../a</path></file>", "invalid_value"],
-    [
-      "a place that is too long",
-      `<file><path>${"/".concat("a".repeat(250)).repeat(17)}</path></file>`,
-      "invalid_value",
-    ],
+    ["a path outside the root", "<file><path>../a</path></file>", "invalid_value"],
+    ["a path that is too long", `<file><path>${"/".concat("a".repeat(250)).repeat(17)}</path></file>`, "invalid_value"],
     ["unknown permissions", "<file><permissions>888</permissions></file>", "invalid_value"],
     ["an owner with a colon", "<file><owner>a:b</owner></file>", "invalid_value"],
-    ["enabled by itself", "<file><enabled>yes</enabled></file>", "invalid_value"],
+    ["an invalid value for enabled", "<file><enabled>yes</enabled></file>", "invalid_value"],
   ])("refuses %s and changes nothing", async (_, document, code) => {
     await expectError(await tux.put(`/files/${file.id}`, document), 400, code);
     expect((await readXml(await tux.get(`/files/${file.id}`))).file).toEqual(file);
@@ -131,7 +127,7 @@ describe("PUT /files/<id>", () => {
 });
 
 describe("the content", () => {
-  it("comes with ranges, validators and a name", async () => {
+  it("is sent with ranges, validators and a file name", async () => {
     const answer = await tux.get(`/files/${file.id}/data`);
     expect([answer.status, await answer.text()]).toEqual([200, "hello"]);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -151,13 +147,13 @@ describe("the content", () => {
     ['say "hi"\\.txt', `attachment; filename="say _hi__.txt"; filename*=UTF-8''say%20%22hi%22%5C.txt`],
     ["grüße (1).txt", `attachment; filename="gr__e (1).txt"; filename*=UTF-8''gr%C3%BC%C3%9Fe%20%281%29.txt`],
     ["🔥;a=b", `attachment; filename="_;a=b"; filename*=UTF-8''%F0%9F%94%A5%3Ba%3Db`],
-  ])("names a file %s safely", async (filename, disposition) => {
+  ])("has a safe Content-Disposition for the name %s", async (filename, disposition) => {
     const strange = await uploadFile(tux, applianceId, "a", { query: { filename } });
     const answer = await tux.get(`/files/${strange.id}/data`);
     expect(answer.headers.get("content-disposition")).toBe(disposition);
   });
 
-  it("is replaced under the same id, and the old one released", async () => {
+  it("can be replaced under the same id, which releases the old one", async () => {
     const old = (await row())?.blobId ?? "";
     const answer = await send(tux, fileForm("goodbye", { name: "other" }), {
       method: "PUT",
@@ -174,7 +170,7 @@ describe("the content", () => {
   });
 
   it.each<[string, BodyInit | null]>([
-    ["nothing", null],
+    ["an empty body", null],
     ["a form without a file", new URLSearchParams({ path: "/etc" })],
   ])("is not replaced by %s", async (_, body) => {
     const before = await contentCount();
@@ -186,7 +182,7 @@ describe("the content", () => {
 });
 
 describe("DELETE /files/<id>", () => {
-  it("removes the file and its metadata", async () => {
+  it("deletes the file and its metadata", async () => {
     const answer = await tux.delete(`/files/${file.id}`);
     expect([answer.status, await answer.text()]).toEqual([200, "<success></success>\n"]);
     await expectError(await tux.get(`/files/${file.id}`), 404, "invalid_overlay_file_id");
@@ -194,7 +190,7 @@ describe("DELETE /files/<id>", () => {
   });
 });
 
-describe("a file that is not one's own", () => {
+describe("another account's file", () => {
   const calls: [string, (who: Client, id: string) => Promise<Response>][] = [
     ["GET", (who, id) => who.get(`/files/${id}`)],
     ["GET data", (who, id) => who.get(`/files/${id}/data`)],
@@ -203,7 +199,7 @@ describe("a file that is not one's own", () => {
     ["DELETE", (who, id) => who.delete(`/files/${id}`)],
   ];
 
-  it.each(calls)("does not exist for a stranger, like one that there never was: %s", async (_, call) => {
+  it.each(calls)("answers like a file that never existed: %s", async (_, call) => {
     const before = await contentCount();
     for (const id of [file.id, "999999", "0", "x"]) {
       await expectError(await call(stranger, id), 404, "invalid_overlay_file_id");
@@ -212,11 +208,11 @@ describe("a file that is not one's own", () => {
     expect(await contentCount()).toBe(before);
   });
 
-  it("answers 400 in v1, whose clients repair themselves by that", async () => {
+  it("answers 400 in v1, because its clients expect that", async () => {
     await expectError(await stranger.on("v1").get(`/files/${file.id}`), 400, "invalid_overlay_file_id");
   });
 
-  it.each(calls)("is read by everybody and changed by nobody when it is a template's: %s", async (name, call) => {
+  it.each(calls)("of a template can be read and not changed: %s", async (name, call) => {
     const id = await templateFile(file.id);
     const answer = await call(stranger, id);
     if (name.startsWith("GET")) expect(answer.status).toBe(200);

@@ -21,7 +21,7 @@ beforeEach(async () => {
 const md5OfHello = "5d41402abc4b2a76b9719d911017c592";
 
 describe("POST /files", () => {
-  it("takes a form with a file and answers what it is", async () => {
+  it("accepts a form with a file and returns its metadata", async () => {
     const file = await uploadFile(tux, applianceId, "hello", {
       query: { filename: "motd", path: "/etc", owner: "root", group: "wheel", permissions: "04755", enabled: "0" },
     });
@@ -39,7 +39,7 @@ describe("POST /files", () => {
     });
   });
 
-  it("has defaults for everything but the content", async () => {
+  it("has defaults for everything except the content", async () => {
     expect(await uploadFile(tux, applianceId, "hello", { name: "C:\\temp\\hello.conf" })).toMatchObject({
       filename: "hello.conf",
       path: "/",
@@ -53,13 +53,13 @@ describe("POST /files", () => {
   it.each([
     ["before the file", "before"],
     ["after the file", "after"],
-  ] as const)("takes the parameters as fields %s", async (_, place) => {
+  ] as const)("accepts the parameters as fields %s", async (_, place) => {
     const fields = { appliance_id: String(applianceId), filename: "motd", path: "etc//issue.d/./", enabled: "False" };
     const answer = await send(tux, fileForm("hello", { [place]: fields }), { path: "/files?filename=" });
     expect((await readXml(answer)).file).toMatchObject({ filename: "motd", path: "/etc/issue.d", enabled: "false" });
   });
 
-  it("takes a part that has neither file name nor type", async () => {
+  it("accepts a part without file name and type", async () => {
     const body =
       '--b\r\nContent-Disposition: form-data; name="file"\r\n\r\nhello\r\n' +
       '--b\r\nContent-Disposition: form-data; name="filename"\r\n\r\nmotd\r\n--b--\r\n\r\n';
@@ -69,22 +69,22 @@ describe("POST /files", () => {
   });
 
   it.each<[string, Record<string, string>]>([
-    ["that is called a form", { "content-type": "application/x-www-form-urlencoded" }],
-    ["that is called what it is", { "content-type": "application/octet-stream" }],
-  ])("takes the file itself as a body %s", async (_, headers) => {
+    ["declared as a form", { "content-type": "application/x-www-form-urlencoded" }],
+    ["declared as bytes", { "content-type": "application/octet-stream" }],
+  ])("accepts the file as a raw body, %s", async (_, headers) => {
     const path = `/files?appliance_id=${applianceId}&filename=motd`;
     const answer = await send(tux, "path=hello world\n", { path, headers });
     expect((await readXml(answer)).file).toMatchObject({ filename: "motd", size: "17" });
   });
 
-  it("takes an empty file", async () => {
+  it("accepts an empty file", async () => {
     const file = await uploadFile(tux, applianceId, "");
     expect(file).toMatchObject({ size: "0", checksum: { "#text": "d41d8cd98f00b204e9800998ecf8427e" } });
     const data = await tux.get(`/files/${file.id}/data`);
     expect([data.status, await data.text()]).toEqual([200, ""]);
   });
 
-  it("streams a large file through, in parts", { timeout: 30_000 }, async () => {
+  it("streams a large file, in parts", { timeout: 30_000 }, async () => {
     const bytes = new Uint8Array(20 * 2 ** 20).fill(7);
     const file = await uploadFile(tux, applianceId, bytes);
     expect(file.size).toBe(String(bytes.byteLength));
@@ -92,7 +92,7 @@ describe("POST /files", () => {
     expect(await crypto.subtle.digest("SHA-256", data)).toEqual(await crypto.subtle.digest("SHA-256", bytes));
   });
 
-  it("keeps several files of one place apart: `enabled` chooses among them", async () => {
+  it("keeps several files of one path, and `enabled` selects one", async () => {
     const first = await uploadFile(tux, applianceId, "one", { name: "motd" });
     const second = await uploadFile(tux, applianceId, "two", { name: "motd" });
     const { files } = await readXml(await tux.get(`/files?appliance_id=${applianceId}`));
@@ -102,19 +102,19 @@ describe("POST /files", () => {
   it.each<[string, string, string, BodyInit | null]>([
     ["no appliance", "/files?filename=a", "missing_appliance_id", "hello"],
     ["an empty appliance_id", "/files?appliance_id=&filename=a", "missing_appliance_id", "hello"],
-    ["an appliance that there is not", "/files?appliance_id=999999&filename=a", "invalid_appliance_id", "hello"],
-    ["an appliance that is none", "/files?appliance_id=x&filename=a", "invalid_appliance_id", "hello"],
+    ["an unknown appliance", "/files?appliance_id=999999&filename=a", "invalid_appliance_id", "hello"],
+    ["an invalid appliance id", "/files?appliance_id=x&filename=a", "invalid_appliance_id", "hello"],
     ["a template", `/files?appliance_id=${template}&filename=a`, "access_denied", "hello"],
-    ["a file without any name", "/files?appliance_id=ID", "missing_parameter", "hello"],
+    ["a file without a name", "/files?appliance_id=ID", "missing_parameter", "hello"],
     ["neither file nor url", "/files?appliance_id=ID&filename=a", "invalid_request", null],
     ["an empty url", "/files?appliance_id=ID&filename=a&url=", "invalid_request", null],
     ["both file and url", "/files?appliance_id=ID&url=http://a.example.org/b", "invalid_request", "hello"],
     ["a name with a slash", "/files?appliance_id=ID&filename=a/b", "invalid_value", "hello"],
-    ["a path that leads out", "/files?appliance_id=ID&filename=a&path=/etc/../..", "invalid_value", "hello"],
+    ["a path that leaves the root", "/files?appliance_id=ID&filename=a&path=/etc/../..", "invalid_value", "hello"],
     ["letters as permissions", "/files?appliance_id=ID&filename=a&permissions=yes", "invalid_value", "hello"],
     ["an owner of two words", "/files?appliance_id=ID&filename=a&owner=a%20b", "invalid_value", "hello"],
-    ["enabled perhaps", "/files?appliance_id=ID&filename=a&enabled=maybe", "invalid_value", "hello"],
-  ])("refuses %s and keeps nothing", async (_, path, code, body) => {
+    ["an invalid value for enabled", "/files?appliance_id=ID&filename=a&enabled=maybe", "invalid_value", "hello"],
+  ])("refuses %s and stores nothing", async (_, path, code, body) => {
     const before = await contentCount();
     const headers = { "content-type": "application/octet-stream" };
     const answer = await send(tux, body, { path: path.replace("ID", String(applianceId)), headers });
@@ -123,7 +123,7 @@ describe("POST /files", () => {
     expect((await readXml(await tux.get(`/files?appliance_id=${applianceId}`))).files.file).toBeUndefined();
   });
 
-  it("refuses a url in the form beside the file, a stranger's appliance, two files and a damaged form", async () => {
+  it("refuses forms with url and file, with two files, or damaged", async () => {
     const before = await contentCount();
     const path = `/files?appliance_id=${applianceId}`;
     const url = { url: "http://a.example.org/b" };
@@ -138,7 +138,7 @@ describe("POST /files", () => {
     expect(await contentCount()).toBe(before);
   });
 
-  it("names its limit to a file that is larger, announced or not", async () => {
+  it("names its limit for a file that is too large", async () => {
     const before = await contentCount();
     const path = `/files?appliance_id=${applianceId}`;
     const settings = { MAX_UPLOAD_MB: "1" };
@@ -156,7 +156,7 @@ describe("the disk quota", () => {
   const upload = (bytes: number) =>
     send(tux, fileForm(new Uint8Array(bytes)), { path: `/files?appliance_id=${applianceId}`, settings });
 
-  it("counts overlay files, and a content that clones share once", async () => {
+  it("counts overlay files, and content shared by clones once", async () => {
     await uploadFile(tux, applianceId, new Uint8Array(1500));
     await createAppliance(tux, { clone_from: applianceId });
     const authorization = `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}`;
@@ -165,7 +165,7 @@ describe("the disk quota", () => {
     expect(account.disk_quota.used).toBe("50%");
   });
 
-  it("refuses what does not fit, also of many at once", async () => {
+  it("refuses what does not fit, even among simultaneous uploads", async () => {
     const before = await contentCount();
     expect(await expectError(await upload(3001), 400, "unknown_error")).toMatch(/quota/);
     const statuses = (await Promise.all([1, 2, 3, 4].map(() => upload(1400)))).map(({ status }) => status);
@@ -173,7 +173,7 @@ describe("the disk quota", () => {
     expect(await contentCount()).toBe(before + 2);
   });
 
-  it("lets new content take the place of old", async () => {
+  it("lets new content replace old content", async () => {
     const { file } = await readXml(await upload(2900));
     const replace = (bytes: number) =>
       send(tux, fileForm(new Uint8Array(bytes)), { method: "PUT", path: `/files/${file.id}/data`, settings });
@@ -182,7 +182,7 @@ describe("the disk quota", () => {
     expect((await readXml(await tux.get(`/files/${file.id}`))).file.size).toBe("2950");
   });
 
-  it("leaves the appliance as it was edited last when it refuses", async () => {
+  it("does not change last_edited when it refuses", async () => {
     const longAgo = Date.UTC(2012, 2, 1);
     const lastEdited = async () => (await readXml(await tux.get(`/appliances/${applianceId}`))).appliance.last_edited;
     await env.DB.prepare("UPDATE appliances SET last_edited_at = ? WHERE id = ?").bind(longAgo, applianceId).run();

@@ -35,7 +35,7 @@ const repositoryNames = async (client: Client, of: number) =>
     ({ name }: { name: string }) => name,
   );
 
-describe("a clone out of the gallery", () => {
+describe("a clone from the gallery", () => {
   let id: number;
   beforeEach(async () => {
     id = await createAppliance(tux, { name: "Desk" });
@@ -66,7 +66,7 @@ describe("a clone out of the gallery", () => {
     await publish(tux, id);
   });
 
-  it("is what was published, not what its appliance has become", async () => {
+  it("is of the published version, not of the current appliance", async () => {
     const software = (await documentOf(tux, `/appliances/${id}/software`)).software;
     const [original] = await db.select().from(overlayFiles).where(eq(overlayFiles.applianceId, id));
     await configure(tux, id, "<name>Other</name><description>No screen</description>");
@@ -98,7 +98,7 @@ describe("a clone out of the gallery", () => {
     expect(configuration.users.user.map((one: { password: string }) => one.password)).toEqual(["linux", "linux"]);
   });
 
-  it("has no repository that its owner may not see", async () => {
+  it("omits repositories that its owner may not see", async () => {
     expect(await repositoryNames(tux, id)).toHaveLength(3);
     expect(await repositoryNames(rhea, await cloneBy(rhea, id))).toEqual([
       "Tiny Linux 1.0 main",
@@ -106,7 +106,7 @@ describe("a clone out of the gallery", () => {
     ]);
   });
 
-  it("can be built, and counts once for each who makes it", async () => {
+  it("can be built, and counts once per cloning account", async () => {
     const clone = await cloneBy(rhea, id);
     await cloneBy(rhea, id);
     await cloneBy(tux, id);
@@ -116,14 +116,14 @@ describe("a clone out of the gallery", () => {
     expect(uses).toEqual([{ applianceId: id, accountId: rhea.accountId, kind: "clone" }]);
   });
 
-  it("by its publisher is of the appliance as it is", async () => {
+  it("by its publisher is of the current appliance", async () => {
     await configure(tux, id, "<description>No screen</description>");
     const { configuration } = await documentOf(tux, `/appliances/${await cloneBy(tux, id)}/configuration`);
     expect(configuration.description).toBe("No screen");
     expect(configuration.users.user[0].password).toBe("s3cret-of-tux");
   });
 
-  it("is not there when it is unpublished in between, nor later", async () => {
+  it("is refused once the version is unpublished, even in between", async () => {
     const [source] = await db.select().from(appliances).where(eq(appliances.id, id));
     if (!source) throw new Error("no appliance");
     const uuid = crypto.randomUUID();
@@ -138,7 +138,7 @@ describe("a clone out of the gallery", () => {
   });
 });
 
-it("is refused where the publisher does not want it; the setting counts as it was published", async () => {
+it("is refused if the published setting forbids it", async () => {
   const closed = "<settings><public_clonable>false</public_clonable></settings>";
   const { applianceId } = await publishedAppliance(tux, { configuration: closed });
   await configure(tux, applianceId, closed.replace("false", "true"));

@@ -41,7 +41,7 @@ describe("software", () => {
     await publish(tux, id);
   });
 
-  it("names every package and pattern with its repository, and which of these are trusted", async () => {
+  it("lists packages and patterns with repositories, and their trust", async () => {
     const { gallery } = await readXml(await rhea.get(galleryPath(id, "/software?version=0.0.1")));
 
     const { repositories, selected_software: selected, installed_software: installed } = gallery.appliance;
@@ -62,7 +62,7 @@ describe("software", () => {
     expect(await (await rhea.get(galleryPath(id, "/software"))).text()).toContain(">counter</package>");
   });
 
-  it("has one shape in JSON, also where nothing was selected", () => {
+  it("has one shape in JSON, even if nothing was selected", () => {
     const empty = { applianceId: 1, software: { repositories: [], selected: [], installed: [] } };
     const nothing = viewOf(publishedSoftware, empty, { baseUrl: "", version: { name: "v2" } });
 
@@ -72,7 +72,7 @@ describe("software", () => {
     expect(writeXml("gallery", nothing)).toContain('<selected_software count="0"></selected_software>');
   });
 
-  it("from a person's repository is told on the page, too", async () => {
+  it("shows a user repository as untrusted on the page", async () => {
     const { gallery } = await readXml(await rhea.get(galleryPath(id)));
 
     expect(gallery.appliance.security).toMatchObject({
@@ -81,14 +81,14 @@ describe("software", () => {
     });
   });
 
-  it("of no published version is refused", async () => {
+  it("is refused for an unpublished version", async () => {
     await expectError(await rhea.get(galleryPath(id, "/software?version=0.0.2")), 400, "version_not_published");
     await expectError(await rhea.get(galleryPath(id, "/software?version=x")), 400, "invalid_version");
   });
 });
 
-describe("pictures", () => {
-  it("are those of the moment of publication; the background is a thumbnail, also with a period behind it", async () => {
+describe("published pictures", () => {
+  it("are those of the publication, with a thumbnail as background", async () => {
     const { applianceId: id } = await publishedAppliance(tux);
     const bytes = async (path: string) => {
       const answer = await rhea.get(galleryPath(id, path));
@@ -118,7 +118,7 @@ describe("pictures", () => {
 });
 
 describe("a testdrive", () => {
-  it("of a published version can be started by any account, and takes a slot of that account", async () => {
+  it("of a published version takes a slot of any starting account", async () => {
     const { applianceId: id } = await publishedAppliance(tux);
     const posted = rhea.post(galleryPath(id, "/testdrive"), { version: "0.0.1" });
     await until(
@@ -138,7 +138,7 @@ describe("a testdrive", () => {
     expect(uses).toEqual([{ applianceId: id, accountId: rhea.accountId, kind: "testdrive" }]);
   });
 
-  it("of what is not published is refused, and takes no slot", async () => {
+  it("of an unpublished version is refused, and takes no slot", async () => {
     const { applianceId: id } = await publishedAppliance(tux);
     const odo = await signedIn();
     await expectError(

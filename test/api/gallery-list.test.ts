@@ -35,7 +35,7 @@ const entriesOf = (appliances: { appliance?: object | object[] }) =>
 const idsOf = async (query: string) => entriesOf(await list(query)).map(({ id }) => Number(id));
 
 describe("the gallery", () => {
-  it("lists what was published last first, with exactly eleven elements each", async () => {
+  it("lists the newest publication first, with exactly eleven elements each", async () => {
     const page = await list("latest");
 
     expect(Object.keys(page)).toEqual(["pages", "current_page", "appliance", "@count"]);
@@ -68,12 +68,12 @@ describe("the gallery", () => {
     "search",
     "search=",
     "query=search&search=",
-  ])("takes ?%s for the latest", async (query) => {
+  ])("treats ?%s as the latest", async (query) => {
     expect(await idsOf(query)).toEqual([café, farm, kiosk]);
   });
 
   it.each(["popular", "popular=''&per_page=5", "search=popular", "query=popular"])(
-    "takes ?%s for the popular ones",
+    "treats ?%s as the most popular",
     async (query) => {
       expect((await idsOf(query)).toSorted((one, other) => one - other)).toEqual([kiosk, farm, café]);
     },
@@ -103,7 +103,7 @@ describe("the gallery", () => {
     await expectError(await tux.get(`/gallery/appliances?${query}`), 400, code);
   });
 
-  it("comes in pages; one behind the last is empty", async () => {
+  it("has pages, and one after the last is empty", async () => {
     expect(await list("latest&page=2&per_page=2")).toMatchObject({ "@count": "3", pages: "2", current_page: "2" });
     expect(await idsOf("latest&page=1&per_page=2")).toEqual([café, farm]);
     expect(await idsOf("latest&page=2&per_page=2")).toEqual([kiosk]);
@@ -113,14 +113,14 @@ describe("the gallery", () => {
     expect(await idsOf("popular&page=999999999&per_page=100")).toEqual([]);
   });
 
-  it("tells readers of JSON too how many there are on all pages", async () => {
+  it("includes the total number of appliances in JSON", async () => {
     const answer = await rhea.get("/gallery/appliances?latest&per_page=1", { headers: { accept: "application/json" } });
     const { gallery } = await answer.json<{ gallery: { appliances: { appliance: object[] } } }>();
     expect(gallery.appliances).toMatchObject({ count: 3, pages: 3, current_page: 1 });
     expect(gallery.appliances.appliance).toHaveLength(1);
   });
 
-  it("asks the database at most three times, beside the credentials", async () => {
+  it("queries the database at most three times, plus the credentials", async () => {
     const prepared = vi.spyOn(env.DB, "prepare");
     await list(`username=${tux.username}`);
     expect(prepared.mock.calls.filter(([text]) => /\bgallery_listings\b/.test(text)).length).toBe(2);
@@ -128,7 +128,7 @@ describe("the gallery", () => {
     prepared.mockRestore();
   });
 
-  it("does not show what is not published", async () => {
+  it("hides unpublished versions", async () => {
     const hidden = await createAppliance(tux, { name: "Hidden zebracounter" });
     expect(await idsOf("search=zebracounter")).not.toContain(hidden);
   });
@@ -144,16 +144,16 @@ describe("the search", () => {
     ["a package in the image", "busybox", () => [kiosk, farm, café]],
     ["words without their accents", "zebracafe", () => [café]],
     ["words with accents", "ZEBRACAFÉ", () => [café]],
-    ["several words, which all must be there", "ticket zebracounter", () => [kiosk]],
-    ["several words of which one is nowhere", "ticket zebrafarm", () => []],
+    ["several words that must all occur", "ticket zebracounter", () => [kiosk]],
+    ["several words, one of which does not occur", "ticket zebrafarm", () => []],
     ["punctuation among words", "ticket + counter!", () => [kiosk]],
-    ["nothing that is anywhere", "okapi", () => []],
-  ])("finds by %s", async (_what, term, expected) => {
+    ["a word that does not occur", "okapi", () => []],
+  ])("finds appliances by %s", async (_what, term, expected) => {
     const found = await idsOf(`search=${encodeURIComponent(typeof term === "string" ? term : term())}`);
     expect(found.toSorted()).toEqual(expected().toSorted());
   });
 
-  it("has names before packages and descriptions", async () => {
+  it("ranks names before packages and descriptions", async () => {
     const [first] = await idsOf("search=zebracounter%20");
     expect(first).toBe(kiosk);
     expect((await idsOf("search=zebra")).at(-1)).toBe(kiosk);
@@ -187,12 +187,12 @@ describe("the search", () => {
       "x ".repeat(2000),
       "'; DROP TABLE publications; --",
     ].map((term) => [encodeURIComponent(term).slice(0, 50), term] as const),
-  )("understands no operators and never fails: %s", async (_written, term) => {
+  )("supports no operators and never fails: %s", async (_written, term) => {
     await list(`search=${encodeURIComponent(term)}`);
     await list(`query=search&search=${encodeURIComponent(term)}&page=2`);
   });
 
-  it("knows an appliance by what was published, and only while it is", async () => {
+  it("finds published data only, and only while it is published", async () => {
     const { applianceId } = await publishedAppliance(tux, { configuration: "<name>Quagga</name>" });
     await configure(tux, applianceId, "<name>Okapi</name>");
     expect(await idsOf("search=quagga")).toEqual([applianceId]);
@@ -210,7 +210,7 @@ const aged = (applianceId: number, days: number) =>
 const order = async () => (await idsOf("popular")).filter((id) => [kiosk, farm, café].includes(id));
 
 describe("popularity", () => {
-  it("rises with good ratings of others, clones and testdrives, and falls with age", async () => {
+  it("rises with other users' ratings, clones and testdrives; falls with age", async () => {
     const fans = await Promise.all([signedIn(), signedIn()]);
     expect(await order()).toEqual([café, farm, kiosk]);
 
@@ -229,7 +229,7 @@ describe("popularity", () => {
     expect(await order()).toEqual([kiosk, café, farm]);
   });
 
-  it("does not count what owners do, nor bad ratings", async () => {
+  it("ignores what owners do, and bad ratings", async () => {
     const before = await order();
     await tux.post(galleryPath(café, "/rating"), { rating: 5 });
     await tux.post("/appliances", { clone_from: café, arch: "x86_64" });

@@ -7,7 +7,7 @@ import { expectError, readXml } from "../support/xml.ts";
 let tux: Client;
 let rhea: Client;
 let id: number;
-/** From here on `id` is an appliance without any opinion. */
+/** Publishes another appliance without opinions as `id`. */
 const publishAnother = async () => {
   ({ applianceId: id } = await publishedAppliance(tux));
 };
@@ -27,7 +27,7 @@ describe("ratings", () => {
     expect(await rating()).toEqual({ ratings: "0", average_rating: "0.0" });
   });
 
-  it("count one per account, the last one, also when they come at once", async () => {
+  it("count the last one per account, even if sent simultaneously", async () => {
     await publishAnother();
     expect(await ratingIn(await rate(rhea, 0))).toEqual({ ratings: "1", average_rating: "0.0" });
     expect(await ratingIn(await rate(rhea, 5))).toEqual({ ratings: "1", average_rating: "5.0" });
@@ -37,19 +37,19 @@ describe("ratings", () => {
     expect(await rating()).toEqual({ ratings: "3", average_rating: "4.33333333333333" });
   });
 
-  it.each(["6", "-1", "4.5", "five", "05", "5 "])("refuse %s", async (given) => {
+  it.each(["6", "-1", "4.5", "five", "05", "5 "])("cannot be %s", async (given) => {
     const before = await rating();
     await expectError(await rate(rhea, given), 400, "invalid_rating");
     expect(await rating()).toEqual(before);
   });
 
-  it("have to be given, in the query or in a form", async () => {
+  it("are required, in the query or in a form", async () => {
     await expectError(await rhea.post(galleryPath(id, "/rating")), 400, "missing_rating");
     await expectError(await rate(rhea, ""), 400, "missing_rating");
     expect((await sendText(rhea, "POST", galleryPath(id, "/rating"), { body: "rating=5" })).status).toBe(200);
   });
 
-  it("are for what is published", async () => {
+  it("need a published version", async () => {
     await expectError(await rhea.post(galleryPath(1, "/rating"), { rating: 5 }), 403, "access_denied");
     await expectError(await rhea.post(galleryPath(0, "/rating"), { rating: 5 }), 404, "invalid_appliance_id");
   });
@@ -69,7 +69,7 @@ describe("comments", () => {
     );
   });
 
-  it("are text as it was sent, under the display name", async () => {
+  it("keep their text unchanged, under the display name", async () => {
     await publishAnother();
 
     const { comment } = await commentsIn(await say(rhea, "parent=7&text=100%25 + <b>more</b>"));
@@ -97,21 +97,21 @@ describe("comments", () => {
   });
 
   it.each([
-    ["of nothing", "", "", "missing_parameter"],
-    ["of white space", " \n\t", "", "missing_parameter"],
-    ["of control characters", "\u0000\u0001", "", "missing_parameter"],
-    ["of too much", "x".repeat(64 * 1024 + 1), "", "invalid_value"],
-    ["of no UTF-8", bytesOf("x").fill(0xff), "", "invalid_value"],
-    ["to nothing", "Yes", "?parent=999999999", "invalid_parent"],
-    ["to nonsense", "Yes", "?parent=x", "invalid_parent"],
-    ["to zero", "Yes", "?parent=0", "invalid_parent"],
-  ])("refuse one %s", async (_what, body, query, code) => {
+    ["without text", "", "", "missing_parameter"],
+    ["of only white space", " \n\t", "", "missing_parameter"],
+    ["of only control characters", "\u0000\u0001", "", "missing_parameter"],
+    ["that are too long", "x".repeat(64 * 1024 + 1), "", "invalid_value"],
+    ["in invalid UTF-8", bytesOf("x").fill(0xff), "", "invalid_value"],
+    ["to an unknown comment", "Yes", "?parent=999999999", "invalid_parent"],
+    ["to an invalid comment", "Yes", "?parent=x", "invalid_parent"],
+    ["to comment zero", "Yes", "?parent=0", "invalid_parent"],
+  ])("are refused %s", async (_what, body, query, code) => {
     const before = await comments();
     await expectError(await say(rhea, body, query), 400, code);
     expect(await comments()).toEqual(before);
   });
 
-  it("are no replies to those of other appliances", async () => {
+  it("cannot reply to comments of other appliances", async () => {
     const { applianceId: other } = await publishedAppliance(rhea);
     await publishAnother();
     const first = await idOfFirst();
@@ -122,14 +122,14 @@ describe("comments", () => {
     await expectError(answer, 400, "invalid_parent");
   });
 
-  it("never tell an address of mail", async () => {
+  it("never show an email address", async () => {
     for (const path of ["", "/comments", "/software"]) {
       expect(await (await rhea.get(galleryPath(id, path))).text()).not.toContain("@example.org");
     }
     expect(await (await rhea.get("/gallery/appliances?latest")).text()).not.toContain("@example.org");
   });
 
-  it("wait while nothing is published, and are there again", async () => {
+  it("are hidden while nothing is published, and then return", async () => {
     const before = await comments();
     await tux.delete(galleryPath(id, "/version/0.0.1"));
     await expectError(await say(rhea, "Hello?"), 403, "access_denied");

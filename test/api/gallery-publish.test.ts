@@ -18,7 +18,7 @@ const detail = async (applianceId: number, rest = "") =>
 const versions = async (applianceId: number) => (await detail(applianceId, "/versions")).versions;
 
 describe("publishing", () => {
-  it("answers the version as everybody sees it from then on", async () => {
+  it("returns the version as everyone then sees it", async () => {
     const { applianceId } = await createBuild(tux);
     const texts = "<description>One screen</description><website>https://desk.example.org</website>";
     await configure(tux, applianceId, `<name>Desk</name>${texts}`);
@@ -51,7 +51,7 @@ describe("publishing", () => {
     expect(await detail(applianceId, "/version/0.0.1")).toEqual(gallery.appliance);
   });
 
-  it("takes all images of a version", async () => {
+  it("includes all images of a version", async () => {
     const { applianceId, agent } = await createBuild(tux);
     await agent.buildsSuccessfully(await startBuild(tux, applianceId, { multi: "true", image_type: "iso" }));
 
@@ -61,7 +61,7 @@ describe("publishing", () => {
     expect([gallery.appliance.formats["@count"], types]).toEqual(["2", ["oem", "iso"]]);
   });
 
-  it("is refused a second time, also at the same moment", async () => {
+  it("is refused a second time, even at the same moment", async () => {
     const { applianceId } = await createBuild(tux);
 
     const answers = await Promise.all([
@@ -77,17 +77,17 @@ describe("publishing", () => {
   });
 
   it.each([
-    ["one that is not built", "0.0.2"],
-    ["one that never was", "9.9.9"],
+    ["an unbuilt version", "0.0.2"],
+    ["an unknown version", "9.9.9"],
     ["no version at all", "latest"],
-    ["one that is a path", "..%2F..%2F1"],
+    ["a version that is a path", "..%2F..%2F1"],
   ])("is refused for %s", async (_what, version) => {
     const { applianceId } = await createBuild(tux);
     await expectError(await publish(tux, applianceId, version), 400, "invalid_version");
     await expectError(await rhea.get(galleryPath(applianceId)), 403, "access_denied");
   });
 
-  it("is refused while the version is being built, because the build would replace what is published", async () => {
+  it("is refused while the version is being built", async () => {
     const { applianceId } = await createBuild(tux);
     const again = await startBuild(tux, applianceId, { version: "0.0.1", force: "true" });
 
@@ -96,7 +96,7 @@ describe("publishing", () => {
     expect((await publish(tux, applianceId)).status).toBe(200);
   });
 
-  it.each(["POST", "PUT", "DELETE", "GET"])("needs a version: %s", async (method) => {
+  it.each(["POST", "PUT", "DELETE", "GET"])("requires a version: %s", async (method) => {
     const { applianceId } = await (shared ??= publishedAppliance(tux));
     for (const path of ["/version", "/version/"]) {
       const call =
@@ -109,7 +109,7 @@ describe("publishing", () => {
     }
   });
 
-  it("is the owner's", async () => {
+  it("is restricted to the owner", async () => {
     const { applianceId } = await createBuild(tux);
     await tux.post(`/appliances/${applianceId}/sharing/${rhea.username}`);
 
@@ -119,7 +119,7 @@ describe("publishing", () => {
     await expectError(await rhea.get(galleryPath(applianceId)), 403, "access_denied");
   });
 
-  it("wants the agreement of the base system", async () => {
+  it("requires the base system's agreement", async () => {
     const odo = await signedIn();
     const { applianceId } = await createBuild(odo);
     await loadWithAgreement({ title: "Terms", text: "Share and be fair." });
@@ -153,7 +153,7 @@ describe("release notes", () => {
     "text/plain",
     "application/xml",
     "",
-  ])("are taken as they are, sent as %s", async (type) => {
+  ])("are stored unchanged when they are sent as %s", async (type) => {
     const text = `a=b&c+d%20e *f*\n<b>Grüße</b> ${type}`;
 
     const { gallery } = await readXml(await change(text, type));
@@ -162,7 +162,7 @@ describe("release notes", () => {
     expect(await notes()).toBe(text.trim());
   });
 
-  it("may be empty, and lose what XML cannot say", async () => {
+  it("may be empty, and lose characters that XML cannot contain", async () => {
     await change("");
     expect(await notes()).toBe("");
     await change("a\u0000b\u001bc");
@@ -171,15 +171,15 @@ describe("release notes", () => {
 
   it.each([
     ["too long", bytesOf("x".repeat(64 * 1024 + 1))],
-    ["no UTF-8", new Uint8Array([0x61, 0xff])],
-  ])("are refused when they are %s, and stay", async (_what, body) => {
+    ["invalid UTF-8", new Uint8Array([0x61, 0xff])],
+  ])("are unchanged and refused when they are %s", async (_what, body) => {
     await change("kept");
     await expectError(await change(body), 400, "invalid_value");
     expect(await notes()).toBe("kept");
     expect((await change("y".repeat(64 * 1024))).status).toBe(200);
   });
 
-  it("belong to a published version of one's own", async () => {
+  it("need a published version of the caller's", async () => {
     await expectError(await sendText(tux, "PUT", versionPath(applianceId, "0.0.2")), 404, "version_not_published");
     await expectError(await sendText(tux, "PUT", versionPath(applianceId, "two")), 400, "invalid_version");
     await expectError(await sendText(rhea, "PUT", versionPath(applianceId, "0.0.1")), 403, "access_denied");
@@ -206,13 +206,13 @@ describe("a published version", () => {
     expect((await detail(applianceId)).formats["@count"]).toBe("1");
   });
 
-  it("leaves the next version alone, and no running build is lost by a refused deletion", async () => {
+  it("does not block the next version or cancel its build", async () => {
     const next = await startBuild(tux, applianceId);
     await expectError(await tux.delete(`/appliances/${applianceId}`), 400, "cannot_delete_published_build");
     expect((await readXml(await tux.get(`/running_builds/${next}`))).running_build.state).toBe("queued");
   });
 
-  it("can be unpublished, once, by its owner; then it is like any other", async () => {
+  it("can be unpublished once by its owner, and is then normal", async () => {
     await expectError(await rhea.delete(galleryPath(applianceId, "/version/0.0.1")), 403, "access_denied");
     const answer = await tux.delete(galleryPath(applianceId, "/version/0.0.1"));
     expect([answer.status, await answer.text()]).toEqual([200, "<success></success>\n"]);
@@ -224,7 +224,7 @@ describe("a published version", () => {
     expect((await tux.delete(`/appliances/${applianceId}`)).status).toBe(200);
   });
 
-  it("and the one after it are both there, ascending; the last published is the one shown", async () => {
+  it("stays with later ones, ascending; the last published is shown", async () => {
     const { agent } = await createBuild(rhea);
     await agent.buildsSuccessfully(await startBuild(tux, applianceId));
     await publish(tux, applianceId, "0.0.2");
@@ -239,7 +239,7 @@ describe("a published version", () => {
     expect((await detail(applianceId)).version).toBe("0.0.1");
   });
 
-  it("or its appliance goes, never half of it, when it is published in the moment of its deletion", async () => {
+  it("is deleted completely or not at all if both happen simultaneously", async () => {
     const { applianceId: id, buildId: image } = await createBuild(tux);
 
     const [published, deleted] = await Promise.all([publish(tux, id), tux.delete(`/appliances/${id}`)]);
@@ -254,7 +254,7 @@ describe("a published version", () => {
   });
 });
 
-describe("what is not in the gallery", () => {
+describe("an appliance that is not in the gallery", () => {
   const paths = [
     "",
     "/version/0.0.1",
@@ -273,13 +273,13 @@ describe("what is not in the gallery", () => {
     await expectError(await rhea.get(galleryPath(1, path)), 403, "access_denied");
   });
 
-  it.each(paths)("is not published, its owner hears: %s", async (path) => {
+  it.each(paths)("is reported to its owner as unpublished: %s", async (path) => {
     const id = await (unpublished ??= createAppliance(tux));
     const status = path === "/software" ? 400 : 404;
     await expectError(await tux.get(galleryPath(id, path)), status, "version_not_published");
   });
 
-  it.each(paths)("is unknown where there is no appliance: %s", async (path) => {
+  it.each(paths)("is unknown if it does not exist: %s", async (path) => {
     await expectError(await rhea.get(galleryPath(0, path)), 404, "invalid_appliance_id");
     await expectError(await rhea.get(galleryPath(999_999_999, path)), 404, "invalid_appliance_id");
   });

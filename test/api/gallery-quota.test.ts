@@ -14,7 +14,7 @@ import { expectError } from "../support/xml.ts";
 const red = pngOf(64, 32, { row: rowOf(64, [255, 0, 0, 255]) });
 const green = pngOf(64, 32, { row: rowOf(64, [0, 255, 0, 255]) });
 
-/** Larger than the others, as a thumbnail too. */
+/** Larger than the others, even as a thumbnail. */
 const striped = pngOf(64, 32, {
   row: Array.from({ length: 64 * 4 }, (_, x) => (x % 4 === 3 ? 255 : (x * x * 37) % 256)),
 });
@@ -33,7 +33,7 @@ const setPicture = (applianceId: number, kind: string, png: Uint8Array, settings
   return app.fetch(request, { ...env, ...settings });
 };
 
-/** Sizes of pictures that no appliance has. */
+/** Sizes of pictures that no appliance uses. */
 const strayRows = () =>
   env.DB.prepare(
     "SELECT count(*) AS rows FROM picture_sizes WHERE blob_id NOT IN (SELECT logo_blob FROM appliances WHERE logo_blob IS NOT NULL UNION SELECT background_blob FROM appliances WHERE background_blob IS NOT NULL)",
@@ -41,8 +41,8 @@ const strayRows = () =>
 
 const settings = (bytes: number) => ({ ACCOUNT_QUOTA_GB: String(bytes / 2 ** 30) });
 
-describe("what is published counts towards its publisher's quota", () => {
-  it("as files that the appliance has dropped, until the version is unpublished", async () => {
+describe("a publisher's quota", () => {
+  it("counts published files that the appliance has deleted, until unpublishing", async () => {
     const { applianceId } = await createBuild(tux);
     const before = await used();
     const { id } = await uploadFile(tux, applianceId, "x".repeat(5000));
@@ -56,7 +56,7 @@ describe("what is published counts towards its publisher's quota", () => {
     expect(await used()).toBe(before);
   });
 
-  it("as a picture that the appliance has replaced", async () => {
+  it("counts a published picture that the appliance has replaced", async () => {
     const { applianceId } = await createBuild(tux);
     const before = await used();
     await setPicture(applianceId, "logo", red);
@@ -70,7 +70,7 @@ describe("what is published counts towards its publisher's quota", () => {
 });
 
 describe("pictures", () => {
-  it("count, a background with its thumbnail, and once for all clones of one account", async () => {
+  it("count, a background with its thumbnail, once for all clones", async () => {
     const applianceId = await createAppliance(tux);
     await setPicture(applianceId, "logo", red);
     expect(await used()).toBe(red.byteLength);
@@ -81,7 +81,7 @@ describe("pictures", () => {
     expect(await used()).toBeGreaterThan(red.byteLength + green.byteLength);
   });
 
-  it.each(["logo", "background"])("are refused where there is no room for a %s", async (kind) => {
+  it.each(["logo", "background"])("are refused if there is no room for a %s", async (kind) => {
     const applianceId = await createAppliance(tux);
 
     const answer = await setPicture(applianceId, kind, red, settings(red.byteLength - 1));
@@ -90,7 +90,7 @@ describe("pictures", () => {
     expect(await used()).toBe(0);
   });
 
-  it.each(["logo", "background"])("take the place of a larger %s where the quota is used up", async (kind) => {
+  it.each(["logo", "background"])("can replace a larger %s when the quota is used up", async (kind) => {
     const applianceId = await createAppliance(tux);
     expect((await setPicture(applianceId, kind, striped)).status).toBe(200);
     const full = await used();
@@ -103,7 +103,7 @@ describe("pictures", () => {
     expect(await used()).toBe(less);
   });
 
-  it("count no more when their appliance is gone, and leave no row behind", async () => {
+  it("stop counting with their appliance, and leave no row", async () => {
     const applianceId = await createAppliance(tux);
     await setPicture(applianceId, "logo", red);
     await tux.delete(`/appliances/${applianceId}`);

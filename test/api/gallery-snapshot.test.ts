@@ -42,7 +42,7 @@ const addFile = (id: number, text: string, name: string) =>
     credentials: tux,
   });
 
-/** An appliance with a file, a key of its owner's choice and a changed selection, built. */
+/** A built appliance with a file, a key and a changed selection. */
 async function furnished(): Promise<{ id: number; buildId: number }> {
   const id = await createAppliance(tux, { name: "Desk" });
   await configure(tux, id, `<description>One screen</description>${users}`);
@@ -54,7 +54,7 @@ async function furnished(): Promise<{ id: number; buildId: number }> {
   return { id, buildId };
 }
 
-describe("what is published", () => {
+describe("a published version", () => {
   let id: number;
   let buildId: number;
   beforeEach(async () => {
@@ -84,7 +84,7 @@ describe("what is published", () => {
     expect(await (await rhea.get(`/gallery/appliances?username=${tux.username}`)).text()).toBe(list);
   });
 
-  it("has no secrets, neither shown nor stored", async () => {
+  it("contains no secrets, shown or stored", async () => {
     const shown = (await page()).join("");
     expect(shown).not.toContain(secret);
     expect(shown).toContain("<user>root</user>\n          <password/>");
@@ -94,7 +94,7 @@ describe("what is published", () => {
     expect(row).not.toContain("@example.org");
   });
 
-  it("keeps its files and pictures when the appliance lets them go, until it is unpublished", async () => {
+  it("keeps files and pictures that its appliance deletes", async () => {
     const [file] = await db.select().from(overlayFiles).where(eq(overlayFiles.applianceId, id));
     const blobIds = [file?.blobId ?? "", crypto.randomUUID(), crypto.randomUUID()];
     const [, logoBlob = "", backgroundBlob = ""] = blobIds;
@@ -120,7 +120,7 @@ describe("what is published", () => {
     expect(await kept()).toEqual([false, false, false]);
   });
 
-  it("keeps its images whatever their age, and can be downloaded", async () => {
+  it("keeps its images at any age, and can be downloaded", async () => {
     await sweepAfter(400);
 
     expect((await findAnyBuild(db, buildId))?.expiredAt).toBeNull();
@@ -139,8 +139,8 @@ describe("what is published", () => {
   });
 });
 
-describe("the database alone", () => {
-  it("keeps a published appliance with all that it has, when a deletion comes too late to know", async () => {
+describe("the database itself", () => {
+  it("keeps a published appliance whole if a deletion started earlier", async () => {
     const { applianceId, buildId } = await publishedAppliance(tux);
 
     await expect(deleteApplianceRows(db, applianceId)).rejects.toThrow();
@@ -150,18 +150,18 @@ describe("the database alone", () => {
   });
 
   it.each([
-    ["there is no image", async (id: number) => void (await db.delete(builds).where(eq(builds.applianceId, id)))],
+    ["the image is deleted", async (id: number) => void (await db.delete(builds).where(eq(builds.applianceId, id)))],
     [
-      "the version is being built",
+      "a build of the version starts",
       async (id: number) => void (await startBuild(tux, id, { version: "0.0.1", force: "1" })),
     ],
     [
-      "the appliance has another owner",
+      "the appliance changes its owner",
       async (id: number) => {
         await db.update(appliances).set({ accountId: rhea.accountId }).where(eq(appliances.id, id));
       },
     ],
-  ])("publishes nothing when meanwhile %s", async (_what, happens) => {
+  ])("publishes nothing if meanwhile %s", async (_what, happens) => {
     const { applianceId } = await publishedAppliance(tux);
     const published = await findPublication(db, applianceId);
     if (!published) throw new Error("it is not published");
@@ -175,7 +175,7 @@ describe("the database alone", () => {
     expect(await listOutbox(db, 10)).toEqual([]);
   });
 
-  it("starts no build of a version that was published in between", async () => {
+  it("starts no build of a version that was published meanwhile", async () => {
     const { applianceId } = await createBuild(tux);
 
     const [published, built] = await Promise.all([

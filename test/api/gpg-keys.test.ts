@@ -29,7 +29,7 @@ interface Call {
   version?: "v1" | "v2";
 }
 
-/** POST gpg_keys, as clients do it. */
+/** POST gpg_keys, as clients send it. */
 async function add(tux: Client, id: number, { query = named, body, headers, version = "v2" }: Call = {}) {
   const authorization = `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}`;
   const path = `/api/${version}/user/appliances/${id}/gpg_keys?${new URLSearchParams(query)}`;
@@ -58,9 +58,9 @@ describe("POST gpg_keys", () => {
     ["in a field of a multipart form", () => ({ body: form({ key: tiny }) })],
     ["as the file of a multipart form", () => ({ query: {}, body: form(named, bytesOf(tiny)) })],
     ["as a binary file", async () => ({ body: form({}, await binary(tiny)) })],
-    ["as the body, said to be a form", () => ({ body: tiny, headers: formType })],
-    ["as the body, said to be text", () => ({ body: `\n${tiny}`, headers: { "content-type": "text/plain" } })],
-    ["as a binary body, said to be a form", async () => ({ body: (await binary(tiny)).slice(), headers: formType })],
+    ["as the body, declared as a form", () => ({ body: tiny, headers: formType })],
+    ["as the body, declared as text", () => ({ body: `\n${tiny}`, headers: { "content-type": "text/plain" } })],
+    ["as a binary body, declared as a form", async () => ({ body: (await binary(tiny)).slice(), headers: formType })],
     ["with line breaks of another system", () => ({ body: tiny.replaceAll("\n", "\r\n"), headers: formType })],
     ["with text around it", () => ({ body: form({}, bytesOf(`pub rsa3072\n\n${tiny}\nThe end`)) })],
     [
@@ -72,7 +72,7 @@ describe("POST gpg_keys", () => {
       }),
     ],
     ["in v1", () => ({ body: tiny, headers: formType, version: "v1" })],
-  ])("takes a key %s", async (_, callFor) => {
+  ])("accepts a key %s", async (_, callFor) => {
     const tux = await signedIn();
     const id = await createAppliance(tux);
     await db
@@ -110,7 +110,7 @@ describe("POST gpg_keys", () => {
     ["as the body, with text and lines around it", `\npub rsa3072\n${asSent}\n\n`, (key) => ({ body: key })],
     ["without a line break at its end", asSent.trimEnd(), (key) => ({ body: key })],
     ["without a checksum", asSent.replace(/\n=.{4}\n/, "\n"), (key) => ({ body: key })],
-  ])("shows armour byte for byte as it came %s, and gives builders their own", async (_, key, callFor) => {
+  ])("shows armour unchanged %s, and gives builders a clean copy", async (_, key, callFor) => {
     const tux = await signedIn();
     const id = await createAppliance(tux);
 
@@ -130,7 +130,7 @@ describe("POST gpg_keys", () => {
       "armour with Latin-1 in it",
       async () => Buffer.from(tiny.replace("\n\n", "\nComment: J\u00fcrgen\n\n"), "latin1"),
     ],
-  ])("shows a key of %s in lines, with the checksum that rpm wants", async (_, bytes) => {
+  ])("shows a key of %s as armour, with rpm's checksum", async (_, bytes) => {
     const tux = await signedIn();
     const answer = await add(tux, await createAppliance(tux), { body: form({}, await bytes()) });
     const text = await answer.text();
@@ -143,13 +143,13 @@ describe("POST gpg_keys", () => {
   it.each([
     ["DSA", dsa],
     ["1024-bit RSA", shortRsa],
-  ])("takes an old key: %s", async (_, armour) => {
+  ])("accepts an old key: %s", async (_, armour) => {
     const tux = await signedIn();
     const key = await added(await add(tux, await createAppliance(tux), { body: armour }));
     expect(await fingerprintOf(key.key)).toBe(await fingerprintOf(armour));
   });
 
-  it("takes an expired key", async () => {
+  it("accepts an expired key", async () => {
     const tux = await signedIn();
     const date = new Date("2012-03-01");
     const { publicKey } = await generateKey({ userIDs: [{ name: "Old" }], date, keyExpirationTime: 3600 });
@@ -167,9 +167,9 @@ describe("POST gpg_keys", () => {
     ["no name, no target and no key", { query: {} }, "invalid_name"],
     ["no key", {}, "invalid_key"],
     ["an empty form", { body: "", headers: formType }, "invalid_key"],
-    ["something else", { body: form({}, bytesOf("ssh-rsa AAAA")) }, "invalid_key"],
+    ["an SSH key", { body: form({}, bytesOf("ssh-rsa AAAA")) }, "invalid_key"],
     [
-      "bytes that are no key",
+      "bytes that are not a key",
       {
         body: form(
           {},
@@ -185,7 +185,7 @@ describe("POST gpg_keys", () => {
     ],
     ["half a key", { body: tiny.slice(0, tiny.length / 2) }, "invalid_key"],
     ["a message", { body: tiny.replaceAll("PUBLIC KEY BLOCK", "MESSAGE") }, "invalid_key"],
-    ["a form that is none", { body: "x", headers: { "content-type": "multipart/form-data" } }, "invalid_key"],
+    ["an invalid form", { body: "x", headers: { "content-type": "multipart/form-data" } }, "invalid_key"],
   ])("refuses %s", async (_, call, code) => {
     const tux = await signedIn();
     const id = await createAppliance(tux);
@@ -197,7 +197,7 @@ describe("POST gpg_keys", () => {
     ["a private key", async () => (await newKey()).armor(), /private key/],
     ["a private key in binary", async () => form({}, (await newKey()).write()), /private key/],
     ["a key that is too large", () => `${tiny}${" ".repeat(2 ** 18)}`, /larger than 256 KiB/],
-    ["a body without end", () => `${tiny}${" ".repeat(2 ** 20)}`, /larger than 256 KiB/],
+    ["a body that is too large", () => `${tiny}${" ".repeat(2 ** 20)}`, /larger than 256 KiB/],
     ["several blocks", () => stranger + tiny, /2 blocks/],
     [
       "several keys in one block",
@@ -205,8 +205,8 @@ describe("POST gpg_keys", () => {
       /2 keys/,
     ],
     ["a revoked key", async () => (await revokeKey({ key: await newKey(), format: "armored" })).publicKey, /revoked/],
-    ["somebody else's name on a key", async () => await renamedKey(), /no valid signature by itself/],
-  ])("refuses %s, says why and does not repeat it", async (_, bodyFor, message) => {
+    ["a key with a forged name", async () => await renamedKey(), /no valid signature by itself/],
+  ])("refuses %s with a reason that does not repeat it", async (_, bodyFor, message) => {
     const tux = await signedIn();
     const id = await createAppliance(tux);
     const told = await expectError(await add(tux, id, { body: await bodyFor() }), 400, "invalid_key");
@@ -215,7 +215,7 @@ describe("POST gpg_keys", () => {
     expect(await listGpgKeys(db, id)).toEqual([]);
   });
 
-  it("knows a key again, in another armour and under another name", async () => {
+  it("recognizes a key in another armour and with another name", async () => {
     const tux = await signedIn();
     const id = await createAppliance(tux);
     await add(tux, id, { body: tiny });
@@ -224,7 +224,7 @@ describe("POST gpg_keys", () => {
     expect((await add(tux, await createAppliance(tux), { body: tiny })).status).toBe(200);
   });
 
-  it("lets one of two requests at once win", async () => {
+  it("lets one of two simultaneous requests win", async () => {
     const tux = await signedIn();
     const id = await createAppliance(tux);
     const answers = await Promise.all([1, 2, 3].map(() => add(tux, id, { body: tiny })));
@@ -233,8 +233,8 @@ describe("POST gpg_keys", () => {
   });
 
   it.each([
-    ["the hundred and first", 100, "x"],
-    ["one beyond four mebibytes", 4, "x".repeat(2 ** 20)],
+    ["the hundred and first key", 100, "x"],
+    ["keys of more than four mebibytes in total", 4, "x".repeat(2 ** 20)],
   ])("refuses %s", async (_, count, key) => {
     const tux = await signedIn();
     const id = await createAppliance(tux);
@@ -247,7 +247,7 @@ describe("POST gpg_keys", () => {
     expect((await add(tux, id, { body: tiny })).status).toBe(200);
   });
 
-  it("refuses an unknown appliance before anything else, a stranger's and a template", async () => {
+  it("refuses an unknown, foreign or template appliance first", async () => {
     const [tux, eve] = [await signedIn(), await signedIn()];
     const id = await createAppliance(tux);
     await expectError(await add(tux, 999_999, { query: {} }), 404, "invalid_appliance_id");
@@ -257,7 +257,7 @@ describe("POST gpg_keys", () => {
 });
 
 describe("GET gpg_keys", () => {
-  it("lists them, and none of a template", async () => {
+  it("lists the keys, and an empty list for a template", async () => {
     const tux = await signedIn();
     const id = await createAppliance(tux);
     const first = await added(await add(tux, id, { body: tiny }));
@@ -269,7 +269,7 @@ describe("GET gpg_keys", () => {
     expect(await added(await tux.on("v1").get(`/appliances/${id}/gpg_keys/${second.id}`))).toEqual(second);
   });
 
-  it("refuses unknown ids, and those of others", async () => {
+  it("refuses unknown ids and other accounts' ids", async () => {
     const [tux, eve] = [await signedIn(), await signedIn()];
     const [id, other] = [await createAppliance(tux), await createAppliance(tux)];
     const { id: keyId } = await added(await add(tux, id, { body: tiny }));
@@ -284,7 +284,7 @@ describe("GET gpg_keys", () => {
 });
 
 describe("DELETE gpg_keys", () => {
-  it("removes a key, once", async () => {
+  it("deletes a key once", async () => {
     const tux = await signedIn();
     const id = await createAppliance(tux);
     const { id: keyId } = await added(await add(tux, id, { body: tiny }));
@@ -295,7 +295,7 @@ describe("DELETE gpg_keys", () => {
     expect((await add(tux, id, { body: tiny })).status).toBe(200);
   });
 
-  it("leaves what is not the caller's, and clones keep theirs", async () => {
+  it("refuses other accounts' keys, and clones keep theirs", async () => {
     const [tux, eve] = [await signedIn(), await signedIn()];
     const id = await createAppliance(tux);
     const { id: keyId } = await added(await add(tux, id, { body: tiny }));
@@ -310,7 +310,7 @@ describe("DELETE gpg_keys", () => {
   });
 });
 
-/** A key whose user id was changed behind its signature. */
+/** A key whose user id was changed after it was signed. */
 async function renamedKey(): Promise<string> {
   const { publicKey } = await reformatKey({ privateKey: await newKey(), userIDs: [{ name: "Eve" }], format: "object" });
   const bytes = Buffer.from(publicKey.write());

@@ -21,7 +21,7 @@ interface Sent {
   version?: "v1" | "v2";
 }
 
-/** A call with an Idempotency-Key. */
+/** A request with an Idempotency-Key. */
 function send(tux: Client, key: string, path = clone, { headers, version = "v2", ...init }: Sent = {}) {
   const authorization = `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}`;
   const all = { authorization, "idempotency-key": key, ...headers };
@@ -39,7 +39,7 @@ const rowOf = async (tux: Client) => {
   return rows[0];
 };
 
-/** A request that holds its key and has not been heard of since. */
+/** A request that holds its key and has been silent for this long. */
 async function silentRequest(tux: Client, key: string, silentMs: number): Promise<void> {
   await send(tux, key);
   const heardAt = new Date(Date.now() - silentMs);
@@ -55,7 +55,7 @@ const form = (boundary: string, name: string) => ({
 });
 
 describe("a POST with an Idempotency-Key", () => {
-  it("is done once, and answered the same a second time", async () => {
+  it("is executed once, and answered the same a second time", async () => {
     const tux = await signedIn();
 
     const first = await send(tux, "k1");
@@ -68,7 +68,7 @@ describe("a POST with an Idempotency-Key", () => {
     expect(await countAppliances(tux)).toBe(1);
   });
 
-  it("is done again under another key, and by another account under the same one", async () => {
+  it("is executed again under another key or by another account", async () => {
     const tux = await signedIn();
     const rhea = await signedIn();
 
@@ -80,7 +80,7 @@ describe("a POST with an Idempotency-Key", () => {
     expect([await countAppliances(tux), await countAppliances(rhea)]).toEqual([2, 1]);
   });
 
-  it("is done by exactly one of many at once", async () => {
+  it("is executed by exactly one of many simultaneous requests", async () => {
     const tux = await signedIn();
 
     const answers = await Promise.all(Array.from({ length: 8 }, () => send(tux, "k1")));
@@ -109,7 +109,7 @@ describe("a POST with an Idempotency-Key", () => {
     expect(await countAppliances(tux)).toBe(1);
   });
 
-  it("is the same form with another boundary", async () => {
+  it("matches the same form with another boundary", async () => {
     const tux = await signedIn();
     const first = await readXml(await send(tux, "k1", clone, form("6b002ccc", "Kiosk")));
     const again = await send(tux, "k1", clone, form("7c113ddd", "Kiosk"));
@@ -120,7 +120,7 @@ describe("a POST with an Idempotency-Key", () => {
     await expectError(await send(tux, "k1", clone, form("8d224eee", "Other")), 422, "unknown_error");
   });
 
-  it("may be tried again when it was refused", async () => {
+  it("can be retried after it was refused", async () => {
     const tux = await signedIn();
     const template = "/appliances?clone_from=999";
 
@@ -132,7 +132,7 @@ describe("a POST with an Idempotency-Key", () => {
     expect((await send(tux, "k1")).status).toBe(200);
   });
 
-  it("may be tried again when the path is none, or form and type do not fit", async () => {
+  it("can be retried after a wrong path or a wrong content type", async () => {
     const tux = await signedIn();
     const headers = { "content-type": "multipart/form-data" };
 
@@ -142,7 +142,7 @@ describe("a POST with an Idempotency-Key", () => {
     expect((await send(tux, "k1")).status).toBe(200);
   });
 
-  it("is refused while the first one is at work", async () => {
+  it("is refused while the first one is in progress", async () => {
     const tux = await signedIn();
     await silentRequest(tux, "k1", 5_000);
 
@@ -150,7 +150,7 @@ describe("a POST with an Idempotency-Key", () => {
     expect(await countAppliances(tux)).toBe(1);
   });
 
-  it("is answered with what the first one has done, when that fell silent ten seconds ago", async () => {
+  it("returns the first one's result, if that went silent ten seconds ago", async () => {
     const tux = await signedIn();
     await silentRequest(tux, "k1", 10_000);
 
@@ -159,7 +159,7 @@ describe("a POST with an Idempotency-Key", () => {
     expect(await countAppliances(tux)).toBe(1);
   });
 
-  it("refuses another request under the key of one that fell silent", async () => {
+  it("refuses another request under the key of a silent one", async () => {
     const tux = await signedIn();
     await silentRequest(tux, "k1", 10_000);
 
@@ -184,7 +184,7 @@ describe("a POST with an Idempotency-Key", () => {
     expect(await rowOf(tux)).toMatchObject({ key: "k2", status: 200 });
   });
 
-  it("is not done again when its answer was too large to be kept, and says so", async () => {
+  it("is not executed again if its answer was too large to store", async () => {
     const tux = await signedIn();
     await send(tux, "k1");
     await db.update(idempotentAnswers).set({ body: null }).where(eq(idempotentAnswers.accountId, tux.accountId));
@@ -195,7 +195,7 @@ describe("a POST with an Idempotency-Key", () => {
 
   it.each([
     ["too long", "k".repeat(256)],
-    ["not all letters", "a\tb"],
+    ["not printable", "a\tb"],
   ])("is refused with a key that is %s", async (_, key) => {
     const tux = await signedIn();
 
@@ -203,7 +203,7 @@ describe("a POST with an Idempotency-Key", () => {
     expect(await countAppliances(tux)).toBe(0);
   });
 
-  it("answers JSON again where JSON was asked for", async () => {
+  it("repeats a JSON answer as JSON", async () => {
     const tux = await signedIn();
     const headers = { accept: "application/json" };
 
@@ -216,7 +216,7 @@ describe("a POST with an Idempotency-Key", () => {
 });
 
 describe("an Idempotency-Key", () => {
-  it("is nothing to other methods, to an empty value and to requests without credentials", async () => {
+  it("is ignored for other methods, empty values and missing credentials", async () => {
     const tux = await signedIn();
 
     await (await send(tux, "k1", "/appliances", { method: "GET" })).body?.cancel();

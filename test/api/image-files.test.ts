@@ -10,7 +10,7 @@ import { expectError } from "../support/xml.ts";
 
 const passwd = "root:x:0:0:root:/root:/bin/bash\n";
 const long = Array.from({ length: 40_000 }, (_, line) => `line ${line}\n`).join("");
-/** Enough names for several blocks, among which the others stand. */
+/** Enough names to fill several blocks, with the tested ones among them. */
 const crowd = Object.fromEntries(Array.from({ length: 3000 }, (_, nth) => [`/usr/share/doc/file-${nth}`, ""]));
 
 let tux: Client;
@@ -33,7 +33,7 @@ beforeAll(async () => {
 const url = (path: string | undefined, { applianceId, buildId } = place) =>
   `/appliances/${applianceId}/image_files?build_id=${buildId}${path === undefined ? "" : `&path=${encodeURIComponent(path)}`}`;
 
-/** Of bytes that say of themselves that they are no text. */
+/** Text of bytes that are declared as binary. */
 const textOf = async (answer: Response) => new TextDecoder().decode(await answer.bytes());
 
 describe("GET image_files", () => {
@@ -44,7 +44,7 @@ describe("GET image_files", () => {
     ["an empty file", "/etc/empty", ""],
     ["a name that needs encoding", "/etc/deep name/ü", "umlaut"],
     ["a path that tries to leave", "/../../etc/passwd", passwd],
-  ])("answers the bytes of %s on both versions", async (_what, path, content) => {
+  ])("returns the bytes of %s on both versions", async (_what, path, content) => {
     for (const client of [tux, tux.on("v1")]) {
       const answer = await client.get(url(path));
 
@@ -55,14 +55,14 @@ describe("GET image_files", () => {
     }
   });
 
-  it("finds every one of many names", async () => {
+  it("finds each of many names", async () => {
     for (const nth of [0, 1, 999, 1234, 2999]) {
       expect((await tux.get(url(`/usr/share/doc/file-${nth}`))).status).toBe(200);
     }
     await expectError(await tux.get(url("/usr/share/doc/file-3000")), 400, "invalid_path");
   });
 
-  it("answers a range, and 304 to who has the file", async () => {
+  it("returns a range, and 304 if the client has the file", async () => {
     const range = await fetchWith("/usr/lib/long", { range: "bytes=100000-100004" });
     expect([range.status, await textOf(range)]).toEqual([206, long.slice(100_000, 100_005)]);
     const etag = range.headers.get("etag") ?? "";
@@ -71,7 +71,7 @@ describe("GET image_files", () => {
     expect((await fetchWith("/etc/passwd", { "if-none-match": etag })).status).toBe(200);
   });
 
-  it("answers HEAD with the length alone", async () => {
+  it("answers HEAD with only the length", async () => {
     const answer = await fetchWith("/etc/passwd", {}, "HEAD");
 
     expect([answer.status, answer.headers.get("content-length"), await answer.text()]).toEqual([
@@ -84,14 +84,14 @@ describe("GET image_files", () => {
   it.each([
     ["/etc", "a directory"],
     ["/dev/null", "a device"],
-    ["/etc/shadow", "nothing"],
+    ["/etc/shadow", "a missing file"],
     [`/${"x".repeat(5000)}`, "too long a path"],
     ["/etc/passwd\0", "a NUL"],
   ])("refuses %s: %s", async (path) => {
     await expectError(await tux.get(url(path)), 400, "invalid_path");
   });
 
-  it("asks for its parameters one after the other", async () => {
+  it("checks its parameters one after the other", async () => {
     const message = await expectError(
       await tux.get(`/appliances/${place.applianceId}/image_files`),
       400,
@@ -101,7 +101,7 @@ describe("GET image_files", () => {
     expect(await expectError(await tux.get(url(undefined)), 400, "missing_parameter")).toContain("path");
   });
 
-  it("does not know other appliances, their builds, nor nonsense", async () => {
+  it("answers with an error for unknown or foreign appliances and builds", async () => {
     const stranger = await signedIn();
     const theirs = await createBuild(stranger);
     const mine = await createBuild(tux);
@@ -114,7 +114,7 @@ describe("GET image_files", () => {
     await expectError(await visit(`/api/v2/user${url("/etc/passwd")}`), 401, "access_denied");
   });
 
-  it("has no files of a build that is not finished", async () => {
+  it("has no files of an unfinished build", async () => {
     const applianceId = await createAppliance(tux);
     const buildId = await startBuild(tux, applianceId);
 
@@ -132,7 +132,7 @@ const liar = (entry: Partial<FileEntry>): Node => ({
   entry: { ...owned, type: "f", size: 5, offset: 0, length: 20, ...entry } as FileEntry,
 });
 
-describe("a file store that lies", () => {
+describe("an invalid file store", () => {
   const cases: [string, StoreBytes][] = [
     ["has a file behind its end", fileStoreOf({ "/etc/x": liar({ offset: 1_000_000 }) })],
     ["has an index that is no gzip", { ...fileStoreOf({}), index: new Uint8Array(200).fill(7) }],
@@ -143,7 +143,7 @@ describe("a file store that lies", () => {
     ["has a block behind its end", { ...fileStoreOf({}), index: blockAt(1_000_000) }],
   ];
 
-  it.each(cases)("is unavailable when it %s", async (_what, store) => {
+  it.each(cases)("is unavailable if it %s", async (_what, store) => {
     const built = await createBuild(tux, undefined, { store });
     const complaint = vi.spyOn(console, "error").mockImplementation(() => {});
 
@@ -153,7 +153,7 @@ describe("a file store that lies", () => {
     complaint.mockRestore();
   });
 
-  it("never gives more than the announced bytes", async () => {
+  it("never returns more than the announced bytes", async () => {
     const whole = fileStoreOf({ "/etc/long": long });
     const offset = fileStoreOf({}).files.byteLength;
     const length = whole.files.byteLength - offset;
@@ -163,7 +163,7 @@ describe("a file store that lies", () => {
     expect(await textOf(await tux.get(url("/etc/x", built)))).toBe(long.slice(0, 5));
   });
 
-  it("is unavailable when its blobs are gone", async () => {
+  it("is unavailable if its blobs are missing", async () => {
     const { buildId, uid, applianceId } = await createBuild(tux, undefined, { store: fileStoreOf({ "/a": "a" }) });
     const complaint = vi.spyOn(console, "error").mockImplementation(() => {});
 

@@ -6,7 +6,7 @@ import { expectError } from "../support/xml.ts";
 
 const secret = "no such table: accounts at /srv/kiln/storage.js:42 token=abc123";
 
-/** A database that fails whatever it is asked. */
+/** A database whose every query fails. */
 const broken = new Proxy(env.DB, {
   get() {
     throw new Error(secret);
@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 afterEach(() => void written.mockRestore());
 
-/** Nothing of the exception, of its stack, or of our files. */
+/** Checks that the text has nothing of the exception, its stack, or our file names. */
 function expectNothingInside(text: string): void {
   for (const word of ["no such table", "abc123", "/srv", ".ts", ".js", "Error:", "    at "])
     expect(text).not.toContain(word);
@@ -41,7 +41,7 @@ describe("a failure inside the service", () => {
     ["GET", "/download/token/file"],
     ["GET", "/user/show_api_key"],
     ["GET", "/agreements/tiny-1.0"],
-  ])("is answered by %s %s with internal_error alone", async (method, path) => {
+  ])("returns only internal_error for %s %s", async (method, path) => {
     const answer = await ask(path, { method, headers: basic });
 
     const text = await answer.clone().text();
@@ -51,7 +51,7 @@ describe("a failure inside the service", () => {
     expect(String(written.mock.calls.flat().find((each) => each instanceof Error))).toContain(secret);
   });
 
-  it("is a page where a person asked", async () => {
+  it("is a page for a browser", async () => {
     const answer = await ask("/user/show_api_key", { headers: { ...basic, accept: "text/html" } });
 
     expect(answer.status).toBe(500);
@@ -62,7 +62,7 @@ describe("a failure inside the service", () => {
   it.each([
     ["/admin/accounts", bearer],
     ["/agent/hello", { ...bearer, "content-type": "application/json" }],
-  ])("tells nothing at the door %s either", async (path, headers) => {
+  ])("reveals nothing at %s either", async (path, headers) => {
     const method = path.startsWith("/agent") ? "POST" : "GET";
 
     const answer = await ask(path, { method, headers, ...(method === "POST" ? { body: "{}" } : {}) });

@@ -23,10 +23,10 @@ beforeAll(async () => {
   own.ids = { ...own.ids, friend: friend.username };
 });
 
-/** Calls that put something in its place: a repeat does so again, to the same effect. */
+/** Calls that replace something: a repeat does so again, with the same effect. */
 const again = ["POST /testdrives/{testdrive_id}/modified_files/keep"];
 
-/** What a call makes, of which the answer's first id is. */
+/** The table of what a call creates; the first id in the answer is from there. */
 const made: Record<string, string> = {
   "POST /appliances": "appliances",
   "POST /running_builds": "builds",
@@ -39,7 +39,7 @@ const made: Record<string, string> = {
   "POST /appliances/{appliance_id}/gpg_keys": "gpg_keys",
 };
 
-/** From now on the isolate of a request with a key can say nothing more of it, as if it were killed behind its work. */
+/** From now on a request with a key cannot update it, as if the isolate was killed after its work. */
 async function interrupt(): Promise<void> {
   for (const change of ["UPDATE", "DELETE"]) {
     await env.DB.prepare(
@@ -56,7 +56,7 @@ async function goOn(): Promise<void> {
 const tables = ["appliances", "selections", "appliance_repositories", "shares", "overlay_files", "gpg_keys", "builds"];
 const more = ["rpms", "repositories", "testdrives", "publications", "comments", "ratings", "webhooks", "tokens"];
 
-/** What there is, and the id that a call's table gave last: what is made twice is seen there also when it replaces the first. */
+/** Row counts, and the last id of the call's table: a second creation shows there even if it replaces the first. */
 async function state(call: string): Promise<Record<string, number | null>> {
   const counts = [...tables, ...more].map((name) => `(SELECT count(*) FROM ${name}) AS ${name}`);
   const last = "(SELECT seq FROM sqlite_sequence WHERE name = ?) AS last";
@@ -64,7 +64,7 @@ async function state(call: string): Promise<Record<string, number | null>> {
   return (await all.first<Record<string, number | null>>()) ?? {};
 }
 
-/** Lets the time pass in which a request that is alive would have renewed its key; answers how long that is. */
+/** Passes the time after which a live request would have renewed its key; returns that time in milliseconds. */
 async function untilDead(key: string): Promise<number> {
   const lease = "SELECT lease_ends_at FROM idempotent_answers WHERE key = ?";
   const endsAt = await env.DB.prepare(lease).bind(key).first<number>("lease_ends_at");
@@ -77,9 +77,9 @@ async function untilDead(key: string): Promise<number> {
 const posts = rows.filter(({ call }) => call.startsWith("POST "));
 
 describe.each(posts.map((row) => [row.call, row] as const))(
-  "%s, killed between its work and its answer",
+  "%s, killed between its work and its answer,",
   (call, row) => {
-    it("is not done again under its Idempotency-Key, and answered", async () => {
+    it("is not executed again under its Idempotency-Key, and gets an answer", async () => {
       const sample = row.fresh ? await row.fresh(own) : own;
       const key = crypto.randomUUID();
       const complaint = vi.spyOn(console, "error").mockImplementation(() => {});
@@ -110,7 +110,7 @@ const post = ({ path, sent: body }: Row, { ids, tux }: Sample, key: string) =>
   sent({ method: "POST", path: filled(path, ids), body: filledBody(body, ids), credentials: tux, key });
 
 describe("a POST under an Idempotency-Key", () => {
-  it("does not replace with force what it has begun itself", async () => {
+  it("does not replace, with force, its own build", async () => {
     const applianceId = await createAppliance(own.tux);
     const [key, path] = [crypto.randomUUID(), `/running_builds?appliance_id=${applianceId}&force=1`];
     const ask = () => sent({ method: "POST", path, credentials: own.tux, key });
@@ -128,7 +128,7 @@ describe("a POST under an Idempotency-Key", () => {
     expect([running.running_build].flat().map(({ id }) => id)).toEqual([build.id]);
   });
 
-  it("replays one delivery of a webhook, however often it comes", async () => {
+  it("replays one webhook delivery, however often it is sent", async () => {
     const { tux, ids } = own;
     const path = `/webhooks/${ids["webhook"]}/deliveries`;
     const before = [(await readXml(await tux.get(path))).deliveries.delivery].flat().length;
@@ -146,12 +146,12 @@ describe("a POST under an Idempotency-Key", () => {
     expect([(await readXml(await tux.get(path))).deliveries.delivery].flat()).toHaveLength(before + 1);
   });
 
-  it("makes one thing and gets one answer when the first request was only slow", async () => {
+  it("creates one thing if the first request was only slow", async () => {
     const applianceId = await createAppliance(own.tux);
     const [key, url] = [crypto.randomUUID(), "https://slow.example.org/motd"];
     const file = { isThere: false };
     let asked = 0;
-    // Deliveries of webhooks made before go on meanwhile, and are not counted.
+    // Deliveries of webhooks from earlier tests continue meanwhile, and are not counted.
     vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
       if (new Request(input, init).url !== url) return new Response();
       asked += 1;

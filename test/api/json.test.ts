@@ -7,7 +7,7 @@ beforeAll(loadTemplates);
 
 const json = { accept: "application/json" };
 
-/** Asks for JSON; answers the parsed document. */
+/** Requests JSON; returns the parsed document. */
 async function ask(tux: Client, path: string, init: RequestInit = {}, status = 200): Promise<unknown> {
   const authorization = `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}`;
   return documentOf(await visit(`/api/v2/user${path}`, { ...init, headers: { ...json, authorization } }), status);
@@ -27,7 +27,7 @@ async function documentOf(answer: Response, status: number): Promise<unknown> {
 const error = (code: string) => ({ error: { code, message: expect.stringMatching(/\S/) } });
 
 describe("Accept: application/json", () => {
-  it("shows an appliance with numbers, moments and its builds as an array", async () => {
+  it("shows an appliance with numbers, times and an array of builds", async () => {
     const tux = await signedIn();
     const { applianceId, buildId } = await createBuild(tux);
 
@@ -42,7 +42,7 @@ describe("Accept: application/json", () => {
     });
   });
 
-  it("shows lists as arrays, also empty ones and ones with one entry", async () => {
+  it("shows lists as arrays, even with no or one entry", async () => {
     const tux = await signedIn();
     expect(await ask(tux, "/appliances")).toEqual({ appliances: [] });
 
@@ -64,7 +64,7 @@ describe("Accept: application/json", () => {
     expect(document).toMatchObject({ software: { package: expect.arrayContaining([{ value: "hello" }]) } });
   });
 
-  it("names what a list belongs to beside it", async () => {
+  it("puts a list's attributes next to it", async () => {
     const tux = await signedIn();
     const id = await createAppliance(tux);
 
@@ -75,7 +75,7 @@ describe("Accept: application/json", () => {
     });
   });
 
-  it("shows what changes did", async () => {
+  it("shows the results of changes", async () => {
     const tux = await signedIn();
     const id = await createAppliance(tux);
 
@@ -85,7 +85,7 @@ describe("Accept: application/json", () => {
     expect(await ask(tux, `/appliances/${id}`, { method: "DELETE" })).toEqual({ success: {} });
   });
 
-  it("shows errors too, wherever they come from", async () => {
+  it("shows errors as JSON, wherever they come from", async () => {
     const tux = await signedIn();
     expect(await ask(tux, "/appliances/0", {}, 404)).toEqual(error("invalid_appliance_id"));
     expect(await ask(tux, "/builds", {}, 400)).toEqual(error("missing_appliance_id"));
@@ -97,7 +97,7 @@ describe("Accept: application/json", () => {
     expect(await documentOf(await visit("/nothing", { headers: json }), 404)).toEqual(error("unknown_error"));
   });
 
-  it("is the same address as the XML, which everybody else gets", async () => {
+  it("uses the same URL as XML, which is the default", async () => {
     const tux = await signedIn();
 
     for (const accept of ["*/*", "application/xml", "text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2"]) {
@@ -111,7 +111,7 @@ describe("Accept: application/json", () => {
     }
   });
 
-  it("has its length in the answer to HEAD", async () => {
+  it("has the right length in the answer to HEAD", async () => {
     const tux = await signedIn();
     const authorization = `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}`;
 

@@ -23,7 +23,7 @@ const manifestOf = async (applianceId: number, rest?: string) =>
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 describe("GET software/manifest", () => {
-  it("holds the KIWI description of the build and what KIWI has no words for", async () => {
+  it("contains the build's KIWI description and what that cannot express", async () => {
     const { applianceId } = await createBuild(tux);
     const { appliance } = await readXml(await tux.get(`/appliances/${applianceId}`));
 
@@ -58,7 +58,7 @@ describe("GET software/manifest", () => {
     );
   });
 
-  it("names the files and keys that the image got", async () => {
+  it("lists the files and keys in the image", async () => {
     const applianceId = await createAppliance(tux);
     await uploadFile(tux, applianceId, "port = 7000\n", { name: "counter.conf", query: { path: "/etc" } });
     await uploadFile(tux, applianceId, "left out", { query: { enabled: "false" } });
@@ -78,7 +78,7 @@ describe("GET software/manifest", () => {
     expect(JSON.stringify(extra.gpg_keys)).toContain("BEGIN PGP PUBLIC KEY BLOCK");
   });
 
-  it("shows passwords as their SHA-512 hashes alone", async () => {
+  it("shows passwords only as SHA-512 hashes", async () => {
     const { applianceId } = await createBuild(tux);
 
     const text = await (await tux.get(pathOf(applianceId))).text();
@@ -89,7 +89,7 @@ describe("GET software/manifest", () => {
     expect(text).not.toContain("<password>");
   });
 
-  it("is that of the newest build of the type, or of the version that is asked for", async () => {
+  it("is of the type's newest build, or of the requested version", async () => {
     const { applianceId, agent } = await createBuild(tux);
     await agent.buildsSuccessfully(await startBuild(tux, applianceId));
     const [newest, first] = [await manifestOf(applianceId), await manifestOf(applianceId, "oem?version=0.0.1")];
@@ -100,7 +100,7 @@ describe("GET software/manifest", () => {
     expect((await manifestOf(applianceId)).studio_uuid).toBe(newest.studio_uuid);
   });
 
-  it("refuses types and versions that were not built, and says what was", async () => {
+  it("refuses types and versions that were not built, and lists builds", async () => {
     const { applianceId, agent } = await createBuild(tux);
     await agent.buildsSuccessfully(await startBuild(tux, applianceId, { image_type: "iso" }));
 
@@ -112,7 +112,7 @@ describe("GET software/manifest", () => {
     await expectError(await tux.get(pathOf(await createAppliance(tux))), 400, "invalid_image_type");
   });
 
-  it("has none for a build that failed", async () => {
+  it("is missing for a failed build", async () => {
     const { applianceId, agent } = await createBuild(tux);
     const failed = await agent.claimsBuild(await startBuild(tux, applianceId));
     await failed.call("fail", { kind: "failed", reason: "Problem: no" });
@@ -120,14 +120,14 @@ describe("GET software/manifest", () => {
     await expectError(await tux.get(pathOf(applianceId, "oem?version=0.0.2")), 400, "invalid_version");
   });
 
-  it("knows when what it would tell is gone", async () => {
+  it("reports that its source no longer exists", async () => {
     const { applianceId, buildId } = await createBuild(tux);
     await env.BLOBS.delete(inputKey((await findAnyBuild(openDatabase(env.DB), buildId))?.inputSha256 ?? ""));
 
     await expectError(await tux.get(pathOf(applianceId)), 400, "build_not_found");
   });
 
-  it("does not know a stranger's appliance, and stays away from v1", async () => {
+  it("answers with an error for another account's appliance, and on v1", async () => {
     const { applianceId: theirs } = await createBuild(await signedIn());
     const { applianceId } = await createBuild(tux);
 

@@ -38,7 +38,7 @@ const issuesOf = async () => {
 const command = (name: string, params: Record<string, string>) => tux.post(`/appliances/${id}/cmd/${name}`, params);
 
 describe("a misspelt package", () => {
-  it("is told with what was meant, and its removal is the solution", async () => {
+  it("is reported with a suggestion, and its removal is the solution", async () => {
     await command("add_package", { name: "webdmo" });
 
     const text = "package webdmo does not exist (possible: do not ask to install webdmo). Did you mean webdemo?";
@@ -50,7 +50,7 @@ describe("a misspelt package", () => {
     expect(await issuesOf()).toEqual([]);
   });
 
-  it("that is like nothing is told without a question", async () => {
+  it("without similar names is reported without a suggestion", async () => {
     await command("add_package", { name: "zzzzzz" });
 
     expect(await issuesOf()).toEqual([
@@ -62,7 +62,7 @@ describe("a misspelt package", () => {
     ]);
   });
 
-  it("is told at once where the answer is JSON; XML stays as the original's clients expect it", async () => {
+  it("is reported immediately in JSON; XML stays unchanged", async () => {
     const headers = { authorization: `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}`, accept: "application/json" };
     const path = `/api/v2/user/appliances/${id}/cmd/add_package?name=`;
     const told = await (await visit(`${path}helo`, { method: "POST", headers })).json();
@@ -78,7 +78,7 @@ describe("a misspelt package", () => {
     );
   });
 
-  it("means no package of another architecture", async () => {
+  it("suggests no package of another architecture", async () => {
     await command("add_package", { name: "hello-fear" });
 
     expect((await issuesOf())[0].text).toMatch(/\. Did you mean hello-near\?$/);
@@ -86,7 +86,7 @@ describe("a misspelt package", () => {
 });
 
 describe("a misspelt pattern", () => {
-  it("is told with what was meant", async () => {
+  it("is reported with a suggestion", async () => {
     await command("add_pattern", { name: "wbe" });
 
     expect(await issuesOf()).toEqual([{ type: "error", text: expect.stringMatching(/\. Did you mean web\?$/) }]);
@@ -94,7 +94,7 @@ describe("a misspelt pattern", () => {
 });
 
 describe("similarNames", () => {
-  it("stops at a limit, however many names hold a piece", async () => {
+  it("stops at a limit, however many names contain a piece", async () => {
     const repositoryIds = [await tinyRepository("main")];
     const found = await similarNames(db, { repositoryIds, arches: ["noarch"], pieces: ["common", "hello"] });
 

@@ -27,7 +27,7 @@ describe("POST modified_files/keep", () => {
     return wanted.kind === "archive" ? { bytes } : { bytes, size: bytes.length };
   };
 
-  it("makes overlay files of files, in the appliance whose build runs", async () => {
+  it("makes overlay files in the appliance of the running build", async () => {
     const tux = await signedIn();
     const drive = await modifiedDrive(tux, tell);
     const { kept_files: kept } = await readXml(
@@ -49,7 +49,7 @@ describe("POST modified_files/keep", () => {
     expect(drive.orders.slice(1).map(({ wanted }) => "reading" in wanted && wanted.reading)).toEqual(["one", "one"]);
   });
 
-  it("takes the place of what was kept before, and releases it", async () => {
+  it("replaces files that were kept before, and releases them", async () => {
     const tux = await signedIn();
     const drive = await modifiedDrive(tux, tell);
     const applianceId = await applianceOf(tux);
@@ -64,7 +64,7 @@ describe("POST modified_files/keep", () => {
     expect(results.map((row) => row.blob_id)).toEqual(expect.arrayContaining(before.map(({ blobId }) => blobId)));
   });
 
-  it("keeps all as one archive", async () => {
+  it("keeps all files as one archive", async () => {
     const tux = await signedIn();
     const drive = await modifiedDrive(tux, tell);
     const request = { path: "/etc", archive: "true" };
@@ -74,7 +74,7 @@ describe("POST modified_files/keep", () => {
     ]);
   });
 
-  it("keeps nothing when one of the files breaks off, or is not there any more", async () => {
+  it("keeps nothing if one of the files breaks off or is missing", async () => {
     const tux = await signedIn();
     const applianceId = await applianceOf(tux);
     for (const last of [{ bytes: "te", size: 4 }, gone] satisfies Told[]) {
@@ -102,7 +102,7 @@ describe("POST modified_files/keep", () => {
     expect(await rowsOf(applianceId)).toEqual([]);
   });
 
-  it("changes nothing of the appliance when the quota is used up while the files come", async () => {
+  it("changes nothing if the quota is used up meanwhile", async () => {
     const tux = await signedIn();
     const drive = await modifiedDrive(tux, tell);
     const applianceId = await applianceOf(tux);
@@ -123,7 +123,7 @@ describe("POST modified_files/keep", () => {
     expect(await edited()).toEqual(editedAt);
   });
 
-  it("refuses a stranger's appliance, paths that are not named, and too many files", async () => {
+  it("refuses another account's appliance, unnamed paths and too many files", async () => {
     const [tux, stranger] = [await signedIn(), await signedIn()];
     const foreign = await applianceOf(stranger);
     const many = Array.from({ length: 201 }, (_, at) => modifiedFile({ path: `/srv/${at}` }));
@@ -137,7 +137,7 @@ describe("POST modified_files/keep", () => {
     expect(await rowsOf(foreign)).toEqual([]);
   });
 
-  it("wants to be told where, for the session of somebody else's published build", async () => {
+  it("requires a target for another account's published build", async () => {
     const [tux, publisher] = [await signedIn(), await signedIn()];
     const drive = await modifiedDrive(tux, tell);
     const build = await bootableBuild(publisher);

@@ -7,7 +7,7 @@ import { expectError, readXml } from "../support/xml.ts";
 const gone: Told = { kind: "refused", why: "gone", message: "The disk is gone." };
 
 describe("GET modified_files", () => {
-  it("shows what the agent found, with whose it is and how its text differs", async () => {
+  it("shows the agent's changes, with owners and text differences", async () => {
     const tux = await signedIn();
     const difference = "--- a/etc/motd\n+++ b/etc/motd\n@@ -1 +1 @@\n-<a>\n+b & c\n";
     const drive = await modifiedDrive(tux, () =>
@@ -41,7 +41,7 @@ describe("GET modified_files", () => {
       group: "users",
       size: "6",
       content_changed: "true",
-      difference: difference.trim(), // by the tests' reader
+      difference: difference.trim(), // the tests' reader trims too
     });
     expect(link).toMatchObject({ type: "link", target: "../x", owner: "77" });
     expect(old).toMatchObject({ change: "deleted", type: "directory", permissions: "000" });
@@ -51,7 +51,7 @@ describe("GET modified_files", () => {
     });
   });
 
-  it("asks the agent for the paths of the request alone", async () => {
+  it("asks the agent only for the requested paths", async () => {
     const tux = await signedIn();
     const drive = await modifiedDrive(tux, () => listOf([]));
     const query = "path=/etc/&path[]=//srv/./x&except=/etc/ssh&difference=false";
@@ -78,7 +78,7 @@ describe("GET modified_files", () => {
     expect(drive.orders).toEqual([]);
   });
 
-  it("is not there for another account, on version 1, and for no id", async () => {
+  it("answers with an error for other accounts, version 1 and invalid ids", async () => {
     const [tux, stranger] = [await signedIn(), await signedIn()];
     const drive = await modifiedDrive(tux, () => listOf([]));
     const path = `/testdrives/${drive.id}/modified_files`;
@@ -94,16 +94,16 @@ describe("GET modified_files", () => {
 
   it.each<[string, Told]>([
     ["a refusal", gone],
-    ["what is no JSON", { raw: "{" }],
-    ["what is no answer", { raw: '{"kind":"list"}' }],
+    ["invalid JSON", { raw: "{" }],
+    ["an invalid answer", { raw: '{"kind":"list"}' }],
     ["bytes", { bytes: "bytes" }],
-  ])("answers that there are no files where the agent brings %s", async (_, told) => {
+  ])("reports that there are no files if the agent sends %s", async (_, told) => {
     const tux = await signedIn();
     const drive = await modifiedDrive(tux, () => told);
     await expectError(await tux.get(`/testdrives/${drive.id}/modified_files`), 400, "raw_image_unavailable");
   });
 
-  it("says so where no agent holds the session's disk, and when it leaves in the middle", async () => {
+  it("reports an agent without the disk, or one that disconnects", async () => {
     const tux = await signedIn();
     const without = await runningDrive(tux);
     await expectError(await tux.get(`/testdrives/${without.id}/modified_files`), 400, "raw_image_unavailable");
@@ -115,7 +115,7 @@ describe("GET modified_files", () => {
     await expectError(await asked, 400, "raw_image_unavailable");
   });
 
-  it("works when the session is over", async () => {
+  it("works after the session", async () => {
     const tux = await signedIn();
     const drive = await modifiedDrive(tux, () => listOf([modifiedFile()]));
     await objectOf(drive).stop();
@@ -123,7 +123,7 @@ describe("GET modified_files", () => {
     expect(shown.files.file.path).toBe("/etc/motd");
   });
 
-  it("takes no answer of another attempt, and none twice", async () => {
+  it("accepts one answer, of the current attempt only", async () => {
     const tux = await signedIn();
     const drive = await modifiedDrive(tux, () => listOf([]));
     await tux.get(`/testdrives/${drive.id}/modified_files`);
@@ -135,7 +135,7 @@ describe("GET modified_files", () => {
 });
 
 describe("GET modified_files/data and /archive", () => {
-  it("gives the bytes of a file, with their number, as a download", async () => {
+  it("returns the bytes of a file, with their length, as a download", async () => {
     const tux = await signedIn();
     const drive = await modifiedDrive(tux, () => ({ bytes: "<script>\n", size: 9 }));
     const answer = await tux.get(`/testdrives/${drive.id}/modified_files/data?path=/srv/index.html`);
@@ -148,7 +148,7 @@ describe("GET modified_files/data and /archive", () => {
     expect(drive.orders[0]?.wanted).toEqual({ kind: "data", path: "/srv/index.html" });
   });
 
-  it("gives an archive of all that was asked for", async () => {
+  it("returns an archive of the requested paths", async () => {
     const tux = await signedIn();
     const drive = await modifiedDrive(tux, () => ({ bytes: "packed" }));
     const answer = await tux.get(`/testdrives/${drive.id}/modified_files/archive?path=/etc`);
@@ -157,7 +157,7 @@ describe("GET modified_files/data and /archive", () => {
     expect(drive.orders[0]).toMatchObject({ filter: { paths: ["/etc"] }, wanted: { kind: "archive" } });
   });
 
-  it("refuses what is no file of the session, and a request without a path", async () => {
+  it("refuses other files, and a request without a path", async () => {
     const tux = await signedIn();
     const drive = await modifiedDrive(tux, () => ({ kind: "refused", why: "no_file", message: "No such file." }));
     const data = `/testdrives/${drive.id}/modified_files/data`;

@@ -14,11 +14,11 @@ const lines = (...all: string[]) => all.join("\r\n");
 const field = (name: string, value: string, ...headers: string[]) =>
   lines(`--${boundary}`, `Content-Disposition: form-data; name="${name}"`, ...headers, "", value, "");
 
-/** POST to what clones an appliance: `clone_from` is an id, `name` a text. */
+/** POST that clones an appliance: `clone_from` is an id, `name` a text. */
 async function clone(tux: Client, query: string, body?: BodyInit, contentType?: string): Promise<Response> {
   const headers = new Headers({ authorization: `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}` });
   if (contentType !== undefined) headers.set("content-type", contentType);
-  // A string would bring a type of its own.
+  // A string would set its own content type.
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
   return await visit(`/api/v2/user/appliances${query}`, { method: "POST", headers, ...(bytes && { body: bytes }) });
 }
@@ -28,10 +28,10 @@ const nameOf = async (answer: Response): Promise<string> => (await readXml(answe
 describe("parameters", () => {
   it.each<[string, string, string?, string?]>([
     ["in the query", "?clone_from=1&name=Kiosk"],
-    ["in the query, beside a bare key that ends in ?", "?clone_from=1&name=Kiosk&latest?"],
-    ["beside bare keys", "?latest&clone_from=1&name=Kiosk&"],
+    ["in the query, next to a bare key that ends in ?", "?clone_from=1&name=Kiosk&latest?"],
+    ["next to bare keys", "?latest&clone_from=1&name=Kiosk&"],
     ["twice in the query", "?clone_from=1&clone_from=1&name=Kiosk&name=Kiosk"],
-    ["empty and then not", "?name=&clone_from=1&name=Kiosk"],
+    ["empty, and again with a value", "?name=&clone_from=1&name=Kiosk"],
     ["in a form", "", "clone_from=1&name=Kiosk", formType],
     [
       "in a form of another spelling",
@@ -39,35 +39,35 @@ describe("parameters", () => {
       "clone_from=1&name=Kiosk",
       "Application/X-WWW-Form-Urlencoded; charset=utf-8",
     ],
-    ["in a form behind a bare ?", "?", "clone_from=1&name=Kiosk", formType],
-    ["in a form with empty ones", "", "clone_from=1&name=Kiosk&arch=&version=", formType],
+    ["in a form, with a bare ? in the URL", "?", "clone_from=1&name=Kiosk", formType],
+    ["in a form, next to empty ones", "", "clone_from=1&name=Kiosk&arch=&version=", formType],
     ["in a form with a line break at its end", "", "clone_from=1&name=Kiosk\r\n", formType],
     ["in a body without a type", "", "clone_from=1&name=Kiosk"],
     ["in the query and again in a form", "?clone_from=1&name=Kiosk", "clone_from=1&name=Kiosk", formType],
-    ["in the query, with other ones in a form", "?clone_from=1", "name=Kiosk", formType],
+    ["partly in the query and partly in a form", "?clone_from=1", "name=Kiosk", formType],
     ["empty in the query and in a form", "?clone_from=&name=", "clone_from=1&name=Kiosk", formType],
     ["in the query before a form", "?clone_from=1&name=Kiosk", "clone_from=999&name=Other", formType],
-    ["beside an empty form", "?clone_from=1&name=Kiosk", "", formType],
-    ["beside an empty XML body", "?clone_from=1&name=Kiosk", "", "application/xml"],
-    ["beside an empty multipart body without a boundary", "?clone_from=1&name=Kiosk", "", "multipart/form-data"],
-    ["beside XML that calls itself a form", "?clone_from=1&name=Kiosk", "<a>name=Other&amp;</a>", formType],
-    ["beside XML without a type", "?clone_from=1&name=Kiosk", " <a b='c'/>"],
-    ["beside XML", "?clone_from=1&name=Kiosk", "<a/>", "application/xml"],
+    ["next to an empty form", "?clone_from=1&name=Kiosk", "", formType],
+    ["next to an empty XML body", "?clone_from=1&name=Kiosk", "", "application/xml"],
+    ["next to an empty multipart body without a boundary", "?clone_from=1&name=Kiosk", "", "multipart/form-data"],
+    ["next to XML that is declared as a form", "?clone_from=1&name=Kiosk", "<a>name=Other&amp;</a>", formType],
+    ["next to XML without a type", "?clone_from=1&name=Kiosk", " <a b='c'/>"],
+    ["next to XML", "?clone_from=1&name=Kiosk", "<a/>", "application/xml"],
     ["in JSON", "", '{"clone_from": 1, "name": "Kiosk"}', "application/json"],
     ["in JSON of another spelling", "", ' {"clone_from":"1","name":"Kiosk"}\n', "Application/JSON; charset=utf-8"],
     [
-      "in JSON with null and what nobody knows",
+      "in JSON with null and unknown names",
       "?name=Kiosk",
       '{"clone_from": 1, "arch": null, "x": true}',
       "application/json",
     ],
     ["in JSON, the first of a list", "", '{"clone_from": [1, 2], "name": ["Kiosk"]}', "application/json"],
-    ["in JSON that calls itself a form", "", '{"clone_from": 1, "name": "Kiosk"}', formType],
+    ["in JSON that is declared as a form", "", '{"clone_from": 1, "name": "Kiosk"}', formType],
     ["in JSON without a type", "", '\n{"clone_from": 1, "name": "Kiosk"}'],
     ["in the query before JSON", "?name=Kiosk", '{"clone_from": 1, "name": "Other"}', "application/json"],
-    ["beside an empty body of JSON", "?clone_from=1&name=Kiosk", "", "application/json"],
-    ["beside an empty object", "?clone_from=1&name=Kiosk", "{}", "application/json"],
-    ["beside bytes", "?clone_from=1&name=Kiosk", "clone_from=999", "application/octet-stream"],
+    ["next to an empty JSON body", "?clone_from=1&name=Kiosk", "", "application/json"],
+    ["next to an empty object", "?clone_from=1&name=Kiosk", "{}", "application/json"],
+    ["next to bytes", "?clone_from=1&name=Kiosk", "clone_from=999", "application/octet-stream"],
   ])("are read %s", async (_, query, body, contentType) => {
     const tux = await signedIn();
 
@@ -90,7 +90,7 @@ describe("parameters", () => {
   });
 
   it.each([
-    ["no UTF-8", "%FC"],
+    ["invalid UTF-8", "%FC"],
     ["half a character", "%F0%9F"],
     ["a control character", "a%00b"],
   ])("that are %s are refused", async (_, written) => {
@@ -117,9 +117,9 @@ describe("parameters", () => {
     ],
     ["nested without end", "[".repeat(200_000), "The body is not well-formed JSON."],
     ["half a character", '{"clone_from": 1, "name": "\\ud83d"}', "The value of name cannot be used."],
-    ["no number", '{"clone_from": 1.5}', "Invalid appliance id."],
+    ["not a number", '{"clone_from": 1.5}', "Invalid appliance id."],
     ["too large", `{"clone_from": 1, "name": "${"x".repeat(300_000)}"}`, "The body is too large for this call."],
-  ])("in JSON that is %s are refused with a sentence", async (_, body, sentence) => {
+  ])("in JSON that is %s are refused with a message", async (_, body, sentence) => {
     const tux = await signedIn();
 
     const answer = await clone(tux, "", body, "application/json");
@@ -128,7 +128,7 @@ describe("parameters", () => {
     expect(await expectError(answer, 400, code)).toBe(sentence);
   });
 
-  it("called like a part of every object are nobody's", async () => {
+  it("named like a property of every object are ignored", async () => {
     const tux = await signedIn();
 
     const answer = await clone(tux, "?__proto__=x&constructor=y&clone_from=1&name=Kiosk", "toString=z", formType);
@@ -144,7 +144,7 @@ describe("a multipart form with parameters", () => {
 
   it.each<[string, string, string]>([
     ["an unquoted boundary", `multipart/form-data; boundary=${boundary}`, field("name", "Kiosk") + end],
-    ["a line break behind its end", `multipart/form-data; boundary=${boundary}`, `${field("name", "Kiosk")}${end}\r\n`],
+    ["a line break after its end", `multipart/form-data; boundary=${boundary}`, `${field("name", "Kiosk")}${end}\r\n`],
     ["a quoted boundary", `multipart/form-data; boundary="${boundary}"`, field("name", "Kiosk") + end],
     [
       "a boundary with =",
@@ -162,7 +162,7 @@ describe("a multipart form with parameters", () => {
       field("name", "Kiosk", "MIME-Version: 1.0", "Content-Type: text/plain", "Content-Transfer-Encoding: 7bit") + end,
     ],
     [
-      "a part that calls itself a file",
+      "a part that is declared as a file",
       `multipart/form-data; boundary=${boundary}`,
       field("name", "Kiosk").replace('name="name"', 'name="name"; filename="name.txt"') + end,
     ],
@@ -180,7 +180,7 @@ describe("a multipart form with parameters", () => {
     expect(await nameOf(await clone(tux, "?clone_from=1&name=Query", body, contentType))).toBe("Query");
   });
 
-  it("may hold a long text", async () => {
+  it("can contain a long text", async () => {
     const tux = await signedIn();
     const body = field("description", "x".repeat(100_000)) + field("name", "Kiosk") + end;
 
@@ -192,7 +192,7 @@ describe("a multipart form with parameters", () => {
   it.each([
     ["has no boundary", "multipart/form-data", field("name", "Kiosk")],
     ["is cut off", `multipart/form-data; boundary=${boundary}`, field("name", "Kiosk")],
-    ["is none", `multipart/form-data; boundary=${boundary}`, "name=Kiosk"],
+    ["is not a form", `multipart/form-data; boundary=${boundary}`, "name=Kiosk"],
     ["is too large", `multipart/form-data; boundary=${boundary}`, field("name", "x".repeat(300_000)) + end],
   ])("that %s is refused", async (_, contentType, body) => {
     const tux = await signedIn();

@@ -51,7 +51,7 @@ const blobOf = async (id: number, kind: (typeof kinds)[number]) => {
 describe.each(kinds)("GET configuration/%s", (kind) => {
   const side = kind === "logo" ? 128 : 100;
 
-  it.each(["an appliance without one", "a template"])("answers the default of %s", async (whose) => {
+  it.each(["an appliance without one", "a template"])("returns the default of %s", async (whose) => {
     const tux = await signedIn();
     const id = whose === "a template" ? 1 : await createAppliance(tux);
 
@@ -64,7 +64,7 @@ describe.each(kinds)("GET configuration/%s", (kind) => {
     expect(decodePng(png)).toMatchObject({ width: side, height: side });
   });
 
-  it("answers 304 to whoever has it already, and the length alone to HEAD", async () => {
+  it("answers 304 if the client has it, and HEAD with the length", async () => {
     const tux = await signedIn();
     const path = pathOf(await createAppliance(tux), kind);
     const statusFor = async (etag: string) => (await tux.get(path, { headers: { "if-none-match": etag } })).status;
@@ -81,7 +81,7 @@ describe.each(kinds)("GET configuration/%s", (kind) => {
     expect(await statusFor((await tux.get(path)).headers.get("etag") ?? "")).toBe(304);
   });
 
-  it("refuses an unknown id and a stranger's", async () => {
+  it("refuses an unknown id and another account's", async () => {
     const [tux, eve] = [await signedIn(), await signedIn()];
     const id = await createAppliance(tux);
     await expectError(await tux.get(pathOf(999_999, kind)), 404, "invalid_appliance_id");
@@ -90,7 +90,7 @@ describe.each(kinds)("GET configuration/%s", (kind) => {
     await expectError(await send(eve, pathOf(id, kind), form(red)), 404, "invalid_appliance_id");
   });
 
-  it("is not there in v1", async () => {
+  it("answers with an error on v1", async () => {
     const tux = await signedIn();
     const id = await createAppliance(tux);
     await expectError(await tux.on("v1").get(pathOf(id, kind)), 404, "unknown_error");
@@ -102,13 +102,13 @@ describe.each(kinds)("PUT configuration/%s", (kind) => {
   it.each<[string, BodyInit, Call]>([
     ["PUT a form", form(red), {}],
     ["POST a form", form(red), { method: "POST" }],
-    ["PUT the file itself", red, {}],
+    ["PUT the raw file", red, {}],
     [
-      "POST it under another type",
+      "POST the raw file with another type",
       red,
       { method: "POST", headers: { "content-type": "application/x-www-form-urlencoded" } },
     ],
-  ])("takes a picture: %s", async (_, body, call) => {
+  ])("accepts a picture: %s", async (_, body, call) => {
     const tux = await signedIn();
     const id = await createAppliance(tux);
     await db
@@ -129,7 +129,7 @@ describe.each(kinds)("PUT configuration/%s", (kind) => {
     expect(await stored?.bytes()).toEqual(red);
   });
 
-  it("replaces the one before it and releases that", async () => {
+  it("replaces the previous picture and releases it", async () => {
     const tux = await signedIn();
     const id = await createAppliance(tux);
     await send(tux, pathOf(id, kind), form(red));
@@ -147,7 +147,12 @@ describe.each(kinds)("PUT configuration/%s", (kind) => {
     ["no body", () => null, "missing_parameter", /file is missing/],
     ["an empty file", () => form(new Uint8Array()), "missing_parameter", /file is missing/],
     ["a form without file", () => form(red, "picture"), "missing_parameter", /file is missing/],
-    ["no picture", () => form(new TextEncoder().encode("<html></html>")), "invalid_value", /is not a PNG/],
+    [
+      "a file that is not a picture",
+      () => form(new TextEncoder().encode("<html></html>")),
+      "invalid_value",
+      /is not a PNG/,
+    ],
     ["half a picture", () => form(red.slice(0, 60)), "invalid_value", /ends too early/],
     [
       "a damaged picture",
@@ -157,7 +162,12 @@ describe.each(kinds)("PUT configuration/%s", (kind) => {
     ],
     ["too many bytes", ({ bytes }) => form(new Uint8Array(bytes + 1)), "invalid_value", /is too large: at most \d MiB/],
     ["a side too long", ({ side }) => form(pngOf(side + 1, 1)), "invalid_value", /is too large/],
-    ["a bomb", () => form(pngOf(1, 1, { said: { width: 60_000, height: 60_000 } })), "invalid_value", /is too large/],
+    [
+      "a decompression bomb",
+      () => form(pngOf(1, 1, { said: { width: 60_000, height: 60_000 } })),
+      "invalid_value",
+      /is too large/,
+    ],
   ])("refuses %s and changes nothing", async (_, bodyFor, code, message) => {
     const limits = kind === "logo" ? { side: 1024, bytes: 2 ** 20 } : { side: 4096, bytes: 5 * 2 ** 20 };
     const tux = await signedIn();
@@ -193,7 +203,7 @@ describe.each(kinds)("PUT configuration/%s", (kind) => {
 });
 
 describe("a large background", () => {
-  it("gets its thumbnail, and a larger one is refused", { timeout: 30_000 }, async () => {
+  it("gets a thumbnail, and a larger one is refused", { timeout: 30_000 }, async () => {
     const tux = await signedIn();
     const path = pathOf(await createAppliance(tux), "background");
     expect((await send(tux, path, form(pngOf(2560, 1600, { colourType: "rgb", bits: 16 })))).status).toBe(200);
@@ -202,7 +212,7 @@ describe("a large background", () => {
 });
 
 describe("a clone", () => {
-  it("has the pictures of its source, whatever becomes of those", async () => {
+  it("has its source's pictures, whatever happens to the source", async () => {
     const tux = await signedIn();
     const id = await createAppliance(tux);
     await send(tux, pathOf(id, "logo"), form(red));

@@ -18,7 +18,7 @@ afterEach(() => switchTo(false));
 
 const authorization = () => `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}`;
 
-/** Every changing call that the API knows, as `POST /api/v2/user/…`. */
+/** Every changing call of the API, as `POST /api/v2/user/…`. */
 const changes = [
   ...new Set(
     app.routes
@@ -27,7 +27,7 @@ const changes = [
   ),
 ];
 
-/** All that the API could have changed, but for what agents and the sweep do. */
+/** Everything that the API could have changed, without what agents and the sweep change. */
 async function everything(): Promise<string> {
   const tables = [
     "appliances",
@@ -46,7 +46,7 @@ async function everything(): Promise<string> {
 }
 
 describe("while read-only mode is on", () => {
-  it("refuses every call that changes something, on both versions, and changes nothing", async () => {
+  it("refuses every changing call on both versions", async () => {
     expect(changes.length).toBeGreaterThan(30);
     const before = await everything();
     await switchTo(true);
@@ -60,7 +60,7 @@ describe("while read-only mode is on", () => {
     expect(await everything()).toBe(before);
   });
 
-  it("refuses real work, and lets it through again afterwards", async () => {
+  it("refuses real work, and accepts it again afterwards", async () => {
     await switchTo(true);
 
     await expectError(await tux.post("/running_builds", { appliance_id: appliance }), 400, "read_only_mode_active");
@@ -75,19 +75,19 @@ describe("while read-only mode is on", () => {
     expect((await tux.delete(`/appliances/${appliance}`)).status).toBe(200);
   });
 
-  it("asks for credentials first", async () => {
+  it("checks credentials first", async () => {
     await switchTo(true);
 
     await expectError(await visit(`/api/v2/user/appliances/${appliance}`, { method: "DELETE" }), 401, "access_denied");
   });
 
-  it.each(["/account", "/appliances", "/template_sets", "/testdrives"])("answers GET %s as ever", async (path) => {
+  it.each(["/account", "/appliances", "/template_sets", "/testdrives"])("answers GET %s as usual", async (path) => {
     await switchTo(true);
 
     expect((await tux.get(path)).status).toBe(200);
   });
 
-  it("turns the status of an appliance into one issue that names it", async () => {
+  it("shows every appliance's status as one issue that names it", async () => {
     await switchTo(true);
 
     const { status } = await readXml(await tux.get(`/appliances/${appliance}/status`));
@@ -100,7 +100,7 @@ describe("while read-only mode is on", () => {
     expect((await readXml(await tux.get(`/appliances/${appliance}/status`))).status.state).toBe("ok");
   });
 
-  it("lets agents finish what was begun", async () => {
+  it("lets agents finish work in progress", async () => {
     const buildId = await startBuild(tux, appliance);
     await switchTo(true);
 
@@ -128,7 +128,7 @@ describe("while read-only mode is on", () => {
 });
 
 describe("the operator's switch", () => {
-  it("keeps the first moment, and can be asked", async () => {
+  it("keeps the time it was first set, and can be read", async () => {
     expect(await (await operate("GET", "/read-only")).json()).toEqual({ on: false, since: null });
     const first = await switchTo(true);
 
@@ -143,7 +143,7 @@ describe("the operator's switch", () => {
     expect(await (await operate("GET", "/read-only")).json()).toMatchObject({ on: false });
   });
 
-  it("needs the admin secret", async () => {
+  it("requires the admin secret", async () => {
     const answer = await visit("/admin/read-only", { method: "PUT", body: '{"on":true}' });
 
     expect(answer.status).toBe(401);

@@ -28,7 +28,7 @@ it("fits into release notes, whatever has changed", () => {
   expect(text).toContain("\n  and 4850 more\n");
 });
 
-it("ends with a whole line where the lines themselves are long", () => {
+it("ends with a complete line if the lines themselves are long", () => {
   const [from, to] = [compared("0.0.1", many("1", "ä".repeat(1000))), compared("0.0.2", many("2", "ä".repeat(1000)))];
 
   const text = releaseNotesText({ applianceId: 1, version: "0.0.2", image: to, since: buildDifference(from, to) });
@@ -37,7 +37,7 @@ it("ends with a whole line where the lines themselves are long", () => {
   expect(text).toMatch(/-> 2\.x86_64\n…\n$/);
 });
 
-it("says so when nothing has changed but files", () => {
+it("says so if only files have changed", () => {
   const one = compared("0.0.1", []);
   const since = buildDifference(one, one);
   expect(releaseNotesText({ applianceId: 1, version: "0.0.2", image: one, since })).toContain("Nothing but the files.");

@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => void vi.restoreAllMocks());
 
-/** The network, as far as this test goes. */
+/** The test's whole network. */
 const mirror = (files: RepositoryFiles, base = url) =>
   vi.spyOn(globalThis, "fetch").mockImplementation((to) => mirrorOf({ [base]: files }).fetchOutside(String(to)));
 
@@ -31,7 +31,7 @@ const listed = async (who: Client, query = "") => {
 };
 
 describe("POST /repositories", () => {
-  it("imports a repository and answers it", async () => {
+  it("imports a repository and returns it", async () => {
     mirror(rpmMd(["perl-Moose-2.2", "perl-DBI-1.6"]));
 
     const { repository } = await readXml(await tux.post("/repositories", { url: `${url}/`, name: "Perl modules" }));
@@ -46,13 +46,13 @@ describe("POST /repositories", () => {
     expect(await readXml(await tux.get(`/repositories/${repository.id}`))).toEqual({ repository });
   });
 
-  it("finds the base system", async () => {
+  it("detects the base system", async () => {
     mirror(rpmMd(["perl-Moose-2.2"], { cpeId: "cpe:/o:kiln:tiny:1.0" }));
     const { repository } = await readXml(await tux.post("/repositories", { url, name: "Perl modules" }));
     expect(repository.base_system).toBe("tiny-1.0");
   });
 
-  it("shows it to whoever imported it alone", async () => {
+  it("shows it only to the account that imported it", async () => {
     mirror(rpmMd(["perl-Moose-2.2"]));
     const { repository } = await readXml(await tux.post("/repositories", { url, name: "Perl modules" }));
     const stranger = await signedIn();
@@ -78,7 +78,7 @@ describe("POST /repositories", () => {
     expect(await listed(tux)).toEqual(before);
   });
 
-  it("refuses the same address twice, however it is written", async () => {
+  it("refuses the same URL twice, however it is spelled", async () => {
     mirror(rpmMd(["perl-Moose-2.2"]));
     await tux.post("/repositories", { url, name: "Perl modules" });
     for (const again of [url, `${url}/`, "HTTP://MIRROR.example.org:80/perl", `${url}/repodata/repomd.xml`]) {
@@ -90,13 +90,13 @@ describe("POST /repositories", () => {
     }
   });
 
-  it("takes in one of several that come at once", async () => {
+  it("accepts one of several simultaneous requests", async () => {
     mirror(rpmMd(["perl-Moose-2.2"]));
     const answers = await Promise.all([1, 2, 3].map((nth) => tux.post("/repositories", { url, name: `Perl ${nth}` })));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400]);
   });
 
-  it("says why it cannot be imported, leaves nothing, and can be tried again", async () => {
+  it("explains why an import failed, and can be retried", async () => {
     mirror({});
     const message = await expectError(await tux.post("/repositories", { url, name: "Perl" }), 400, "download_error");
     expect(message).toMatch(/neither repodata\/repomd.xml nor content/);
@@ -108,7 +108,7 @@ describe("POST /repositories", () => {
 });
 
 describe("GET /repositories", () => {
-  it("shows those of the catalogues to everyone", async () => {
+  it("shows catalogue repositories to everyone", async () => {
     const repositories = await listed(tux);
     expect(repositories).toContainEqual({
       id: String(await tinyRepository("main")),
@@ -119,7 +119,7 @@ describe("GET /repositories", () => {
     });
   });
 
-  it("takes those of one base system, of others, and refuses what is none", async () => {
+  it("filters by base system, and refuses an invalid one", async () => {
     mirror(rpmMd(["perl-Moose-2.2"]));
     await tux.post("/repositories", { url, name: "Perl modules" });
 
@@ -132,7 +132,7 @@ describe("GET /repositories", () => {
     await expectError(await tux.get("/repositories?base_system=cake"), 400, "invalid_base_system");
   });
 
-  it("says what a filter found, in lower case", async () => {
+  it("returns a filter's base system in lower case", async () => {
     mirror(rpmMd(["perl-Moose-2.2", "perl-DBI-1.6", "apache2-2.4"]));
     await tux.post("/repositories", { url, name: "Perl modules" });
 
@@ -168,7 +168,7 @@ const rowOf = async (id: number | string) =>
   (await env.DB.prepare("SELECT * FROM repositories WHERE id = ?").bind(id).first()) ?? {};
 
 describe("a refresh", () => {
-  it("takes the files of the service itself within a minute of their change", async () => {
+  it("picks up the service's own files within a minute of a change", async () => {
     const id = await tinyRepository("main");
     await publish("tiny/main", rpmMd(["fresh-one-1"]));
     await sweepIn(0);
@@ -183,7 +183,7 @@ describe("a refresh", () => {
     expect((await rowOf(id)).import_id).not.toBe(first);
   });
 
-  it("asks a mirror every half hour, keeps what is good, and says what is wrong", async () => {
+  it("runs every half hour, keeps good data, and reports problems", async () => {
     mirror(rpmMd(["perl-Moose-2.2"]));
     const { repository } = await readXml(await tux.post("/repositories", { url, name: "Perl modules" }));
     await vi.waitFor(async () => expect(await turnsOf(repository.id)).toBe(0), patienceMs);
@@ -200,7 +200,7 @@ describe("a refresh", () => {
     expect(await rowOf(repository.id)).toMatchObject({ import_state: "ready", package_count: 1 });
   });
 
-  it("removes parts that no repository shows any more, after an hour", async () => {
+  it("deletes parts without a repository after an hour", async () => {
     const id = await tinyRepository("updates");
     await publish("tiny/updates", rpmMd(["fresh-one-1"]));
     await sweepIn(0);
@@ -215,7 +215,7 @@ describe("a refresh", () => {
     expect(await keys()).toEqual(JSON.parse(String((await rowOf(id)).parts)));
   });
 
-  it("removes rows of packages of an import that was killed", async () => {
+  it("deletes package rows of an import that was killed", async () => {
     await env.DB.batch([
       env.DB.prepare("INSERT INTO imports (id, url, revision, begun_at) VALUES ('killed', 'x', 'y', ?)").bind(
         Date.now(),

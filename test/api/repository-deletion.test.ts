@@ -28,7 +28,7 @@ const stored = () =>
     .first("n");
 
 describe("DELETE /repositories/<id>", () => {
-  it("removes it with its packages, and it can be imported again", async () => {
+  it("deletes it with its packages, and it can be imported again", async () => {
     const id = await imported(tux);
     expect(await readXml(await tux.delete(`/repositories/${id}`))).toHaveProperty("success");
 
@@ -37,7 +37,7 @@ describe("DELETE /repositories/<id>", () => {
     expect(await imported(tux)).not.toBe(id);
   });
 
-  it("leaves what another account has of the same address", async () => {
+  it("keeps another account's repository of the same URL", async () => {
     const other = await signedIn();
     const theirs = await imported(other);
     await tux.delete(`/repositories/${await imported(tux)}`);
@@ -45,7 +45,7 @@ describe("DELETE /repositories/<id>", () => {
     expect((await other.get(`/repositories/${theirs}`)).status).toBe(200);
   });
 
-  it("is refused while an appliance uses it, and says which", async () => {
+  it("is refused while an appliance uses it, and names that", async () => {
     const [id, appliance] = [await imported(tux), await cloned(tux)];
     await tux.post(`/appliances/${appliance}/cmd/add_repository`, { repo_id: id });
     const refusal = await expectError(await tux.delete(`/repositories/${id}`), 400, "unknown_error");
@@ -55,7 +55,7 @@ describe("DELETE /repositories/<id>", () => {
     expect((await tux.delete(`/repositories/${id}`)).status).toBe(200);
   });
 
-  it("is refused for a catalogue's, and a stranger's does not exist", async () => {
+  it("is refused for a catalogue's; another account's is not found", async () => {
     await expectError(await tux.delete(`/repositories/${await tinyRepository("main")}`), 403, "access_denied");
     await expectError(
       await (await signedIn()).delete(`/repositories/${await imported(tux)}`),
@@ -64,7 +64,7 @@ describe("DELETE /repositories/<id>", () => {
     );
   });
 
-  it("is no call of version 1", async () => {
+  it("is not in version 1", async () => {
     await expectError(await tux.on("v1").delete(`/repositories/${await imported(tux)}`), 404, "unknown_error");
   });
 });

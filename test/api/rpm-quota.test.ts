@@ -27,7 +27,7 @@ beforeAll(loadTemplates);
 describe("the disk quota", () => {
   const settings = { ACCOUNT_QUOTA_GB: String(3000 / 2 ** 30) };
 
-  it("counts uploads, and what archives hold", async () => {
+  it("counts uploads, and the contents of archives", async () => {
     const tux = await signedIn();
     const tar = await pair();
     await uploaded(send(tux, form(tar)));
@@ -50,7 +50,7 @@ describe("the disk quota", () => {
     await expectNothingLeft(tux, blobs);
   });
 
-  it("refuses an archive whose packages do not fit beside it", async () => {
+  it("refuses an archive whose packages do not fit in addition", async () => {
     const tux = await signedIn();
     const blobs = await blobCount();
     const tar = await tarOf({ "a.rpm": rpmOf("a", { payload: "p".repeat(1500) }) });
@@ -61,7 +61,7 @@ describe("the disk quota", () => {
     await expectNothingLeft(tux, blobs);
   });
 
-  it("is not exceeded by many uploads at once", async () => {
+  it("is not exceeded by many simultaneous uploads", async () => {
     const tux = await signedIn();
     const answers = await Promise.all(
       ["a", "b", "c", "d", "e"].map((name) =>
@@ -73,7 +73,7 @@ describe("the disk quota", () => {
     expect(await listed(tux)).toHaveLength(2);
   });
 
-  it("lets new content take the place of old", async () => {
+  it("lets new content replace old content", async () => {
     const tux = await signedIn();
     const rpm = await uploaded(send(tux, form(rpmOf("a", { payload: "p".repeat(1800) })), { settings }));
     const path = `/rpms/${rpm.id}`;

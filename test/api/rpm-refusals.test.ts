@@ -20,7 +20,7 @@ import { expectError } from "../support/xml.ts";
 beforeAll(loadTemplates);
 
 describe("POST /rpms", () => {
-  it("refuses without base_system, and without a file", async () => {
+  it("requires base_system and a file", async () => {
     const tux = await signedIn();
     const blobs = await blobCount();
     await expectError(await send(tux, form(rpmOf("a")), { path: "/rpms" }), 400, "missing_parameter");
@@ -30,7 +30,7 @@ describe("POST /rpms", () => {
     await expectNothingLeft(tux, blobs);
   });
 
-  it("refuses a base system that there is not, in the query and in the form", async () => {
+  it("refuses an unknown base system in the query or the form", async () => {
     const tux = await signedIn();
     const blobs = await blobCount();
     await expectError(
@@ -51,25 +51,25 @@ describe("POST /rpms", () => {
     ["four bytes of an RPM", () => whole.slice(0, 4)],
     ["an RPM cut off in its header", () => whole.slice(0, 150)],
     ["an RPM cut off in its payload", () => whole.slice(0, -1)],
-    ["an RPM with bytes behind its end", () => Uint8Array.from([...whole, 0])],
-    ["an RPM whose name leads out", () => rpmOf("../../evil")],
+    ["an RPM with bytes after its end", () => Uint8Array.from([...whole, 0])],
+    ["an RPM whose name leaves the folder", () => rpmOf("../../evil")],
     ["a source package", () => sourceRpmOf("a")],
-    ["a gzip file that is no tarball", () => Uint8Array.from(gzipSync("no tarball"))],
+    ["a gzip file that is not a tarball", () => Uint8Array.from(gzipSync("no tarball"))],
     ["a tarball without RPMs", () => tarOf({ README: new Uint8Array(3) })],
     ["a tarball of source packages only", () => tarOf({ "a.src.rpm": sourceRpmOf("a") })],
-    ["a tarball in which one RPM is none", () => tarOf({ "a.rpm": rpmOf("a"), "b.rpm": new Uint8Array(600) })],
-    ["a tarball with a path that leads out", () => tarOf({ "a.rpm": rpmOf("a"), "../b.rpm": rpmOf("b") })],
+    ["a tarball with an invalid RPM", () => tarOf({ "a.rpm": rpmOf("a"), "b.rpm": new Uint8Array(600) })],
+    ["a tarball with a path that leaves it", () => tarOf({ "a.rpm": rpmOf("a"), "../b.rpm": rpmOf("b") })],
     ["a tarball cut off", async () => (await pair()).slice(0, 1700)],
     ["an xz tarball cut off", () => decoded(innerXz).slice(0, 200)],
     ["a gzip bomb", () => Uint8Array.from(gzipSync(new Uint8Array(32 << 20)))],
-  ])("refuses %s and keeps nothing of it", async (_, file) => {
+  ])("refuses %s and stores nothing of it", async (_, file) => {
     const tux = await signedIn();
     const blobs = await blobCount();
     await expectError(await send(tux, form(await file())), 400, "invalid_file");
     await expectNothingLeft(tux, blobs);
   });
 
-  it("refuses a form that is cut off, in the file or behind it", async () => {
+  it("refuses a form that is cut off, inside or after the file", async () => {
     const tux = await signedIn();
     const blobs = await blobCount();
     const request = new Request("https://kiln.test", {
@@ -93,7 +93,7 @@ describe("POST /rpms", () => {
     await expectNothingLeft(tux, blobs);
   });
 
-  it("names its limit to a file that is larger, announced or not", async () => {
+  it("names its limit for a file that is too large", async () => {
     const tux = await signedIn();
     const blobs = await blobCount();
     const settings = { MAX_UPLOAD_MB: "1" };

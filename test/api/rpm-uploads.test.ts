@@ -20,7 +20,7 @@ import {
 beforeAll(loadTemplates);
 
 describe("POST /rpms", () => {
-  it("adds an RPM and answers what it is", async () => {
+  it("adds an RPM and returns its metadata", async () => {
     const tux = await signedIn();
     const file = rpmOf("counterd");
 
@@ -41,19 +41,19 @@ describe("POST /rpms", () => {
     ["before the file", { before: { base_system: base } }],
     ["after the file", { after: { base_system: base } }],
     ["after the file, and empty in the query", { after: { base_system: base }, path: "/rpms?base_system=" }],
-  ])("takes base_system as a field %s", async (_, { path = "/rpms", ...fields }) => {
+  ])("accepts base_system as a field %s", async (_, { path = "/rpms", ...fields }) => {
     const tux = await signedIn();
     expect((await uploaded(send(tux, form(rpmOf("a"), fields), { path }))).base_system).toBe(base);
   });
 
-  it("takes the file as the body itself, whatever its Content-Type says", async () => {
+  it("accepts the file as a raw body, with any Content-Type", async () => {
     const tux = await signedIn();
     const headers = { "content-type": "application/x-www-form-urlencoded" };
     const rpm = await uploaded(send(tux, rpmOf("raw"), { headers }));
     expect(rpm.filename).toBe("raw-1.0-1.noarch.rpm");
   });
 
-  it("streams a large RPM through, in parts", { timeout: 30_000 }, async () => {
+  it("streams a large RPM, in parts", { timeout: 30_000 }, async () => {
     const tux = await signedIn();
     const file = rpmOf("large", { payload: "p".repeat(20 * 2 ** 20) });
     const rpm = await uploaded(send(tux, form(file)));
@@ -67,7 +67,7 @@ describe("POST /rpms", () => {
     ["a.tar.gz", gzipSync],
     ["a.tgz", gzipSync],
     ["a.tar.zst", zstdCompressSync],
-  ])("takes a tarball of RPMs: %s", async (name, compress) => {
+  ])("accepts a tarball of RPMs: %s", async (name, compress) => {
     const tux = await signedIn();
     const rpm = await uploaded(send(tux, form(Uint8Array.from(compress(await pair())), { name })));
     expect(rpm).toMatchObject({ filename: name, archive: "true" });
@@ -77,20 +77,20 @@ describe("POST /rpms", () => {
   it.each([
     ["a.tar.xz", innerXz],
     ["a.tar.bz2", innerBzip2],
-  ])("takes a tarball of RPMs: %s", async (name, base64) => {
+  ])("accepts a tarball of RPMs: %s", async (name, base64) => {
     const tux = await signedIn();
     const rpm = await uploaded(send(tux, form(decoded(base64), { name })));
     expect(rpm).toMatchObject({ filename: name, archive: "true" });
     expect(await listed(tux)).toEqual(["inner-0:1.0-1.noarch"]);
   });
 
-  it("passes over source packages in a tarball", async () => {
+  it("skips source packages in a tarball", async () => {
     const tux = await signedIn();
     await uploaded(send(tux, form(await tarOf({ "s.src.rpm": sourceRpmOf("s"), "b.rpm": rpmOf("b") }))));
     expect(await listed(tux)).toEqual(["b-0:1.0-1.noarch"]);
   });
 
-  it("lets the same package, built again, take the earlier one's place and id", async () => {
+  it("replaces an earlier build of the same package, under its id", async () => {
     const tux = await signedIn();
     const first = await uploaded(send(tux, form(rpmOf("a", { payload: "old" }))));
     const blobs = await blobCount();
@@ -101,7 +101,7 @@ describe("POST /rpms", () => {
     expect(await blobCount()).toBe(blobs);
   });
 
-  it("keeps versions and architectures of a package apart", async () => {
+  it("keeps versions and architectures of a package separate", async () => {
     const tux = await signedIn();
     for (const facts of [{ version: "1" }, { version: "2" }, { arch: "x86_64" }]) {
       await uploaded(send(tux, form(rpmOf("a", facts))));
@@ -109,7 +109,7 @@ describe("POST /rpms", () => {
     expect(await listed(tux)).toHaveLength(3);
   });
 
-  it("takes nothing of a file name but its last segment", async () => {
+  it("uses only the last segment of a file name", async () => {
     const tux = await signedIn();
     const names: Record<string, string> = {
       "../../etc/passwd": "passwd",

@@ -8,7 +8,7 @@ import { expectError, readXml } from "../support/xml.ts";
 beforeAll(loadTemplates);
 
 describe("GET /rpms", () => {
-  it("lists the account's uploads of a base system, and names that on the list only", async () => {
+  it("lists the account's uploads of a base system, named only there", async () => {
     const tux = await signedIn();
     const rpm = await uploaded(send(tux, form(rpmOf("a"))));
     const { base_system: _, ...entry } = rpm;
@@ -16,7 +16,7 @@ describe("GET /rpms", () => {
     expect(document.rpms).toEqual({ "@type": "array", "@base_system": base, rpm: entry });
   });
 
-  it("is an empty list for who has uploaded nothing, in both versions", async () => {
+  it("is an empty list without uploads, in both versions", async () => {
     const tux = await signedIn();
     for (const client of [tux, tux.on("v1")]) {
       const document = await readXml(await client.get(`/rpms?base_system=${base}`));
@@ -30,7 +30,7 @@ describe("GET /rpms", () => {
     expect((await readXml(await rhea.get(`/rpms?base_system=${base}`))).rpms.rpm).toBeUndefined();
   });
 
-  it("wants a base system that there is", async () => {
+  it("requires an existing base system", async () => {
     const tux = await signedIn();
     await expectError(await tux.get("/rpms"), 400, "missing_parameter");
     await expectError(await tux.get("/rpms?base_system=11.2"), 400, "invalid_base_system");
@@ -38,7 +38,7 @@ describe("GET /rpms", () => {
 });
 
 describe("one upload", () => {
-  it("is shown, and given back byte by byte", async () => {
+  it("is shown and returned byte for byte", async () => {
     const tux = await signedIn();
     const file = rpmOf("a");
     const rpm = await uploaded(send(tux, form(file, { name: "a.rpm" })));
@@ -51,7 +51,7 @@ describe("one upload", () => {
     expect(new Uint8Array(await part.arrayBuffer())).toEqual(file.slice(0, 4));
   });
 
-  it("gets new content under its id", async () => {
+  it("can get new content under its id", async () => {
     const tux = await signedIn();
     const { id } = await uploaded(send(tux, form(rpmOf("a"))));
     const blobs = await blobCount();
@@ -63,7 +63,7 @@ describe("one upload", () => {
     expect(await blobCount()).toBe(blobs);
   });
 
-  it("may become the package of another upload, which gives way", async () => {
+  it("can become the package of another upload, which it replaces", async () => {
     const tux = await signedIn();
     const { id } = await uploaded(send(tux, form(rpmOf("a"))));
     const other = await uploaded(send(tux, form(rpmOf("b"))));
@@ -72,7 +72,7 @@ describe("one upload", () => {
     await expectError(await tux.get(`/rpms/${other.id}`), 404, "invalid_rpm_id");
   });
 
-  it("stays as it is when its new content is refused", async () => {
+  it("is unchanged if its new content is refused", async () => {
     const tux = await signedIn();
     const rpm = await uploaded(send(tux, form(rpmOf("a"))));
     const path = `/rpms/${rpm.id}`;
@@ -83,7 +83,7 @@ describe("one upload", () => {
     expect(await blobCount()).toBe(blobs);
   });
 
-  it("is gone when deleted, with everything of it", async () => {
+  it("is deleted completely", async () => {
     const tux = await signedIn();
     const blobs = await blobCount();
     const { id } = await uploaded(send(tux, form(await pair())));
@@ -94,7 +94,7 @@ describe("one upload", () => {
     await expectNothingLeft(tux, blobs);
   });
 
-  it.each(["GET", "PUT", "DELETE", "data"])("of somebody else does not exist: %s", async (call) => {
+  it.each(["GET", "PUT", "DELETE", "data"])("of another account is not found: %s", async (call) => {
     const [tux, rhea] = [await signedIn(), await signedIn()];
     const { id } = await uploaded(send(tux, form(rpmOf("a"))));
     for (const wrong of [id, "0", "x", "999999"]) {

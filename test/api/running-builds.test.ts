@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 
 describe("GET running_builds", () => {
-  it("lists the appliance's builds that are not over", async () => {
+  it("lists the appliance's builds that have not ended", async () => {
     const { applianceId } = await createBuild(tux);
     const running = await startBuild(tux, applianceId);
 
@@ -26,7 +26,7 @@ describe("GET running_builds", () => {
     expect(list.running_build).toMatchObject({ id: String(running), state: "queued" });
   });
 
-  it("is an empty list where nothing runs, for a template too", async () => {
+  it("is an empty list without running builds, also for a template", async () => {
     const applianceId = await createAppliance(tux);
 
     for (const id of [applianceId, 1]) {
@@ -35,7 +35,7 @@ describe("GET running_builds", () => {
     }
   });
 
-  it("refuses no appliance, an unknown one and a stranger's", async () => {
+  it("refuses a missing, unknown or foreign appliance", async () => {
     const theirs = await createAppliance(await signedIn());
 
     await expectError(await tux.get("/running_builds"), 400, "missing_appliance_id");
@@ -46,7 +46,7 @@ describe("GET running_builds", () => {
 });
 
 describe("GET running_builds/:id", () => {
-  it("keeps answering after the end, with the finished build's id", async () => {
+  it("still answers after the end, with the finished build's id", async () => {
     const { buildId } = await createBuild(tux);
 
     expect(await seenRunning(tux, buildId)).toMatchObject({
@@ -58,7 +58,7 @@ describe("GET running_builds/:id", () => {
     });
   });
 
-  it("says why a build failed", async () => {
+  it("explains why a build failed", async () => {
     const buildId = await startBuild(tux, await createAppliance(tux));
     const reason = "Problem: nothing provides libfoo needed by hello-1.0";
 
@@ -67,7 +67,7 @@ describe("GET running_builds/:id", () => {
     expect(await seenRunning(tux, buildId)).toMatchObject({ state: "failed", message: reason });
   });
 
-  it("does not know a stranger's build, nor nonsense", async () => {
+  it("answers with an error for another account's or invalid id", async () => {
     const stranger = await signedIn();
     const theirs = await startBuild(stranger, await createAppliance(stranger));
 
@@ -79,7 +79,7 @@ describe("GET running_builds/:id", () => {
 });
 
 describe("DELETE running_builds/:id", () => {
-  it("cancels a build, twice is fine", async () => {
+  it("cancels a build, and succeeds a second time", async () => {
     const buildId = await startBuild(tux, await createAppliance(tux));
 
     for (let time = 0; time < 2; time += 1) {
@@ -99,7 +99,7 @@ describe("DELETE running_builds/:id", () => {
     expect(await findAnyBuild(db, buildId)).toMatchObject({ status: "finished" });
   });
 
-  it("does not know a stranger's build", async () => {
+  it("answers with an error for another account's build", async () => {
     const stranger = await signedIn();
     const theirs = await startBuild(stranger, await createAppliance(stranger));
 

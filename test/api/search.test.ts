@@ -50,14 +50,14 @@ async function found(query: string, who = tux, appliance = id): Promise<string[]
 }
 
 describe("GET /appliances/<id>/software/search", () => {
-  it("leaves out what the appliance's architecture cannot install", async () => {
+  it("omits packages for other architectures", async () => {
     const i586 = await createAppliance(tux, { arch: "i686" });
 
     expect(await found("q=archer")).toEqual(["archer-old", "archer-wide"]);
     expect(await found("q=archer", tux, Number(i586))).toEqual(["archer-old"]);
   });
 
-  it("shows packages by repository, as installed software is shown", async () => {
+  it("shows packages by repository, in the form of installed software", async () => {
     const { software_map: map } = await readXml(await tux.get(`/appliances/${id}/software/search?q=qtcreator`));
     expect(map.repository).toEqual({
       "@base_url": "https://kiln.test/repositories/tiny/main",
@@ -99,13 +99,13 @@ describe("GET /appliances/<id>/software/search", () => {
     expect(await found(`q=${q}`)).toEqual(names);
   });
 
-  it("looks at summaries and descriptions when told to", async () => {
+  it("searches summaries and descriptions on request", async () => {
     expect(await found("q=summary+of+qt&all_fields=True")).toEqual(["qt", "qtcreator"]);
     expect(await found("q=what+libqt4+DOES&all_fields=1")).toEqual(["libqt4"]);
     expect(await found("q=what+libqt4+does&all_fields=0")).toEqual([]);
   });
 
-  it("looks at all repositories that the account may see when told to", async () => {
+  it("searches all visible repositories on request", async () => {
     const url = "http://mirror.example.org/own";
     const row = {
       accountId: tux.accountId,
@@ -123,12 +123,12 @@ describe("GET /appliances/<id>/software/search", () => {
     expect(await found("q=libqt&all_repos=true", await signedIn(), 1)).toEqual(["libqt4"]);
   });
 
-  it("answers an empty map where nothing fits", async () => {
+  it("returns an empty map if nothing matches", async () => {
     const answer = await tux.get(`/appliances/${id}/software/search?q=nothing-has-this-name`);
     expect((await answer.text()).trim()).toBe(`<software_map type="array" appliance_id="${id}">\n</software_map>`);
   });
 
-  it("refuses a search for nothing, nonsense, and a stranger's appliance", async () => {
+  it("refuses an empty or invalid search, and another account's appliance", async () => {
     const path = `/appliances/${id}/software/search`;
     await expectError(await tux.get(path), 400, "missing_parameter");
     await expectError(await tux.get(`${path}?q=`), 400, "missing_parameter");

@@ -20,8 +20,8 @@ const share = (username = rhea.username) => tux.post(`/appliances/${id}/sharing/
 const readersIn = async (answer: Response) => (await readXml(answer)).appliance.read_users;
 const readers = async () => await readersIn(await tux.get(`/appliances/${id}/sharing`));
 
-describe("the list of readers", () => {
-  it("is empty at first, in the long form", async () => {
+describe("the readers of an appliance", () => {
+  it("are an empty list at first, in the long form", async () => {
     const answer = await tux.get(`/appliances/${id}/sharing`);
 
     expect(await answer.text()).toBe(
@@ -29,7 +29,7 @@ describe("the list of readers", () => {
     );
   });
 
-  it("is what all three calls answer, with its count", async () => {
+  it("are returned by all three calls, with their count", async () => {
     const odo = await signedIn();
 
     expect(await readersIn(await share())).toEqual({ "@count": "1", username: rhea.username });
@@ -40,7 +40,7 @@ describe("the list of readers", () => {
     expect(await readersIn(left)).toEqual({ "@count": "1", username: odo.username });
   });
 
-  it("does not change when somebody is added twice, also at once, or taken away who is not in it", async () => {
+  it("do not change when added twice or removed without being there", async () => {
     await Promise.all([share(), share(), share()]);
     expect(await readersIn(await share())).toEqual({ "@count": "1", username: rhea.username });
 
@@ -50,14 +50,14 @@ describe("the list of readers", () => {
     expect([answer.status, await readersIn(answer)]).toEqual([200, { "@count": "1", username: rhea.username }]);
   });
 
-  it("never has the owner in it", async () => {
+  it("never include the owner", async () => {
     expect(await readersIn(await share(tux.username))).toEqual({ "@count": "0" });
   });
 
   it.each([
     ["odo + %s", (name: string) => name.split(" ").map(encodeURIComponent).join("+")],
     ["quark %s/100%", encodeURIComponent],
-  ])("knows the name %s however it is written in the path", async (pattern, written) => {
+  ])("can be named %s in any encoding", async (pattern, written) => {
     const username = pattern.replace("%s", crypto.randomUUID());
     await createAccount(openDatabase(env.DB), env, { username, email: "odo@example.org", password: "correct horse" });
 
@@ -67,13 +67,13 @@ describe("the list of readers", () => {
     });
   });
 
-  it.each(["nobody-here", "%ff", "%25", "a%00b"])("refuses %s, who has no account", async (name) => {
+  it.each(["nobody-here", "%ff", "%25", "a%00b"])("cannot include %s, which is not an account", async (name) => {
     await expectError(await tux.post(`/appliances/${id}/sharing/${name}`), 400, "invalid_username");
     await expectError(await tux.delete(`/appliances/${id}/sharing/${name}`), 400, "invalid_username");
     expect(await readers()).toEqual({ "@count": "0" });
   });
 
-  it("is its owner's alone to see and to change", async () => {
+  it("can be seen and changed only by the owner", async () => {
     await share();
     const path = `/appliances/${id}/sharing`;
     await expectError(await rhea.get(path), 403, "access_denied");
@@ -86,12 +86,12 @@ describe("the list of readers", () => {
     expect(await readers()).toEqual({ "@count": "1", username: rhea.username });
   });
 
-  it("of a template is empty, and stays so", async () => {
+  it("are always none for a template", async () => {
     expect(await readersIn(await rhea.get("/appliances/1/sharing"))).toEqual({ "@count": "0" });
     await expectError(await rhea.post(`/appliances/1/sharing/${tux.username}`), 403, "access_denied");
   });
 
-  it("goes with the appliance", async () => {
+  it("are deleted with the appliance", async () => {
     await share();
     await tux.delete(`/appliances/${id}`);
 
@@ -99,7 +99,7 @@ describe("the list of readers", () => {
   });
 });
 
-describe("who reads a shared appliance", () => {
+describe("a reader of a shared appliance", () => {
   let buildId: number;
   let running: number;
   beforeAll(async () => {
@@ -134,7 +134,7 @@ describe("who reads a shared appliance", () => {
     expect(builds.build.id).toBe(String(buildId));
   });
 
-  it("sees no password of its owner, and not the appliance in the own list", async () => {
+  it("does not see passwords, or the appliance in its own list", async () => {
     await configure(
       tux,
       id,
@@ -147,7 +147,7 @@ describe("who reads a shared appliance", () => {
     expect((await readXml(await rhea.get("/appliances"))).appliances).toEqual({ "@type": "array" });
   });
 
-  it("can change nothing", async () => {
+  it("cannot change anything", async () => {
     const calls = [
       rhea.delete(`/appliances/${id}`),
       rhea.put(`/appliances/${id}/configuration`, "<configuration><name>Mine</name></configuration>"),
@@ -163,7 +163,7 @@ describe("who reads a shared appliance", () => {
     expect((await tux.get(`/builds/${buildId}`)).status).toBe(200);
   });
 
-  it("can clone it, with passwords that are not its owner's", async () => {
+  it("can clone it, with other passwords than its owner's", async () => {
     await configure(
       tux,
       id,
@@ -177,7 +177,7 @@ describe("who reads a shared appliance", () => {
     expect(configuration.users.user).toMatchObject({ name: "root", password: "linux" });
   });
 
-  it("is a stranger again when the owner says so", async () => {
+  it("loses access when the owner removes it", async () => {
     await tux.delete(`/appliances/${id}/sharing/${rhea.username}`);
 
     await expectError(await rhea.get(`/appliances/${id}`), 404, "invalid_appliance_id");

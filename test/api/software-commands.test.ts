@@ -8,7 +8,7 @@ import { expectError, readXml } from "../support/xml.ts";
 beforeAll(loadTemplates);
 
 describe("cmd/add_package", () => {
-  it("changes the selection once and is equal the second time", async () => {
+  it("changes the selection once, and reports `equal` the second time", async () => {
     const tux = await signedIn();
     const id = await cloned(tux);
 
@@ -19,7 +19,7 @@ describe("cmd/add_package", () => {
     expect(second).toEqual({ state: "equal", packages_added: "0", packages_removed: "0" });
   });
 
-  it("counts what comes along, what is there already, and what another version replaces", async () => {
+  it("counts added, existing and replaced packages", async () => {
     const tux = await signedIn();
     const id = await cloned(tux);
     const add = async (params: Record<string, string | number>) =>
@@ -27,7 +27,7 @@ describe("cmd/add_package", () => {
 
     expect(await add({ name: "hello" })).toEqual({ state: "changed", packages_added: "2", packages_removed: "0" });
     expect(await add({ name: "bash" })).toEqual({ state: "changed", packages_added: "0", packages_removed: "0" });
-    // libgreet 1.1 satisfies the old hello too.
+    // libgreet 1.1 also satisfies the old hello.
     expect(await add({ name: "hello", version: "1.0-1" })).toEqual({
       state: "changed",
       packages_added: "1",
@@ -44,7 +44,7 @@ describe("cmd/add_package", () => {
     ["is in no repository", { name: "no-such-package" }],
     ["needs what nothing provides", { name: "broken-dep" }],
     ["has no such version", { name: "hello", version: "9.9" }],
-  ])("is broken, though done, when a package %s; and removing it mends that", async (_what, params) => {
+  ])("adds and reports broken if a package %s; removing fixes it", async (_what, params) => {
     const tux = await signedIn();
     const id = await cloned(tux);
 
@@ -57,7 +57,7 @@ describe("cmd/add_package", () => {
     expect(mended).toEqual({ state: "changed", packages_added: "0", packages_removed: "0" });
   });
 
-  it("counts a package once when two clients add it at the same time", async () => {
+  it("counts a package once if two clients add it simultaneously", async () => {
     const tux = await signedIn();
     const id = await cloned(tux);
 
@@ -102,7 +102,7 @@ describe("cmd/add_package", () => {
     expect(software.package).toBeUndefined();
   });
 
-  it("refuses templates, strangers' appliances and a GET", async () => {
+  it("refuses templates, other accounts' appliances and GET", async () => {
     const tux = await signedIn();
     const strangers = await cloned(await signedIn());
 
@@ -117,7 +117,7 @@ describe("cmd/add_package", () => {
 });
 
 describe("cmd/remove_package, cmd/add_pattern, cmd/remove_pattern", () => {
-  it("remove what was added, by POST and by one client's DELETE", async () => {
+  it("remove what was added, by POST and by DELETE", async () => {
     const tux = await signedIn();
     const id = await cloned(tux);
     await tux.post(`/appliances/${id}/cmd/add_package`, { name: "hello" });
@@ -132,7 +132,7 @@ describe("cmd/remove_package, cmd/add_pattern, cmd/remove_pattern", () => {
     expect(again.state).toBe("equal");
   });
 
-  it("do not mix up a package and a pattern of the same name", async () => {
+  it("distinguish a package from a pattern of the same name", async () => {
     const tux = await signedIn();
     const id = await cloned(tux);
 
@@ -144,7 +144,7 @@ describe("cmd/remove_package, cmd/add_pattern, cmd/remove_pattern", () => {
 });
 
 describe("cmd/ban_package, cmd/unban_package", () => {
-  it("keep a package out, even one that others need, and let it in again", async () => {
+  it("keep a package out, even if others require it, and readmit it", async () => {
     const tux = await signedIn();
     const id = await cloned(tux);
     await tux.post(`/appliances/${id}/cmd/add_package`, { name: "hello" });
@@ -160,7 +160,7 @@ describe("cmd/ban_package, cmd/unban_package", () => {
     ]);
   });
 
-  it("are not shown in the selection, and refuse what is no name", async () => {
+  it("do not appear in the selection, and refuse invalid names", async () => {
     const tux = await signedIn();
     const id = await cloned(tux);
     await tux.post(`/appliances/${id}/cmd/ban_package`, { name: "hello-docs" });

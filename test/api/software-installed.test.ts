@@ -9,7 +9,7 @@ import { expectError, readXml } from "../support/xml.ts";
 beforeAll(loadTemplates);
 
 describe("GET software/installed", () => {
-  it("shows what the next build will hold, by repository, with checksums and patterns", async () => {
+  it("shows the next build's packages by repository, with checksums and patterns", async () => {
     const tux = await signedIn();
     const id = await cloned(tux);
     await tux.post(`/appliances/${id}/cmd/add_package`, { name: "hello" });
@@ -37,7 +37,7 @@ describe("GET software/installed", () => {
     });
   });
 
-  it("shows nothing while the software does not resolve", async () => {
+  it("shows nothing while the software cannot be resolved", async () => {
     const tux = await signedIn();
     const id = await cloned(tux);
     await tux.post(`/appliances/${id}/cmd/add_package`, { name: "no-such-package" });
@@ -47,7 +47,7 @@ describe("GET software/installed", () => {
     expect(await answer.text()).toBe(`<software_map type="array" appliance_id="${id}">\n</software_map>\n`);
   });
 
-  it("shows what rpm reported in a build, whatever the appliance has become since", async () => {
+  it("shows what rpm reported in a build, despite later changes", async () => {
     const tux = await signedIn();
     const installed = [
       { name: "busybox", version: "1.35.0", release: "1", arch: "x86_64" },
@@ -76,7 +76,7 @@ describe("GET software/installed", () => {
     });
   });
 
-  it("knows no other build, and no image of one that has not finished", async () => {
+  it("refuses unknown and unfinished builds", async () => {
     const tux = await signedIn();
     const { applianceId, buildId } = await createBuild(tux);
     const other = await cloned(tux);

@@ -10,7 +10,7 @@ beforeAll(loadTemplates);
 const put = (tux: Client, id: string, body: string) => tux.put(`/appliances/${id}/software`, body);
 
 describe("PUT software", () => {
-  it("replaces packages and patterns, and answers the new selection", async () => {
+  it("replaces packages and patterns, and returns the new selection", async () => {
     const tux = await signedIn();
     const id = await cloned(tux);
     await tux.post(`/appliances/${id}/cmd/add_package`, { name: "webdemo" });
@@ -45,7 +45,7 @@ describe("PUT software", () => {
     expect(unbanned.state).toBe("changed");
   });
 
-  it("keeps the pin to a repository, which no client sees in the list that it sends back", async () => {
+  it("keeps a pin to a repository, which clients do not see", async () => {
     const tux = await signedIn();
     const id = await cloned(tux);
     const pin = { name: "hello", repository_id: await tinyRepository("main") };
@@ -56,7 +56,7 @@ describe("PUT software", () => {
     expect((await change(await tux.post(`/appliances/${id}/cmd/add_package`, pin))).state).toBe("equal");
   });
 
-  it("takes thousands of packages", async () => {
+  it("accepts thousands of packages", async () => {
     const tux = await signedIn();
     const id = await cloned(tux);
     const names = Array.from({ length: 3000 }, (_, index) => `package-${index}`);
@@ -70,14 +70,14 @@ describe("PUT software", () => {
 
   it.each([
     ["an empty body", "", "invalid_xml"],
-    ["what is no XML", "<software><package>", "invalid_xml"],
+    ["invalid XML", "<software><package>", "invalid_xml"],
     ["another root", "<appliance/>", "invalid_node"],
     ["an unknown element", "<software><package>a</package><rpm>b</rpm></software>", "invalid_node"],
     ["an element in a package", "<software><package><name>a</name></package></software>", "invalid_node"],
     ["a package without a name", "<software><package>a</package><package/></software>", "invalid_value"],
     ["a name that zypper would read as something else", "<software><package>-a</package></software>", "invalid_value"],
-    ["a version that is none", '<software><package version="1 0">a</package></software>', "invalid_value"],
-    ["bytes that are no text", "<software><package>\ud800</package></software>", "invalid_xml"],
+    ["an invalid version", '<software><package version="1 0">a</package></software>', "invalid_value"],
+    ["invalid UTF-8", "<software><package>\ud800</package></software>", "invalid_xml"],
   ])("refuses %s and changes nothing", async (_what, body, code) => {
     const tux = await signedIn();
     const id = await cloned(tux);
@@ -89,7 +89,7 @@ describe("PUT software", () => {
     expect(await readXml(await tux.get(`/appliances/${id}/software`))).toEqual(before);
   });
 
-  it("refuses a template and a stranger's appliance", async () => {
+  it("refuses a template and another account's appliance", async () => {
     const tux = await signedIn();
     const strangers = await cloned(await signedIn());
 

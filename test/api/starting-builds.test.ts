@@ -12,7 +12,7 @@ beforeEach(async () => {
   tux = await signedIn();
 });
 
-/** Keeps a failing answer's reason in sight. */
+/** Fails with the answer's own reason. */
 const idOf = async (answer: Response): Promise<number> => {
   const document = await readXml(answer);
   expect(document).toHaveProperty("build.id");
@@ -37,7 +37,7 @@ describe("POST running_builds", () => {
     });
   });
 
-  it("takes its parameters from a form body, and an empty one as absent", async () => {
+  it("accepts parameters in a form body, and ignores empty ones", async () => {
     const applianceId = await createAppliance(tux);
     const authorization = `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}`;
 
@@ -53,7 +53,7 @@ describe("POST running_builds", () => {
   it.each([
     ["no appliance", {}, 400, "missing_appliance_id"],
     ["appliance 0", { appliance_id: "0" }, 400, "invalid_appliance_id"],
-    ["nonsense", { appliance_id: "<built-in function id>" }, 400, "invalid_appliance_id"],
+    ["an invalid id", { appliance_id: "<built-in function id>" }, 400, "invalid_appliance_id"],
     ["an unknown appliance", { appliance_id: "999999" }, 400, "invalid_appliance_id"],
   ])("refuses %s", async (_what, params, status, code) => {
     await expectError(await tux.post("/running_builds", params), status, code);
@@ -62,7 +62,7 @@ describe("POST running_builds", () => {
   it.each([
     ["a version it never had", { version: "7.7.7" }, "invalid_version"],
     ["an unknown type", { image_type: "floppy" }, "invalid_image_type"],
-    ["force=perhaps", { force: "perhaps" }, "invalid_value"],
+    ["an invalid value for force", { force: "perhaps" }, "invalid_value"],
   ])("refuses %s", async (_what, params, code) => {
     const applianceId = await createAppliance(tux);
 
@@ -71,7 +71,7 @@ describe("POST running_builds", () => {
     expect(await listedBuilds(tux, applianceId)).toEqual([]);
   });
 
-  it("does not know v2's image types on v1", async () => {
+  it("does not accept v2's image types on v1", async () => {
     const applianceId = await createAppliance(tux);
 
     const answer = await tux.on("v1").post("/running_builds", { appliance_id: applianceId, image_type: "oemiso" });
@@ -79,7 +79,7 @@ describe("POST running_builds", () => {
     expect(await expectError(answer, 400, "invalid_image_type")).toBe("Pick one of xen, oem, vmx, iso.");
   });
 
-  it("refuses at once what no builder makes, and says what is missing", async () => {
+  it("refuses unsupported types immediately, with the missing program", async () => {
     const agent = await fakeAgent();
     await agent.hello({ arches: ["x86_64", "i586"], imageTypes: ["oem", "iso"], lacking: { ec2: "sfdisk" } });
     const applianceId = await createAppliance(tux);
@@ -94,14 +94,14 @@ describe("POST running_builds", () => {
     expect(await listedBuilds(tux, applianceId)).toEqual([]);
   });
 
-  it("refuses a stranger's appliance and a template", async () => {
+  it("refuses another account's appliance and a template", async () => {
     const theirs = await createAppliance(await signedIn());
 
     await expectError(await askForBuild(tux, theirs), 400, "invalid_appliance_id");
     await expectError(await askForBuild(tux, 1), 403, "access_denied");
   });
 
-  it("refuses who is not signed in", async () => {
+  it("requires credentials", async () => {
     await expectError(
       await visit("/api/v2/user/running_builds?appliance_id=1", { method: "POST" }),
       401,
@@ -119,7 +119,7 @@ describe("POST running_builds", () => {
     expect([status.issues.issue].flat()[0].text).toBe(message);
   });
 
-  it("leaves exactly one running when two forced starts come at once", async () => {
+  it("leaves one of two simultaneous forced builds running", async () => {
     const applianceId = await createAppliance(tux);
 
     await Promise.all([askForBuild(tux, applianceId, { force: "1" }), askForBuild(tux, applianceId, { force: "1" })]);
@@ -128,7 +128,7 @@ describe("POST running_builds", () => {
     expect([running.running_build].flat()).toHaveLength(1);
   });
 
-  it("lets exactly one of two starts at once win", async () => {
+  it("accepts one of two simultaneous starts", async () => {
     const applianceId = await createAppliance(tux);
 
     const answers = await Promise.all([askForBuild(tux, applianceId), askForBuild(tux, applianceId)]);
@@ -138,7 +138,7 @@ describe("POST running_builds", () => {
     await expectError(refused ?? new Response(), 400, "image_already_exists");
   });
 
-  it("refuses what is already built, until it is forced", async () => {
+  it("refuses a version that is already built, unless forced", async () => {
     const { applianceId } = await createBuild(tux);
 
     const message = await expectError(
@@ -151,7 +151,7 @@ describe("POST running_builds", () => {
     expect(await idOf(await askForBuild(tux, applianceId, { version: "0.0.1", force: "true" }))).toBeGreaterThan(0);
   });
 
-  it("refuses another type of a version whose first build is not finished, with and without multi", async () => {
+  it("refuses another type before the version's first build has finished", async () => {
     const applianceId = await createAppliance(tux);
     await startBuild(tux, applianceId);
 
@@ -163,7 +163,7 @@ describe("POST running_builds", () => {
     );
   });
 
-  it("builds another type of the version that was built last with multi=true", async () => {
+  it("builds another type of the last built version with multi=true", async () => {
     const { applianceId } = await createBuild(tux);
 
     const { build } = await readXml(await askForBuild(tux, applianceId, { image_type: "iso", multi: "true" }));
@@ -198,7 +198,7 @@ describe("POST running_builds", () => {
     await expectError(answer, 400, "no_build_slots");
   });
 
-  it("starts all the same when its object cannot be told", async () => {
+  it("starts even if its object cannot be told", async () => {
     const applianceId = await createAppliance(tux);
     const complaint = vi.spyOn(console, "error").mockImplementation(() => {});
     vi.spyOn(env.BUILDS, "getByName").mockReturnValue({ wake: () => Promise.reject(new Error("gone")) } as never);

@@ -22,13 +22,13 @@ describe("GET template_sets", () => {
     });
   });
 
-  it("asks for credentials", async () => {
+  it("requires credentials", async () => {
     await expectError(await visit("/api/v2/user/template_sets"), 401, "access_denied");
   });
 });
 
 describe("GET template_sets/<name>", () => {
-  it("shows one set without any attribute", async () => {
+  it("shows one set without attributes", async () => {
     const tux = await signedIn();
 
     const { template_set: set } = await readXml(await tux.get("/template_sets/mono/"));

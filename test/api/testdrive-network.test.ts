@@ -7,12 +7,12 @@ import { webDrive } from "../support/guest-web.ts";
 import { bootableBuild, startDrive } from "../support/testdrives.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
-/** The Worker with an address of its own for guests. */
+/** The Worker with a separate origin for guests. */
 const apart = (url: string, init?: RequestInit) =>
   app.fetch(new Request(url, init), { ...env, TESTDRIVE_ORIGIN: "https://guests.test" }, createExecutionContext());
 
 describe("POST testdrives with network=on", () => {
-  it("tells the agent, and answers where the machine's web server is", async () => {
+  it("tells the agent, and returns the URL of the machine's web server", async () => {
     const tux = await signedIn();
 
     const drive = await startDrive(tux, null, { network: "on" });
@@ -24,7 +24,7 @@ describe("POST testdrives with network=on", () => {
     expect(testdrives.testdrive).toMatchObject({ id: String(drive.id), web_url: `https://kiln.test${drive.web}` });
   });
 
-  it("says so in JSON, too", async () => {
+  it("includes the URL in JSON", async () => {
     const tux = await signedIn();
     const drive = await startDrive(tux, null, { network: "on" });
 
@@ -33,7 +33,7 @@ describe("POST testdrives with network=on", () => {
     expect(JSON.stringify(await answer.json())).toContain(`"web_url":"https://kiln.test${drive.web}"`);
   });
 
-  it.each([{}, { network: "off" }])("gives no network for %j, and the answers of always", async (params) => {
+  it.each([{}, { network: "off" }])("gives no network for %j, and the usual answers", async (params) => {
     const tux = await signedIn();
 
     const drive = await startDrive(tux, null, params);
@@ -54,7 +54,7 @@ describe("POST testdrives with network=on", () => {
 });
 
 describe("TESTDRIVE_ORIGIN", () => {
-  it("keeps guests' pages there, and everything else away from there", async () => {
+  it("serves guests' pages, and only those", async () => {
     const drive = await webDrive(await signedIn());
 
     expect((await apart(`https://kiln.test${drive.web}`)).status).toBe(404);
@@ -67,7 +67,7 @@ describe("TESTDRIVE_ORIGIN", () => {
     expect(await (await page).text()).toBe("apart");
   });
 
-  it("is the address that the testdrive's page links to", async () => {
+  it("is in the link on the testdrive's page", async () => {
     const drive = await webDrive(await signedIn());
 
     expect(await (await apart(`https://kiln.test${drive.page}`)).text()).toContain(

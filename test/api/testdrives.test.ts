@@ -18,7 +18,7 @@ afterEach(() => {
 });
 
 describe("POST testdrives", () => {
-  it("answers how to reach the session, once an agent has claimed it", async () => {
+  it("returns how to reach the session, once an agent has claimed it", async () => {
     const tux = await signedIn();
     const build = await bootableBuild(tux);
 
@@ -38,7 +38,7 @@ describe("POST testdrives", () => {
     });
   });
 
-  it("answers on v1 with the parameter in a form, too", async () => {
+  it("accepts the parameter in a form on v1", async () => {
     const tux = await signedIn();
     const build = await bootableBuild(tux);
     const authorization = `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}`;
@@ -53,7 +53,7 @@ describe("POST testdrives", () => {
     expect((await readXml(await posted)).testdrive.state).toBe("new");
   });
 
-  it("names the service itself and port 0 where the agent has no VNC address", async () => {
+  it("returns the service itself and port 0 without a VNC address", async () => {
     const { vnc } = await startDrive(await signedIn(), null);
 
     expect(vnc).toMatchObject({ host: "kiln.test", port: "0" });
@@ -61,26 +61,26 @@ describe("POST testdrives", () => {
 
   it.each([
     ["without a build", {}, "missing_parameter"],
-    ["of nonsense", { build_id: "seven" }, "invalid_build_id"],
-    ["of a build that is not there", { build_id: 999_999 }, "invalid_build_id"],
-  ])("refuses one %s", async (_what, params, code) => {
+    ["of an invalid build", { build_id: "seven" }, "invalid_build_id"],
+    ["of an unknown build", { build_id: 999_999 }, "invalid_build_id"],
+  ])("refuses a testdrive %s", async (_what, params, code) => {
     await expectError(await (await signedIn()).post("/testdrives", params), 400, code);
   });
 
-  it("knows no builds of others", async () => {
+  it("refuses other accounts' builds", async () => {
     const build = await bootableBuild(await signedIn());
 
     await expectError(await (await signedIn()).post("/testdrives", { build_id: build.id }), 400, "invalid_build_id");
   });
 
-  it("knows no builds that a forced one has replaced", async () => {
+  it("refuses a build that a forced one has replaced", async () => {
     const tux = await signedIn();
     const build = await bootableBuild(tux, { retiredAt: new Date() });
 
     await expectError(await tux.post("/testdrives", { build_id: build.id }), 400, "invalid_build_id");
   });
 
-  it("says why a build of type net starts in no testdrive", async () => {
+  it("explains why a build of type net cannot start", async () => {
     const tux = await signedIn();
     const build = await bootableBuild(tux, { imageType: "net" });
 
@@ -90,7 +90,7 @@ describe("POST testdrives", () => {
   });
 
   it.each(["queued", "running", "failed", "error", "cancelled"] as const)(
-    "refuses a build that is %s: it has no image",
+    "refuses a build that is %s, because it has no image",
     async (status) => {
       const tux = await signedIn();
       const build = await bootableBuild(tux, { status, imageKey: null });
@@ -99,11 +99,11 @@ describe("POST testdrives", () => {
     },
   );
 
-  it("asks for credentials", async () => {
+  it("requires credentials", async () => {
     await expectError(await visit("/api/v2/user/testdrives?build_id=1", { method: "POST" }), 401, "access_denied");
   });
 
-  it("frees the slot when no agent claims in time", async () => {
+  it("frees the slot if no agent claims it in time", async () => {
     const tux = await signedIn();
     const build = await bootableBuild(tux);
 
@@ -122,7 +122,7 @@ describe("POST testdrives", () => {
     expect(await (await askForWork()).json()).toEqual({ testdrive: null });
   });
 
-  it("refuses a fifth one of an account, and says why, until one of the four has ended", async () => {
+  it("refuses an account's fifth testdrive until one has ended", async () => {
     const tux = await signedIn();
     const first = await startDrive(tux);
     for (const _ of [2, 3, 4]) await startDrive(tux);
@@ -135,7 +135,7 @@ describe("POST testdrives", () => {
     expect(await startDrive(tux)).toMatchObject({ id: expect.any(Number) });
   });
 
-  it("gives the last slots once, however many ask at the same moment", async () => {
+  it("gives the last slots once to simultaneous requests", async () => {
     const tux = await signedIn();
     const rows = Array.from({ length: 6 }, () => ({
       accountId: tux.accountId,
@@ -148,7 +148,7 @@ describe("POST testdrives", () => {
     expect(added.filter((row) => row !== undefined)).toHaveLength(2);
   });
 
-  it("counts the slots of all accounts, too", async () => {
+  it("counts the slots of all accounts", async () => {
     const row = { accountId: (await signedIn()).accountId, buildId: 1, pageToken: crypto.randomUUID() };
 
     expect(await addTestdrive(db, row, { all: 0, perAccount: 2 })).toBeUndefined();
@@ -161,7 +161,7 @@ describe("GET testdrives", () => {
     tux = await signedIn();
   });
 
-  it("lists the running ones of the account in their short form", async () => {
+  it("lists the account's running testdrives in their short form", async () => {
     const running = await runningDrive(tux);
     const waiting = await startDrive(tux);
     await startDrive(await signedIn());
@@ -179,11 +179,11 @@ describe("GET testdrives", () => {
     expect((await readXml(await tux.get("/testdrives"))).testdrives).toEqual({ "@type": "array" });
   });
 
-  it("is not there on v1", async () => {
+  it("is not on v1", async () => {
     await expectError(await tux.on("v1").get("/testdrives"), 404, "unknown_error");
   });
 
-  it("asks for credentials", async () => {
+  it("requires credentials", async () => {
     await expectError(await visit("/api/v2/user/testdrives"), 401, "access_denied");
   });
 });

@@ -15,7 +15,7 @@ const all: Partial<Capabilities> = { imageTypes: ["oem", "iso", "vmx", "net"], a
 let tux: Client;
 
 beforeAll(async () => {
-  await createAppliance(await signedIn()); // which brings the catalogue
+  await createAppliance(await signedIn()); // which loads the catalogue
   const more = [`${loader}-2.06 requires grub2`, `loader-friend-1.0.noarch requires ${loader}`];
   await stock(await tinyRepository("main"), [...tinyLinux.main, ...more]);
 });
@@ -32,7 +32,7 @@ async function applianceWith(name?: string): Promise<number> {
   return id;
 }
 
-/** The next build that an agent with such capabilities gets. */
+/** The next build for an agent with these capabilities. */
 async function claimWith(change: object) {
   const agent = await fakeAgent();
   const json = { capabilities: { ...capabilities, ...change } };
@@ -45,11 +45,11 @@ const emptyQueue = async () => {
 
 describe("the firmware of a frozen input", () => {
   it.each([
-    ["bios without the base system's EFI boot loader", undefined, "oem", "bios"],
-    ["efi with it", loader, "oem", "efi"],
-    ["efi where it comes with something else", "loader-friend", "vmx", "efi"],
-    ["efi of a medium", loader, "iso", "efi"],
-    ["bios of what starts from a network", loader, "net", "bios"],
+    ["bios without an EFI boot loader", undefined, "oem", "bios"],
+    ["efi with the boot loader", loader, "oem", "efi"],
+    ["efi if another package requires the boot loader", "loader-friend", "vmx", "efi"],
+    ["efi for a medium with the boot loader", loader, "iso", "efi"],
+    ["bios for an image that boots from a network", loader, "net", "bios"],
   ] as const)("is %s", async (_what, name, imageType, firmware) => {
     await emptyQueue();
     await (await fakeAgent()).hello(all);
@@ -64,7 +64,7 @@ describe("the firmware of a frozen input", () => {
 });
 
 describe("an image that boots by UEFI", () => {
-  it("is refused at once where no builder can make one, and the status says what is missing and who asks", async () => {
+  it("is refused immediately if no builder supports it, with the reason", async () => {
     const id = await applianceWith(loader);
     await (await fakeAgent()).hello({ imageTypes: ["oem", "net", "iso"], noEfi: { oem: "kernel: vfat, mkdosfs" } });
 
@@ -84,7 +84,7 @@ describe("an image that boots by UEFI", () => {
     expect((await tux.post("/running_builds", { appliance_id: other, image_type: "iso" })).status).toBe(200);
   });
 
-  it("goes to a builder that can make it, past one that cannot", async () => {
+  it("goes to a builder that supports it, not to another", async () => {
     await emptyQueue();
     const buildId = await startBuild(tux, await applianceWith(loader));
     const plain = await startBuild(tux, await applianceWith());
@@ -97,7 +97,7 @@ describe("an image that boots by UEFI", () => {
     expect((await claimWith({}))?.buildId).toBe(buildId);
   });
 
-  it("waits for a builder that can make it, and one that cannot is none for it", async () => {
+  it("waits for a builder that supports it", async () => {
     const buildId = await startBuild(tux, await applianceWith(loader));
 
     const { uid } = await rowOfBuild(buildId);

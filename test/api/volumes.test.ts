@@ -29,7 +29,7 @@ const claimWith = async (more: object) => {
 };
 
 describe("a disk with volumes", () => {
-  it("is refused at once where no builder can make one, and the status says what is missing", async () => {
+  it("is refused immediately if no builder supports it, with the reason", async () => {
     const id = await applianceWithVolumes();
     const agent = await fakeAgent();
     await agent.hello({ noLvm: "kernel: dm_mod" });
@@ -51,7 +51,7 @@ describe("a disk with volumes", () => {
     expect((await tux.post("/running_builds", { appliance_id: id, image_type: "iso" })).status).toBe(200);
   });
 
-  it("has a warning where its root volume may be too small for the software", async () => {
+  it("has a warning if its root volume may be too small", async () => {
     const id = await createAppliance(tux);
     await putPortion(tux, id, lvm); // of 512 MB in all
 
@@ -63,7 +63,7 @@ describe("a disk with volumes", () => {
     );
   });
 
-  it("may be too small for them, as the Ruby gem saves it: the status says so, and no build starts", async () => {
+  it("does not build if its volumes exceed the disk", async () => {
     const id = await createAppliance(tux); // 512 MB, shown as 1 GB
     const sizes = "<volumes><volume><path>/srv</path><size>1400M</size></volume></volumes>";
     const settings = "<settings><memory-size>512</memory-size><pae-enabled>false</pae-enabled></settings>";
@@ -90,7 +90,7 @@ describe("a disk with volumes", () => {
     expect((await readXml(await tux.get(`/appliances/${id}/status`))).status.state).toBe("ok");
   });
 
-  it("goes to a builder that can make it, past one that cannot", async () => {
+  it("goes to a builder that supports it, not to another", async () => {
     while ((await claimWith({})) !== undefined);
     const buildId = await startBuild(tux, await applianceWithVolumes());
     const plain = await startBuild(tux, await createAppliance(tux));

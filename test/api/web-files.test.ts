@@ -15,13 +15,13 @@ beforeEach(async () => {
 });
 afterEach(() => void vi.restoreAllMocks());
 
-/** The network, as far as a test goes. */
+/** The test's whole network. */
 const web = (answer: () => Response) => vi.spyOn(globalThis, "fetch").mockImplementation(async () => answer());
 const listed = async () => (await readXml(await tux.get(`/files?appliance_id=${applianceId}`))).files.file;
 const add = (params: Record<string, string | number>) => tux.post("/files", { appliance_id: applianceId, ...params });
 
 describe("POST /files with a url", () => {
-  it("downloads the file and answers what it is", async () => {
+  it("downloads the file and returns its metadata", async () => {
     const asked = web(() => new Response("hello"));
 
     const { file } = await readXml(await add({ url, path: "/etc", permissions: "0600" }));
@@ -32,7 +32,7 @@ describe("POST /files with a url", () => {
     expect(await listed()).toEqual(file);
   });
 
-  it("takes everything from a form", async () => {
+  it("accepts all parameters in a form", async () => {
     web(() => new Response("hello"));
     const fields = { appliance_id: String(applianceId), url, filename: "motd", enabled: "0", path: "" };
     const multipart = new FormData();
@@ -43,7 +43,7 @@ describe("POST /files with a url", () => {
     }
   });
 
-  it("takes everything from an object of JSON, which any other JSON is not", async () => {
+  it("accepts all parameters in a JSON object, and no other JSON", async () => {
     web(() => new Response("hello"));
     const headers = { "content-type": "application/json" };
     const fields = { appliance_id: applianceId, url, filename: "motd", enabled: false };
@@ -57,7 +57,7 @@ describe("POST /files with a url", () => {
     }
   });
 
-  it("goes by FTP", async () => {
+  it("downloads by FTP", async () => {
     const server = fakeFtp({ "pub/motd": "hello" });
     const OUTSIDE = { connect: ({ port }: SocketAddress) => server.connectTo(port) };
     const path = `/files?appliance_id=${applianceId}&url=ftp://ftp.example.org/pub/motd`;
@@ -68,20 +68,20 @@ describe("POST /files with a url", () => {
   it.each<[string, Record<string, string>, string]>([
     ["another protocol", { url: "file:///etc/passwd" }, "invalid_protocol"],
     ["no protocol", { url: "files.example.org/motd" }, "invalid_protocol"],
-    ["what is no address", { url: "http://[::g]/" }, "invalid_value"],
-    ["an address that names no file", { url: "http://files.example.org/" }, "missing_parameter"],
-    ["a file name that is none", { url: "http://files.example.org/a%2Fb%00" }, "invalid_value"],
-    ["other metadata that makes no sense", { url, permissions: "999" }, "invalid_value"],
+    ["an invalid URL", { url: "http://[::g]/" }, "invalid_value"],
+    ["a URL without a file name", { url: "http://files.example.org/" }, "missing_parameter"],
+    ["an invalid file name", { url: "http://files.example.org/a%2Fb%00" }, "invalid_value"],
+    ["invalid metadata", { url, permissions: "999" }, "invalid_value"],
     ["an address in a private network", { url: "http://192.168.0.1/motd" }, "download_error"],
     ["the machine itself", { url: "http://2130706433:8787/motd" }, "download_error"],
-  ])("refuses %s before it asks anybody", async (_, params, code) => {
+  ])("refuses %s before any download", async (_, params, code) => {
     const asked = web(() => new Response("hello"));
     await expectError(await add(params), 400, code);
     expect(asked).not.toHaveBeenCalled();
     expect(await listed()).toBeUndefined();
   });
 
-  it("refuses a template and an appliance that there is not, before it asks anybody", async () => {
+  it("refuses a template and an unknown appliance before any download", async () => {
     const asked = web(() => new Response("hello"));
     await expectError(await add({ appliance_id: template, url }), 403, "access_denied");
     await expectError(await add({ appliance_id: 999_999, url }), 400, "invalid_appliance_id");
@@ -90,12 +90,16 @@ describe("POST /files with a url", () => {
   });
 
   it.each<[string, () => Response, RegExp]>([
-    ["is not there", () => new Response("no", { status: 404 }), /files\.example\.org answers 404/],
-    ["leads into a private network", () => Response.redirect("http://10.0.0.1/", 302), /10\.0\.0\.1 cannot be reached/],
+    ["does not exist", () => new Response("no", { status: 404 }), /files\.example\.org answers 404/],
+    [
+      "redirects to a private address",
+      () => Response.redirect("http://10.0.0.1/", 302),
+      /10\.0\.0\.1 cannot be reached/,
+    ],
     ["is too large", () => new Response(new Uint8Array(2 ** 20 + 1)), /up to 1 MB/],
     ["is announced to be too large", () => announcing("2000000000"), /up to 1 MB/],
     ["breaks off", () => new Response(brokenBody()), /broke the download off/],
-  ])("keeps nothing of a file that %s, and says so", async (_, answer, message) => {
+  ])("stores nothing of a file that %s, and says why", async (_, answer, message) => {
     const before = await contentCount();
     web(answer);
     const path = `/files?appliance_id=${applianceId}&url=${url}`;
@@ -105,7 +109,7 @@ describe("POST /files with a url", () => {
     expect(await contentCount()).toBe(before);
   });
 
-  it("keeps to the disk quota", async () => {
+  it("enforces the disk quota", async () => {
     const before = await contentCount();
     web(() => new Response(new Uint8Array(3001)));
     const path = `/files?appliance_id=${applianceId}&url=${url}`;
@@ -126,7 +130,7 @@ function brokenBody(): ReadableStream<Uint8Array> {
   });
 }
 
-/** An answer whose body never comes. */
+/** An answer whose body never arrives. */
 const announcing = (length: string) =>
   new Response(new ReadableStream({ type: "bytes", pull: () => new Promise(() => {}) }), {
     headers: { "content-length": length },

@@ -10,7 +10,7 @@ import { alarmOf, deliveriesOf, hookOf, itIsLater, made, newAddress, receiver, r
 import { readXml } from "../support/xml.ts";
 
 const dayMs = 24 * 60 * 60_000;
-/** Each test has its own. */
+/** A new address for each test. */
 let address: string;
 
 beforeEach(() => {
@@ -46,14 +46,14 @@ describe("a delivery", () => {
     expect(delivery.next_attempt_at).toBeUndefined();
   });
 
-  it("is signed in a way that others can repeat", async () => {
+  it("has a signature that other tools can reproduce", async () => {
     // printf '1700000000.{"id":1}' | openssl dgst -sha256 -hmac secret
     expect(await signatureOf("secret", '{"id":1}', 1_700_000_000)).toBe(
       "t=1700000000,v1=3dd1b9aef568d75f6790a84bd2e5dfa1f44409eef3cbdbd3f10b837376100c11",
     );
   });
 
-  it("brings the asked events alone", async () => {
+  it("is sent only for the chosen events", async () => {
     const { posted } = receiver(address);
     const tux = await signedIn();
     await made(tux, address, { events: "build.failed" });
@@ -69,7 +69,7 @@ describe("a delivery", () => {
     ["an error", () => new Response(null, { status: 500 }), { http_status: "500" }],
     ["a redirect", () => Response.redirect("https://elsewhere.example.org/"), { http_status: "302" }],
     ["no connection", () => Promise.reject(new Error("refused")), { problem: "The receiver cannot be reached." }],
-  ])("is tried again after %s", async (_, answer, shown) => {
+  ])("is retried after %s", async (_, answer, shown) => {
     const { posted, handler } = receiver(address, answer);
     const tux = await signedIn();
     const { id } = await made(tux, address);
@@ -88,7 +88,7 @@ describe("a delivery", () => {
     expect(new Set(posted.map(({ headers }) => headers.get("kiln-signature"))).size).toBe(2);
   });
 
-  it("is given up after a day", async () => {
+  it("is dropped after a day", async () => {
     receiver(address, () => new Response(null, { status: 500 }));
     const tux = await signedIn();
     const { id } = await made(tux, address);
@@ -115,7 +115,7 @@ describe("a delivery", () => {
     expect((await deliveriesOf(tux, id))[0].problem).toMatch(/secret/);
   });
 
-  it("does not go to an address that has become private", async () => {
+  it("is not sent to an address that has become private", async () => {
     const { posted } = receiver(address);
     const tux = await signedIn();
     const { id } = await made(tux, address);
@@ -128,7 +128,7 @@ describe("a delivery", () => {
     expect((await deliveriesOf(tux, id))[0].problem).toMatch(/private network/);
   });
 
-  it("is sent again on demand, with the same body", async () => {
+  it("is sent again on request, with the same body", async () => {
     const { posted } = receiver(address);
     const tux = await signedIn();
     const { id } = await made(tux, address);
@@ -185,8 +185,8 @@ async function disabled() {
   return { tux, id, posted, handler };
 }
 
-describe("a receiver that takes nothing for days", () => {
-  it("is disabled, which shows why, and sent nothing more", async () => {
+describe("a receiver that fails for days", () => {
+  it("is disabled with a reason, and gets no more deliveries", async () => {
     const { tux, id, posted } = await disabled();
 
     expect(await hookOf(tux, id)).toMatchObject({ state: "disabled", reason: expect.stringMatching(/answered 410/) });
@@ -197,7 +197,7 @@ describe("a receiver that takes nothing for days", () => {
     expect((await deliveriesOf(tux, id)).map(({ state }) => state)).toEqual(["failed", "failed"]);
   });
 
-  it("is enabled by a replay that it takes", async () => {
+  it("is enabled by a successful replay", async () => {
     const { tux, id, handler } = await disabled();
     handler.answer = () => new Response();
     const [last] = await deliveriesOf(tux, id);

@@ -5,7 +5,7 @@ import { announceOne } from "../support/events.ts";
 import { alarmOf, deliveriesOf, hookOf, itIsLater, made, newAddress, receiver, ring } from "../support/webhooks.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
-/** Each test has its own. */
+/** A new address for each test. */
 let address: string;
 
 beforeEach(() => {
@@ -19,7 +19,7 @@ afterEach(() => {
 });
 
 describe("a webhook", () => {
-  it("shows its secret once, and keeps it encrypted", async () => {
+  it("shows its secret once, and stores it encrypted", async () => {
     const tux = await signedIn();
 
     const answer = await tux.post("/webhooks", { url: address, events: "build.failed, build.finished" });
@@ -40,7 +40,7 @@ describe("a webhook", () => {
     expect(JSON.stringify(row)).not.toContain(webhook.secret);
   });
 
-  it("is made once under an Idempotency-Key, which does not show the secret again", async () => {
+  it("is created once per Idempotency-Key, without repeating the secret", async () => {
     const tux = await signedIn();
     const headers = { authorization: `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}`, "idempotency-key": "one" };
     const post = () => visit(`/api/v2/user/webhooks?url=${address}`, { method: "POST", headers });
@@ -55,15 +55,15 @@ describe("a webhook", () => {
   });
 
   it.each([
-    ["no url", {}, "missing_parameter"],
-    ["no address", { url: "example" }, "invalid_value"],
+    ["no URL", {}, "missing_parameter"],
+    ["an invalid URL", { url: "example" }, "invalid_value"],
     ["another protocol", { url: "ftp://example.org/" }, "invalid_value"],
     ["credentials", { url: "https://a:b@example.org/" }, "invalid_value"],
     ["loopback", { url: "http://127.0.0.1/" }, "invalid_value"],
     ["loopback in another notation", { url: "http://0x7f.1:80/" }, "invalid_value"],
     ["a private network", { url: "http://[fd00::1]/" }, "invalid_value"],
     ["metadata of a cloud", { url: "http://169.254.169.254/latest" }, "invalid_value"],
-    ["a very long url", { url: `https://example.org/${"a".repeat(1000)}` }, "invalid_value"],
+    ["a very long URL", { url: `https://example.org/${"a".repeat(1000)}` }, "invalid_value"],
     [
       "an unknown event",
       { url: "https://hooks.example.org/", events: "build.finished,build.exploded" },
@@ -77,14 +77,14 @@ describe("a webhook", () => {
     expect((await readXml(await tux.get("/webhooks"))).webhooks).toEqual({ "@type": "array" });
   });
 
-  it("is one of few", async () => {
+  it("is limited in number per account", async () => {
     const tux = await signedIn();
     for (let i = 0; i < 6; i++) await made(tux, address);
 
     expect(await expectError(await tux.post("/webhooks", { url: address }), 400, "unknown_error")).toMatch(/at most 6/);
   });
 
-  it("is its owner's alone", async () => {
+  it("is visible only to its owner", async () => {
     receiver(address);
     const [tux, gnu] = [await signedIn(), await signedIn()];
     const { id } = await made(tux, address);
@@ -105,7 +105,7 @@ describe("a webhook", () => {
     expect(await hookOf(tux, id)).toMatchObject({ id });
   });
 
-  it("takes its deliveries along when it is deleted", async () => {
+  it("is deleted with its deliveries", async () => {
     receiver(address, () => new Response(null, { status: 500 }));
     const tux = await signedIn();
     const { id } = await made(tux, address);

@@ -1,13 +1,13 @@
-/** A curl line of the documentation as the request that curl would send. */
+/** A documented curl command, as the request that curl would send. */
 export interface CurlRequest {
   method: string;
-  /** Begins with `$api`. */
+  /** Starts with `$api`. */
   url: string;
   headers: Record<string, string>;
   hasCredentials: boolean;
   /** `-d`, joined as curl does. */
   data: string | undefined;
-  /** `-F`; a value that begins with @ is a file. */
+  /** `-F`; a value that starts with @ is a file. */
   fields: [name: string, value: string][];
 }
 
@@ -37,6 +37,6 @@ function takeOption(request: CurlRequest, words: string[]): void {
   else throw new Error(`curl's option ${word} is not known here`);
 }
 
-/** As a shell reads them. */
+/** Splits words as a shell does. */
 const wordsOf = (line: string): string[] =>
   [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, single, double, bare]) => single ?? double ?? bare ?? "");

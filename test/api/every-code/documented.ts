@@ -8,7 +8,7 @@ export interface DocumentedError {
   /** On v2, and on v1. */
   status: { v2: number; v1: number };
   when: string;
-  /** The curl line; undefined where the document shows none. */
+  /** The curl command; undefined if the page has none. */
   example: string | undefined;
 }
 

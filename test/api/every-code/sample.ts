@@ -9,7 +9,7 @@ import { publishedAppliance } from "../../support/gallery.ts";
 import { bootableBuild } from "../../support/testdrives.ts";
 import { madeId, mirrorUrl } from "../every-call/sample.ts";
 
-/** What the variables of the examples stand for. */
+/** Values of the examples' variables. */
 export type Variables = Record<string, string | number>;
 
 export interface ErrorSample {
@@ -17,7 +17,7 @@ export interface ErrorSample {
   variables: Variables;
 }
 
-/** Everything that an example may name. */
+/** Makes everything that an example may name. */
 export async function makeErrorSample(): Promise<ErrorSample> {
   const tux = await signedIn();
   const { applianceId: built, buildId: build } = await createBuild(tux);
@@ -34,7 +34,7 @@ export async function makeErrorSample(): Promise<ErrorSample> {
   return { tux, variables: { ...variables, imported: mirrorUrl } };
 }
 
-/** Makes a request with this Idempotency-Key. */
+/** Sends a request with this Idempotency-Key. */
 async function useKey({ username, apiKey }: Client, key: string): Promise<void> {
   const headers = { authorization: `Basic ${btoa(`${username}:${apiKey}`)}`, "idempotency-key": key };
   await visit("/api/v2/user/appliances?clone_from=1", { method: "POST", headers });
@@ -47,7 +47,7 @@ const withFresh: State = async ({ variables }) => {
   return { tux, variables: { ...variables, appliance: await createAppliance(tux) } };
 };
 
-/** What has to be so for a code beside the sample: brought about before its example, and put right after it. */
+/** State that a code needs in addition to the sample: set up before its example, and undone after it. */
 export const states: Record<string, { before: State; after?: () => Promise<unknown> }> = {
   read_only_mode_active: {
     before: async (sample) => {
@@ -81,7 +81,7 @@ export const states: Record<string, { before: State; after?: () => Promise<unkno
   },
 };
 
-/** Builds of this account that wait for ever. */
+/** Adds builds of this account that wait forever. */
 async function occupy(accountId: number, count: number): Promise<void> {
   const waiting = Array.from({ length: count }, (_, index) => ({
     accountId,
