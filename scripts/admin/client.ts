@@ -16,6 +16,16 @@ export const Agent = z.object({
 });
 export type Agent = z.infer<typeof Agent>;
 
+const Token = z.object({
+  id: z.number(),
+  name: z.string(),
+  scope: z.string(),
+  applianceId: z.number().nullable(),
+  createdAt: moment,
+  expiresAt: moment.nullable(),
+  lastUsedAt: moment.nullable(),
+});
+
 const ReadOnlyMode = z.object({ on: z.boolean(), since: moment.nullable() });
 export type ReadOnlyMode = z.infer<typeof ReadOnlyMode>;
 
@@ -57,6 +67,9 @@ export function adminClient(url: string, secret: string) {
     addAccount: (request: AccountRequest) => ask("POST", "/accounts", NewAccount, request),
     apiKey: async (username: string) => (await ask("GET", `/accounts/${name(username)}/api-key`, ApiKey)).apiKey,
     rekey: async (username: string) => (await ask("POST", `/accounts/${name(username)}/rekey`, ApiKey)).apiKey,
+    tokens: async (username: string) =>
+      (await ask("GET", `/accounts/${name(username)}/tokens`, z.object({ tokens: z.array(Token) }))).tokens,
+    revokeToken: (id: string) => ask("DELETE", `/tokens/${name(id)}`, z.unknown()),
     agents: async () => (await ask("GET", "/agents", z.object({ agents: z.array(Agent) }))).agents,
     addAgent: (agent: string) => ask("POST", "/agents", NewAgent, { name: agent }),
     removeAgent: (agent: string) => ask("DELETE", `/agents/${name(agent)}`, z.unknown()),

@@ -23,6 +23,8 @@ const commands: Record<string, { argument: string | undefined; run: Command }> =
   "read-only on": { argument: undefined, run: async (admin) => printReadOnly(await admin.setReadOnly(true)) },
   "read-only status": { argument: undefined, run: async (admin) => printReadOnly(await admin.readOnly()) },
   "templates load": { argument: "FILE", run: loadTemplates },
+  "tokens list": { argument: "NAME", run: listTokens },
+  "tokens revoke": { argument: "ID", run: revokeToken },
 };
 
 /** Runs one command line; whatever goes wrong is a Complaint. */
@@ -104,6 +106,27 @@ async function listAgreements(admin: AdminClient): Promise<void> {
       textSha256,
     ]),
   ]);
+}
+
+async function listTokens(admin: AdminClient, username: string): Promise<void> {
+  const tokens = await admin.tokens(username);
+  printTable([
+    ["ID", "NAME", "SCOPE", "APPLIANCE", "MADE", "EXPIRES", "LAST USED"],
+    ...tokens.map(({ id, name, scope, applianceId, createdAt, expiresAt, lastUsedAt }) => [
+      String(id),
+      name,
+      scope,
+      applianceId === null ? "all" : String(applianceId),
+      day(createdAt),
+      expiresAt === null ? "never" : day(expiresAt),
+      lastUsedAt?.toISOString() ?? "never",
+    ]),
+  ]);
+}
+
+async function revokeToken(admin: AdminClient, id: string): Promise<void> {
+  await admin.revokeToken(id);
+  print(`Revoked the token ${id}; it no longer works.`);
 }
 
 const printReadOnly = ({ on, since }: ReadOnlyMode): void =>

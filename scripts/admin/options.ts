@@ -13,6 +13,8 @@ export const usage = `npm run admin -- COMMAND
   deletions pause|resume|status  while they are paused, the sweep deletes nothing (before a restore)
   read-only on|off|status  while it is on, nobody can change or build an appliance
   templates load FILE      loads or updates a catalogue, e.g. templates/tiny.json
+  tokens list NAME         the tokens of an account, and when each was last used
+  tokens revoke ID         the token stops working immediately
 
 Which service:
   --url URL                or KILN_URL; with it, KILN_ADMIN_SECRET

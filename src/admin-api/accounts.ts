@@ -2,6 +2,7 @@ import { z } from "zod";
 import { createAccount, renewApiKey, showApiKey } from "#domain/accounts/account";
 import { Refusal } from "#domain/refusal";
 import { findAccount, listAccounts } from "#storage/accounts";
+import { listTokens } from "#storage/tokens";
 import type { Database } from "#storage/db";
 import { factory } from "#admin-api/factory";
 
@@ -44,6 +45,11 @@ export const accounts = factory
   .post("/:name/rekey", async (c) => {
     const account = await getAccount(c.var.db, c.req.param("name"));
     return c.json({ apiKey: await renewApiKey(c.var.db, c.env, account) });
+  })
+  .get("/:name/tokens", async (c) => {
+    const account = await getAccount(c.var.db, c.req.param("name"));
+    const all = await listTokens(c.var.db, account.id);
+    return c.json({ tokens: all.map(({ uid: _uid, accountId: _account, tokenHmac: _hmac, ...shown }) => shown) });
   });
 
 async function getAccount(db: Database, name: string) {

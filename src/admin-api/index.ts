@@ -12,6 +12,7 @@ import { factory } from "#admin-api/factory";
 import { problemsOf } from "#admin-api/problems";
 import { readOnly } from "#admin-api/read-only";
 import { repositoryFiles } from "#admin-api/repository-files";
+import { tokens } from "#admin-api/tokens";
 
 /** Door 4: JSON for the operator, protected by ADMIN_SECRET. scripts/admin.ts and the launcher are its clients. */
 export const adminApi = factory
@@ -32,7 +33,8 @@ export const adminApi = factory
   .route("/catalogues", catalogues)
   .route("/deletions", deletions)
   .route("/read-only", readOnly)
-  .route("/repositories", repositoryFiles);
+  .route("/repositories", repositoryFiles)
+  .route("/tokens", tokens);
 
 adminApi.onError((error, c) => {
   if (error instanceof Refusal) return refused(c, error.code, error.message || error.code, 400);

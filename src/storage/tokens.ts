@@ -57,6 +57,12 @@ export async function noteTokenUse(db: Database, id: number, { at, unlessSince }
     .where(and(eq(tokens.id, id), isDue));
 }
 
+/** Whose token it is. */
+export async function findTokenOwner(db: Database, id: number): Promise<Account | undefined> {
+  const owner = db.select({ id: tokens.accountId }).from(tokens).where(eq(tokens.id, id));
+  return await db.query.accounts.findFirst({ where: eq(accounts.id, owner) });
+}
+
 /** Undefined: the account has no such token. */
 export async function deleteToken(db: Database, accountId: number, id: number): Promise<Token | undefined> {
   const isIt = and(eq(tokens.id, id), eq(tokens.accountId, accountId));

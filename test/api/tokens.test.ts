@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { app } from "../../src/app.ts";
 import { loadTemplates } from "../support/catalogue.ts";
-import { signedIn, visit, withKey } from "../support/client.ts";
+import { operate, signedIn, visit, withKey } from "../support/client.ts";
 import { listen } from "../support/events.ts";
 import { createAppliance, createBuild } from "../support/factories.ts";
 import { runningDrive } from "../support/testdrives.ts";
@@ -114,6 +114,19 @@ describe("a token", () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400]);
     expect(await expectError(await post(), 400, "unknown_error")).toMatch(/at most 1 tokens/);
     expect((await readXml(await tux.get("/account/limits"))).limits.tokens).toEqual({ used: "1", most: "50" });
+  });
+
+  it("can be listed and revoked by the operator", async () => {
+    const tux = await signedIn();
+    const { id, client, secret } = await tokenOf(tux, { scope: "build" });
+
+    const listed = await (await operate("GET", `/accounts/${tux.username}/tokens`)).json();
+
+    expect(listed).toEqual({ tokens: [expect.objectContaining({ id: Number(id), name: "one", scope: "build" })] });
+    expect(JSON.stringify(listed)).not.toMatch(`${secret}|hmac`);
+    expect((await operate("DELETE", `/tokens/${id}`)).status).toBe(200);
+    await expectError(await client.get("/account"), 401, "access_denied");
+    for (const none of [id, "x"]) expect((await operate("DELETE", `/tokens/${none}`)).status).toBe(400);
   });
 
   it("is its owner's alone", async () => {

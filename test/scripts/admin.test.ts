@@ -11,6 +11,22 @@ const acceptance = {
   current: true,
 };
 
+const token = {
+  id: 7,
+  name: "nightly",
+  scope: "build",
+  applianceId: 1004,
+  createdAt: "2026-11-20T10:00:00.000Z",
+  expiresAt: null,
+  lastUsedAt: "2026-11-21T09:00:00.000Z",
+};
+
+/** Other paths answer the mode that they were told. */
+const answers: Record<string, unknown> = {
+  "/admin/agreements": { agreements: [acceptance] },
+  "/admin/accounts/rhea/tokens": { tokens: [token] },
+};
+
 let service: Server;
 let isOn: boolean;
 let asked: string[];
@@ -26,7 +42,7 @@ beforeEach(async () => {
     const told = JSON.parse(body || "{}") as { on?: boolean; paused?: boolean };
     isOn = told.on ?? told.paused ?? false;
     const mode = { on: isOn, paused: isOn, since: isOn ? "2026-11-20T10:00:00.000Z" : null };
-    response.end(JSON.stringify(request.url === "/admin/agreements" ? { agreements: [acceptance] } : mode));
+    response.end(JSON.stringify(answers[request.url ?? ""] ?? mode));
   }).listen(0, "127.0.0.1");
   await once(service, "listening");
   vi.spyOn(process.stdout, "write").mockImplementation((text) => Boolean((printed += String(text))));
@@ -104,5 +120,20 @@ describe("npm run admin -- agreements list", () => {
     expect(asked).toEqual(["GET /admin/agreements Bearer secret"]);
     expect(printed).toMatch(/ACCOUNT +BASE SYSTEM/);
     expect(printed).toMatch(/rhea +SLES11_SP1 +2026-11-20T10:00:00.000Z +yes +abab/);
+  });
+});
+
+describe("npm run admin -- tokens", () => {
+  it("lists what an account has", async () => {
+    await run("tokens", "list", "rhea");
+
+    expect(printed).toMatch(/7 +nightly +build +1004 +2026-11-20 +never +2026-11-21T09:00:00.000Z/);
+  });
+
+  it("revokes one", async () => {
+    await run("tokens", "revoke", "7");
+
+    expect(asked).toEqual(["DELETE /admin/tokens/7 Bearer secret"]);
+    expect(printed).toContain("Revoked the token 7");
   });
 });

@@ -13,6 +13,7 @@ import {
   addToken,
   deleteToken,
   findTokenByHmac,
+  findTokenOwner,
   noteTokenUse,
   saveTokenHmac,
   type NewToken,
@@ -93,6 +94,12 @@ export async function revokeToken(env: Pick<Env, "EVENTS">, db: Database, accoun
   await endStreams(env, account);
 }
 
+/** For the operator, who knows no account's password. */
+export async function revokeTokenOfAnyone(env: Pick<Env, "EVENTS">, db: Database, id: number): Promise<void> {
+  const owner = await findTokenOwner(db, id);
+  if (!owner) throw noSuchToken();
+  await revokeToken(env, db, owner, id);
+}
+
 /** Also for an id that is none. */
-const noSuchToken = () =>
-  new Refusal("unknown_error", { reason: "unknown", message: "The account has no such token." });
+const noSuchToken = () => new Refusal("unknown_error", { reason: "unknown", message: "There is no such token." });
