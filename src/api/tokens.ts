@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { success } from "#documents/success";
 import { newToken, tokens as tokensDocument } from "#documents/token";
-import { scopes } from "#domain/accounts/access";
+import { scopes } from "#model/scope";
 import { createToken, revokeToken } from "#domain/accounts/tokens";
 import { v2 } from "#openapi/operation";
 import { listTokens } from "#storage/tokens";

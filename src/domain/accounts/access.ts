@@ -1,9 +1,7 @@
 import { Refusal } from "#domain/refusal";
+import type { Scope } from "#model/scope";
 import { findApplianceIdOf, type PartOfAppliance } from "#storage/appliance-parts";
 import type { Database } from "#storage/db";
-
-export const scopes = ["read", "build", "publish"] as const;
-export type Scope = (typeof scopes)[number];
 
 /** What a call needs: a scope, or the account's own key because the call is about the account itself. */
 export type Needed = Scope | "key";

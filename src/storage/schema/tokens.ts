@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { Scope } from "#domain/accounts/access";
+import type { Scope } from "#model/scope";
 import { id, moment, uid } from "./columns.ts";
 
 /** What opens an account for some calls only. The secret itself is not stored: a token is found by its HMAC. */
