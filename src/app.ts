@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { api } from "#api/index";
 import { shown } from "#api/errors";
 import type { ApiEnv } from "#api/factory";
-import { nothingHere, xml } from "#api/respond";
+import { answerError, nothingHere } from "#api/respond";
 import { refuseForeignOrigins } from "#api/same-origin";
 import { allowedMethods } from "#api/allowed-methods";
 import { adminApi } from "#admin-api/index";
@@ -53,5 +53,5 @@ app.onError((error, c) => {
   const { status, code, message, headers } = shown(error, c.var.version);
   if (status >= 500) console.error(c.req.method, c.req.path, error);
   for (const [name, value] of Object.entries(headers)) c.header(name, value);
-  return xml(c, "error", { code, message }, status);
+  return answerError(c, { code, message }, status);
 });

@@ -4,7 +4,7 @@ import { checkKeyOrToken } from "#domain/accounts/account";
 import type { Credentials } from "#domain/accounts/sign-in-brake";
 import { clientAddress, type AddressRules } from "#http/client-address";
 import { factory } from "#api/factory";
-import { xml } from "#api/respond";
+import { answerError } from "#api/respond";
 
 /** HTTP Basic: account name, and API key or token (wire.md §1.2). Python and Qt clients send credentials only after the challenge. */
 export const authenticate = factory.createMiddleware(async (c, next) => {
@@ -32,9 +32,9 @@ function basicCredentials(header: string | null): { username: string; key: strin
   return colon < 0 ? undefined : { username: text.slice(0, colon), key: text.slice(colon + 1) };
 }
 
-/** The answer to whoever gave no credentials or wrong ones. */
+/** The answer to a request with wrong credentials or without any. */
 export function challenge(c: Context): Response {
   c.header("WWW-Authenticate", 'Basic realm="Kiln API", charset="UTF-8"');
   const message = "Sign in with your account name and your API key.";
-  return xml(c, "error", { code: "access_denied", message }, 401);
+  return answerError(c, { code: "access_denied", message }, 401);
 }

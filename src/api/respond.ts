@@ -1,8 +1,11 @@
 import { Buffer } from "node:buffer";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { error } from "#documents/error";
+import type { RefusalCode } from "#domain/refusal";
 import { prefersJson, prefersText } from "#http/accept";
 import { writeJson } from "#wire/json";
+import { viewOf } from "#wire/view";
 import { writeXml, type XmlValue } from "#wire/xml";
 
 // Exactly this type: a client matches the text before ";" against application/xml.
@@ -39,4 +42,11 @@ export const success = (c: Context): Response => xml(c, "success", {});
 
 /** For an address at which there is nothing, also where only another version of the API has something. */
 export const nothingHere = (c: Context): Response =>
-  xml(c, "error", { code: "unknown_error", message: "There is nothing at this address." }, 404);
+  answerError(c, { code: "unknown_error", message: "There is nothing at this address." }, 404);
+
+/** All versions and all doors show an error alike. */
+export const answerError = (
+  c: Context,
+  given: { code: RefusalCode; message: string },
+  status: ContentfulStatusCode,
+): Response => xml(c, error.root, viewOf(error, given, { baseUrl: "", version: { name: "v2" } }), status);

@@ -1,4 +1,5 @@
 import type { RefusalCode } from "#domain/refusal";
+import { error } from "#documents/error";
 import { componentName } from "#openapi/components";
 import { jsonExample, xmlExample } from "#wire/example";
 import type { Body, Operation, Version } from "#openapi/operation";
@@ -6,7 +7,6 @@ import type { Parameter } from "#openapi/parameters";
 import { possibleRefusals } from "#openapi/refusals";
 import type { Schema } from "#wire/schema";
 import type { Document } from "#wire/shape";
-import { error } from "#openapi/shapes/general";
 
 /** The body of a call: its own, or its parameters as a form. */
 export function requestBody(

@@ -1,9 +1,9 @@
+import { error } from "#documents/error";
 import { both, type Operation, type Version } from "#openapi/operation";
 import { groups } from "#openapi/operations";
 import { jsonSchema } from "#wire/json-schema";
 import type { Schema } from "#wire/schema";
 import type { AnyShape, Document } from "#wire/shape";
-import { error } from "#openapi/shapes/general";
 import { xmlSchema } from "#wire/xml-schema";
 
 /** What a document is called among the components; that of v1 has its own name where it differs. */

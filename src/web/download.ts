@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { xml } from "#api/respond";
+import { answerError } from "#api/respond";
 import {
   attestationFile,
   attestationFormats,
@@ -23,7 +23,7 @@ export const download = new Hono<{ Bindings: Env; Variables: { db: Database } }>
     const imageName = build?.fileName ?? undefined;
     const wanted = imageName === undefined ? undefined : wantedOf(c.req.param("fileName"), imageName);
     if (!build || imageName === undefined || wanted === undefined) return noFile();
-    if (build.expiredAt !== null) return xml(c, "error", { code: "build_not_found", message: expired }, 410);
+    if (build.expiredAt !== null) return answerError(c, { code: "build_not_found", message: expired }, 410);
     if (wanted !== "image") {
       const made = await getAttestations({ env: c.env, db: c.var.db }, build);
       return await answerText(c.req.raw, attestationFile(made, { format: wanted, imageName }));

@@ -1,5 +1,5 @@
 import { shown } from "#api/errors";
-import { xml } from "#api/respond";
+import { answerError } from "#api/respond";
 import { agreementPage } from "./agreement.tsx";
 import { apiDocs } from "./api-docs.tsx";
 import { apiKey } from "./api-key.tsx";
@@ -29,6 +29,6 @@ web.onError(async (error, c) => {
   const { status, code, message, headers } = shown(error);
   for (const [name, value] of Object.entries(headers)) c.header(name, value);
   if (status >= 500) console.error(c.req.method, c.req.routePath, error);
-  if (!c.req.header("accept")?.includes("text/html")) return xml(c, "error", { code, message }, status);
+  if (!c.req.header("accept")?.includes("text/html")) return answerError(c, { code, message }, status);
   return await page(c, ErrorPage({ message }), { title: "Not possible", status });
 });

@@ -1,0 +1,13 @@
+import { refusalCodes } from "#domain/refusal";
+import { fields, oneOf, text } from "#wire/field";
+import { document } from "#wire/shape";
+
+/** Exactly these two elements: the Java client rejects any other (wire.md §1.5). */
+export const error = document(
+  "Error",
+  "error",
+  fields({
+    code: oneOf("code", refusalCodes, "invalid_appliance_id"),
+    message: text("message", "Invalid appliance id."),
+  }),
+);
