@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { WebSocket } from "ws";
 import { Poke } from "./contract.ts";
-import { sentenceOf, type Log } from "./log.ts";
-import { pauseMs } from "./retry.ts";
+import type { Log } from "./log.ts";
+import { keepConnected, parseMessage, untilClosed } from "./redial.ts";
 
 export interface SocketOptions {
   dial: () => WebSocket;
@@ -11,70 +10,55 @@ export interface SocketOptions {
   pingEveryMs?: number;
 }
 
-/** Two pings without an answer, and the line is taken for dead. */
+/** The socket counts as dead after two pings without an answer. */
 const pingEveryMs = 10_000;
-const redial = { baseDelayMs: 1_000, maxDelayMs: 30_000 };
-/** A connection that lasted this long was a good one: the next trouble starts counting anew. */
+/** A connection that lasted this long was good. */
 const steadyMs = 30_000;
 
-/** Holds the one socket to the Worker as long as `signal` allows, dialling again whenever it is gone. */
+/** Holds the one socket to the Worker until `signal` is aborted. */
 export async function keepSocket(options: SocketOptions, signal: AbortSignal): Promise<void> {
-  for (let attempt = 1; !signal.aborted; attempt++) {
+  let reason = "";
+  const connect = async () => {
     const openedAt = Date.now();
-    const reason = await holdSocket(options, signal);
-    if (signal.aborted) return;
-    if (Date.now() - openedAt > steadyMs) attempt = 1;
-    const inMs = Math.round(pauseMs(attempt, redial));
-    options.log("socket lost", { reason, redialInMs: inMs });
-    await sleep(inMs, undefined, { signal }).catch(() => {});
-  }
+    reason = await holdSocket(options, signal);
+    return Date.now() - openedAt > steadyMs ? "good" : "failed";
+  };
+  const onPause = (redialInMs: number) => options.log("socket lost", { reason, redialInMs });
+  await keepConnected(connect, { baseDelayMs: 1_000, maxDelayMs: 30_000, signal, onPause });
 }
 
-/** → why it is gone. */
-function holdSocket(
+/** → why it is closed. */
+async function holdSocket(
   { dial, onPoke, log, pingEveryMs: every = pingEveryMs }: SocketOptions,
   signal: AbortSignal,
 ): Promise<string> {
   const socket = dial();
-  const { promise, resolve } = Promise.withResolvers<string>();
   let unanswered = 0;
   const watchdog = setInterval(() => {
     if (++unanswered > 2) socket.terminate();
-    // A text, not a frame of the protocol: the Worker answers it without waking its object, and knows when it did.
+    // A text, not a ping frame: the Worker answers it without waking its object, and knows when it did.
     else if (socket.readyState === socket.OPEN) socket.send("ping");
   }, every);
   const close = () => {
     socket.close(1000);
-    // A Worker that is gone does not answer the goodbye, and we are in a hurry.
+    // A Worker that is gone does not answer the close frame, and the agent must end soon.
     setTimeout(() => socket.terminate(), 500).unref();
   };
   signal.addEventListener("abort", close);
-
-  socket.on("open", () => {
+  const onOpen = () => {
     log("socket open");
-    // Something may have come while there was no socket.
+    // Work may have arrived while there was no socket.
     onPoke({ type: "poke" });
-  });
-  socket.on("message", (data) => {
+  };
+  const onText = (text: string) => {
     unanswered = 0;
-    if (data.toString() === "pong") return;
-    const poke = readPoke(data.toString());
+    if (text === "pong") return;
+    const poke = parseMessage(Poke, text);
     if (poke === undefined) log("unknown message on the socket");
     else onPoke(poke);
-  });
-  socket.on("error", (error) => resolve(sentenceOf(error)));
-  socket.on("close", (code) => resolve(`closed with ${code}`));
-  return promise.finally(() => {
-    clearInterval(watchdog);
-    signal.removeEventListener("abort", close);
-    socket.terminate();
-  });
-}
-
-function readPoke(text: string): Poke | undefined {
-  try {
-    return Poke.parse(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
+  };
+  const { reason } = await untilClosed(socket, { onOpen, onText });
+  clearInterval(watchdog);
+  signal.removeEventListener("abort", close);
+  return reason;
 }

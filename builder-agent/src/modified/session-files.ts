@@ -6,9 +6,9 @@ import { sentenceOf, type Log } from "../log.ts";
 import type { ModifiedApi } from "../modified-api.ts";
 import type { Qmp } from "../testdrive/qmp.ts";
 import { answerFrom, refused, type Answered } from "./answers.ts";
+import { holdChannel } from "./channel.ts";
 import { UnreadableDisk } from "./disk.ts";
 import type { EndedDisk, EndedDisks } from "./ended-disks.ts";
-import { holdLine } from "./line.ts";
 import { whilePaused } from "./pause.ts";
 import { openReading, type Reading } from "./reading.ts";
 import { Readings } from "./readings.ts";
@@ -64,7 +64,7 @@ export class SessionFiles implements AsyncDisposable {
     const lease = { id: claim.testdriveId, token: claim.token };
     const signal = AbortSignal.any([this.#parts.signal, this.#over.signal]);
     const onOrder = (order: ModifiedOrder) => void this.#inTurn(() => this.#answer(order, signal));
-    void holdLine({ dial: () => api.openModified(lease), onOrder, signal }).finally(() => this.#end());
+    void holdChannel({ dial: () => api.openModified(lease), onOrder, signal }).finally(() => this.#end());
   }
 
   /** The machine is gone: keeps its disk for a while, and answers from it. Settles without waiting for that. */
