@@ -2,6 +2,7 @@ import type { WebSocket } from "ws";
 import { contentSizeHeader, type ModifiedAnswer } from "./contract.ts";
 import { RemoteRefusal } from "./retry.ts";
 import type { Lease } from "./lease.ts";
+import { webStream } from "./web-stream.ts";
 
 /** What the agent tells the Worker about the files of a session. An answer is never repeated: nobody waits for a late one. */
 export interface ModifiedApi {
@@ -58,21 +59,7 @@ function sentAs(answer: ModifiedAnswer | ModifiedContent): Sent {
       "content-type": "application/octet-stream",
       ...(size === null ? {} : { [contentSizeHeader]: String(size) }),
     },
-    body: webStream(bytes[Symbol.asyncIterator]()),
+    body: webStream(bytes),
     duplex: "half",
   };
 }
-
-/** Read as fast as the other side takes it. */
-const webStream = (bytes: AsyncIterator<Buffer>): ReadableStream<Uint8Array> =>
-  new ReadableStream(
-    {
-      async pull(controller) {
-        const { done, value } = await bytes.next();
-        if (done === true) controller.close();
-        else controller.enqueue(Uint8Array.from(value));
-      },
-      cancel: async () => void (await bytes.return?.()),
-    },
-    { highWaterMark: 1 },
-  );

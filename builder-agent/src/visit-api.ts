@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import { guestHead, guestHeadHeader, type GuestAnswer } from "./contract.ts";
 import { RemoteRefusal } from "./retry.ts";
 import type { Lease } from "./lease.ts";
+import { webStream } from "./web-stream.ts";
 
 /** What the agent tells the Worker about one visitor of a guest's web server. Never repeated: both bodies are streams. */
 export interface VisitApi {
@@ -45,16 +46,4 @@ export function visitCalls(url: string, headersOf: (lease: Lease) => Record<stri
       }
     },
   };
-}
-
-/** Read as fast as the other side takes it. */
-function webStream(source: Readable): ReadableStream<Uint8Array> {
-  const chunks: AsyncIterator<Uint8Array> = source[Symbol.asyncIterator]();
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await chunks.next();
-      if (done) controller.close();
-      else controller.enqueue(value);
-    },
-  });
 }

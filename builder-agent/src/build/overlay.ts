@@ -8,7 +8,7 @@ import type { Reach } from "../packages/mirror.ts";
 import { isWorthRetry, RemoteRefusal, shortTries, withRetry } from "../retry.ts";
 import { writeAll } from "../testdrive/write-all.ts";
 import { BuildFailure } from "./build-failure.ts";
-import { quietLimit, type QuietLimit } from "./quiet-limit.ts";
+import { quietLimit, type QuietLimit } from "../quiet-limit.ts";
 
 export interface ContentFetch {
   input: Pick<FrozenInput, "files">;

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { BuildFailure } from "../build/build-failure.ts";
 import { ownLine } from "../build/log-line.ts";
-import { quietLimit } from "../build/quiet-limit.ts";
+import { quietLimit } from "../quiet-limit.ts";
 import type { FrozenInput, RepositoryTrust } from "../contract.ts";
 import { sentenceOf } from "../log.ts";
 import { OutsideRefused } from "../outside.ts";

@@ -7,6 +7,7 @@ import type { FrozenPackage } from "../contract.ts";
 import { DiskCache, fileSize } from "../disk-cache.ts";
 import { freeBytes } from "../disk-room.ts";
 import { sentenceOf, type Log } from "../log.ts";
+import { orAborted } from "../or-aborted.ts";
 import { writeAll } from "../testdrive/write-all.ts";
 
 export interface WantedPackage {
@@ -54,7 +55,7 @@ export class PackageCache {
       if (await this.#copy(path, wanted)) return;
       const other = this.#coming.get(path);
       if (other === undefined) break;
-      await endOr(other, signal);
+      await orAborted(other, signal);
     }
     const done = download();
     const over = done.then(() => this.#store(path, wanted.into)).catch(() => {});
@@ -106,16 +107,6 @@ export async function openConfiguredPackageCache(
   if (packageCacheGb > 0) return await PackageCache.open(dir, packageCacheGb * 1e9, log);
   await rm(dir, { recursive: true, force: true });
   return undefined;
-}
-
-/** Waits for a promise that never fails. Throws if the signal comes first. */
-async function endOr(other: Promise<void>, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  const over = new AbortController();
-  const stopped = new Promise<never>((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { signal: over.signal });
-  });
-  await Promise.race([other, stopped]).finally(() => over.abort());
 }
 
 async function listPackages(dir: string): Promise<string[]> {

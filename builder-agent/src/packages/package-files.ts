@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { quietLimit } from "../build/quiet-limit.ts";
+import { quietLimit } from "../quiet-limit.ts";
 import { nvra, type FrozenInput, type FrozenPackage } from "../contract.ts";
 import { shortTries, withRetry } from "../retry.ts";
 import { writeAll } from "../testdrive/write-all.ts";

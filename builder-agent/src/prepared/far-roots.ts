@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
-import { quietLimit } from "../build/quiet-limit.ts";
+import { quietLimit } from "../quiet-limit.ts";
 import { partBytes, partDigestHeader } from "../contract.ts";
 import { RemoteRefusal } from "../retry.ts";
 import { writeAll } from "../testdrive/write-all.ts";

@@ -1,3 +1,5 @@
+import { orAborted } from "../or-aborted.ts";
+
 /** One at a time for each name; who comes later waits for all that came before. */
 export class Turns {
   readonly #last = new Map<string, Promise<void>>();
@@ -16,17 +18,5 @@ export class Turns {
       throw error;
     }
     return resolve;
-  }
-}
-
-async function orAborted(waiting: Promise<void>, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  const { promise, reject } = Promise.withResolvers<never>();
-  const onAbort = () => reject(signal.reason);
-  signal.addEventListener("abort", onAbort);
-  try {
-    await Promise.race([waiting, promise]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
   }
 }

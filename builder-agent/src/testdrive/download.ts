@@ -3,6 +3,7 @@ import { open } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TestdriveClaim } from "../contract.ts";
 import type { Lease } from "../lease.ts";
+import { quietLimit } from "../quiet-limit.ts";
 import { isWorthRetry, pauseMs, RemoteRefusal } from "../retry.ts";
 import type { WorkerApi } from "../worker-api.ts";
 import { writeAll } from "./write-all.ts";
@@ -54,7 +55,7 @@ async function receive(job: Download, write: Write): Promise<void> {
     const lease = leases[vain % leases.length];
     if (!lease) throw new Error("No session waits for the image.");
     await readOn({ ...job, lease }, received, take).catch((error: unknown) => {
-      if (!isInterruption(error) && !(isOver(error) && leases.length > 1)) throw error;
+      if (!isWorthRetry(error) && !(isOver(error) && leases.length > 1)) throw error;
     });
     if (received === size) return;
     vain = received > before ? 0 : vain + 1;
@@ -76,31 +77,23 @@ async function readOn(
   from: number,
   write: (bytes: Uint8Array) => Promise<void>,
 ): Promise<void> {
-  const stalled = new AbortController();
-  const stall = () => stalled.abort(new Stalled());
-  const { stallMs = 30_000 } = job;
-  let timer = setTimeout(stall, stallMs);
+  const quiet = quietLimit(job.signal, job.stallMs);
   try {
-    const signal = AbortSignal.any([job.signal, stalled.signal]);
-    const answer = await job.api.readImage(job.lease, from, signal);
+    const answer = await job.api.readImage(job.lease, from, quiet.signal);
     checkRange(answer, from, job.claim.image.size);
     for await (const bytes of answer.body ?? []) {
-      clearTimeout(timer);
+      quiet.end(); // a slow disk is not a stalled download
       await write(bytes);
-      timer = setTimeout(stall, stallMs);
+      quiet.heard();
     }
   } finally {
-    clearTimeout(timer);
+    quiet.end();
   }
   job.signal.throwIfAborted();
 }
 
-class Stalled extends Error {}
-
 /** The Worker knows that the session has ended; this agent may hear of it later. */
 const isOver = (error: unknown) => error instanceof RemoteRefusal && error.status === 410;
-
-const isInterruption = (error: unknown) => error instanceof Stalled || isWorthRetry(error);
 
 function checkRange(answer: Response, from: number, size: number): void {
   const range = answer.headers.get("content-range");

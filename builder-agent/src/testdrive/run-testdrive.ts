@@ -5,6 +5,7 @@ import type { TestdriveClaim, TestdriveOrder } from "../contract.ts";
 import { chooseAccel } from "../doctor/acceleration.ts";
 import type { ImageCache } from "../image-cache.ts";
 import { sentenceOf, type Log } from "../log.ts";
+import { orAborted } from "../or-aborted.ts";
 import type { VisitApi } from "../visit-api.ts";
 import type { ModifiedApi } from "../modified-api.ts";
 import type { EndedDisks } from "../modified/ended-disks.ts";
@@ -15,7 +16,7 @@ import { makeDrives, overlayName } from "./disk.ts";
 import { answerVisit } from "./guest-web.ts";
 import { getImage } from "./image.ts";
 import type { Snapshots } from "../snapshot/snapshots.ts";
-import { vncSocket, type Qemu } from "./qemu.ts";
+import { vncSocket } from "./qemu.ts";
 import { makeSessionDir, type SessionDir } from "./session-dir.ts";
 import { TcpViewers } from "./tcp-viewers.ts";
 import type { ReservedVnc } from "./vnc-port.ts";
@@ -153,7 +154,7 @@ async function host(session: Session): Promise<string> {
   control.report({ type: "ready" });
   session.ready.resolve({ ...dir, webPort: qemu.webPort });
   parts.log("testdrive ready", { testdriveId: claim.testdriveId, ms: Math.round(performance.now() - startedAt) });
-  return await untilOver(qemu, signal);
+  return await orAborted(qemu.ended, signal);
 }
 
 function countTcpViewers(control: Control) {
@@ -171,12 +172,4 @@ async function joinEarly(client: Socket, { bindHost, port }: ReservedVnc): Promi
   await Promise.all([pipeline(client, vnc), pipeline(vnc, client)]).catch(() => {});
   client.destroy();
   vnc.destroy();
-}
-
-async function untilOver(qemu: Qemu, signal: AbortSignal): Promise<string> {
-  const stopped = new Promise<never>((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
-  return await Promise.race([qemu.ended, stopped]);
 }

@@ -1,3 +1,5 @@
+import { orAborted } from "../or-aborted.ts";
+
 /** What waits for a piece of shared work, and hears its messages. */
 export interface Waiter {
   signal: AbortSignal;
@@ -50,14 +52,3 @@ export class SharedWork<T extends Disposable, W extends Waiter> {
 
 /** `waiters`: all that wait at the moment. */
 export type Begin<T, W> = (work: Waiter & { waiters: ReadonlySet<W> }) => Promise<T>;
-
-async function orAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = () => aborted.reject(signal.reason);
-  signal.addEventListener("abort", onAbort);
-  try {
-    return await Promise.race([result, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
-}
