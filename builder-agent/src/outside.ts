@@ -1,12 +1,11 @@
 import { lookup } from "node:dns/promises";
-import { BlockList, isIP } from "node:net";
+import type { LookupFunction } from "node:net";
+import { Agent } from "undici";
+import { hostOf, isAddress, isPublicAddress } from "./contract.ts";
 
-/** An address that a user gave and that this agent does not visit. */
+/** A URL that a user gave and that this agent does not fetch. */
 export class OutsideRefused extends Error {
-  constructor(reason: string) {
-    super(reason);
-    this.name = "OutsideRefused";
-  }
+  override readonly name = "OutsideRefused";
 }
 
 export interface OutsideRules {
@@ -17,20 +16,27 @@ export interface OutsideRules {
 }
 
 /**
- * The one door for urls that came from users: http and https, and no address inside somebody's network. A name is refused
- * if any of its addresses is private, so that an answer with two of them cannot smuggle one in.
+ * Fetches a URL that came from a user: http or https, and no address of a private network. A name is resolved once, and the
+ * connection goes to the addresses that were checked, so that a name which changes its address in between leads nowhere else.
+ * Redirects are answers: their target is another URL from outside.
+ *
+ * @throws OutsideRefused
  */
-export async function checkOutside(address: string, rules: OutsideRules): Promise<URL> {
-  const url = URL.parse(address);
-  if (url === null) throw new OutsideRefused(`"${address}" is not a url.`);
-  if (url.protocol !== "http:" && url.protocol !== "https:") {
-    throw new OutsideRefused(`${url.protocol.slice(0, -1)} addresses are not fetched, only http and https.`);
+export async function fetchOutside(address: string, rules: OutsideRules, init: RequestInit = {}): Promise<Response> {
+  const url = fetchable(address);
+  const dispatcher = isAllowed(url, rules.allowHosts) ? undefined : checkedConnections(url, rules);
+  try {
+    return await fetch(url, { ...init, redirect: "manual", ...(dispatcher && { dispatcher }) });
+  } catch (error) {
+    throw error instanceof TypeError && error.cause instanceof OutsideRefused ? error.cause : error;
   }
-  if (isAllowed(url, rules.allowHosts)) return url;
-  const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
-  const addresses = isIP(host) === 0 ? await resolveName(host, rules.resolve ?? systemLookup) : [host];
-  if (addresses.some(isPrivate)) throw new OutsideRefused(`${url.host} is an address inside a private network.`);
-  return url;
+}
+
+function fetchable(address: string): URL {
+  const url = URL.parse(address);
+  if (url === null) throw new OutsideRefused(`"${address}" is not a valid URL.`);
+  if (url.protocol === "http:" || url.protocol === "https:") return url;
+  throw new OutsideRefused(`The URL must be http or https, not ${url.protocol.slice(0, -1)}.`);
 }
 
 function isAllowed(url: URL, allowHosts: readonly string[]): boolean {
@@ -39,46 +45,29 @@ function isAllowed(url: URL, allowHosts: readonly string[]): boolean {
   return allowHosts.some((allowed) => names.includes(allowed.toLowerCase()));
 }
 
-async function resolveName(host: string, resolve: (host: string) => Promise<string[]>): Promise<string[]> {
-  const addresses = await resolve(host).catch(() => []);
-  if (addresses.length === 0) throw new OutsideRefused(`The host ${host} is unknown.`);
-  return addresses;
+/** Connections to public addresses. A literal address is never looked up, so it is checked here. */
+function checkedConnections(url: URL, { resolve }: OutsideRules): Agent {
+  const host = hostOf(url);
+  if (isAddress(host) && !isPublicAddress(host)) throw privateAddress(url.host);
+  return resolve ? new Agent({ connect: { lookup: checkedLookup(resolve) } }) : publicAgent;
 }
 
-const systemLookup = async (host: string) => (await lookup(host, { all: true })).map((found) => found.address);
+/** Refuses a name if any of its addresses is private, so that an answer with two of them cannot smuggle one in. */
+const checkedLookup =
+  (resolve: (host: string) => Promise<string[]>): LookupFunction =>
+  (host, { all }, answer) => {
+    void resolve(host)
+      .catch((): string[] => [])
+      .then((addresses) => {
+        const found = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+        const [first] = found;
+        if (!first) return answer(new OutsideRefused(`The host ${host} is unknown.`), "");
+        if (!addresses.every(isPublicAddress)) return answer(privateAddress(host), "");
+        return all ? answer(null, found) : answer(null, first.address, first.family);
+      });
+  };
 
-/** Exported for the table of its cases. IPv4 addresses written as IPv6 (::ffff:…) are checked as IPv4. */
-export function isPrivate(address: string): boolean {
-  const family = isIP(address);
-  return family === 0 || privateNetworks.check(address, family === 6 ? "ipv6" : "ipv4");
-}
+const systemLookup = async (host: string) => (await lookup(host, { all: true })).map(({ address }) => address);
+const publicAgent = new Agent({ connect: { lookup: checkedLookup(systemLookup) } });
 
-const privateNetworks = new BlockList();
-// IANA's special-purpose registries: "this network", private, shared, loopback, link-local, protocol, benchmark, multicast, reserved.
-for (const [network, prefix] of [
-  ["0.0.0.0", 8],
-  ["10.0.0.0", 8],
-  ["100.64.0.0", 10],
-  ["127.0.0.0", 8],
-  ["169.254.0.0", 16],
-  ["172.16.0.0", 12],
-  ["192.0.0.0", 24],
-  ["192.168.0.0", 16],
-  ["198.18.0.0", 15],
-  ["224.0.0.0", 4],
-  ["240.0.0.0", 4],
-] as const) {
-  privateNetworks.addSubnet(network, prefix, "ipv4");
-}
-// Unspecified and loopback, unique local, link-local, multicast; NAT64 and 6to4, which carry any IPv4 address inside.
-for (const [network, prefix] of [
-  ["::", 127],
-  ["fc00::", 7],
-  ["fe80::", 10],
-  ["ff00::", 8],
-  ["64:ff9b::", 96],
-  ["64:ff9b:1::", 48],
-  ["2002::", 16],
-] as const) {
-  privateNetworks.addSubnet(network, prefix, "ipv6");
-}
+const privateAddress = (host: string) => new OutsideRefused(`${host} is an address in a private network.`);

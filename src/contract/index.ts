@@ -1,4 +1,4 @@
-/** Messages between Worker and builder agent. Imports zod and nothing of ours, so that both sides can stand on it. */
+/** Messages between Worker and builder agent. Imports zod, ipaddr.js and nothing of ours, so that both sides can use it. */
 export * from "./agent.ts";
 export * from "./build.ts";
 export * from "./file-store.ts";
@@ -6,6 +6,7 @@ export * from "./guest-web.ts";
 export * from "./image-type.ts";
 export * from "./job.ts";
 export * from "./modified-files.ts";
+export * from "./outside.ts";
 export * from "./package-name.ts";
 export * from "./testdrive.ts";
 export * from "./trust.ts";

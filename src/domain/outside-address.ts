@@ -1,3 +1,5 @@
+import { hostOf, isAddress, isPublicAddress } from "#contract/index";
+
 /** What says which addresses may be reached. */
 export interface OutsideRules {
   /** The service's own address: it downloads nothing from itself. Empty: unknown. */
@@ -14,7 +16,7 @@ const ports: Record<string, string> = { "http:": "80", "https:": "443", "ftp:": 
  */
 export function isOutside(rules: OutsideRules, url: URL): boolean {
   if (isListed(rules, url)) return true;
-  return !isPrivateHost(url.hostname) && url.host !== URL.parse(rules.BASE_URL)?.host;
+  return !isPrivateHost(url) && url.host !== URL.parse(rules.BASE_URL)?.host;
 }
 
 /** Whether the operator opened this very host and port. */
@@ -27,18 +29,7 @@ export function isListed({ ALLOW_HOSTS = "" }: Partial<OutsideRules>, { hostname
 }
 
 /** A literal address of a private, local or otherwise special network; `URL` has made its spelling canonical. */
-function isPrivateHost(host: string): boolean {
-  if (/(^|\.)(localhost|local|internal)\.?$/i.test(host)) return true;
-  if (host.startsWith("[")) return !/^\[[23]/.test(host) || /^\[(2001:(0:|db8:)|2002:)/.test(host);
-  const [a, b, c] = host.split(".").map(Number);
-  if (!/^\d+(\.\d+){3}$/.test(host) || a === undefined || b === undefined) return false;
-  return (
-    [0, 10, 127].includes(a) ||
-    a >= 224 ||
-    (a === 100 && b >= 64 && b < 128) ||
-    (a === 169 && b === 254) ||
-    (a === 172 && b >= 16 && b < 32) ||
-    (a === 192 && (b === 168 || (b === 0 && (c === 0 || c === 2)))) ||
-    (a === 198 && (b === 18 || b === 19))
-  );
+function isPrivateHost(url: URL): boolean {
+  const host = hostOf(url);
+  return isAddress(host) ? !isPublicAddress(host) : /(^|\.)(localhost|local|internal)\.?$/i.test(host);
 }

@@ -1,6 +1,6 @@
 /** Reading files of a build's repositories: those of mirrors, and those that the Worker itself has. */
 import { BuildFailure } from "../build/build-failure.ts";
-import { checkOutside, OutsideRefused } from "../outside.ts";
+import { fetchOutside, OutsideRefused } from "../outside.ts";
 import { RemoteRefusal } from "../retry.ts";
 
 /** How this agent reaches the repositories of a build. */
@@ -23,7 +23,7 @@ export interface Address {
 
 const maxRedirects = 5;
 
-/** Mirrors send their clients on; every address on the way is looked at like the first. An answer that is no success is thrown. */
+/** Mirrors send their clients on; every URL on the way is checked like the first. An answer that is not a success is thrown. */
 export async function askRepository({ base, path }: Address, reach: Reach, signal: AbortSignal): Promise<Response> {
   const [, own] = /^service:(\/.*)/.exec(base) ?? [];
   if (own?.startsWith("/user/")) {
@@ -31,13 +31,13 @@ export async function askRepository({ base, path }: Address, reach: Reach, signa
     return succeeded(await fetch(`${buildUrl}/${path}`, { headers, redirect: "error", signal }));
   }
   if (own !== undefined) return succeeded(await fetch(`${reach.url}${own}/${path}`, { redirect: "error", signal }));
-  let url = await checkOutside(`${base}/${path}`, reach);
+  let url = `${base}/${path}`;
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
-    const answer = await fetch(url, { redirect: "manual", signal });
+    const answer = await fetchOutside(url, reach, { signal });
     const next = answer.status >= 300 && answer.status < 400 ? answer.headers.get("location") : null;
     if (next === null) return succeeded(answer);
     await answer.body?.cancel();
-    url = await checkOutside(URL.parse(next, url)?.href ?? next, reach);
+    url = URL.parse(next, url)?.href ?? next;
   }
   throw new OutsideRefused(`${base} redirects without end.`);
 }

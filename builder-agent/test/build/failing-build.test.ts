@@ -51,7 +51,7 @@ describe("a build", () => {
 
     expect(build.failure).toEqual({
       kind: "failed",
-      reason: "A repository cannot be used: 127.0.0.1:1 is an address inside a private network.",
+      reason: "A repository cannot be used: 127.0.0.1:1 is an address in a private network.",
     });
   });
 

@@ -206,7 +206,7 @@ describe("fetchPackages", () => {
     expect(far.paths).toHaveLength(1);
     await expect(get(near.host)).rejects.toMatchObject({
       kind: "failed",
-      message: `A repository cannot be used: ${far.host} is an address inside a private network.`,
+      message: `A repository cannot be used: ${far.host} is an address in a private network.`,
     });
     expect(far.paths).toHaveLength(1);
   });
