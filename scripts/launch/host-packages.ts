@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { findDistribution, findTool, installers, type Tool } from "../../builder-agent/src/doctor/packages.ts";
 import { command } from "./command.ts";
 import { projectRoot } from "./project.ts";
 import { print, step } from "./progress.ts";
@@ -19,24 +20,20 @@ export const purposes = [
 ] as const;
 export type Purpose = (typeof purposes)[number];
 
-export const HostPackage = z.object({
+const HostPackage: z.ZodType<Tool> = z.object({
   tool: z.string(),
-  /** Where to look when it is no program in PATH. */
-  paths: z.array(z.string()).optional(),
+  paths: z.array(z.string()).exactOptional(),
   debian: z.string(),
   suse: z.string(),
   fedora: z.string(),
   for: z.array(z.string()),
   why: z.string(),
 });
-export type HostPackage = z.infer<typeof HostPackage>;
 
 const listFiles = ["builder-agent/src/doctor/packages.json", "scripts/solver/packages.json"];
-// A user's PATH often lacks the administrator's folders, where half of these tools are.
-const folders = [...(process.env["PATH"] ?? "").split(":"), "/usr/local/sbin", "/usr/sbin", "/sbin"];
 
-/** Browser of the tests; the service itself needs none. */
-const chromium: HostPackage = {
+/** For the tests; the service itself needs no browser. */
+const chromium: Tool = {
   tool: "chromium",
   debian: "chromium",
   suse: "chromium",
@@ -45,65 +42,53 @@ const chromium: HostPackage = {
   why: "opens the pages in the browser tests",
 };
 
-/** Installs what is missing for these purposes when it can; gives what is missing still. */
-export async function installHostPackages(purposes: readonly Purpose[], signal?: AbortSignal): Promise<HostPackage[]> {
-  const missing = missingPackages(purposes);
+/** Installs what is missing for these purposes, if it can. → what is still missing */
+export async function installHostPackages(purposes: readonly Purpose[], signal?: AbortSignal): Promise<Tool[]> {
+  const missing = await missingPackages(purposes);
   if (missing.length === 0) return [];
-  const system = packageSystem();
-  const names = [...new Set(missing.map((each) => each[system]))];
+  const distribution = await findDistribution();
+  const names = [...new Set(missing.map((each) => each[distribution]))];
   const privilege = rootPrefix();
-  if (system !== "debian" || privilege === undefined) {
+  if (!isDebian() || privilege === undefined) {
     print(`! Missing on this machine: ${missing.map((each) => each.tool).join(", ")}. Install them with:`);
-    print(`    ${installLine(system, names)}`);
+    print(`    sudo ${installers[distribution]} ${names.join(" ")}`);
     return missing;
   }
   print(`  Host packages to install: ${names.join(" ")}`);
   await step("Host packages (apt-get)", (say) => aptInstall(names, { privilege, onLine: say, signal }));
-  return missingPackages(purposes);
+  return await missingPackages(purposes);
 }
 
 /** The tools of these purposes that this machine lacks. */
-export const missingPackages = (wanted: readonly Purpose[]): HostPackage[] =>
-  packagesFor(wanted).filter((each) => !isThere(each));
+export async function missingPackages(wanted: readonly Purpose[]): Promise<Tool[]> {
+  const found = packagesFor(wanted).map(async (each) => ((await findTool(each)) === undefined ? [each] : []));
+  return (await Promise.all(found)).flat();
+}
 
-export function packagesFor(wanted: readonly Purpose[]): HostPackage[] {
+export function packagesFor(wanted: readonly Purpose[]): Tool[] {
   const names = new Set<string>(wanted);
   return allPackages().filter((each) => each.for.some((purpose) => names.has(purpose)));
 }
 
-/** The purposes that a lack makes impossible. */
-export function impossible(missing: readonly HostPackage[], purposes: readonly Purpose[]): Purpose[] {
+/** The purposes that need a missing package. */
+export function impossible(missing: readonly Tool[], purposes: readonly Purpose[]): Purpose[] {
   return purposes.filter((purpose) => missing.some((each) => each.for.includes(purpose)));
 }
 
-function allPackages(): HostPackage[] {
-  const read = (file: string) => z.array(HostPackage).parse(JSON.parse(readFileSync(join(projectRoot, file), "utf8")));
-  return [...listFiles.flatMap(read), chromium];
-}
+const allPackages = (): Tool[] => [...listFiles.flatMap(readPackages), chromium];
 
-function isThere({ tool, paths }: HostPackage): boolean {
-  return (paths ?? folders.map((folder) => join(folder, tool))).some((path) => existsSync(path));
-}
+const readPackages = (file: string): Tool[] =>
+  z.array(HostPackage).parse(JSON.parse(readFileSync(join(projectRoot, file), "utf8")));
 
-/** True where apt is: the only system on which Kiln installs what is missing, and from whose packages Tiny Linux is made. */
+/** Whether there is apt: only then does Kiln install what is missing, and make Tiny Linux from Debian's packages. */
 export const isDebian = () => existsSync("/usr/bin/apt-get");
 
-function packageSystem(): "debian" | "suse" | "fedora" {
-  if (isDebian()) return "debian";
-  return existsSync("/usr/bin/zypper") ? "suse" : "fedora";
-}
-
-function installLine(system: ReturnType<typeof packageSystem>, names: readonly string[]): string {
-  if (system === "debian") return `sudo apt-get install --no-install-recommends ${names.join(" ")}`;
-  return `sudo ${system === "suse" ? "zypper" : "dnf"} install ${names.join(" ")}`;
-}
-
-/** What to put before a command that only root may run; undefined: this user may not. */
+/** Goes before a command that only root may run. Undefined: this user cannot become root. */
 function rootPrefix(): string[] | undefined {
   if (process.getuid?.() === 0) return ["env"];
   const sudo = ["/usr/bin/sudo", "/bin/sudo"].find((path) => existsSync(path));
   if (sudo === undefined) return undefined;
-  // Without a terminal nobody can be asked for a password.
+  // Without a terminal, sudo cannot ask for a password.
   return process.stdin.isTTY ? [sudo, "env"] : [sudo, "-n", "env"];
 }
 

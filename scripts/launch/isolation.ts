@@ -3,12 +3,12 @@ import { findMeans } from "../../builder-agent/src/guest/means.ts";
 import { installHostPackages, missingPackages } from "./host-packages.ts";
 import { step, warn } from "./progress.ts";
 
-/** "vm": each build runs in a guest of its own. "none": bare on this machine, where everybody who can start one is root. */
+/** "vm": each build runs in a guest of its own. "none": bare on this machine, where everyone who can start a build is root. */
 export type Isolation = "vm" | "none";
 
 /**
- * A guest for each build where hardware carries it. Emulated, a build would take some eight times as long, and its owner is
- * the one who starts builds here: then they run bare, and the end of the start says so.
+ * A guest for each build if there is hardware virtualisation. An emulated build would take about eight times as long, and the owner
+ * of this machine is the one who starts builds: so they run bare, and the launcher says so when it is ready.
  */
 export async function chooseIsolation(agentState: string, signal: AbortSignal): Promise<Isolation> {
   const { accel } = await step("Look for hardware virtualisation", () =>
@@ -20,10 +20,13 @@ export async function chooseIsolation(agentState: string, signal: AbortSignal): 
   return "vm";
 }
 
-/** Begins to look while the Worker starts, if QEMU is there: up to 10 s where /dev/kvm does not keep its promise. */
+/** Starts to look while the Worker starts, if QEMU is installed: it takes up to 10 s if /dev/kvm exists and does not work. */
 export function lookAhead(agentState: string): void {
-  if (missingPackages(["testdrives"]).length > 0) return;
-  findMeans({ accel: "auto", stateDir: agentState }).catch(() => {}); // told by chooseIsolation
+  const look = async () => {
+    const hasQemu = (await missingPackages(["testdrives"])).length === 0;
+    if (hasQemu) await findMeans({ accel: "auto", stateDir: agentState });
+  };
+  look().catch(() => {}); // chooseIsolation reports it
 }
 
 export const agentStateOf = (stateDirectory: string) => join(stateDirectory, "agent");

@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Config } from "../config.ts";
@@ -10,7 +10,8 @@ import { userOfBuild } from "../guest/user.ts";
 import { sentenceOf } from "../log.ts";
 import { degraded, fine, missing, type Check } from "./check.ts";
 import { judge32BitProgramsInGuests, smallestProgram } from "./programs-32.ts";
-import { doctorDir, scratchDir } from "./scratch-dir.ts";
+import { scratchDir } from "./scratch-dir.ts";
+import { verdictStore } from "./verdict-store.ts";
 import { judgeVolumesInGuests } from "./volumes.ts";
 
 type GuestConfig = Pick<Config, "accel" | "stateDir">;
@@ -46,8 +47,9 @@ async function checkProbe({ stateDir }: GuestConfig, means: GuestMeans, ask: Gue
   try {
     const system = await ask.system(stateDir);
     const key = `${system.key} ${means.accel} ${means.enclosed}`;
-    const verdict = (await findVerdict(stateDir, key)) ?? (await ask.probe(system, means, stateDir));
-    await keepVerdict(stateDir, { key, ...verdict });
+    const verdicts = verdictStore(stateDir, "guest", Verdict);
+    const verdict = (await verdicts.find(key)) ?? (await ask.probe(system, means, stateDir));
+    await verdicts.store(key, verdict);
     return [fine(name, verdict.said), judge32BitProgramsInGuests(verdict.runs32Bit), judgeVolumesInGuests(verdict)];
   } catch (error) {
     const mend = 'see the packages above; Debian only. Or set isolation to "none" if you trust all who build';
@@ -74,23 +76,6 @@ const checkSight = ({ enclosed, openness }: GuestMeans): Check =>
         [],
         "apt-get install -y --no-install-recommends bubblewrap; allow unprivileged user namespaces",
       );
-
-const Kept = Verdict.extend({ key: z.string() });
-const keptFile = (stateDir: string) => join(doctorDir(stateDir), "guest.json");
-
-async function findVerdict(stateDir: string, key: string): Promise<Verdict | undefined> {
-  try {
-    const kept = Kept.parse(JSON.parse(await readFile(keptFile(stateDir), "utf8")));
-    return kept.key === key ? kept : undefined;
-  } catch {
-    return undefined; // Never asked, or written by another version.
-  }
-}
-
-async function keepVerdict(stateDir: string, kept: z.infer<typeof Kept>): Promise<void> {
-  await mkdir(doctorDir(stateDir), { recursive: true, mode: 0o700 });
-  await writeFile(keptFile(stateDir), JSON.stringify(kept));
-}
 
 const probeMb = 1024;
 const probeLimitMs = 240_000;

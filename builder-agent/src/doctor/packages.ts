@@ -7,7 +7,7 @@ import { fine, missing, type Ability, type Check } from "./check.ts";
 /** One row of packages.json: a tool of the host, the package that brings it, and what it is for. */
 export interface Tool {
   tool: string;
-  /** For what is no command: where it lies. */
+  /** Where to look if it is not a program in PATH. */
   paths?: string[];
   debian: string;
   suse: string;
@@ -18,7 +18,8 @@ export interface Tool {
 
 export type Distribution = "debian" | "suse" | "fedora";
 
-const installers: Record<Distribution, string> = {
+/** The command to which package names are added. */
+export const installers: Record<Distribution, string> = {
   debian: "apt-get install -y --no-install-recommends",
   suse: "zypper install -y",
   fedora: "dnf install -y",
@@ -36,9 +37,10 @@ export async function checkTool(tool: Tool, distribution: Distribution): Promise
   return missing(tool.tool, tool.why, tool.for.filter(isAbility), `${installers[distribution]} ${tool[distribution]}`);
 }
 
-/** The first that is there: of its paths, else of PATH and the system's own directories, which a user's PATH may lack. */
+/** The first of its paths that exists; else the program in PATH or in the system's directories, which a user's PATH may lack. */
 export async function findTool({ tool, paths }: Pick<Tool, "tool" | "paths">): Promise<string | undefined> {
-  if (!paths) return await findProgram(tool, `${process.env["PATH"] ?? ""}:/usr/sbin:/usr/bin:/sbin:/bin`);
+  if (!paths)
+    return await findProgram(tool, `${process.env["PATH"] ?? ""}:/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin`);
   for (const path of paths) {
     const found = await access(path, constants.R_OK).then(
       () => true,
@@ -49,7 +51,7 @@ export async function findTool({ tool, paths }: Pick<Tool, "tool" | "paths">): P
   return undefined;
 }
 
-/** Whose package names apply. Unknown systems get Debian's, which is what the launcher can install by itself. */
+/** Whose package names apply. Unknown systems get Debian's, which the launcher can install automatically. */
 export async function findDistribution(file = "/etc/os-release"): Promise<Distribution> {
   const release = await readFile(file, "utf8").catch(() => "");
   const ids = release.split("\n").flatMap((line) => /^ID(?:_LIKE)?="?([^"]*)"?$/.exec(line)?.[1]?.split(" ") ?? []);
