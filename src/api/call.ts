@@ -10,7 +10,7 @@ import type { ApiEnv } from "#api/factory";
 import { parseParams, pathId, readQuery, readRepeated } from "#api/params";
 import { readRawText } from "#api/raw-text";
 import { xml, xmlOrText } from "#api/respond";
-import { validated } from "#api/revalidation";
+import { preconditionOf, validated } from "#api/revalidation";
 import { readXmlBody } from "#api/xml-body";
 
 /** One call of the API: its route, its description and what it does. The routes, OpenAPI, the page and the table test come from it. */
@@ -70,13 +70,20 @@ interface Given<R extends string, A, I extends Ids, P extends z.ZodObject, B, F>
   refuses?: readonly RefusalCode[];
   deprecated?: true;
   /** A response of its own goes out as it is. */
-  act: (caller: Caller, request: RequestOf<R, I, P, B, F>, c: Context<ApiEnv>) => A | Response | Promise<A | Response>;
+  act: (
+    caller: Caller,
+    request: RequestOf<R, I, P, B, F, A>,
+    c: Context<ApiEnv>,
+  ) => A | Response | Promise<A | Response>;
 }
 
 /** Ids of the path as numbers, its other names as text, the parameters, and the reader of the document in the body. */
-type RequestOf<R extends string, I, P extends z.ZodObject, B, F> = {
+type RequestOf<R extends string, I, P extends z.ZodObject, B, F, A> = {
   [N in NamesIn<R>]: N extends keyof I ? number : string;
-} & z.output<P> & { found: F; body: () => Promise<B>; all: AllValues };
+} & z.output<P> & { found: F; body: () => Promise<B>; all: AllValues; precondition: Precondition<A> };
+
+/** Throws if the document is no longer what the client names with If-Match; undefined if it names nothing. */
+type Precondition<A> = ((before: A) => void) | undefined;
 
 /** Every value of a parameter that may be repeated: `path=/a&path=/b`, or `path[]` as many libraries write it. */
 type AllValues = (name: string) => string[];
@@ -140,8 +147,8 @@ async function answered<R extends string, A, I extends Ids, P extends z.ZodObjec
 async function requestOf<R extends string, A, I extends Ids, P extends z.ZodObject, B, F>(
   c: Context<ApiEnv>,
   caller: Caller,
-  { ids, finds, params, takes }: Given<R, A, I, P, B, F>,
-): Promise<RequestOf<R, I, P, B, F>> {
+  { ids, finds, params, takes, answer, hasEtag }: Given<R, A, I, P, B, F>,
+): Promise<RequestOf<R, I, P, B, F, A>> {
   const named: Record<string, unknown> = { ...c.req.param() };
   let found: F | undefined;
   for (const [name, code] of Object.entries(ids ?? {})) {
@@ -156,6 +163,7 @@ async function requestOf<R extends string, A, I extends Ids, P extends z.ZodObje
     if (takes && "root" in takes) return readDocument(takes, await readXmlBody(c.req.raw));
     return takes?.kind === "text" ? await readRawText(c.req.raw) : undefined;
   };
+  const precondition = hasEtag && preconditionOf(c, answer as Document<A>);
   // The types of the call say what is in it.
-  return { ...named, ...given, found, body, all } as unknown as RequestOf<R, I, P, B, F>;
+  return { ...named, ...given, found, body, all, precondition } as unknown as RequestOf<R, I, P, B, F, A>;
 }

@@ -5,9 +5,7 @@ import { changeConfiguration, shownConfiguration } from "#domain/configuration/o
 import type { PictureKind } from "#storage/pictures";
 import { byMethod, call, file, type Call, type CallGroup } from "#api/call";
 import { replacePictureBy, showPicture } from "#api/pictures";
-import { refuseUnlessMatch } from "#api/revalidation";
 import { v2 } from "#openapi/operation";
-import { viewOf } from "#wire/view";
 
 const ofAppliance = { versions: v2, ids: { appliance_id: "invalid_appliance_id" } } as const;
 
@@ -35,18 +33,10 @@ export const configuration: CallGroup = {
       answer: configurationDocument,
       hasEtag: true,
       refuses: ["invalid_xml", "invalid_node", "invalid_value", "invalid_image_type", "invalid_version"],
-      act: async ({ env, db, account }, { appliance_id, body }, c) => {
+      act: async ({ env, db, account }, { appliance_id, body, precondition }) => {
         const appliance = await getOwnAppliance(db, account.id, appliance_id);
-        const change = await body();
-        return await changeConfiguration(
-          { env, db },
-          { accountId: account.id, appliance },
-          {
-            change,
-            precondition: (before) =>
-              refuseUnlessMatch(c, "configuration", viewOf(configurationDocument, before, c.var)),
-          },
-        );
+        const of = { accountId: account.id, appliance };
+        return await changeConfiguration({ env, db }, of, { change: await body(), precondition });
       },
     }),
     ...picture("logo", "Logo", "The logo, or the service's own where there is none."),

@@ -4,8 +4,7 @@ import { factory } from "#api/factory";
 import { appliances, listAppliances } from "#api/appliances";
 import { configuration } from "#api/configuration";
 import { applianceRepositories } from "#api/appliance-repositories";
-import { search } from "#api/appliances/search";
-import { software } from "#api/appliances/software";
+import { software } from "#api/software";
 import { builds } from "#api/builds";
 import { events } from "#api/events";
 import { files } from "#api/files";
@@ -50,8 +49,7 @@ function resources(version: ApiVersion) {
     .route("/", rpms)
     .route("/", mounted(repositories, version))
     .route("/", mounted(applianceRepositories, version))
-    .route("/", search)
-    .route("/", software)
+    .route("/", mounted(software, version))
     .route("/", mounted(images, version))
     .route("/", mounted(configuration, version))
     .route("/", mounted(gpgKeys, version))

@@ -2,7 +2,10 @@ import type { Context } from "hono";
 import { changedMeanwhile } from "#domain/refusal";
 import { prefersJson } from "#http/accept";
 import { etagOf, failsIfMatch, hitsIfNoneMatch } from "#http/etag";
+import type { Document } from "#wire/shape";
+import { viewOf } from "#wire/view";
 import { writeXml, type XmlValue } from "#wire/xml";
+import type { ApiEnv } from "#api/factory";
 import { xml } from "#api/respond";
 
 /** Answers a document with its ETag, or 304 where `If-None-Match` says that the client has it. */
@@ -15,16 +18,17 @@ export function validated(c: Context, root: string, value: XmlValue): Response {
   return c.body(null, 304);
 }
 
-/** Refuses a change of a document that is not in the state of `If-Match` any more; `value`: the state it is in. */
-export function refuseUnlessMatch(c: Context, root: string, value: XmlValue): void {
+/** Refuses a change of a document that is no longer in the state of `If-Match`. Undefined: the client names no state. */
+export function preconditionOf<T>(c: Context<ApiEnv>, document: Document<T>): ((state: T) => void) | undefined {
   const header = c.req.header("if-match");
-  if (header === undefined) return;
-  const { xml, json } = etagsOf(root, value);
-  if (!failsIfMatch(header, xml) || !failsIfMatch(header, json)) return;
-  throw changedMeanwhile();
+  if (header === undefined) return undefined;
+  return (state) => {
+    const { xml, json } = etagsOf(document.root, viewOf(document, state, c.var));
+    if (failsIfMatch(header, xml) && failsIfMatch(header, json)) throw changedMeanwhile();
+  };
 }
 
-/** Of one state in both of its forms: other bytes, another tag. */
+/** Of one state, as XML and as JSON: other bytes have another tag. */
 function etagsOf(root: string, value: XmlValue): { xml: string; json: string } {
   const xml = etagOf(writeXml(root, value));
   return { xml, json: xml.replace(/"$/, '-json"') };

@@ -13,7 +13,7 @@ import { repositories } from "#api/repositories";
 import { rpms } from "#openapi/operations/rpms";
 import { runningBuilds } from "#api/running-builds";
 import { sharing } from "#api/sharing";
-import { software } from "#openapi/operations/software";
+import { software } from "#api/software";
 import { testdrives } from "#api/testdrives";
 import { tokens } from "#api/tokens";
 

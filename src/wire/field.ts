@@ -65,6 +65,11 @@ export class Field<O = never, C = unknown> implements AnyField<O, C> {
     return this.#with({ reading: "ignored" });
   }
 
+  /** A reader takes it by this name too. */
+  alsoNamed(alias: string): Field<O, C> {
+    return this.#with({ alias });
+  }
+
   /** Reads it in another way than its shape does. */
   readBy(read: (node: XmlNode, path: string) => C[keyof C]): Field<O, C> {
     return this.#with({ readBy: read });

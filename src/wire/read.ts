@@ -31,7 +31,7 @@ function readShape(shape: AnyShape, node: XmlNode, path: string): unknown {
 function readFields({ fields }: Fields, node: XmlNode, path: string): Record<string, unknown> {
   refuseText(node, path);
   const read: Record<string, unknown> = {};
-  for (const [name, nodes] of Map.groupBy(node.children, plainName)) {
+  for (const [name, nodes] of Map.groupBy(node.children, (child) => nameIn(fields, child))) {
     const part = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (!part || part.isJsonOnly) throw unknownElement(path === "" ? name : `${path}/${name}`);
     if (part.reading !== "ignored") Object.assign(read, readPart(part, nodes, path));
@@ -40,6 +40,13 @@ function readFields({ fields }: Fields, node: XmlNode, path: string): Record<str
     if (reading === "required" && read[key] === undefined) throw wrongValue(`${path}/${name}`, "is missing");
   }
   return read;
+}
+
+/** The field that an element is, by its name or another one; else the element's own name. */
+function nameIn(fields: Fields["fields"], node: XmlNode): string {
+  const name = plainName(node);
+  const [known = name] = Object.entries(fields).find(([, { alias }]) => alias === name) ?? [];
+  return known;
 }
 
 /** What the elements of one name add to their owner. */

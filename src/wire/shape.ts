@@ -96,6 +96,8 @@ export interface Part {
   readonly reading: "optional" | "required" | "ignored";
   /** A reader takes it, and no schema names it. */
   readonly isUnnamed?: boolean;
+  /** Another name that a reader takes it by. */
+  readonly alias?: string | undefined;
   /** Replaces the reader of the shape. */
   readonly readBy?: ((node: XmlNode, path: string) => unknown) | undefined;
   /** What is read are properties of the owner, whatever the key says. */

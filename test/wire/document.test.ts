@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { WireFault } from "#wire/fault";
-import { arrayOf, fields, int, readAs, text } from "#wire/field";
+import { arrayOf, fields, int, readAs, repeated, text } from "#wire/field";
+import * as leaves from "#wire/leaf";
 import { readDocument } from "#wire/read";
 import { readXml } from "#wire/read-xml";
 import { document, type Document } from "#wire/shape";
@@ -20,5 +21,23 @@ describe("readAs", () => {
 
   it("is described as its fields are", () => {
     expect(xmlSchema(document("Tree", "tree", ids), "v2")).toEqual(xmlSchema(document("Tree", "tree", shape), "v2"));
+  });
+});
+
+describe("alsoNamed", () => {
+  const wood = document(
+    "Wood",
+    "wood",
+    fields({ tree: repeated("trees", leaves.text("oak")).alsoNamed("trees"), owner: text("owner", "Ada") }),
+  );
+
+  it("takes elements of both names as one field", () => {
+    const xml = "<wood><trees>ash</trees><owner>Ada</owner><tree>elm</tree></wood>";
+    expect(read(wood, xml)).toEqual({ trees: ["ash", "elm"], owner: "Ada" });
+    expect(() => read(wood, "<wood><bush/></wood>")).toThrow(WireFault);
+  });
+
+  it("is not described", () => {
+    expect(Object.keys(Object(xmlSchema(wood, "v2")["properties"]))).toEqual(["tree", "owner"]);
   });
 });

@@ -31,26 +31,25 @@ export async function shownConfiguration(
   return { id, name, version, imageType, configuration };
 }
 
-/** Somebody may be faster a few times, but not for ever. */
+/** Refuses by throwing. */
+type Precondition = (before: ShownConfiguration) => void | Promise<void>;
+
+/** How often other changes may come first. */
 const attempts = 5;
 
 /**
- * Changes any portion of the configuration of one's own appliance and answers all of it. `precondition` sees what it is
- * before, and refuses by throwing. Written only over what was read: who was slower begins anew, so that nobody's change
- * is lost.
+ * Changes any portion of the configuration of one's own appliance and answers all of it. It is written only over what was
+ * read: the slower of two changes starts again, so that no change is lost.
  */
 export async function changeConfiguration(
   { env, db }: Place,
   { accountId, appliance }: { accountId: number; appliance: Appliance },
-  {
-    change,
-    precondition,
-  }: { change: ConfigurationChange; precondition: (before: ShownConfiguration) => void | Promise<void> },
+  { change, precondition }: { change: ConfigurationChange; precondition?: Precondition | undefined },
 ): Promise<ShownConfiguration> {
   let read = appliance;
   for (let attempt = 0; attempt < attempts; attempt++) {
     const before = await shownConfiguration(env, accountId, read);
-    await precondition(before);
+    await precondition?.(before);
     const after = withChange(before, change);
     validate(after);
     const { name, version, imageType } = after;

@@ -8,11 +8,16 @@ import { findBuild } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { aliasOf } from "#storage/repositories";
 
-/** What an image holds, by the repository that it came from. */
+/** Packages and patterns by the repositories that they come from. */
+export interface SoftwareMap {
+  applianceId: number;
+  repositories: RepositorySoftware[];
+}
+
 export interface RepositorySoftware {
   id: number;
   name: string;
-  /** http(s), or `service:/…` for one that this service keeps. */
+  /** http(s), or `service:/…` for one of this service. */
   url: string | undefined;
   packages: ShownPackage[];
   patterns: { name: string; version: string; arch: string }[];
@@ -31,8 +36,20 @@ interface Place {
   db: Database;
 }
 
-/** What the next build will install; nothing while its software does not resolve, and the status says why. */
-export async function softwareOfNextBuild({ env, db }: Place, appliance: Appliance): Promise<RepositorySoftware[]> {
+/** What a build has installed, or without one what the next build will install. */
+export async function installedSoftware(
+  place: Place,
+  appliance: Appliance,
+  buildId: number | undefined,
+): Promise<SoftwareMap> {
+  const repositories = await (buildId === undefined
+    ? softwareOfNextBuild(place, appliance)
+    : softwareOfBuild(place, appliance, buildId));
+  return { applianceId: appliance.id, repositories };
+}
+
+/** Nothing if the software does not resolve; the appliance's status says why. */
+async function softwareOfNextBuild({ env, db }: Place, appliance: Appliance): Promise<RepositorySoftware[]> {
   const software = await loadSoftware(db, appliance);
   const resolution = await resolve({ env, db }, software);
   if (resolution.state !== "solved") return [];
@@ -48,7 +65,7 @@ export async function softwareOfNextBuild({ env, db }: Place, appliance: Applian
 }
 
 /** What rpm reported in the image of a finished build; repository and checksum are those of the frozen packages. */
-export async function softwareOfBuild(
+async function softwareOfBuild(
   { env, db }: Place,
   appliance: Appliance,
   buildId: number,

@@ -1,4 +1,4 @@
-import type { RepositorySoftware } from "#domain/images/installed-software";
+import type { SoftwareMap, RepositorySoftware } from "#domain/images/installed-software";
 import { installable } from "#domain/software/resolution-request";
 import { listApplianceRepositories, type Appliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
@@ -8,12 +8,12 @@ import { listVisibleRepositories, type Repository } from "#storage/repositories"
 /** A client that looks for one letter gets the best of it. */
 const mostHits = 1000;
 
-/** Packages and patterns that fit, by repository; the repository with the best hit first, in each the best hit first. */
+/** Packages and patterns that match. The repository with the best hit is first, and so is the best hit of each. */
 export async function searchSoftware(
   db: Database,
   appliance: Appliance,
   request: { accountId: number; q: string; allFields: boolean; allRepositories: boolean },
-): Promise<RepositorySoftware[]> {
+): Promise<SoftwareMap> {
   const { accountId, q, allFields, allRepositories } = request;
   const repositories = await (allRepositories
     ? listVisibleRepositories(db, accountId)
@@ -22,10 +22,11 @@ export async function searchSoftware(
   const arches = installable[appliance.arch];
   const found = await searchPackages(db, { repositoryIds, arches, q, allFields, limit: mostHits });
   const known = new Map(repositories.map((repository) => [repository.id, repository]));
-  return [...Map.groupBy(found, ({ repositoryId }) => repositoryId)].flatMap(([id, hits]) => {
+  const byRepository = [...Map.groupBy(found, ({ repositoryId }) => repositoryId)].flatMap(([id, hits]) => {
     const repository = known.get(id);
     return repository ? [shown(repository, hits)] : [];
   });
+  return { applianceId: appliance.id, repositories: byRepository };
 }
 
 /** A package that stands for a pattern is shown as the pattern. */

@@ -34,7 +34,22 @@ interface Place {
   db: Database;
 }
 
-/** Puts a package, a pattern or a ban into the selection, or pins it anew. */
+/** What an appliance's document shows of its selection: bans are stored apart. */
+export interface ShownSelection {
+  applianceId: number;
+  packages: Selection[];
+  patterns: Selection[];
+}
+
+export async function getSelection(db: Database, { id: applianceId }: Appliance): Promise<ShownSelection> {
+  const { package: packages = [], pattern: patterns = [] } = Object.groupBy(
+    await listSelection(db, applianceId),
+    ({ kind }) => kind,
+  );
+  return { applianceId, packages, patterns };
+}
+
+/** Puts a package, a pattern or a ban into the selection, or changes its pin. */
 export async function select(place: Place, appliance: Appliance, request: SelectionRequest): Promise<SelectionChange> {
   checkName(request.name);
   checkVersion(request.version, "invalid_version");
@@ -46,7 +61,7 @@ export async function select(place: Place, appliance: Appliance, request: Select
   return await compare(place, appliance, { before, after: choice });
 }
 
-/** Takes an entry out of the selection; one that is not there leaves it equal. */
+/** Removes an entry from the selection. If there is no such entry, the selection is equal. */
 export async function deselect(
   place: Place,
   appliance: Appliance,
@@ -56,36 +71,53 @@ export async function deselect(
   return before ? await compare(place, appliance, { before, after: undefined }) : equal;
 }
 
+type Wanted = Pick<SelectionRequest, "name" | "version">;
+
 /**
- * Replaces all packages and patterns at once; bans stay, and so do pins to repositories, which no list shows.
- * `onlyUnchanged`: refused when the appliance is not as it was read any more.
+ * Replaces all packages and patterns at once; bans stay, and so do pins to repositories, which no list shows. `precondition`
+ * sees the selection and refuses by throwing; after it, nothing else may change the appliance before this does.
  */
 export async function replaceSelection(
   place: Place,
   appliance: Appliance,
-  { wanted, onlyUnchanged }: { wanted: Pick<SelectionRequest, "kind" | "name" | "version">[]; onlyUnchanged: boolean },
-): Promise<void> {
+  {
+    wanted: { packages = [], patterns = [] },
+    precondition,
+  }: {
+    wanted: { packages?: Wanted[]; patterns?: Wanted[] };
+    precondition?: ((before: ShownSelection) => void) | undefined;
+  },
+): Promise<ShownSelection> {
+  precondition?.(await getSelection(place.db, appliance));
+  const rows = await rowsOf(place.db, appliance, [
+    ...packages.map((one) => ({ ...one, kind: "package" as const })),
+    ...patterns.map((one) => ({ ...one, kind: "pattern" as const })),
+  ]);
+  const unchangedSince = precondition && appliance.lastEditedAt;
+  const replaced = await replaceSelections(place.db, { applianceId: appliance.id, unchangedSince }, rows);
+  if (!replaced) throw precondition ? changedMeanwhile() : new Refusal("invalid_appliance_id", { reason: "unknown" });
+  const resolution = await resolve(place, await loadSoftware(place.db, appliance));
+  await keepEstimate(place.db, appliance, resolution);
+  return await getSelection(place.db, appliance);
+}
+
+/** Each entry once; one that keeps its version keeps its repository. */
+async function rowsOf(db: Database, { id }: Appliance, wanted: (Wanted & Pick<SelectionRequest, "kind">)[]) {
   for (const { name, version } of wanted) {
     checkName(name);
     checkVersion(version, "invalid_value");
   }
-  const present = new Map((await listSelection(place.db, appliance.id)).map((entry) => [keyOf(entry), entry]));
+  const present = new Map((await listSelection(db, id)).map((entry) => [keyOf(entry), entry]));
   const rows = wanted.map(({ kind, name, version = null }) => {
     const before = present.get(keyOf({ kind, name }));
     return { kind, name, version, repositoryId: before?.version === version ? before.repositoryId : null };
   });
-  const target = { applianceId: appliance.id, unchangedSince: onlyUnchanged ? appliance.lastEditedAt : undefined };
-  const replaced = await replaceSelections(place.db, target, [
-    ...new Map(rows.map((row) => [keyOf(row), row])).values(),
-  ]);
-  if (!replaced) throw onlyUnchanged ? changedMeanwhile() : new Refusal("invalid_appliance_id", { reason: "unknown" });
-  const resolution = await resolve(place, await loadSoftware(place.db, appliance));
-  await keepEstimate(place.db, appliance, resolution);
+  return [...new Map(rows.map((row) => [keyOf(row), row])).values()];
 }
 
 const equal: SelectionChange = { state: "equal", packagesAdded: 0, packagesRemoved: 0 };
 
-/** Both images with all that others have changed meanwhile, so that the difference is this change's alone. */
+/** Compares two images that both have what other requests changed meanwhile: the difference is that of this change alone. */
 async function compare(
   { env, db }: Place,
   appliance: Appliance,
@@ -109,7 +141,7 @@ async function compare(
   return { state: "broken", ...counts, ...(message && { message }) };
 }
 
-/** Empty: the name that was added is known. */
+/** Empty if the name that was added is known. */
 async function whyUnknown(
   db: Database,
   software: ApplianceSoftware,
@@ -127,7 +159,9 @@ const keyOf = ({ kind, name }: Pick<Choice, "kind" | "name">): string => `${kind
 const packageName = /^[A-Za-z0-9_][A-Za-z0-9._+-]{0,199}$/;
 
 function checkName(name: string): void {
-  if (!packageName.test(name)) throw new Refusal("invalid_value", { message: `${name} is no name of a package.` });
+  if (packageName.test(name)) return;
+  const message = name === "" ? "A package or pattern has no name." : `${name} is not a valid package name.`;
+  throw new Refusal("invalid_value", { message });
 }
 
 // [epoch:]version[-release] as rpm writes them.
@@ -135,7 +169,7 @@ const packageVersion = /^(\d{1,9}:)?[A-Za-z0-9][A-Za-z0-9._+~^]{0,127}(-[A-Za-z0
 
 function checkVersion(version: string | undefined, code: "invalid_version" | "invalid_value"): void {
   if (version === undefined || packageVersion.test(version)) return;
-  throw new Refusal(code, { message: `${version} is no version of a package.` });
+  throw new Refusal(code, { message: `${version} is not a valid package version.` });
 }
 
 async function checkRepository(db: Database, appliance: Appliance, repositoryId: number | undefined): Promise<void> {

@@ -1,0 +1,66 @@
+import { z } from "zod";
+import { selectionChange } from "#documents/software";
+import { deselect, select, type SoftwareKind } from "#domain/software/software";
+import { byMethod, call, type Call } from "#api/call";
+import { ofOwn } from "#api/of-appliance";
+import { id, text } from "#api/params";
+
+const Named = z.object({ name: text() });
+const Pinned = Named.extend({
+  version: z.string().optional(),
+  repository_id: id("invalid_repository_id").optional(),
+});
+
+const ofEntry = { ...ofOwn, answer: selectionChange } as const;
+const aboutName = (what: "package" | "pattern") => ({ name: `Name of the ${what}.` });
+
+const add = (kind: "package" | "pattern"): Call =>
+  call(`POST /appliances/{appliance_id}/cmd/add_${kind}`, {
+    name: { package: "addPackage", pattern: "addPattern" }[kind],
+    ...ofEntry,
+    summary: `Select a ${kind}`,
+    params: Pinned,
+    about: {
+      ...aboutName(kind),
+      version: "Only this version: 1.0-1.",
+      repository_id: "Only from this repository.",
+    },
+    refuses: ["missing_parameter", "invalid_value", "invalid_version", "invalid_repository_id"],
+    act: ({ env, db }, { found, name, version, repository_id: repositoryId }) =>
+      select({ env, db }, found, { kind, name, version, repositoryId }),
+  });
+
+/** An entry by its name alone. */
+const byName = (
+  verb: string,
+  change: typeof deselect,
+  { kind, ...told }: { kind: SoftwareKind; name: string; summary: string },
+): Call =>
+  call(`POST /appliances/{appliance_id}/cmd/${verb}`, {
+    ...ofEntry,
+    ...told,
+    params: Named,
+    about: aboutName(kind === "pattern" ? "pattern" : "package"),
+    refuses: ["missing_parameter", "invalid_value"],
+    act: ({ env, db }, { found, name }) => change({ env, db }, found, { kind, name }),
+  });
+
+const removals = [
+  byName("remove_package", deselect, { kind: "package", name: "removePackage", summary: "Deselect a package" }),
+  byName("remove_pattern", deselect, { kind: "pattern", name: "removePattern", summary: "Deselect a pattern" }),
+  byName("unban_package", deselect, { kind: "ban", name: "unbanPackage", summary: "Allow a banned package again" }),
+];
+
+/** Each changes the selection by one entry, and answers what that did to the image. */
+export const softwareCommands: readonly Call[] = [
+  add("package"),
+  add("pattern"),
+  byName("ban_package", select, {
+    kind: "ban",
+    name: "banPackage",
+    summary: "Keep a package out, even if another one needs it",
+  }),
+  ...removals,
+  // One client sends DELETE; accepting it harms nobody (wire.md §5.2).
+  ...removals.map((removal) => byMethod("DELETE", removal)),
+];

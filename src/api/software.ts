@@ -1,0 +1,61 @@
+import { z } from "zod";
+import { software as softwareDocument, softwareMap, wantedSoftware } from "#documents/software";
+import { installedSoftware } from "#domain/images/installed-software";
+import { searchSoftware } from "#domain/repositories/search";
+import { getSelection, replaceSelection } from "#domain/software/software";
+import { call, type CallGroup } from "#api/call";
+import { ofOwn, ofReadable } from "#api/of-appliance";
+import { flag, id, text } from "#api/params";
+import { softwareCommands } from "#api/software-commands";
+
+const OfBuild = z.object({ build_id: id("invalid_build_id").optional() });
+const SearchRequest = z.object({ q: text(), all_fields: flag.default(false), all_repos: flag.default(false) });
+
+export const software: CallGroup = {
+  title: "Software",
+  about:
+    "Packages and patterns that you choose; Kiln adds what they need. The answer to a change says how many packages the image " +
+    "gains and loses, and whether the selection still resolves: broken means done, but not buildable.",
+  operations: [
+    call("GET /appliances/{appliance_id}/software", {
+      name: "getSoftware",
+      ...ofReadable,
+      summary: "The selection; only pinned entries have a version",
+      answer: softwareDocument,
+      hasEtag: true,
+      act: ({ db }, { found }) => getSelection(db, found),
+    }),
+    call("PUT /appliances/{appliance_id}/software", {
+      name: "replaceSoftware",
+      ...ofOwn,
+      summary: "Replace the selection",
+      takes: wantedSoftware,
+      answer: softwareDocument,
+      hasEtag: true,
+      refuses: ["invalid_xml", "invalid_node", "invalid_value", "invalid_version"],
+      act: async ({ env, db }, { found, body, precondition }) =>
+        replaceSelection({ env, db }, found, { wanted: await body(), precondition }),
+    }),
+    call("GET /appliances/{appliance_id}/software/installed", {
+      name: "listInstalledSoftware",
+      ...ofReadable,
+      summary: "What the next build will install, or what a build has installed",
+      params: OfBuild,
+      about: { build_id: "A build of this appliance; the next one if omitted." },
+      answer: softwareMap,
+      refuses: ["invalid_build_id", "build_not_found"],
+      act: ({ env, db }, { found, build_id }) => installedSoftware({ env, db }, found, build_id),
+    }),
+    call("GET /appliances/{appliance_id}/software/search", {
+      name: "searchSoftware",
+      ...ofReadable,
+      summary: "Find packages and patterns by a part of their name",
+      params: SearchRequest,
+      answer: softwareMap,
+      refuses: ["missing_parameter", "invalid_value"],
+      act: ({ db, account }, { found, q, all_fields: allFields, all_repos: allRepositories }) =>
+        searchSoftware(db, found, { accountId: account.id, q, allFields, allRepositories }),
+    }),
+    ...softwareCommands,
+  ],
+};
