@@ -6,9 +6,9 @@ import { getPicture } from "#domain/contents/picture";
 import { getPublication } from "#domain/gallery/access";
 import { tryPublication } from "#domain/gallery/testdrive";
 import { answerBlob } from "#http/blob";
-import { v2 } from "#openapi/operation";
 import type { PictureKind } from "#storage/pictures";
 import { call, file, type Call, type Caller } from "#api/call";
+import { ofAppliance, ofPublished } from "#api/gallery/of-appliance";
 
 interface OfAppliance {
   appliance_id: number;
@@ -17,7 +17,6 @@ interface OfAppliance {
 /** Without a version: the one that was published last. */
 const OfVersion = z.object({ version: z.string().optional() });
 
-const ofAppliance = { versions: v2, ids: { appliance_id: "invalid_appliance_id" } } as const;
 const ofVersion = {
   ...ofAppliance,
   params: OfVersion,
@@ -62,8 +61,7 @@ export const galleryContents: readonly Call[] = [
 
 function picture(kind: PictureKind, what: string) {
   return {
-    ...ofAppliance,
-    unknown: ["version_not_published"],
+    ...ofPublished,
     summary: `The ${kind} as PNG`,
     answer: file(what, "image/png"),
     refuses: ["access_denied"],

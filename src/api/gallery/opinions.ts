@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { comments, rating as ratingDocument } from "#documents/gallery-opinions";
 import { comment, getComments, getRating, rate } from "#domain/gallery/opinions";
-import { v2 } from "#openapi/operation";
 import { call, rawText, type Call } from "#api/call";
+import { ofPublished } from "#api/gallery/of-appliance";
 import { id } from "#api/params";
 
 const RatingRequest = z.object({
@@ -10,12 +10,6 @@ const RatingRequest = z.object({
 });
 
 const CommentRequest = z.object({ parent: id("invalid_parent").optional() });
-
-const ofPublished = {
-  versions: v2,
-  ids: { appliance_id: "invalid_appliance_id" },
-  unknown: ["version_not_published"],
-} as const;
 
 /** Ratings of a published appliance, and comments on it. */
 export const galleryOpinions: readonly Call[] = [

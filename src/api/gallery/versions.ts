@@ -4,11 +4,8 @@ import { success } from "#documents/success";
 import { draftReleaseNotes } from "#domain/difference/release-notes-draft";
 import { getPublication } from "#domain/gallery/access";
 import { changeReleaseNotes, publish, publishedVersions, unpublish } from "#domain/gallery/publish";
-import { v2 } from "#openapi/operation";
 import { call, rawText, type Call } from "#api/call";
-
-const ofAppliance = { versions: v2, ids: { appliance_id: "invalid_appliance_id" } } as const;
-const ofPublished = { ...ofAppliance, unknown: ["version_not_published"] } as const;
+import { ofAppliance, ofPublished } from "#api/gallery/of-appliance";
 
 const releaseNotes = rawText("Release notes, as plain text whatever the Content-Type; may be empty.");
 
