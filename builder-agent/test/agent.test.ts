@@ -19,13 +19,13 @@ const capabilities: Capabilities = {
 
 interface Wish {
   config?: Record<string, unknown>;
-  /** What the doctor found otherwise than usual. */
+  /** Changes to what the doctor finds. */
   found?: Partial<Capabilities>;
-  /** Before the agent's first call. */
+  /** Runs before the agent's first call. */
   prepare?: (worker: FakeWorker) => void;
 }
 
-/** A Worker and an agent that works for it until the end of the test. */
+/** A fake Worker, and an agent that works for it until the end of the test. */
 async function startAgent({ config: more = {}, found = {}, prepare = () => {} }: Wish = {}) {
   const worker = await startFakeWorker();
   const dir = await temporaryDir();
@@ -58,7 +58,7 @@ const isEnded = (build: FakeBuild) => build.status !== "queued" && build.status 
 const runs = (build: FakeBuild) => build.log.includes("Installing");
 
 describe("the agent", () => {
-  it("takes a build on a message, and acknowledges it after the claim", async () => {
+  it("claims a build on a message, and acknowledges it after that", async () => {
     await using agent = await startAgent();
     const { worker } = agent;
     await eventually("the looks at start and at the socket's opening", () => claims(worker).length === 2);
@@ -72,8 +72,8 @@ describe("the agent", () => {
     expect(build.status).toBe("finished");
   });
 
-  it("takes a build on a poke without any message, at once", async () => {
-    // So long are its pauses, in units of 2 s: what is claimed was not waiting for the end of one.
+  it("claims a build immediately on a poke without a message", async () => {
+    // Its pauses are this many units of 2 s, so a claimed build did not wait for the end of one.
     vi.spyOn(Math, "random").mockReturnValue(100);
     onTestFinished(() => void vi.restoreAllMocks());
     await using agent = await startAgent();
@@ -85,7 +85,7 @@ describe("the agent", () => {
     await eventually("the claim", () => build.status === "running");
   });
 
-  it("acknowledges a message that has nothing behind it, and one that it cannot read", async () => {
+  it("acknowledges a message without work, and one that is invalid", async () => {
     await using agent = await startAgent({ config: { slots: 2 } });
     const { worker } = agent;
 
@@ -94,7 +94,7 @@ describe("the agent", () => {
     await eventually("both are gone", () => worker.acked.length === 2);
   });
 
-  it("leaves messages for others while its slots are taken, and takes the next build when one is free", async () => {
+  it("leaves messages while its slots are taken, then takes the next", async () => {
     await using agent = await startAgent();
     const { worker } = agent;
     const first = worker.queueBuild(inScenario("slow"));
@@ -106,7 +106,7 @@ describe("the agent", () => {
     worker.poke({ type: "poke" });
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(second.status).toBe("queued");
-    // That of the first may be there too: an agent that has just connected asks without one.
+    // That of the first may also be there: an agent that has just connected asks without a message.
     expect(worker.messages.map(({ body }) => String(Buffer.from(body, "base64")))).toContainEqual(
       JSON.stringify({ kind: "build", buildId: second.claim.buildId }),
     );
@@ -116,7 +116,7 @@ describe("the agent", () => {
     expect(second.status).toBe("finished");
   });
 
-  it("runs two builds at a time when it has two slots", async () => {
+  it("runs two builds at the same time with two slots", async () => {
     await using agent = await startAgent({ config: { slots: 2 } });
     const { worker } = agent;
 
@@ -141,7 +141,7 @@ describe("the agent", () => {
     expect(Date.now() - cancelledAt).toBeLessThan(2_000);
   });
 
-  it("works without its socket, and dials again", async () => {
+  it("works without its socket, and reconnects it", async () => {
     await using agent = await startAgent();
     const { worker } = agent;
 
@@ -154,7 +154,7 @@ describe("the agent", () => {
     await eventually("a new socket", () => worker.sockets.size > 0);
   });
 
-  it("outlives a Worker in trouble", async () => {
+  it("survives errors of the Worker", async () => {
     await using agent = await startAgent({
       prepare: (worker) => {
         worker.trouble(/\/messages\/pull$/, 503, 2);
@@ -171,7 +171,7 @@ describe("the agent", () => {
     expect(build.status).toBe("finished");
   });
 
-  it("takes no builds where the doctor has found that no image can be made", async () => {
+  it("claims no builds if the doctor found that none can succeed", async () => {
     await using agent = await startAgent({ config: { isolation: "vm" }, found: { isolation: "vm", imageTypes: [] } });
     const { worker } = agent;
 
@@ -182,7 +182,7 @@ describe("the agent", () => {
     expect(claims(worker)).toEqual([]);
   });
 
-  it("takes no builds while its disk has too little room, and leaves their messages for others", async () => {
+  it("claims no builds while its disk is too full", async () => {
     await using agent = await startAgent({ config: { minFreeGb: 10_000 } });
     const { worker } = agent;
     const build = worker.queueBuild(frozenInput());
@@ -194,7 +194,7 @@ describe("the agent", () => {
     expect(worker.acked).toEqual([]);
   });
 
-  it("gives its builds back when it stops", async () => {
+  it("releases its builds when it stops", async () => {
     await using agent = await startAgent();
     const { worker } = agent;
     const build = worker.queueBuild(inScenario("slow"));
@@ -213,7 +213,7 @@ describe("the pause between two pulls", () => {
     [3, 1_000, 2_000],
     [8, 3_000, 6_200],
     [30, 7_500, 15_000],
-  ])("after %i empty ones is between %i and %i ms", (idlePulls, least, most) => {
+  ])("after %i empty pulls is between %i and %i ms", (idlePulls, least, most) => {
     expect(pollDelayMs(idlePulls, 0)).toBeGreaterThanOrEqual(least);
     expect(pollDelayMs(idlePulls, 1)).toBeLessThanOrEqual(most);
   });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { configKeys, ConfigRefused, parseConfig, readConfig } from "../src/config.ts";
 import { temporaryDir } from "./support/agent-place.ts";
 
-const least = {
+const required = {
   url: "http://127.0.0.1:8787/",
   token: "agent-token",
   stateDir: "/var/lib/kiln-agent",
@@ -21,8 +21,8 @@ const complaintsOf = (given: Record<string, unknown>): string[] => {
 };
 
 describe("the configuration", () => {
-  it("needs three keys and fills in the rest", () => {
-    expect(parseConfig(least)).toMatchObject({
+  it("needs three keys and has defaults for the rest", () => {
+    expect(parseConfig(required)).toMatchObject({
       url: "http://127.0.0.1:8787",
       queueUrl: "http://127.0.0.1:8787/client/v4/accounts/local/queues/kiln-jobs",
       queueToken: "agent-token",
@@ -42,7 +42,7 @@ describe("the configuration", () => {
     });
   });
 
-  it("complains about everything at once, by key and with how to fix it", () => {
+  it("reports all problems together, with keys and fixes", () => {
     const complaints = complaintsOf({
       url: "ftp://x",
       token: "",
@@ -59,36 +59,36 @@ describe("the configuration", () => {
     expect(complaints.find((each) => each.startsWith("isolation"))).toContain("KILN_AGENT_ISOLATION");
   });
 
-  it("never builds bare unless told to", () => {
-    expect(parseConfig({ ...least, isolation: undefined }).isolation).toBe("vm");
-    expect(complaintsOf({ ...least, isolation: "bare" }).join()).toContain('or "none" to run builds bare');
+  it("never builds bare by default", () => {
+    expect(parseConfig({ ...required, isolation: undefined }).isolation).toBe("vm");
+    expect(complaintsOf({ ...required, isolation: "bare" }).join()).toContain('or "none" to run builds bare');
   });
 
   it.each([
     ["a bad port", { vnc: { host: "a", ports: [0, 1] } }],
-    ["ports the wrong way round", { vnc: { host: "a", ports: [6000, 5900] } }],
+    ["ports in the wrong order", { vnc: { host: "a", ports: [6000, 5900] } }],
     ["half a build slot", { slots: 0.5 }],
     ["a guest without memory", { buildMemoryMb: 128 }],
     ["a guest without a disk", { buildDiskGb: 0 }],
     ["a host with a path", { allowHosts: ["mirror.lan/tiny"] }],
     ["a negative cache", { cacheGb: -1 }],
     ["a disk that is kept for weeks", { keptMinutes: 20_000 }],
-    ["less than no room for kept disks", { keptGb: -1 }],
+    ["negative room for kept disks", { keptGb: -1 }],
     ["no disk for testdrives", { testdriveDiskGb: 0 }],
-    ["snapshots now and then", { snapshots: "sometimes" }],
+    ["an unknown value for snapshots", { snapshots: "sometimes" }],
     ["a negative package cache", { packageCacheGb: -1 }],
   ])("refuses %s", (_, more) => {
-    expect(complaintsOf({ ...least, ...more })).toHaveLength(1);
+    expect(complaintsOf({ ...required, ...more })).toHaveLength(1);
   });
 
-  it("does not repeat a secret in a complaint", () => {
-    expect(complaintsOf({ ...least, token: "geheim x" }).join()).not.toContain("geheim");
+  it("does not repeat a secret in a message", () => {
+    expect(complaintsOf({ ...required, token: "geheim x" }).join()).not.toContain("geheim");
   });
 
   it("is read from a file, and the environment wins", async () => {
     await using dir = await temporaryDir();
     const file = join(dir.path, "agent.json");
-    writeFileSync(file, JSON.stringify({ ...least, slots: 2, vnc: { host: "10.0.0.1", ports: [5900, 5910] } }));
+    writeFileSync(file, JSON.stringify({ ...required, slots: 2, vnc: { host: "10.0.0.1", ports: [5900, 5910] } }));
 
     const config = await readConfig(file, {
       KILN_AGENT_VNC: "[::1]:6000-6010",
@@ -102,7 +102,7 @@ describe("the configuration", () => {
     });
   });
 
-  it("says what is wrong with the file itself", async () => {
+  it("explains a problem with the file itself", async () => {
     await using dir = await temporaryDir();
     writeFileSync(join(dir.path, "bad.json"), "[");
 

@@ -18,7 +18,7 @@ async function openRoom(stateDir: string, minFreeGb: number) {
 }
 
 describe("room for a build", () => {
-  it("is there while the reserve is free, and is told of only when it changes", async () => {
+  it("exists while the reserve is free, and changes are reported", async () => {
     await using disk = await smallDisk();
     const { room, said } = await openRoom(disk.stateDir, 0.02);
 
@@ -32,7 +32,7 @@ describe("room for a build", () => {
     expect(said).toEqual(["no room for builds", "room for builds again"]);
   });
 
-  it("is the reserve once more for each build that runs", async () => {
+  it("requires the reserve once more for each running build", async () => {
     await using disk = await smallDisk();
     const { room } = await openRoom(disk.stateDir, 0.02);
 
@@ -40,7 +40,7 @@ describe("room for a build", () => {
     expect(await room.isEnough(3)).toBe(false);
   });
 
-  it("is made by removing images that nobody holds", async () => {
+  it("is made by deleting unused images", async () => {
     await using disk = await smallDisk();
     const { room, cache } = await openRoom(disk.stateDir, 0.04);
     const keep = async (buildId: number) => {
@@ -59,7 +59,7 @@ describe("room for a build", () => {
   });
 });
 
-/** A build that holds the ballast until it is stopped. */
+/** A build that keeps the ballast until it is stopped. */
 function startBuild(disk: Awaited<ReturnType<typeof smallDisk>>) {
   const ended = Promise.withResolvers<void>();
   const stops: string[] = [];
@@ -71,8 +71,8 @@ function startBuild(disk: Awaited<ReturnType<typeof smallDisk>>) {
   return { stops, build: { stop, done: ended.promise } satisfies Stoppable };
 }
 
-describe("the floor", () => {
-  it("stops the newest build alone, when its going gives room again", async () => {
+describe("the disk reserve", () => {
+  it("stops only the newest build, if that frees enough", async () => {
     await using disk = await smallDisk();
     const { room } = await openRoom(disk.stateDir, 0.05);
     const [older, newer] = [startBuild(disk), startBuild(disk)];
@@ -91,7 +91,7 @@ describe("the floor", () => {
     expect(older.stops).toEqual([]);
   });
 
-  it("goes on watching when the disk cannot be asked", async () => {
+  it("is still watched after the disk could not be checked", async () => {
     await using disk = await smallDisk();
     const said: string[] = [];
     const config = { stateDir: join(disk.stateDir, "not-there"), minFreeGb: 1 };

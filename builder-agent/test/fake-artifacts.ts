@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { artifactNames, partBytes, type ArtifactName, type CompleteUpload } from "../src/contract.ts";
 
-/** What the fake Worker has of one artifact. */
+/** The fake Worker's state of one artifact. */
 export interface FakeArtifact {
   parts: Map<number, { sha256: string; bytes: Buffer }>;
   upload: { fileName: string; size?: number | undefined; complete: CompleteUpload | null } | null;
@@ -23,7 +23,7 @@ const nothing = (): FakeArtifact => ({ parts: new Map(), upload: null, puts: [] 
 export const areComplete = (artifacts: FakeArtifacts): boolean =>
   artifactNames.every((name) => artifacts[name].upload?.complete);
 
-/** The uploaded file, put together. */
+/** The uploaded file, joined from its parts. */
 export function uploadedFile({ parts }: FakeArtifact): Buffer {
   const all = [...parts].toSorted(([a], [b]) => a - b);
   return Buffer.concat(all.map(([, part]) => part.bytes));

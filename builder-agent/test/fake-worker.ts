@@ -33,7 +33,7 @@ import { fileAt } from "./support/frozen-input.ts";
 
 export const agentToken = "agent-token-for-tests";
 
-/** One build as the fake Worker sees it. */
+/** One build, as the fake Worker sees it. */
 export interface FakeBuild {
   claim: BuildClaim;
   status: "queued" | "running" | "finished" | "failed" | "released";
@@ -49,9 +49,9 @@ export interface FakeBuild {
 export type FakeWorker = Awaited<ReturnType<typeof startFakeWorker>>;
 
 /**
- * The agent's side of the Worker over real HTTP, in memory: speaks src/contract and refuses what breaks it.
+ * The Worker's agent API over real HTTP, in memory: follows src/contract and refuses anything that violates it.
  *
- * @param buildsAfter the number behind which its builds are counted: the user of a guest follows from the build's
+ * @param buildsAfter builds are numbered after this: a guest's user depends on its build's number
  */
 export async function startFakeWorker({ buildsAfter = 0 } = {}) {
   const worker = new Fake(buildsAfter);
@@ -75,7 +75,7 @@ export async function startFakeWorker({ buildsAfter = 0 } = {}) {
 
 interface Trouble {
   path: RegExp;
-  /** A status to answer, or "drop": the connection breaks after the request was read. */
+  /** A status to return, or "drop": closes the connection after reading the request. */
   answer: number | "drop";
   times: number;
 }
@@ -85,12 +85,12 @@ class Fake {
   readonly sockets = new Set<WebSocket>();
   readonly calls: string[] = [];
   readonly hellos: Hello[] = [];
-  /** Answers prepared roots with other bytes than were given. */
+  /** Returns prepared roots with other bytes than were shared. */
   spoilPrepared = false;
   messages: { leaseId: string; body: string }[] = [];
   readonly acked: string[] = [];
   readonly retried: string[] = [];
-  /** Calls for packages, with the attempt token that came along. */
+  /** Requests for packages, with their attempt tokens. */
   readonly downloads: { path: string; token: string | undefined }[] = [];
   readonly #troubles: Trouble[] = [];
   #count: number;
@@ -161,7 +161,7 @@ class Fake {
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(answer));
   }
 
-  /** A root that a build has given away. */
+  /** A root that a build has shared. */
   #preparedAt(path: string): Buffer | undefined {
     const key = /^\/agent\/builds\/\d+\/prepared\/([0-9a-f]{64})$/.exec(path)?.[1];
     const giver = [...this.builds.values()].find(
@@ -170,7 +170,7 @@ class Fake {
     return giver && uploadedFile(giver.artifacts.prepared);
   }
 
-  /** Repositories of the catalogues are everyone's; uploaded packages are for agents. */
+  /** Catalogue repositories are public; uploaded packages are for agents. */
   #isPackage(path: string, headers: IncomingMessage["headers"]): boolean {
     const isUsers = /^\/agent\/builds\/\d+\/packages\//.test(path);
     if (!isUsers && !path.startsWith("/repositories/tiny/")) return false;

@@ -10,7 +10,7 @@ import { startFakeWorker, type FakeBuild } from "./fake-worker.ts";
 import { eventually, fakeKiwi, inScenario, processesIn, silent, testConfig } from "./support/agent-place.ts";
 import { smallDisk } from "./support/small-disk.ts";
 
-// What breaks under a whole agent, with a KIWI that hangs; with the real one: test/acceptance/faults.test.ts.
+// Faults under a whole agent with a hanging fake KIWI. test/acceptance/faults.test.ts does the same with the real one.
 
 const capabilities: Capabilities = {
   arches: ["x86_64"],
@@ -55,11 +55,11 @@ async function startAgent(minFreeGb: number) {
 const runs = (build: FakeBuild) => build.log.includes("Installing");
 
 describe("an agent", () => {
-  it("blames its host when KIWI is killed, and leaves nothing of it", async () => {
+  it("blames its host if KIWI is killed, and leaves nothing", async () => {
     await using agent = await startAgent(0);
     const build = agent.begin();
     const kiwi = await eventually("KIWI", () =>
-      // Not the programs that enclose it: who is killed before it holds its child by --kill-child leaves it behind.
+      // Not the enclosing programs: if one is killed before it has set --kill-child, its child is left behind.
       [...processesIn(agent.work)].find(([, words]) => words.startsWith(`/bin/sh ${fakeKiwi}`)),
     );
 
@@ -73,7 +73,7 @@ describe("an agent", () => {
     await agent.untilClean();
   });
 
-  it("stops a build when its disk is almost full, and takes none before there is room again", async () => {
+  it("stops a build when its disk is almost full, then waits", async () => {
     await using agent = await startAgent(0.1);
     const build = agent.begin();
     await eventually("the build runs", () => runs(build));
@@ -91,7 +91,7 @@ describe("an agent", () => {
     await eventually("the next one runs", () => runs(next));
   });
 
-  it("says so when there is not even room to begin", async () => {
+  it("reports that there is not even room to start", async () => {
     await using agent = await startAgent(0);
     agent.disk.fillUp();
     const build = agent.begin();

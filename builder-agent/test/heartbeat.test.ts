@@ -26,7 +26,7 @@ function start(answer: (nth: number) => boolean | Error, everyMs = 20) {
 }
 
 describe("the heartbeat", () => {
-  it("beats at once and then regularly", async () => {
+  it("beats immediately and then regularly", async () => {
     await using heart = start(() => false);
 
     await eventually("three beats", () => heart.sentAt.length >= 3);
@@ -34,7 +34,7 @@ describe("the heartbeat", () => {
     expect(heart.stops).toEqual([]);
   });
 
-  it("says when the build was cancelled", async () => {
+  it("reports that the build was cancelled", async () => {
     await using heart = start((nth) => nth === 2);
 
     await eventually("the stop", () => heart.stops.length > 0);
@@ -42,7 +42,7 @@ describe("the heartbeat", () => {
     expect(heart.stops[0]).toBe("cancelled");
   });
 
-  it("says when the lease is another's", async () => {
+  it("reports that another attempt has the lease", async () => {
     await using heart = start(() => new RemoteRefusal("POST /heartbeat", 410, ""));
 
     await eventually("the stop", () => heart.stops.length > 0);
@@ -50,7 +50,7 @@ describe("the heartbeat", () => {
     expect(heart.stops[0]).toBe("late");
   });
 
-  it("does not give up a build for a Worker in trouble, and beats again before its time", async () => {
+  it("keeps a build while the Worker fails, and retries early", async () => {
     await using heart = start((nth) => (nth === 1 ? new RemoteRefusal("POST /heartbeat", 503, "") : false), 60_000);
 
     await eventually("the second beat", () => heart.sentAt.length === 2);
@@ -58,7 +58,7 @@ describe("the heartbeat", () => {
     expect(heart.stops).toEqual([]);
   });
 
-  it("tells news before its time", async () => {
+  it("sends news early", async () => {
     await using heart = start(() => false, 60_000);
     await eventually("the first beat", () => heart.sentAt.length === 1);
 

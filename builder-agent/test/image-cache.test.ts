@@ -7,7 +7,7 @@ import { temporaryDir } from "./support/agent-place.ts";
 const sha = (letter: string) => letter.repeat(64);
 const imageBytes = 1024 * 1024;
 
-/** An image in the cache that was last used that many seconds ago. */
+/** An image in the cache that was last used this many seconds ago. */
 async function put(dir: string, cache: ImageCache, buildId: number, secondsAgo: number) {
   const file = join(dir, `new-${buildId}`);
   writeFileSync(file, Buffer.alloc(imageBytes, buildId));
@@ -36,7 +36,7 @@ describe("the image cache", () => {
     expect(await cache.find(2, sha("a"))).toBeUndefined();
   });
 
-  it("keeps images over its own restart, and forgets those from before the host's", async () => {
+  it("keeps images across its own restart, not across the host's", async () => {
     await using dir = await temporaryDir();
     const place = join(dir.path, "cache");
     const open = () => openImageCache(place, 10 * imageBytes);
@@ -50,7 +50,7 @@ describe("the image cache", () => {
     expect(await (await open()).find(1, sha("a"))).toBeDefined();
   });
 
-  it("lets the least recently used go first", async () => {
+  it("evicts the least recently used image first", async () => {
     await using dir = await temporaryDir();
     const cache = await openImageCache(join(dir.path, "cache"), 2.5 * imageBytes);
     const old = await put(dir.path, cache, 1, 300);
@@ -63,7 +63,7 @@ describe("the image cache", () => {
     expect([existsSync(old.path), existsSync(older.path)]).toEqual([true, false]);
   });
 
-  it("keeps what is in use, and lets it go when it is not", async () => {
+  it("keeps an image while it is in use", async () => {
     await using dir = await temporaryDir();
     const cache = await openImageCache(join(dir.path, "cache"), 0.5 * imageBytes);
     const held = await put(dir.path, cache, 1, 600);
@@ -79,7 +79,7 @@ describe("the image cache", () => {
     expect(existsSync(held.path)).toBe(false);
   });
 
-  it("keeps within its limit as soon as what was in use is let go", async () => {
+  it("returns to its limit as soon as an image is released", async () => {
     await using dir = await temporaryDir();
     const cache = await openImageCache(join(dir.path, "cache"), 0.5 * imageBytes);
     const image = await put(dir.path, cache, 1, 0);
@@ -91,7 +91,7 @@ describe("the image cache", () => {
     expect(existsSync(image.path)).toBe(false);
   });
 
-  it("keeps what was let go while there is room", async () => {
+  it("keeps released images while there is room", async () => {
     await using dir = await temporaryDir();
     const cache = await openImageCache(join(dir.path, "cache"), 9 * imageBytes);
     (await put(dir.path, cache, 1, 0)).release();
@@ -104,7 +104,7 @@ describe("the image cache", () => {
     expect(existsSync(found?.path ?? "")).toBe(true);
   });
 
-  it("answers what it finds held, also while everything is being removed", async () => {
+  it("returns found images as held, even during a cleanup", async () => {
     await using dir = await temporaryDir();
     const cache = await openImageCache(join(dir.path, "cache"), 10 * imageBytes);
     (await put(dir.path, cache, 1, 0)).release();
@@ -120,7 +120,7 @@ describe("the image cache", () => {
     expect(second?.path).toBe(first?.path);
   });
 
-  it("counts a snapshot, and lets it go with its image", async () => {
+  it("counts a snapshot, and deletes it with its image", async () => {
     await using dir = await temporaryDir();
     const cache = await openImageCache(join(dir.path, "cache"), 2.5 * imageBytes);
     const image = await put(dir.path, cache, 1, 600);
@@ -135,7 +135,7 @@ describe("the image cache", () => {
     expect(existsSync(snapshot ?? "")).toBe(false);
   });
 
-  it("removes a snapshot whose image has gone", async () => {
+  it("deletes a snapshot whose image no longer exists", async () => {
     await using dir = await temporaryDir();
     const cache = await openImageCache(join(dir.path, "cache"), 9 * imageBytes);
     const image = await put(dir.path, cache, 1, 0);
@@ -147,7 +147,7 @@ describe("the image cache", () => {
     expect(await after.findSnapshot(image, "abc")).toBeUndefined();
   });
 
-  it("forgets what a crash left half done", async () => {
+  it("deletes what a crash left incomplete", async () => {
     await using dir = await temporaryDir();
     const path = join(dir.path, "cache");
     const before = await openImageCache(path, imageBytes);
@@ -162,7 +162,7 @@ describe("the image cache", () => {
     expect(await after.find(7, sha("c"))).toBeUndefined();
   });
 
-  it("counts what an image takes on the disk, not its holes", async () => {
+  it("counts an image's disk usage, not its holes", async () => {
     await using dir = await temporaryDir();
     const cache = await openImageCache(join(dir.path, "cache"), 3 * imageBytes);
     const { truncateSync } = await import("node:fs");

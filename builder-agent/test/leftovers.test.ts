@@ -8,9 +8,9 @@ import { eventually, silent, temporaryDir } from "./support/agent-place.ts";
 
 const sh = (script: string) => execFileSync("sh", ["-ec", script], { encoding: "utf8" }).trim();
 
-// What a killed KIWI leaves is made for real: these tests need root, as the agent does.
+// These tests leave real mounts and devices, as a killed KIWI does: they need root, as the agent does.
 describe("clearWorkDirs", () => {
-  it("unmounts what is mounted there before it removes anything", async () => {
+  it("unmounts everything before it deletes anything", async () => {
     await using state = await temporaryDir();
     const root = join(state.path, "work", "build-1-1", "a b", "root");
     mkdirSync(join(root, "dev"), { recursive: true });
@@ -24,7 +24,7 @@ describe("clearWorkDirs", () => {
     expect(existsSync("/dev/null")).toBe(true);
   });
 
-  it("detaches loop devices whose file lies there, with their partitions", async () => {
+  it("detaches loop devices of its files, with their partitions", async () => {
     await using state = await temporaryDir();
     const dir = join(state.path, "work", "build-1-1");
     mkdirSync(dir, { recursive: true });
@@ -40,7 +40,7 @@ describe("clearWorkDirs", () => {
     await clearWorkDirs(state.path, silent);
 
     expect(sh("losetup --list --noheadings --output BACK-FILE")).not.toContain(state.path);
-    // Whoever looks for a free device meanwhile may have this one, and a partition on it.
+    // A program that looks for a free device meanwhile may use this one, with a partition.
     expect(hasPartition() && !existsSync(`${inSys}/loop`)).toBe(false);
   });
 
@@ -57,7 +57,7 @@ describe("clearWorkDirs", () => {
     await eventually("the process is gone", () => isGone);
   });
 
-  it("leaves the neighbours of the work directories alone", async () => {
+  it("keeps the neighbours of the work directories", async () => {
     await using state = await temporaryDir();
     mkdirSync(join(state.path, "cache"));
     mkdirSync(join(state.path, "work-of-mine"));
@@ -69,14 +69,14 @@ describe("clearWorkDirs", () => {
 });
 
 describe("a work directory", () => {
-  it("is not removed while something is mounted there that cannot be unmounted", async () => {
+  it("is not deleted while it has a mount that cannot be unmounted", async () => {
     await using state = await temporaryDir();
     const path = await (async () => {
       const dir = await openWorkDir(state.path, "build-1-1", silent);
       writeFileSync(join(dir.path, "precious"), "");
       return dir.path;
     })();
-    // A mount that is not ours to see goes through umount as "not mounted": stands in for one that will not go.
+    // umount reports "not mounted" for a mount in another namespace: here it stands for one that cannot be unmounted.
     const tools = join(state.path, "tools");
     mkdirSync(tools);
     writeFileSync(join(tools, "umount"), "#!/bin/sh\nexit 32\n", { mode: 0o755 });

@@ -2,7 +2,7 @@ import * as fc from "../../test/support/properties.ts";
 import { describe, expect, it } from "vitest";
 import { longestLine, openLines } from "../src/lines.ts";
 
-/** The lines of these bytes, which come in pieces of that many. */
+/** The lines of these bytes, read in pieces of this size. */
 async function linesOf(bytes: Buffer, piece = 64 * 1024): Promise<string[]> {
   const got: string[] = [];
   const lines = openLines((line) => void got.push(line));
@@ -12,22 +12,22 @@ async function linesOf(bytes: Buffer, piece = 64 * 1024): Promise<string[]> {
 }
 
 describe("a line", () => {
-  it("is whole up to 4 KiB", async () => {
+  it("is complete up to 4 KiB", async () => {
     expect(await linesOf(Buffer.from(`${"x".repeat(longestLine)}\ny`))).toEqual(["x".repeat(longestLine), "y"]);
   });
 
-  it("is cut after that, and says how much is missing", async () => {
+  it("is truncated after that, with the number of missing bytes", async () => {
     const [line, next] = await linesOf(Buffer.from(`${"x".repeat(300_000)}\ny`), 1000);
     expect(line).toBe(`${"x".repeat(longestLine)} … (${300_000 - longestLine} more bytes of this line are not shown)`);
     expect(next).toBe("y");
   });
 
-  it("is cut between two characters", async () => {
+  it("is truncated between two characters", async () => {
     const [line] = await linesOf(Buffer.from(`x${"ü".repeat(longestLine)}`));
     expect(line?.startsWith(`x${"ü".repeat(longestLine / 2 - 1)} …`)).toBe(true);
   });
 
-  it("is the same, however its bytes come", async () => {
+  it("is the same for any chunks of bytes", async () => {
     const bytes = fc.array(fc.constantFrom("a", "ü", "🐧", "\n", "\n\n", "x".repeat(longestLine - 3), "EXEC: ["));
     await fc.assert(
       fc.asyncProperty(bytes, fc.integer({ min: 1, max: 5000 }), async (words, piece) => {
@@ -44,7 +44,7 @@ describe("a secret", () => {
   const filler = fc.oneof(
     fc.constantFrom("", " ", "x", "://", "https://a.example/ ", "EXEC: [true] ", "@", "\r", "ü"),
     fc.integer({ min: 0, max: 2 * longestLine }).map((length) => "y".repeat(length)),
-    // So that the secret comes to lie across the cut.
+    // Puts the secret across the truncation.
     fc.integer({ min: longestLine - 60, max: longestLine + 10 }).map((length) => " ".repeat(length)),
   );
   const fillers = fc.array(filler, { maxLength: 4 }).map((all) => all.join(""));
@@ -59,7 +59,7 @@ describe("a secret", () => {
       .map(([before, between, program]) => `${before}EXEC: [env ${secret} ${between} ${program} root]`),
   );
 
-  it("is never in a line, however long, and wherever its bytes come apart", async () => {
+  it("never appears in a line, of any length and in any chunks", async () => {
     await fc.assert(
       fc.asyncProperty(hiding, fc.integer({ min: 1, max: 9000 }), async (line, piece) => {
         const shown = (await linesOf(Buffer.from(line), piece)).join("\n");
@@ -70,7 +70,7 @@ describe("a secret", () => {
     );
   });
 
-  it("leaves the rest of its line", async () => {
+  it("does not remove the rest of its line", async () => {
     expect(await linesOf(Buffer.from("at https://tux:geheim@example.org/tiny now"))).toEqual([
       "at https://…@example.org/tiny now",
     ]);

@@ -4,7 +4,7 @@ import { maxLogChunkBytes } from "../src/contract.ts";
 import { openLogStream } from "../src/log-stream.ts";
 import { eventually, temporaryDir } from "./support/agent-place.ts";
 
-/** A Worker that keeps what it gets, as long as `take` says so. */
+/** A Worker that stores what it gets, as `take` decides. */
 async function stream(dir: string, take: (offset: number, bytes: Buffer) => number | Error) {
   const failures: unknown[] = [];
   const log = await openLogStream({
@@ -34,7 +34,7 @@ describe("the log stream", () => {
     expect(got).toBe("one\nzwölf\n");
   });
 
-  it("keeps chunks small and whole lines together", async () => {
+  it("keeps chunks small and lines whole", async () => {
     await using dir = await temporaryDir();
     const chunks: Buffer[] = [];
     const { log } = await stream(dir.path, (offset, bytes) => (chunks.push(bytes), offset + bytes.length));
@@ -47,11 +47,11 @@ describe("the log stream", () => {
     expect(Buffer.concat(chunks).toString().split("\n")).toHaveLength(5_001);
   });
 
-  it("goes on where the Worker says", async () => {
+  it("continues at the Worker's offset", async () => {
     await using dir = await temporaryDir();
     let got = "";
     const take = (offset: number, bytes: Buffer) => {
-      // Takes 3 bytes at a time, and what it has already is not added again.
+      // Accepts 3 bytes at a time, and does not store bytes twice.
       got += bytes.toString().slice(got.length - offset, got.length - offset + 3);
       return got.length;
     };
@@ -63,7 +63,7 @@ describe("the log stream", () => {
     expect(got).toBe("abcdefghij\n");
   });
 
-  it("goes back when the Worker has lost something", async () => {
+  it("goes back if the Worker has lost something", async () => {
     await using dir = await temporaryDir();
     let got = "";
     let hasLost = false;
@@ -84,7 +84,7 @@ describe("the log stream", () => {
     expect(got).toBe("one\ntwo\nthree\nfour\n");
   });
 
-  it("loses nothing while the Worker is away", async () => {
+  it("loses nothing while the Worker cannot be reached", async () => {
     await using dir = await temporaryDir();
     let got = "";
     let isAway = true;

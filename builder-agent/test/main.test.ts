@@ -10,7 +10,7 @@ import { frozenInput } from "./support/frozen-input.ts";
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 
-/** The agent as a process of its own; killed at the end of the test if it still runs. */
+/** The agent as a separate process; killed at the end of the test if it still runs. */
 function startProcess(url: string, stateDir: string, more: Record<string, unknown> = {}) {
   const file = join(stateDir, "agent.json");
   const config = { url, token: agentToken, stateDir, isolation: "none", kiwi: fakeKiwi, testdriveSlots: 0, ...more };
@@ -27,7 +27,7 @@ const endOf = (child: ChildProcess) =>
 const runs = (build: FakeBuild) => build.log.includes("Installing");
 
 describe("the agent's process", () => {
-  it("says hello with what its host can do", async () => {
+  it("connects and reports its host's capabilities", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
     using agent = startProcess(worker.url, state.path);
@@ -41,7 +41,7 @@ describe("the agent's process", () => {
     expect(agent.said()).not.toContain(agentToken);
   });
 
-  it("gives its build back on SIGTERM, leaves nothing, and is gone within 5 s", async () => {
+  it("releases its build on SIGTERM, cleans up and ends within 5 s", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
     using agent = startProcess(worker.url, state.path);
@@ -49,7 +49,7 @@ describe("the agent's process", () => {
     await eventually("the build runs", () => runs(build));
 
     const stoppedAt = Date.now();
-    // As at Ctrl-C under npm: the terminal and npm both signal it.
+    // Ctrl-C under npm: the terminal and npm both send a signal.
     for (const signal of ["SIGINT", "SIGTERM"] as const) agent.child.kill(signal);
 
     expect(await agent.ended).toBe(0);
@@ -60,7 +60,7 @@ describe("the agent's process", () => {
     expect(readdirSync(join(state.path, "work"))).toEqual([]);
   });
 
-  it("takes KIWI with it when it is killed, and its successor cleans and builds on", async () => {
+  it("ends KIWI when it is killed; its successor cleans up", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
     using killed = startProcess(worker.url, state.path);
@@ -80,7 +80,7 @@ describe("the agent's process", () => {
     await eventually("nothing is left", () => readdirSync(join(state.path, "work")).length === 0);
   });
 
-  it("refuses a state directory that another agent works in", async () => {
+  it("refuses a state directory that another agent uses", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
     using first = startProcess(worker.url, state.path);
@@ -93,7 +93,7 @@ describe("the agent's process", () => {
     expect(first.child.exitCode).toBeNull();
   });
 
-  it("says everything that is wrong with its configuration, and ends with 2", async () => {
+  it("reports every problem of its configuration, and exits with 2", async () => {
     await using state = await temporaryDir();
     using agent = startProcess("nowhere", state.path, { isolation: "perhaps", slots: -1 });
 
@@ -101,7 +101,7 @@ describe("the agent's process", () => {
     expect(agent.said()).toMatch(/url.*\n.*isolation.*\n.*slots/);
   });
 
-  it("ends when the Worker does not know its token", async () => {
+  it("ends if the Worker rejects its token", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
     using agent = startProcess(worker.url, state.path, { token: "some-other-token" });
@@ -111,7 +111,7 @@ describe("the agent's process", () => {
     expect(agent.said()).not.toContain("some-other-token");
   });
 
-  it("waits for a Worker that is not up yet, and can be stopped meanwhile", async () => {
+  it("waits for a Worker that has not started, and can be stopped", async () => {
     await using state = await temporaryDir();
     using agent = startProcess("http://127.0.0.1:1", state.path);
 

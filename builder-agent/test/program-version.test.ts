@@ -6,7 +6,7 @@ import { temporaryDir } from "./support/agent-place.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
-/** A directory of programs that is sought before all others; it counts how often one was asked. */
+/** A directory of programs at the front of the path; it counts how often a program was asked for its version. */
 async function programs() {
   const dir = await temporaryDir();
   const calls = join(dir.path, "calls");
@@ -14,7 +14,7 @@ async function programs() {
   vi.stubEnv("PATH", `${dir.path}:${process.env.PATH}`);
   return {
     ...dir,
-    /** As a package manager does: a new file takes the place of the old. */
+    /** Like a package manager: a new file replaces the old one. */
     async install(program: string, version: string, exit = 0) {
       const file = join(dir.path, program);
       const script = `#!/bin/sh\necho asked >> '${calls}'\necho '${program} ${version}'\nexit ${exit}\n`;
@@ -28,7 +28,7 @@ async function programs() {
 }
 
 describe("the version of a program", () => {
-  it("is asked once, also by many at once", async () => {
+  it("is requested once, even by simultaneous callers", async () => {
     await using place = await programs();
     await place.install("machine", "7.2");
 
@@ -39,7 +39,7 @@ describe("the version of a program", () => {
     expect(await place.timesAsked()).toBe(1);
   });
 
-  it("is asked again when the host was updated, also to a file of the same size", async () => {
+  it("is requested again after an update, even with the same size", async () => {
     await using place = await programs();
     await place.install("machine", "7.2");
     const before = await versionOf("machine");
@@ -48,7 +48,7 @@ describe("the version of a program", () => {
     expect([before, await versionOf("machine")]).toEqual(["machine 7.2\n", "machine 8.0\n"]);
   });
 
-  it("is asked again when a file was rewritten in its place", async () => {
+  it("is requested again after a file was rewritten in place", async () => {
     await using place = await programs();
     await place.install("machine", "7.2");
     await versionOf("machine");
@@ -58,7 +58,7 @@ describe("the version of a program", () => {
     expect(await versionOf("machine")).toBe("machine 7.3\n");
   });
 
-  it("is not remembered of a program that failed or is gone", async () => {
+  it("is not cached for a program that failed or is missing", async () => {
     await using place = await programs();
     await place.install("machine", "7.2", 3);
     await expect(versionOf("machine")).rejects.toThrow(/exit code 3/);

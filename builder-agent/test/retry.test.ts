@@ -15,23 +15,23 @@ describe("what is worth a retry", () => {
     [404, false],
     [409, false],
     [410, false],
-  ])("of HTTP %i: %s", (status, isWorth) => {
+  ])("includes HTTP %i: %s", (status, isWorth) => {
     expect(isWorthRetry(new RemoteRefusal("GET /", status, ""))).toBe(isWorth);
   });
 
-  it("is a network without an answer", async () => {
+  it("includes a network without an answer", async () => {
     const error = await fetch("http://127.0.0.1:1/").catch((lost: unknown) => lost);
 
     expect(isWorthRetry(error)).toBe(true);
   });
 
-  it("is not a bug of ours", () => {
+  it("does not include our own bugs", () => {
     expect(isWorthRetry(new TypeError("undefined is not a function"))).toBe(false);
   });
 });
 
 describe("withRetry", () => {
-  it("tries until it goes well", async () => {
+  it("retries until it succeeds", async () => {
     let tries = 0;
     const work = async () => {
       if (++tries < 3) throw new RemoteRefusal("GET /", 500, "");
@@ -41,14 +41,14 @@ describe("withRetry", () => {
     await expect(withRetry(work, quick(forever))).resolves.toBe(3);
   });
 
-  it("gives up after its attempts, with the last reason", async () => {
+  it("fails after its attempts, with the last reason", async () => {
     let tries = 0;
     const work = () => Promise.reject(new RemoteRefusal("GET /", 500, `number ${++tries}`));
 
     await expect(withRetry(work, quick(forever))).rejects.toThrow("number 3");
   });
 
-  it("stops waiting when it is told to, with the reason that it is given", async () => {
+  it("stops waiting when it is aborted, with the given reason", async () => {
     const stop = new AbortController();
     setTimeout(() => stop.abort(new Error("no room")), 20);
 
@@ -57,7 +57,7 @@ describe("withRetry", () => {
     ).rejects.toThrow("no room");
   });
 
-  it("pauses longer each time up to a limit", () => {
+  it("waits longer each time, up to a limit", () => {
     const limits = { baseDelayMs: 100, maxDelayMs: 1_000 };
     const longest = (attempt: number) => Math.max(...Array.from({ length: 500 }, () => pauseMs(attempt, limits)));
 

@@ -5,7 +5,7 @@ import type { Poke } from "../src/contract.ts";
 import { keepSocket } from "../src/socket.ts";
 import { eventually, silent } from "./support/agent-place.ts";
 
-/** A server, and a socket kept to it until the end of the test. */
+/** A server, and a socket that stays connected to it until the end of the test. */
 async function keep({ answersPings }: { answersPings: boolean } = { answersPings: true }) {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   await new Promise((resolve) => server.once("listening", resolve));
@@ -43,7 +43,7 @@ async function keep({ answersPings }: { answersPings: boolean } = { answersPings
 }
 
 describe("the agent's socket", () => {
-  it("hands on pokes and cancels, and nothing else", async () => {
+  it("passes on pokes and cancels, and nothing else", async () => {
     await using socket = await keep();
 
     for (const message of ['{"type":"cancel","buildId":7}', "nonsense", '{"type":"dance"}', '{"type":"poke"}']) {
@@ -51,11 +51,11 @@ describe("the agent's socket", () => {
     }
     await eventually("the last poke", () => socket.pokes.length === 3);
 
-    // The first one is its own: something may have come while there was no socket.
+    // The first poke is its own: something may have arrived while there was no socket.
     expect(socket.pokes).toEqual([{ type: "poke" }, { type: "cancel", buildId: 7 }, { type: "poke" }]);
   });
 
-  it("stays while its pings are answered", async () => {
+  it("stays open while its pings are answered", async () => {
     await using socket = await keep();
 
     await eventually("more pings than a silent line gets", () => socket.pings() > 5);
@@ -64,20 +64,20 @@ describe("the agent's socket", () => {
     expect(socket.connections[0]?.readyState).toBe(WebSocket.OPEN);
   });
 
-  it("takes a line without answers for dead, and dials again", async () => {
+  it("treats a line without answers as dead, and reconnects", async () => {
     await using socket = await keep({ answersPings: false });
 
     await eventually("a second connection", () => socket.connections.length === 2);
   });
 
-  it("ends soon when it is told to, also while the Worker says nothing", async () => {
+  it("ends soon on request, even if the Worker is silent", async () => {
     await using socket = await keep();
     socket.connections[0]?.pause();
 
     const stoppedAt = Date.now();
     await socket.stop();
 
-    // A polite end would wait 30 s for the answer.
+    // A normal close would wait 30 s for the answer.
     expect(Date.now() - stoppedAt).toBeLessThan(5_000);
   });
 });

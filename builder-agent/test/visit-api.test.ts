@@ -14,7 +14,7 @@ const { signal } = new AbortController();
 const head = { status: 200, headers: { "content-type": "text/plain", "x-name": "Grüße" } };
 const MiB = 1024 * 1024;
 
-/** Calls to a real server that answers so. */
+/** Sends calls to a real server with this answer. */
 async function callsTo(answer: RequestListener) {
   const server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -26,7 +26,7 @@ async function callsTo(answer: RequestListener) {
   return visitCalls(`http://127.0.0.1:${port}`, ({ token }) => ({ authorization: "Bearer agent", "x-lease": token }));
 }
 
-/** Pieces for as long as they are wanted, as a socket has them. */
+/** Chunks for as long as they are requested, as from a socket. */
 function endless() {
   const source = { given: 0 };
   const pieces = async function* () {
@@ -40,7 +40,7 @@ function endless() {
 }
 
 describe("a visitor's request", () => {
-  it("is read from its own place, with the credentials of its testdrive", async () => {
+  it("is read from its own path, with its testdrive's credentials", async () => {
     const seen: unknown[] = [];
     const calls = await callsTo((request, response) => {
       seen.push([request.method, request.url, request.headers.authorization, request.headers["x-lease"]]);
@@ -56,7 +56,7 @@ describe("a visitor's request", () => {
     expect((await buffer(await calls.readVisit(lease, signal))).length).toBe(0);
   });
 
-  it("fails when it breaks off", async () => {
+  it("fails if it breaks off", async () => {
     const calls = await callsTo((_, response) => {
       response.writeHead(200, { "content-length": "100" });
       response.write("only this", () => response.destroy());
@@ -72,7 +72,7 @@ describe("a visitor's request", () => {
     await expect(buffer(body)).rejects.toThrow("the testdrive is over");
   });
 
-  it("is refused with the Worker's status and the beginning of its words", async () => {
+  it("is refused with the Worker's status and the start of its message", async () => {
     const calls = await callsTo((_, response) => void response.writeHead(410).end("gone".repeat(1000)));
     const refusal = await calls.readVisit(lease, signal).catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(RemoteRefusal);
@@ -80,7 +80,7 @@ describe("a visitor's request", () => {
     expect(String(refusal).length).toBeLessThan(500);
   });
 
-  it("is never read from elsewhere, to where the credentials would go too", async () => {
+  it("is never read from another origin, which would get the credentials", async () => {
     const asked: (string | undefined)[] = [];
     const calls = await callsTo(({ url }, response) => {
       asked.push(url);
@@ -92,7 +92,7 @@ describe("a visitor's request", () => {
 });
 
 describe("the answer to a visitor", () => {
-  it("is sent as it comes, with its head", async () => {
+  it("is sent as it arrives, with its head", async () => {
     const got = Promise.withResolvers<unknown>();
     const calls = await callsTo(async (request, response) => {
       const told = readGuestHead(GuestAnswer, String(request.headers[guestHeadHeader]));
@@ -104,12 +104,12 @@ describe("the answer to a visitor", () => {
     expect(await got.promise).toEqual(["POST", url, "t", head, "one two"]);
   });
 
-  it("is read no faster than the visitor takes it", async () => {
+  it("is read no faster than the visitor accepts it", async () => {
     const { body, source } = endless();
     const over = new AbortController();
     const reads = Promise.withResolvers<void>();
     const calls = await callsTo((request) => {
-      request.once("readable", () => reads.resolve()); // and takes nothing
+      request.once("readable", () => reads.resolve()); // and reads nothing
     });
     const sending = calls.answerVisit(lease, { head, body }, over.signal);
     sending.catch(() => {});
@@ -125,21 +125,21 @@ describe("the answer to a visitor", () => {
   it.each([
     ["refuses it", (response: Parameters<RequestListener>[1]) => response.writeHead(410).end("gone"), /410/],
     ["breaks off", (response: Parameters<RequestListener>[1]) => response.destroy(), /fetch failed/],
-  ])("fails and lets its source go when the Worker %s", async (_, answer, why) => {
+  ])("fails and closes its source if the Worker %s", async (_, answer, why) => {
     const { body } = endless();
     const calls = await callsTo((request, response) => void request.once("data", () => answer(response)));
     await expect(calls.answerVisit(lease, { head, body }, signal)).rejects.toThrow(why);
     await eventually("the source's end", () => body.destroyed);
   });
 
-  it("lets its source go when the Worker is away", async () => {
+  it("closes its source if the Worker is unreachable", async () => {
     const { body } = endless();
     const calls = visitCalls("http://127.0.0.1:1", () => ({}));
     await expect(calls.answerVisit(lease, { head, body }, signal)).rejects.toThrow("fetch failed");
     await eventually("the source's end", () => body.destroyed);
   });
 
-  it("fails when the guest's server breaks off", async () => {
+  it("fails if the guest's server breaks off", async () => {
     const body = Readable.from(
       (function* () {
         yield Buffer.from("first");

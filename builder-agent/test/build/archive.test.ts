@@ -8,7 +8,7 @@ import { packFolder } from "../../src/build/archive.ts";
 import { PartedFile } from "../../src/upload/parted-file.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
-/** Large enough that tar is still at it when the first bytes are here. */
+/** Large enough that tar is still running when the first bytes arrive. */
 const disk = randomBytes(48 * 2 ** 20);
 const { signal } = new AbortController();
 
@@ -29,7 +29,7 @@ async function packedWhile(change: (disk: string) => void) {
   return { file, packing, [Symbol.asyncDispose]: dispose };
 }
 
-it("packs a disk whose links change meanwhile, as another format's build takes and leaves it", async () => {
+it("packs a disk whose hard links change meanwhile", async () => {
   await using packed = await packedWhile((image) => linkSync(image, join(image, "../../link")));
   await packed.packing;
 
@@ -37,7 +37,7 @@ it("packs a disk whose links change meanwhile, as another format's build takes a
   expect(Buffer.compare(unpacked, disk)).toBe(0);
 });
 
-it("does not pack a disk that loses its end meanwhile", async () => {
+it("fails for a disk that is truncated meanwhile", async () => {
   await using packed = await packedWhile((image) => truncateSync(image, disk.length - 4096));
   await expect(packed.packing).rejects.toThrow(/tar: .*shrank/);
 });

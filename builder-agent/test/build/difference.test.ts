@@ -13,10 +13,10 @@ const installed = (name: string, more: Partial<InstalledPackage> = {}): Installe
 
 describe("differenceOf", () => {
   it.each([
-    ["the same", frozenPackage("a"), installed("a")],
-    ["an epoch of zero, which rpm does not always say", frozenPackage("a"), installed("a", { epoch: "0" })],
+    ["the same package", frozenPackage("a"), installed("a")],
+    ["an epoch of zero, which rpm may omit", frozenPackage("a"), installed("a", { epoch: "0" })],
     ["an epoch", frozenPackage("a", { epoch: 3 }), installed("a", { epoch: "3" })],
-  ])("finds none for %s", (_, frozen, reported) => {
+  ])("is empty for %s", (_, frozen, reported) => {
     expect(differenceOf([frozen], [reported])).toBeUndefined();
   });
 
@@ -25,7 +25,7 @@ describe("differenceOf", () => {
     ["release", { release: "2" }],
     ["architecture", { arch: "x86_64" }],
     ["epoch", { epoch: "1" }],
-  ])("finds another %s on both sides", (_, more) => {
+  ])("contains another %s on both sides", (_, more) => {
     const difference = differenceOf([frozenPackage("a")], [installed("a", more)]);
 
     expect(difference?.missing).toEqual(["a-1.0-1.noarch"]);

@@ -17,7 +17,7 @@ import {
 import { frozenInput, frozenPackage } from "../support/frozen-input.ts";
 import { isSlow, startClaimed } from "../support/started-build.ts";
 
-describe("a build", () => {
+describe("a failing build", () => {
   it.each([
     [
       "broken-dep",
@@ -28,7 +28,7 @@ describe("a build", () => {
     ["bad-script", "failed", /^config\.sh failed: image\/config\.sh: line 3: nosuchcmd: command not found$/],
     ["no-repository", "error", /^Repository 'updates' is invalid\.$/],
     ["disk-full", "error", /^The disk of the builder is full\.$/],
-  ])("that goes %s ends as %s with one sentence, in the log too", async (scenario, kind, sentence) => {
+  ])("with %s ends as %s with one sentence, also in its log", async (scenario, kind, sentence) => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
 
@@ -40,7 +40,7 @@ describe("a build", () => {
     expect(readdirSync(join(state.path, "work"))).toEqual([]);
   });
 
-  it("refuses a repository inside the private network as the user's mistake", async () => {
+  it("is the user's mistake for a repository in a private network", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
     const repositories = [{ alias: "main", id: 1, name: "Mine", url: "http://127.0.0.1:1/tiny" }];
@@ -55,7 +55,7 @@ describe("a build", () => {
     });
   });
 
-  it("fails with a sentence when a mirror has lost a package, before KIWI begins", async () => {
+  it("names a package that a mirror has lost, before KIWI starts", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
     worker.trouble(/hello-1\.1-1/, 404);
@@ -70,14 +70,14 @@ describe("a build", () => {
     expect(build.log).not.toContain("Installing");
   });
 
-  it("blames the host for a KIWI that was killed there", async () => {
+  it("is the host's fault if KIWI is killed", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
     const { build, running } = await startClaimed(worker, state.path, inScenario("slow"));
     await eventually("KIWI runs", () => isSlow(state.path));
 
     const [kiwi] = [...processesIn(state.path)].find(([, words]) => words.startsWith(`/bin/sh ${fakeKiwi}`)) ?? [];
-    if (kiwi === undefined) throw new Error("KIWI is not there any more"); // 0 would be this test itself
+    if (kiwi === undefined) throw new Error("KIWI has ended"); // 0 would be this test itself
     process.kill(kiwi, "SIGKILL");
     await running.done;
 
@@ -88,7 +88,7 @@ describe("a build", () => {
     expect(processesIn(state.path)).toEqual(new Map());
   });
 
-  it("blames the host for a missing program", async () => {
+  it("is the host's fault if a program is missing", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
     const build = worker.queueBuild(frozenInput());

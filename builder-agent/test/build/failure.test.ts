@@ -10,7 +10,7 @@ const recorded = (name: string) =>
 const error = (...lines: string[]) => notesOf([`[ ERROR   ]: 13:46:07 | ${lines[0]}`, ...lines.slice(1)]);
 const problem = (text: string) => `[ DEBUG   ]: 13:46:07 | system: Problem: ${text}`;
 
-describe("the sentence about a failed build", () => {
+describe("the message of a failed build", () => {
   it.each([
     [
       "prepare-broken-dep",
@@ -18,7 +18,7 @@ describe("the sentence about a failed build", () => {
     ],
     ["prepare-no-such-package", "No provider of 'no-such-package' found."],
     ["prepare-bad-script", "config.sh failed: image/config.sh: line 3: nosuchcmd: command not found"],
-  ])("of %s is KIWI's own", (name, reason) => {
+  ])("for %s is KIWI's own", (name, reason) => {
     expect(failureOf(notesOf(recorded(name)), { exit, lastWords: "", root })).toEqual({
       kind: "failed",
       reason,
@@ -30,15 +30,15 @@ describe("the sentence about a failed build", () => {
     ["a problem that zypper repeats", ["1: a", "1: a"], "The software cannot be installed: a."],
     ["two", ["1: a", "2: b"], "The software cannot be installed: a (and 1 more such problem)."],
     ["three", ["a", "b", "c"], "The software cannot be installed: a (and 2 more such problems)."],
-  ])("tells %s", (_, texts, reason) => {
+  ])("explains %s", (_, texts, reason) => {
     expect(failureOf(notesOf(texts.map(problem)), { exit, lastWords: "", root }).reason).toBe(reason);
   });
 });
 
-describe("the sentence about a script of the appliance's own", () => {
+describe("the message of a failing script", () => {
   const said = "[ DEBUG   ]: 14:08:26 | kiln: error: The build script of the appliance ended with exit code 3.";
 
-  it("is our config.sh's, whatever else the script has said", () => {
+  it("is from our config.sh, whatever else the script has printed", () => {
     const failed = ["[ ERROR   ]: 14:08:26 | KiwiScriptFailed: config.sh failed: words", "more words"];
     expect(failureOf(notesOf([said, ...failed]), { exit, lastWords: "", root })).toEqual({
       kind: "failed",
@@ -46,14 +46,14 @@ describe("the sentence about a script of the appliance's own", () => {
     });
   });
 
-  it("is not told of another failure that comes later", () => {
+  it("is not used for a later failure of something else", () => {
     const notes = notesOf([said, "[ ERROR   ]: 14:08:26 | KiwiLoopSetupError: no loop device"]);
     expect(failureOf(notes, { exit, lastWords: "", root }).reason).toBe("no loop device");
   });
 });
 
-describe("the sentence about an image that is larger than its disk", () => {
-  it.each(["kiwi_mount_manager", "kiwi_volumes"])("is its owner's to read, in KIWI's %s", (mount) => {
+describe("the message of an image larger than its disk", () => {
+  it.each(["kiwi_mount_manager", "kiwi_volumes"])("tells its owner, for KIWI's %s", (mount) => {
     const notes = error(
       `KiwiCommandError: rsync: stderr: rsync: [receiver] write failed on "/var/lib/kiln-agent/work/build-7-1/temp/${mount}.q9zxx3w9/usr/lib/xfs.ko": No space left on device (28)`,
       "rsync error: error in file IO (code 11) at receiver.c(657) [receiver=3.5.0]",
@@ -65,8 +65,8 @@ describe("the sentence about an image that is larger than its disk", () => {
   });
 });
 
-describe("the sentence about a file that an image misses", () => {
-  it("has the image's paths, not the builder's", () => {
+describe("the message of a file missing from an image", () => {
+  it("has the image's path, not the builder's", () => {
     const notes = error(
       `KiwiBootLoaderGrubFontError: unicode.pf2 not found in ['${root}/usr/share/grub2/unicode.pf2']`,
     );
@@ -77,21 +77,21 @@ describe("the sentence about a file that an image misses", () => {
   });
 });
 
-describe("a failure that is not the user's", () => {
+describe("a failure that is not the user's fault", () => {
   it.each([
     [
-      "a program that KIWI misses",
+      "a program that KIWI needs and does not find",
       error('KiwiCommandNotFound: Command "mksquashfs" not found'),
       'Command "mksquashfs" not found',
     ],
     ["a full disk", notesOf(["rsync: No space left on device (28)", problem("a")]), "The disk of the builder is full."],
-    ["a KIWI without a word", noNotes, "KIWI ended with exit code 1: Traceback"],
+    ["a KIWI without output", noNotes, "KIWI ended with exit code 1: Traceback"],
     [
-      "the repository that we have made ourselves",
+      "the repository that the agent has made",
       notesOf(recorded("prepare-no-repository")),
       "Repository 'updates' is invalid.",
     ],
-  ])("is %s", (_, notes, reason) => {
+  ])("includes %s", (_, notes, reason) => {
     expect(failureOf(notes, { exit, lastWords: "Traceback", root })).toEqual({
       kind: "error",
       reason,
@@ -101,7 +101,7 @@ describe("a failure that is not the user's", () => {
   it.each([
     [{ killedBy: "SIGKILL" } as const, ""],
     [{ code: 1 } as const, "unshare: sigprocmask unblock failed: Invalid argument"],
-  ])("is a KIWI that was killed: %o %s", (end, lastWords) => {
+  ])("includes a KIWI that was killed: %o %s", (end, lastWords) => {
     expect(failureOf(noNotes, { exit: end, lastWords, root }).reason).toMatch(/^KIWI was killed on the builder/);
   });
 });

@@ -18,7 +18,7 @@ import { treeAt } from "../../src/build/root-walk.ts";
 import { FileEntry, FileTable, orderOf, pointerBytes } from "../../src/contract.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
-/** A root with these files, made in a directory of its own. */
+/** A root with these files, in a separate directory. */
 function makeRoot(dir: string, files: Record<string, string | Buffer>): string {
   const root = join(dir, "root");
   mkdirSync(root);
@@ -35,7 +35,7 @@ const group = "root:x:0:\nwww:x:33:web\n";
 const store = (root: string, dir: string, signal = new AbortController().signal) =>
   writeFileStore(treeAt(root), { dir, signal });
 
-/** The index as zcat prints it: entries, then the table, then its offset. */
+/** The index as zcat prints it: entries, then the table, then the table's offset. */
 function readIndex({ index }: FileStore) {
   const bytes = readFileSync(index.path);
   const tableAt = Number(gunzipSync(bytes.subarray(-pointerBytes)).toString());
@@ -58,7 +58,7 @@ function contentOf({ files }: FileStore, entry: FileEntry | undefined): Buffer {
   return content;
 }
 
-/** Every content of the store once, in the order in which they lie there. */
+/** Every content of the store once, in their stored order. */
 function allContents(store: FileStore): string {
   const byPlace = new Map(
     readIndex(store).entries.flatMap((entry) => (entry.type === "f" ? [[entry.offset, entry] as const] : [])),
@@ -68,7 +68,7 @@ function allContents(store: FileStore): string {
 }
 
 describe("the file store of a root", () => {
-  it("tells of every name what it is, and whose, by the root's own accounts", async () => {
+  it("lists every path with its type and owner, from the root's accounts", async () => {
     await using dir = await temporaryDir();
     const root = makeRoot(dir.path, { "etc/passwd": passwd, "etc/group": group, "srv/page": "hello" });
     chownSync(join(root, "srv/page"), 33, 33);
@@ -96,7 +96,7 @@ describe("the file store of a root", () => {
     expect(written.entries).toBe(byPath.size);
   });
 
-  it("keeps each content once: of copies, hard links and empty files", async () => {
+  it("stores each content once: copies, hard links and empty files", async () => {
     await using dir = await temporaryDir();
     const root = makeRoot(dir.path, { a: "same", b: "same", "d/c": "other", empty: "", "d/empty": "" });
     linkSync(join(root, "a"), join(root, "d/hard"));
@@ -114,7 +114,7 @@ describe("the file store of a root", () => {
     expect(allContents(written)).toBe("sameother");
   });
 
-  it("streams files that do not fit into memory at once, with holes and twice", async () => {
+  it("streams files larger than memory, with holes and copies", async () => {
     await using dir = await temporaryDir();
     const root = makeRoot(dir.path, { big: "begin", small: "small" });
     truncateSync(join(root, "big"), 40 * 1024 * 1024);
@@ -129,7 +129,7 @@ describe("the file store of a root", () => {
     expect(written.files.digests.size).toBeLessThan(1024 * 1024);
   });
 
-  it("is ordered so that one block answers for a path, whatever signs the names have", async () => {
+  it("is ordered so that one block answers for a path", async () => {
     await using dir = await temporaryDir();
     const crowd = Object.fromEntries(Array.from({ length: 2000 }, (_, nth) => [`usr/share/${nth}-name`, ""]));
     const root = makeRoot(dir.path, { ...crowd, "a/b": "1", "a-b": "2", "a\u0001": "3", "ä/ü": "4", "x\ny": "5" });
@@ -146,7 +146,7 @@ describe("the file store of a root", () => {
     expect(entries.map(({ path }) => path)).toEqual(expect.arrayContaining(["/ä/ü", "/x\ny", "/a/b", "/a-b"]));
   });
 
-  it("is the same for the same root, byte by byte", async () => {
+  it("is identical for the same root", async () => {
     await using dir = await temporaryDir();
     await using other = await temporaryDir();
     const files = Object.fromEntries(
@@ -160,7 +160,7 @@ describe("the file store of a root", () => {
     expect(second.index.digests).toEqual(first.index.digests);
   });
 
-  it("never leaves the root by a link, also not to learn its accounts", async () => {
+  it("never leaves the root through a link, even for its accounts", async () => {
     await using dir = await temporaryDir();
     const root = makeRoot(dir.path, { "srv/page": "hello" });
     mkdirSync(join(dir.path, "outside"));
@@ -177,7 +177,7 @@ describe("the file store of a root", () => {
     expect(allContents(written)).toBe("hello");
   });
 
-  it("leaves out what no image gets: KIWI's own files, and what only a running system has", async () => {
+  it("omits KIWI's own files and files of a running system only", async () => {
     await using dir = await temporaryDir();
     const left = ["image/config.xml", ".profile", "var/cache/kiwi/x", "proc/1", "sys/x", "dev/x", "run/x", "tmp/x"];
     const kept = ["etc/image", "var/cache/other", "var/run/x"];
@@ -189,7 +189,7 @@ describe("the file store of a root", () => {
     for (const path of [...kept, "proc", "sys", "dev", "run", "tmp"]) expect(byPath.has(`/${path}`)).toBe(true);
   });
 
-  it("leaves out names that are not UTF-8, which nobody could ask for", async () => {
+  it("omits names that are not UTF-8", async () => {
     await using dir = await temporaryDir();
     const root = makeRoot(dir.path, { good: "x" });
     writeFileSync(Buffer.concat([Buffer.from(`${root}/bad-`), Buffer.from([0xff])]), "y");
@@ -199,7 +199,7 @@ describe("the file store of a root", () => {
     expect(entries.map(({ path }) => path)).toEqual(["/", "/good"]);
   });
 
-  it("has bytes and a table also where the root has no file", async () => {
+  it("has bytes and a table even if the root has no files", async () => {
     await using dir = await temporaryDir();
 
     const written = await store(makeRoot(dir.path, {}), dir.path);

@@ -14,7 +14,7 @@ import { frozenInput } from "../support/frozen-input.ts";
 import { startClaimed } from "../support/started-build.ts";
 import { worstOutput } from "../support/worst-output.ts";
 
-/** Processor time in ms of reading that much of it as a build does. */
+/** Processor time in ms to read this much output as a build does. */
 async function costOf(kind: keyof typeof worstOutput, bytes: number): Promise<number> {
   const output = Buffer.from(worstOutput[kind](bytes));
   let notes = noNotes;
@@ -30,15 +30,15 @@ async function costOf(kind: keyof typeof worstOutput, bytes: number): Promise<nu
   return (user + system) / 1000;
 }
 
-/** Processor time in ms of masking that line. */
+/** Processor time in ms to mask this line. */
 function maskingCost(text: string): number {
   const before = process.cpuUsage().user;
   withoutSecrets(text);
   return (process.cpuUsage().user - before) / 1000;
 }
 
-describe("a build whose scripts write the worst that they can", () => {
-  it("leaves its agent time for heartbeats, and ends well", async () => {
+describe("a build whose scripts print the worst output", () => {
+  it("leaves its agent time for heartbeats, and succeeds", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
     const flood = Object.values(worstOutput).map((make) => make(256 * 1024));
@@ -61,9 +61,9 @@ describe("a build whose scripts write the worst that they can", () => {
   });
 });
 
-describe("the worst that a script can write", () => {
+describe("the worst output of a script", () => {
   it.each(Object.keys(worstOutput) as (keyof typeof worstOutput)[])(
-    "takes a time that grows with its size: %s",
+    "takes time proportional to its size: %s",
     async (kind) => {
       await costOf(kind, 128 * 1024); // compiles
       const small = await costOf(kind, 256 * 1024);
@@ -72,21 +72,24 @@ describe("the worst that a script can write", () => {
     },
   );
 
-  it("is masked in a time that grows with the line", () => {
+  it("is masked in time proportional to the line", () => {
     for (const unit of ["a", "x://", "x://a", "EXEC: [", "EXEC: [passwd", "a@"]) {
       expect(maskingCost(unit.repeat(2 ** 21 / unit.length))).toBeLessThan(1000);
     }
   });
 
   it.each([
-    ["sizes that are no numbers", "Overall download size: 1.2.3 MiB. After x additional ... B will be used"],
+    ["sizes that are not numbers", "Overall download size: 1.2.3 MiB. After x additional ... B will be used"],
     [
       "huge sizes",
       `Overall download size: ${"9".repeat(400)} TiB. After x additional ${"9".repeat(400)} B will be used`,
     ],
-    ["units that every object has", "Overall download size: 1 constructor. After x additional 1 valueOf will be used"],
-    ["packages that every object has", "(1/1) Installing: constructor"],
-  ])("leaves a heartbeat that the Worker takes: %s", (_, text) => {
+    [
+      "units named like an object's properties",
+      "Overall download size: 1 constructor. After x additional 1 valueOf will be used",
+    ],
+    ["packages named like an object's properties", "(1/1) Installing: constructor"],
+  ])("leaves a heartbeat that the Worker accepts: %s", (_, text) => {
     const lines = [
       "Overall download size: 1 B. After x additional 9 B will be used",
       text,
@@ -99,7 +102,7 @@ describe("the worst that a script can write", () => {
     expect(Heartbeat.parse(heartbeatOf(progress))).toBeDefined();
   });
 
-  it("does not keep heartbeats of the same process", async () => {
+  it("does not block heartbeats of the same process", async () => {
     const sentAt: number[] = [];
     await using heart = startHeartbeat({
       beat: () => ({ phase: "Creating the image", percent: 1, message: "" }),

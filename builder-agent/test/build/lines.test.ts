@@ -15,8 +15,8 @@ describe("zypper's lines", () => {
       4.5,
       12,
     ],
-    ["later ones", "system: Retrieving: glibc-2.36-9.x86_64 (main) (2/21),   4.5 MiB", 4.5, 0],
-  ])("of %s tell sizes", (_, text, download, unpacked) => {
+    ["later versions", "system: Retrieving: glibc-2.36-9.x86_64 (main) (2/21),   4.5 MiB", 4.5, 0],
+  ])("of %s include sizes", (_, text, download, unpacked) => {
     expect(parsePackageLine(text)).toMatchObject({
       kind: "retrieved",
       name: "glibc-2.36-9.x86_64",
@@ -30,7 +30,7 @@ describe("zypper's lines", () => {
   it.each([
     "bootstrap: Retrieving: glibc-2.36-9.x86_64.rpm [done]",
     "bootstrap: Retrieving repository 'main' metadata [.done]",
-  ])("that are about no package of the transaction are left alone: %s", (text) => {
+  ])("about no package of the transaction are ignored: %s", (text) => {
     expect(parsePackageLine(text)).toBeUndefined();
   });
 });
@@ -47,17 +47,17 @@ describe("KIWI's list of packages", () => {
   });
 });
 
-describe("the log that leaves the builder", () => {
+describe("the uploaded build log", () => {
   it.each([
     ["[ DEBUG   ]: 1 | EXEC: [openssl passwd -1 -salt xyz linux]", "linux"],
     ["[ DEBUG   ]: 1 | EXEC: [chroot /root usermod -p $6$abc$def -s /bin/bash root]", "$6$abc"],
     ["[ INFO    ]: 1 | Setting up repository https://tux:geheim@example.org/tiny", "geheim"],
     ["[updates|https://token@example.org/tiny] Valid metadata not found", "token"],
-  ])("has no secret: %s", (line, secret) => {
+  ])("contains no secret: %s", (line, secret) => {
     expect(withoutSecrets(line)).not.toContain(secret);
   });
 
-  it("is otherwise KIWI's own", () => {
+  it("otherwise equals KIWI's", () => {
     const lines = readFileSync(new URL("../fixtures/create-oem.log", import.meta.url), "utf8").split("\n");
 
     expect(lines.map(withoutSecrets)).toEqual(lines);
@@ -65,7 +65,7 @@ describe("the log that leaves the builder", () => {
 });
 
 describe("followFile", () => {
-  it("gives every line once, a file that comes late and a last line without an end included", async () => {
+  it("returns every line once, including an unfinished last one", async () => {
     await using dir = await temporaryDir();
     const path = join(dir.path, "log");
     const lines: string[] = [];

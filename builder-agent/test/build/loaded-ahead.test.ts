@@ -7,7 +7,7 @@ import { temporaryDir } from "../support/agent-place.ts";
 
 const signal = new AbortController().signal;
 
-/** Says what it was given, and where it would look for modules of its own. */
+/** Prints its arguments, and where it would look for modules. */
 const program = `#!/usr/bin/python3
 import sys
 with open(sys.argv[1], "w") as said:
@@ -24,7 +24,7 @@ async function programIn(dir: string, text: string) {
 }
 
 describe("a program that is loaded ahead", () => {
-  it("begins when what it waits for is there, with its own arguments", async () => {
+  it("starts when its input is ready, with its own arguments", async () => {
     await using dir = await temporaryDir();
     const file = await programIn(dir.path, program);
     const [command = "", ...args] = (await loadedAhead("program", `/nowhere:${dir.path}`)) ?? [];
@@ -44,9 +44,9 @@ describe("a program that is loaded ahead", () => {
     expect(readFileSync(said, "utf8")).toBe(`__main__ ${file} ['--of', 'its own'] ${dir.path} ''\n`);
   });
 
-  it("is not kept waiting for the disk, nor are the programs that it starts", async () => {
+  it("does not wait for the disk, nor do its children", async () => {
     await using dir = await temporaryDir();
-    // A pipe cannot be synchronised: who asks the kernel hears EINVAL.
+    // A pipe cannot be synchronised: the kernel answers EINVAL.
     const asks = "import os; os.fsync(os.pipe()[0])";
     const file = await programIn(
       dir.path,
@@ -58,7 +58,7 @@ describe("a program that is loaded ahead", () => {
     expect(endOf(await run("/usr/bin/python3", ["-c", asks], { signal }))).toBe("exit code 1");
   });
 
-  it("never begins when that fails", async () => {
+  it("never starts if waiting fails", async () => {
     await using dir = await temporaryDir();
     const [command = "", ...args] = (await loadedAhead(await programIn(dir.path, program), "")) ?? [];
     const said = join(dir.path, "said");
@@ -70,14 +70,14 @@ describe("a program that is loaded ahead", () => {
 
   it.each([
     ["a script of another language", "#!/bin/sh\nexit 0\n"],
-    ["Python by way of env, which could be another one for us", "#!/usr/bin/env python3\n"],
-    ["no script", "\u007fELF"],
-  ])("is not %s", async (_what, text) => {
+    ["Python through env, which may find another Python here", "#!/usr/bin/env python3\n"],
+    ["a binary", "\u007fELF"],
+  ])("cannot be %s", async (_what, text) => {
     await using dir = await temporaryDir();
     expect(await loadedAhead(await programIn(dir.path, text), "")).toBeUndefined();
   });
 
-  it("is not one that is not there", async () => {
+  it("cannot be a missing program", async () => {
     expect(await loadedAhead("no-such-program", "/usr/bin:/bin")).toBeUndefined();
     expect(await loadedAhead("/no/such/program", "/usr/bin:/bin")).toBeUndefined();
   });

@@ -21,7 +21,7 @@ const frozen = (content: string, blobId: string, more: Partial<FrozenFile> = {})
   ...more,
 });
 
-/** A Worker that has these contents of build 7. */
+/** A fake Worker with these contents of build 7. */
 async function startContents(contents: Record<string, string | number>) {
   const asked: string[] = [];
   const server = createServer(({ url = "", headers }, response) => {
@@ -40,7 +40,7 @@ async function startContents(contents: Record<string, string | number>) {
 }
 
 describe("fetchContents", () => {
-  it("lays each content below the description, once, however many files have it", async () => {
+  it("writes each content next to the description once", async () => {
     await using dir = await temporaryDir();
     await using worker = await startContents({ [blobs[0]]: "hello", [blobs[1]]: "" });
     const files = [frozen("hello", blobs[0]), frozen("hello", blobs[0], { path: "/etc/issue" }), frozen("", blobs[1])];
@@ -54,7 +54,7 @@ describe("fetchContents", () => {
     expect(worker.asked).toEqual(blobs.map((blob) => `/agent/builds/7/contents/${blob} token`));
   });
 
-  it("asks for nothing where there is nothing", async () => {
+  it("makes no request if there are no files", async () => {
     await using dir = await temporaryDir();
     await using worker = await startContents({});
     const { signal } = new AbortController();
@@ -63,11 +63,11 @@ describe("fetchContents", () => {
   });
 
   it.each([
-    ["another content", "hallo", "The file /etc/motd could not be fetched: it is not what was frozen"],
-    ["a shorter one", "hell", "The file /etc/motd could not be fetched: it is not what was frozen"],
-    ["a longer one", "hello!", "The file /etc/motd could not be fetched: it is larger than what was frozen"],
-    ["none", 404, "The file /etc/motd could not be fetched: GET: HTTP 404"],
-  ])("takes no %s for the frozen one, and leaves the build to another agent", async (_, content, reason) => {
+    ["other content", "hallo", "The file /etc/motd could not be fetched: it is not what was frozen"],
+    ["shorter content", "hell", "The file /etc/motd could not be fetched: it is not what was frozen"],
+    ["longer content", "hello!", "The file /etc/motd could not be fetched: it is larger than what was frozen"],
+    ["missing content", 404, "The file /etc/motd could not be fetched: GET: HTTP 404"],
+  ])("refuses %s for a frozen file, and releases the build", async (_, content, reason) => {
     await using dir = await temporaryDir();
     await using worker = await startContents({ [blobs[0]]: content });
     const files = [frozen("hello", blobs[0])];
@@ -87,7 +87,7 @@ describe("fetchContents", () => {
 });
 
 describe("writeKeys", () => {
-  it("makes a file of each key, named by nothing that its owner chose", async () => {
+  it("writes each key to a file, whose name owners cannot choose", async () => {
     await using dir = await temporaryDir();
     const fingerprint = "ab".repeat(20);
     const paths = await writeKeys({ keys: [{ name: "../../x", fingerprint, armour: "-----KEY" }] }, dir.path);

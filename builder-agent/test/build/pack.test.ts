@@ -12,7 +12,7 @@ const name = "Kiosk.x86_64-0.0.1";
 const diskBytes = 1024 * 1024;
 const machine = { memoryMb: 768, hasCdrom: true, is64Bit: true };
 
-/** What KIWI leaves for each of its types, with the files that are not for us. */
+/** What KIWI leaves for each of its types, including files that the agent does not need. */
 const leftByKiwi: Record<string, string[]> = {
   disk: [`${name}.raw`, `${name}.packages`, `${name}.verified`, "kiwi.result.json"],
   "install medium": [`${name}.raw`, `${name}.install.iso`, `${name}.packages`],
@@ -36,7 +36,7 @@ function target(dir: string, names: string[]): string {
   return path;
 }
 
-/** Packs as the agent does, and unpacks what people download: path → content. */
+/** Packs as the agent does, and unpacks the download: path → content. */
 async function packed(dir: string, imageType: ImageType, kind: string, change: Partial<typeof machine> = {}) {
   const files = target(dir, leftByKiwi[kind] ?? []);
   const built = { ...(await readResult(files, imageType)), machine: { ...machine, ...change } };
@@ -66,7 +66,7 @@ describe("packImage", () => {
     ],
     ["iso", "medium", "Kiosk.built.iso", [], "iso"],
     ["oemiso", "install medium", "Kiosk.built.iso", [], "iso"],
-  ])("makes of %s what its users expect", async (imageType, kind, ...expected) => {
+  ])("makes the expected download of %s", async (imageType, kind, ...expected) => {
     const [fileName, names, bootable] = expected;
     await using dir = await temporaryDir();
 
@@ -83,7 +83,7 @@ describe("packImage", () => {
     if (imageType === "oemiso") expect(await readFile(image.path, "utf8")).toMatch(/^Kiosk.*\.install\.iso/);
   });
 
-  it("describes to VMware the machine that the appliance asks for", async () => {
+  it("describes the appliance's machine for VMware", async () => {
     await using dir = await temporaryDir();
     const { folder } = await packed(dir.path, "vmx", "disk");
     const vmx = readFileSync(join(folder, "Kiosk.built.vmx"), "utf8");
@@ -93,13 +93,13 @@ describe("packImage", () => {
     expect(vmx).toContain('ide1:0.deviceType = "cdrom-raw"\n');
   });
 
-  it("describes no CD-ROM drive where the appliance wants none", async () => {
+  it("describes no CD-ROM drive if the appliance has none", async () => {
     await using dir = await temporaryDir();
     const { folder } = await packed(dir.path, "vmx", "disk", { hasCdrom: false });
     expect(readFileSync(join(folder, "Kiosk.built.vmx"), "utf8")).not.toContain("cdrom");
   });
 
-  it("describes it to Xen", async () => {
+  it("describes the machine for Xen", async () => {
     await using dir = await temporaryDir();
     const { folder } = await packed(dir.path, "xen", "disk");
     const configuration = readFileSync(join(folder, "Kiosk.built.cfg"), "utf8");
@@ -107,7 +107,7 @@ describe("packImage", () => {
     expect(configuration).toContain('disk = [ "format=raw, vdev=xvda, access=rw, target=Kiosk.built.raw" ]\n');
   });
 
-  it("refuses what is not one product", async () => {
+  it("refuses several products", async () => {
     await using dir = await temporaryDir();
     const two = target(dir.path, ["a.raw", "b.raw", "a.packages"]);
     await expect(readResult(two, "oem")).rejects.toThrow("several .raw files");

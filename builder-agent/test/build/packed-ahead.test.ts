@@ -20,7 +20,7 @@ import { temporaryDir } from "../support/agent-place.ts";
 const big = Buffer.alloc(3_000_000, "a large file ");
 const signal = new AbortController().signal;
 
-/** A root whose files are older than a moment. */
+/** A root whose files are a moment old. */
 async function settledRoot(dir: string): Promise<string> {
   const root = join(dir, "root");
   mkdirSync(join(root, "etc"), { recursive: true });
@@ -32,7 +32,7 @@ async function settledRoot(dir: string): Promise<string> {
   return root;
 }
 
-/** A store that knows the whole root, whatever happens to it from then on. */
+/** A store that has read the whole root; later changes to the root follow. */
 async function packWhole(root: string, dir: string, onEntry: (found: Found) => void = () => {}) {
   const done = Promise.withResolvers<void>();
   async function* entries() {
@@ -59,7 +59,7 @@ function spoil({ path, place }: Found): void {
   if (path === "/big") truncateSync(place, 2_000_000);
 }
 
-/** What each path holds by the store. */
+/** The content of each path in the store. */
 function contentsOf({ files, index }: FileStore): Record<string, string> {
   const bytes = readFileSync(files.path);
   const lines = gunzipSync(readFileSync(index.path)).toString().split("\n");
@@ -74,13 +74,13 @@ function contentsOf({ files, index }: FileStore): Record<string, string> {
 }
 
 describe("contents packed ahead", () => {
-  it("count only for files that nobody has touched since", async () => {
+  it("are used only for files that have not changed since", async () => {
     await using dir = await temporaryDir();
     const root = await settledRoot(dir.path);
     await using store = (await packWhole(root, dir.path)).store;
     const at = (name: string) => join(root, "etc", name);
     const { atime, mtime } = statSync(at("changed"));
-    writeFileSync(at("changed"), "CONTENT changed"); // the same size, and the time set back
+    writeFileSync(at("changed"), "CONTENT changed"); // the same size and time as before
     utimesSync(at("changed"), atime, mtime);
     writeFileSync(at("new"), "another one");
     renameSync(at("new"), at("replaced"));
@@ -107,7 +107,7 @@ describe("contents packed ahead", () => {
     expect(files.digests.size).toBe(before);
   });
 
-  it("are not known of files that were changed a moment ago: nothing would show another change", async () => {
+  it("exclude files that changed a moment ago", async () => {
     await using dir = await temporaryDir();
     const root = await settledRoot(dir.path);
 
@@ -118,7 +118,7 @@ describe("contents packed ahead", () => {
     expect(ahead.find(join(root, "etc/gone"))).toBeDefined();
   });
 
-  it("go on behind a file that vanishes, or becomes another one, while it is read", async () => {
+  it("skip a file that vanishes or changes while it is read", async () => {
     await using dir = await temporaryDir();
     const root = await settledRoot(dir.path);
 

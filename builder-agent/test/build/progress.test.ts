@@ -15,7 +15,7 @@ const recorded = (name: string) =>
     .trimEnd()
     .split("\n");
 
-/** A whole build as it was recorded, a line every 10 ms. */
+/** Replays a recorded build, one line every 10 ms. */
 function play(progress: Progress, type: "oem" | "iso"): Progress[] {
   let at = 0;
   const line = (text: string): ProgressEvent => ({ type: "line", line: text, at: (at += 10) });
@@ -44,7 +44,7 @@ describe("progress of a recorded build", () => {
     ["oem", "without history", []],
     ["iso", "without history", []],
     ["oem", "with earlier builds", [history, history]],
-  ] as const)("of type %s %s never falls, passes every phase and stays below 100", (type, _, earlier) => {
+  ] as const)("of type %s %s never falls, passes every phase, stays below 100", (type, _, earlier) => {
     const percents = play(startProgress([...earlier], 0), type).map((each) => each.percent);
 
     expect(percents).toEqual(percents.toSorted((a, b) => a - b));
@@ -52,7 +52,7 @@ describe("progress of a recorded build", () => {
     expect(new Set(percents).size).toBeGreaterThan(20);
   });
 
-  it("knows the phases from KIWI's lines", () => {
+  it("recognizes the phases in KIWI's lines", () => {
     const steps = stepsOf(play(startProgress([], 0), "oem").at(-1) ?? startProgress([], 0));
 
     expect(steps.map((step) => step.phase)).toEqual([...phases]);
@@ -86,15 +86,15 @@ const bootstrap = (text: string): ProgressEvent => ({
 
 describe("advance", () => {
   it.each([
-    // Ten seconds in all, of which the phases before creating are four.
-    ["begins a phase where the ones before end", [history], 0, 40],
-    ["moves with time by the seconds of earlier builds", [history], 2_000, 60],
-    ["stops before the end of a phase that takes longer than before", [history], 60_000, 78],
+    // Ten seconds in all; the phases before creating take four.
+    ["starts a phase where the previous ones end", [history], 0, 40],
+    ["moves with time, based on earlier builds", [history], 2_000, 60],
+    ["stops short of the end of a slow phase", [history], 60_000, 78],
   ])("%s", (_, earlier, ms, percent) => {
     expect(advance(at("Creating the image", earlier), { type: "time", at: ms }).percent).toBe(percent);
   });
 
-  it("does not move by time alone before anything is known", () => {
+  it("does not move with time alone before anything is known", () => {
     expect(advance(startProgress([], 0), { type: "time", at: 60_000 }).percent).toBe(0);
   });
 
@@ -116,7 +116,7 @@ describe("advance", () => {
     expect(advance(creating, { type: "phase", phase: "Installing software", at: 1 }).phase).toBe("Creating the image");
   });
 
-  it("cuts a message to what a heartbeat may carry", () => {
+  it("truncates a message to the limit of a heartbeat", () => {
     const line = `[ INFO    ]: 13:46:07 | ${"x".repeat(400)}`;
 
     expect(heartbeatOf(advance(startProgress([], 0), { type: "line", line, at: 0 })).message).toHaveLength(200);

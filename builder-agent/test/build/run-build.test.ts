@@ -11,7 +11,7 @@ import { frozenInput, frozenPackage } from "../support/frozen-input.ts";
 import { isSlow, startClaimed } from "../support/started-build.ts";
 
 describe("a build", () => {
-  it("uploads a disk as NAME.tar.gz with NAME/NAME.raw inside, and says what is in it", async () => {
+  it("uploads a disk as NAME.tar.gz, with its contents' list", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
 
@@ -66,7 +66,7 @@ describe("a build", () => {
     expect(build.log).toMatch(/Kiln: the file store has \d+ entries, \d+ bytes/);
   });
 
-  it("uploads a medium as it is", async () => {
+  it("uploads a medium unchanged", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
 
@@ -81,7 +81,7 @@ describe("a build", () => {
     expect(uploadedFile(build.artifacts.image).length).toBe(3_000_000);
   });
 
-  it("keeps the disk for testdrives and removes its work directory", async () => {
+  it("caches the disk for testdrives and deletes its work directory", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
 
@@ -94,7 +94,7 @@ describe("a build", () => {
     expect(readdirSync(join(state.path, "work"))).toEqual([]);
   });
 
-  it("sends KIWI's log and its own phases, and no password's command line", async () => {
+  it("sends KIWI's log and its own phases, without passwords", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
 
@@ -107,7 +107,7 @@ describe("a build", () => {
     expect(build.log).not.toContain("attempt-1-1");
   });
 
-  it("gives KIWI the packages that it has fetched, as the only repository", async () => {
+  it("gives KIWI the fetched packages as its only repository", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
     const { running } = await startClaimed(worker, state.path, inScenario("slow"));
@@ -124,7 +124,7 @@ describe("a build", () => {
     expect(files.toSorted()).toEqual([...frozen.map(({ checksum }) => `${checksum.value}.rpm`), "repodata"].toSorted());
   });
 
-  it("says in what the image differs from the frozen packages, and each package in the log", async () => {
+  it("reports how the image differs from the frozen packages", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
     const input = frozenInput();
@@ -144,8 +144,8 @@ describe("a build", () => {
   });
 });
 
-describe("a Worker in trouble", () => {
-  it("does not lose the build: every call is tried again", async () => {
+describe("errors of the Worker", () => {
+  it("do not lose the build: every call is retried", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
     worker.trouble(/\/log$/, 503);

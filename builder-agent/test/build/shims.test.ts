@@ -5,18 +5,18 @@ import { describe, expect, it } from "vitest";
 import { shims } from "../../src/build/kiwi.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
-/** Each would take hours, or be killed by this. */
+/** Each command would take hours, or be killed after this time. */
 const timeout = 20_000;
 const sleepless = (...command: string[]) =>
   execFileSync("python3", ["-BES", join(shims, "sleepless.py"), ...command], { timeout, encoding: "utf8" });
 
 describe("a program that never sleeps", () => {
-  it("goes on at once, and so does what it starts", () => {
+  it("continues immediately, and so do its children", () => {
     expect(sleepless("/bin/sleep", "7200")).toBe("");
     expect(sleepless("/bin/sh", "-c", 'sleep 7200; echo "$0 $1"', "its own", "arguments")).toBe("its own arguments\n");
   });
 
-  it("ends as it would", () => {
+  it("ends with the usual exit code", () => {
     expect(() => sleepless("/bin/sh", "-c", "exit 7")).toThrow(expect.objectContaining({ status: 7 }));
   });
 
@@ -29,7 +29,7 @@ describe("a program that never sleeps", () => {
 const rpm = (...args: string[]) => execFileSync(join(shims, "rpm"), args, { encoding: "utf8", stdio: "pipe" });
 
 describe("rpm as KIWI calls it", () => {
-  it("is asked for everything but a verification: that of an option that it does not know would fail", () => {
+  it("runs, except for a verification, which KIWI ignores", () => {
     expect(rpm("--root", "/", "-Va", "--kiln")).toBe("");
     expect(() => rpm("--root", "/", "-qa", "--kiln")).toThrow("--kiln");
     expect(rpm("--eval", "%{?nothing}one")).toBe("one\n");
@@ -39,7 +39,7 @@ describe("rpm as KIWI calls it", () => {
 const xz = (args: string[], input: string) => execFileSync(join(shims, "xz"), args, { input });
 
 describe("xz as KIWI calls it", () => {
-  it("compresses everything but the archive of a network tree, which nobody gets", () => {
+  it("compresses everything except a network tree's archive, which no one downloads", () => {
     expect(xz(["-f", "-0", "--threads=0"], "the tree").toString()).toBe("");
     const compressed = xz(["-0", "--check=crc32"], "an initrd");
     expect(execFileSync("xz", ["-d"], { input: compressed }).toString()).toBe("an initrd");
@@ -50,7 +50,7 @@ const sfdisk = (args: string[], input = "") =>
   execFileSync(join(shims, "sfdisk"), args, { input, encoding: "utf8", stdio: "pipe" });
 
 describe("sfdisk as KIWI calls it", () => {
-  it("says what a partition is for", async () => {
+  it("sets the type of a partition", async () => {
     await using dir = await temporaryDir();
     const disk = join(dir.path, "disk");
     writeFileSync(disk, "");

@@ -6,7 +6,7 @@ import { frozenInput } from "../support/frozen-input.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
 describe("writeDescription", () => {
-  it("names the directory of the packages as the one repository", async () => {
+  it("names the packages' directory as the only repository", async () => {
     await using dir = await temporaryDir();
 
     await writeDescription(frozenInput(), dir.path, "/srv/build-1-1/pack&ages");
@@ -15,7 +15,7 @@ describe("writeDescription", () => {
     expect(text.match(/<source [^>]*>/g)).toEqual(['<source path="dir:///srv/build-1-1/pack&amp;ages"/>']);
   });
 
-  it("makes scripts executable and keeps files of folders", async () => {
+  it("makes scripts executable and keeps files in folders", async () => {
     await using dir = await temporaryDir();
     const input = frozenInput();
 
@@ -27,7 +27,7 @@ describe("writeDescription", () => {
   });
 
   it.each(["/etc/motd", "../outside", "a/../../outside"])(
-    "refuses a file outside of the description: %s",
+    "refuses a file outside the description: %s",
     async (name) => {
       await using dir = await temporaryDir();
       const input = frozenInput();
@@ -41,7 +41,7 @@ describe("writeDescription", () => {
 
 describe("resolveSources", () => {
   it.each(["repo:other", "http://example.org/", "dir:///etc", "repo:"])(
-    "refuses a source that the build does not have: %s",
+    "refuses a source that is not part of the build: %s",
     (path) => {
       expect(() => resolveSources(`<source path="${path}"/>`, "dir:///packages")).toThrow(/does not have/);
     },

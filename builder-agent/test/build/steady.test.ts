@@ -24,40 +24,40 @@ beforeEach(async () => {
   disk = join(temporary.path, "disk");
 });
 
-/** An ext4 made as KIWI calls for it; → a digest of all its bytes, and its UUID. */
+/** Makes an ext4 as KIWI does; returns a digest of all its bytes, and its UUID. */
 function made(env: Record<string, string>, ...words: string[]) {
   rmSync(disk, { force: true });
   writeFileSync(disk, "");
   truncateSync(disk, 16 * 1024 * 1024);
   execFileSync(join(shims, "mkfs.ext4"), ["-q", "-F", ...words, disk], { env });
   const bytes = readFileSync(disk);
-  // The superblock begins at 1024, its UUID at 0x68.
+  // The superblock starts at 1024, its UUID at 0x68.
   return { digest: createHash("sha256").update(bytes).digest("hex"), uuid: bytes.toString("hex", 1128, 1144) };
 }
 
 describe("a file system of the same input", () => {
-  it("does not depend on the container that its disk gets", () => {
+  it("does not depend on the container of its disk", () => {
     const inAnother: FrozenInput = { ...dated, imageType: "vmx", imageName: "Kiosk.x86_64-0.0.1.vmx" };
     expect(made(environment(inAnother)).uuid).toBe(made(environment()).uuid);
   });
 
-  it("is the same, byte for byte", () => {
+  it("is identical", () => {
     expect(made(environment(), "-L", "ROOT")).toEqual(made(environment(), "-L", "ROOT"));
   });
 
   it.each([
     ["under another label", environment(), "BOOT"],
     ["of another input", environment(other), "ROOT"],
-  ])("is another one %s", (_, env, label) => {
+  ])("differs %s", (_, env, label) => {
     expect(made(env, "-L", label).uuid).not.toBe(made(environment(), "-L", "ROOT").uuid);
   });
 
-  it("keeps a UUID that KIWI names", () => {
+  it("keeps a UUID that KIWI sets", () => {
     const uuid = "12345678-1234-4234-8234-123456789abc";
     expect(made(environment(), "-U", uuid).uuid).toBe(uuid.replaceAll("-", ""));
   });
 
-  it("has a UUID of chance in inputs from before", () => {
+  it("has a random UUID for older inputs", () => {
     const before = environment({ ...dated, sourceDate: undefined });
     expect(made(before, "-L", "ROOT").uuid).not.toBe(made(before, "-L", "ROOT").uuid);
   });
@@ -74,20 +74,20 @@ describe("a partition table of the same input", () => {
     return { id: head.readUInt32LE(440), start: head.readUInt32LE(454), magic: head.readUInt16BE(510) };
   };
 
-  it("has the same identifier, and its partition", () => {
+  it("has the same identifier and partition", () => {
     const table = madeTable(environment());
     expect(table).toEqual({ id: expect.any(Number), start: 2048, magic: 0x55aa });
     expect(madeTable(environment())).toEqual(table);
     expect(madeTable(environment(other)).id).not.toBe(table.id);
   });
 
-  it("has one of chance in inputs from before", () => {
+  it("has a random identifier for older inputs", () => {
     const before = environment({ ...dated, sourceDate: undefined });
     expect(madeTable(before).id).not.toBe(madeTable(before).id);
   });
 });
 
-/** Two partitions made as KIWI calls for them; → the GUIDs of the table and of each. */
+/** Makes two partitions as KIWI does; returns the GUIDs of the table and of each. */
 function madeGuids(env: Record<string, string>): string[] {
   rmSync(disk, { force: true });
   writeFileSync(disk, "");
@@ -100,14 +100,14 @@ function madeGuids(env: Record<string, string>): string[] {
 }
 
 describe("a GUID partition table of the same input", () => {
-  it("has the same GUIDs, each its own, and other ones of another input", () => {
+  it("has the same distinct GUIDs, which differ for another input", () => {
     const guids = madeGuids(environment());
     expect(new Set(guids).size).toBe(3);
     expect(madeGuids(environment())).toEqual(guids);
     expect(new Set([...guids, ...madeGuids(environment(other))]).size).toBe(6);
   });
 
-  it("has GUIDs of chance in inputs from before", () => {
+  it("has random GUIDs for older inputs", () => {
     const before = environment({ ...dated, sourceDate: undefined });
     expect(new Set([...madeGuids(before), ...madeGuids(before)]).size).toBe(6);
   });
@@ -122,7 +122,7 @@ function madeFat(env: Record<string, string>): string {
 }
 
 describe("a FAT file system of the same input", () => {
-  it("is the same, byte for byte, and another one of another input", () => {
+  it("is identical, and differs for another input", () => {
     expect(madeFat(environment())).toBe(madeFat(environment()));
     expect(madeFat(environment(other))).not.toBe(madeFat(environment()));
   });
@@ -134,24 +134,24 @@ const python = (env: Record<string, string>, code: string) =>
 describe("Python as KIWI runs it", () => {
   const diskId = "import random; print([random.randrange(1, 0xfe) for _ in range(4)])";
 
-  it("draws the same disk id for the same input, and another one for another", () => {
+  it("makes the same disk id for the same input only", () => {
     expect(python(environment(), diskId)).toBe(python(environment(), diskId));
     expect(python(environment(other), diskId)).not.toBe(python(environment(), diskId));
   });
 
-  it("still has secrets", () => {
+  it("still has random secrets", () => {
     const secret = "import secrets, uuid; print(secrets.token_hex(8), uuid.uuid4())";
     expect(python(environment(), secret)).not.toBe(python(environment(), secret));
   });
 });
 
-it("reaches KIWI in a guest too, by the names that files have there", () => {
+it("also reaches KIWI in a guest, by the guest's paths", () => {
   const { create } = jobCommands({ input: dated, keys: [] });
   expect(create.slice(0, create.indexOf("kiwi-ng"))).toEqual(
     expect.arrayContaining(["SOURCE_DATE_EPOCH=1767225600", "PYTHONPATH=/job/shims/python"]),
   );
 });
 
-it("leaves inputs from before alone", () => {
+it("does not change older inputs", () => {
   expect(steadyEnvironment(frozenInput(), shims)).toEqual({});
 });

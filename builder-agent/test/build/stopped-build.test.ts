@@ -10,7 +10,7 @@ import { eventually, inScenario, processesIn, silent, temporaryDir, testConfig }
 import { isSlow, startClaimed } from "../support/started-build.ts";
 
 describe("a build that is stopped", () => {
-  it("ends KIWI's whole tree and its mounts within 2 s when it is cancelled, and says nothing more", async () => {
+  it("ends KIWI's processes and mounts within 2 s of a cancel", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
     const { build, running } = await startClaimed(worker, state.path, inScenario("slow"));
@@ -29,7 +29,7 @@ describe("a build that is stopped", () => {
     expect(worker.calls.filter((call) => /fail|finish|release/.test(call))).toEqual([]);
   });
 
-  it("hears of it by the heartbeat's answer as well", async () => {
+  it("is also stopped by the heartbeat's answer", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
     const build = worker.queueBuild(inScenario("slow"));
@@ -57,7 +57,7 @@ describe("a build that is stopped", () => {
     expect(build.failure).toBeNull();
   });
 
-  it("is given back when the agent stops", async () => {
+  it("is released when the agent stops", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
     const { build, running } = await startClaimed(worker, state.path, inScenario("slow"));
@@ -70,7 +70,7 @@ describe("a build that is stopped", () => {
     expect(processesIn(state.path)).toEqual(new Map());
   });
 
-  it("fails with a sentence when its time is over", async () => {
+  it("fails with a message when its time is over", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
 

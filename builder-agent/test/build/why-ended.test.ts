@@ -7,12 +7,12 @@ import { smallDisk } from "../support/small-disk.ts";
 const timeLimitMs = 14_400_000;
 const theirs = new BuildFailure({ kind: "failed", reason: "Installation of kernel-default failed:" });
 
-describe("why a build has ended", () => {
+describe("the reason that a build has ended", () => {
   it.each([
-    ["KIWI's reason", theirs, "failed", "Installation of kernel-default failed:"],
+    ["KIWI's error", theirs, "failed", "Installation of kernel-default failed:"],
     ["its time limit", new Stopped("time_limit"), "failed", "The build took longer than 240 minutes."],
     [
-      "the floor of the disk",
+      "a disk below its reserve",
       new Stopped("no_room"),
       "error",
       "The disk of the builder was almost full, so it stopped the build.",
@@ -20,13 +20,13 @@ describe("why a build has ended", () => {
     ["a write to a full disk", new Error("ENOSPC: no space left on device, write"), "error", /disk .* is full/],
     ["a missing program", new Error("spawn tar ENOENT"), "error", "The program tar is missing on the builder."],
     ["anything else", new TypeError("x is not a function"), "error", "x is not a function"],
-  ] as const)("is %s", async (_, why, kind, reason) => {
+  ] as const)("can be %s", async (_, why, kind, reason) => {
     const said = await whyEnded(why, { timeLimitMs, stateDir: tmpdir() });
 
     expect(said).toEqual({ kind, reason: typeof reason === "string" ? reason : expect.stringMatching(reason) });
   });
 
-  it("is the full disk whatever KIWI says, which had no room to say it in its log", async () => {
+  it("is the full disk, whatever KIWI reports", async () => {
     await using disk = await smallDisk(128);
     const ask = () => whyEnded(theirs, { timeLimitMs, stateDir: disk.stateDir });
 
@@ -35,7 +35,7 @@ describe("why a build has ended", () => {
     expect(await ask()).toEqual({ kind: "error", reason: "The disk of the builder is full." });
   });
 
-  it("is still said when the disk cannot be asked", async () => {
+  it("is known even if the disk cannot be checked", async () => {
     expect(await whyEnded(theirs, { timeLimitMs, stateDir: "/not-there" })).toMatchObject({ kind: "failed" });
   });
 });

@@ -8,7 +8,7 @@ import { temporaryDir } from "../support/agent-place.ts";
 
 const boots: ProbeResult = { booted: true, ms: 90 };
 const hangs: ProbeResult = { booted: false, why: 'the probe kernel says "KIL" after 10 s' };
-/** A device that may be read and written, as /dev/kvm where it is ours. */
+/** A device that may be read and written, like a usable /dev/kvm. */
 const usable = "/dev/null";
 
 describe("probeKernel", () => {
@@ -24,7 +24,7 @@ describe("bootProbe", () => {
     expect(await bootProbe("tcg", dir.path, 50_000)).toEqual({ booted: true, ms: expect.any(Number) });
   });
 
-  it("does not take a machine for good that has not come to the kernel's end in time", async () => {
+  it("ends a machine that has not finished in time", async () => {
     await using dir = await temporaryDir();
     const probe = await bootProbe("tcg", dir.path, 20);
     expect(probe).toEqual({ booted: false, why: expect.stringContaining('the probe kernel says ""') });
@@ -35,12 +35,12 @@ describe("judgeKvm", () => {
   it.each([
     ["boots", boots, "kvm"],
     ["does not come to its end", hangs, "tcg"],
-  ])("a kernel that %s decides", async (_, probe, accel) => {
+  ])("follows a kernel that %s", async (_, probe, accel) => {
     await using dir = await temporaryDir();
     expect(await judgeKvm(dir.path, { device: usable, boot: async () => probe })).toMatchObject({ accel });
   });
 
-  it("asks once per host, also over restarts", async () => {
+  it("probes once per host, even across restarts", async () => {
     await using dir = await temporaryDir();
     const boot = vi.fn<() => Promise<ProbeResult>>(async () => hangs);
     const first = await judgeKvm(dir.path, { device: usable, boot });
@@ -49,9 +49,9 @@ describe("judgeKvm", () => {
   });
 
   it.each([
-    ["of another kernel, QEMU or processor", (kept: string) => kept.replace(/"key":"[0-9a-f]+"/, '"key":"0"')],
-    ["that cannot be read", () => "{"],
-  ])("asks again where it has only a verdict %s", async (_, spoil) => {
+    ["from another kernel, QEMU or processor", (kept: string) => kept.replace(/"key":"[0-9a-f]+"/, '"key":"0"')],
+    ["unreadable", () => "{"],
+  ])("probes again if the stored verdict is %s", async (_, spoil) => {
     await using dir = await temporaryDir();
     await judgeKvm(dir.path, { device: usable, boot: async () => hangs });
     const file = join(dir.path, "doctor/kvm.json");
@@ -59,7 +59,7 @@ describe("judgeKvm", () => {
     expect((await judgeKvm(dir.path, { device: usable, boot: async () => boots })).accel).toBe("kvm");
   });
 
-  it("emulates where there is no KVM, without asking", async () => {
+  it("emulates without KVM, without probing", async () => {
     await using dir = await temporaryDir();
     const boot = vi.fn<() => Promise<ProbeResult>>(async () => boots);
     expect((await judgeKvm(dir.path, { device: join(dir.path, "none"), boot })).accel).toBe("tcg");
@@ -68,7 +68,7 @@ describe("judgeKvm", () => {
 });
 
 describe("chooseAccel", () => {
-  it.each(["kvm", "tcg"] as const)("obeys an operator who says %s", async (accel) => {
+  it.each(["kvm", "tcg"] as const)("follows an operator who sets %s", async (accel) => {
     expect(await chooseAccel({ accel, stateDir: "/nonexistent" })).toBe(accel);
   });
 });

@@ -12,7 +12,7 @@ const configOf = (stateDir: string) =>
   ({ stateDir, isolation: "none", accel: "tcg", vnc: null, minFreeGb: 0 }) as const;
 
 describe("findCapabilities", () => {
-  it("finds on a host that can run these tests that it builds and hosts testdrives", async () => {
+  it("finds builds and testdrives on a host that runs these tests", async () => {
     await using dir = await temporaryDir();
     const { capabilities, report } = await findCapabilities(configOf(join(dir.path, "state")));
     expect(report.filter(({ state }) => state === "missing")).toEqual([]);
@@ -33,7 +33,7 @@ describe("findCapabilities", () => {
     });
   });
 
-  it("takes builds from an agent whose guest cannot be made, and leaves it the testdrives", async () => {
+  it("excludes only builds if the guest cannot be made", async () => {
     await using dir = await temporaryDir();
     await writeFile(join(dir.path, "guest"), "in the way of the directory");
     const { capabilities } = await findCapabilities({ ...configOf(dir.path), isolation: "vm" });
@@ -44,7 +44,7 @@ describe("findCapabilities", () => {
 });
 
 describe("checkLoopDevice", () => {
-  it("goes through all that KIWI does with a disk and leaves nothing behind", async () => {
+  it("does everything that KIWI does with a disk, and cleans up", async () => {
     await using dir = await temporaryDir();
     expect(await checkLoopDevice(dir.path)).toMatchObject({ state: "ok" });
     expect(await readdir(join(dir.path, "doctor"))).toEqual([]);
@@ -56,7 +56,7 @@ describe("npm run doctor", () => {
   const main = fileURLToPath(new URL("../../src/doctor/main.ts", import.meta.url));
   const doctor = (...args: string[]) => spawnSync(process.execPath, [main, ...args], { encoding: "utf8" });
 
-  it("prints its findings without colour into a pipe and ends well where all is possible", async () => {
+  it("prints its findings without colour to a pipe, and succeeds", async () => {
     await using dir = await temporaryDir();
     const { status, stdout, stderr } = doctor("--state", dir.path);
     expect(stderr).toBe("");
@@ -66,7 +66,7 @@ describe("npm run doctor", () => {
     expect(status).toBe(0);
   });
 
-  it("ends with 1 where something is not possible, here by the agent's own configuration", async () => {
+  it("exits with 1 if something is not possible", async () => {
     await using dir = await temporaryDir();
     const agent = { url: "http://127.0.0.1:1", token: "12345678", isolation: "vm", stateDir: join(dir.path, "a") };
     await mkdir(agent.stateDir);
@@ -77,7 +77,7 @@ describe("npm run doctor", () => {
     expect(status).toBe(1);
   });
 
-  it("says what is wrong with a configuration", async () => {
+  it("explains what is wrong with a configuration", async () => {
     await using dir = await temporaryDir();
     await writeFile(join(dir.path, "agent.json"), "{}");
     const { status, stderr } = doctor("--state", dir.path);

@@ -26,19 +26,19 @@ describe("isPossible", () => {
     ["oem", missing("32-bit programs", "", ["i586"], ""), true],
     ["oem", degraded("disk", "", ["oem"], ""), true],
     ["sample-distribution", missing("createrepo_c", "", ["sample-distribution"], ""), false],
-  ] as const)("%s, given %j: %s", (ability, check, possible) => {
+  ] as const)("is, for %s and %j: %s", (ability, check, possible) => {
     expect(isPossible(ability, [fine("other", ""), check])).toBe(possible);
   });
 });
 
 describe("packages.json", () => {
-  it("names each tool once, with its package for each family of systems and a reason", () => {
+  it("lists each tool once, with packages per distribution and a reason", () => {
     const names = packages.map(({ tool }) => tool);
     expect(new Set(names).size).toBe(names.length);
     for (const row of packages) expect(Object.values(row).every((value) => value.length > 0)).toBe(true);
   });
 
-  it("is for abilities that the doctor knows", () => {
+  it("uses only abilities that the doctor knows", () => {
     const known = [
       "oem",
       "iso",
@@ -62,7 +62,7 @@ describe("checkTool", () => {
     ["debian", "apt-get install -y --no-install-recommends deb-name"],
     ["suse", "zypper install -y suse-name"],
     ["fedora", "dnf install -y fedora-name"],
-  ])("says on %s how to install what is missing, and what that disables", async (distribution, mend) => {
+  ])("explains on %s how to install what is missing", async (distribution, mend) => {
     const check = await checkTool({ ...row, for: ["iso"], why: "writes the medium" }, distribution);
     expect(check).toEqual(missing("kiln-no-such-tool", "writes the medium", ["iso"], mend));
   });
@@ -70,7 +70,7 @@ describe("checkTool", () => {
   it.each([
     ["mkdosfs", ["UEFI disks", "UEFI media"]],
     ["mcopy", ["UEFI media"]],
-  ])("without %s only takes UEFI away from a host that builds", async (name, efi) => {
+  ])("without %s disables only UEFI", async (name, efi) => {
     const [found] = packages.filter(({ tool }) => tool === name);
     if (!found) throw new Error(`no row of ${name}`);
     const check = await checkTool({ ...found, tool: row.tool }, "debian");
@@ -78,7 +78,7 @@ describe("checkTool", () => {
     expect(imageTypes.every((type) => isPossible(type, [check]))).toBe(true);
   });
 
-  it("finds a file where one of its systems keeps it", async () => {
+  it("finds a file at any of its known paths", async () => {
     const tool = { ...row, tool: "passwd", paths: ["/nonexistent/passwd", "/etc/passwd"], for: ["iso"], why: "" };
     expect(await checkTool(tool, "debian")).toEqual(fine("passwd", "/etc/passwd"));
   });
@@ -91,7 +91,7 @@ describe("findDistribution", () => {
     ['ID="opensuse-leap"\nID_LIKE="suse opensuse"\n', "suse"],
     ['ID="rocky"\nID_LIKE="rhel centos fedora"\n', "fedora"],
     ["", "debian"],
-  ])("%j is %s", async (release, distribution) => {
+  ])("reads %j as %s", async (release, distribution) => {
     await using dir = await temporaryDir();
     await writeFile(join(dir.path, "os-release"), release);
     expect(await findDistribution(join(dir.path, "os-release"))).toBe(distribution);
@@ -106,7 +106,7 @@ describe("the checks of a host", () => {
     ["9.23.99", "missing"],
     ["8.99.1", "missing"],
     [undefined, "missing"],
-  ])("KIWI %s is %s", (version, state) => {
+  ])("treat KIWI %s as %s", (version, state) => {
     expect(checkKiwiVersion(version).state).toBe(state);
   });
 
@@ -115,11 +115,11 @@ describe("the checks of a host", () => {
     [10, "degraded"],
     [19, "degraded"],
     [20, "ok"],
-  ])("an amount of %i of at least 10 and better 20 is %s", (bytes, state) => {
+  ])("treat %i of at least 10 and preferably 20 as %s", (bytes, state) => {
     expect(checkAmount("disk", bytes, { least: 10, comfortable: 20 }).state).toBe(state);
   });
 
-  it("too little free disk lets builds wait and takes nothing away for good", async () => {
+  it("let builds wait on a full disk, without disabling any", async () => {
     await using dir = await temporaryDir();
     expect(await checkDisk({ stateDir: dir.path, minFreeGb: 10_000 })).toMatchObject({
       state: "degraded",
@@ -129,12 +129,12 @@ describe("the checks of a host", () => {
     expect((await checkDisk({ stateDir: dir.path, minFreeGb: 0 })).detail).not.toContain("wait");
   });
 
-  it("only root builds", () => {
+  it("allow builds only to root", () => {
     expect(checkRoot(0).state).toBe("ok");
     expect(checkRoot(1000)).toMatchObject({ state: "missing", disables: ["builds"] });
   });
 
-  it("says how builds are kept apart", () => {
+  it("report how builds are isolated", () => {
     expect(checkIsolation({ isolation: "vm" }).detail).toContain("a guest of its own");
     expect(checkIsolation({ isolation: "none" }).detail).toContain("bare on this host");
   });
@@ -143,11 +143,11 @@ describe("the checks of a host", () => {
     [null, "ok"],
     [{ host: "127.0.0.1", ports: [5900, 5999] as const }, "ok"],
     [{ host: "127.0.0.1", ports: [5000, 5100] as const }, "degraded"],
-  ])("a VNC address %j is %s", (vnc, state) => {
+  ])("treat the VNC address %j as %s", (vnc, state) => {
     expect(checkVnc({ vnc }).state).toBe(state);
   });
 
-  it("finds partitions that outlived their loop device, and only those", async () => {
+  it("find exactly the partitions without their loop device", async () => {
     await using dir = await temporaryDir();
     await mkdir(join(dir.path, "loop0/loop"), { recursive: true });
     await mkdir(join(dir.path, "loop0/loop0p1"));
@@ -161,7 +161,7 @@ describe("the checks of a host", () => {
 describe("formatReport", () => {
   const report = [fine("root", "yes"), missing("xorriso", "writes the medium", ["iso"], "apt-get install xorriso")];
 
-  it("has a line per check, what mends it, and what is possible", () => {
+  it("has one line per check, its fix, and what is possible", () => {
     expect(formatReport(report, { colour: false }).split("\n")).toEqual([
       "ok        root     yes",
       "missing   xorriso  writes the medium",
@@ -172,7 +172,7 @@ describe("formatReport", () => {
     ]);
   });
 
-  it("is coloured only when asked", () => {
+  it("is coloured only on request", () => {
     expect(formatReport(report, { colour: false })).not.toContain("\u001B");
     expect(formatReport(report, { colour: true })).toContain("\u001B[31mmissing");
   });

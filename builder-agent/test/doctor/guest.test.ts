@@ -25,14 +25,14 @@ const lackingLvm2 = async () => ({ ...shown, hasLvm2: false });
 const lacking32Bit = async () => ({ ...shown, runs32Bit: false });
 
 describe("checkGuest", () => {
-  it("says that builds work, and that emulation is slow", async () => {
+  it("reports that builds work, and that emulation is slow", async () => {
     await using dir = await temporaryDir();
     const report = await checkGuest({ stateDir: dir.path, accel: "auto" }, answers());
     expect(report.map(({ state }) => state)).toEqual(["ok", "ok", "ok", "degraded", "ok"]);
     expect(report[3]?.detail).toContain("eight times");
   });
 
-  it("boots a guest once for each system, not at each start", async () => {
+  it("boots a guest once per system, not at each start", async () => {
     await using dir = await temporaryDir();
     const asked: string[] = [];
     const probe = async ({ key }: typeof system) => {
@@ -46,7 +46,7 @@ describe("checkGuest", () => {
     expect(asked).toEqual(["1", "2"]);
   });
 
-  it("takes i586 from a host whose guests cannot run its programs, however often it asks", async () => {
+  it("disables i586 if the host's guests cannot run its programs", async () => {
     await using dir = await temporaryDir();
     const config = { stateDir: dir.path, accel: "auto" } as const;
     for (const probe of [lacking32Bit, () => Promise.reject(new Error("asked again"))]) {
@@ -57,7 +57,7 @@ describe("checkGuest", () => {
     }
   });
 
-  it("takes volumes from a host whose guests have no lvm2, and nothing else", async () => {
+  it("disables only volumes if the host's guests have no lvm2", async () => {
     await using dir = await temporaryDir();
     const report = await checkGuest({ stateDir: dir.path, accel: "auto" }, answers({ probe: lackingLvm2 }));
     expect(report.filter(({ disables }) => disables.length > 0)).toMatchObject([
@@ -68,13 +68,13 @@ describe("checkGuest", () => {
   it.each<[string, Partial<GuestQuestions>]>([
     ["cannot be made", { system: () => Promise.reject(new Error("packages for the guest are missing: zypper")) }],
     ["does not boot", { probe: () => Promise.reject(new Error("the guest did not start: zypper")) }],
-  ])("takes builds from a host whose guest %s, and does not look for another way", async (_, more) => {
+  ])("disables builds if the host's guest %s, without an alternative", async (_, more) => {
     await using dir = await temporaryDir();
     const [first] = await checkGuest({ stateDir: dir.path, accel: "auto" }, answers(more));
     expect(first).toMatchObject({ state: "missing", disables: ["builds"], detail: expect.stringContaining("zypper") });
   });
 
-  it("tells when QEMU is not enclosed", async () => {
+  it("reports that QEMU is not sandboxed", async () => {
     await using dir = await temporaryDir();
     const open = { ...means, accel: "kvm", enclosed: false, openness: "bwrap: no permission" } as const;
     const report = await checkGuest({ stateDir: dir.path, accel: "auto" }, answers({ means: async () => open }));

@@ -6,18 +6,18 @@ const yes = async () => true;
 const no = async () => false;
 
 describe("checkVolumes", () => {
-  it("wants lvm2 and a device mapper that answers it", async () => {
+  it("requires lvm2 and a working device mapper", async () => {
     expect(await checkVolumes({ program, answers: yes })).toMatchObject({ state: "ok", disables: [] });
   });
 
   it.each([
     ["lvm2", { program: async () => undefined, answers: yes }],
     ["device mapper", { program, answers: no }],
-  ])("says that %s is missing, which takes volumes away and nothing else", async (name, host) => {
+  ])("reports that %s is missing, which disables only volumes", async (name, host) => {
     expect(await checkVolumes(host)).toMatchObject({ name, state: "degraded", disables: ["LVM disks"] });
   });
 
-  it("finds out about this host without failing", async () => {
+  it("checks this host without failing", async () => {
     expect((await checkVolumes()).state).toMatch(/^(ok|degraded)$/);
   });
 });
@@ -28,11 +28,11 @@ describe("judgeVolumesInGuests", () => {
     ["degraded", { hasLvm2: false, hasMapper: true }, { name: "lvm2", disables: ["LVM disks"] }],
     ["degraded", { hasLvm2: false, hasMapper: false }, { name: "lvm2", disables: ["LVM disks"] }],
     ["degraded", { hasLvm2: true, hasMapper: false }, { name: "device mapper", disables: ["LVM disks"] }],
-  ])("is %s with %j, whatever the host's kernel has", (state, found, check) => {
+  ])("are %s with %j, whatever the host's kernel has", (state, found, check) => {
     expect(judgeVolumesInGuests(found)).toMatchObject({ state, ...check });
   });
 
-  it("says that lvm2 comes with the agent's next start", () => {
+  it("explain that the next start of the agent adds lvm2", () => {
     expect(judgeVolumesInGuests({ hasLvm2: false, hasMapper: true }).mend).toMatch(/lvm2, and start the agent again/);
   });
 });

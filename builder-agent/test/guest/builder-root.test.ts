@@ -52,14 +52,14 @@ Version: 1
 `;
 
 describe("the builder root", () => {
-  it("has the wanted packages, what they depend on and what is essential, and nothing else", () => {
+  it("contains the wanted packages, their dependencies and the essential ones", () => {
     const { packages, missing } = closureOf(["kiwi", "zypper"], installedPackages(status));
     expect(packages.map(({ name }) => name)).toEqual(["base-files", "exim", "kiwi", "libc6", "python3", "rpm"]);
     expect(missing).toEqual(["zypper"]);
     expect(packages.find(({ name }) => name === "kiwi")?.conffiles.size).toBe(2);
   });
 
-  it("takes files of packages as they came, and no account, key or changed configuration of this host", () => {
+  it("contains packaged files, without the host's accounts, keys or changes", () => {
     const { packages } = closureOf(["kiwi", "zypper", "tar", "mawk"], installedPackages());
     const files = new Set(rootFiles(packages));
     expect([...files].filter((path) => /^\/(?:home|root|srv|var|opt|boot|tmp)\//.test(path))).toEqual([]);
@@ -68,14 +68,14 @@ describe("the builder root", () => {
     }
     expect(files.has("/usr/bin/tar")).toBe(true);
     expect([...files].some((path) => /zypp\/credentials/.test(path))).toBe(false);
-    // In no package: a link that update-alternatives has made.
+    // Not from a package: a link that update-alternatives has made.
     expect(files.has("/usr/bin/awk")).toBe(true);
     expect(files.has("/etc/alternatives/awk")).toBe(true);
-    // Python's byte code is no package's either.
+    // Python's byte code is also not from a package.
     expect([...files].some((path) => /kiwi\/__pycache__\/.*\.pyc$/.test(path))).toBe(true);
   });
 
-  it("leaves out a configuration file that somebody changed", () => {
+  it("omits a configuration file that was changed", () => {
     const [one] = [...installedPackages().values()].filter(({ conffiles }) => conffiles.has("/etc/bash.bashrc"));
     const conffiles = new Map([["/etc/bash.bashrc", "0".repeat(32)]]);
     const md5 = execFileSync("md5sum", ["/etc/bash.bashrc"], { encoding: "utf8" }).slice(0, 32);

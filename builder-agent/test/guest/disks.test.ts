@@ -15,7 +15,7 @@ import { frozenInput } from "../support/frozen-input.ts";
 const { signal } = new AbortController();
 const said = (command: string, ...args: string[]) =>
   execFileSync(command, args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
-/** Mode, owner and name of all that is in a squashfs. */
+/** Mode, owner and name of everything in a squashfs. */
 const listed = (disk: string) =>
   new Map(
     said("unsquashfs", "-d", "", "-lln", disk)
@@ -28,7 +28,7 @@ const listed = (disk: string) =>
   );
 const contentIn = (disk: string, path: string) => said("unsquashfs", "-cat", disk, path);
 
-/** A work directory as a build has it before its guest starts. */
+/** A work directory, as it is before the build's guest starts. */
 async function openJob(): Promise<KiwiJob> {
   const dir = await temporaryDir();
   onTestFinished(() => dir[Symbol.asyncDispose]());
@@ -51,7 +51,7 @@ async function openJob(): Promise<KiwiJob> {
 }
 
 describe("the disk of a job", () => {
-  it("has what KIWI needs, all of it root's, and the packages lie here no longer", async () => {
+  it("contains what KIWI needs, owned by root, with the packages moved", async () => {
     const job = await openJob();
     symlinkSync("/etc/shadow", join(job.place.description, "link"));
     const disk = await makeJobDisk(job);
@@ -59,7 +59,7 @@ describe("the disk of a job", () => {
 
     expect(new Set([...files.values()].map(({ owner }) => owner))).toEqual(new Set(["0/0"]));
     expect(files.get("/run")?.mode).toBe("-rwxr-xr-x");
-    expect(files.get("/description/link")?.mode[0]).toBe("l"); // and not what it points to
+    expect(files.get("/description/link")?.mode[0]).toBe("l"); // not its target
     expect(contentIn(disk, "run")).toBe(readFileSync(guestScript("kiwi.sh"), "utf8"));
     expect(contentIn(disk, "description/config.xml")).toBe("<image/>");
     expect(contentIn(disk, "packages/a.rpm")).toBe("a package");
@@ -71,7 +71,7 @@ describe("the disk of a job", () => {
     expect(existsSync(job.place.packages)).toBe(false);
   });
 
-  it("has the archive of a prepared root instead of the steps that would make one", async () => {
+  it("contains a prepared root's archive instead of the preparation steps", async () => {
     const job = await openJob();
     const roots = {
       turn: async () => silent,
@@ -85,7 +85,7 @@ describe("the disk of a job", () => {
     expect([files.has("/restore"), files.has("/prepare"), files.has("/prepared.tar.zst")]).toEqual([true, false, true]);
   });
 
-  it("is not made of what is not there, nor for a build that was stopped", async () => {
+  it("is not made from missing files or for a stopped build", async () => {
     await using dir = await temporaryDir();
     const disk = join(dir.path, "disk");
     await expect(packDisk([join(dir.path, "nowhere")], disk, signal)).rejects.toThrow(/mksquashfs/);
@@ -95,7 +95,7 @@ describe("the disk of a job", () => {
 });
 
 describe("a blank disk", () => {
-  it("is as large as it says, takes no room, is its owner's alone and never another file", async () => {
+  it("is sparse, private to its owner, and never an existing file", async () => {
     await using dir = await temporaryDir();
     const disk = await makeBlankDisk(join(dir.path, "blank"), 2 ** 40);
     const { size, blocks, mode } = statSync(disk);
@@ -105,7 +105,7 @@ describe("a blank disk", () => {
     await expect(makeBlankDisk(join(dir.path, "link"), 1)).rejects.toThrow(/EEXIST/);
   });
 
-  it("can be filled with a file system", async () => {
+  it("can be formatted with a file system", async () => {
     await using dir = await temporaryDir();
     const disk = await makeBlankDisk(join(dir.path, "blank"), 64 * 1024 * 1024);
     said("mke2fs", "-q", "-t", "ext4", disk);
@@ -114,7 +114,7 @@ describe("a blank disk", () => {
 });
 
 describe("the builder's root", () => {
-  it("has files of packages, our scripts and the kernel's modules, and Debian's accounts instead of this host's", async () => {
+  it("has packages, our scripts, kernel modules and Debian's accounts", async () => {
     await using dir = await temporaryDir();
     const modulesDir = join(dir.path, "modules");
     mkdirSync(join(modulesDir, "lib/modules/6.1"), { recursive: true });

@@ -5,7 +5,7 @@ import { imageTypes, type ImageType } from "../../src/contract.ts";
 import { checkImages } from "../../src/guest/image-types.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
-/** Hex at a position; nothing: an empty file. */
+/** Hex digits at a position; without them, an empty file. */
 type Content = [position: number, bytes: string] | [];
 
 const disk: Record<string, Content> = { "a.raw": [510, "55aa"], "a.packages": [] };
@@ -17,7 +17,7 @@ const tree: Record<string, Content> = {
   "a.initrd": [0, "fd377a585a00"],
   "a.packages": [],
 };
-/** What KIWI leaves. */
+/** The files that KIWI leaves. */
 const good: Record<ImageType, Record<string, Content>> = {
   oem: disk,
   vmx: disk,
@@ -43,9 +43,9 @@ const without = (files: Record<string, Content>, name: string) =>
   Object.fromEntries(Object.entries(files).filter(([each]) => each !== name));
 
 describe("checkImages", () => {
-  it.each(imageTypes)("takes what KIWI leaves for %s, and not without one of its files", async (imageType) => {
+  it.each(imageTypes)("accepts KIWI's files for %s, and requires each of them", async (imageType) => {
     await expect(check(imageType, good[imageType])).resolves.toBeUndefined();
-    // The disk in an installation medium lies beside it as well.
+    // The disk of an installation medium is next to it as well.
     const needed = Object.keys(good[imageType]).filter((name) => imageType !== "oemiso" || name !== "a.raw");
     for (const name of needed) {
       await expect(check(imageType, without(good[imageType], name)), name).rejects.toMatchObject({ kind: "failed" });
@@ -59,7 +59,7 @@ describe("checkImages", () => {
     ["net", "oem"],
     ["oemiso", "oem"],
     ["ec2", "net"],
-  ])("takes for %s nothing of %s", async (imageType, other) => {
+  ])("accepts for %s nothing of %s", async (imageType, other) => {
     await expect(check(imageType, good[other])).rejects.toThrow("ended without its files");
   });
 
@@ -69,18 +69,18 @@ describe("checkImages", () => {
     ["net", "a.kernel", [0, "48647253"]],
     ["net", "a.initrd", [0, "514649fb"]],
     ["net", "a", [0, "514649fb"]],
-  ])("looks into the files: %s, %s", async (imageType, name, content) => {
+  ])("checks the content: %s, %s", async (imageType, name, content) => {
     const failure = { kind: "failed", message: expect.stringContaining(`left a file ${name} that is not`) };
     await expect(check(imageType, { ...good[imageType], [name]: content })).rejects.toMatchObject(failure);
   });
 
-  it("knows four ways to pack an initial archive", async () => {
+  it("knows four ways to compress an initramfs", async () => {
     for (const bytes of ["1f8b", "fd377a585a00", "28b52ffd", "303730373031"]) {
       await expect(check("net", { ...tree, "a.initrd": [0, bytes] })).resolves.toBeUndefined();
     }
   });
 
-  it("refuses two images, and a list of packages without end", async () => {
+  it("refuses two images, and an endless list of packages", async () => {
     const two = { ...disk, "b.raw": disk["a.raw"] ?? [] };
     await expect(check("oem", two)).rejects.toThrow("several .raw files");
     await expect(check("oem", disk, 2 ** 34)).rejects.toThrow("too large");

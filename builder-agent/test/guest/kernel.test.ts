@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { makeKernel } from "../../src/guest/kernel.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
-/** Stands before the host's programs: apt gives a package with a small kernel of that name in it. */
+/** Comes before the host's programs in the path: an apt that provides a package with a small kernel of that name. */
 function withApt(dir: string, { depends, image }: { depends: string; image: string }) {
   const modules = join(dir, "deb/lib/modules/6.1-cloud");
   for (const path of [join(dir, "bin"), join(dir, "deb/DEBIAN"), join(dir, "deb/boot"), join(modules, "kernel")]) {
@@ -30,7 +30,7 @@ function withApt(dir: string, { depends, image }: { depends: string; image: stri
 }
 
 describe("the kernel of guests", () => {
-  it("has the modules that builds need, and an initial archive with those to find its root", async () => {
+  it("has the modules for builds, and an initramfs for its root", async () => {
     await using dir = await temporaryDir();
     withApt(dir.path, { depends: "  Depends: linux-image-6.1-cloud", image: "vmlinuz-6.1-cloud" });
     const [into, work] = [join(dir.path, "made"), join(dir.path, "work")];
@@ -56,16 +56,16 @@ describe("the kernel of guests", () => {
 
   it.each([
     [
-      "apt knows none",
+      "apt knows no kernel",
       { depends: "", image: "vmlinuz-6.1" },
       "apt knows no linux-image-cloud-amd64: run apt-get update",
     ],
     [
-      "its package has none",
+      "its package has no kernel",
       { depends: "Depends: linux-image-1", image: "config-6.1" },
       "linux-image-cloud-amd64 has no kernel",
     ],
-  ])("is missed with a sentence when %s", async (_, apt, why) => {
+  ])("is reported missing if %s", async (_, apt, why) => {
     await using dir = await temporaryDir();
     withApt(dir.path, apt);
     const [into, work] = [join(dir.path, "made"), join(dir.path, "work")];

@@ -21,7 +21,7 @@ const allAfter = (words: readonly string[], word: string) =>
   words.flatMap((each, index) => (each === word ? [words[index + 1] ?? ""] : []));
 
 describe("a guest's command", () => {
-  it("gives up root's rights first, then sets limits, then hides this host, then starts QEMU", () => {
+  it("drops root's rights, sets limits, hides the host, starts QEMU", () => {
     const [command, args] = guestCommand(machine);
     expect(command).toBe("setpriv");
     const order = ["--reuid", "prlimit", "bwrap", "qemu-system-x86_64"].map((word) => args.indexOf(word));
@@ -47,7 +47,7 @@ describe("a guest's command", () => {
     ]);
   });
 
-  it("shows QEMU programs and libraries, and nothing that it could write", () => {
+  it("shows QEMU only programs and libraries, read-only", () => {
     const [, args] = guestCommand({ ...machine, accel: "kvm", groups: [108] });
     const enclosure = args.slice(args.indexOf("bwrap"), args.indexOf("qemu-system-x86_64"));
     expect(enclosure).toEqual(expect.arrayContaining(["--unshare-all", "--die-with-parent", "--new-session"]));
@@ -58,7 +58,7 @@ describe("a guest's command", () => {
     expect(args).not.toContain("--clear-groups");
   });
 
-  it("does without bubblewrap where it does not work", () => {
+  it("omits bubblewrap if it does not work", () => {
     expect(guestCommand({ ...machine, enclosed: false })[1]).not.toContain("bwrap");
   });
 });
@@ -66,7 +66,7 @@ describe("a guest's command", () => {
 describe("QEMU's arguments", () => {
   const words = qemuArguments(machine);
 
-  it("name no file of this host: all is inherited, and disks are raw whatever they hold", () => {
+  it("contain no file names, because all disks are inherited and raw", () => {
     const drives = allAfter(words, "-drive");
     expect(drives).toHaveLength(4);
     for (const drive of drives) expect(drive).toMatch(/file=\/dev\/fdset\/\d+,format=raw/);
@@ -76,25 +76,25 @@ describe("QEMU's arguments", () => {
     expect(paths.filter((path) => !/^\/(dev\/fdset|proc\/self\/fd)\/\d+$/.test(path))).toEqual([]);
   });
 
-  it("have no network, no share, no monitor, and the sandbox on", () => {
+  it("have no network, no share, no monitor, and the sandbox", () => {
     expect(after(words, "-nic")).toBe("none");
     expect(after(words, "-sandbox")).toBe("on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny");
     expect(words.filter((word) => /netdev|fsdev|9p|virtiofs|vsock|^-mon|^-qmp|^-monitor/.test(word))).toEqual([]);
     expect(words).toContain("-nodefaults");
   });
 
-  it("use hardware virtualisation when there is one", () => {
+  it("use hardware virtualisation if available", () => {
     expect(after(qemuArguments({ ...machine, accel: "kvm" }), "-accel")).toBe("kvm");
     expect(after(words, "-accel")).toMatch(/^tcg/);
   });
 });
 
-/** The steps of a job, with a share of that archive of a root, or of none; or without a share. */
+/** The steps of a job that gets the archive of a root, gets none, or does not share roots. */
 const steps = (share?: { archive: string | undefined }) =>
   Object.keys(jobCommands({ input: frozenInput(), keys: [], ...(share && { share: share as RootShare }) }));
 
 describe("the parts of a guest", () => {
-  it("runs KIWI with its own places, and none of this host's", () => {
+  it("run KIWI with the guest's paths, and none of the host's", () => {
     const input = frozenInput();
     const commands = jobCommands({ input, keys: ["/var/lib/kiln-agent/work/build-1-1/keys/0.asc"] });
     expect(commands.prepare?.join(" ")).toContain("--description /job/description --root /build/root");
@@ -105,24 +105,24 @@ describe("the parts of a guest", () => {
     expect(small.prepare?.join(" ")).toMatch(/setarch i686 kiwi-ng/);
   });
 
-  it("begins with a prepared root where there is one, and keeps one where that is wanted", () => {
+  it("start from a prepared root, and share one, if wanted", () => {
     expect(steps()).toEqual(["index", "prepare", "create"]);
     expect(steps({ archive: undefined })).toEqual(["index", "prepare", "keep", "create"]);
     expect(steps({ archive: "/here/prepared.tar.zst" })).toEqual(["restore", "create"]);
   });
 
-  it("gives each build a user of its own that owns nothing", () => {
+  it("give each build a separate user that owns nothing", () => {
     expect(userOfBuild(1)).not.toBe(userOfBuild(2));
     expect(userOfBuild(1)).toBeGreaterThan(1_000_000);
   });
 
-  it("needs no group for what everybody may open, and finds none for what only root may", async () => {
+  it("need no group for public files, and find none for root's", async () => {
     expect(await kvmGroups("tcg", "/nowhere")).toEqual([]);
     expect(await kvmGroups("kvm", "/dev/null")).toEqual([]);
     expect(await kvmGroups("kvm", "/etc/shadow")).toBeUndefined();
   });
 
-  it("takes a kernel's modules with all that they need", () => {
+  it("include a kernel's modules with everything that they need", () => {
     const dependencies = [
       "kernel/fs/ext4/ext4.ko: kernel/lib/crc16.ko kernel/fs/jbd2/jbd2.ko",
       "kernel/lib/crc16.ko:",

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { eachLine } from "../../src/guest/pipe.ts";
 
 describe("eachLine", () => {
-  it("cuts bytes into lines, wherever they come apart", async () => {
+  it("splits bytes into lines, however they are chunked", async () => {
     const lines: string[] = [];
     await eachLine(
       Readable.from([Buffer.from("a\nb"), Buffer.from("c\nlast")]),
@@ -13,7 +13,7 @@ describe("eachLine", () => {
     expect(lines).toEqual(["a", "bc", "last"]);
   });
 
-  it("keeps no more than it may, says so once, and still reads all, so that a guest does not wait for ever", async () => {
+  it("stores a limited number of bytes, but still reads everything", async () => {
     const lines: string[] = [];
     let given = 0;
     const flood = function* () {

@@ -27,7 +27,7 @@ const found = async (tree: Awaited<ReturnType<typeof read>>) => {
 };
 
 describe("readGuestResult", () => {
-  it("takes KIWI's files, and gives the image's tree in the order of the file store", async () => {
+  it("reads KIWI's files, and returns the image's tree in order", async () => {
     await using dir = await temporaryDir();
     const tree = await read(dir.path, [
       directory("target/"),
@@ -54,7 +54,7 @@ describe("readGuestResult", () => {
     expect((await tree.owners()).users.get(1000)).toBe("guide");
   });
 
-  it("takes names with every line's end of Unicode in them", async () => {
+  it("accepts names with Unicode line separators", async () => {
     await using dir = await temporaryDir();
     const names = ["\n", "\r", "\u0085", "\u2028", "\u2029"].map((end) => `/a${end}b`);
     const members = names.map((name) => member({ name: Buffer.from(`root${name}`) }, "x"));
@@ -62,7 +62,7 @@ describe("readGuestResult", () => {
     expect((await found(tree)).map(({ path }) => path)).toEqual(["/", ...names]);
   });
 
-  it("takes the archive of the root as it is, and from its own place alone", async () => {
+  it("accepts a root's archive unchanged, and only from its path", async () => {
     await using dir = await temporaryDir();
     const tree = await read(dir.path, [
       directory("kept/"),
@@ -78,13 +78,13 @@ describe("readGuestResult", () => {
   it.each([
     ["a link", member({ name: "kept/prepared.tar.zst", flag: "2", target: "/etc/passwd" })],
     ["a device", member({ name: "kept/prepared.tar.zst", flag: "4" })],
-  ])("takes no archive that is %s", async (_what, archive) => {
+  ])("refuses an archive that is %s", async (_what, archive) => {
     await using dir = await temporaryDir();
     await read(dir.path, [directory("root/"), archive]);
     expect(existsSync(join(dir.path, "kept"))).toBe(false);
   });
 
-  it("takes no links, no devices, no directories and no strange names for KIWI's files", async () => {
+  it("accepts only plain files with plain names as KIWI's", async () => {
     await using dir = await temporaryDir();
     await read(dir.path, [
       member({ name: "target/link.raw", flag: "2", target: "/etc/passwd" }),
@@ -100,36 +100,36 @@ describe("readGuestResult", () => {
   });
 
   it.each<[string, Buffer[], RegExp]>([
-    ["names that climb out", [member({ name: "target/../../escaped" }, "x")], /the name/],
+    ["names that leave the folder", [member({ name: "target/../../escaped" }, "x")], /the name/],
+    ["a link to a missing file", [member({ name: "root", flag: "1", target: "/etc/passwd" })], /link to what is not/],
     [
-      "a link to what is not there",
-      [member({ name: "root", flag: "1", target: "/etc/passwd" })],
-      /link to what is not/,
+      "more bytes than a build may have",
+      [member({ name: "target/a" }, "x".repeat(1024 * 1024 + 1))],
+      /larger than a build/,
     ],
-    ["more than a build may have", [member({ name: "target/a" }, "x".repeat(1024 * 1024 + 1))], /larger than a build/],
     [
-      "a file of holes without end",
+      "a huge sparse file",
       [member({ name: "target/a", flag: "S", size: 0, extents: [], realSize: 2 ** 32 })],
       /larger than a build/,
     ],
-    ["one name twice", [directory("root"), directory("root/a"), directory("root/a")], /one name twice/],
-    ["one file twice", [member({ name: "target/a" }, "x"), member({ name: "target/a" }, "y")], /one name twice/],
+    ["a name twice", [directory("root"), directory("root/a"), directory("root/a")], /one name twice/],
+    ["a file twice", [member({ name: "target/a" }, "x"), member({ name: "target/a" }, "y")], /one name twice/],
     [
       "a file below a link",
       [directory("root"), member({ name: "root/a", flag: "2", target: "/etc" }), member({ name: "root/a/b" })],
       /in no directory/,
     ],
     [
-      "an image that the tree shares",
+      "an image that is also in the tree",
       [member({ name: "target/a" }, "x"), directory("root"), member({ name: "root/a", flag: "1", target: "target/a" })],
       /is the image/,
     ],
     [
-      "more images than there can be",
+      "more files than an image can have",
       Array.from({ length: 101 }, (_, n) => member({ name: `target/a${n}` }, "x")),
       /more files than an image/,
     ],
-    ["what is no tar stream", [Buffer.alloc(512, 0x51)], /no tar stream/],
+    ["an invalid tar stream", [Buffer.alloc(512, 0x51)], /no tar stream/],
   ])("refuses %s", async (_, members, why) => {
     await using dir = await temporaryDir();
     await expect(read(dir.path, members)).rejects.toThrow(why);

@@ -7,7 +7,7 @@ import { eventually } from "../support/agent-place.ts";
 
 const module = fileURLToPath(new URL("../../src/guest/reserved-user.ts", import.meta.url));
 
-/** Another agent that has a guest for its build of that number, until it is killed. */
+/** Another agent with a guest for its build of that number, until it is killed. */
 function otherAgent(buildId: number) {
   const program = `import { reserveUser } from ${JSON.stringify(module)};
     console.log("uid " + (await reserveUser(${buildId})).uid); setInterval(() => {}, 1e6);`;
@@ -23,7 +23,7 @@ function otherAgent(buildId: number) {
 }
 
 describe("the user of a build's guest", () => {
-  it("is its own where nobody has it, and the next one while somebody has", async () => {
+  it("is its own if free, otherwise the next one", async () => {
     const own = userOfBuild(70_001);
     const first = await reserveUser(70_001);
     await using second = await reserveUser(70_001);
@@ -33,14 +33,14 @@ describe("the user of a build's guest", () => {
     expect([first.uid, second.uid, third.uid]).toEqual([own, own + 1, own]);
   });
 
-  it("wraps round at the end of the range", async () => {
+  it("wraps around at the end of the range", async () => {
     await using last = await reserveUser(65_535);
     await using next = await reserveUser(65_535);
 
     expect([last.uid, next.uid]).toEqual([userOfBuild(65_535), userOfBuild(0)]);
   });
 
-  it("is no guest's of another agent on this host, and free again when that agent was killed", async () => {
+  it("is not shared with another agent, until that agent is killed", async () => {
     await using other = otherAgent(70_010);
     const theirs = await other.uid();
     await using ours = await reserveUser(70_010);

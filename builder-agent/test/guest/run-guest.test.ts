@@ -8,11 +8,11 @@ import { eventually, processesIn, temporaryDir } from "../support/agent-place.ts
 interface Wish {
   signal?: AbortSignal;
   limitMs?: number;
-  /** A file that is not there. */
+  /** A file that does not exist. */
   without?: string;
 }
 
-/** Runs a script where QEMU would run, with the same files and sockets: log 3, status 4, console 5, kernel 6 … result 11. */
+/** Runs a script in place of QEMU, with the same files and sockets: log 3, status 4, console 5, kernel 6 … result 11. */
 async function runScript(dir: string, script: string, { signal, limitMs, without }: Wish = {}) {
   const said: { lines: string[]; status: string[] } = { lines: [], status: [] };
   const file = (name: string) => join(dir, name);
@@ -38,7 +38,7 @@ const flood = (bytes: number, to: number) => `head -c ${bytes} /dev/zero | tr '\
 const up = "echo up 6.1 >&4;";
 
 describe("a guest", () => {
-  it("has its disks, and tells through its ports", async () => {
+  it("has its disks, and reports through its ports", async () => {
     await using dir = await temporaryDir();
     const script = `${up} cat <&6 >&3; echo >&3; cat <&9 >&3; printf made >&11; printf 'job 0' >&4`;
     const said = await runScript(dir.path, script);
@@ -46,14 +46,14 @@ describe("a guest", () => {
     expect(readFileSync(join(dir.path, "result"), "latin1").replaceAll("\0", "")).toBe("made");
   });
 
-  it("cannot write to what it shall only read", async () => {
+  it("cannot write to its read-only disks", async () => {
     await using dir = await temporaryDir();
     await runScript(dir.path, `${up} echo evil >&6; echo evil >&8; echo evil >&9; true`);
     for (const name of ["kernel", "root", "job"])
       expect(readFileSync(join(dir.path, name), "utf8")).toBe(`the ${name}`);
   });
 
-  it("sees nothing of the agent's environment", async () => {
+  it("does not see the agent's environment", async () => {
     await using dir = await temporaryDir();
     const { lines } = await runScript(dir.path, `${up} cat /proc/$$/environ | tr '\\0' '\\n' >&3`);
     expect(lines).toEqual(["PATH=/usr/sbin:/usr/bin:/sbin:/bin"]);
@@ -68,12 +68,12 @@ describe("a guest", () => {
     ],
     ["complains", "echo 'qemu: no such machine' >&2; exit 1", /exit code 1: qemu: no such machine$/],
     ["is killed", `${up} kill -KILL $$`, /^the guest ended with killed by SIGKILL: it said nothing$/],
-  ])("that %s is told with its last words", async (_, script, why) => {
+  ])("that %s is reported with its last lines", async (_, script, why) => {
     await using dir = await temporaryDir();
     await expect(runScript(dir.path, script)).rejects.toThrow(why);
   });
 
-  it("is killed with all that it started when it does not come up in time", async () => {
+  it("is killed with its children if it does not start in time", async () => {
     await using dir = await temporaryDir();
     const inside = join(dir.path, "inside");
     const script = `echo waiting >&5; mkdir ${inside}; cd ${inside}; sleep 987 & sleep 987`;
@@ -81,7 +81,7 @@ describe("a guest", () => {
     await eventually("their end", () => processesIn(dir.path).size === 0);
   });
 
-  it("is killed with all that it started when the build is stopped", async () => {
+  it("is killed with its children when the build is stopped", async () => {
     await using dir = await temporaryDir();
     const stopping = new AbortController();
     const inside = join(dir.path, "inside");
@@ -97,7 +97,7 @@ describe("a guest", () => {
     await eventually("their end", () => processesIn(dir.path).size === 0);
   });
 
-  it("does not begin without one of its files, nor for a build that was stopped", async () => {
+  it("does not start with a missing file or for a stopped build", async () => {
     await using dir = await temporaryDir();
     await expect(runScript(dir.path, up, { without: "initrd" })).rejects.toThrow(/ENOENT.*initrd/);
     await using other = await temporaryDir();
@@ -105,13 +105,13 @@ describe("a guest", () => {
     await expect(over).rejects.toThrow("stopped");
   });
 
-  it("that talks without end fills no memory, and is read to its end", async () => {
+  it("that writes endlessly fills no memory, and is read completely", async () => {
     await using dir = await temporaryDir();
     const script = `${up} ${flood(5e6, 5)} ${flood(5e6, 3)} echo >&3; ${flood(1e6, 4)} echo >&4; echo job 0 >&4`;
     const { lines, status } = await runScript(dir.path, script);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain("more bytes of this line are not shown");
     expect(status.join("").length).toBeLessThan(20_000);
-    expect(status).not.toContain("job=0"); // more than a job has to tell
+    expect(status).not.toContain("job=0"); // more than a job's status should be
   });
 });

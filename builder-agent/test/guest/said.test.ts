@@ -8,7 +8,7 @@ function saidTo(share?: RootShare) {
   return { listeners: said.listeners, check: () => said.check() };
 }
 
-/** What a build is told after a guest has said these words, and these lines in its log. */
+/** The result of a build after its guest has reported these values, with these lines in its log. */
 function reasonAfter(words: Record<string, string>, lines: string[] = [], share?: RootShare): unknown {
   const { listeners, check } = saidTo(share);
   for (const line of lines) listeners.onLine(line);
@@ -41,26 +41,26 @@ const full = "[ DEBUG   ]: 13:46:09 | bootstrap: error: cpio: write failed - No 
 const fullVolume =
   '[ ERROR   ]: 18:40:07 | KiwiCommandError: rsync: stderr: rsync: [receiver] write failed on "/build/temp/kiwi_volumes.2lvnx8c4/usr/lib/GBK.so": No space left on device (28)';
 
-describe("what a guest says", () => {
-  it("is good when every step is", () => {
+describe("what a guest reports", () => {
+  it("is a success if every step is", () => {
     expect(reasonAfter(well)).toBe("well");
   });
 
   it.each([
-    ["nothing", {}, [], "failed", /ended before the build/],
-    ["only that it is up", { up: "6.1" }, [], "failed", /ended before the build/],
-    ["that KIWI failed", { index: "0", prepare: "1", job: "1" }, [problem], "failed", /no bash/],
-    ["that the disk is full", { index: "0", prepare: "1", job: "1" }, [full, problem], "failed", /more than it may/],
-    ["that create was never reached", { index: "0", prepare: "0", job: "0" }, [], "error", /exit code/],
-    ["that the result does not fit", { ...well, result: "0 1", job: "1" }, [], "failed", /larger than a build/],
-    ["that there are no packages", { index: "1", job: "1" }, [], undefined, /createrepo_c/],
-  ])("is not believed when it is %s", (...[, words, lines, kind, message]) => {
+    ["empty", {}, [], "failed", /ended before the build/],
+    ["only a start", { up: "6.1" }, [], "failed", /ended before the build/],
+    ["a failure of KIWI", { index: "0", prepare: "1", job: "1" }, [problem], "failed", /no bash/],
+    ["a full disk", { index: "0", prepare: "1", job: "1" }, [full, problem], "failed", /more than it may/],
+    ["without KIWI's create step", { index: "0", prepare: "0", job: "0" }, [], "error", /exit code/],
+    ["a result that does not fit", { ...well, result: "0 1", job: "1" }, [], "failed", /larger than a build/],
+    ["a failed package index", { index: "1", job: "1" }, [], undefined, /createrepo_c/],
+  ])("is a failure if it is %s", (...[, words, lines, kind, message]) => {
     const error = reasonAfter(words, lines);
     expect(error).toMatchObject({ message: expect.stringMatching(message) });
     if (kind !== undefined) expect(error).toMatchObject({ kind });
   });
 
-  it("is that the image is too large where the disk that KIWI fills in there is full", () => {
+  it("is an image too large for the disk that KIWI fills", () => {
     const { listeners, check } = saidTo();
     for (const step of ["index", "prepare"]) listeners.onStatus(step, "0");
     listeners.onLine(fullVolume);
@@ -68,7 +68,7 @@ describe("what a guest says", () => {
     expect(check).toThrow("The image does not fit on its disk, or on one of its volumes.");
   });
 
-  it("needs no preparation where a prepared root was given", async () => {
+  it("needs no preparation if a prepared root was given", async () => {
     const share = await shareOf("given");
     const restored = { restore: "0", create: "0", result: "0 0", job: "0" };
     expect(reasonAfter(restored, [], share)).toBe("well");

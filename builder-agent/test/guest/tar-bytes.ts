@@ -1,12 +1,12 @@
-/** Headers that no tar would write. */
+/** Headers that tar would never write. */
 export interface Made {
   name?: string | Buffer;
   flag?: string;
   size?: number;
-  /** The size's own bytes instead. */
+  /** The size field's raw bytes instead. */
   rawSize?: string | Buffer;
   uid?: number;
-  /** Of a sparse file: where its bytes belong, and its size with all holes. */
+  /** For a sparse file: the positions of its bytes, and its size including holes. */
   extents?: [position: number, length: number][];
   realSize?: number;
   target?: string;
@@ -42,7 +42,7 @@ export function header({
   return block;
 }
 
-/** A header and its content, filled up to whole blocks. */
+/** A header and its content, padded to whole blocks. */
 export function member(made: Made, content = ""): Buffer {
   const bytes = Buffer.from(content);
   const padding = Buffer.alloc((512 - (bytes.length % 512)) % 512);
@@ -53,7 +53,7 @@ export const theEnd = Buffer.alloc(1024);
 
 const octal = (value: number, length: number) => `${value.toString(8).padStart(length - 1, "0")}\0`;
 
-/** Octal digits, or GNU's binary number where they do not suffice. */
+/** Octal digits, or GNU's binary number if they do not fit. */
 function number(value: number, length: number): string | Buffer {
   if (value < 8 ** (length - 1)) return octal(value, length);
   const bytes = Buffer.alloc(length);

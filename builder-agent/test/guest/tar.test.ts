@@ -7,12 +7,12 @@ import { readTar, type TarEntry } from "../../src/guest/tar.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 import { header, member, theEnd } from "./tar-bytes.ts";
 
-/** Bytes as a disk gives them, in pieces that fit nothing. */
+/** Bytes as a disk returns them, in pieces that match no boundary. */
 async function* inPieces(bytes: Buffer, size = 700): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-/** All members, their contents put together. */
+/** All members, with their contents joined. */
 async function read(bytes: Buffer): Promise<(TarEntry & { content: Buffer })[]> {
   const members = [];
   for await (const { entry, pieces } of readTar(inPieces(bytes))) {
@@ -29,7 +29,7 @@ const tar = (dir: string) =>
   });
 
 describe("readTar", () => {
-  it("reads what GNU tar writes: files, links, long names, owners and holes", async () => {
+  it("reads GNU tar's files, links, long names, owners and holes", async () => {
     await using dir = await temporaryDir();
     const root = join(dir.path, "root");
     const long = "l".repeat(120);
@@ -56,7 +56,7 @@ describe("readTar", () => {
     expect(named.get("root/sparse")?.content.equals(readFileSync(join(root, "sparse")))).toBe(true);
   });
 
-  it("leaves out names that are no UTF-8, and goes on behind a member that nobody read", async () => {
+  it("skips names that are not UTF-8 and members that were not read", async () => {
     const bytes = Buffer.concat([
       member({ name: Buffer.from([0x72, 0xff]) }, "not read"),
       member({ name: "root/a", uid: 2 ** 31 }, "a"),
@@ -68,30 +68,30 @@ describe("readTar", () => {
   });
 
   it.each<[string, Buffer, RegExp]>([
-    ["a name that climbs out", member({ name: "root/../../etc/shadow" }), /the name "root\/\.\.\//],
+    ["a name that leaves the folder", member({ name: "root/../../etc/shadow" }), /the name "root\/\.\.\//],
     ["an absolute name", member({ name: "/etc/shadow" }), /the name "\/etc/],
     ["the name of a directory itself", member({ name: "./root" }), /the name "\.\/root"/],
     ["an empty name", member({ name: "" }), /the name ""/],
     [
-      "a long name that climbs out",
+      "a long name that leaves the folder",
       Buffer.concat([member({ name: "L", flag: "L" }, "a/../b\0"), member({})]),
       /the name "a\/\.\./,
     ],
-    ["a name without end", member({ name: "L", flag: "L", size: 2 ** 30 }), /a name without end/],
+    ["an endless name", member({ name: "L", flag: "L", size: 2 ** 30 }), /a name without end/],
     ["an extension of POSIX", member({ name: "x", flag: "x" }, "30 path=/etc/shadow\n"), /type "x"/],
     ["a member of several volumes", member({ flag: "M" }), /type "M"/],
     ["a link with bytes", member({ flag: "2", size: 512 }), /bytes where there can be none/],
-    ["a wrong sum", Buffer.concat([header({}).fill("z", 0, 1), theEnd]), /wrong sum/],
-    ["a number that is none", header({ rawSize: "12x45678901\0" }), /a number that is none/],
+    ["a wrong checksum", Buffer.concat([header({}).fill("z", 0, 1), theEnd]), /wrong sum/],
+    ["an invalid number", header({ rawSize: "12x45678901\0" }), /a number that is none/],
     [
-      "a size beyond all numbers",
+      "a size that is too large",
       header({ rawSize: Buffer.from([0x80, ...Array<number>(11).fill(0xff)]) }),
       /too large/,
     ],
     ["a negative size", header({ rawSize: Buffer.from(Array<number>(12).fill(0xff)) }), /a number that is none/],
-    ["nothing at all", Buffer.alloc(0), /it ends early/],
-    ["no mark of its end", member({}, "a"), /it ends early/],
-    ["a file that is cut", header({ size: 4096 }), /it ends early/],
+    ["an empty disk", Buffer.alloc(0), /it ends early/],
+    ["no end mark", member({}, "a"), /it ends early/],
+    ["a file that is cut off", header({ size: 4096 }), /it ends early/],
     ["a disk of noise", Buffer.alloc(4096, 0x51), /it is no tar stream/],
     ["a disk image", Buffer.concat([Buffer.from("QFI\u{FB}"), Buffer.alloc(4096)]), /it is no tar stream/],
   ])("refuses %s", async (_, bytes, why) => {
@@ -99,7 +99,7 @@ describe("readTar", () => {
   });
 
   it.each<[string, [number, number][], number, number]>([
-    ["beyond the end", [[1024, 512]], 512, 1024],
+    ["after the end", [[1024, 512]], 512, 1024],
     [
       "on top of each other",
       [
@@ -118,8 +118,8 @@ describe("readTar", () => {
       1024,
       4096,
     ],
-    ["for more than is stored", [[0, 1024]], 512, 4096],
-    ["for less than is stored", [[0, 512]], 1024, 4096],
+    ["that are longer than the stored bytes", [[0, 1024]], 512, 4096],
+    ["that are shorter than the stored bytes", [[0, 512]], 1024, 4096],
   ])("refuses a sparse file with pieces %s", async (_, extents, size, realSize) => {
     const bytes = Buffer.concat([header({ flag: "S", size, extents, realSize }), Buffer.alloc(size), theEnd]);
     await expect(read(bytes)).rejects.toThrow(/refused/);

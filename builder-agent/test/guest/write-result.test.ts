@@ -28,8 +28,8 @@ const listIn = (dir: string) =>
     .split("\n")
     .map((line): Record<string, unknown> => JSON.parse(line));
 
-describe("what a guest has written", () => {
-  it("becomes numbered files and a list in order, from what GNU tar packs", async () => {
+describe("a guest's result", () => {
+  it("becomes numbered files and an ordered list", async () => {
     await using from = await temporaryDir();
     await using to = await temporaryDir();
     const root = join(from.path, "root");
@@ -69,9 +69,9 @@ describe("what a guest has written", () => {
 
   const limits = { entries: 3, list: 2000 };
   it.each<[string, Buffer[], RegExp]>([
-    ["a file of 1 TiB that is one hole", [header({ flag: "S", realSize: TiB })], /larger than a build/],
-    ["1 TiB that is not there", [header({ size: TiB })], /larger than a build/],
-    ["a name that climbs out", [member({ name: "root/../../evil" }, "x")], /the name/],
+    ["a sparse file of 1 TiB", [header({ flag: "S", realSize: TiB })], /larger than a build/],
+    ["a missing TiB", [header({ size: TiB })], /larger than a build/],
+    ["a name that leaves the folder", [member({ name: "root/../../evil" }, "x")], /the name/],
     ["an absolute name", [member({ name: "/tmp/evil" }, "x")], /the name/],
     ["a link to a file of the host", [member({ name: "root/a", flag: "1", target: "/etc/shadow" })], /not there/],
     [
@@ -79,11 +79,15 @@ describe("what a guest has written", () => {
       [member({ name: "root/a", flag: "2", target: "/etc" }), member({ name: "root/b", flag: "1", target: "root/a" })],
       /not there/,
     ],
-    ["a file that is cut", [header({ size: 4096 }), Buffer.alloc(100)], /ends early/],
+    ["a file that is cut off", [header({ size: 4096 }), Buffer.alloc(100)], /ends early/],
     ["too many names", ["1", "2", "3", "4"].map((name) => member({ name, flag: "5" })), /larger than a build/],
-    ["too long names", [member({ name: "L", flag: "L" }, "n".repeat(3000)), member({ flag: "5" })], /too long/],
     [
-      "a link to a place too far",
+      "names that are too long",
+      [member({ name: "L", flag: "L" }, "n".repeat(3000)), member({ flag: "5" })],
+      /too long/,
+    ],
+    [
+      "a link target that is too long",
       [member({ name: "K", flag: "K" }, "n".repeat(3000)), member({ flag: "2" })],
       /too long/,
     ],

@@ -52,13 +52,13 @@ const tree = {
   "/usr/tool": { text: "#!/bin/sh\n", mode: 0o755 },
 };
 
-describe("what a session has changed", () => {
-  it.each(["gpt", "dos"])("is nothing in a fresh overlay, on a disk with a table of %s", async (label) => {
+describe("the modified files of a session", () => {
+  it.each(["gpt", "dos"])("are none for a new overlay on a %s disk", async (label) => {
     const disk = makeDisk(dir, tree, { label });
     expect(await list(disk, disk.overlay([]))).toEqual([]);
   });
 
-  it("is listed with what it was and is, in the order of paths", async () => {
+  it("are listed with their old and new state, by path", async () => {
     const disk = makeDisk(dir, tree);
     const overlay = disk.overlay([
       "rm /etc/motd",
@@ -122,7 +122,7 @@ describe("what a session has changed", () => {
     ]);
   });
 
-  it("can be asked for by path, and without others", async () => {
+  it("can be filtered by included and excluded paths", async () => {
     const disk = makeDisk(dir, tree);
     const added = ["/etc/x", "/etcetera", "/srv/y"].map((path) => `write ${file("x", "x")} ${path}`);
     const overlay = disk.overlay(added);
@@ -133,13 +133,13 @@ describe("what a session has changed", () => {
     expect(await paths({ paths: ["/"], except: ["/etc"] })).toEqual(["/etcetera", "/srv/y"]);
   });
 
-  it("leaves names out that are no text, and says how many", async () => {
+  it("omit names that are not text, and count them", async () => {
     const disk = makeDisk(dir, tree);
     const answer = await ask(disk, disk.overlay([`write ${file("x", "x")} "/etc/bad\u0001name"`]));
     expect(answer).toMatchObject({ kind: "list", files: [], unnamed: 1 });
   });
 
-  it("ends at ten thousand, and says so", async () => {
+  it("end at ten thousand, with a note", async () => {
     const disk = makeDisk(dir, tree, { options: ["-N", "14000"] });
     const links = Array.from({ length: 10_100 }, (_, at) => `symlink /srv/${at % 100}/${at} x`);
     const directories = Array.from({ length: 100 }, (_, at) => `mkdir /srv/${at}`);
@@ -149,7 +149,7 @@ describe("what a session has changed", () => {
     expect(answer.files).toHaveLength(10_000);
   });
 
-  it("shows no difference of what is no text, or is large", async () => {
+  it("have no text difference if they are binary or large", async () => {
     const disk = makeDisk(dir, tree);
     const overlay = disk.overlay([
       "rm /srv/logo",
@@ -163,7 +163,7 @@ describe("what a session has changed", () => {
 });
 
 describe("the content of a session", () => {
-  it("is given byte by byte, holes and all", async () => {
+  it("is returned byte for byte, including holes", async () => {
     const disk = makeDisk(dir, tree);
     const big = Buffer.alloc(3 * 1024 * 1024);
     for (let at = 0; at < big.length; at += 70_000) big.writeUInt32LE(at + 1, at);
@@ -180,7 +180,7 @@ describe("the content of a session", () => {
     expect(answer).toMatchObject({ kind: "refused", why: "no_file" });
   });
 
-  it("comes as an archive that tar reads, with owners, modes, links and long names", async () => {
+  it("is also an archive that tar reads", async () => {
     const disk = makeDisk(dir, tree);
     const name = `ü${"n".repeat(150)}`;
     const overlay = disk.overlay([

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { answerFrom } from "../../src/modified/answers.ts";
 import { makeDisk, partitionAt, readingOf, type TestDisk } from "./disks.ts";
 
-// What a guest, or one that has taken QEMU over, may leave on the disk: an answer or an error, soon, and never another file.
+// What a guest, even one that controls QEMU, may leave on the disk: reading it gives an answer or an error, soon, and never
+// another file.
 
 const dir = mkdtempSync(join(tmpdir(), "kiln-hostile-"));
 let disk: TestDisk;
@@ -23,7 +24,7 @@ async function list(overlay: string) {
   return await answerFrom(reading, order, AbortSignal.timeout(20_000));
 }
 
-/** A copy of the disk with other bytes in its file system, all of it in the overlay. */
+/** A copy of the disk with changed bytes in its file system, all of it in the overlay. */
 function overlayWith(change: (fileSystem: Buffer) => void): string {
   const bytes = readFileSync(disk.raw);
   change(bytes.subarray(partitionAt));
@@ -40,21 +41,21 @@ describe("a damaged file system", () => {
     ["blocks of 2^70 bytes", (fs) => fs.writeUInt32LE(60, superblock + 0x18)],
     ["inodes of one byte", (fs) => fs.writeUInt16LE(1, superblock + 0x58)],
     ["no inodes in a group", (fs) => fs.writeUInt32LE(0, superblock + 0x28)],
-    ["features from another world", (fs) => fs.writeUInt32LE(0xffffffff, superblock + 0x60)],
+    ["unknown features", (fs) => fs.writeUInt32LE(0xffffffff, superblock + 0x60)],
     ["no magic number", (fs) => fs.writeUInt16LE(0, superblock + 0x38)],
-    ["an inode table behind the end", (fs) => fs.writeUInt32LE(0xffffffff, 2048 + 8)],
-    ["nothing but ones in all tables", (fs) => fs.fill(0xff, 2048, 2_000_000)],
+    ["an inode table after the end", (fs) => fs.writeUInt32LE(0xffffffff, 2048 + 8)],
+    ["only ones in all tables", (fs) => fs.fill(0xff, 2048, 2_000_000)],
   ])("with %s is refused", async (_, change) => {
     await expect(list(overlayWith(change))).rejects.toThrow();
   });
 
-  it("is refused where a directory leads back to its parent", async () => {
+  it("is refused if a directory contains its parent", async () => {
     const overlay = disk.overlay(["link /srv /srv/a/loop"]);
     await expect(list(overlay)).rejects.toThrow("damaged");
   });
 
-  // Flips bytes at places that are the same in each run.
-  it("never keeps the agent busy, wherever a byte is wrong", async () => {
+  // Flips bytes at positions that are the same in each run.
+  it("never keeps the agent busy, whichever byte is wrong", async () => {
     for (let round = 0; round < 15; round++) {
       const overlay = overlayWith((fs) => {
         for (let flip = 0; flip < 200; flip++)
@@ -67,7 +68,7 @@ describe("a damaged file system", () => {
   });
 });
 
-/** A fresh overlay with another head. */
+/** A new overlay with another header. */
 const head = (change: (head: Buffer) => void): string => {
   const overlay = join(dir, "head.qcow2");
   copyFileSync(disk.overlay([]), overlay);
@@ -83,12 +84,12 @@ describe("a hostile overlay", () => {
     ["is encrypted", (bytes) => bytes.writeUInt32BE(1, 32)],
     ["has clusters of 2^60 bytes", (bytes) => bytes.writeUInt32BE(60, 20)],
     ["has a table of 32 GB", (bytes) => bytes.writeUInt32BE(0xffffffff, 36)],
-    ["is none", (bytes) => bytes.write("none", 0)],
+    ["is not an overlay", (bytes) => bytes.write("none", 0)],
   ])("that %s is refused", async (_, change) => {
     await expect(list(head(change))).rejects.toThrow("The session's disk cannot be read");
   });
 
-  it("that names another file below it is read over the image all the same", async () => {
+  it("that names another base file is still read over the image", async () => {
     const overlay = head((bytes) => {
       const at = Number(bytes.readBigUInt64BE(8));
       bytes.fill(0, at, at + bytes.readUInt32BE(16));
@@ -98,7 +99,7 @@ describe("a hostile overlay", () => {
   });
 });
 
-/** The number of the block that holds /etc/motd. */
+/** The number of the block with the content of /etc/motd. */
 function blockOfMotd(): string {
   const place = `${disk.raw}?offset=${partitionAt}`;
   return execFileSync("debugfs", ["-R", "blocks /etc/motd", place], { encoding: "utf8", stdio: "pipe" }).trim();
@@ -119,17 +120,17 @@ describe("a journal", () => {
     writeFileSync(join(dir, "block"), content);
   });
 
-  it("counts where the file system was not unmounted", async () => {
+  it("is used if the file system was not unmounted", async () => {
     expect(await motdIn(disk.overlay(["jo", `jw -b ${blockOfMotd()} block`, "jc"]))).toBe("later\n");
   });
 
-  it("says which of its blocks count no more", async () => {
+  it("lists blocks that no longer count", async () => {
     const block = blockOfMotd();
     const overlay = disk.overlay(["jo", `jw -b ${block} block`, `jw -r ${block}`, "jc"]);
     expect(await motdIn(overlay)).toBe("hello\n");
   });
 
-  it("gives a block that begins with the journal's own mark as it was", async () => {
+  it("returns a block that starts with the journal's mark unchanged", async () => {
     const marked = Buffer.alloc(1024);
     marked.write("\xc0\x3b\x39\x98\n", "latin1");
     writeFileSync(join(dir, "marked"), marked);

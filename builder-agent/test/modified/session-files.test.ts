@@ -17,7 +17,7 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 const codeAt = { packet: 0x40, text: 0x80 };
 
-/** A disk whose boot sector writes "later" over the "first" in /etc/motd, by the BIOS, and stops. */
+/** A disk whose boot sector overwrites "first" in /etc/motd with "later", through the BIOS, and stops. */
 function writingDisk(): Buffer {
   const { raw } = makeDisk(dir, { "/etc/motd": "first\n" }, { label: "dos" });
   const place = ["-R", "blocks /etc/motd", `${raw}?offset=${partitionAt}`];
@@ -34,7 +34,7 @@ function writingDisk(): Buffer {
   return disk;
 }
 
-/** /boot in an ext4 of its own, and a partition of LVM; its boot sector keeps the machine running. */
+/** A disk with /boot in its own ext4, and an LVM partition; its boot sector keeps the machine running. */
 function diskWithVolumes(): Buffer {
   const { raw } = makeDisk(dir, {}, { label: "dos" });
   const table = "label: dos\nstart=2048, size=2048, type=83\nstart=4096, size=2048, type=8e\n";
@@ -65,12 +65,12 @@ const motd = { kind: "data", path: "/etc/motd" } as const;
 
 async function untilWritten(session: Session): Promise<void> {
   for (let tries = 0; (await ask(session, motd)) !== "later\n"; tries++) {
-    if (tries === 1_000) throw new Error("the guest has written nothing"); // each takes 20 ms at least
+    if (tries === 1_000) throw new Error("the guest has written nothing"); // each try takes at least 20 ms
   }
 }
 
 describe("the files of a session", () => {
-  it("are read while its machine runs, and when it is over, as long as its disk is kept", async () => {
+  it("can be read during the session, and while its disk is kept", async () => {
     const disk = writingDisk();
     await using session = await startSession({ sector: disk, diskBytes: disk.length, keptMinutes: 10 });
     await untilWritten(session);
@@ -79,7 +79,7 @@ describe("the files of a session", () => {
     expect(await ask(session, { ...motd, reading: list.reading })).toBe("later\n");
     expect(await ask(session, { ...motd, reading: "another" })).toMatchObject({ kind: "refused", why: "gone" });
     const kept = join(session.stateDir, "modified");
-    expect(readdirSync(kept)).toHaveLength(1); // the list's
+    expect(readdirSync(kept)).toHaveLength(1); // the one of the list
     for (let more = 0; more < 2; more++) await ask(session, { kind: "list", withDifferences: false });
     expect(await ask(session, { ...motd, reading: list.reading })).toBe("later\n");
     for (let more = 0; more < 3; more++) await ask(session, { kind: "list", withDifferences: false });
@@ -93,11 +93,11 @@ describe("the files of a session", () => {
     expect(await ask(session, motd)).toBe("later\n");
     expect(readdirSync(kept)).toContainEqual(expect.stringMatching(/^\d+\.qcow2$/));
 
-    session.stopping.abort(); // the agent itself
+    session.stopping.abort(); // stops the agent itself
     await eventually("nothing is left", () => readdirSync(kept).length === 0);
   });
 
-  it("are gone with the session where no disk is kept", async () => {
+  it("end with the session if no disk is kept", async () => {
     const disk = writingDisk();
     await using session = await startSession({ sector: disk, diskBytes: disk.length, keptMinutes: 0 });
     await untilWritten(session);
@@ -108,7 +108,7 @@ describe("the files of a session", () => {
     await eventually("nothing is left", () => readdirSync(join(session.stateDir, "modified")).length === 0);
   });
 
-  it("are refused with a sentence where the disk holds no file system that can be read", async () => {
+  it("are refused with a reason if no file system is readable", async () => {
     await using session = await startSession();
     expect(await ask(session, motd)).toEqual({
       kind: "refused",
@@ -117,7 +117,7 @@ describe("the files of a session", () => {
     });
   });
 
-  it("are refused with the reason where the disk is divided into volumes, and the machine runs on", async () => {
+  it("are refused on a disk with volumes, and the machine continues", async () => {
     const disk = diskWithVolumes();
     await using session = await startSession({ sector: disk, diskBytes: disk.length });
     expect(await ask(session, { kind: "list", withDifferences: false })).toEqual({
@@ -128,7 +128,7 @@ describe("the files of a session", () => {
     expect(session.reason()).toEqual([]);
   });
 
-  it("are refused for a medium that installs to a blank disk", async () => {
+  it("are refused for an installation medium", async () => {
     await using session = await startSession({ change: (claim) => ({ ...claim, imageType: "oemiso" }) });
     expect(await ask(session, { kind: "archive" })).toMatchObject({ kind: "refused", why: "unreadable" });
   });
@@ -141,7 +141,7 @@ const fileOf = (name: string, kilobytes: number): string => {
 };
 
 describe("EndedDisks", () => {
-  it("gives the oldest up when there is no room for a new one", async () => {
+  it("deletes the oldest if there is no room for a new one", async () => {
     const disks = new EndedDisks({ stateDir: dir, keptMinutes: 10, keptGb: 0.001 });
     const first = await disks.keep(fileOf("a", 600), "a.qcow2");
     expect(first?.over.aborted).toBe(false);
@@ -152,7 +152,7 @@ describe("EndedDisks", () => {
     expect(readdirSync(join(dir, "modified"))).toEqual(["b.qcow2"]);
   });
 
-  it("gives up as much as work wants, the oldest first", async () => {
+  it("frees as much as work needs, oldest first", async () => {
     const disks = new EndedDisks({ stateDir: dir, keptMinutes: 10, keptGb: 1 });
     const kept = [await disks.keep(fileOf("a", 600), "a.qcow2"), await disks.keep(fileOf("b", 600), "b.qcow2")];
     for (const disk of kept) disk?.over.addEventListener("abort", () => void disk.release());
@@ -160,7 +160,7 @@ describe("EndedDisks", () => {
     expect(readdirSync(join(dir, "modified"))).toEqual(["b.qcow2"]);
   });
 
-  it("keeps none that is larger than all the room, and none where none is wanted", async () => {
+  it("keeps no disk that exceeds its room, or if disabled", async () => {
     const small = new EndedDisks({ stateDir: dir, keptMinutes: 10, keptGb: 0.0001 });
     expect(await small.keep(fileOf("a", 600), "a.qcow2")).toBeUndefined();
     const none = new EndedDisks({ stateDir: dir, keptMinutes: 0, keptGb: 1 });

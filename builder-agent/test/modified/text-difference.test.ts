@@ -10,7 +10,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const names = ["a/x", "b/x"] as const;
 
-/** What patch makes of the old text. */
+/** The output of patch for the old text. */
 function patched(before: string, difference: string): string {
   const [old, script, result] = ["old", "difference", "new"].map((name) => join(dir, name));
   writeFileSync(old ?? "", before);
@@ -19,7 +19,7 @@ function patched(before: string, difference: string): string {
   return readFileSync(result ?? "", "utf8");
 }
 
-/** The same numbers in each run. */
+/** The same pseudo-random numbers in each run. */
 function* numbers(seed: number): Generator<number> {
   for (let state = seed; ;) {
     state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
@@ -30,11 +30,11 @@ function* numbers(seed: number): Generator<number> {
 const textOf = (word: string) => Array.from({ length: 8_000 }, (_, at) => `${word}${at}\n`).join("");
 
 describe("unifiedDifference", () => {
-  it("is empty for the same text", () => {
+  it("is empty for equal texts", () => {
     expect(unifiedDifference("a\nb", "a\nb", names)).toBe("");
   });
 
-  it("has three lines around a change, and one hunk for changes that are near", () => {
+  it("has three lines of context, and one hunk for nearby changes", () => {
     const before = Array.from({ length: 20 }, (_, at) => `${at + 1}\n`);
     const after = before.with(4, "five\n").with(9, "ten\n").with(19, "twenty");
     expect(unifiedDifference(before.join(""), after.join(""), names)).toBe(
@@ -45,7 +45,7 @@ describe("unifiedDifference", () => {
     );
   });
 
-  it("is what patch needs to make one text of the other", () => {
+  it("lets patch make one text from the other", () => {
     const random = numbers(7);
     const next = (below: number) => Math.floor((random.next().value ?? 0) * below);
     for (let round = 0; round < 60; round++) {
@@ -57,7 +57,7 @@ describe("unifiedDifference", () => {
     }
   });
 
-  it("takes no long time for texts that have nothing in common", () => {
+  it("is fast for texts without common lines", () => {
     const difference = unifiedDifference(textOf("a"), textOf("b"), names);
     expect(difference.split("\n").filter((line) => /^[+-][ab]\d/.test(line))).toHaveLength(16_000);
   });

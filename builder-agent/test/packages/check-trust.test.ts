@@ -25,14 +25,14 @@ beforeEach(async () => {
   const temporary = await temporaryDir();
   onTestFinished(() => temporary[Symbol.asyncDispose]());
   workDir = temporary.path;
-  chmodSync(workDir, 0o700); // like that of a build: nobody can go through it
+  chmodSync(workDir, 0o700); // like a build's: other users cannot enter it
   mkdirSync(join(workDir, "packages"));
 });
 
 const index = "<repomd/>";
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
-/** Serves these files; anything else is not there. */
+/** Serves these files, and 404 for anything else. */
 async function serve(files: Record<string, string | undefined>, otherwise = 404): Promise<string> {
   const server = createServer((request, response) => {
     const body = files[(request.url ?? "").replace("/linux/", "")];
@@ -46,16 +46,16 @@ async function serve(files: Record<string, string | undefined>, otherwise = 404)
 interface Wish {
   files?: Record<string, string | undefined>;
   packages?: Buffer[];
-  /** Of the repository. */
+  /** Keys of the repository. */
   keys?: FrozenKey[];
   trust?: FrozenInput["repositories"][number]["trust"];
-  /** The appliance's own. */
+  /** The appliance's own keys. */
   own?: FrozenKey[];
-  /** Status of what is not among the files. */
+  /** Status for missing files. */
   otherwise?: number;
 }
 
-/** → what the log says. */
+/** Checks the packages; returns the log. */
 async function check(wish: Wish = {}): Promise<string> {
   const { packages = [good], keys = [owner] } = wish;
   const signed = { "repodata/repomd.xml": index, "repodata/repomd.xml.asc": signing.sign(index, owner) };
@@ -97,7 +97,7 @@ const keyId = (key: FrozenKey) => key.fingerprint.slice(-8);
 const failed = (message: RegExp) => ({ kind: "failed", message: expect.stringMatching(message) });
 
 describe("packages of a signed repository", () => {
-  it("are taken when its key has signed them", async () => {
+  it("are accepted if its key has signed them", async () => {
     expect(await check()).toBe(
       `Main has an index signed by the key ${owner.fingerprint}\nMain has signed packages: 1 of 1`,
     );
@@ -108,7 +108,7 @@ describe("packages of a signed repository", () => {
     await expect(refused).rejects.toMatchObject(failed(/^hello-1\.0-1\.noarch of the repository Main is not signed\./));
   });
 
-  it("are refused when a stranger signed them, whose key is named", async () => {
+  it("are refused if an unknown key signed them, which is named", async () => {
     const refused = check({ packages: [good, signing.makePackage("hello", stranger)] });
     const message = new RegExp(
       `^hello-1.0-1.noarch of the repository Main is signed by the key ${keyId(stranger)}, which`,
@@ -116,18 +116,18 @@ describe("packages of a signed repository", () => {
     await expect(refused).rejects.toMatchObject(failed(message));
   });
 
-  it("are taken when the appliance's own keys know the signer", async () => {
+  it("are accepted if the appliance's own keys include the signer", async () => {
     const said = await check({ packages: [good, signing.makePackage("hello", stranger)], own: [stranger] });
     expect(said).toContain("signed packages: 2 of 2");
   });
 
-  it("are refused when the armour of a key has a stranger's key too, and that one signed them", async () => {
+  it("are refused if only an extra key in the armour signed them", async () => {
     const keys = [{ ...owner, armour: signing.exported(owner, stranger) }];
     const refused = check({ keys, packages: [good, signing.makePackage("hello", stranger)] });
     await expect(refused).rejects.toMatchObject(failed(/is signed by the key/));
   });
 
-  it("are refused when their key was revoked, and only those", async () => {
+  it("are refused if their key was revoked, unlike others", async () => {
     const leaver = signing.makeKey("leaver");
     const theirs = signing.makePackage("hello", leaver);
     const files = { "repodata/repomd.xml": "<newer/>" };
@@ -139,27 +139,27 @@ describe("packages of a signed repository", () => {
     );
   });
 
-  it("are refused when they are not what was signed", async () => {
+  it("are refused if they differ from what was signed", async () => {
     const changed = Buffer.from(good);
     changed.writeUInt8(changed.readUInt8(changed.length - 3) ^ 1, changed.length - 3);
     await expect(check({ packages: [changed] })).rejects.toMatchObject(failed(/Main is not what was signed/));
   });
 
-  it("are refused when they are no packages at all", async () => {
+  it("are refused if they are not packages", async () => {
     await expect(check({ packages: [Buffer.from("rubbish")] })).rejects.toMatchObject(failed(/Main is not signed/));
   });
 });
 
 describe("the index of a signed repository", () => {
-  it("may be signed by any of its keys", async () => {
+  it("can be signed by any of its keys", async () => {
     expect(await check({ keys: [stranger, owner] })).toContain("has an index signed by");
   });
 
   it.each([
-    ["a stranger's signature", () => signing.sign(index, stranger)],
-    ["its key's signature of something else", () => signing.sign("<else/>", owner)],
-    ["rubbish", () => "rubbish"],
-    ["none any more", () => undefined],
+    ["an unknown key's signature", () => signing.sign(index, stranger)],
+    ["its key's signature of another file", () => signing.sign("<else/>", owner)],
+    ["an invalid signature", () => "rubbish"],
+    ["its signature removed", () => undefined],
   ])("is refused with %s", async (_, signature) => {
     const files = { "repodata/repomd.xml": index, "repodata/repomd.xml.asc": signature() };
     await expect(check({ files })).rejects.toMatchObject(
@@ -167,7 +167,7 @@ describe("the index of a signed repository", () => {
     );
   });
 
-  it("may have changed since the packages were chosen: they are held to their signatures", async () => {
+  it("can have changed since: the packages' signatures decide", async () => {
     const files = { "repodata/repomd.xml": "<newer/>" };
     expect(await check({ files })).toContain("another index than when the packages were chosen");
     await expect(check({ files, packages: [signing.makePackage("hello")] })).rejects.toMatchObject(
@@ -175,13 +175,13 @@ describe("the index of a signed repository", () => {
     );
   });
 
-  it("may be out of reach, and the packages still have to be signed", async () => {
+  it("can be unreachable: the packages' signatures decide", async () => {
     expect(await check({ files: {}, otherwise: 403 })).toContain("could not be asked for its index: GET: HTTP 403");
   });
 });
 
-describe("a key that has expired", () => {
-  it("still proves what it signed in its time", async () => {
+describe("an expired key", () => {
+  it("still proves signatures made before", async () => {
     const then = openSigning({ time: "20200102T000000" });
     try {
       const old = then.makeKey("old", "1y");
@@ -195,14 +195,14 @@ describe("a key that has expired", () => {
   });
 });
 
-describe("other repositories", () => {
-  it("are said to be unsigned", async () => {
+describe("unsigned repositories", () => {
+  it("are reported", async () => {
     expect(await check({ trust: null, packages: [signing.makePackage("hello")] })).toBe(
       "Main is not signed: its packages are compared with their checksums only",
     );
   });
 
-  it("are left alone in inputs from before", async () => {
+  it("are accepted in older inputs", async () => {
     expect(await check({ trust: undefined, packages: [signing.makePackage("hello")] })).toBe("");
   });
 });

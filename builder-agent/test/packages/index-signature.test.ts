@@ -27,28 +27,28 @@ async function isSigned(keys: FrozenKey[], signature: string | Buffer, bytes = i
 }
 
 describe("an index", () => {
-  it("is signed by a key of the repository, in armour or not", async () => {
+  it("is signed by a key of the repository, in armour or binary", async () => {
     expect(await isSigned([owner], signing.sign(index, owner))).toBe(true);
     expect(await isSigned([stranger, owner], signing.signPlain(index, owner))).toBe(true);
   });
 
-  it("is not signed by bytes that are no signature, nor by none", async () => {
+  it("is not signed by an invalid or missing signature", async () => {
     expect(await isSigned([owner], "rubbish")).toBe(false);
     expect(await isSigned([owner], "")).toBe(false);
     expect(await isSigned([], signing.sign(index, owner))).toBe(false);
   });
 
-  it("is not what its signature was made of", async () => {
+  it("does not match the signature of other bytes", async () => {
     expect(await isSigned([owner], signing.sign(index, owner), `${index}\n`)).toBe(false);
   });
 
-  it("counts the signatures of the announced keys alone, whatever other keys come in their armour", async () => {
+  it("accepts only the announced keys, not others in their armour", async () => {
     const both = { ...owner, armour: signing.exported(owner, stranger) };
     expect(await isSigned([both], signing.sign(index, owner))).toBe(true);
     expect(await isSigned([both], signing.sign(index, stranger))).toBe(false);
   });
 
-  it("has several signatures, of which one must be good", async () => {
+  it("may have several signatures, one of which must be valid", async () => {
     const [good, foreign] = [signing.signPlain(index, owner), signing.signPlain(index, stranger)];
     const wrong = signing.signPlain("<else/>", owner);
     expect(await isSigned([owner], Buffer.concat([foreign, good]))).toBe(true);
@@ -56,14 +56,14 @@ describe("an index", () => {
     expect(await isSigned([owner], Buffer.concat([wrong, foreign]))).toBe(false);
   });
 
-  it("is not signed by a key that was revoked, before its signature or after", async () => {
+  it("is not signed by a key revoked before or after", async () => {
     const key = signing.makeKey("leaver");
     const [signature, plain] = [signing.sign(index, key), signing.signPlain(index, key)];
     expect(await isSigned([key], signature)).toBe(true);
     const revoked = signing.revoked(key);
     expect(await isSigned([revoked], signature)).toBe(false);
     expect(await isSigned([revoked, owner], signing.sign(index, owner))).toBe(true);
-    // The good signature before it is not an announced key's.
+    // The valid signature before it is not by an announced key.
     const bundled = { ...revoked, armour: signing.exported(stranger, key) };
     const signatures = [signing.signPlain(index, stranger), plain];
     expect(await isSigned([bundled], Buffer.concat(signatures))).toBe(false);
@@ -82,7 +82,7 @@ describe("an index", () => {
 });
 
 describe("revoked keys", () => {
-  it("are those with a revocation, and their subkeys; or a subkey alone", async () => {
+  it("are those with a revocation, and revoked subkeys", async () => {
     const key = signing.addSubkey(signing.makeKey("first"));
     expect(await revokedIn({ key, owner })).toEqual([]);
     const [subkey, ...more] = await revokedIn({ key: signing.subkeyRevoked(key), owner });

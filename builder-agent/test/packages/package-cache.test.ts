@@ -34,7 +34,7 @@ const checksumOf = (text: string) => ({
 });
 
 let copies = 0;
-/** Takes a package of that content; → whether it was downloaded. */
+/** Takes a package with this content; returns whether it was downloaded. */
 async function take(cache: PackageCache, text: string, more: { repository?: string; signal?: AbortSignal } = {}) {
   const into = join(dir, `build-${++copies}.rpm`);
   let downloaded = false;
@@ -64,7 +64,7 @@ describe("the package cache", () => {
     expect(only()).toMatch(new RegExp(`/[0-9a-f]{32}/sha256/${checksumOf("one").value.slice(0, 2)}/[0-9a-f]{64}$`));
   });
 
-  it("gives a copy: what a build writes into its own changes nothing", async () => {
+  it("gives a copy, so that builds cannot change the original", async () => {
     const cache = await open();
     const { into } = await take(cache, "one");
     const second = await take(cache, "one");
@@ -74,7 +74,7 @@ describe("the package cache", () => {
     expect(statSync(only()).nlink).toBe(1);
   });
 
-  it("gives what one repository delivered to no other that names its checksum", async () => {
+  it("does not share packages between repositories, even by checksum", async () => {
     const cache = await open();
     await take(cache, "private", { repository: "service:/user/7" });
     expect((await take(cache, "private", { repository: "http://evil.example.org" })).downloaded).toBe(true);
@@ -83,16 +83,16 @@ describe("the package cache", () => {
   it.each([
     ["changed", (path: string) => writeFileSync(path, "two")],
     ["cut short", (path: string) => writeFileSync(path, "")],
-    ["gone", (path: string) => unlinkSync(path)],
+    ["missing", (path: string) => unlinkSync(path)],
     [
-      "a link to the very thing",
+      "a link to the same content",
       (path: string) => {
         writeFileSync(join(dir, "elsewhere"), "one");
         unlinkSync(path);
         symlinkSync(join(dir, "elsewhere"), path);
       },
     ],
-  ])("fetches again what is %s", async (_, change) => {
+  ])("downloads again what is %s", async (_, change) => {
     const cache = await open();
     await take(cache, "one");
     change(only());
@@ -101,7 +101,7 @@ describe("the package cache", () => {
     expect((await take(cache, "one")).downloaded).toBe(false);
   });
 
-  it("lets builds that want the same at once share one download", async () => {
+  it("lets simultaneous builds share one download", async () => {
     const cache = await open();
     let downloads = 0;
     const takes = Array.from({ length: 5 }, async (_, index) => {
@@ -118,7 +118,7 @@ describe("the package cache", () => {
     expect(downloads).toBe(1);
   });
 
-  it("lets a build go on by itself when the other's download fails", async () => {
+  it("downloads itself when another build's download fails", async () => {
     const cache = await open();
     const failing = Promise.withResolvers<void>();
     const wanted = { repository: mirror, checksum: checksumOf("one"), into: join(dir, "failing") };
@@ -143,7 +143,7 @@ describe("the package cache", () => {
     await first;
   });
 
-  it("keeps to its limit, and what was used last", async () => {
+  it("keeps to its limit, and evicts the least recently used", async () => {
     const cache = await open(10);
     for (const text of ["aaaa", "bbbb"]) await take(cache, text);
     expect((await take(cache, "aaaa")).downloaded).toBe(false);
@@ -154,7 +154,7 @@ describe("the package cache", () => {
     expect(keptFiles()).toHaveLength(2);
   });
 
-  it("knows after a restart what was used last, and keeps to a smaller limit", async () => {
+  it("remembers recent use after a restart, and accepts a smaller limit", async () => {
     const cache = await open();
     for (const text of ["aaaa", "bbbb", "cccc"]) await take(cache, text);
     for (const path of keptFiles()) {
@@ -166,7 +166,7 @@ describe("the package cache", () => {
     expect((await take(smaller, "aaaa")).downloaded).toBe(false);
   });
 
-  it("gives up what the disk needs", async () => {
+  it("frees what the disk needs", async () => {
     const cache = await open();
     for (const text of ["aaaa", "bbbb", "cccc"]) await take(cache, text);
     await cache.giveUp(5);
@@ -175,14 +175,14 @@ describe("the package cache", () => {
     expect(keptFiles()).toEqual([]);
   });
 
-  it("removes what a killed agent was about to keep", async () => {
+  it("deletes what a killed agent left incomplete", async () => {
     await open();
     writeFileSync(join(dir, "packages/incoming-1-package"), "ha");
     await open();
     expect(keptFiles()).toEqual([]);
   });
 
-  it("fails no build whose package cannot be kept", async () => {
+  it("fails no build whose package cannot be stored", async () => {
     const said: string[] = [];
     const cache = await open(1e6, (event) => void said.push(event));
     const { repository, checksum } = { repository: mirror, checksum: checksumOf("one") };
@@ -191,7 +191,7 @@ describe("the package cache", () => {
     expect(keptFiles()).toEqual([]);
   });
 
-  it("is none when the operator gives it no room, and leaves nothing", async () => {
+  it("is deleted if the operator gives it no room", async () => {
     await take(await open(), "one");
     expect(await openConfiguredPackageCache({ stateDir: dir, packageCacheGb: 0 }, silent)).toBeUndefined();
     expect(existsSync(join(dir, "packages"))).toBe(false);

@@ -11,7 +11,7 @@ import { PackageCache } from "../../src/packages/package-cache.ts";
 import { silent, temporaryDir } from "../support/agent-place.ts";
 import { fileAt, frozenPackage } from "../support/frozen-input.ts";
 
-/** A mirror somewhere: answers as it is told, and counts. */
+/** A mirror that answers as it is told, and counts requests. */
 async function startMirror(answer: (path: string, response: ServerResponse) => void) {
   const paths: string[] = [];
   let open = 0;
@@ -56,7 +56,7 @@ const sha256Of = (text: string) => ({
 const reaching = (...allowHosts: string[]) => ({ url: "http://127.0.0.1:1", credentials: {}, allowHosts });
 
 describe("fetchPackages", () => {
-  it("puts each file under its checksum, a few at a time, and tells how far it is", async () => {
+  it("stores each file under its checksum, and reports progress", async () => {
     await using mirror = await startMirror((path, response) => void setTimeout(() => serve(path, response), 20));
     await using dir = await temporaryDir();
     const packages = Array.from({ length: 20 }, (_, index) => frozenPackage(`p${index}`));
@@ -78,7 +78,7 @@ describe("fetchPackages", () => {
     expect(mirror.mostAtOnce()).toBeLessThanOrEqual(6);
   });
 
-  it("sends plus, tilde and caret of a name as mirrors know them", async () => {
+  it("encodes plus, tilde and caret in names as mirrors expect", async () => {
     await using mirror = await startMirror(serve);
     await using dir = await temporaryDir();
 
@@ -88,7 +88,7 @@ describe("fetchPackages", () => {
     expect(mirror.paths).toEqual(["/tiny/noarch/gcc-c++-12~rc1%5Egit-9+deb12.noarch.rpm"]);
   });
 
-  it("reads a user repository from the Worker with the token of the attempt, and a catalogue's without", async () => {
+  it("sends the attempt token for user repositories, and not for catalogues", async () => {
     await using worker = await startFakeWorker();
     await using dir = await temporaryDir();
     const credentials = { authorization: `Bearer ${agentToken}`, "x-kiln-attempt": "attempt-1" };
@@ -110,7 +110,7 @@ describe("fetchPackages", () => {
     expect(readdirSync(dir.path)).toHaveLength(2);
   });
 
-  it.each(["md5", "sha1", "sha512"] as const)("compares %s checksums", async (type) => {
+  it.each(["md5", "sha1", "sha512"] as const)("verifies %s checksums", async (type) => {
     await using mirror = await startMirror(serve);
     await using dir = await temporaryDir();
     const { location } = frozenPackage("hello");
@@ -133,7 +133,7 @@ describe("fetchPackages", () => {
     ["longer", (text: string) => `${text}!`],
     ["shorter", (text: string) => text.slice(1)],
     ["of the same length", (text: string) => text.replace("the", "THE")],
-  ])("refuses a file that is %s, at once", async (_, change) => {
+  ])("refuses a file that is %s, immediately", async (_, change) => {
     await using mirror = await startMirror((path, response) => {
       response.end(change(fileAt(path.replace("/tiny/", ""))));
     });
@@ -151,7 +151,7 @@ describe("fetchPackages", () => {
     expect(mirror.paths).toHaveLength(1);
   });
 
-  it("takes a file of any size where the metadata announces none", async () => {
+  it("accepts a file of any size if the metadata has none", async () => {
     await using mirror = await startMirror(serve);
     await using dir = await temporaryDir();
 
@@ -163,7 +163,7 @@ describe("fetchPackages", () => {
     expect(readdirSync(dir.path)).toHaveLength(1);
   });
 
-  it("tries a mirror in trouble again", async () => {
+  it("retries a failing mirror", async () => {
     let tries = 0;
     await using mirror = await startMirror((path, response) => {
       if (++tries < 3) response.writeHead(503).end();
@@ -179,7 +179,7 @@ describe("fetchPackages", () => {
     expect(tries).toBe(3);
   });
 
-  it("says which package a mirror has lost, and asks for no more", async () => {
+  it("names the package that a mirror has lost, and stops", async () => {
     await using mirror = await startMirror((_, response) => void response.writeHead(404).end());
     await using dir = await temporaryDir();
     const packages = Array.from({ length: 30 }, (_, index) => frozenPackage(`p${index}`));
@@ -193,7 +193,7 @@ describe("fetchPackages", () => {
     expect(mirror.paths.length).toBeLessThan(15);
   });
 
-  it("follows a mirror's redirects, but not into a private network", async () => {
+  it("follows a mirror's redirects, but not to a private address", async () => {
     await using far = await startMirror(serve);
     await using near = await startMirror((path, response) => {
       response.writeHead(302, { location: `http://${far.host}${path}` }).end();
@@ -212,7 +212,7 @@ describe("fetchPackages", () => {
   });
 
   it.each(["../../etc/passwd", "/etc/passwd", "a/./b.rpm", "a//b.rpm"])(
-    "refuses the location %s without asking",
+    "refuses the location %s without a request",
     async (location) => {
       await using mirror = await startMirror(serve);
       await using dir = await temporaryDir();
@@ -227,7 +227,7 @@ describe("fetchPackages", () => {
     },
   );
 
-  it("asks a mirror once for what several builds want", async () => {
+  it("requests a package once for several builds", async () => {
     await using mirror = await startMirror(serve);
     await using dir = await temporaryDir();
     const packageCache = await PackageCache.open(join(dir.path, "kept"), 1e6, silent);

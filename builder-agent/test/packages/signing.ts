@@ -1,4 +1,4 @@
-/** Real keys, packages and indexes, made with gpg and rpm in a directory of one test. */
+/** Real keys, packages and indexes, made with gpg and rpm in a test's directory. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FrozenKey, FrozenPackage } from "../../src/contract.ts";
 
-/** A place to sign in, at that time; gpg's agent wants a short path. Ends with `close`. */
+/** A directory to sign in, at this time; gpg's agent needs a short path. Ends with `close`. */
 export function openSigning({ time }: { time?: string } = {}) {
   const home = mkdtempSync("/tmp/kiln-gpg-");
   const work = mkdtempSync(join(tmpdir(), "kiln-signing-"));
@@ -25,7 +25,7 @@ export function openSigning({ time }: { time?: string } = {}) {
       const fingerprint = /^fpr:+([0-9A-F]{40}):/m.exec(listed)?.[1]?.toLowerCase() ?? "";
       return { name, fingerprint, armour: gpg("--armor", "--export", fingerprint) };
     },
-    /** A package without files, as it lies in a repository; unsigned without a key. */
+    /** A package without files, as in a repository; unsigned without a key. */
     makePackage(name: string, key?: FrozenKey): Buffer {
       const spec = join(work, `${name}.spec`);
       const head = `Name: ${name}\nVersion: 1.0\nRelease: 1\nSummary: A test\nLicense: MIT\nBuildArch: noarch`;
@@ -44,25 +44,25 @@ export function openSigning({ time }: { time?: string } = {}) {
       if (key) tool("rpmsign", [...defined, "--addsign", path]);
       return readFileSync(path);
     },
-    /** A detached signature, in armour. */
+    /** A detached, armoured signature. */
     sign(bytes: string, key: FrozenKey): string {
       return tool("gpg", ["--batch", ...clock, "--local-user", key.fingerprint, "--armor", "--detach-sign"], bytes);
     },
-    /** The same, in no armour. */
+    /** The same signature, binary. */
     signPlain(bytes: string, key: FrozenKey): Buffer {
       const args = ["--batch", ...clock, "--local-user", key.fingerprint, "--detach-sign"];
       return execFileSync("gpg", args, { env, input: bytes, cwd: work, stdio: ["pipe", "pipe", "ignore"] });
     },
-    /** Keys in one armour. */
+    /** Several keys in one armour. */
     exported: (...keys: FrozenKey[]): string =>
       gpg("--armor", "--export", ...keys.map(({ fingerprint }) => fingerprint)),
-    /** The key with its revocation, by the certificate that gpg has made with it. */
+    /** The key with its revocation, from the certificate that gpg made with it. */
     revoked(key: FrozenKey): FrozenKey {
       const certificate = join(home, "openpgp-revocs.d", `${key.fingerprint.toUpperCase()}.rev`);
       tool("gpg", ["--batch", "--import"], readFileSync(certificate, "utf8").replace(/^:-----/m, "-----"));
       return { ...key, armour: gpg("--armor", "--export", key.fingerprint) };
     },
-    /** The key with a subkey to sign with, which gpg then prefers. */
+    /** The key with a signing subkey, which gpg then prefers. */
     addSubkey(key: FrozenKey): FrozenKey {
       gpg("--quick-add-key", key.fingerprint, "rsa2048", "sign", "never");
       return { ...key, armour: gpg("--armor", "--export", key.fingerprint) };
@@ -94,7 +94,7 @@ export function openSigning({ time }: { time?: string } = {}) {
 }
 export type Signing = ReturnType<typeof openSigning>;
 
-/** Lays a package where `fetchPackages` would, and answers how it is frozen. */
+/** Puts a package where `fetchPackages` would, and returns its frozen form. */
 export function layPackage(dir: string, bytes: Buffer, name: string): FrozenPackage {
   const value = createHash("sha256").update(bytes).digest("hex");
   mkdirSync(dir, { recursive: true, mode: 0o755 });

@@ -7,7 +7,7 @@ import { temporaryDir } from "../support/agent-place.ts";
 
 const signal = new AbortController().signal;
 
-/** A root as packages make it, packed and unpacked again with another description. */
+/** A root as packages make it, packed and unpacked with another description. */
 async function throughArchive(dir: string, spoil: (root: string) => void = () => {}): Promise<string> {
   const at = (name: string) => join(dir, name);
   const script = `
@@ -25,7 +25,7 @@ async function throughArchive(dir: string, spoil: (root: string) => void = () =>
   return at("again");
 }
 
-/** All of a tree but the description, and the capabilities of its one program. */
+/** Everything in a tree except the description, with the capabilities of its one program. */
 const list = (where: string) =>
   execFileSync(
     "bash",
@@ -36,7 +36,7 @@ const list = (where: string) =>
   ).toString();
 
 describe("the archive of a root", () => {
-  it("brings back owners, modes, links, devices, capabilities and times, and takes the new description", async () => {
+  it("restores owners, modes, links, devices, capabilities and times", async () => {
     await using dir = await temporaryDir();
     const root = await throughArchive(dir.path);
 
@@ -47,7 +47,7 @@ describe("the archive of a root", () => {
     expect(readFileSync(join(root, "image/config.sh"), "utf8")).toBe("script\n");
   });
 
-  it("follows no link that a build has left in the place of its description", async () => {
+  it("follows no link that a build left in place of its description", async () => {
     await using dir = await temporaryDir();
     const outside = join(dir.path, "outside");
     mkdirSync(outside);
@@ -60,7 +60,7 @@ describe("the archive of a root", () => {
     expect(existsSync(join(outside, "config.xml"))).toBe(false);
   });
 
-  it("replaces a description that is a link, and not what it points to", async () => {
+  it("replaces a description that is a link, not its target", async () => {
     await using dir = await temporaryDir();
     writeFileSync(join(dir.path, "outside"), "mine");
     const root = await throughArchive(dir.path, (root) => {
@@ -71,7 +71,7 @@ describe("the archive of a root", () => {
     expect(readFileSync(join(root, "image/config.xml"), "utf8")).toBe("new");
   });
 
-  it("is refused when it is broken", async () => {
+  it("is refused if it is broken", async () => {
     await using dir = await temporaryDir();
     const file = join(dir.path, "broken");
     writeFileSync(file, "no archive");

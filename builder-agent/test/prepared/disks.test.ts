@@ -14,7 +14,7 @@ async function place(limits = roomy) {
   const at = (name: string) => join(dir.path, name);
   const disks = await openPreparedDisks(at("disks"), limits);
   let count = 0;
-  /** Keeps a disk as a build does, which moves it away in between. */
+  /** Keeps a disk as a build does, which moves it away meanwhile. */
   const keep = async (key: string, text: string) => {
     const work = at(`made-${++count}`);
     mkdirSync(work);
@@ -40,7 +40,7 @@ async function place(limits = roomy) {
 }
 
 describe("prepared disks", () => {
-  it("come back as KIWI left them, with the file store of their root", async () => {
+  it("are unchanged, with the file store of their root", async () => {
     await using here = await place();
     await here.keep(one, "first");
 
@@ -52,7 +52,7 @@ describe("prepared disks", () => {
     expect((await here.taken(two)).store).toBeUndefined();
   });
 
-  it("are not used when they are not whole, and leave nothing", async () => {
+  it("are deleted and not used if they are incomplete", async () => {
     await using here = await place();
     await here.keep(one, "first");
     truncateSync(here.at(`disks/${one}/files.zst`), 1);
@@ -62,7 +62,7 @@ describe("prepared disks", () => {
     expect(existsSync(here.at(`disks/${one}`))).toBe(false);
   });
 
-  it("do not outlive a start of the host: what they were written to may not have reached the disk", async () => {
+  it("are deleted after a host restart, which may have lost writes", async () => {
     await using here = await place();
     await here.keep(one, "first");
     const facts = here.at(`disks/${one}/facts.json`);
@@ -74,7 +74,7 @@ describe("prepared disks", () => {
     expect(existsSync(here.at(`disks/${one}`))).toBe(false);
   });
 
-  it("are not kept without a file store, and what a killed agent began is gone", async () => {
+  it("require a file store; incomplete ones are deleted", async () => {
     await using here = await place();
     writeFileSync(here.at("raw"), "x");
     {
@@ -86,7 +86,7 @@ describe("prepared disks", () => {
     expect(readdirSync(here.at("disks"))).toEqual([]);
   });
 
-  it("go when they are too many", async () => {
+  it("are deleted if they are too many", async () => {
     await using here = await place({ ...roomy, maxBytes: 5 * 4096 });
     await here.keep(one, "first");
     await new Promise((resolve) => setTimeout(resolve, 20));

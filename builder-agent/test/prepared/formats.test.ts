@@ -11,7 +11,7 @@ import { startFakeWorker, type FakeBuild, type FakeWorker } from "../fake-worker
 import { silent, temporaryDir, testConfig } from "../support/agent-place.ts";
 import { frozenInput } from "../support/frozen-input.ts";
 
-/** An agent's builds on one state directory, against a fake Worker. */
+/** An agent's builds with one state directory, for a fake Worker. */
 async function agentAt(worker: FakeWorker, stateDir: string, more: Record<string, unknown> = {}) {
   const config = testConfig(worker.url, stateDir, more);
   const parts = {
@@ -37,7 +37,7 @@ const end = ["Compressing the image", "Uploading the image"];
 const whole = [...begin, "Installing software", "Configuring the system", "Creating the image", ...end];
 
 describe("the formats of a version", () => {
-  it("are made from the first one's root, and where they are the same disk, of that", async () => {
+  it("use the first one's root, or its disk if they can", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
     const build = await agentAt(worker, state.path);
@@ -63,7 +63,7 @@ describe("the formats of a version", () => {
     expect(readdirSync(join(state.path, "work"))).toEqual([]);
   });
 
-  it("wait for each other: the second of two at once finds the root", async () => {
+  it("wait for each other: the second finds the first's root", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
     const build = await agentAt(worker, state.path);
@@ -73,7 +73,7 @@ describe("the formats of a version", () => {
     expect(both.filter((each) => phasesOf(each)?.includes("Installing software"))).toHaveLength(1);
   });
 
-  it("pass the turn on when the first one fails", async () => {
+  it("pass the turn on if the first one fails", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
     const build = await agentAt(worker, state.path);
@@ -86,7 +86,7 @@ describe("the formats of a version", () => {
     expect(readdirSync(join(state.path, "prepared/disks"))).toEqual([]);
   });
 
-  it("are of one appliance: another's build is made anew", async () => {
+  it("share within one appliance only", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
     const build = await agentAt(worker, state.path);
@@ -96,7 +96,7 @@ describe("the formats of a version", () => {
     expect(phasesOf(other)).toEqual(whole);
   });
 
-  it("are made anew after what is kept was spoilt", async () => {
+  it("are built from nothing if the stored root is damaged", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
     const build = await agentAt(worker, state.path);
@@ -107,7 +107,7 @@ describe("the formats of a version", () => {
     expect(phasesOf(await build(frozenInput({ imageType: "iso" })))).toEqual(whole);
   });
 
-  it("are built where nothing can be kept", async () => {
+  it("are built even if nothing can be stored", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
     const build = await agentAt(worker, state.path);
@@ -118,7 +118,7 @@ describe("the formats of a version", () => {
     expect(first.log).toContain("Kiln: the disk is not kept for other formats: ENOENT");
   });
 
-  it("are made anew where the operator wants nothing kept, and what was is gone", async () => {
+  it("are built from nothing if the operator disables storing", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
     await (
@@ -133,7 +133,7 @@ describe("the formats of a version", () => {
 });
 
 describe("several agents", () => {
-  it("give each other the root through the Worker, which tells when that is worth while", async () => {
+  it("share the root through the Worker, if it says so", async () => {
     await using worker = await startFakeWorker();
     await using one = await temporaryDir();
     await using other = await temporaryDir();
@@ -150,7 +150,7 @@ describe("several agents", () => {
     expect(taking.finished?.prepared).toBeUndefined();
   });
 
-  it("prepare it themselves when what they get is something else, and after a first attempt without asking", async () => {
+  it("build it themselves if the download is wrong or a retry", async () => {
     await using worker = await startFakeWorker();
     await using one = await temporaryDir();
     await using other = await temporaryDir();

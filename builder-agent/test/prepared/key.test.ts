@@ -46,9 +46,9 @@ describe("the key of a prepared root", () => {
     ["for types of one KIWI type", plain, as("vmx")],
     ["for types of two KIWI types", plain, as("iso")],
     ["with a build script, for types of one KIWI type", withScript(plain), withScript(as("vmx"))],
-    ["wherever the packages came from", plain, elsewhere],
-    ["for BIOS, whether that is said or not", plain, { ...plain, firmware: "bios" }],
-    ["in whatever order the packages stand", plain, { ...plain, packages: plain.packages.toReversed() }],
+    ["for any origin of the packages", plain, elsewhere],
+    ["for BIOS, explicit or not", plain, { ...plain, firmware: "bios" }],
+    ["for any order of the packages", plain, { ...plain, packages: plain.packages.toReversed() }],
   ])("is the same %s", (_what, one, other) => {
     expect(preparedKey(other, preparer)).toBe(preparedKey(one, preparer));
   });
@@ -60,15 +60,15 @@ describe("the key of a prepared root", () => {
     ["text of the description", { ...plain, description: { ...plain.description, "root/etc/issue": "x" } }],
     ["content of a file", { ...plain, files: plain.files?.map((file) => ({ ...file, sha256: "b".repeat(64) })) }],
     ["mode of a file", { ...plain, files: plain.files?.map((file) => ({ ...file, mode: 0o600 })) }],
-    ["key of rpm", { ...plain, keys: [{ name: "k", fingerprint: "c".repeat(40), armour: "key" }] }],
+    ["RPM key", { ...plain, keys: [{ name: "k", fingerprint: "c".repeat(40), armour: "key" }] }],
     ["firmware", { ...plain, firmware: "efi" }],
     ["KIWI", plain, { ...preparer, builder: "9.25.0" }],
     ["isolation", plain, { ...preparer, isolation: "none" }],
-  ])("is another for another %s", (_what, other, by = preparer) => {
+  ])("differs for another %s", (_what, other, by = preparer) => {
     expect(preparedKey(other, by)).not.toBe(preparedKey(plain, preparer));
   });
 
-  it("is another for another KIWI type where a build script may ask for it, or may be there", () => {
+  it("differs by KIWI type if a build script exists", () => {
     expect(preparedKey(withScript(as("iso")), preparer)).not.toBe(preparedKey(withScript(plain), preparer));
     const { configuration: _, ...early } = plain;
     expect(preparedKey(described(as("iso", early)), preparer)).not.toBe(preparedKey(described(early), preparer));
@@ -76,7 +76,7 @@ describe("the key of a prepared root", () => {
 });
 
 describe("the key of a disk", () => {
-  it("is the same for types that differ in the container alone, and for no others", () => {
+  it("is equal for types that differ only in their container", () => {
     expect(diskKey(as("vmx"), preparer)).toBe(diskKey(plain, preparer));
     expect(diskKey(as("iso"), preparer)).not.toBe(diskKey(plain, preparer));
     expect(diskKey({ ...plain, firmware: "efi" }, preparer)).not.toBe(diskKey(plain, preparer));

@@ -18,7 +18,7 @@ async function place(limits = roomy) {
     writeFileSync(file, text);
     await roots.keep(key, file);
   };
-  /** What is kept under the key; undefined: nothing. */
+  /** The content stored under the key; undefined if there is none. */
   const taken = async (key: string) => {
     const into = join(dir.path, `taken-${++count}`);
     return (await roots.take(key, into)) ? readFileSync(into, "utf8") : undefined;
@@ -43,7 +43,7 @@ describe("kept roots", () => {
     expect(await next.take(one, join(here.store, "taken"))).toBe(true);
   });
 
-  it("are not used when they are damaged, and gone then", async () => {
+  it("are deleted and not used if they are damaged", async () => {
     await using here = await place();
     await here.keep(one, "first");
     for (const file of here.files()) appendFileSync(file, "!");
@@ -52,7 +52,7 @@ describe("kept roots", () => {
     expect(here.files()).toEqual([]);
   });
 
-  it("are all gone when their disk is needed", async () => {
+  it("are all deleted if their disk space is needed", async () => {
     await using here = await place();
     await here.keep(one, "first");
     await here.keep(two, "second");
@@ -60,14 +60,14 @@ describe("kept roots", () => {
     expect(here.files()).toEqual([]);
   });
 
-  it("are forgotten when told so", async () => {
+  it("are deleted on request", async () => {
     await using here = await place();
     await here.keep(one, "first");
     await here.roots.forget(one);
     expect(await here.taken(one)).toBeUndefined();
   });
 
-  it("go when they are too many, the least recently used ones first", async () => {
+  it("are evicted if they are too many, least recently used first", async () => {
     await using here = await place({ ...roomy, maxBytes: 10 });
     await here.keep(one, "1234");
     await here.keep(two, "5678");
@@ -83,7 +83,7 @@ describe("kept roots", () => {
     ]);
   });
 
-  it("go when nobody has used them for long", async () => {
+  it("are deleted if they have not been used for long", async () => {
     await using here = await place();
     await here.keep(one, "first");
     const longAgo = new Date(Date.now() - 61_000);
@@ -95,7 +95,7 @@ describe("kept roots", () => {
 describe("turns", () => {
   const never = new AbortController().signal;
 
-  it("come one after the other for a name, and at once for another", async () => {
+  it("are taken one after the other per name", async () => {
     const turns = new Turns();
     const end = await turns.take("a", never);
     const told: string[] = [];
@@ -112,7 +112,7 @@ describe("turns", () => {
     (await turns.take("a", never))();
   });
 
-  it("pass on when one who waits is stopped", async () => {
+  it("pass on when a waiting one is stopped", async () => {
     const turns = new Turns();
     const end = await turns.take("a", never);
     const stop = new AbortController();

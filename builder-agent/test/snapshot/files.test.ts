@@ -9,7 +9,7 @@ const makeDisk = (path: string, ...options: string[]) =>
   execFileSync("qemu-img", ["create", "-q", "-f", "qcow2", ...options, path, "1M"]);
 
 describe("the disk after a boot", () => {
-  it("moves into the snapshot when it is a plain qcow2", async () => {
+  it("moves into the snapshot if it is a plain qcow2", async () => {
     await using dir = await temporaryDir();
     const [from, to] = [join(dir.path, "overlay.qcow2"), join(dir.path, "kept.qcow2")];
     makeDisk(from);
@@ -19,7 +19,7 @@ describe("the disk after a boot", () => {
     expect([existsSync(from), existsSync(to)]).toEqual([false, true]);
   });
 
-  it("need not be there", async () => {
+  it("may be missing", async () => {
     await using dir = await temporaryDir();
     await expect(takeOverlay(join(dir.path, "none"), join(dir.path, "kept"))).resolves.toBeUndefined();
     expect(existsSync(join(dir.path, "kept"))).toBe(false);
@@ -27,9 +27,9 @@ describe("the disk after a boot", () => {
 
   it.each<[string, (path: string, secret: string) => void]>([
     ["keeps its data in another file", (path, secret) => makeDisk(path, "-o", `data_file=${secret},data_file_raw=on`)],
-    ["is no qcow2", (path) => writeFileSync(path, "raw bytes")],
+    ["is not a qcow2", (path) => writeFileSync(path, "raw bytes")],
     ["is a link", (path, secret) => symlinkSync(secret, path)],
-  ])("is refused when it %s", async (_, make) => {
+  ])("is refused if it %s", async (_, make) => {
     await using dir = await temporaryDir();
     const [from, to] = [join(dir.path, "overlay.qcow2"), join(dir.path, "kept.qcow2")];
     const secret = join(dir.path, "secret");

@@ -13,7 +13,7 @@ const buildId = 7;
 const image = { fileName: "a.tar.gz", size: 1, sha256: "a".repeat(64), rawSize: 1024 * 1024, compressed: true };
 let nextId = 500;
 
-/** Gives the machine of a snapshot its time like any other's: on a busy host it would wait until all other tests have ended. */
+/** Gives the snapshot's machine the usual priority: on a busy host it would otherwise wait until all other tests have ended. */
 async function withoutWaiting(programs: string): Promise<void> {
   await mkdir(programs);
   const chrt = `#!/bin/sh\n/usr/bin/chrt "$1" "$2" true && shift 2 && exec "$@"\n`;
@@ -29,7 +29,7 @@ export interface PlaceOptions {
   cacheBytes?: number;
 }
 
-/** An agent's state directory with one image in the cache, and sessions started from it on real QEMUs. */
+/** An agent's state directory with one cached image, and sessions started from it on real QEMUs. */
 export async function makePlace({ snapshots = "on", says, bootMs, cacheBytes = 1e9 }: PlaceOptions = {}) {
   const state = await temporaryDir();
   await withoutWaiting(join(state.path, "programs"));
@@ -45,7 +45,7 @@ export async function makePlace({ snapshots = "on", says, bootMs, cacheBytes = 1
   const log = (event: string) => void logged.push(event);
   const made = new Snapshots({ config, cache, log, signal, limits });
 
-  /** A session of the build, as runTestdrive starts one. */
+  /** Starts a session of the build as runTestdrive does. */
   async function startSession(change: Partial<Machine> = {}) {
     const testdriveId = nextId++;
     const dir = await makeSessionDir(state.path, testdriveId);

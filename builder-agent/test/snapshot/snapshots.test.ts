@@ -9,7 +9,7 @@ const yesterday = Date.now() / 1000 - 90_000;
 
 type Place = Awaited<ReturnType<typeof makePlace>>;
 
-/** One session, whose snapshot is there when this settles. */
+/** Runs one session; resolves when its snapshot exists. */
 async function afterFirstSession(place: Place): Promise<string> {
   await using session = await place.startSession();
   await session.says("login: ");
@@ -20,7 +20,7 @@ async function afterFirstSession(place: Place): Promise<string> {
 }
 
 describe("a snapshot of the booted guest", () => {
-  it("is made after the first session, and the next one goes on from it", async () => {
+  it("is made after the first session, and the next one resumes it", async () => {
     await using place = await makePlace();
     const snapshot = await afterFirstSession(place);
     expect(readdirSync(snapshot).toSorted()).toEqual(["overlay.qcow2", "serial.log", "state"]);
@@ -29,13 +29,13 @@ describe("a snapshot of the booted guest", () => {
     await using second = await place.startSession();
 
     expect(place.logged).toEqual(["snapshot made", "started from a snapshot"]);
-    // It has not booted: the console has what the snapshot's had, and the guest answers at once.
+    // It has not booted: the console has the snapshot's output, and the guest answers immediately.
     expect(await second.console()).toBe("login: ");
     await second.strike("a");
     await second.says("login: a1\0\n");
   });
 
-  it("holds nothing of a session: neither what its user has typed nor what it has written", async () => {
+  it("contains nothing that a session's user has typed or written", async () => {
     await using place = await makePlace();
     await using first = await place.startSession();
     await first.says("login: ");
@@ -70,15 +70,15 @@ describe("a snapshot of the booted guest", () => {
   });
 
   it.each<[string, (snapshot: string) => void]>([
-    ["cut short", (snapshot) => truncateSync(join(snapshot, "state"), 5000)],
-    ["of another content", (snapshot) => writeFileSync(join(snapshot, "state"), "no state at all")],
-    ["without its disk's head", (snapshot) => writeFileSync(join(snapshot, "overlay.qcow2"), Buffer.alloc(512))],
+    ["truncated", (snapshot) => truncateSync(join(snapshot, "state"), 5000)],
+    ["of other content", (snapshot) => writeFileSync(join(snapshot, "state"), "no state at all")],
+    ["without its disk's header", (snapshot) => writeFileSync(join(snapshot, "overlay.qcow2"), Buffer.alloc(512))],
     ["older than a day", (snapshot) => utimesSync(join(snapshot, "state"), yesterday, yesterday)],
-  ])("that is %s is thrown away, and the guest boots", async (_, spoil) => {
+  ])("that is %s is deleted, and the guest boots", async (_, spoil) => {
     await using place = await makePlace();
     const snapshot = await afterFirstSession(place);
     spoil(snapshot);
-    await using spoilt = await open(join(snapshot, "state")); // so that its number is not given to the next file
+    await using spoilt = await open(join(snapshot, "state")); // keeps its inode from being reused
 
     await using second = await place.startSession();
 
@@ -93,7 +93,7 @@ describe("a snapshot of the booted guest", () => {
   it.each([
     ["another memory", { memoryMb: 96 }],
     ["a network", { hasNetwork: true }],
-  ])("is not for a machine with %s", async (_, change) => {
+  ])("is not used for a machine with %s", async (_, change) => {
     await using place = await makePlace();
     await afterFirstSession(place);
 
@@ -112,7 +112,7 @@ describe("a snapshot of the booted guest", () => {
     expect(readdirSync(place.cacheDir)).not.toContainEqual(expect.stringMatching(/^incoming/));
   });
 
-  it("is not tried a fourth time for a guest that does not get there", async () => {
+  it("is not tried a fourth time if the guest never gets there", async () => {
     await using place = await makePlace({ says: "hello ", bootMs: 500 });
     for (let round = 0; round < 5; round++) {
       await using session = await place.startSession();
@@ -122,7 +122,7 @@ describe("a snapshot of the booted guest", () => {
     expect(place.logged).toEqual(["no snapshot", "no snapshot", "no snapshot"]);
   });
 
-  it("is not made where the operator wants none", async () => {
+  it("is not made if the operator disables snapshots", async () => {
     await using place = await makePlace({ snapshots: "off" });
     await using session = await place.startSession();
     await session.says("login: ");
@@ -130,7 +130,7 @@ describe("a snapshot of the booted guest", () => {
     expect(place.logged).toEqual([]);
   });
 
-  it("leaves no process and no directory when the agent stops in the middle", async () => {
+  it("leaves no process or directory if the agent stops meanwhile", async () => {
     await using place = await makePlace({ says: "wait " });
     await using session = await place.startSession();
     await session.says("wait ");

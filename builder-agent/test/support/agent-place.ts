@@ -10,7 +10,7 @@ import { frozenInput } from "./frozen-input.ts";
 
 export const fakeKiwi = fileURLToPath(new URL("../fake-kiwi.sh", import.meta.url));
 
-/** A directory of one test; gone after it. */
+/** A directory for one test, deleted after it. */
 export async function temporaryDir() {
   const path = await mkdtemp(join(tmpdir(), "kiln-agent-test-"));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
@@ -22,7 +22,7 @@ export function testConfig(url: string, stateDir: string, more: Record<string, u
 
 export const silent = () => {};
 
-/** Waits until `check` answers something, 30 s at most. */
+/** Waits until `check` returns a value, for at most 30 s. */
 export async function eventually<T>(what: string, check: () => T | undefined | false): Promise<T> {
   for (let waitedMs = 0; waitedMs < 30_000; waitedMs += 20) {
     const found = check();
@@ -32,13 +32,13 @@ export async function eventually<T>(what: string, check: () => T | undefined | f
   throw new Error(`${what}: not within 30 s`);
 }
 
-/** The input of a build whose fake KIWI goes that way (fake-kiwi.sh). */
+/** The input of a build in which the fake KIWI follows this scenario (fake-kiwi.sh). */
 export const inScenario = (scenario: string, input: FrozenInput = frozenInput()): FrozenInput => ({
   ...input,
   description: { ...input.description, scenario },
 });
 
-/** Command lines, by process id, of what works in a directory or below: KIWI and all that it started. */
+/** Command lines, by process id, of the processes that work in a directory or below: KIWI and its children. */
 export function processesIn(dir: string): Map<number, string> {
   const found = new Map<number, string>();
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
@@ -46,7 +46,7 @@ export function processesIn(dir: string): Map<number, string> {
       if (!readlinkSync(`/proc/${pid}/cwd`).startsWith(`${dir}/`)) continue;
       found.set(Number(pid), readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " "));
     } catch {
-      // Gone while we looked.
+      // Ended meanwhile.
     }
   }
   return found;

@@ -9,10 +9,10 @@ interface Wish {
   repositories?: FrozenInput["repositories"];
 }
 
-/** What stands at a location of the fake mirrors. */
+/** The content of a location on the fake mirrors. */
 export const fileAt = (location: string) => `the rpm ${location}`;
 
-/** A package as a mirror has it whose files are `fileAt`. */
+/** A package as a mirror whose files are `fileAt` lists it. */
 export function frozenPackage(name: string, more: Partial<FrozenPackage> = {}): FrozenPackage {
   const one = { name, epoch: 0, version: "1.0", release: "1", arch: "noarch", repository: "main", ...more };
   const location = `${one.arch}/${name}-${one.version}-${one.release}.${one.arch}.rpm`;
@@ -20,7 +20,7 @@ export function frozenPackage(name: string, more: Partial<FrozenPackage> = {}): 
   return { ...one, location, size: fileAt(location).length, checksum: { type: "sha256", value }, ...more };
 }
 
-/** What the fake KIWI reports to be in its images. */
+/** The packages that the fake KIWI reports in its images. */
 const examplePackages = (): FrozenPackage[] => {
   const text = readFileSync(new URL("../fixtures/example.packages", import.meta.url), "utf8");
   return parsePackages(text).map(({ name, version, release, arch }) =>
@@ -28,7 +28,7 @@ const examplePackages = (): FrozenPackage[] => {
   );
 };
 
-/** A frozen input as the Worker writes it, for the sample distribution. */
+/** A frozen input for the sample distribution, as the Worker writes it. */
 export function frozenInput(wish: Wish = {}): FrozenInput {
   const { imageType = "oem", packages = examplePackages() } = wish;
   const repositories = wish.repositories ?? [

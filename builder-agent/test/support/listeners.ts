@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
-/** The TCP addresses on which the process listens that works in this directory, as /proc tells. */
+/** The TCP addresses on which the process with this working directory listens, from /proc. */
 export function listenersIn(dir: string): string[] {
   const isNumber = /^\d+$/;
   const pids = readdirSync("/proc").filter((name) => isNumber.test(name) && linkOf(`/proc/${name}/cwd`) === dir);
@@ -29,7 +29,7 @@ function listenersOfOne(pid: number): string[] {
   );
 }
 
-/** `0100007F:1F90` → 127.0.0.1:8080; addresses of version 6 as they are. */
+/** `0100007F:1F90` → 127.0.0.1:8080; IPv6 addresses unchanged. */
 function addressOf(hex: string): string {
   const [address = "", port = ""] = hex.split(":");
   const bytes = Buffer.from(address, "hex").toReversed();

@@ -1,5 +1,5 @@
 /**
- * Ports of this test's process alone, `nth` below 20: test files run side by side, and from 32768 on the kernel gives ports to
- * whoever wants any.
+ * Ports that only this test process uses, with `nth` below 20. Test files run in parallel, and the kernel assigns ports from
+ * 32768 on to any program.
  */
 export const ownPort = (nth: number): number => 10_000 + (process.pid % 1_000) * 20 + nth;

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDir } from "./agent-place.ts";
 
-/** A state directory on a disk that can be filled without harm: a file system in memory. Needs root, as the agent does. */
+/** A state directory on a small disk that can be filled safely: a file system in memory. Needs root, as the agent does. */
 export async function smallDisk(sizeMb = 64) {
   const dir = await temporaryDir();
   const stateDir = join(dir.path, "state");
@@ -12,7 +12,7 @@ export async function smallDisk(sizeMb = 64) {
   return {
     stateDir,
     fill: (mb: number) => writeFileSync(join(stateDir, "ballast"), Buffer.alloc(mb * 1e6)),
-    /** To the last byte. */
+    /** Fills it to the last byte. */
     fillUp: () => void spawnSync("dd", ["if=/dev/zero", `of=${join(stateDir, "ballast")}`, "bs=4k"]),
     empty: () => rmSync(join(stateDir, "ballast")),
     async [Symbol.asyncDispose]() {

@@ -6,7 +6,7 @@ import { connectWorker } from "../../src/worker-api.ts";
 import type { FakeWorker } from "../fake-worker.ts";
 import { processesIn, silent, testConfig } from "./agent-place.ts";
 
-/** A claimed build, started as the agent's loop starts it. */
+/** A claimed build, started like the agent's loop starts it. */
 export async function startClaimed(
   worker: FakeWorker,
   stateDir: string,
@@ -27,6 +27,6 @@ export async function startClaimed(
   return { build, running, cache };
 }
 
-/** The scenario "slow" has come to its end: KIWI, and the child that it started in a session of its own. */
+/** Whether the scenario "slow" has reached its end: KIWI, and the child that it started in a separate session. */
 export const isSlow = (stateDir: string) =>
   [...processesIn(stateDir).values()].filter((words) => words.startsWith("sleep")).length === 2;

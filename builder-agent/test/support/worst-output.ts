@@ -1,7 +1,7 @@
-/** What an image's script may print to keep an agent busy, in that many bytes or a little more. */
+/** Output with which an image's script may keep an agent busy, of this many bytes or slightly more. */
 const of = (unit: string) => (bytes: number) => unit.repeat(Math.ceil(bytes / unit.length));
 
-/** Lines that differ, as many as fit. */
+/** As many different lines as fit. */
 const numbered = (line: (n: number) => string) => (bytes: number) => {
   const length = line(100_000).length + 1;
   return Array.from({ length: Math.ceil(bytes / length) }, (_, n) => `${line(100_000 + n)}\n`).join("");

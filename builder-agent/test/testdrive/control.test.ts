@@ -28,7 +28,7 @@ async function openSession(more: { maxLostMs?: number; aliveEveryMs?: number; re
 }
 
 describe("Control", () => {
-  it("dials again when its socket breaks and tells the new one what it has to know", async () => {
+  it("reconnects when its socket breaks, and repeats its state", async () => {
     await using session = await openSession();
     const { service, control } = session;
     control.report({ type: "preparing", message: "Fetching the image" });
@@ -42,7 +42,7 @@ describe("Control", () => {
     expect(session.lost).toEqual([]);
   });
 
-  it("hands on orders and passes over what it does not understand", async () => {
+  it("passes on orders and ignores unknown messages", async () => {
     await using session = await openSession();
     await eventually("a socket", () => session.service.controls.length > 0);
     for (const text of ["no json", '{"type":"dance"}', "7"]) session.service.control.send(text);
@@ -51,26 +51,26 @@ describe("Control", () => {
     expect(session.orders).toEqual([{ type: "viewer", viewer: "credit-1" }]);
   });
 
-  it.each([404, 410])("gives up at once when the service answers %i", async (refuse) => {
+  it.each([404, 410])("gives up immediately if the service answers %i", async (refuse) => {
     await using session = await openSession({ refuse });
     await eventually("the end", () => session.lost.length > 0);
     expect(session.lost).toEqual(["The service has ended this session."]);
   });
 
-  it("gives up when the service cannot be reached for too long, and not before", async () => {
+  it("gives up only if the service is unreachable for too long", async () => {
     await using session = await openSession({ refuse: 503, maxLostMs: 700 });
     await eventually("the end", () => session.lost.length > 0);
     expect(session.lost).toEqual(["The builder agent lost its connection to the service."]);
-    // The first pause is at most 250 ms: there is time for a second dial in any case.
+    // The first pause is at most 250 ms, so there is always time for a second attempt.
     expect(session.service.refusedControls).toBeGreaterThan(1);
   });
 
-  it("says that it is alive", async () => {
+  it("reports that it is alive", async () => {
     await using session = await openSession({ aliveEveryMs: 20 });
     await eventually("signs of life", () => session.service.said("alive").length > 2);
   });
 
-  it("says its last word even when its socket is not open yet", async () => {
+  it("sends its last message even if its socket is not open yet", async () => {
     await using session = await openSession();
     await session.control.finish("The image cannot be used.");
     expect(session.service.reports).toEqual([{ type: "stopped", reason: "The image cannot be used." }]);

@@ -21,7 +21,7 @@ function claimOf(bytes: Buffer, more: { size?: number; sha256?: string } = {}) {
 }
 
 describe("download", () => {
-  it("goes on where an answer broke off, until it has the whole", async () => {
+  it("resumes where an answer broke off, until it is complete", async () => {
     await using service = await startFakeService();
     await using dir = await temporaryDir();
     Object.assign(service, { image, cutAfter: 100_000 });
@@ -32,7 +32,7 @@ describe("download", () => {
     expect(service.ranges).toEqual(service.ranges.toSorted((a, b) => a - b));
   });
 
-  it("asks again from there when an answer goes silent", async () => {
+  it("resumes when an answer goes silent", async () => {
     await using service = await startFakeService();
     await using dir = await temporaryDir();
     Object.assign(service, { image, cutAfter: 200_000, stalls: true });
@@ -41,7 +41,7 @@ describe("download", () => {
     expect(image.equals(await readFile(into))).toBe(true);
   });
 
-  it("goes on with the token of another session when the first has ended", async () => {
+  it("continues with another session's token when the first has ended", async () => {
     await using service = await startFakeService();
     await using dir = await temporaryDir();
     service.image = image;
@@ -65,7 +65,7 @@ describe("download", () => {
     await expect(download(join(dir.path, "image"), job)).rejects.toThrow(why);
   });
 
-  it("ends with the session's reason when the session ends in the middle", async () => {
+  it("ends with the session's reason when the session ends meanwhile", async () => {
     await using service = await startFakeService();
     await using dir = await temporaryDir();
     Object.assign(service, { image, cutAfter: 1_000, stalls: true });

@@ -9,7 +9,7 @@ import { eventually } from "../support/agent-place.ts";
 const token = "agent-token-for-tests";
 export const sessionToken = "session-token";
 
-/** One viewer's socket as the Testdrive object has it, with all the bytes that came from QEMU. */
+/** One viewer's socket on the Testdrive object's side, with all bytes that came from QEMU. */
 export class FakeViewer {
   readonly socket: WebSocket;
   readonly frames: Buffer[] = [];
@@ -30,7 +30,7 @@ export class FakeViewer {
   }
 }
 
-/** The Worker's side of one testdrive over real HTTP and WebSockets. */
+/** The Worker's side of one testdrive, over real HTTP and WebSockets. */
 export async function startFakeService() {
   const service = new FakeService();
   const server = createServer((request, response) => void service.answer(request, response));
@@ -58,23 +58,23 @@ class FakeService {
   readonly reports: TestdriveReport[] = [];
   readonly viewers = new Map<string, FakeViewer>();
   controls: WebSocket[] = [];
-  /** Lines for orders of modified files. */
+  /** Connections for orders about modified files. */
   modified: WebSocket[] = [];
-  /** What came as answers to them, by their ids. */
+  /** Answers to them, by their ids. */
   readonly answers = new Map<string, { type: string; body: Buffer }>();
-  /** The file behind every session's image route. */
+  /** The file that every session's image route serves. */
   image: Buffer = Buffer.alloc(0);
-  /** Where the image was read. */
+  /** Paths at which the image was read. */
   readonly imagePaths: string[] = [];
   /** Requested first bytes. */
   readonly ranges: number[] = [];
-  /** The body breaks after so many bytes of each answer. */
+  /** Each answer's body breaks off after this many bytes. */
   cutAfter = Number.POSITIVE_INFINITY;
-  /** No answer is begun before. */
+  /** No answer starts before this. */
   held: Promise<void> | undefined;
-  /** The body goes silent instead of breaking. */
+  /** The body goes silent instead of breaking off. */
   stalls = false;
-  /** Answers to control sockets that are not accepted. */
+  /** Status codes for control sockets that are refused. */
   refuseControl: number | undefined;
   refusedControls = 0;
 

@@ -25,7 +25,7 @@ async function listening(server: Server): Promise<{ port: number } & AsyncDispos
 }
 
 const guest = (listener: RequestListener) => listening(createServer(listener));
-/** One that says these bytes whatever it is asked, and keeps the connection. */
+/** A guest that sends these bytes for any request, and keeps the connection open. */
 const rawGuest = (words: string) => {
   const sockets: Socket[] = [];
   const server = createTcpServer((socket) => {
@@ -46,7 +46,7 @@ interface Shown {
   body: string;
 }
 
-/** What a visitor is shown who asks this of the web server on that port. */
+/** What a visitor gets who sends this request to the web server on that port. */
 async function visitTo(
   port: number | null,
   asked: Partial<GuestRequest> = {},
@@ -66,7 +66,7 @@ async function visitTo(
 }
 
 describe("answerVisit", () => {
-  it("asks the guest by its own address, and shows what may be shown", async () => {
+  it("uses the guest's own address, and passes allowed headers on", async () => {
     await using server = await guest((request, response) => {
       response.setHeader("set-cookie", "a=b").setHeader("content-type", "text/plain").setHeader("x-powered-by", "x");
       response.end(`${request.method} ${request.url} ${request.headers.host} ${request.headers.accept}`);
@@ -78,7 +78,7 @@ describe("answerVisit", () => {
     expect(body).toBe("GET /a?b=%20c 10.0.2.15 text/plain");
   });
 
-  it("sends the visitor's body, with its length where he has told it", async () => {
+  it("sends the visitor's body, with its length if it is known", async () => {
     await using server = await guest(async (request, response) => {
       const { "content-length": length, "transfer-encoding": coding } = request.headers;
       response.end(`${length} ${coding} ${String(await buffer(request))}`);
@@ -90,13 +90,13 @@ describe("answerVisit", () => {
     expect([counted.body, open.body]).toEqual(["4 undefined four", "undefined chunked more"]);
   });
 
-  it("understands lines that end as CGI programs end them", async () => {
+  it("accepts the line endings of CGI programs", async () => {
     await using server = await rawGuest("HTTP/1.1 200 OK\r\nContent-Type: text/plain\nContent-Length: 4\n\ngood");
 
     expect(await visitTo(server.port)).toMatchObject({ head: { status: 200 }, body: "good" });
   });
 
-  it("excuses a guest that says nothing, nothing useful, or too much", async () => {
+  it("reports a guest that sends nothing, nonsense, or too much", async () => {
     await using silent = await rawGuest("");
     await using nonsense = await rawGuest("SSH-2.0-OpenSSH_9.9\r\n");
     await using oddStatus = await rawGuest("HTTP/1.1 999 Odd\r\n\r\n");
@@ -120,7 +120,7 @@ describe("answerVisit", () => {
     ]);
   });
 
-  it("leaves the guest alone when the visitor has left", async () => {
+  it("stops reading from the guest when the visitor has left", async () => {
     let closed = false;
     await using server = await guest((_, response) => {
       response.on("close", () => (closed = true));
@@ -165,7 +165,7 @@ describe("answerVisit", () => {
 });
 
 describe("a session with a network", () => {
-  it("listens on this host's loopback alone", async () => {
+  it("listens only on this host's loopback", async () => {
     await using session = await startSession({ change: (claim) => ({ ...claim, hasNetwork: true }) });
     await session.ready();
 

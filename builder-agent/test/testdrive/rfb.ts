@@ -25,7 +25,7 @@ export interface VncClient {
   height: number;
 }
 
-/** DES with each byte of the key mirrored. Node has it only as triple DES, which with one key thrice is the same. */
+/** DES with each byte of the key mirrored. Node has only triple DES, which is the same if the key is used three times. */
 function answerChallenge(challenge: Buffer, password: string): Buffer {
   const key = Buffer.alloc(8);
   key.write(password.slice(0, 8), "latin1");

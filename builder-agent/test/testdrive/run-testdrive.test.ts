@@ -7,7 +7,7 @@ import { ownPort } from "../support/ports.ts";
 import { openVnc } from "./rfb.ts";
 import { bootSector, password, startSession } from "./session.ts";
 
-/** The QEMU of a session, found as an operator would: by where it works. */
+/** The QEMU of a session, found by its working directory. */
 function findQemu(path: string): number | undefined {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -30,7 +30,7 @@ function getQemu(path: string): number {
 }
 
 describe("runTestdrive", () => {
-  it("downloads, unpacks and boots the disk, and keeps what its console says", async () => {
+  it("downloads, unpacks and boots the disk, and logs its console", async () => {
     await using session = await startSession();
     await session.ready();
     let said = "";
@@ -57,7 +57,7 @@ describe("runTestdrive", () => {
     expect(readdirSync(session.path).toSorted()).toEqual(["qmp.sock", "serial.log", "vnc.sock"]);
   });
 
-  it("gives each of two viewers a fresh RFB connection", async () => {
+  it("gives each of two viewers a new RFB connection", async () => {
     await using session = await startSession();
     await session.ready();
     const [first, second] = await Promise.all([
@@ -71,11 +71,11 @@ describe("runTestdrive", () => {
     first.socket.close();
     second.socket.send(Buffer.from("RFB 003.008\n"));
     await eventually("the security types of the other", () => hasSecurityTypes(second.bytes));
-    // The unix socket asks for no password: who gets here was let in by the Worker.
+    // The unix socket requires no password: the Worker has already authorized its users.
     expect([...second.bytes.subarray(12)]).toEqual([1, 1]);
   });
 
-  it("serves VNC clients by TCP with the session's password, and reports their number", async () => {
+  it("serves VNC clients over TCP with the session's password", async () => {
     await using session = await startSession({ ports: [ownPort(0), ownPort(4)] });
     await session.ready();
     const port = session.reserved?.port ?? 0;
@@ -91,7 +91,7 @@ describe("runTestdrive", () => {
     ]);
   });
 
-  it("lets a VNC client in that connected before QEMU was there", async () => {
+  it("accepts a VNC client that connected before QEMU started", async () => {
     await using session = await startSession({ ports: [ownPort(5), ownPort(9)] });
     expect(session.service.said("ready")).toEqual([]);
     const client = await openVnc("127.0.0.1", session.reserved?.port ?? 0, password);
@@ -99,7 +99,7 @@ describe("runTestdrive", () => {
     client.socket.destroy();
   });
 
-  it("runs QEMU without rights, without a network and without secrets on its command line", async () => {
+  it("runs QEMU without privileges, network or secrets in its arguments", async () => {
     await using session = await startSession({ ports: [ownPort(10), ownPort(14)] });
     await session.ready();
     const pid = getQemu(session.path);
@@ -115,14 +115,14 @@ describe("runTestdrive", () => {
     expect(statSync(session.path).mode & 0o777).toBe(0o700);
   });
 
-  it("works where the state directory's path is longer than a unix socket's may be", async () => {
+  it("works if its path is too long for a unix socket", async () => {
     await using session = await startSession({ stateName: `${"long/".repeat(30)}state` });
     await session.ready();
     const viewer = await session.service.openViewer("plain-1");
     await eventually("RFB's greeting", () => viewer.bytes.length === 12);
   });
 
-  it("ends by order: QEMU, directory and port are gone, and the reason is told back", async () => {
+  it("ends on request, cleans up, and reports the reason", async () => {
     await using session = await startSession({ ports: [ownPort(15), ownPort(15)] });
     await session.ready();
     const viewer = await session.service.openViewer("credit-1");
@@ -149,7 +149,7 @@ describe("runTestdrive", () => {
     expect(findQemu(session.path)).toBeUndefined();
   });
 
-  it("ends when the appliance switches itself off", async () => {
+  it("ends when the appliance powers off", async () => {
     // ACPI: out 0x604, 0x2000
     await using session = await startSession({ sector: bootSector("ba0406 b80020 ef f4") });
     await session.ended;
@@ -157,7 +157,7 @@ describe("runTestdrive", () => {
     expect(session.reason()).toEqual(["The appliance switched itself off."]);
   });
 
-  it("goes on when the appliance restarts", async () => {
+  it("continues when the appliance restarts", async () => {
     // out 0x3f8, 'R'; the keyboard controller's reset: out 0x64, 0xfe
     await using session = await startSession({ sector: bootSector("baf803 b052 ee b0fe e664 f4") });
     let said = "";
@@ -168,7 +168,7 @@ describe("runTestdrive", () => {
     expect(session.reason()).toEqual([]);
   });
 
-  it("lets a viewer that came early wait for the virtual machine", async () => {
+  it("lets an early viewer wait for the virtual machine", async () => {
     await using session = await startSession();
     await eventually("the control socket", () => session.service.controls.length > 0);
     expect(session.service.said("ready")).toEqual([]);
@@ -185,8 +185,8 @@ describe("runTestdrive", () => {
     expect(session.reason()).toEqual(["The virtual machine ended: killed by SIGKILL."]);
   });
 
-  it("ends when its guest writes more than a testdrive may", async () => {
-    // Writes 32 KiB at a time, one behind the other: int 0x13, 0x43.
+  it("ends if its guest writes more than a testdrive may", async () => {
+    // Writes 32 KiB at a time, one after the other: int 0x13, 0x43.
     const packet = "31c0 8ed8 6631db be007e c7041000 c744024000 c74404007c c744060000";
     const write = "66895c08 66c7440c00000000 b80043 b280 cd13 6683c340 ebe7";
     await using session = await startSession({
@@ -200,7 +200,7 @@ describe("runTestdrive", () => {
     expect(existsSync(session.path)).toBe(false);
   });
 
-  it("goes on without its control socket and ends when the service knows it no more", async () => {
+  it("continues without its control socket, and ends when it is unknown", async () => {
     await using session = await startSession();
     await session.ready();
     session.service.control.terminate();
@@ -213,9 +213,9 @@ describe("runTestdrive", () => {
   });
 
   it.each([
-    ["whose digest is another", { sha256: "0".repeat(64) }, /SHA-256/],
+    ["with another digest", { sha256: "0".repeat(64) }, /SHA-256/],
     ["that is larger than announced", { rawSize: 1024 }, /refused/],
-  ])("says why it does not start an image %s", async (_, wrong, why) => {
+  ])("explains why it does not start an image %s", async (_, wrong, why) => {
     await using session = await startSession({
       change: (claim) => ({ ...claim, image: { ...claim.image, ...wrong } }),
     });
@@ -227,7 +227,7 @@ describe("runTestdrive", () => {
 });
 
 describe("killOrphans", () => {
-  it("ends what a killed agent left running, removes its directories, and leaves others alone", async () => {
+  it("ends leftovers of a killed agent, and no other processes", async () => {
     await using orphan = await startSession();
     await using other = await startSession();
     await Promise.all([orphan.ready(), other.ready()]);
@@ -238,10 +238,10 @@ describe("killOrphans", () => {
     expect(findQemu(other.path)).toBeDefined();
   });
 
-  it("finds nothing where there was no agent", async () => {
+  it("finds nothing if there was no agent", async () => {
     await expect(killOrphans("/nonexistent/kiln")).resolves.toBeUndefined();
   });
 });
 
-/** Twelve bytes of greeting, then a count and as many security types. */
+/** Twelve bytes of greeting, then a count and that many security types. */
 const hasSecurityTypes = (bytes: Buffer) => bytes.length > 12 && bytes.length === 13 + (bytes[12] ?? 0);

@@ -16,7 +16,7 @@ export const password = "s3cret12";
 const mebi = 1024 * 1024;
 let nextId = 100;
 
-/** A boot sector of these instructions (hexadecimal). */
+/** A boot sector with these instructions (hexadecimal). */
 export function bootSector(code: string): Buffer {
   const sector = Buffer.alloc(512);
   Buffer.from(code.replaceAll(" ", ""), "hex").copy(sector);
@@ -35,14 +35,16 @@ async function makeDisk(dir: string, sector: Buffer, size: number): Promise<{ ar
 
 export interface SessionOptions {
   ports?: readonly [number, number];
-  /** What boots; else the doctor's probe kernel, which says "KILN" on the serial console and keeps the machine running. */
+  /**
+   * What boots. Default: the doctor's probe kernel, which prints "KILN" on the serial console and keeps the machine running.
+   */
   sector?: Buffer;
-  /** What the service sends in place of the disk. */
+  /** What the service sends instead of the disk. */
   image?: Buffer;
   change?: (claim: TestdriveClaim) => TestdriveClaim;
   testdriveDiskGb?: number;
   diskBytes?: number;
-  /** Below the test's directory; long ones prove that no socket's path is cut. */
+  /** In the test's directory. Long paths prove that no socket's path is truncated. */
   stateName?: string;
   /** How long the disk is kept after the end. */
   keptMinutes?: number;

@@ -39,13 +39,13 @@ async function makePlace() {
   return {
     service,
     ask,
-    /** → what lets the downloads begin. */
+    /** Returns a function that lets the downloads start. */
     hold() {
       const { promise, resolve } = Promise.withResolvers<void>();
       service.held = promise;
       return resolve;
     },
-    /** All that were asked for have been looked for in the cache: who has not found one is among those that wait for it. */
+    /** All requests have checked the cache; the ones that found nothing wait for the image. */
     looked: () => cache.idle(),
     incoming: () => readdirSync(path).filter((name) => name.startsWith("incoming")),
     async [Symbol.asyncDispose]() {
@@ -55,8 +55,8 @@ async function makePlace() {
   };
 }
 
-describe("sessions that want one image at the same time", () => {
-  it("share one download, and each hears how far it is", async () => {
+describe("simultaneous sessions of one image", () => {
+  it("share one download, and each gets its progress", async () => {
     await using place = await makePlace();
     const letGo = place.hold();
 
@@ -70,7 +70,7 @@ describe("sessions that want one image at the same time", () => {
     for (const { messages } of asked) expect(messages).toContain("Fetching the image (100 %)");
   });
 
-  it("go on when one of them ends", async () => {
+  it("continue when one of them ends", async () => {
     await using place = await makePlace();
     const letGo = place.hold();
     const leaving = new AbortController();
@@ -102,7 +102,7 @@ describe("sessions that want one image at the same time", () => {
     expect(existsSync((await place.ask().image).path)).toBe(true);
   });
 
-  it("all hear why it cannot be had, and the next one tries it anew", async () => {
+  it("all get the error, and the next one tries again", async () => {
     await using place = await makePlace();
     place.service.image = Buffer.alloc(medium.length);
     const ends = await Promise.allSettled([place.ask().image, place.ask().image]);

@@ -8,7 +8,7 @@ import { TcpViewers } from "../../src/testdrive/tcp-viewers.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
 describe("CreditWindow", () => {
-  it("closes when a window is under way and opens by what the viewer consumed", () => {
+  it("closes when a window is in transit, and opens with credit", () => {
     const window = new CreditWindow("credit-1", 1_000);
     window.sent(1_000);
     expect(window.room).toBe(0);
@@ -16,14 +16,14 @@ describe("CreditWindow", () => {
     expect(window.room).toBe(400);
   });
 
-  it("does not grow by credit for more than was sent", () => {
+  it("does not grow with credit for more than was sent", () => {
     const window = new CreditWindow("credit-1", 1_000);
     window.sent(10);
     window.credit(1_000_000);
     expect(window.room).toBe(1_000);
   });
 
-  it("leaves a plain viewer unbounded until it gives its first credit", () => {
+  it("does not limit a plain viewer before its first credit", () => {
     const window = new CreditWindow("plain-1", 1_000);
     window.sent(5_000);
     expect(window.room).toBe(Number.POSITIVE_INFINITY);
@@ -33,7 +33,7 @@ describe("CreditWindow", () => {
 });
 
 describe("keepSerialLog", () => {
-  it("keeps the latest of a console that says more than the file may hold", async () => {
+  it("keeps the latest output that fits into the file", async () => {
     await using dir = await temporaryDir();
     const path = join(dir.path, "serial.log");
     const lines = Array.from({ length: 500 }, (_, index) => Buffer.from(`line ${index}\n`));
@@ -50,12 +50,12 @@ const event = (name: string, family: string, service: string) => ({
 });
 
 describe("TcpViewers", () => {
-  it("counts clients of the TCP address, and says only changes", () => {
+  it("counts clients of the TCP address, and reports only changes", () => {
     const viewers = new TcpViewers();
     const counts = [
       event("VNC_INITIALIZED", "ipv4", "40001"),
       event("VNC_INITIALIZED", "ipv6", "40002"),
-      event("VNC_DISCONNECTED", "ipv4", "49999"), // came and went without the password
+      event("VNC_DISCONNECTED", "ipv4", "49999"), // connected and left without the password
       event("VNC_DISCONNECTED", "ipv4", "40001"),
     ].map((each) => viewers.note(each));
     expect(counts).toEqual([1, 2, undefined, 1]);

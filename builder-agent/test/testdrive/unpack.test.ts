@@ -10,7 +10,7 @@ import { temporaryDir } from "../support/agent-place.ts";
 const mebi = 1024 * 1024;
 const signal = new AbortController().signal;
 
-/** A disk with something at both ends and nothing between. */
+/** A disk with bytes at both ends and a hole between them. */
 function disk(bytes = 4 * mebi): Buffer {
   const content = Buffer.alloc(bytes);
   content.write("first");
@@ -18,7 +18,7 @@ function disk(bytes = 4 * mebi): Buffer {
   return content;
 }
 
-/** tar makes the archive in `dir` from its arguments. */
+/** Runs tar with these arguments to make an archive in `dir`. */
 function pack(dir: string, ...args: string[]): string {
   execFileSync("tar", ["-czf", "image.tar.gz", ...args], { cwd: dir, stdio: ["ignore", "ignore", "ignore"] });
   return join(dir, "image.tar.gz");
@@ -28,7 +28,7 @@ describe("unpackDisk", () => {
   it.each([
     ["GNU's format", ["--format=gnu"]],
     ["extended headers", ["--format=pax"]],
-  ])("unpacks a disk in a directory of its name, with its holes, from an archive with %s", async (_, options) => {
+  ])("unpacks a sparse disk from an archive with %s", async (_, options) => {
     await using dir = await temporaryDir();
     mkdirSync(join(dir.path, "Kiosk.x86_64-0.0.1"));
     const file = join(dir.path, "Kiosk.x86_64-0.0.1/Kiosk.x86_64-0.0.1.raw");
@@ -43,7 +43,7 @@ describe("unpackDisk", () => {
 
   it.each<[string, (dir: string) => string, RegExp]>([
     ["an absolute name", (dir) => pack(dir, "-P", "--transform=s,^,/etc/,", "a.raw"), /no disk of a build/],
-    ["a name that climbs", (dir) => pack(dir, "-P", "--transform=s,^,../,", "a.raw"), /contains '..'/],
+    ["a name that leaves the folder", (dir) => pack(dir, "-P", "--transform=s,^,../,", "a.raw"), /contains '..'/],
     ["a name in another directory", (dir) => pack(dir, "--transform=s,^,dir/,", "a.raw"), /no name of a disk/],
     ["a name with a line break", (dir) => pack(dir, "--transform=s,a,a\\nb,", "a.raw"), /no disk of a build/],
     ["a name that is an option", (dir) => pack(dir, "--transform=s,a.raw,--help.raw,", "./a.raw"), /no disk of/],
@@ -51,11 +51,11 @@ describe("unpackDisk", () => {
     ["two disks", (dir) => pack(dir, "a.raw", "b.raw"), /more than one/],
     ["a second disk of the same name", (dir) => pack(dir, "a.raw", "--transform=s,b,a,", "b.raw"), /more than one/],
     ["a symbolic link", (dir) => pack(dir, "link.raw"), /"l.* is no disk/],
-    ["a file behind a symbolic link", (dir) => pack(dir, "link.raw", "a.raw"), /is no disk/],
+    ["a file after a symbolic link", (dir) => pack(dir, "link.raw", "a.raw"), /is no disk/],
     ["a hard link", (dir) => pack(dir, "a.raw", "hard.raw"), /more than one/],
     ["a directory", (dir) => pack(dir, "d.raw"), /"d.* is no disk/],
     ["a device", (dir) => pack(dir, "--transform=s,null,null.raw,", "-C", "/dev", "null"), /"c.* is no disk/],
-    ["nothing", (dir) => pack(dir, "--files-from=/dev/null"), /no disk in it/],
+    ["no files", (dir) => pack(dir, "--files-from=/dev/null"), /no disk in it/],
   ])("refuses an archive with %s", async (_, make, why) => {
     await using dir = await temporaryDir();
     writeFileSync(join(dir.path, "a.raw"), disk());
@@ -87,14 +87,14 @@ describe("unpackDisk", () => {
     expect(await readdir(dir.path)).toEqual(["bomb.raw", "image.tar.gz"]);
   });
 
-  it("refuses what is no archive", async () => {
+  it("refuses a file that is not an archive", async () => {
     await using dir = await temporaryDir();
     writeFileSync(join(dir.path, "image.tar.gz"), "not packed at all");
     const refused = unpackDisk(join(dir.path, "image.tar.gz"), join(dir.path, "out"), { rawSize: mebi, signal });
     await expect(refused).rejects.toThrow(HostileArchive);
   });
 
-  it("ends at once when the session does", async () => {
+  it("ends immediately when the session does", async () => {
     await using dir = await temporaryDir();
     execFileSync("truncate", ["--size=256M", join(dir.path, "slow.raw")]);
     const archive = pack(dir.path, "slow.raw");

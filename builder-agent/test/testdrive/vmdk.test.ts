@@ -17,7 +17,7 @@ function diskOf(text: string): Buffer {
   return disk;
 }
 
-/** A folder as a vmx build packs it, with `change` made to its VMDK. */
+/** A folder as a vmx build packs it, after `change` to its VMDK. */
 async function packed(dir: string, change: (vmdk: string) => void = () => {}): Promise<string> {
   const [raw, vmdk] = [join(dir, "disk.raw"), join(dir, "Kiosk.vmdk")];
   writeFileSync(raw, diskOf("first"));
@@ -33,13 +33,13 @@ const unpack = (archive: string, into: string) =>
   unpackDisk(archive, into, { rawSize: 4 * mebi, format: "vmdk", signal });
 
 describe("the VMDK of an archive", () => {
-  it("becomes the raw disk that it was made of", async () => {
+  it("becomes the raw disk that it was made from", async () => {
     await using dir = await temporaryDir();
     await unpack(await packed(dir.path), join(dir.path, "out"));
     expect(readFileSync(join(dir.path, "out")).equals(diskOf("first"))).toBe(true);
   });
 
-  it("never brings in a parent that it names", async () => {
+  it("never reads a parent that it names", async () => {
     await using dir = await temporaryDir();
     const secret = join(dir.path, "secret.vmdk");
     writeFileSync(join(dir.path, "secret.raw"), diskOf("secret"));
@@ -76,8 +76,8 @@ describe("the VMDK of an archive", () => {
       (vmdk) => execFileSync("qemu-img", ["create", "-q", "-f", "vmdk", vmdk, "8M"]),
       /8388608/,
     ],
-    ["ends in the middle", (vmdk) => execFileSync("truncate", ["--size=65000", vmdk]), /cannot be converted/],
-  ])("is refused when it %s", async (_, change, why) => {
+    ["is cut off", (vmdk) => execFileSync("truncate", ["--size=65000", vmdk]), /cannot be converted/],
+  ])("is refused if it %s", async (_, change, why) => {
     await using dir = await temporaryDir();
     const refused = unpack(await packed(dir.path, change), join(dir.path, "out"));
     await expect(refused).rejects.toThrow(why);

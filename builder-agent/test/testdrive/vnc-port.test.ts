@@ -14,7 +14,7 @@ const accepts = (port: number) =>
   });
 
 describe("reserveVnc", () => {
-  it("gives two sessions different ports, and none when all are taken", async () => {
+  it("gives two sessions different ports, and none if all are taken", async () => {
     const config = local(ownPort(1), ownPort(2));
     const first = await reserveVnc(config);
     const second = await reserveVnc(config);
@@ -26,7 +26,7 @@ describe("reserveVnc", () => {
     await Promise.all([second?.release(), third?.release()]);
   });
 
-  it("passes over a port that another program listens on", async () => {
+  it("skips a port that another program listens on", async () => {
     const other = createServer().listen(ownPort(3), "127.0.0.1");
     await once(other, "listening");
     const reserved = await reserveVnc(local(ownPort(3), ownPort(4)));
@@ -35,7 +35,7 @@ describe("reserveVnc", () => {
     other.close();
   });
 
-  it("keeps a port that was handed over to QEMU from the next session until it is released", async () => {
+  it("does not reuse a port given to QEMU until it is released", async () => {
     const reserved = await reserveVnc(local(ownPort(5)));
     await reserved?.handOver();
     expect(await accepts(ownPort(5))).toBe(false);
@@ -46,7 +46,7 @@ describe("reserveVnc", () => {
     await next?.release();
   });
 
-  it("hands over the clients that came before QEMU", async () => {
+  it("hands over clients that connected before QEMU started", async () => {
     const reserved = await reserveVnc(local(ownPort(6)));
     const client = connect({ host: "127.0.0.1", port: ownPort(6) });
     await once(client, "connect");
@@ -59,7 +59,7 @@ describe("reserveVnc", () => {
     await once(client, "close");
   });
 
-  it("tells clients the public address and listens on all of this host's when it is none of them", async () => {
+  it("gives clients the public address, and listens on all addresses", async () => {
     const reserved = await reserveVnc({ vnc: { host: "203.0.113.5", ports: [ownPort(7), ownPort(7)] } });
     expect(reserved).toMatchObject({ host: "203.0.113.5", bindHost: "0.0.0.0" });
     await reserved?.release();
@@ -68,7 +68,7 @@ describe("reserveVnc", () => {
   it.each([
     ["no address is configured", { vnc: null }],
     ["all ports are below those that QEMU can use", local(5_000, 5_899)],
-  ])("gives none when %s", async (_, config) => {
+  ])("gives none if %s", async (_, config) => {
     expect(await reserveVnc(config)).toBeNull();
   });
 });

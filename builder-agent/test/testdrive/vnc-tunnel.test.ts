@@ -7,7 +7,7 @@ import { joinViewer } from "../../src/testdrive/vnc-tunnel.ts";
 import { eventually, temporaryDir } from "../support/agent-place.ts";
 import { type FakeViewer, sessionToken, startFakeService } from "./fake-service.ts";
 
-/** A viewer's pair: on one end a socket that stands for QEMU, on the other the Worker's. */
+/** A viewer's connection: a socket that stands in for QEMU on one end, the Worker's on the other. */
 async function joined(viewer: string) {
   const service = await startFakeService();
   const dir = await temporaryDir();
@@ -55,7 +55,7 @@ describe("joinViewer", () => {
     expect(String(await typed)).toBe("keys");
   });
 
-  it("makes one frame of many small writes", async () => {
+  it("joins many small writes into one frame", async () => {
     await using pair = await joined("plain-1");
     pair.qemu.setNoDelay(true);
     for (let index = 0; index < 1_000; index++) pair.qemu.write("0123456789");
@@ -63,7 +63,7 @@ describe("joinViewer", () => {
     expect(pair.page.frames.length).toBeLessThan(100);
   });
 
-  it("has at most a window under way to a viewer that stops consuming, and goes on with its credit", async () => {
+  it("sends at most a window ahead of a viewer's credit", async () => {
     await using pair = await joined("credit-1");
     const screen = noise(creditWindowBytes + 500_000);
     pair.qemu.write(screen);
@@ -79,12 +79,12 @@ describe("joinViewer", () => {
     expect(screen.equals(pair.page.bytes)).toBe(true);
   });
 
-  it("leaves QEMU unread while a viewer does not consume", async () => {
+  it("does not read from QEMU while a viewer does not consume", async () => {
     await using pair = await joined("credit-1");
     for (let index = 0; index < 64; index++) pair.qemu.write(Buffer.alloc(65_536));
     await eventually("a window", () => pair.page.bytes.length === creditWindowBytes);
     await new Promise((resolve) => setTimeout(resolve, 200));
-    // What is beyond the window stands in QEMU's own buffer, not in the agent's.
+    // Bytes beyond the window wait in QEMU's own buffer, not in the agent's.
     expect(pair.qemu.writableLength).toBeGreaterThan(1_000_000);
     expect(pair.page.bytes.length).toBe(creditWindowBytes);
   });
@@ -98,7 +98,7 @@ describe("joinViewer", () => {
     expect(String(pair.page.bytes)).toBe("last words");
   });
 
-  it("closes QEMU's connection when the viewer goes", async () => {
+  it("closes QEMU's connection when the viewer leaves", async () => {
     await using pair = await joined("credit-1");
     const closed = once(pair.qemu, "close");
     pair.page.socket.close();
@@ -113,7 +113,7 @@ describe("joinViewer", () => {
     await eventually("the close", () => pair.page.closed !== undefined);
   });
 
-  it.each(["no json", '{"credit":0}', '{"credit":"1"}'])("hangs up on a viewer that says %s", async (text) => {
+  it.each(["no json", '{"credit":0}', '{"credit":"1"}'])("disconnects a viewer that sends %s", async (text) => {
     await using pair = await joined("credit-1");
     pair.page.socket.send(text);
     await eventually("the close", () => pair.page.closed);

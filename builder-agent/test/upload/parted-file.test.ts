@@ -21,8 +21,8 @@ async function openArtifact(dir: string) {
   return { artifact, uploaded: build.artifacts.image, [Symbol.asyncDispose]: () => worker[Symbol.asyncDispose]() };
 }
 
-describe("a file that is sent while it is written", () => {
-  it("has sent each whole part before its end is there", async () => {
+describe("a file that is uploaded while it is written", () => {
+  it("has sent each whole part before its end is written", async () => {
     await using dir = await temporaryDir();
     await using worker = await openArtifact(dir.path);
     const bytes = randomBytes(partBytes + 1000);
@@ -45,7 +45,7 @@ describe("a file that is sent while it is written", () => {
     expect(sentBytes).toBe(bytes.length);
   });
 
-  it("is one part when it is small", async () => {
+  it("has one part if it is small", async () => {
     await using dir = await temporaryDir();
     await using worker = await openArtifact(dir.path);
     await using file = await PartedFile.create(dir.path, "image.tar.gz");
@@ -57,7 +57,7 @@ describe("a file that is sent while it is written", () => {
     expect(uploadedFile(worker.uploaded).toString()).toBe("small");
   });
 
-  it("is not completed when it does not come to its end", async () => {
+  it("is not completed if its end never comes", async () => {
     await using dir = await temporaryDir();
     await using worker = await openArtifact(dir.path);
     const file = await PartedFile.create(dir.path, "image.tar.gz");
@@ -71,7 +71,7 @@ describe("a file that is sent while it is written", () => {
     expect(worker.uploaded.upload?.complete).toBeNull();
   });
 
-  it("is of no use after a write that has failed", async () => {
+  it("cannot be used after a failed write", async () => {
     const file = await PartedFile.create("/dev", "full");
     expect(file.path).toBe(join("/dev", "full"));
 

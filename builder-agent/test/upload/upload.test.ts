@@ -27,7 +27,7 @@ async function fileOf(dir: string, size: number) {
 const hex = (name: string, part: Buffer) => createHash(name).update(part).digest("hex");
 
 describe("openDigests", () => {
-  it.each([0, 1, 9, 10, 11, 20, 25])("makes all digests of %i bytes in parts of 10", async (size) => {
+  it.each([0, 1, 9, 10, 11, 20, 25])("computes all digests of %i bytes in parts of 10", async (size) => {
     const digests = openDigests(10);
     const bytes = randomBytes(size);
     async function* sevens() {
@@ -49,7 +49,7 @@ describe("openDigests", () => {
 });
 
 describe("upload", () => {
-  it("sends parts of 16 MiB, and only those that are missing", async () => {
+  it("sends parts of 16 MiB, and only the missing ones", async () => {
     await using worker = await startFakeWorker();
     await using dir = await temporaryDir();
     const { bytes, parts, file } = await fileOf(dir.path, 2 * partBytes + 1000);
@@ -69,7 +69,7 @@ describe("upload", () => {
     expect(sentBytes).toBe(bytes.length);
   });
 
-  it("sends a part again that another file has left there", async () => {
+  it("sends a part again if another file's part is there", async () => {
     await using worker = await startFakeWorker();
     await using dir = await temporaryDir();
     const { bytes, file } = await fileOf(dir.path, 1000);
@@ -84,7 +84,7 @@ describe("upload", () => {
     expect(uploadedFile(build.artifacts.image).equals(bytes)).toBe(true);
   });
 
-  it("does not send again what is complete", async () => {
+  it("does not send a complete upload again", async () => {
     await using worker = await startFakeWorker();
     await using dir = await temporaryDir();
     const { file } = await fileOf(dir.path, 1000);
