@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Files that take minutes, the longest first: begun last, they would be alone at the end. */
+/** Files that take minutes, the longest first: started last, they would run alone at the end. */
 const longest = [
   "guest-build.test.ts",
   "guest-formats.test.ts",
@@ -20,10 +20,10 @@ function placeOf({ moduleId }: TestSpecification): number {
   return found === -1 ? longest.length : found;
 }
 
-/** vitest's own order, but for these: a fresh clone has no times of an earlier run to go by. */
+/** vitest's own order, except for these: a fresh clone has no times of earlier runs. */
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    // oxlint-disable-next-line unicorn/no-array-sort -- vitest's own, of no array
+    // oxlint-disable-next-line unicorn/no-array-sort -- vitest's sort, not an array's
     const usual = await super.sort(files);
     return usual.toSorted((one, other) => placeOf(one) - placeOf(other));
   }

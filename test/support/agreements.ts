@@ -4,7 +4,7 @@ import tiny from "../../templates/tiny.json";
 
 export const tinyBase = tiny.baseSystem.name;
 
-/** The operator loads the shipped catalogue with this as the agreement of its base system. */
+/** Loads the shipped catalogue as the operator, with this as the agreement of its base system. */
 export const putAgreement = (agreement: unknown): Promise<Response> =>
   operate("PUT", `/catalogues/${tiny.name}`, { ...tiny, baseSystem: { ...tiny.baseSystem, agreement } });
 
@@ -13,13 +13,13 @@ export async function loadWithAgreement(agreement?: { title: string; text: strin
   expect((await putAgreement(agreement)).status).toBe(200);
 }
 
-/** The page of an agreement, as somebody sees it who signs in with this secret. */
+/** The page of an agreement, for an account that signs in with this secret. */
 export const openAgreement = (
   tux: Client,
   { path = `/agreements/${tinyBase}`, secret = tux.apiKey }: { path?: string; secret?: string } = {},
 ): Promise<Response> => visit(path, { headers: credentials(tux, secret) });
 
-/** Sends the form of the page. */
+/** Sends the page's form. */
 export const sendForm = (tux: Client, formToken: string, headers: Record<string, string> = {}): Promise<Response> =>
   visit(`/agreements/${tinyBase}`, {
     method: "POST",
@@ -29,7 +29,7 @@ export const sendForm = (tux: Client, formToken: string, headers: Record<string,
 
 export const formTokenIn = (html: string): string => /name="form_token" value="([^"]+)"/.exec(html)?.[1] ?? "";
 
-/** Reads the page and accepts what it says. */
+/** Reads the page and accepts the agreement. */
 export async function accept(tux: Client): Promise<Response> {
   return await sendForm(tux, formTokenIn(await (await openAgreement(tux)).text()));
 }

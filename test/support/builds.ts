@@ -6,20 +6,20 @@ import { openDatabase } from "#storage/db";
 import type { Client } from "./client.ts";
 import { readXml } from "./xml.ts";
 
-/** The answer itself; a build that must start is `startBuild` of factories.ts. */
+/** The answer to a request for a build; for a build that must start, use `startBuild` of factories.ts. */
 export const askForBuild = (tux: Client, applianceId: number, params: Record<string, string> = {}) =>
   tux.post("/running_builds", { appliance_id: applianceId, ...params });
 
 export const seenRunning = async (tux: Client, buildId: number) =>
   (await readXml(await tux.get(`/running_builds/${buildId}`))).running_build;
 
-/** The builds of an appliance that are over. */
+/** The builds of an appliance that have ended. */
 export async function listedBuilds(tux: Client, applianceId: number) {
   const { builds } = await readXml(await tux.get(`/builds?appliance_id=${applianceId}`));
   return [builds.build ?? []].flat();
 }
 
-/** Of a build whose row is there. */
+/** The row of a build that must exist. */
 export async function rowOfBuild(buildId: number): Promise<Build> {
   const row = await findAnyBuild(openDatabase(env.DB), buildId);
   if (!row) throw new Error(`build ${buildId} is gone`);
@@ -28,9 +28,9 @@ export async function rowOfBuild(buildId: number): Promise<Build> {
 
 export const objectOfBuild = async (buildId: number) => buildObject(env, await rowOfBuild(buildId));
 
-/** What the alarm of a build that is over has to do is done then: it rings by itself too, in this very moment perhaps. */
+/** Returns when the alarm of an ended build has done its work. The alarm may also ring on its own at this moment. */
 export async function ringAlarm(buildId: number): Promise<void> {
   const object = await objectOfBuild(buildId);
   await runDurableObjectAlarm(object);
-  await object.wake(); // stands in line behind the alarm
+  await object.wake(); // is queued after the alarm
 }

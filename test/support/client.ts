@@ -8,7 +8,7 @@ export interface Client {
   accountUid: string;
   username: string;
   apiKey: string;
-  /** `path` below /api/v2/user (or v1 when told so), e.g. "/appliances". */
+  /** `path` below /api/v2/user, or v1 if requested, such as "/appliances". */
   get: (path: string, init?: RequestInit) => Promise<Response>;
   delete: (path: string) => Promise<Response>;
   /** Parameters in the query string, as most clients send them. */
@@ -20,7 +20,7 @@ export interface Client {
 const origin = "https://kiln.test";
 let accounts = 0;
 
-/** A fresh account with its API key. */
+/** A new account with its API key. */
 export async function signedIn(): Promise<Client> {
   const { openDatabase } = await import("#storage/db");
   accounts += 1;
@@ -62,11 +62,11 @@ function client(who: Pick<Client, "accountId" | "accountUid" | "username" | "api
   };
 }
 
-/** A request without credentials or with ones of its own; `path` from the root. */
+/** A request without credentials, or with explicit ones; `path` from the root. */
 export const visit = (path: string, init?: RequestInit): Promise<Response> =>
   exports.default.fetch(origin + path, init);
 
-/** A call of the operator's door. */
+/** A call to the admin API. */
 export const operate = (method: string, path: string, body?: unknown): Promise<Response> =>
   visit(`/admin${path}`, {
     method,

@@ -7,14 +7,14 @@ import { readXml, type XmlDocument } from "./xml.ts";
 
 export const db = openDatabase(env.DB);
 
-/** The row as it is stored. */
+/** The stored row. */
 export async function rowOf(id: number) {
   const row = await db.query.appliances.findFirst({ where: eq(appliances.id, id) });
   if (!row) throw new Error(`no appliance ${id}`);
   return row;
 }
 
-/** The columns that a configuration is kept in, as text. */
+/** The columns that store a configuration, as text. */
 export async function storedText(id: number): Promise<string> {
   const { name, version, imageType, configuration } = await rowOf(id);
   return JSON.stringify({ name, version, imageType, configuration });
@@ -26,11 +26,11 @@ export const readConfiguration = async (tux: Client, id: number): Promise<XmlDoc
 export const documentOf = async (tux: Client, id: number): Promise<string> =>
   await (await tux.get(`/appliances/${id}/configuration`)).text();
 
-/** Sends a portion: what stands inside of the root. */
+/** Sends a partial configuration: the elements inside the root. */
 export const putPortion = (tux: Client, id: number, portion: string): Promise<Response> =>
   tux.put(`/appliances/${id}/configuration`, `<configuration>${portion}</configuration>`);
 
-/** Sends a document on the condition that it replaces a certain one. */
+/** Sends a document that must replace a certain one. */
 export const putIfMatch = (
   tux: Client,
   path: string,
@@ -40,7 +40,7 @@ export const putIfMatch = (
   return visit(`/api/v2/user${path}`, { method: "PUT", body, headers: { authorization, "if-match": tags } });
 };
 
-/** Everything set that can be. */
+/** A document with a value in every field. */
 export const fullDocument = (id: number): string => `<configuration>
   <id>${id}</id>
   <name>Museum guide</name>

@@ -9,7 +9,7 @@ export const objectOf = ({ accountUid }: Client) => eventsObject(env, { uid: acc
 
 let announced = 0;
 
-/** Announces something that happened to a build which is not there. */
+/** Announces an event of a build that does not exist. */
 export async function announceOne(
   tux: Client,
   event: EventName = "build.finished",
@@ -21,10 +21,10 @@ export async function announceOne(
   await objectOf(tux).announce({ ...announcement, ...more });
 }
 
-/** Nobody answers there; the tests of webhooks have receivers. */
+/** No server answers at this URL; the tests of webhooks have receivers. */
 export const hookUrl = "https://hooks.example.org/";
 
-/** A webhook, and a delivery of it. */
+/** Makes a webhook and one of its deliveries. */
 export async function webhookIds(tux: Client): Promise<{ webhook: string; delivery: string }> {
   const { webhook } = await readXml(await tux.post("/webhooks", { url: hookUrl }));
   await announceOne(tux);
@@ -39,11 +39,11 @@ export interface ReadEvent {
   data: any;
 }
 
-/** A client of the stream: frames in their order. */
+/** A client of the stream, which returns events in their order. */
 export interface Listener {
-  /** The next event; comments are passed over. */
+  /** The next event; skips comments. */
   next: () => Promise<ReadEvent>;
-  /** The next block as it came, comments too; undefined: the stream is over. */
+  /** The next block unchanged, including comments; undefined at the end of the stream. */
   block: () => Promise<string | undefined>;
   close: () => Promise<void>;
 }

@@ -9,7 +9,7 @@ let templates: Promise<void> | undefined;
 let templatesOf: unknown;
 const file = globalThis as { kilnFile?: number };
 
-/** A clone of the plain Tiny Linux template, which can be built at once; its id. */
+/** A clone of the plain Tiny Linux template, which can be built immediately; returns its id. */
 export async function createAppliance(tux: Client, overrides: Record<string, string | number> = {}): Promise<number> {
   if (templatesOf !== file.kilnFile) templates = undefined;
   templatesOf = file.kilnFile;
@@ -19,7 +19,7 @@ export async function createAppliance(tux: Client, overrides: Record<string, str
   return Number(appliance.id);
 }
 
-/** A build that waits for an agent; its id. */
+/** A build that waits for an agent; returns its id. */
 export async function startBuild(
   tux: Client,
   applianceId: number,

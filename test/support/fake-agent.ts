@@ -56,11 +56,11 @@ export interface FakeAgent {
     init?: { json?: unknown; body?: BodyInit; headers?: HeadersInit },
   ) => Promise<Response>;
   hello: (can?: Partial<Capabilities>) => Promise<HelloAnswer>;
-  /** The oldest build that waits, whoever's it is. */
+  /** Claims the oldest waiting build, of any account. */
   claims: () => Promise<Attempt | undefined>;
-  /** This very build; older ones, which earlier tests left waiting, are claimed on the way. */
+  /** Claims exactly this build; claims older ones, which earlier tests left waiting, on the way. */
   claimsBuild: (buildId: number | string) => Promise<Attempt>;
-  /** Claims this build and does all that makes it finished. */
+  /** Claims this build and does everything until it is finished. */
   buildsSuccessfully: (
     buildId: number | string,
     image?: Uint8Array<ArrayBuffer>,
@@ -68,7 +68,7 @@ export interface FakeAgent {
   ) => Promise<Attempt>;
 }
 
-/** One claim of a build; its calls carry its token. */
+/** One claim of a build; its calls include its token. */
 export class Attempt {
   readonly claim: BuildClaim;
   readonly #agent: Pick<FakeAgent, "call">;
@@ -78,7 +78,7 @@ export class Attempt {
     this.claim = claim;
   }
 
-  /** Of the build, which names its blobs. */
+  /** The build's uid, which is part of its blob keys. */
   get uid(): string {
     return this.claim.token.split(".")[2] ?? "";
   }
@@ -116,14 +116,14 @@ export class Attempt {
     return await this.call(`artifacts/${name}/complete`, stated);
   }
 
-  /** Every step of the upload of one artifact. */
+  /** Every step of one artifact's upload. */
   async uploadsArtifact(name: ArtifactName, file: Uint8Array<ArrayBuffer>): Promise<void> {
     await this.opensUpload(file.byteLength, name);
     for (const [index, part] of partsOf(file).entries()) await succeeded(this.sendsPart(index + 1, part, { name }));
     await succeeded(this.completesUpload(file, name));
   }
 
-  /** All that an attempt uploads. */
+  /** Uploads everything that an attempt must upload. */
   async uploads(image: Uint8Array<ArrayBuffer>, store = fileStoreOf({})): Promise<void> {
     await this.uploadsArtifact("image", image);
     await this.uploadsArtifact("files", store.files);
@@ -143,7 +143,7 @@ export class Attempt {
   }
 }
 
-/** Registers an agent and says hello. */
+/** Registers an agent and connects it. */
 export async function fakeAgent(name: string = crypto.randomUUID()): Promise<FakeAgent> {
   const { agent, token } = await createAgent(openDatabase(env.DB), env.API_KEY_PEPPER, name);
   const fake = agentWith(agent.id, token);
@@ -189,7 +189,7 @@ function agentWith(id: number, token: string): FakeAgent {
   };
 }
 
-/** As a body wants it: over plain memory. */
+/** Bytes over plain memory, as a request body requires. */
 export const bytesOf = (text: string): Uint8Array<ArrayBuffer> => Uint8Array.from(new TextEncoder().encode(text));
 
 export const sha256 = (bytes: Uint8Array): string => hash("sha256", bytes);

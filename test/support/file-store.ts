@@ -10,10 +10,10 @@ export interface StoreBytes {
   index: Uint8Array<ArrayBuffer>;
 }
 
-/** What a path is: a file with this content, a link, or something else. */
+/** A file with this content, a link, or another kind of entry. */
 export type Node = string | { link: string } | { type: "d" | "c" | "b" | "p" | "s" } | { entry: FileEntry };
 
-/** A store of these paths; the directories above them come by themselves. The index is the agent's own. */
+/** A store of these paths; directories above them are added automatically. The agent's own code writes the index. */
 export function fileStoreOf(nodes: Record<string, Node>): StoreBytes {
   const paths = Object.keys(nodes);
   const dirs = paths.flatMap(dirsAbove).filter((dir) => !(dir in nodes));

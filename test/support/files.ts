@@ -13,7 +13,7 @@ export const template = 1;
 interface Call {
   method?: "POST" | "PUT";
   path: string;
-  /** Of the deployment. */
+  /** Settings of the deployment. */
   settings?: Partial<Env> & Record<string, unknown>;
   headers?: Record<string, string>;
 }
@@ -39,7 +39,7 @@ export function fileForm(
   return form;
 }
 
-/** Uploads a file as a client does; its element. */
+/** Uploads a file as a client does; returns its element. */
 export async function uploadFile(
   tux: Client,
   applianceId: number,
@@ -51,10 +51,10 @@ export async function uploadFile(
   return (await readXml(await send(tux, form, { path: `/files?${parameters}` }))).file;
 }
 
-/** How many contents lie in R2: a refused one must leave none. */
+/** Number of contents in R2: a refused one must leave none. */
 export const contentCount = async () => (await env.BLOBS.list({ prefix: contentsPrefix })).objects.length;
 
-/** Gives the template a file like that one; its id. */
+/** Gives the template a file like this one; returns its id. */
 export async function templateFile(id: string): Promise<string> {
   const db = openDatabase(env.DB);
   const file = await findAnyOverlayFile(db, Number(id));

@@ -1,24 +1,24 @@
-/** An FTP server that exists in the test alone: its connections are pairs of streams. */
+/** An FTP server that exists only in the test: its connections are pairs of streams. */
 export interface FakeFtp {
   connectTo: (port: number) => Socket;
-  /** What it was told, in order. */
+  /** The commands it received, in order. */
   commands: string[];
-  /** Ports that were connected to. */
+  /** Ports that the client connected to. */
   ports: number[];
   /** Connections that the client has closed. */
   closed: () => number;
 }
 
-/** How it differs from a good one. */
+/** How it differs from a normal server. */
 export interface FtpBehaviour {
   greeting?: string;
-  /** Answers in place of its own, by command. */
+  /** Answers that replace its own, by command. */
   answers?: Record<string, string>;
-  /** What it says when the data is sent. */
+  /** Its answer after the data is sent. */
   end?: string;
-  /** It never ends the data. */
+  /** Never ends the data. */
   hangs?: boolean;
-  /** It closes its control connection when the data is sent. */
+  /** Closes its control connection when the data is sent. */
   leaves?: boolean;
 }
 
@@ -49,7 +49,7 @@ export function fakeFtp(files: Record<string, string>, behaviour: FtpBehaviour =
   const connectTo = (port: number): Socket => {
     ports.push(port);
     const { socket, peer } = connection(() => (closed += 1));
-    if (ports.length === 1) void control(peer).catch(() => {}); // the client hung up
+    if (ports.length === 1) void control(peer).catch(() => {}); // the client closed the connection
     else data = peer;
     return socket;
   };

@@ -3,7 +3,7 @@ import { createBuild } from "./factories.ts";
 import { rpmOf } from "./packages.ts";
 import { sent } from "../api/every-call/send.ts";
 
-/** A call whose body is plain text under the content type that the Ruby client gives it. */
+/** A call with a plain text body under the Ruby client's content type. */
 export const sendText = (
   tux: Client,
   method: "POST" | "PUT",
@@ -27,7 +27,7 @@ export async function configure(tux: Client, applianceId: number, xml: string): 
   if (!answer.ok) throw new Error(await answer.text());
 }
 
-/** An appliance whose first version is built, configured so, and in the gallery. */
+/** An appliance in the gallery, with this configuration and its first version built. */
 export async function publishedAppliance(
   tux: Client,
   { configuration = "", notes = "" }: { configuration?: string; notes?: string } = {},
@@ -39,7 +39,7 @@ export async function publishedAppliance(
   return { applianceId, buildId };
 }
 
-/** Uploads a package of the account's own, and gives an appliance the user repository that holds it. */
+/** Uploads a package of the account, and adds the user repository with it to an appliance. */
 export async function addUserRepository(tux: Client, applianceId: number, name: string): Promise<void> {
   await sent({
     method: "POST",

@@ -13,7 +13,7 @@ export async function webDrive(owner: Client) {
     if (order.type !== "visit") throw new Error(`the agent was ordered to ${order.type}`);
     return order;
   };
-  /** What the guest answers to the next visitor. */
+  /** Sets the guest's answer to the next visitor. */
   const guestSays = async (head: Partial<GuestAnswer>, body: BodyInit | null = null) => {
     const order = await nextVisit();
     return { order, answered: await answerVisit(drive, order.visit, { status: 200, headers: {}, ...head }, body) };

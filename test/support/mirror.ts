@@ -1,4 +1,4 @@
-/** Repositories as files: published in the service's own R2, or served by a mirror that exists in the test alone. */
+/** Repositories as files: published in the service's own R2, or served by a mirror that exists only in the test. */
 import { env } from "cloudflare:workers";
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
@@ -9,7 +9,7 @@ export type RepositoryFiles = Record<string, string | Uint8Array>;
 
 const sha256 = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex");
 
-/** An rpm-md repository of packages in the language of repo-dsl; `changes` replaces what repomd.xml says, or the file. */
+/** An rpm-md repository of packages in the language of repo-dsl; `changes` replaces values in repomd.xml, or the file. */
 export function rpmMd(
   packages: string[],
   changes: {
@@ -18,7 +18,7 @@ export function rpmMd(
     cpeId?: string;
     primary?: string;
     suffix?: string;
-    /** The whole document; without it there is none. */
+    /** The whole document. Default: none. */
     updateinfo?: string | Uint8Array;
   } = {},
 ): RepositoryFiles {
@@ -39,12 +39,12 @@ export function rpmMd(
 const dataOf = (type: string, path: string, body: string | Uint8Array): string =>
   `<data type="${type}"><checksum type="sha256">${sha256(body)}</checksum><location href="${path}"/></data>`;
 
-/** Puts the files where `service:/repositories/<path>` is, as the launcher does: the index last. */
+/** Puts the files at `service:/repositories/<path>` as the launcher does: the index last. */
 export async function publish(path: string, files: RepositoryFiles): Promise<void> {
   for (const [name, bytes] of Object.entries(files)) await env.BLOBS.put(repositoryFileKey(`${path}/${name}`), bytes);
 }
 
-/** A fetch that knows these repositories by their addresses, and counts what was asked. */
+/** A fetch that serves these repositories by their URLs, and records the requests. */
 export function mirrorOf(repositories: Record<string, RepositoryFiles>) {
   const asked: string[] = [];
   const fetchOutside = async (url: string): Promise<Response> => {

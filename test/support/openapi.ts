@@ -35,12 +35,12 @@ const describedApi = () =>
 
 interface Call {
   method: string;
-  /** As the description has it: `/builds/{build_id}`. */
+  /** As in the description: `/builds/{build_id}`. */
   path: string;
   version: "v1" | "v2";
 }
 
-/** That a successful answer, XML or JSON, is what the description of its call says. */
+/** Expects a successful answer, XML or JSON, to match the description of its call. */
 export async function expectAsDescribed({ method, path, version }: Call, type: string, body: string): Promise<void> {
   const { paths, components } = await describedApi();
   const content = paths[`/api/${version}/user${path}`]?.[method.toLowerCase()]?.responses["200"]?.content;
@@ -53,7 +53,7 @@ export async function expectAsDescribed({ method, path, version }: Call, type: s
   expect(complaints(value, schema, name)).toEqual([]);
 }
 
-/** What is wrong with a value; properties that the schema does not name are wrong too. */
+/** Lists what is wrong with a value, including properties that the schema does not name. */
 export function complaints(value: unknown, schema: Schema, at: string): string[] {
   if (schema.type === "object") return objectComplaints(value, schema, at);
   if (schema.type === "array") {
@@ -80,7 +80,7 @@ function objectComplaints(value: unknown, { properties = {}, required = [] }: Sc
   return [...missing, ...inside];
 }
 
-/** An XML document as the value that its schema speaks of. */
+/** Converts an XML document to the value that its schema describes. */
 function valueOfXml(document: string, schema: Schema): unknown {
   const roots = xmlNodes(document).filter((node) => !("#text" in node));
   expect(roots.map(nameOf)).toEqual([schema.xml?.name]);

@@ -1,6 +1,6 @@
 import { int32, least, makeHeader, makeRpm, type Tags, text, texts } from "../repodata/rpm-maker.ts";
 
-/** A sound binary RPM; its signature header says how long it is, as rpmbuild writes it. */
+/** A valid binary RPM; its signature header contains its length, as rpmbuild writes it. */
 export function rpmOf(
   name: string,
   { version = "1.0", arch = "noarch", payload = "payload" }: { version?: string; arch?: string; payload?: string } = {},
@@ -15,7 +15,7 @@ export function rpmOf(
   return withLength({ ...least, ...facts, ...provides }, payload);
 }
 
-/** An RPM to build from, which nobody can install. */
+/** A source RPM, which cannot be installed. */
 export function sourceRpmOf(name: string): Uint8Array<ArrayBuffer> {
   const { 1044: _builtFrom, ...rest } = least;
   const tags: Tags = { ...rest, 1000: text(name), 1106: int32(1) };

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { Refusal } from "#domain/refusal";
 
-/** That the domain says no with this code. */
+/** Expects the domain to refuse with this code. */
 export function expectRefusal(work: () => unknown, code: string): void {
   try {
     work();

@@ -6,7 +6,7 @@ import { openDatabase } from "#storage/db";
 import { repositories } from "#storage/schema";
 import { primaryXmlOf } from "../solver/repo-dsl.ts";
 
-/** Tiny Linux in small, in the language of repo-dsl: what tests of builds and of software choose from. */
+/** A small Tiny Linux, in the language of repo-dsl, for tests of builds and of software. */
 export const tinyLinux: Record<"main" | "updates", string[]> = {
   main: [
     "filesystem-1.0.noarch",
@@ -34,7 +34,7 @@ export const tinyLinux: Record<"main" | "updates", string[]> = {
   updates: ["libgreet-1.1.noarch", "hello-1.1.noarch requires libgreet >= 1.1"],
 };
 
-/** Bytes to download and bytes installed of what weighs something; everything else is next to nothing. */
+/** Download and installed sizes of the large packages; all others are tiny. */
 const sizes = new Map([["kernel-default", [60, 300]]]);
 
 function primaryOf(packages: string[]): string {
@@ -50,7 +50,7 @@ function primaryOf(packages: string[]): string {
     .join("<package ");
 }
 
-/** Makes the stored repository hold these packages, as a good import leaves it. */
+/** Makes the stored repository contain these packages, as a successful import does. */
 export async function stock(repositoryId: number, packages: string[]): Promise<void> {
   const solver = await openSolver(solverModule);
   const part = solver.addRepository("part");
@@ -66,7 +66,7 @@ export async function stock(repositoryId: number, packages: string[]): Promise<v
     .where(eq(repositories.id, repositoryId));
 }
 
-/** The id of a repository of the shipped catalogue. */
+/** The id of a repository in the shipped catalogue. */
 export async function tinyRepository(name: keyof typeof tinyLinux): Promise<number> {
   const db = openDatabase(env.DB);
   const row = await db.query.repositories.findFirst({
@@ -76,7 +76,7 @@ export async function tinyRepository(name: keyof typeof tinyLinux): Promise<numb
   return row.id;
 }
 
-/** Gives the shipped catalogue's repositories their packages. */
+/** Stocks the shipped catalogue's repositories with their packages. */
 export async function stockTinyLinux(): Promise<void> {
   await stock(await tinyRepository("main"), tinyLinux.main);
   await stock(await tinyRepository("updates"), tinyLinux.updates);

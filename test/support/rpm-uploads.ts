@@ -12,7 +12,7 @@ import { readXml } from "./xml.ts";
 export const base = "tiny-1.0";
 const db = openDatabase(env.DB);
 
-// A tarball of the package "inner", by `xz -9` and by bzip2, which no test can make here.
+// A tarball with the package "inner", made by `xz -9` and by bzip2: tests cannot make these here.
 export const innerXz =
   "/Td6WFoAAATm1rRGAgAhARwAAAAQz1jM4Cf/AN9dADSbrMp1OBGxZ13v8/4XKVR1OokEjkP6o95J+oEDWu3urmGXh0ABe1kyD9kBiWiHGVGxPA2WMbM8K2VV9v+fA7Q8d3E/5+x74H83H92PTaPOLWIHAlsrMr126Kzh1pxAnO8/BtS20p0NLLU1D7WbYxxo7tdNClqBWaqEy69QXdJpRwOuqBeP5bUWojvEkmrrIEKpt+DcWxsDAeWdFNNSsMbZ0QEtZ6ZLRowRKkLZ9xlF4c0Nv5Kg6we5D2lPTbd1uljxHpKeS+CjgtRWnb0DSuWRSRN9INQj0SxjL1Av8p0AAAURz6xy6UnYAAH7AYBQAAA8jIUAscRn+wIAAAAABFla";
 export const innerBzip2 =
@@ -22,7 +22,7 @@ export const decoded = (base64: string) => Uint8Array.from(atob(base64), (charac
 interface Call {
   method?: "POST" | "PUT";
   path?: string;
-  /** Of the deployment. */
+  /** Settings of the deployment. */
   settings?: Partial<Env>;
   headers?: Record<string, string>;
 }
@@ -57,7 +57,7 @@ export const listed = async (tux: Client): Promise<string[]> =>
 
 const hourMs = 60 * 60_000;
 
-/** How many objects lie in R2 for uploads when what was deleted is swept: a refused one must leave none. */
+/** Number of upload objects in R2 after deleted ones are swept: a refused upload must leave none. */
 export async function blobCount(): Promise<number> {
   await removeReleasedUploads(env, db, Date.now() + 2 * hourMs);
   return (await env.BLOBS.list({ prefix: "uploads/" })).objects.length;
@@ -72,6 +72,6 @@ export const tarOf = async (files: Record<string, Uint8Array>) =>
   Uint8Array.from(
     await packTar(Object.entries(files).map(([name, body]) => ({ header: { name, size: body.byteLength }, body }))),
   );
-/** Two packages and a file that is none. */
+/** Two packages and a file that is not a package. */
 export const pair = () =>
   tarOf({ "rpms/one.rpm": rpmOf("one"), README: new Uint8Array(3), "rpms/two.rpm": rpmOf("two") });

@@ -13,7 +13,7 @@ import { readXml } from "./xml.ts";
 
 export const db = openDatabase(env.DB);
 
-/** A build with an image, of a fresh appliance with 512 MB of memory. */
+/** A build with an image, of a new appliance with 512 MB of memory. */
 export async function bootableBuild(owner: Client, overrides: Partial<Build> = {}): Promise<Build> {
   const now = new Date();
   const [appliance] = await db
@@ -60,19 +60,19 @@ export async function bootableBuild(owner: Client, overrides: Partial<Build> = {
   return build;
 }
 
-/** A session that an agent has claimed, as its user and as its agent see it. */
+/** A claimed session, from its user's and its agent's side. */
 export interface Drive {
   id: number;
   uid: string;
   /** Path of its page. */
   page: string;
-  /** Path of its guest's web server, where it has a network. */
+  /** Path of its guest's web server, if it has a network. */
   web?: string;
   vnc: { host: string; port: string; password: string };
   claim: TestdriveClaim;
 }
 
-/** The user's POST and, while it waits, the agent's claim. */
+/** Sends the user's POST and, while it waits, the agent's claim. */
 export async function startDrive(
   owner: Client,
   vnc: object | null = { host: "192.0.2.7", port: 5901 },
@@ -88,7 +88,7 @@ export async function startDrive(
   return { id, uid, page: new URL(testdrive.url).pathname, web, vnc: testdrive.server.vnc, claim };
 }
 
-/** One whose machine runs. */
+/** Starts a session whose machine runs. */
 export async function runningDrive(owner: Client, params = {}): Promise<Drive & { control: Wire }> {
   const drive = await startDrive(owner, undefined, params);
   const control = await openControl(drive);
@@ -97,7 +97,7 @@ export async function runningDrive(owner: Client, params = {}): Promise<Drive & 
   return { ...drive, control };
 }
 
-/** One that is over, and that no agent has ever had. */
+/** An ended session that no agent ever had. */
 export async function endedTestdrive({ accountId }: Client, buildId: number): Promise<number> {
   const row = { accountId, buildId, pageToken: crypto.randomUUID() };
   const added = await addTestdrive(db, row, { all: 1e6, perAccount: 1e6 });
@@ -106,7 +106,7 @@ export async function endedTestdrive({ accountId }: Client, buildId: number): Pr
   return added.id;
 }
 
-/** Waits until the row has that state: the last thing that a change does. */
+/** Waits until the row has this state, which is the last step of a change. */
 export const rowSays = (drive: { id: number }, state: Testdrive["state"]) =>
   until(async () => ((await findTestdrive(db, drive.id))?.state === state ? true : undefined));
 
@@ -131,7 +131,7 @@ export const statusOf = async ({ page }: Drive) =>
     viewers: number;
   }>();
 
-/** One end of a WebSocket: what came in waits in order. */
+/** One end of a WebSocket: received messages wait in order. */
 export interface Wire {
   socket: WebSocket;
   next: () => Promise<string | ArrayBuffer>;
@@ -179,7 +179,7 @@ export const dialAsAgent = ({ id, claim }: Drive, path: string, headers: Record<
 
 export const report = ({ socket }: Wire, message: TestdriveReport) => socket.send(JSON.stringify(message));
 
-/** A browser and the agent's answer to its order, joined. */
+/** A browser joined with the agent's answer to its order. */
 export async function joinedPair(drive: Drive & { control: Wire }, protocol?: string) {
   const browser = await open(`${drive.page}/socket`, protocol ? { "sec-websocket-protocol": protocol } : {});
   const order = JSON.parse(String(await drive.control.next())) as { type: string; viewer: string };
@@ -189,16 +189,16 @@ export async function joinedPair(drive: Drive & { control: Wire }, protocol?: st
 
 export const objectOf = (drive: { uid: string }) => testdriveObject(env, drive);
 
-/** For tests that pass time: no other time passes in them, however slow the machine is. Until `vi.useRealTimers`. */
+/** Stops the clock until `vi.useRealTimers`, for tests that pass time: only they move it, however slow the machine is. */
 export const stopClock = (): void => void vi.useFakeTimers({ toFake: ["Date"] });
 
-/** Sets the clock that objects read forward, and lets the alarm of this one ring. */
+/** Moves the clock that objects read forward, and runs this object's alarm. */
 export async function passTime(drive: { uid: string }, ms: number): Promise<void> {
   vi.setSystemTime(Date.now() + ms);
   await runDurableObjectAlarm(objectOf(drive));
 }
 
-/** The same, and at its end the agent gives a sign of life, which the object has heard: now, on the stopped clock. */
+/** The same; then the agent reports that it is alive, at the stopped clock's time, and the object has received it. */
 export async function passTimeAlive(drive: Drive & { control: Wire }, ms: number): Promise<void> {
   await passTime(drive, ms);
   report(drive.control, { type: "alive" });
@@ -210,7 +210,7 @@ export async function passTimeAlive(drive: Drive & { control: Wire }, ms: number
   await until(async () => ((await heardAt()) === Date.now() ? true : undefined));
 }
 
-/** Asks until there is an answer. */
+/** Calls `ask` until it returns a value. */
 export async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
   for (let i = 0; i < 1000; i++) {
     const answer = await ask();

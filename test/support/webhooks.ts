@@ -4,7 +4,7 @@ import type { Client } from "./client.ts";
 import { objectOf } from "./events.ts";
 import { readXml } from "./xml.ts";
 
-/** What came to a webhook. */
+/** What a webhook received. */
 export interface Posted {
   url: string;
   init: RequestInit;
@@ -12,10 +12,10 @@ export interface Posted {
   body: string;
 }
 
-/** An address of a test's own: alarms of earlier ones may still ring. */
+/** A URL for this test only: alarms of earlier tests may still ring. */
 export const newAddress = () => `https://hooks.example.org/${crypto.randomUUID()}?a=1`;
 
-/** Stands for the receiver's server; what it answers may change. */
+/** Stands in for the receiver's server; its answer may change. */
 export function receiver(address: string, answer: () => Response | Promise<Response> = () => new Response()) {
   const posted: Posted[] = [];
   const handler = { answer };
@@ -27,7 +27,7 @@ export function receiver(address: string, answer: () => Response | Promise<Respo
   return { posted, handler };
 }
 
-/** A new webhook for that address. */
+/** Makes a new webhook for this URL. */
 export async function made(
   tux: Client,
   url: string,
@@ -45,7 +45,7 @@ export async function deliveriesOf(tux: Client, id: string): Promise<any[]> {
   return [deliveries.delivery ?? []].flat();
 }
 
-/** Lets the alarm ring until nothing is due. By itself it must not ring meanwhile (itIsLater): nobody knew when it had done all. */
+/** Runs the alarm until nothing is due. It must not ring on its own meanwhile (itIsLater): then the end would be unknown. */
 export async function ring(tux: Client): Promise<void> {
   const due = () =>
     runInDurableObject(objectOf(tux), (_, { storage }) =>
@@ -58,7 +58,7 @@ export async function ring(tux: Client): Promise<void> {
 
 export const alarmOf = (tux: Client) => runInDurableObject(objectOf(tux), (_, { storage }) => storage.getAlarm());
 
-/** The clock that objects read. Once it is ahead of the real one, alarms do not ring but by the tests. */
+/** Moves the clock that objects read. Once it is ahead of the real one, only tests run alarms. */
 export function itIsLater(ms = 60 * 60_000): void {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + ms });
 }

@@ -1,6 +1,6 @@
 import { XMLParser } from "fast-xml-parser";
 
-/** An element with one key beside `:@`, its name, or a piece of text: `#text`. Elements keep their order. */
+/** An element with one key besides `:@`, its name, or a piece of text: `#text`. Elements keep their order. */
 export type XmlNodes = XmlNode[];
 export type XmlNode = Record<string, unknown> & { ":@"?: Record<string, string> };
 
@@ -14,7 +14,7 @@ const options = {
 };
 const parser = new XMLParser({ ...options, cdataPropName: "#text" });
 
-/** Reads a document by a reader that is not the service's own. */
+/** Reads a document with a parser that is not the service's own. */
 export const xmlNodes = (document: string): XmlNodes => parser.parse(document);
 
 export const nameOf = (node: XmlNode): string => Object.keys(node).find((key) => key !== ":@") ?? "";
