@@ -1,46 +1,45 @@
 import { configuration as configurationDocument, configurationChange } from "#documents/configuration";
 import { success } from "#documents/success";
-import { getAppliance, getOwnAppliance } from "#domain/appliances/appliance";
 import { changeConfiguration, shownConfiguration } from "#domain/configuration/of-appliance";
 import type { PictureKind } from "#storage/pictures";
 import { byMethod, call, file, type Call, type CallGroup } from "#api/call";
+import { ofOwn, ofReadable } from "#api/of-appliance";
 import { replacePictureBy, showPicture } from "#api/pictures";
 import { v2 } from "#openapi/operation";
 
-const ofAppliance = { versions: v2, ids: { appliance_id: "invalid_appliance_id" } } as const;
+const readable = { versions: v2, ...ofReadable };
+const own = { versions: v2, ...ofOwn };
 
 export const configuration: CallGroup = {
   title: "Configuration",
-  about: "What an appliance is set to, beside its software. This came with version 2.",
+  about: "The settings of an appliance, except its software. This came with version 2.",
   operations: [
     call("GET /appliances/{appliance_id}/configuration", {
       name: "getConfiguration",
       summary: "The whole configuration",
-      ...ofAppliance,
+      ...readable,
       answer: configurationDocument,
       hasEtag: true,
-      act: async ({ env, db, account }, { appliance_id }) =>
-        shownConfiguration(env, account.id, await getAppliance(db, account.id, appliance_id)),
+      act: ({ env, account }, { found }) => shownConfiguration(env, account.id, found),
     }),
     call("PUT /appliances/{appliance_id}/configuration", {
       name: "changeConfiguration",
       summary: "Change any part of it",
       details:
-        "What is left out stays as it is; a list that is sent replaces the list. Dashes in names of elements do for " +
-        "underscores, attributes and the id say nothing.",
-      ...ofAppliance,
+        "What you omit stays as it is. A list that you send replaces the list. Names of elements may have dashes instead of " +
+        "underscores. Attributes and the id are ignored.",
+      ...own,
       takes: configurationChange,
       answer: configurationDocument,
       hasEtag: true,
       refuses: ["invalid_xml", "invalid_node", "invalid_value", "invalid_image_type", "invalid_version"],
-      act: async ({ env, db, account }, { appliance_id, body, precondition }) => {
-        const appliance = await getOwnAppliance(db, account.id, appliance_id);
-        const of = { accountId: account.id, appliance };
+      act: async ({ env, db, account }, { found, body, precondition }) => {
+        const of = { accountId: account.id, appliance: found };
         return await changeConfiguration({ env, db }, of, { change: await body(), precondition });
       },
     }),
-    ...picture("logo", "Logo", "The logo, or the service's own where there is none."),
-    ...picture("background", "Background", "The background in 100x100, or the service's own where there is none."),
+    ...picture("logo", "Logo", "The logo. Default: the service's own."),
+    ...picture("background", "Background", "The background in 100x100. Default: the service's own."),
   ],
 };
 
@@ -50,7 +49,7 @@ function picture(kind: PictureKind, title: string, what: string): Call[] {
   const replace = call(`PUT ${path}`, {
     name: `replace${title}`,
     summary: `Replace the ${kind}`,
-    ...ofAppliance,
+    ...own,
     takes: { kind: "file", what: "A PNG." },
     answer: success,
     refuses: ["missing_parameter", "invalid_value"],
@@ -60,7 +59,7 @@ function picture(kind: PictureKind, title: string, what: string): Call[] {
     call(`GET ${path}`, {
       name: `get${title}`,
       summary: `The ${kind} as PNG`,
-      ...ofAppliance,
+      ...readable,
       answer: file(what, "image/png"),
       act: showPicture(kind),
     }),

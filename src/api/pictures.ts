@@ -1,30 +1,28 @@
 import type { Context } from "hono";
-import { getAppliance, getOwnAppliance } from "#domain/appliances/appliance";
 import { getPicture, pictureLimits, pictureTooLarge, replacePicture } from "#domain/contents/picture";
 import { Refusal } from "#domain/refusal";
 import { answerBlob } from "#http/blob";
 import { receiveUpload } from "#http/upload";
 import { readWhole } from "#http/whole-body";
+import type { Appliance } from "#storage/appliances";
 import type { PictureKind } from "#storage/pictures";
 import type { Caller } from "#api/call";
 import { damagedForm } from "#api/upload";
 
 interface OfAppliance {
-  appliance_id: number;
+  found: Appliance;
 }
 
 export const showPicture =
   (kind: PictureKind) =>
-  async ({ env, db, account }: Caller, { appliance_id }: OfAppliance, c: Context): Promise<Response> => {
-    const appliance = await getAppliance(db, account.id, appliance_id);
-    const shown = await getPicture(env, appliance, kind);
+  async ({ env }: Caller, { found }: OfAppliance, c: Context): Promise<Response> => {
+    const shown = await getPicture(env, found, kind);
     return await answerBlob(c.req.raw, { ...shown, contentType: "image/png" });
   };
 
 export const replacePictureBy =
   (kind: PictureKind) =>
-  async ({ env, db, account }: Caller, { appliance_id }: OfAppliance, c: Context): Promise<void> => {
-    const { id } = await getOwnAppliance(db, account.id, appliance_id);
+  async ({ env, db, account }: Caller, { found: { id } }: OfAppliance, c: Context): Promise<void> => {
     const png = await receivePng(c.req.raw, kind);
     await replacePicture({ env, db }, { id, accountId: account.id }, { kind, png });
   };
