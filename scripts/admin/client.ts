@@ -7,6 +7,7 @@ export const Account = z.object({
   email: z.string(),
   displayName: z.string().nullable(),
   createdAt: moment,
+  lockedAt: moment.nullish(),
 });
 export const Agent = z.object({
   id: z.number(),
@@ -42,6 +43,7 @@ const Acceptance = z.object({
 
 const Health = z.object({ ok: z.literal(true), version: z.string(), wasm: z.literal(true) });
 const NewAccount = z.object({ username: z.string(), apiKey: z.string(), password: z.string().nullish() });
+const Password = z.object({ password: z.string() });
 const ApiKey = z.object({ apiKey: z.string() });
 const NewAgent = z.object({ id: z.number(), name: z.string(), token: z.string() });
 const Files = z.object({ files: z.array(z.object({ path: z.string(), size: z.number() })) });
@@ -67,6 +69,10 @@ export function adminClient(url: string, secret: string) {
     addAccount: (request: AccountRequest) => ask("POST", "/accounts", NewAccount, request),
     apiKey: async (username: string) => (await ask("GET", `/accounts/${name(username)}/api-key`, ApiKey)).apiKey,
     rekey: async (username: string) => (await ask("POST", `/accounts/${name(username)}/rekey`, ApiKey)).apiKey,
+    setPassword: async (username: string, password: string | undefined) =>
+      (await ask("PUT", `/accounts/${name(username)}/password`, Password, { password })).password,
+    lockAccount: (username: string, locked: boolean) =>
+      ask("PUT", `/accounts/${name(username)}/lock`, z.unknown(), { locked }),
     tokens: async (username: string) =>
       (await ask("GET", `/accounts/${name(username)}/tokens`, z.object({ tokens: z.array(Token) }))).tokens,
     revokeToken: (id: string) => ask("DELETE", `/tokens/${name(id)}`, z.unknown()),

@@ -11,7 +11,10 @@ type Command = (admin: AdminClient, argument: string, options: AdminOptions) => 
 const commands: Record<string, { argument: string | undefined; run: Command }> = {
   "account add": { argument: "NAME", run: addAccount },
   "account list": { argument: undefined, run: listAccounts },
+  "account lock": { argument: "NAME", run: lockAccount },
+  "account password": { argument: "NAME", run: setPassword },
   "account rekey": { argument: "NAME", run: async (admin, name) => print(await admin.rekey(name)) },
+  "account unlock": { argument: "NAME", run: unlockAccount },
   "agent add": { argument: "NAME", run: addAgent },
   "agent list": { argument: undefined, run: listAgents },
   "agent remove": { argument: "NAME", run: removeAgent },
@@ -63,9 +66,30 @@ async function addAccount(admin: AdminClient, username: string, options: AdminOp
 async function listAccounts(admin: AdminClient): Promise<void> {
   const accounts = await admin.accounts();
   printTable([
-    ["NAME", "EMAIL", "DISPLAY NAME", "SINCE"],
-    ...accounts.map((each) => [each.username, each.email, each.displayName ?? "", day(each.createdAt)]),
+    ["NAME", "EMAIL", "DISPLAY NAME", "SINCE", "LOCKED"],
+    ...accounts.map(({ username, email, displayName, createdAt, lockedAt }) => [
+      username,
+      email,
+      displayName ?? "",
+      day(createdAt),
+      lockedAt ? day(lockedAt) : "",
+    ]),
   ]);
+}
+
+async function lockAccount(admin: AdminClient, username: string): Promise<void> {
+  await admin.lockAccount(username, true);
+  print(`Locked ${username}: its key, password and tokens no longer work, and its builds and testdrives have ended.`);
+}
+
+async function unlockAccount(admin: AdminClient, username: string): Promise<void> {
+  await admin.lockAccount(username, false);
+  print(`Unlocked ${username}.`);
+}
+
+async function setPassword(admin: AdminClient, username: string, options: AdminOptions): Promise<void> {
+  const password = await admin.setPassword(username, options.password);
+  print(options.password === undefined ? `${password}   (shown this once)` : `${username} has the new password.`);
 }
 
 async function addAgent(admin: AdminClient, name: string): Promise<void> {

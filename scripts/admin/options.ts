@@ -5,6 +5,8 @@ export const usage = `npm run admin -- COMMAND
 
   account add NAME --email ADDRESS [--display-name TEXT] [--api-key KEY] [--password TEXT]
   account list
+  account lock|unlock NAME  a locked account cannot sign in; its builds and testdrives end
+  account password NAME [--password TEXT]
   account rekey NAME       a new API key; the old one stops working immediately
   agent add NAME           prints the agent's token, once
   agent list
@@ -35,14 +37,16 @@ const known = {
 
 export type AdminOptions = ReturnType<typeof parseAdminLine>["options"];
 
+const accountOptions = ["email", "display-name", "api-key", "password"] as const;
+
 /** The words of the command and its options; an option of another command is refused, never overlooked. */
 export function parseAdminLine(argv: readonly string[]) {
   const { positionals: words, values: options } = parse(argv);
-  const isAddAccount = words[0] === "account" && words[1] === "add";
-  const foreign = (["email", "display-name", "api-key", "password"] as const).find(
-    (name) => options[name] !== undefined,
+  const command = words.slice(0, 2).join(" ");
+  const foreign = accountOptions.find(
+    (name) => options[name] !== undefined && !(name === "password" && command === "account password"),
   );
-  if (!isAddAccount && foreign !== undefined && !options.help)
+  if (command !== "account add" && foreign !== undefined && !options.help)
     throw new Complaint(`--${foreign} belongs to account add.`);
   return { words, options };
 }

@@ -1,5 +1,7 @@
 import { z } from "zod";
-import { createAccount, renewApiKey, showApiKey } from "#domain/accounts/account";
+import { createAccount, passwordLength, renewApiKey, setPassword, showApiKey } from "#domain/accounts/account";
+import { lockAccount, unlockAccount } from "#domain/accounts/lock";
+import { newPassword } from "#domain/secrets";
 import { Refusal } from "#domain/refusal";
 import { findAccount, listAccounts } from "#storage/accounts";
 import { listTokens } from "#storage/tokens";
@@ -11,7 +13,9 @@ const nameRule =
 const emailRule = "Give an email address, such as ada@example.org.";
 const displayNameRule = "A display name has 1 to 100 characters.";
 const apiKeyRule = "An API key has 12 to 100 characters: ASCII letters, digits and punctuation, no spaces.";
-const passwordRule = "A password has 8 to 200 characters.";
+const { min, max } = passwordLength;
+const passwordRule = `A password has ${min} to ${max} characters.`;
+const Password = z.string(passwordRule).min(min, passwordRule).max(max, passwordRule).optional();
 
 const AccountRequest = z.object({
   // The name is used in Basic credentials and in paths.
@@ -22,15 +26,23 @@ const AccountRequest = z.object({
     .string(apiKeyRule)
     .regex(/^[\x21-\x7e]{12,100}$/, apiKeyRule)
     .optional(),
-  password: z.string(passwordRule).min(8, passwordRule).max(200, passwordRule).optional(),
+  password: Password,
 });
+const PasswordRequest = z.object({ password: Password });
+const LockRequest = z.object({ locked: z.boolean() });
 
 export const accounts = factory
   .createApp()
   .get("/", async (c) => {
     const all = await listAccounts(c.var.db);
     return c.json({
-      accounts: all.map(({ username, email, displayName, createdAt }) => ({ username, email, displayName, createdAt })),
+      accounts: all.map(({ username, email, displayName, createdAt, lockedAt }) => ({
+        username,
+        email,
+        displayName,
+        createdAt,
+        lockedAt,
+      })),
     });
   })
   .post("/", async (c) => {
@@ -45,6 +57,18 @@ export const accounts = factory
   .post("/:name/rekey", async (c) => {
     const account = await getAccount(c.var.db, c.req.param("name"));
     return c.json({ apiKey: await renewApiKey(c.var.db, c.env, account) });
+  })
+  .put("/:name/password", async (c) => {
+    const { password = newPassword(16) } = PasswordRequest.parse(await c.req.json());
+    await setPassword(c.var.db, await getAccount(c.var.db, c.req.param("name")), password);
+    return c.json({ password });
+  })
+  .put("/:name/lock", async (c) => {
+    const { locked } = LockRequest.parse(await c.req.json());
+    const account = await getAccount(c.var.db, c.req.param("name"));
+    if (locked) await lockAccount(c.env, c.var.db, account);
+    else await unlockAccount(c.var.db, account);
+    return c.json({ locked });
   })
   .get("/:name/tokens", async (c) => {
     const account = await getAccount(c.var.db, c.req.param("name"));

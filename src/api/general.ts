@@ -1,3 +1,7 @@
+import { z } from "zod";
+import { success } from "#documents/success";
+import { changePassword, passwordLength } from "#domain/accounts/account";
+import { clientAddress } from "#http/client-address";
 import { account, apiVersion, limits, templateSet, templateSets } from "#documents/account";
 import { usedLimits } from "#domain/accounts/limits";
 import { diskQuota } from "#domain/accounts/quota";
@@ -5,6 +9,12 @@ import { Refusal } from "#domain/refusal";
 import { findTemplateSet, listTemplateSets } from "#storage/template-sets";
 import { v2 } from "#openapi/operation";
 import { call, type CallGroup } from "#api/call";
+
+const { min, max } = passwordLength;
+const PasswordChange = z.object({
+  password: z.string({ error: "missing_parameter" }).max(max, "invalid_value"),
+  new_password: z.string({ error: "missing_parameter" }).min(min, "invalid_value").max(max, "invalid_value"),
+});
 
 export const general: CallGroup = {
   title: "General",
@@ -19,6 +29,21 @@ export const general: CallGroup = {
         openIdUrls: [],
         quota: await diskQuota(db, Number(env.ACCOUNT_QUOTA_GB), account.id),
       }),
+    }),
+    call("PUT /account/password", {
+      name: "changePassword",
+      versions: v2,
+      scope: "key",
+      summary: "Change the password",
+      details: "Send both passwords in the body: addresses are often logged. The API key and tokens stay as they are.",
+      params: PasswordChange,
+      about: { password: "The one until now.", new_password: "8 to 200 characters." },
+      answer: success,
+      refuses: ["missing_parameter", "invalid_value", "access_denied"],
+      act: ({ env, db, account }, { password: key, new_password: wanted }, c) => {
+        const given = { username: account.username, key, address: clientAddress(c.req.raw, env) };
+        return changePassword(db, env, given, wanted);
+      },
     }),
     call("GET /account/limits", {
       name: "getAccountLimits",

@@ -20,6 +20,15 @@ export const findAccount = (db: Database, username: string): Promise<Account | u
 
 export const listAccounts = (db: Database): Promise<Account[]> => db.query.accounts.findMany({ orderBy: accounts.id });
 
+export async function savePasswordHash(db: Database, accountId: number, passwordHash: string): Promise<void> {
+  await db.update(accounts).set({ passwordHash }).where(eq(accounts.id, accountId));
+}
+
+/** Null: the account is open. */
+export async function saveLock(db: Database, accountId: number, lockedAt: Date | null): Promise<void> {
+  await db.update(accounts).set({ lockedAt }).where(eq(accounts.id, accountId));
+}
+
 /** Replaces the API key; the old one is unknown from the next request on. */
 export async function saveApiKey(
   db: Database,

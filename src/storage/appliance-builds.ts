@@ -48,13 +48,17 @@ const listOfKey = prepared((db) =>
     .leftJoin(appliances, eq(appliances.accountId, accounts.id))
     .leftJoin(builds, and(eq(builds.applianceId, appliances.id), downloadable))
     .where(
-      and(eq(accounts.username, sql.placeholder("username")), eq(accounts.apiKeyHmac, sql.placeholder("apiKeyHmac"))),
+      and(
+        eq(accounts.username, sql.placeholder("username")),
+        eq(accounts.apiKeyHmac, sql.placeholder("apiKeyHmac")),
+        isNull(accounts.lockedAt),
+      ),
     )
     .orderBy(asc(appliances.id), desc(builds.id))
     .prepare(),
 );
 
-/** The appliances, with their builds, of the account that has this name and this key, in one round trip; undefined: none has. */
+/** The appliances, with their builds, of the account that has this name and this key, in one round trip; undefined: none has, or it is locked. */
 export async function listAppliancesOfKey(
   db: Database,
   key: Pick<Account, "username" | "apiKeyHmac">,

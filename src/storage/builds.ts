@@ -84,6 +84,10 @@ export const listUnfinishedBefore = (db: Database, before: Date): Promise<Build[
     where: and(inArray(builds.status, unfinished), sql`${builds.createdAt} < ${before.getTime()}`),
   });
 
+/** All that an account has under way. */
+export const listUnfinishedOf = (db: Database, accountId: number): Promise<Build[]> =>
+  db.query.builds.findMany({ where: and(inArray(builds.status, unfinished), eq(builds.accountId, accountId)) });
+
 export type NewBuild = Pick<
   Build,
   | "uid"

@@ -13,6 +13,7 @@ import { filled, filledBody, sent } from "./every-call/send.ts";
 
 /** About the account itself, or with the secret of a webhook. */
 const needKey = [
+  "PUT /account/password",
   "GET /tokens",
   "POST /tokens",
   "DELETE /tokens/{token_id}",

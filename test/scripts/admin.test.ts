@@ -25,6 +25,7 @@ const token = {
 const answers: Record<string, unknown> = {
   "/admin/agreements": { agreements: [acceptance] },
   "/admin/accounts/rhea/tokens": { tokens: [token] },
+  "/admin/accounts/rhea/password": { password: "battery staple" },
 };
 
 let service: Server;
@@ -135,5 +136,26 @@ describe("npm run admin -- tokens", () => {
 
     expect(asked).toEqual(["DELETE /admin/tokens/7 Bearer secret"]);
     expect(printed).toContain("Revoked the token 7");
+  });
+});
+
+describe("npm run admin -- account", () => {
+  it.each([
+    ["lock", 'PUT /admin/accounts/rhea/lock Bearer secret {"locked":true}', "Locked rhea"],
+    ["unlock", 'PUT /admin/accounts/rhea/lock Bearer secret {"locked":false}', "Unlocked rhea"],
+    ["password", "PUT /admin/accounts/rhea/password Bearer secret {}", "battery staple   (shown this once)"],
+  ])("%s", async (word, request, words) => {
+    await run("account", word, "rhea");
+
+    expect(asked).toEqual([request]);
+    expect(printed).toContain(words);
+  });
+
+  it("takes a password that is given, and does not print it", async () => {
+    await run("account", "password", "rhea", "--password", "battery staple");
+
+    expect(asked).toEqual(['PUT /admin/accounts/rhea/password Bearer secret {"password":"battery staple"}']);
+    expect(printed).not.toContain("staple");
+    await expect(run("account", "lock", "rhea", "--password", "x")).rejects.toThrow(/belongs to account add/);
   });
 });

@@ -2,6 +2,7 @@ import { onlyAppliance, type Access } from "#domain/accounts/access";
 import { hashInTurn } from "#domain/accounts/hash-turns";
 import { braking, type BrakeEnv, type Credentials } from "#domain/accounts/sign-in-brake";
 import { findByToken } from "#domain/accounts/tokens";
+import { refuseLocked } from "#domain/accounts/lock";
 import { endStreams } from "#domain/events/events";
 import { Refusal } from "#domain/refusal";
 import {
@@ -14,7 +15,7 @@ import {
   passwordMatches,
   sameSecret,
 } from "#domain/secrets";
-import { addAccount, findAccount, saveApiKey, type Account } from "#storage/accounts";
+import { addAccount, findAccount, saveApiKey, savePasswordHash, type Account } from "#storage/accounts";
 import { listAppliancesOfKey, type ApplianceWithBuilds } from "#storage/appliance-builds";
 import type { Database } from "#storage/db";
 
@@ -60,10 +61,16 @@ export interface SignedIn {
 
 /** What a name opens with an API key or a token, read from the database each time so that a renewed key stops working at once. */
 export const checkKeyOrToken = (db: Database, env: SignInEnv, given: Credentials): Promise<SignedIn | undefined> =>
-  braking(env, given, async () => {
-    const account = await findByKey(db, env, given);
-    return account ? { account, access: { by: "key" } } : await findByToken(db, env, given);
-  });
+  braking(env, given, () => signedInBy(db, env, given));
+
+async function signedInBy(db: Database, env: SignInEnv, given: Credentials): Promise<SignedIn | undefined> {
+  const account = await findByKey(db, env, given);
+  const signedIn: SignedIn | undefined = account
+    ? { account, access: { by: "key" } }
+    : await findByToken(db, env, given);
+  if (signedIn) refuseLocked(signedIn.account);
+  return signedIn;
+}
 
 async function findByKey(db: Database, secrets: KeySecrets, { username, key }: Credentials) {
   const account = await findAccount(db, username);
@@ -83,12 +90,12 @@ export const listByKeyOrToken = (
   braking(env, given, async () => {
     const apiKeyHmac = await keyedHash(env.API_KEY_PEPPER, given.key);
     const all = await listAppliancesOfKey(db, { username: given.username, apiKeyHmac });
-    return all ?? (await listByToken(db, env, given));
+    return all ?? (await listOtherwise(db, env, given));
   });
 
-/** Every scope includes this list. */
-async function listByToken(db: Database, env: SignInEnv, given: Credentials) {
-  const signedIn = await findByToken(db, env, given);
+/** With a token, every scope of which includes this list. */
+async function listOtherwise(db: Database, env: SignInEnv, given: Credentials) {
+  const signedIn = await signedInBy(db, env, given);
   if (!signedIn) return undefined;
   const { account, access } = signedIn;
   const only = onlyAppliance(access);
@@ -107,15 +114,38 @@ export const checkPasswordOrKey = (
   matches = passwordMatches,
 ): Promise<Account | undefined> =>
   braking(env, given, async (refuse) => {
-    const byKey = await findByKey(db, env, given);
-    if (byKey) return byKey;
-    const account = await findAccount(db, given.username);
-    const fits = await hashInTurn(async () => {
-      refuse();
-      return await matches(given.key, account?.passwordHash ?? hashOfNone);
-    });
-    return fits ? account : undefined;
+    const account = (await findByKey(db, env, given)) ?? (await findByPassword(db, given, { refuse, matches }));
+    if (account) refuseLocked(account);
+    return account;
   });
+
+export const passwordLength = { min: 8, max: 200 } as const;
+
+/** Changes the password for whoever knows the one before. */
+export async function changePassword(db: Database, env: SignInEnv, given: Credentials, wanted: string): Promise<void> {
+  const account = await braking(env, given, (refuse) =>
+    findByPassword(db, given, { refuse, matches: passwordMatches }),
+  );
+  if (!account) throw new Refusal("access_denied", { message: "The password is wrong." });
+  await setPassword(db, account, wanted);
+}
+
+export async function setPassword(db: Database, account: Account, password: string): Promise<void> {
+  await savePasswordHash(db, account.id, await hashInTurn(() => hashPassword(password)));
+}
+
+async function findByPassword(
+  db: Database,
+  given: Credentials,
+  { refuse, matches }: { refuse: () => void; matches: typeof passwordMatches },
+): Promise<Account | undefined> {
+  const account = await findAccount(db, given.username);
+  const fits = await hashInTurn(async () => {
+    refuse();
+    return await matches(given.key, account?.passwordHash ?? hashOfNone);
+  });
+  return fits ? account : undefined;
+}
 
 export const showApiKey = (secrets: KeySecrets, account: Account): Promise<string> =>
   decrypt(secrets.API_KEY_ENCRYPTION_KEY, account.apiKeyCipher);

@@ -13,6 +13,8 @@ export const accounts = sqliteTable("accounts", {
   apiKeyCipher: text("api_key_cipher").notNull(),
   passwordHash: text("password_hash").notNull(),
   createdAt: moment("created_at").notNull(),
+  /** Since when the operator lets nobody sign in; null: it is open. */
+  lockedAt: moment("locked_at"),
 });
 
 /** Builder agents, known by their token. */

@@ -3,6 +3,21 @@ import { refused, type Row } from "./row.ts";
 export const general: readonly Row[] = [
   { call: "GET /account", path: "/account", answer: "account" },
   { call: "GET /account/limits", path: "/account/limits", answer: "limits" },
+  {
+    call: "PUT /account/password",
+    path: "/account/password",
+    sent: { text: "password=correct horse&new_password=correct horse" },
+    answer: "success",
+    refused: [
+      refused("/account/password", "missing_parameter", { sent: { text: "password=correct horse" } }),
+      refused("/account/password", "missing_parameter", { sent: { text: "new_password=correct horse" } }),
+      refused("/account/password", "invalid_value", { sent: { text: "password=a&new_password=short" } }),
+      refused("/account/password", "access_denied", {
+        sent: { text: "password=a&new_password=better horse" },
+        status: 403,
+      }),
+    ],
+  },
   { call: "GET /api_version", path: "/api_version/", answer: "version" },
   { call: "GET /template_sets", path: "/template_sets", answer: "template_sets" },
   {
