@@ -17,7 +17,7 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
  */
 export type OutsideEnv = OutsideRules & { OUTSIDE?: Fetcher; OUTSIDE_LISTED?: Fetcher };
 
-const mostRedirects = 5;
+const maxRedirects = 5;
 
 export const outsideFetch =
   (env: OutsideEnv): Fetch =>
@@ -50,7 +50,7 @@ export interface Asking {
 export async function askOutside(rules: OutsideRules, address: URL, asking: Asking): Promise<Response> {
   let url = withoutCredentials(address);
   const { origin } = url;
-  for (let redirects = 0; redirects <= mostRedirects; redirects++) {
+  for (let redirects = 0; redirects <= maxRedirects; redirects++) {
     if (!/^https?:$/.test(url.protocol) || !isOutside(rules, url)) {
       throw new DownloadFailed(`${url.protocol}//${url.host} cannot be reached from here.`);
     }

@@ -15,7 +15,7 @@ export class MultipartFault extends Error {
 }
 
 const longestHead = 8192; // bytes of all headers of a part, or of what stands before the first
-const mostParts = 100;
+const maxParts = 100;
 const lineBreak = Buffer.from("\r\n");
 const emptyLine = Buffer.from("\r\n\r\n");
 
@@ -39,7 +39,7 @@ export async function* partsOf(source: ReadableStream<Uint8Array>, boundary: str
   try {
     await form.skipPreamble();
     for (let count = 1; !(await form.isOver()); count++) {
-      if (count > mostParts) throw new MultipartFault(`more than ${mostParts} parts`);
+      if (count > maxParts) throw new MultipartFault(`more than ${maxParts} parts`);
       const disposition = parametersOf((await form.headers()).get("content-disposition") ?? "");
       const body = form.beginBody();
       yield { name: disposition.get("name"), fileName: disposition.get("filename"), body: streamOf(body) };

@@ -13,15 +13,15 @@ export const readUnreadBody = createMiddleware<{ Bindings: Env }>(async (c, next
   const request = c.req.raw;
   const waits = /^\s*100-continue\s*$/i.test(request.headers.get("expect") ?? "");
   if (request.body === null || request.bodyUsed || request.body.locked || waits) return;
-  const mostBytes = (Number(c.env.MAX_UPLOAD_MB) + 1) * 2 ** 20;
-  if (Number(request.headers.get("content-length") ?? 0) > mostBytes) return;
-  await discard(request.body, mostBytes).catch(() => {}); // a client that goes away needs no answer
+  const maxBytes = (Number(c.env.MAX_UPLOAD_MB) + 1) * 2 ** 20;
+  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) return;
+  await discard(request.body, maxBytes).catch(() => {}); // a client that goes away needs no answer
 });
 
-async function discard(body: ReadableStream<Uint8Array>, mostBytes: number): Promise<void> {
+async function discard(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<void> {
   const reader = body.getReader({ mode: "byob" });
   let buffer = new Uint8Array(chunkBytes);
-  for (let bytes = 0; bytes <= mostBytes;) {
+  for (let bytes = 0; bytes <= maxBytes;) {
     const { done, value } = await reader.readAtLeast(chunkBytes, buffer);
     bytes += value?.byteLength ?? 0;
     if (done || value === undefined) return;

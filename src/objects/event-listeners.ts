@@ -1,11 +1,11 @@
-import type { KeptEvent } from "./event-log.ts";
+import type { StoredEvent } from "./event-log.ts";
 
-export const mostListeners = 10;
+export const maxListeners = 10;
 export const heartbeatEveryMs = 15_000;
 /** So that a key that was renewed is not listened with for ever; the client comes again by itself. */
 export const listensForMs = 60 * 60_000;
 /** A listener that is so many events behind is let go: it comes again, and asks for what it has missed. */
-const mostUnread = 200;
+const maxUnread = 200;
 
 interface Listener {
   controller: ReadableStreamDefaultController<Uint8Array>;
@@ -18,7 +18,7 @@ export class EventListeners {
   #heartbeat: ReturnType<typeof setInterval> | undefined;
 
   get isFull(): boolean {
-    return this.#open.size >= mostListeners;
+    return this.#open.size >= maxListeners;
   }
 
   get count(): number {
@@ -26,7 +26,7 @@ export class EventListeners {
   }
 
   /** A stream of what the client has missed and of all that comes. */
-  listen(missed: readonly KeptEvent[]): ReadableStream<Uint8Array> {
+  listen(missed: readonly StoredEvent[]): ReadableStream<Uint8Array> {
     let listener: Listener | undefined;
     return new ReadableStream<Uint8Array>(
       {
@@ -40,11 +40,11 @@ export class EventListeners {
           if (listener) this.#drop(listener);
         },
       },
-      { highWaterMark: mostUnread },
+      { highWaterMark: maxUnread },
     );
   }
 
-  tell(event: KeptEvent): void {
+  tell(event: StoredEvent): void {
     this.#send(frameOf(event));
   }
 
@@ -83,4 +83,4 @@ export class EventListeners {
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
-const frameOf = ({ id, event, text }: KeptEvent): string => `id: ${id}\nevent: ${event}\ndata: ${text}\n\n`;
+const frameOf = ({ id, event, text }: StoredEvent): string => `id: ${id}\nevent: ${event}\ndata: ${text}\n\n`;

@@ -2,7 +2,7 @@ import type { Announcement } from "#model/announcement";
 import type { EventName } from "#model/event-names";
 
 /** An event as it is kept and told. */
-export interface KeptEvent {
+export interface StoredEvent {
   /** Rises by one with each event of the account. */
   id: number;
   event: EventName;
@@ -10,10 +10,10 @@ export interface KeptEvent {
   text: string;
 }
 
-export const mostKept = 1000;
-export const keptForMs = 7 * 24 * 60 * 60_000;
+export const maxEvents = 1000;
+export const eventRetentionMs = 7 * 24 * 60 * 60_000;
 /** Keys are remembered for longer than any object tries to announce. */
-const keysKeptForMs = 30 * 24 * 60 * 60_000;
+const keyRetentionMs = 30 * 24 * 60 * 60_000;
 
 /** The last events of an account, and the keys of all that were announced in a month. */
 export class EventLog {
@@ -27,32 +27,32 @@ export class EventLog {
   }
 
   /** Undefined: it was announced before. */
-  add({ key, event, at, account, subject }: Announcement, now: number): KeptEvent | undefined {
+  add({ key, event, at, account, subject }: Announcement, now: number): StoredEvent | undefined {
     const insertKey = "INSERT INTO announced VALUES (?, ?) ON CONFLICT DO NOTHING RETURNING key";
     if (this.#sql.exec(insertKey, key, now).toArray().length === 0) return undefined;
     const told = JSON.stringify({ created_at: new Date(at).toISOString(), account, ...subject });
     const insert = "INSERT INTO events (event, told, at) VALUES (?, ?, ?) RETURNING id, event, told";
     const row = this.#sql.exec<Row>(insert, event, told, now).one();
     this.#forget(now);
-    return keptOf(row);
+    return storedOf(row);
   }
 
   /** Those behind an id, oldest first. */
-  after(id: number): KeptEvent[] {
+  after(id: number): StoredEvent[] {
     const rows = this.#sql.exec<Row>("SELECT id, event, told FROM events WHERE id > ? ORDER BY id", id);
-    return [...rows].map(keptOf);
+    return [...rows].map(storedOf);
   }
 
   #forget(now: number): void {
     const oldest = "(SELECT max(id) FROM events) - ?";
-    this.#sql.exec(`DELETE FROM events WHERE id <= ${oldest} OR at < ?`, mostKept, now - keptForMs);
-    this.#sql.exec("DELETE FROM announced WHERE at < ?", now - keysKeptForMs);
+    this.#sql.exec(`DELETE FROM events WHERE id <= ${oldest} OR at < ?`, maxEvents, now - eventRetentionMs);
+    this.#sql.exec("DELETE FROM announced WHERE at < ?", now - keyRetentionMs);
   }
 }
 
 type Row = { id: number; event: EventName; told: string };
 
-const keptOf = ({ id, event, told }: Row): KeptEvent => ({
+const storedOf = ({ id, event, told }: Row): StoredEvent => ({
   id,
   event,
   text: JSON.stringify({ id, event, ...JSON.parse(told) }),

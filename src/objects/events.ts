@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { afterAttempt, failingAfter, isToBeDisabled, type Delivery } from "#domain/events/delivery";
-import { postLetter } from "#domain/events/webhook-post";
+import { postMessage } from "#domain/events/webhook-post";
 import type { Announcement } from "#model/announcement";
 import { openDatabase } from "#storage/db";
 import { listWebhooksOf, saveWebhookHealth, type Webhook, type WebhookHealth } from "#storage/webhooks";
@@ -9,7 +9,7 @@ import { EventLog } from "./event-log.ts";
 import { WebhookDeliveries } from "./webhook-deliveries.ts";
 
 /** Deliveries of one webhook before the others have their turn again. */
-const mostInTurn = 10;
+const maxInTurn = 10;
 /** When D1 could not be asked. */
 const retryMs = 30_000;
 
@@ -85,7 +85,7 @@ export class Events extends DurableObject<Env> {
   /** What is due, in order. After a failure the rest waits for the next turn, so that a dead receiver delays nobody else. */
   async #deliver(webhook: Webhook): Promise<void> {
     let health: WebhookHealth = webhook;
-    for (const delivery of this.#deliveries.due(webhook.uid, Date.now(), mostInTurn)) {
+    for (const delivery of this.#deliveries.due(webhook.uid, Date.now(), maxInTurn)) {
       const { succeeded, reason } = await this.#attempt(webhook, delivery);
       health = await this.#saveHealth(webhook, health, { succeeded, reason });
       if (!succeeded) return;
@@ -94,7 +94,7 @@ export class Events extends DurableObject<Env> {
 
   async #attempt(webhook: Webhook, delivery: Delivery): Promise<{ succeeded: boolean; reason: string }> {
     const { id: deliveryId, event, body } = delivery;
-    const outcome = await postLetter(this.env, webhook, { deliveryId, event, body });
+    const outcome = await postMessage(this.env, webhook, { deliveryId, event, body });
     const succeeded = "status" in outcome && outcome.status >= 200 && outcome.status < 300;
     const at = Date.now();
     const attempted = afterAttempt(delivery, succeeded, { at, random: Math.random() });

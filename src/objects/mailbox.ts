@@ -1,7 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { Buffer } from "node:buffer";
 
-export interface Letter {
+export interface QueuedMessage {
   id: string;
   /** JSON text. */
   body: string;
@@ -39,9 +39,9 @@ export class Mailbox extends DurableObject<Env> {
       deliveries INTEGER NOT NULL DEFAULT 0, visible_at INTEGER NOT NULL DEFAULT 0, lease TEXT)`);
   }
 
-  /** The consumer may bring a letter twice. A wake-up that is still waiting is not doubled by another like it. */
-  put(letters: Letter[]): void {
-    for (const { id, body, sentAt } of letters) {
+  /** The consumer may bring a message twice. A wake-up that still waits is stored once. */
+  put(messages: QueuedMessage[]): void {
+    for (const { id, body, sentAt } of messages) {
       this.#sql.exec(
         `INSERT OR IGNORE INTO letters (id, body, sent_at)
          SELECT ?, ?, ? WHERE NOT EXISTS
@@ -68,20 +68,20 @@ export class Mailbox extends DurableObject<Env> {
       now,
       batchSize,
     );
-    const messages = due.toArray().map((letter): PulledMessage => {
+    const messages = due.toArray().map((message): PulledMessage => {
       const lease = crypto.randomUUID();
       this.#sql.exec(
         "UPDATE letters SET lease = ?, deliveries = deliveries + 1, visible_at = ? WHERE id = ?",
         lease,
         now + visibilityTimeoutMs,
-        letter.id,
+        message.id,
       );
       return {
-        id: letter.id,
-        body: Buffer.from(letter.body).toString("base64"),
-        timestamp_ms: letter.sent_at,
-        attempts: letter.deliveries + 1,
-        lease_id: `${letter.id}.${lease}`,
+        id: message.id,
+        body: Buffer.from(message.body).toString("base64"),
+        timestamp_ms: message.sent_at,
+        attempts: message.deliveries + 1,
+        lease_id: `${message.id}.${lease}`,
         metadata: { "CF-Content-Type": "json" },
       };
     });

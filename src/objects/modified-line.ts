@@ -3,7 +3,7 @@ import { AgentLine } from "./agent-line.ts";
 
 /** A comparison of large disks takes seconds; orders of one session wait for each other. */
 const answerWithinMs = 120_000;
-const mostOrders = 8;
+const maxOrders = 8;
 
 /**
  * The line to the agent that has the session's disk, and the orders that wait for an answer of it. The agent brings an answer
@@ -37,7 +37,7 @@ export class ModifiedLine extends AgentLine {
   }
 
   async #ask(order: Omit<ModifiedOrder, "request">): Promise<Response> {
-    if (this.#orders.size >= mostOrders) return refused("unreadable", "Too much is asked of this session at once.");
+    if (this.#orders.size >= maxOrders) return refused("unreadable", "Too much is asked of this session at once.");
     const request = crypto.randomUUID();
     const answered = Promise.withResolvers<Response>();
     this.#orders.set(request, answered);

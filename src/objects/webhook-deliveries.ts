@@ -1,10 +1,10 @@
 import type { Attempted, Delivery } from "#domain/events/delivery";
 import type { Outcome } from "#domain/events/webhook-post";
-import type { KeptEvent } from "./event-log.ts";
+import type { StoredEvent } from "./event-log.ts";
 
-export const mostListed = 100;
+export const maxListed = 100;
 /** So that nobody fills the object by replays. */
-const mostWaiting = 2000;
+const maxWaiting = 2000;
 
 /** The deliveries of an account's webhooks: those that wait, and of each webhook the last ones that are over. */
 export class WebhookDeliveries {
@@ -21,7 +21,7 @@ export class WebhookDeliveries {
   }
 
   /** Due at once. */
-  add(webhookUid: string, { id, event, text }: KeptEvent, now: number): void {
+  add(webhookUid: string, { id, event, text }: StoredEvent, now: number): void {
     this.#insert([webhookUid, id, event, text, now, now]);
   }
 
@@ -36,7 +36,7 @@ export class WebhookDeliveries {
     const found = this.#rows("webhookId = ? AND id = ?", webhookUid, id)[0];
     if (!found) return { refused: "unknown" };
     const waiting = this.#sql.exec<{ n: number }>("SELECT count(*) AS n FROM deliveries WHERE state = 'waiting'").one();
-    if (waiting.n >= mostWaiting) return { refused: "full" };
+    if (waiting.n >= maxWaiting) return { refused: "full" };
     const delivery = this.#insert([webhookUid, found.eventId, found.event, found.body, now, now]);
     if (requestId !== undefined) this.#sql.exec("INSERT OR REPLACE INTO repeats VALUES (?, ?)", requestId, delivery.id);
     return { delivery };
@@ -49,7 +49,7 @@ export class WebhookDeliveries {
 
   /** The last ones, newest first. */
   list(webhookUid: string): Delivery[] {
-    return this.#rows("webhookId = ? ORDER BY id DESC LIMIT ?", webhookUid, mostListed);
+    return this.#rows("webhookId = ? ORDER BY id DESC LIMIT ?", webhookUid, maxListed);
   }
 
   record({ id, webhookId }: Delivery, { state, attempts, nextAt }: Attempted, told: Outcome & { at: number }): void {
@@ -96,7 +96,7 @@ export class WebhookDeliveries {
     this.#sql.exec(
       `DELETE FROM deliveries WHERE webhookId = ?1 AND nextAt IS NULL AND id NOT IN (${last})`,
       webhookUid,
-      mostListed,
+      maxListed,
     );
     this.#sql.exec("DELETE FROM repeats WHERE deliveryId NOT IN (SELECT id FROM deliveries)");
   }

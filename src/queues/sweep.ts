@@ -8,7 +8,7 @@ import {
   removeStraySolvs,
 } from "#domain/repositories/refresh";
 import { resumeImports } from "#domain/repositories/turns";
-import { mendUserRepositories, removeReleasedUploads, removeStrayUploads, thawOverBuilds } from "#domain/rpms/sweep";
+import { fixUserRepositories, removeReleasedUploads, removeStrayUploads, thawOverBuilds } from "#domain/rpms/sweep";
 import { expirePreparedRoots } from "#domain/builds/prepared-root";
 import { expireOldImages } from "#domain/builds/retention";
 import {
@@ -30,7 +30,7 @@ const repairs: readonly Chore[] = [
   sendOutbox,
   refreshRepositories,
   resumeImports,
-  mendUserRepositories,
+  fixUserRepositories,
   forgetIdempotentAnswers,
 ];
 

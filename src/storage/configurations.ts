@@ -11,7 +11,7 @@ export type ConfigurationColumns = Pick<Appliance, "name" | "version" | "imageTy
 /** Writes over what was read; undefined where somebody else has changed any of it since, it is gone, or the account's limit is reached. */
 export async function saveConfiguration(
   db: Database,
-  { read, columns, mostBytes }: { read: Appliance; columns: ConfigurationColumns; mostBytes: number },
+  { read, columns, maxBytes }: { read: Appliance; columns: ConfigurationColumns; maxBytes: number },
 ): Promise<Appliance | undefined> {
   const bytes = sql`length(CAST(${JSON.stringify(columns.configuration)} AS BLOB))`;
   const all = counts.configurationBytes(read.accountId ?? 0);
@@ -25,7 +25,7 @@ export async function saveConfiguration(
         eq(appliances.version, read.version),
         eq(appliances.imageType, read.imageType),
         sql`json(${appliances.configuration}) = json(${JSON.stringify(read.configuration)})`,
-        sql`(${bytes} <= configuration_bytes OR ${all} - configuration_bytes + ${bytes} <= ${mostBytes})`,
+        sql`(${bytes} <= configuration_bytes OR ${all} - configuration_bytes + ${bytes} <= ${maxBytes})`,
       ),
     )
     .returning();

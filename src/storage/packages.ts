@@ -101,9 +101,9 @@ export async function searchNames(
 }
 
 /** How many packages are looked at for each piece of a misspelt name, of all imports and of those in question. */
-const mostLookedAt = 5000;
-const mostSimilar = 300;
-const mostPatterns = 2000;
+const maxLookedAt = 5000;
+const maxSimilar = 300;
+const maxPatterns = 2000;
 
 /**
  * Names of packages that hold one of the pieces, which have at least three characters each. The index of trigrams finds them and
@@ -117,11 +117,11 @@ export async function similarNames(
   const ofPiece = (piece: string) => sql`
     SELECT name FROM (
       SELECT p.name FROM (
-        SELECT rowid AS id FROM packages_fts WHERE name LIKE ${`%${piece}%`} LIMIT ${mostLookedAt}
+        SELECT rowid AS id FROM packages_fts WHERE name LIKE ${`%${piece}%`} LIMIT ${maxLookedAt}
       ) AS hit CROSS JOIN packages AS p ON p.id = hit.id
       WHERE p.pattern IS NULL AND p.import_id IN ${shownImports(repositoryIds)}
         AND p.arch IN (SELECT value FROM json_each(${JSON.stringify(arches)}))
-      LIMIT ${mostSimilar})`;
+      LIMIT ${maxSimilar})`;
   const rows = await db.all<{ name: string }>(sql.join(pieces.map(ofPiece), sql` UNION `));
   return rows.map(({ name }) => name);
 }
@@ -130,7 +130,7 @@ export async function similarNames(
 export async function listPatterns(db: Database, repositoryIds: readonly number[]): Promise<string[]> {
   const rows = await db.all<{ pattern: string }>(sql`
     SELECT DISTINCT pattern FROM packages
-    WHERE import_id IN ${shownImports(repositoryIds)} AND pattern IS NOT NULL LIMIT ${mostPatterns}`);
+    WHERE import_id IN ${shownImports(repositoryIds)} AND pattern IS NOT NULL LIMIT ${maxPatterns}`);
   return rows.map(({ pattern }) => pattern);
 }
 

@@ -2,7 +2,7 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { renewApiKey } from "#domain/accounts/account";
-import { heartbeatEveryMs, listensForMs, mostListeners } from "#objects/event-listeners";
+import { heartbeatEveryMs, listensForMs, maxListeners } from "#objects/event-listeners";
 import { findAccount } from "#storage/accounts";
 import { objectOfBuild } from "../support/builds.ts";
 import { signedIn, visit } from "../support/client.ts";
@@ -191,14 +191,14 @@ describe("GET events", () => {
   it("limits the number of streams, and frees the slot of closed ones", async () => {
     const tux = await signedIn();
     const open = [];
-    for (let i = 0; i < mostListeners; i++) open.push(await listen(tux));
+    for (let i = 0; i < maxListeners; i++) open.push(await listen(tux));
 
     const message = await expectError(await tux.get("/events"), 400, "unknown_error");
 
     expect(message).toMatch(/streams/);
     await open[0]?.close();
     await vi.waitFor(async () => open.push(await listen(tux)), patienceMs);
-    expect(await objectOf(tux).hangUp()).toBe(mostListeners);
+    expect(await objectOf(tux).hangUp()).toBe(maxListeners);
   });
 
   it("answers HEAD without a stream", async () => {

@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { signatureOf } from "#domain/events/webhook-post";
-import { mostListed } from "#objects/webhook-deliveries";
+import { maxListed } from "#objects/webhook-deliveries";
 import { signedIn } from "../support/client.ts";
 import { announceOne, objectOf } from "../support/events.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
@@ -154,7 +154,7 @@ describe("a delivery", () => {
     await runInDurableObject(objectOf(tux), (_, { storage }) => {
       const copied =
         "webhookId, eventId, event, body, state, attempts, nextAt, status, problem, createdAt, attemptedAt";
-      const many = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${mostListed})`;
+      const many = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${maxListed})`;
       storage.sql.exec(`INSERT INTO deliveries (${copied}) ${many} SELECT ${copied} FROM deliveries, n`);
     });
     await announceOne(tux);
@@ -162,13 +162,11 @@ describe("a delivery", () => {
 
     const listed = await deliveriesOf(tux, id);
 
-    expect(listed.map(({ id }) => Number(id))).toEqual(
-      Array.from({ length: mostListed }, (_, i) => mostListed + 2 - i),
-    );
+    expect(listed.map(({ id }) => Number(id))).toEqual(Array.from({ length: maxListed }, (_, i) => maxListed + 2 - i));
     const kept = await runInDurableObject(objectOf(tux), (_, { storage }) =>
       storage.sql.exec("SELECT count(*) AS kept FROM deliveries").one(),
     );
-    expect(kept).toEqual({ kept: mostListed });
+    expect(kept).toEqual({ kept: maxListed });
   });
 });
 

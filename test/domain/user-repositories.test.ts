@@ -3,7 +3,7 @@ import { packTar } from "modern-tar";
 import { beforeAll, describe, expect, it } from "vitest";
 import { gunzipSync } from "node:zlib";
 import { importRepository } from "#domain/repositories/import";
-import { mendUserRepositories, removeStrayUploads } from "#domain/rpms/sweep";
+import { fixUserRepositories, removeStrayUploads } from "#domain/rpms/sweep";
 import { openDatabase } from "#storage/db";
 import { findUserRepository } from "#storage/repositories";
 import { archivedPackageKey, uploadKey, userRepositoryFileKey } from "#storage/blobs";
@@ -148,7 +148,7 @@ describe("the sweep of user repositories", () => {
     await uploads(tux, rpmOf("a"));
     const { uid } = await repositoryOf(tux);
     await env.BLOBS.delete(userRepositoryFileKey(uid, "repodata/repomd.xml"));
-    await mendUserRepositories(env, db);
+    await fixUserRepositories(env, db);
     expect(await (await reader(tux)).fileNames()).toEqual(["a-1.0-1.noarch.rpm"]);
   });
 

@@ -59,7 +59,7 @@ const edits: Record<string, () => Promise<unknown>> = {
     const read = await appliance();
     const { version, imageType, configuration } = read;
     const columns = { name: "Other", version, imageType, configuration };
-    return await saveConfiguration(db, { read, columns, mostBytes: quotaBytes });
+    return await saveConfiguration(db, { read, columns, maxBytes: quotaBytes });
   },
   "a selected package": () => saveSelection(db, { ...entry(), version: null, repositoryId: null }),
   "a package that is not selected any more": () => removeSelection(db, entry()),

@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { expect, describe, it } from "vitest";
 import { checkPasswordOrKey } from "#domain/accounts/account";
-import { hashInTurn } from "#domain/accounts/hash-turns";
+import { hashOneAtATime } from "#domain/accounts/hash-queue";
 import { openDatabase } from "#storage/db";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { readXml } from "../support/xml.ts";
@@ -196,7 +196,7 @@ describe("hashes", () => {
       atOnce -= 1;
       made += 1;
     };
-    const all = await Promise.allSettled(Array.from({ length: 20 }, () => hashInTurn(hash)));
+    const all = await Promise.allSettled(Array.from({ length: 20 }, () => hashOneAtATime(hash)));
 
     expect(most).toBe(1);
     expect(made).toBe(8);

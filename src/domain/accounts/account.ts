@@ -1,5 +1,5 @@
 import { onlyAppliance, type Access } from "#domain/accounts/access";
-import { hashInTurn } from "#domain/accounts/hash-turns";
+import { hashOneAtATime } from "#domain/accounts/hash-queue";
 import { braking, type BrakeEnv, type Credentials } from "#domain/accounts/sign-in-brake";
 import { findByToken } from "#domain/accounts/tokens";
 import { refuseLocked } from "#domain/accounts/lock";
@@ -131,7 +131,7 @@ export async function changePassword(db: Database, env: SignInEnv, given: Creden
 }
 
 export async function setPassword(db: Database, account: Account, password: string): Promise<void> {
-  await savePasswordHash(db, account.id, await hashInTurn(() => hashPassword(password)));
+  await savePasswordHash(db, account.id, await hashOneAtATime(() => hashPassword(password)));
 }
 
 async function findByPassword(
@@ -140,7 +140,7 @@ async function findByPassword(
   { refuse, matches }: { refuse: () => void; matches: typeof passwordMatches },
 ): Promise<Account | undefined> {
   const account = await findAccount(db, given.username);
-  const fits = await hashInTurn(async () => {
+  const fits = await hashOneAtATime(async () => {
     refuse();
     return await matches(given.key, account?.passwordHash ?? hashOfNone);
   });

@@ -33,7 +33,7 @@ export interface Answer {
  */
 export type Outcome = Answer | "refused" | "failed";
 
-const keptMs = 24 * 60 * 60 * 1000;
+const retentionMs = 24 * 60 * 60 * 1000;
 /** A request that fell silent loses its key; one at work renews it three times in between. */
 const keyLeaseMs = 9_000;
 const renewalMs = 3_000;
@@ -45,7 +45,7 @@ export async function claimKey(
 ): Promise<{ holder: KeyHolder } | { answer: Answer }> {
   const now = Date.now();
   const taking = { ...request, createdAt: new Date(now), leaseEndsAt: new Date(now + keyLeaseMs) };
-  const requestId = await takeKey(db, taking, new Date(now - keptMs));
+  const requestId = await takeKey(db, taking, new Date(now - retentionMs));
   if (requestId !== undefined) return { holder: { ...taking, requestId } };
   return { answer: await answerBefore(db, request) };
 }
@@ -89,7 +89,7 @@ export async function makeOnce<T>(
 
 /** A chore of the sweep. */
 export const forgetIdempotentAnswers = (_: unknown, db: Database, now: number): Promise<void> =>
-  deleteAnswersBefore(db, new Date(now - keptMs));
+  deleteAnswersBefore(db, new Date(now - retentionMs));
 
 async function answerBefore(db: Database, { accountId, key, requestSha256 }: RepeatableRequest): Promise<Answer> {
   const found = await findKeyHolder(db, accountId, key);

@@ -16,7 +16,7 @@ const variables = {
 export type LimitsEnv = Pick<Env, (typeof variables)[keyof Counted]>;
 
 /** workerd has at most six connections under way from one object: with more, the slowest would hold up the others. */
-const mostWebhooks = 6;
+const maxWebhooks = 6;
 const megabyte = 2 ** 20;
 
 /** What an account may have, beside the bytes of its disk quota. */
@@ -29,7 +29,7 @@ export function limitsOf(env: LimitsEnv): Counted {
     appliances: most("appliances"),
     configurationBytes: most("configurationBytes") * megabyte,
     comments: most("comments"),
-    webhooks: Math.min(mostWebhooks, most("webhooks")),
+    webhooks: Math.min(maxWebhooks, most("webhooks")),
     tokens: most("tokens"),
   };
 }

@@ -1,4 +1,4 @@
-const mostEntries = 10_000;
+const maxEntries = 10_000;
 
 /** Names that were noted lately, in this isolate's memory: the oldest give way to new ones. */
 export class Recent {
@@ -8,7 +8,7 @@ export class Recent {
     this.#until.delete(name);
     this.#until.set(name, until);
     for (const oldest of this.#until.keys()) {
-      if (this.#until.size <= mostEntries) break;
+      if (this.#until.size <= maxEntries) break;
       this.#until.delete(oldest);
     }
   }

@@ -16,7 +16,7 @@ export type BrakeEnv = Pick<Env, "SIGN_IN_BRAKE" | "ADDRESS_BRAKE">;
 /** The period of both bindings in wrangler.toml. */
 const brakeSeconds = 60;
 /** Different keys that are tried at the same moment for one account from one address. */
-const mostAtOnce = 4;
+const maxAtOnce = 4;
 /** An attempt whose client has left may never end. */
 const longestAttemptMs = 10_000;
 
@@ -83,7 +83,7 @@ const tooManyFailures = () =>
 async function oneOfFew<T>({ account, credentials }: Names, attempt: () => Promise<T>): Promise<T> {
   const others = inProgress.get(account) ?? new Map<string, number>();
   for (const [other, since] of others) if (since < Date.now() - longestAttemptMs) others.delete(other);
-  if (!others.has(credentials) && others.size >= mostAtOnce) throw tooManyFailures();
+  if (!others.has(credentials) && others.size >= maxAtOnce) throw tooManyFailures();
   others.set(credentials, Date.now());
   inProgress.set(account, others);
   try {

@@ -127,11 +127,11 @@ const unimportedIssue = ({ name, problem, revision }: Repository): Issue => {
 };
 
 /** More than so many misspelt names are told without what they could mean. */
-const mostExplained = 10;
+const maxExplained = 10;
 
 async function problemIssues(db: Database, software: ApplianceSoftware, problems: SoftwareProblem[]): Promise<Issue[]> {
   const unknown = problems.flatMap(({ unknown: one }) => (one && isSelected(software, one) ? [one] : []));
-  const meant = unknown.slice(0, mostExplained).map(async (one): Promise<[string, string]> => {
+  const meant = unknown.slice(0, maxExplained).map(async (one): Promise<[string, string]> => {
     return [keyOf(one), didYouMean(await closestNames(db, software, one))];
   });
   const explained = new Map(await Promise.all(meant));

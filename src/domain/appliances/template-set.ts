@@ -2,7 +2,7 @@ import { sealed } from "#domain/configuration/secrets";
 import { validate } from "#domain/configuration/validation";
 import { Refusal } from "#domain/refusal";
 import { waitForImport } from "#domain/repositories/repository";
-import { requestImportsAnew } from "#domain/repositories/turns";
+import { requestNewImports } from "#domain/repositories/turns";
 import type { Catalogue } from "#model/catalogue";
 import { findForeignTemplates, firstVersion, saveCatalogue } from "#storage/catalogues";
 import type { Database } from "#storage/db";
@@ -56,7 +56,7 @@ async function sealedTemplate(env: Env, template: Template): Promise<Template> {
 
 async function importCatalogue(env: Env, db: Database, name: string): Promise<void> {
   const ids = (await listByCatalogue(db, name)).map(({ id }) => id);
-  await requestImportsAnew(env, db, ids);
+  await requestNewImports(env, db, ids);
   await Promise.all(ids.map((id) => waitForImport(db, id, importsWaitMs)));
 }
 

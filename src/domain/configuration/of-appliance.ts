@@ -55,7 +55,7 @@ export async function changeConfiguration(
     const { name, version, imageType } = after;
     const configuration = Configuration.parse(await sealed(env, after.configuration, configurationOf(read)));
     const columns = { name, version, imageType, configuration };
-    const saved = await saveConfiguration(db, { read, columns, mostBytes: limitsOf(env).configurationBytes });
+    const saved = await saveConfiguration(db, { read, columns, maxBytes: limitsOf(env).configurationBytes });
     if (saved) return { ...after, id: appliance.id };
     const configurationBytes = storedBytesOf(configuration) - storedBytesOf(read.configuration);
     await refuseOverLimit({ env, db }, accountId, { configurationBytes });

@@ -34,14 +34,14 @@ export interface FileDifference {
 }
 
 /** Paths that one page looks at, so that two large images that are alike do not take all of a request's time: half a second. */
-const mostPaths = 50_000;
+const maxPaths = 50_000;
 
 /** Merges two indexes, of which only the blocks at hand are in memory. */
 export async function fileDifference(
   from: Pick<FileIndex, "entriesFrom">,
   to: Pick<FileIndex, "entriesFrom">,
   { path, after, limit }: FileRange,
-  lookAt = mostPaths,
+  lookAt = maxPaths,
 ): Promise<FileDifference> {
   const changes: FileChange[] = [];
   let left = lookAt;

@@ -7,7 +7,7 @@ import type { Webhook } from "#storage/webhooks";
 export type Outcome = { status: number } | { problem: string };
 
 /** One POST to a webhook. */
-export interface Letter {
+export interface WebhookMessage {
   deliveryId: number;
   event: string;
   /** JSON. */
@@ -17,13 +17,13 @@ export interface Letter {
 export const postWithinMs = 10_000;
 
 /**
- * Posts a signed letter. The address is looked at each time, since the rules may have changed; a redirect is not followed,
+ * Posts a signed message. The address is looked at each time, since the rules may have changed; a redirect is not followed,
  * because it could lead elsewhere than where the owner sent it, and counts as a failure.
  */
-export async function postLetter(
+export async function postMessage(
   env: OutsideEnv & Pick<Env, "API_KEY_ENCRYPTION_KEY">,
   webhook: Pick<Webhook, "url" | "secretCipher">,
-  { deliveryId, event, body }: Letter,
+  { deliveryId, event, body }: WebhookMessage,
 ): Promise<Outcome> {
   const url = new URL(webhook.url);
   if (!isReachable(env, url)) return { problem: "The address leads into a private network." };
@@ -47,6 +47,6 @@ export async function postLetter(
   }
 }
 
-/** `t=<unix seconds>,v1=<hex>`: HMAC-SHA-256 with the webhook's secret over `<t>.<body>`, so that an old letter has an old time. */
+/** `t=<unix seconds>,v1=<hex>`: HMAC-SHA-256 with the webhook's secret over `<t>.<body>`, so that an old message has an old time. */
 export const signatureOf = async (secret: string, body: string, seconds: number): Promise<string> =>
   `t=${seconds},v1=${await keyedHash(secret, `${seconds}.${body}`)}`;

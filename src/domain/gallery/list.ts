@@ -18,7 +18,7 @@ export interface GalleryPage {
   entries: ListedPublication[];
 }
 
-const mostPerPage = 100;
+const maxPerPage = 100;
 
 /** A page behind the last one is empty. */
 export async function listGallery(
@@ -26,7 +26,7 @@ export async function listGallery(
   query: GalleryQuery,
   { page, perPage: wanted }: { page: number; perPage: number },
 ): Promise<GalleryPage> {
-  const perPage = Math.min(wanted, mostPerPage);
+  const perPage = Math.min(wanted, maxPerPage);
   const filter = await filterOf(db, query);
   const { total, entries } = await listPublications(db, filter, { limit: perPage, offset: (page - 1) * perPage });
   return { total, pages: Math.max(1, Math.ceil(total / perPage)), page, entries };
@@ -40,7 +40,7 @@ async function filterOf(db: Database, query: GalleryQuery): Promise<GalleryFilte
   return { kind: "account", accountId: account.id };
 }
 
-const mostWords = 16;
+const maxWords = 16;
 
 /** A word of punctuation alone says nothing. */
 const wordsOf = (term: string): string[] =>
@@ -49,4 +49,4 @@ const wordsOf = (term: string): string[] =>
     .toWellFormed()
     .split(/\s+/)
     .filter((word) => /[\p{L}\p{N}]/u.test(word))
-    .slice(0, mostWords);
+    .slice(0, maxWords);

@@ -4,7 +4,7 @@ import type { FileEntry, RegularFile } from "#contract/index";
 export type EntryBefore = (path: string) => Promise<FileEntry | undefined>;
 
 // Linux's limit.
-const mostLinks = 40;
+const maxLinks = 40;
 
 /**
  * The regular file that a path means inside an image, where "/" is the image's root and nothing leads out of it. Undefined:
@@ -33,7 +33,7 @@ export async function fileAt(path: string, entryBefore: EntryBefore): Promise<Re
     const rest = ahead.slice(reached.length - place.length);
     if (entry.type === "l") {
       links += 1;
-      if (links > mostLinks) return undefined;
+      if (links > maxLinks) return undefined;
       place = entry.target.startsWith("/") ? [] : reached.slice(0, -1);
       ahead = [...namesOf(entry.target), ...rest];
       entry = undefined;

@@ -5,7 +5,7 @@ import { releaseImport } from "#storage/imports";
 import { deleteRepository, listUsersOf, type Repository } from "#storage/repositories";
 
 /** Appliances that a refusal names. */
-const mostNamed = 3;
+const maxNamed = 3;
 
 /** Removes a repository that the account imported. Builds in progress do not need it: their frozen input has everything. */
 export async function removeRepository(db: Database, accountId: number, id: number): Promise<void> {
@@ -16,7 +16,7 @@ export async function removeRepository(db: Database, accountId: number, id: numb
     if (gone.importId !== null) await releaseImport(db, gone.importId);
     return;
   }
-  const users = await listUsersOf(db, id, mostNamed);
+  const users = await listUsersOf(db, id, maxNamed);
   // No appliance is left: another request has deleted the repository, or its last appliance.
   if (users.length === 0) throw new Refusal("invalid_repository_id", { reason: "unknown" });
   const names = users.map((one) => `“${one.name}” (${one.id})`).join(", ");

@@ -15,7 +15,7 @@ export interface ImportLimits {
 export const importLimits: ImportLimits = { packages: 200_000, bytes: 128 * 2 ** 20 };
 
 /** Of all .solv files of one import, which hold the relations; the solver takes four times as much for them. */
-export const mostSolvBytes = 64 * 2 ** 20;
+export const maxSolvBytes = 64 * 2 ** 20;
 
 /**
  * What an import of this repository may make: also no more than its account has left, when what it shows now is gone.

@@ -125,7 +125,7 @@ async function addPatterns(work: Work): Promise<void> {
   if (source.opened.patterns.length === 0) return;
   solver.reset();
   const part = solver.addRepository("part");
-  let leftBytes = mostPatternBytes;
+  let leftBytes = maxPatternBytes;
   for (const file of source.opened.patterns) {
     const limits = { ...metadataInflation, maxBytes: leftBytes };
     for await (const { bytes } of slices(await opening(work, file, limits), "patterns")) {
@@ -143,7 +143,7 @@ async function addPatterns(work: Work): Promise<void> {
 }
 
 /** All files of patterns together; those of the largest distributions have 10 MB, most of it translations. */
-const mostPatternBytes = 32 * 2 ** 20;
+const maxPatternBytes = 32 * 2 ** 20;
 
 /** What updateinfo.xml says of updates: no packages, so that a resolution is the same with and without it. */
 async function addAdvisories(work: Work): Promise<void> {

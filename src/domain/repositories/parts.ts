@@ -1,10 +1,10 @@
-import { mostSolvBytes, tooMuch } from "#domain/repositories/import-limits";
+import { maxSolvBytes, tooMuch } from "#domain/repositories/import-limits";
 import type { Repository as SolverRepository } from "#solver/repository";
 import type { Solver } from "#solver/solver";
 import { solvKey } from "#storage/blobs";
 
 /** The solver takes four times as much for it, and JavaScript holds it three times while it is joined. */
-const mostPartBytes = 5 * 2 ** 20;
+const maxPartBytes = 5 * 2 ** 20;
 
 /**
  * The .solv files of an import on their way to R2. Metadata is read in small parts, because its texts take room; what is left
@@ -33,7 +33,7 @@ export class PartWriter {
   }
 
   get isFull(): boolean {
-    return this.#waiting.reduce((sum, { byteLength }) => sum + byteLength, 0) >= mostPartBytes;
+    return this.#waiting.reduce((sum, { byteLength }) => sum + byteLength, 0) >= maxPartBytes;
   }
 
   /** Writes what waits, as one. Resets the solver: nothing else may be in use there. */
@@ -42,7 +42,7 @@ export class PartWriter {
     if (!only) return;
     const part = more.length === 0 ? only : this.#joined();
     this.#bytes += part.byteLength;
-    if (this.#bytes > mostSolvBytes) throw tooMuch(`${mostSolvBytes / 2 ** 20} MB of relations between packages`);
+    if (this.#bytes > maxSolvBytes) throw tooMuch(`${maxSolvBytes / 2 ** 20} MB of relations between packages`);
     this.keys.push(await this.#put(this.keys.length, part));
     this.#waiting = [];
   }

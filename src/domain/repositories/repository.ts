@@ -24,7 +24,7 @@ import { requestImports } from "#domain/repositories/turns";
 const importWaitMs = 30_000;
 const lookEveryMs = 200;
 /** Names of packages shown of each repository that a filter finds. */
-const mostNames = 100;
+const maxNames = 100;
 
 /** What a filter found of a repository, in lower case (wire.md §2.14). */
 export interface RepositoryMatches {
@@ -72,7 +72,7 @@ async function filtered(
 ): Promise<FoundRepository[]> {
   const q = filter.toLowerCase();
   const repositoryIds = repositories.map(({ id }) => id);
-  const names = await searchNames(db, { repositoryIds, q, limit: mostNames });
+  const names = await searchNames(db, { repositoryIds, q, limit: maxNames });
   return repositories.flatMap((repository) => {
     const name = repository.name.toLowerCase();
     const url = publicUrl(repository.url, baseUrl)?.toLowerCase();

@@ -6,7 +6,7 @@ import { searchPackages, type FoundPackage } from "#storage/packages";
 import { listVisibleRepositories, type Repository } from "#storage/repositories";
 
 /** A client that looks for one letter gets the best of it. */
-const mostHits = 1000;
+const maxHits = 1000;
 
 /** Packages and patterns that match. The repository with the best hit is first, and so is the best hit of each. */
 export async function searchSoftware(
@@ -20,7 +20,7 @@ export async function searchSoftware(
     : listApplianceRepositories(db, appliance.id));
   const repositoryIds = repositories.map(({ id }) => id);
   const arches = installable[appliance.arch];
-  const found = await searchPackages(db, { repositoryIds, arches, q, allFields, limit: mostHits });
+  const found = await searchPackages(db, { repositoryIds, arches, q, allFields, limit: maxHits });
   const known = new Map(repositories.map((repository) => [repository.id, repository]));
   const byRepository = [...Map.groupBy(found, ({ repositoryId }) => repositoryId)].flatMap(([id, hits]) => {
     const repository = known.get(id);

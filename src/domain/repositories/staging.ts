@@ -4,7 +4,7 @@ import { putBlob } from "#storage/blob-writer";
 import { downloadKey } from "#storage/blobs";
 
 /** All files of one import together, compressed; those of the largest distributions have 50 MB. */
-const mostBytes = 512 * 2 ** 20;
+const maxBytes = 512 * 2 ** 20;
 
 /** The large files of an import, where reading them takes no longer than our own storage does. */
 export interface StagedParts extends AsyncDisposable {
@@ -23,7 +23,7 @@ export async function stageParts(
   if (source.isOurs) return { download: source.download, [Symbol.asyncDispose]: async () => {} };
   const keys = new Map<string, string>();
   const remove = () => env.BLOBS.delete([...keys.values()]);
-  let leftBytes = mostBytes;
+  let leftBytes = maxBytes;
   try {
     for (const [nth, part] of parts.entries()) {
       const key = downloadKey(importId, nth);

@@ -27,7 +27,7 @@ import { findRepository, markImporting } from "#storage/repositories";
  */
 
 /** As often as the queues deliver a message: `max_retries` in wrangler.toml and the first time. */
-const mostTries = 4;
+const maxTries = 4;
 /** Longer than a queue consumer may run: nobody works on what began before. */
 const lostMs = 20 * 60_000;
 
@@ -37,7 +37,7 @@ export async function requestImports(env: Env, db: Database, repositoryIds: read
 }
 
 /** Asks for imports whose end the caller waits for: from now on the rows say that one is under way. */
-export async function requestImportsAnew(env: Env, db: Database, repositoryIds: number[]): Promise<void> {
+export async function requestNewImports(env: Env, db: Database, repositoryIds: number[]): Promise<void> {
   await markImporting(db, repositoryIds);
   await requestImports(env, db, repositoryIds);
 }
@@ -50,7 +50,7 @@ export async function importInTurn(
 ): Promise<void> {
   const begunAt = new Date();
   const turn = await beginTry(db, repositoryId, begunAt);
-  if (turn && turn.tries > mostTries) return giveUpTurn(env, db, repositoryId);
+  if (turn && turn.tries > maxTries) return giveUpTurn(env, db, repositoryId);
   const end = await importRepository(env, db, repositoryId, { patience });
   // A message without a turn is an old one, of which nothing else depends.
   if (!turn) return;
@@ -64,7 +64,7 @@ export async function giveUpTurn(env: Env, db: Database, repositoryId: number): 
   await giveUpImport(
     db,
     repositoryId,
-    `Its import was given up: each of ${mostTries} tries failed, or was killed for memory or time.`,
+    `Its import was given up: each of ${maxTries} tries failed, or was killed for memory or time.`,
   );
   const repository = await findRepository(db, repositoryId);
   await endTurn(db, repositoryId, new Date());

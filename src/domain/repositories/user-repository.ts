@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { FrozenInput } from "#contract/index";
-import { requestImportsAnew } from "#domain/repositories/turns";
+import { requestNewImports } from "#domain/repositories/turns";
 import { readHeaders } from "#domain/rpms/headers";
 import { findBaseSystem } from "#storage/appliances";
 import { archivedPackageKey, uploadKey } from "#storage/blobs";
@@ -75,7 +75,7 @@ export async function publishUserRepository(env: Env, db: Database, repository: 
     }
     uploads = now;
   }
-  await requestImportsAnew(env, db, [repository.id]);
+  await requestNewImports(env, db, [repository.id]);
 }
 
 /** Which uploads an index is made of, in one word. */

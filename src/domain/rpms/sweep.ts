@@ -45,15 +45,15 @@ export async function removeStrayUploads(env: Env, db: Database, now: number): P
 }
 
 /** Publishes user repositories whose index is older than their uploads, a few in each run. */
-export async function mendUserRepositories(env: Env, db: Database): Promise<void> {
+export async function fixUserRepositories(env: Env, db: Database): Promise<void> {
   const lastId = Number((await findSweepPosition(db, repositoriesPosition)) ?? 0);
   const some = await listUserRepositoriesAfter(db, lastId, repositoriesPerRun);
   const next = some.length === repositoriesPerRun ? some.at(-1)?.id.toString() : undefined;
   await saveSweepPosition(db, repositoriesPosition, next);
-  for (const repository of some) await mend(env, db, repository);
+  for (const repository of some) await fix(env, db, repository);
 }
 
-async function mend(env: Env, db: Database, repository: UserRepository): Promise<void> {
+async function fix(env: Env, db: Database, repository: UserRepository): Promise<void> {
   const published = await findPublished(env.BLOBS, repository.uid);
   const state = stateOf(await listRpms(db, repository.accountId, repository.baseSystem));
   if (published?.state !== state) await publishUserRepository(env, db, repository);

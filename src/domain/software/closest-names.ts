@@ -8,7 +8,7 @@ export interface UnknownName {
   name: string;
 }
 
-const mostNames = 3;
+const maxNames = 3;
 /** Of a longer name too much would be like it; and no other name is so long. */
 const longestName = 64;
 
@@ -57,7 +57,7 @@ export function closest(name: string, candidates: readonly string[]): string[] {
     .map((candidate) => ({ candidate, slips: slipsTo(wanted, candidate.toLowerCase()) }))
     .filter(({ slips }) => slips <= most)
     .toSorted((a, b) => a.slips - b.slips || (a.candidate < b.candidate ? -1 : 1))
-    .slice(0, mostNames)
+    .slice(0, maxNames)
     .map(({ candidate }) => candidate);
 }
 

@@ -33,7 +33,7 @@ export interface Kept {
 }
 
 /** Each is an upload of its own. */
-const mostFiles = 200;
+const maxFiles = 200;
 
 /**
  * Makes overlay files of what a session has added and changed, with owner, group and mode; in place of what the appliance has
@@ -82,9 +82,9 @@ async function choose({ env, db, accountId }: Place, testdrive: Testdrive, filte
   const { files, truncated, reading } = await listModified(env, testdrive, { filter, withDifferences: false });
   const keepable = files.filter(({ change, type }) => change !== "deleted" && type === "f");
   if (keepable.length === 0) throw new Refusal("invalid_path", { message: "No file of these paths has changed." });
-  if (truncated || keepable.length > mostFiles) {
+  if (truncated || keepable.length > maxFiles) {
     throw new Refusal("invalid_value", {
-      message: `At most ${mostFiles} files are kept at once: name fewer paths, or keep them as an archive.`,
+      message: `At most ${maxFiles} files are kept at once: name fewer paths, or keep them as an archive.`,
     });
   }
   const bytes = keepable.reduce((sum, { size }) => sum + size, 0);
