@@ -219,7 +219,7 @@ export const BuildFinished = z.object({
 });
 export type BuildFinished = z.infer<typeof BuildFinished>;
 
-/** POST /agent/builds/:id/fail. `failed`: KIWI said no, the user's to mend. `error`: the host's fault, tried again elsewhere. */
+/** POST /agent/builds/:id/fail. `failed`: the appliance cannot be built, and the user can fix it. `error`: the host's fault, retried elsewhere. */
 export const BuildFailed = z.object({ kind: z.enum(["failed", "error"]), reason: z.string().max(2000) });
 export type BuildFailed = z.infer<typeof BuildFailed>;
 

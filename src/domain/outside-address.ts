@@ -11,7 +11,7 @@ export interface OutsideRules {
 const ports: Record<string, string> = { "http:": "80", "https:": "443", "ftp:": "21" };
 
 /**
- * Whether an address that somebody gave may be asked at all: none that is literally private, and none of this service.
+ * Whether an address from a user may be requested at all: none that is literally private, and none of this service.
  * A name that leads into a private network is the network's own business, see `outside`.
  */
 export function isOutside(rules: OutsideRules, url: URL): boolean {

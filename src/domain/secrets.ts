@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { randomBytes, randomInt, scrypt, timingSafeEqual } from "node:crypto";
 
-/** Keys, passwords and tokens: how they are made, kept and compared. */
+/** Keys, passwords and tokens: how they are made, stored and compared. */
 
 const encoder = new TextEncoder();
 
@@ -23,7 +23,7 @@ export async function keyedHash(pepper: string, secret: string): Promise<string>
   return Buffer.from(await crypto.subtle.sign("HMAC", key, encoder.encode(secret))).toString("hex");
 }
 
-/** AES-GCM with the service's key (base64 of 32 bytes); the nonce stands before the cipher text. */
+/** AES-GCM with the service's key (base64 of 32 bytes); the nonce comes before the cipher text. */
 export async function encrypt(encryptionKey: string, plain: string): Promise<string> {
   const iv = randomBytes(12);
   const cipher = await crypto.subtle.encrypt(

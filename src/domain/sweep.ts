@@ -22,7 +22,7 @@ import {
   type KeptBuild,
 } from "#storage/sweep";
 
-/** A row without news for so long may belong to an object that was never told. */
+/** A row without news for this long may belong to an object that was never woken. */
 const silentMs = 60_000;
 /** Blobs come before their rows: a young one without a row may just be waiting for it. */
 const graceMs = 60 * 60_000;
@@ -43,7 +43,7 @@ export async function wakeLostBuilds(env: Env, db: Database, now: number): Promi
   );
 }
 
-/** Builds that forced ones replaced: an hour for those who still download, then they are gone. */
+/** Builds that forced ones replaced: deleted after an hour, so that downloads can end. */
 export async function forgetRetiredBuilds(env: Env, db: Database, now: number): Promise<void> {
   for (const gone of await deleteRetiredBefore(db, new Date(now - graceMs))) await forgetBuild(env, gone);
 }
@@ -86,7 +86,7 @@ function belongs(key: string, build: KeptBuild | undefined): boolean {
   return isUnfinished(build) || [...ofImage, filesKey, filesIndexKey, logKey(uid), installedKey(uid)].includes(key);
 }
 
-/** The next page of keys below a prefix, without the young ones; the place is kept for the next run. */
+/** The next page of keys below a prefix, without the young ones; the place is stored for the next run. */
 export async function nextOldKeys(
   env: Env,
   db: Database,

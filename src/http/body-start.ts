@@ -1,4 +1,4 @@
-/** The first bytes of a body, and its request as if nobody had looked. */
+/** The first bytes of a body, and the request with its whole body still to be read. */
 export interface BodyStart {
   start: Uint8Array<ArrayBuffer>;
   /** Whether that is all. */
@@ -26,7 +26,7 @@ export async function startOfBody(request: Request, bytes: number): Promise<Body
 
 const requestWith = ({ url, method, headers }: Request, body: BodyInit) => new Request(url, { method, headers, body });
 
-/** A stream of bytes, so that who reads it can ask for large chunks. */
+/** A stream of bytes, so that its reader can request large chunks. */
 function joined(read: Uint8Array, rest: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const { readable, writable } = new IdentityTransformStream();
   const writer = writable.getWriter();
@@ -36,6 +36,6 @@ function joined(read: Uint8Array, rest: ReadableStream<Uint8Array>): ReadableStr
       writer.releaseLock();
       return rest.pipeTo(writable);
     })
-    .catch(() => {}); // whoever reads meets the same error
+    .catch(() => {}); // the reader gets the same error
   return readable;
 }

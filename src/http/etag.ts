@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** Validators of documents that are written anew for every request (RFC 9110 §8.8.3, §13.1). */
+/** Validators of documents, which are written for every request (RFC 9110 §8.8.3, §13.1). */
 
 /** A strong one, in quotes: the same bytes, the same tag. */
 export const etagOf = (body: string): string =>

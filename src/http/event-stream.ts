@@ -1,4 +1,4 @@
-/** Of server-sent events: nobody on the way may keep them or collect them. */
+/** Headers of server-sent events: no proxy on the way may store or collect them. */
 export const eventStreamHeaders = {
   "content-type": "text/event-stream; charset=utf-8",
   // no-transform and the second header keep proxies from collecting events.

@@ -2,7 +2,7 @@ import { createMiddleware } from "hono/factory";
 
 /**
  * Answers HEAD with the length that GET would have. The runtime knows it only of bodies that it sends, so a page or a
- * document without it is counted here; whoever answers with a file or a stream of known length has said so already.
+ * document without it is counted here; answers with a file or a stream of known length have one already.
  */
 export const headLength = createMiddleware(async (c, next) => {
   await next();

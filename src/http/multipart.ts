@@ -71,7 +71,7 @@ class Form {
     this.#take((await this.#find(this.#delimiter, "no boundary")) + this.#delimiter.length);
   }
 
-  /** Behind a boundary: whether it was the closing one. What follows that is nobody's. */
+  /** Behind a boundary: whether it was the closing one. What follows that is ignored. */
   async isOver(): Promise<boolean> {
     await this.#need(2);
     if (this.#held.toString("latin1", 0, 2) === "--") return true;
@@ -145,7 +145,7 @@ class Form {
   }
 }
 
-/** A stream that asks for its next chunk only when somebody reads; one that is given up leaves the rest to the parser. */
+/** A stream that asks for its next chunk only when it is read; one that is given up leaves the rest to the parser. */
 function streamOf(body: Body): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {

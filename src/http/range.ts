@@ -5,7 +5,7 @@ export interface ByteRange {
 
 /**
  * The one range that a Range header asks for (RFC 9110 §14). Undefined: answer the whole, which is also right for
- * several ranges at once and for what is no range at all.
+ * several ranges and for a header that is not a valid range.
  */
 export function rangeOf(header: string | null, size: number): ByteRange | "unsatisfiable" | undefined {
   const found = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.replaceAll(" ", "") ?? "");

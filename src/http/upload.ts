@@ -5,7 +5,7 @@ import { boundaryOf, MultipartFault, partsOf } from "./multipart.ts";
 /** Takes a file while it arrives. */
 export interface UploadSink<T> {
   store: (file: { body: ReadableStream<Uint8Array>; fileName: string | undefined }) => Promise<T>;
-  /** Called when the form turns out to be damaged behind the file. */
+  /** Called if the form is damaged after the file. */
   discard: (stored: T) => Promise<void>;
 }
 

@@ -21,7 +21,7 @@ interface Surroundings {
 }
 
 /**
- * What follows from a build's state: D1, the queue and the account are told of it, and R2 is tidied after its end. Each chore may
+ * What follows from a build's state: D1, the queue and the account are notified, and R2 is cleaned up after its end. Each chore may
  * run twice; what was done is remembered, so that a repetition does the rest alone.
  */
 export class BuildChores {
@@ -48,7 +48,7 @@ export class BuildChores {
     this.#around.kv.put("told", wordFor(state));
   }
 
-  /** The row does not say what it was told. */
+  /** The row does not say what this object has written. */
   rowSaysOther(): void {
     this.#around.kv.delete("told");
   }

@@ -1,6 +1,6 @@
 import { maxLogChunkBytes } from "#contract/index";
 
-/** A log is cut here; a build that writes more is talking to itself. */
+/** A log is cut here; the rest is dropped. */
 export const maxLogBytes = 64 * 1024 * 1024;
 
 interface Meta {
@@ -16,7 +16,7 @@ const empty: Meta = { attempt: 1, received: 0, length: 0, cut: false };
 
 /**
  * The log of a running build: rows of at most 64 KiB by the offset where they start. Attempts write one after the
- * other; an agent counts its own bytes from 0, and a chunk that it sends twice is kept once.
+ * other; an agent counts its own bytes from 0, and a chunk that it sends twice is stored once.
  */
 export class BuildLog {
   readonly #storage: DurableObjectStorage;

@@ -10,7 +10,7 @@ import { findBuildByUid, saveEnded, saveFinished, saveQueued, saveRunning, type 
 import { openDatabase, type Database } from "#storage/db";
 import type { Artifacts } from "./build-uploads.ts";
 
-/** What the agent told of the image that it finished, and what it uploaded. */
+/** What the agent reported of the image that it finished, and what it uploaded. */
 export type Outcome = Omit<BuildFinished, "installed"> & { artifacts: Artifacts };
 
 /** Writes a status into the build's row; again if need be. */
@@ -47,7 +47,7 @@ const events: Record<BuildState["status"], EventName> = {
   cancelled: "build.cancelled",
 };
 
-/** What the account is told of a state that began just now. */
+/** What is announced to the account of a state that began just now. */
 export const momentOf = (state: BuildState, at: number): Moment => ({
   event: events[state.status],
   at,

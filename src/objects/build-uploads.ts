@@ -59,14 +59,14 @@ export class BuildUploads {
       PRIMARY KEY (attempt, name, number))`);
   }
 
-  /** Opens an upload, or says how far it is. Another size is another file: it starts anew. 0: not known yet. */
+  /** Opens an upload, or says how far it is. Another size is another file: the upload restarts. 0: not known yet. */
   async open(uid: string, of: ArtifactOf, size = 0): Promise<UploadState | UploadRefused> {
     if (size > maxParts * partBytes) return { refused: "wrong_part" };
     const known = this.#find(of);
     if (known?.size === size) return this.#stateOf(known);
     if (known) await this.#discard(known);
     const { key, uploadId } = await openUpload(this.#blobs, artifactKey(uid, of.attempt, of.name));
-    // Two calls at once open two uploads; the first row stands.
+    // Two calls at the same time open two uploads; the first row wins.
     const other = this.#find(of);
     if (other) await abortUpload(this.#blobs, { key, uploadId });
     else {

@@ -56,7 +56,7 @@ export class Build extends DurableObject<Env> {
     this.#chores = new BuildChores({ env, kv: this.#kv, uid: this.#uid, log: this.#log, uploads: this.#uploads });
   }
 
-  /** Begins with the row, or goes on with what a crash interrupted. The row is told again where a restore took it back. */
+  /** Begins with the row, or goes on with what a crash interrupted. Writes the row again if a restore has set it back. */
   async wake(rowSays?: Row["status"]): Promise<void> {
     const state = await this.#load();
     if (!state) return;
@@ -92,7 +92,7 @@ export class Build extends DurableObject<Env> {
     return { from: start, bytes, length: this.#log.length, progress, revision: this.#revision };
   }
 
-  /** Its row is gone; what is under way would write after that. */
+  /** Its row is gone. Waits for what is in progress, which would otherwise write after that. */
   async forget(): Promise<void> {
     await this.#settled.then(() => this.#uploads.discardAllBut(null));
     await this.ctx.storage.deleteAll();
@@ -106,7 +106,7 @@ export class Build extends DurableObject<Env> {
     return "refused" in state ? state : { attempt: state.attempt, token, timeLimitMs };
   }
 
-  /** The agent starts anew and remembers nothing. Whether it held this build. */
+  /** The agent has restarted and remembers nothing. Answers whether it held this build. */
   async endLease(agentId: number): Promise<boolean> {
     const before = await this.#load();
     await this.#apply({ type: "agent_restarted", at: Date.now(), agentId });
@@ -225,7 +225,7 @@ export class Build extends DurableObject<Env> {
     return this.#save(state);
   }
 
-  /** A restore of the database can take the row away: nobody wants the image any more, and the id is given again. */
+  /** A restore of the database can take the row away: no one wants the image any more, and the id is given again. */
   async #endIfLost(): Promise<void> {
     this.#rowSeenAt = Date.now();
     const isThere = await findBuildByUid(openDatabase(this.env.DB), this.#uid).then(Boolean, () => true);

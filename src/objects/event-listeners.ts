@@ -2,9 +2,9 @@ import type { StoredEvent } from "./event-log.ts";
 
 export const maxListeners = 10;
 export const heartbeatEveryMs = 15_000;
-/** So that a key that was renewed is not listened with for ever; the client comes again by itself. */
+/** So that a renewed key cannot be used to listen forever; the client connects again on its own. */
 export const listensForMs = 60 * 60_000;
-/** A listener that is so many events behind is let go: it comes again, and asks for what it has missed. */
+/** A listener that is this many events behind is disconnected: it connects again and requests what it has missed. */
 const maxUnread = 200;
 
 interface Listener {
@@ -12,7 +12,7 @@ interface Listener {
   openedAt: number;
 }
 
-/** The open streams of an account's events (text/event-stream). They live in memory: whoever loses one comes again. */
+/** The open streams of an account's events (text/event-stream). They are in memory only: a client that loses one connects again. */
 export class EventListeners {
   readonly #open = new Set<Listener>();
   #heartbeat: ReturnType<typeof setInterval> | undefined;

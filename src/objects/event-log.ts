@@ -1,12 +1,12 @@
 import type { Announcement } from "#model/announcement";
 import type { EventName } from "#model/event-names";
 
-/** An event as it is kept and told. */
+/** An event as it is stored and sent. */
 export interface StoredEvent {
   /** Rises by one with each event of the account. */
   id: number;
   event: EventName;
-  /** JSON of all that receivers are told. */
+  /** JSON of all that receivers get. */
   text: string;
 }
 
@@ -37,7 +37,7 @@ export class EventLog {
     return storedOf(row);
   }
 
-  /** Those behind an id, oldest first. */
+  /** Those after an id, oldest first. */
   after(id: number): StoredEvent[] {
     const rows = this.#sql.exec<Row>("SELECT id, event, told FROM events WHERE id > ? ORDER BY id", id);
     return [...rows].map(storedOf);

@@ -36,7 +36,7 @@ export class Events extends DurableObject<Env> {
     await this.#setAlarm();
   }
 
-  /** A stream from now on, or with `?after=` from behind that event on. */
+  /** A stream from now on, or with `?after=` from the event after that one on. */
   override fetch(request: Request): Response {
     if (this.#listeners.isFull) return new Response(null, { status: 503 });
     const after = new URL(request.url).searchParams.get("after");
@@ -82,7 +82,7 @@ export class Events extends DurableObject<Env> {
     }
   }
 
-  /** What is due, in order. After a failure the rest waits for the next turn, so that a dead receiver delays nobody else. */
+  /** What is due, in order. After a failure the rest waits for the next turn, so that a dead receiver delays no other. */
   async #deliver(webhook: Webhook): Promise<void> {
     let health: WebhookHealth = webhook;
     for (const delivery of this.#deliveries.due(webhook.uid, Date.now(), maxInTurn)) {

@@ -29,8 +29,8 @@ interface Visit {
 
 /**
  * Visitors of the guest's web server. The agent is told of each over its control socket, fetches the body, and brings the
- * guest's answer as the body of a request of its own; both bodies are joined stream to stream, so that whoever reads slowly
- * holds back whoever writes. All of it is in memory: a visit does not outlive its object, as it does not outlive its
+ * guest's answer as the body of a request of its own; both bodies are joined stream to stream, so that a slow reader
+ * slows down the writer. All of it is in memory: a visit does not outlive its object, as it does not outlive its
  * visitor's connection.
  */
 export class GuestWeb {
@@ -120,7 +120,7 @@ export class GuestWeb {
     return visit;
   }
 
-  /** Answers in the guest's place; what the agent brings later finds nobody. */
+  /** Answers in place of the guest; an answer that the agent brings later is dropped. */
   #excuse(id: string, answer: Response): void {
     this.#visits.get(id)?.answered.resolve(answer);
     void this.#close(id);

@@ -25,13 +25,13 @@ export class ModifiedLine extends AgentLine {
     return verb === "answers" ? await this.#answer(id, request) : this.accept();
   }
 
-  /** Nobody answers the orders that went to the old line any more. */
+  /** The orders that went to the old line get no answer any more. */
   override accept(): Response {
     this.giveUp();
     return super.accept();
   }
 
-  /** The agent is out of reach: who waits is told so. */
+  /** The agent cannot be reached: answers every waiting request with an error. */
   giveUp(): void {
     for (const { resolve } of this.#orders.values()) resolve(gone());
   }
@@ -54,7 +54,7 @@ export class ModifiedLine extends AgentLine {
     }
   }
 
-  /** Settles when whoever asked has it, or has left. */
+  /** Settles when the client has the answer, or has left. */
   async #answer(id: string, request: Request): Promise<Response> {
     const asked = this.#orders.get(id);
     this.#orders.delete(id);

@@ -8,7 +8,7 @@ export class Switchboard extends DurableObject<Env> {
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair("ping", "pong"));
   }
 
-  /** The agent door sends an upgrade here, after it knows who asks. */
+  /** The agent door sends an upgrade here after it has checked the agent's token. */
   override async fetch(request: Request): Promise<Response> {
     const agentId = new URL(request.url).searchParams.get("agent") ?? "";
     const { 0: theirs, 1: ours } = new WebSocketPair();

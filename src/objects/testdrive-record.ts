@@ -12,7 +12,7 @@ interface Known {
   isClaimed: boolean;
 }
 
-/** What the row in D1 and the account have been told of a session, and what they have still to be told. */
+/** Writes a session's state to its row in D1 and announces it to the account, again until both have worked. */
 export class TestdriveRecord {
   readonly #env: Env;
   readonly #kv: SyncKvStorage;
@@ -26,12 +26,12 @@ export class TestdriveRecord {
     this.#announcements = new Announcements(kv);
   }
 
-  /** What it says, whatever it was told. */
+  /** What the row says, even if this object has written something else. */
   rowIs(state: RowState): void {
     if (this.#told !== state) this.#kv.put("told", state);
   }
 
-  /** In the same write as the state. A session that nobody claimed was refused, and has neither start nor end. */
+  /** In the same write as the state. A session that no agent claimed was refused: neither its start nor its end is announced. */
   note({ state, isClaimed }: Known): void {
     const at = Date.now();
     if (state.status === "running") {
@@ -45,7 +45,7 @@ export class TestdriveRecord {
     return this.#told === rowState(state) && this.#announcements.isEmpty;
   }
 
-  /** Writes D1 when the row's word has changed, and tells the account. May be called again until that has worked. */
+  /** Writes the row if its state has changed, and announces what is noted. May be called again until that has worked. */
   async tell({ state }: Known): Promise<void> {
     const row = rowState(state);
     if (this.#told !== row) {

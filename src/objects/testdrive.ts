@@ -72,9 +72,10 @@ export class Testdrive extends DurableObject<Env> {
     return this.look();
   }
 
-  /** An agent has started anew: a session of its own is gone with it. */
+  /** An agent has restarted: its sessions have ended. */
   async endOfAgent(agentId: number): Promise<void> {
-    if (this.#session?.attempt?.agentId === agentId) await this.#advance({ type: "agent_stopped", reason: agentAnew });
+    if (this.#session?.attempt?.agentId === agentId)
+      await this.#advance({ type: "agent_stopped", reason: agentRestarted });
   }
 
   /** Looks at the clock and tells the row what it is, also one that a restore took back; false when this object knows of no session. */
@@ -86,7 +87,7 @@ export class Testdrive extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     const state = this.#session?.state;
     const isForgotten = state?.status === "ended" && Date.now() >= nextWakeUp(state);
-    // Counted, because a deploy closes sockets without a word to us.
+    // Counted, because a deploy closes sockets without an event.
     if (!isForgotten) await this.#countViewers();
     else await this.ctx.storage.deleteAll();
   }
@@ -150,7 +151,7 @@ export class Testdrive extends DurableObject<Env> {
     return await this.#guestWeb.visit(request, (order) => this.#control.order(order));
   }
 
-  /** The agent's line. A new one hears of the viewers that nobody dialled for. */
+  /** The agent's line. A new one gets an order for each viewer that the agent has not dialled for. */
   async #acceptControl(): Promise<Response> {
     const response = this.#control.accept();
     for (const viewer of this.#relay.waiting) this.#control.order({ type: "viewer", viewer });
@@ -250,7 +251,7 @@ type Moment = WithoutAt<TestdriveEvent> & { at?: number };
 type WithoutAt<T> = T extends unknown ? Omit<T, "at"> : never;
 
 const tellAgainMs = 5_000;
-const agentAnew = "The builder agent that ran it has started anew.";
+const agentRestarted = "The builder agent that ran it has restarted.";
 
 const known = ({ state, attempt }: Session) => ({ state, isClaimed: !!attempt });
 

@@ -126,6 +126,6 @@ function creditIn(text: string): z.infer<typeof Credit> | undefined {
   }
 }
 
-/** RFC 6455 §7.4: 1004, 1005, 1006 and 1015 only describe an end that nobody sent. */
+/** RFC 6455 §7.4: 1004, 1005, 1006 and 1015 only describe an end that no side has sent. */
 const isSendable = (code: number) =>
   (code >= 1000 && code <= 1014 && ![1004, 1005, 1006].includes(code)) || (code >= 3000 && code <= 4999);

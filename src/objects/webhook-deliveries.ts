@@ -3,7 +3,7 @@ import type { Outcome } from "#domain/events/webhook-post";
 import type { StoredEvent } from "./event-log.ts";
 
 export const maxListed = 100;
-/** So that nobody fills the object by replays. */
+/** So that replays cannot fill the object. */
 const maxWaiting = 2000;
 
 /** The deliveries of an account's webhooks: those that wait, and of each webhook the last ones that are over. */
@@ -20,7 +20,7 @@ export class WebhookDeliveries {
     sql.exec("CREATE TABLE IF NOT EXISTS repeats (requestId TEXT PRIMARY KEY, deliveryId INTEGER NOT NULL)");
   }
 
-  /** Due at once. */
+  /** Due immediately. */
   add(webhookUid: string, { id, event, text }: StoredEvent, now: number): void {
     this.#insert([webhookUid, id, event, text, now, now]);
   }
@@ -81,7 +81,7 @@ export class WebhookDeliveries {
     return this.#sql.exec<{ at: number | null }>("SELECT min(nextAt) AS at FROM deliveries").one().at;
   }
 
-  /** Webhooks that are gone take their deliveries along. */
+  /** Deletes the deliveries of webhooks that no longer exist. */
   forgetAllBut(webhookUids: readonly string[]): void {
     const kept = JSON.stringify(webhookUids);
     this.#sql.exec("DELETE FROM deliveries WHERE webhookId NOT IN (SELECT value FROM json_each(?))", kept);

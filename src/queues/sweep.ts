@@ -52,7 +52,7 @@ const deletions: readonly Chore[] = [
   abortLostUploads,
 ];
 
-/** Every minute: what has changed is looked at, and what a crash left lying is picked up. One chore that fails does not keep the others from being done. */
+/** Every minute: checks what has changed, and cleans up what a crash has left behind. A chore that fails does not stop the others. */
 export async function sweep(event: ScheduledController, env: Env): Promise<void> {
   const db = openDatabase(env.DB);
   const run = async (chore: Chore) =>

@@ -5,7 +5,7 @@ import { accounts } from "./schema.ts";
 export type Account = typeof accounts.$inferSelect;
 export type NewAccount = typeof accounts.$inferInsert;
 
-/** Undefined when the name is taken; the unique index decides between two at once. */
+/** Undefined if the name is taken; the unique index decides between two at the same time. */
 export async function addAccount(db: Database, account: NewAccount): Promise<Account | undefined> {
   const [added] = await db.insert(accounts).values(account).onConflictDoNothing().returning();
   return added;
@@ -38,7 +38,7 @@ export async function saveApiKey(
   await db.update(accounts).set({ apiKeyHmac: key.hmac, apiKeyCipher: key.cipher }).where(eq(accounts.id, accountId));
 }
 
-/** Bytes that an account keeps: its images with their file stores, its uploads, its overlay files and its pictures. */
+/** Bytes that an account stores: its images with their file stores, its uploads, its overlay files and its pictures. */
 export async function usedBytes(db: Database, accountId: number): Promise<number> {
   const row = await db.get<{ bytes: number }>(sql`SELECT ${usedBytesOf(accountId)} AS bytes`);
   return row.bytes;

@@ -5,7 +5,7 @@ import { agents } from "./schema.ts";
 
 export type Agent = typeof agents.$inferSelect;
 
-/** Undefined when the name is taken. */
+/** Undefined if the name is taken. */
 export async function addAgent(db: Database, agent: { name: string; tokenHmac: string }): Promise<Agent | undefined> {
   const row = { ...agent, createdAt: new Date() };
   const [added] = await db.insert(agents).values(row).onConflictDoNothing().returning();

@@ -5,7 +5,7 @@ import { prepared, type Database } from "./db.ts";
 import { rowReader } from "./rows.ts";
 import { accounts, appliances, builds } from "./schema.ts";
 
-// A list of a hundred appliances would else carry a hundred configurations that nobody shows.
+// Otherwise a list of a hundred appliances would carry a hundred configurations that it does not show.
 const listedOfAppliance = {
   id: appliances.id,
   name: appliances.name,

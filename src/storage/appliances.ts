@@ -29,7 +29,7 @@ export type Repository = typeof repositories.$inferSelect;
 export const findAppliance = (db: Database, accountId: number, id: number): Promise<Appliance | undefined> =>
   db.query.appliances.findFirst({ where: and(eq(appliances.id, id), eq(appliances.accountId, accountId)) });
 
-/** Whoever's it is. */
+/** An appliance of any account. */
 export const findAnyAppliance = (db: Database, id: number): Promise<Appliance | undefined> =>
   db.query.appliances.findFirst({ where: eq(appliances.id, id) });
 

@@ -64,7 +64,7 @@ export async function digestOfParts(parts: readonly { sha256: string }[]): Promi
   return hex(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 }
 
-/** A connection brings pieces of a few KiB, each of which would cost a turn of JavaScript: they are gathered. */
+/** A connection brings pieces of a few KiB. They are collected, because each one would cost a turn of JavaScript. */
 const gatheredBytes = 256 * 1024;
 
 /** Copies to the end, and answers the SHA-256 of what went through. */

@@ -16,7 +16,7 @@ export async function findAttestations(blobs: R2Bucket, uid: string): Promise<At
   return blob ? Attestations.parse(await blob.json()) : undefined;
 }
 
-/** Keeps them unless others were faster; answers those that are kept now. */
+/** Stores them unless another request was faster; answers what is stored now. */
 export async function keepAttestations(
   blobs: R2Bucket,
   uid: string,

@@ -28,13 +28,13 @@ export async function putBlob(blobs: R2Bucket, key: string, source: ReadableStre
   }
 }
 
-/** Writes an object part by part; one that fits into a single part is put at once. Nobody sees it before `complete`. */
+/** Writes an object in parts, or in one put if it fits into a single part. The object is not visible until `complete`. */
 export class BlobWriter {
   readonly #blobs: R2Bucket;
   readonly #key: string;
   readonly #parts: R2UploadedPart[] = [];
   #upload: BegunUpload | undefined;
-  // One buffer for all parts: a new one for each would lie around until the garbage collector comes.
+  // One buffer for all parts: a new one for each would take memory until the garbage collector runs.
   #buffer = new Uint8Array(1 << 16);
   #heldBytes = 0;
   #sentBytes = 0;

@@ -1,10 +1,10 @@
 import type { ArtifactName } from "#contract/index";
 
-/** Every key in R2 is made here; nobody else knows a slash. */
+/** Makes every key in R2; no other file knows how keys are written. */
 
 /** The frozen input of a build, by its own SHA-256: written before the row that names it. */
 export const inputKey = (sha256: string) => `inputs/${sha256}.json`;
-/** Everything of one build lies below this prefix, so that one listing finds it. By its uid, which nobody can guess and no other build gets. */
+/** Prefix of everything of one build, so that one listing finds it. By its uid, which cannot be guessed and no other build gets. */
 export const buildPrefix = (uid: string) => `builds/${uid}/`;
 /** The downloadable image, or a part of its file store. Each attempt writes its own, so that a late one cannot touch the winner's. */
 export const artifactKey = (uid: string, attempt: number, name: ArtifactName) => `builds/${uid}/${name}-${attempt}`;
@@ -13,7 +13,7 @@ export const logKey = (uid: string) => `builds/${uid}/log.txt`;
 export const installedKey = (uid: string) => `builds/${uid}/installed.json`;
 /** The documents about the image, and the signature over them, as one blob: none can be of another making. */
 export const attestationsKey = (uid: string) => `builds/${uid}/attestations.json`;
-/** A file of a repository that this service keeps itself, e.g. path "tiny/main/repodata/repomd.xml". */
+/** A file of a repository that this service stores itself, e.g. path "tiny/main/repodata/repomd.xml". */
 export const repositoryFileKey = (path: string) => `repositories/${path}`;
 /** The nth .solv file that an import made, for that repository and any other that shows it. Each import writes its own, so that one that fails spoils nothing. */
 export const solvKey = (repositoryId: number, importId: string, n: number) =>
@@ -23,7 +23,7 @@ export const solvPrefixOf = (repositoryId: number, importId: string) => `solv/${
 /** The nth file of metadata that an import has downloaded and not yet read. */
 export const downloadKey = (importId: string, n: number) => `${downloadsPrefix}${importId}/${n}`;
 
-/** Everything of one uploaded RPM or archive lies below this prefix, so that one listing finds it. */
+/** Prefix of everything of one uploaded RPM or archive, so that one listing finds it. */
 export const uploadPrefix = (blobId: string) => `uploads/${blobId}/`;
 /** What was uploaded, byte by byte. */
 export const uploadKey = (blobId: string) => `uploads/${blobId}/file`;
@@ -39,7 +39,7 @@ export const begunUploadKey = (noteId: string) => `begun-uploads/${noteId}.json`
 
 /** Something that an appliance holds: an overlay file, a logo, a background. Clones name the same. */
 export const contentKey = (blobId: string) => `contents/${blobId}`;
-/** What is shown of a background, beside the background itself. */
+/** The thumbnail of a background, next to the background itself. */
 export const thumbnailKey = (blobId: string) => `contents/${blobId}/100x100`;
 
 /** Is there while the sweep deletes nothing. */

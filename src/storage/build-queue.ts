@@ -2,7 +2,7 @@ import { and, count, eq, lt } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { builds } from "./schema.ts";
 
-/** How many builds wait that came before this one, whoever's they are. */
+/** How many builds of all accounts wait that came before this one. */
 export async function countQueuedBefore(db: Database, buildId: number): Promise<number> {
   const [row] = await db
     .select({ n: count() })

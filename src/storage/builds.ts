@@ -103,7 +103,7 @@ export type NewBuild = Pick<
 
 /**
  * Takes the id, the slot and the (appliance, version, type) in one statement, so that no two requests pass a check
- * together. Undefined: something stands in the way; the caller looks what it was.
+ * together. Undefined: something prevents it; the caller finds out what.
  */
 export async function addBuild(
   db: Database,

@@ -8,7 +8,7 @@ import { appliances } from "./schema.ts";
 
 export type ConfigurationColumns = Pick<Appliance, "name" | "version" | "imageType" | "configuration">;
 
-/** Writes over what was read; undefined where somebody else has changed any of it since, it is gone, or the account's limit is reached. */
+/** Writes over what was read. Undefined: another request has changed it since, it is gone, or the account's limit is reached. */
 export async function saveConfiguration(
   db: Database,
   { read, columns, maxBytes }: { read: Appliance; columns: ConfigurationColumns; maxBytes: number },

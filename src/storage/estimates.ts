@@ -3,7 +3,7 @@ import type { ImageType } from "#contract/index";
 import type { Database } from "./db.ts";
 import { appliances, builds } from "./schema.ts";
 
-/** Keeps what the last resolution said about the image's size, for lists, which do not resolve. */
+/** Stores what the last resolution said about the image's size, for lists, which do not resolve. */
 export async function saveEstimate(
   db: Database,
   applianceId: number,

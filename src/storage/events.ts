@@ -2,10 +2,10 @@ import { asc, eq } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { accounts, appliances, builds, eventOutbox, testdrives } from "./schema.ts";
 
-/** Something that the account may not have been told yet. */
+/** Something that may not have been announced to the account yet. */
 export type OutboxEvent = typeof eventOutbox.$inferSelect;
 
-/** Whom a thing that happens belongs to. */
+/** The owner of what has happened. */
 const owner = { accountUid: accounts.uid, account: accounts.username };
 
 /** What an event tells of a build; undefined when its row, or its appliance's, is gone. */
@@ -50,7 +50,7 @@ export async function forgetOutboxEvent(db: Database, id: number): Promise<void>
   await db.delete(eventOutbox).where(eq(eventOutbox.id, id));
 }
 
-/** It has to wait behind the others. */
+/** It has to wait after the others. */
 export async function noteOutboxTry(db: Database, id: number, triedAt: Date): Promise<void> {
   await db.update(eventOutbox).set({ triedAt }).where(eq(eventOutbox.id, id));
 }

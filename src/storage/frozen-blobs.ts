@@ -2,7 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { frozenBlobs, releasedBlobs } from "./schema.ts";
 
-/** Keeps blobs until the build is over, whatever becomes of the rows that name them now. */
+/** Keeps blobs until the build is over, even if the rows that name them now are gone. */
 export async function freezeBlobs(db: Database, buildId: number, blobIds: readonly string[]): Promise<void> {
   if (blobIds.length === 0) return;
   await db

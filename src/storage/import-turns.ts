@@ -7,7 +7,7 @@ export type ImportTurn = typeof importTurns.$inferSelect;
 /** What takes its turn: of these one import at a time is in a queue. */
 export type Line = Pick<ImportTurn, "accountId" | "patience">;
 
-/** Puts imports in line, each behind those of its account. One that waits already keeps its place. */
+/** Puts imports in line, each after those of its account. One that already waits keeps its place. */
 export async function askForImports(db: Database, repositoryIds: readonly number[], now: Date): Promise<Line[]> {
   const quick = importTurns.patience.enumValues[0];
   return db
@@ -75,7 +75,7 @@ export const giveLostTurnsBack = (db: Database, before: Date) =>
     .set({ sentAt: null })
     .where(and(isNotNull(importTurns.sentAt), lt(importTurns.sentAt, before)));
 
-/** Lines in which somebody waits. */
+/** Lines in which an import waits. */
 export const listLines = (db: Database): Promise<Line[]> =>
   db
     .selectDistinct({ accountId: importTurns.accountId, patience: importTurns.patience })

@@ -51,7 +51,7 @@ export async function releaseImport(db: Database, id: string): Promise<boolean> 
   return true;
 }
 
-/** The next ones behind an id that began before that moment, and that no repository shows. */
+/** The next ones after an id that began before that moment, and that no repository shows. */
 export async function listUnusedAfter(
   db: Database,
   { id, before, limit }: { id: string; before: Date; limit: number },

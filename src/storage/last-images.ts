@@ -11,7 +11,7 @@ export const findLastImage = (db: Database, applianceId: number, question: strin
     where: and(eq(lastImages.applianceId, applianceId), eq(lastImages.question, question)),
   });
 
-/** Of an appliance that was deleted meanwhile nothing is kept. */
+/** Stores nothing if the appliance was deleted meanwhile. */
 export async function saveLastImage(
   db: Database,
   applianceId: number,

@@ -1,7 +1,7 @@
 import { sql, type SQL } from "drizzle-orm";
 import type { Database } from "./db.ts";
 
-/** What of an account is counted, beside the bytes of its disk quota. */
+/** What of an account is counted, in addition to the bytes of its disk quota. */
 export interface Counted {
   repositories: number;
   /** In its repositories. */
@@ -14,7 +14,7 @@ export interface Counted {
   tokens: number;
 }
 
-/** How many of each an account has, by indexes; the same expressions stand in the statements that must not exceed a limit. */
+/** How many of each an account has, by indexes; statements that must not exceed a limit use the same expressions. */
 export const counts = {
   /** Without those of its uploads, which it has one of for each base system. */
   repositories: (accountId: number) =>

@@ -19,7 +19,7 @@ export interface Writer {
 export const listOverlayFiles = (db: Database, applianceId: number): Promise<OverlayFile[]> =>
   db.query.overlayFiles.findMany({ where: eq(overlayFiles.applianceId, applianceId), orderBy: asc(overlayFiles.id) });
 
-/** Any account's: whoever asks must be able to read its appliance. */
+/** Any account's: the caller checks that its appliance may be read. */
 export const findAnyOverlayFile = (db: Database, id: number): Promise<OverlayFile | undefined> =>
   db.query.overlayFiles.findFirst({ where: eq(overlayFiles.id, id) });
 

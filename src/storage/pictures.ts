@@ -25,7 +25,7 @@ export const removePicture = (blobs: R2Bucket, blobId: string): Promise<void> =>
 export const shownKey = (kind: PictureKind, blobId: string): string =>
   kind === "background" ? thumbnailKey(blobId) : contentKey(blobId);
 
-/** A picture that an appliance shall have; `bytes` with its thumbnail. */
+/** The new picture of an appliance; `bytes` includes its thumbnail. */
 interface NewPicture {
   kind: PictureKind;
   blobId: string;
@@ -42,7 +42,7 @@ export async function savePicture(
   const column = kind === "logo" ? appliances.logoBlob : appliances.backgroundBlob;
   const used = usedBytesOf(accountId, kind === "logo" ? { withoutLogoOf: id } : { withoutBackgroundOf: id });
   const owned = sql`id = ${id} AND account_id = ${accountId}`;
-  // Its size is written only where it may be kept: the other statements look for it.
+  // Its size is written only if the quota allows it: the other statements look for that row.
   const accepted = sql`${owned} AND EXISTS (SELECT 1 FROM picture_sizes WHERE blob_id = ${blobId})`;
   const [, , saved] = await db.batch([
     db

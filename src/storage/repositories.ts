@@ -116,7 +116,7 @@ export async function removeFailed(db: Database, accountId: number): Promise<num
   return gone.length;
 }
 
-/** Removes a repository of the account unless an appliance uses it, whoever's. Answers it as it was. */
+/** Removes a repository of the account unless an appliance of any account uses it. Answers it as it was. */
 export async function deleteRepository(db: Database, accountId: number, id: number): Promise<Repository | undefined> {
   const isUsed = sql`SELECT 1 FROM appliance_repositories WHERE repository_id = ${id}`;
   const [gone] = await db
@@ -139,7 +139,7 @@ export const listUsersOf = (db: Database, repositoryId: number, limit: number) =
 export const listByCatalogue = (db: Database, catalogue: string): Promise<Repository[]> =>
   db.query.repositories.findMany({ where: eq(repositories.catalogue, catalogue), orderBy: asc(repositories.id) });
 
-/** Repositories of other servers that nobody has looked at since that moment, the longest unlooked-at first. */
+/** Repositories on other servers that were not checked since that moment, the oldest check first. */
 export const listUncheckedSince = (db: Database, before: Date, limit: number): Promise<Repository[]> =>
   db.query.repositories.findMany({
     where: and(
@@ -150,7 +150,7 @@ export const listUncheckedSince = (db: Database, before: Date, limit: number): P
     limit,
   });
 
-/** Repositories whose files lie in our own R2. */
+/** Repositories whose files are in the service's own R2. */
 export const listOwnFiles = (db: Database): Promise<Repository[]> =>
   db.query.repositories.findMany({ where: sql`${repositories.url} LIKE 'service:%'` });
 
@@ -228,7 +228,7 @@ export async function confirmRevision(
     .where(isLast(id, checkId));
 }
 
-/** The last good revision stays; why the new one was not taken can be read. */
+/** The last good revision stays; `problem` says why the new one was not taken. */
 export async function failImport(
   db: Database,
   id: number,
@@ -240,7 +240,7 @@ export async function failImport(
     .where(isLast(id, checkId));
 }
 
-/** Replaces an appliance's list in one batch; the ids are those it shall have, in order. */
+/** Replaces an appliance's list in one batch; the ids are its new ones, in order. */
 export async function replaceApplianceRepositories(db: Database, applianceId: number, ids: number[]): Promise<void> {
   await db.batch([
     db.delete(applianceRepositories).where(eq(applianceRepositories.applianceId, applianceId)),
@@ -253,7 +253,7 @@ export async function replaceApplianceRepositories(db: Database, applianceId: nu
   ]);
 }
 
-/** Puts one behind the others; one that is there stays where it is. */
+/** Puts one after the others; one that is already there stays where it is. */
 export async function addApplianceRepository(db: Database, applianceId: number, repositoryId: number): Promise<void> {
   await db.batch([
     db

@@ -7,7 +7,7 @@ import type { Selection } from "./appliances.ts";
 
 export type NewSelection = Omit<Selection, "id">;
 
-/** Adds or repins; answers what stood there before. One batch, so that two at once cannot both call it new. */
+/** Adds or repins; answers the entry as it was before. One batch, so that two at the same time cannot both call it new. */
 export async function saveSelection(db: Database, row: NewSelection): Promise<Selection | undefined> {
   const { version, repositoryId } = row;
   const [before] = await db.batch([

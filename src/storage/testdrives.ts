@@ -62,7 +62,7 @@ export const listNewTestdrives = (db: Database, madeAfter: Date): Promise<Testdr
 export const listTestdrivesToWake = (db: Database, madeBefore: Date): Promise<Testdrive[]> =>
   db.query.testdrives.findMany({ where: and(live, lt(testdrives.createdAt, madeBefore)), orderBy: asc(testdrives.id) });
 
-/** Ended is final: a late word cannot take the slot again. */
+/** Ended is final: a late report cannot take the slot again. */
 export async function saveTestdriveState(db: Database, uid: string, state: Testdrive["state"]): Promise<void> {
   const endedAt = state === "ended" ? new Date() : null;
   await db

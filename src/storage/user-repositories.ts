@@ -33,7 +33,7 @@ export async function findUserRepositoryById(db: Database, id: number): Promise<
   return found && isUserRepository(found) ? found : undefined;
 }
 
-/** The next ones behind an id. */
+/** The next ones after an id. */
 export async function listUserRepositoriesAfter(db: Database, id: number, limit: number): Promise<UserRepository[]> {
   const found = await db.query.repositories.findMany({
     where: and(gt(repositories.id, id), eq(repositories.isUserRepository, true)),
@@ -76,7 +76,7 @@ export async function findPublished(
   return head ? { state: head.customMetadata?.state, sha256: head.checksums.toJSON().sha256 } : undefined;
 }
 
-/** Removes index files that are neither current nor so young that somebody may still read them. */
+/** Removes index files that are neither current nor so young that a client may still read them. */
 export async function removeOldIndexFiles(
   blobs: R2Bucket,
   uid: string,

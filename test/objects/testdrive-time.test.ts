@@ -85,7 +85,7 @@ describe("the time limits of a testdrive", () => {
 
     expect(hello.status).toBe(200);
     expect((await browser.closed).code).toBe(1000);
-    expect((await statusOf(drive)).message).toBe("The builder agent that ran it has started anew.");
+    expect((await statusOf(drive)).message).toBe("The builder agent that ran it has restarted.");
     expect((await statusOf(other)).state).toBe("running");
     await rowSays(drive, "ended");
   });

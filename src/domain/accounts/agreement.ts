@@ -5,7 +5,7 @@ import { addAcceptance, findAcceptance, listAllAcceptances } from "#storage/agre
 import { findBaseSystem, listBaseSystems } from "#storage/appliances";
 import type { Database } from "#storage/db";
 
-/** The legal agreement of a base system, as its catalogue has it now. A new text has to be accepted anew. */
+/** The legal agreement of a base system, as its catalogue has it now. A new text has to be accepted again. */
 export interface Agreement extends AgreementText {
   baseSystem: string;
   /** Of the text, as hex. */
@@ -35,13 +35,13 @@ export async function acceptedAt(db: Database, accountId: number, agreement: Agr
   return (await findAcceptance(db, { accountId, baseSystem, textSha256 }))?.acceptedAt;
 }
 
-/** Records that the account accepts the text; twice is fine, and the first time stands. */
+/** Records that the account accepts the text; twice is fine, and the first time counts. */
 export async function acceptAgreement(db: Database, accountId: number, agreement: Agreement): Promise<void> {
   const { baseSystem, sha256: textSha256 } = agreement;
   await addAcceptance(db, { accountId, baseSystem, textSha256, acceptedAt: new Date() });
 }
 
-/** What to tell who has not accepted the agreement of this base system; undefined: nothing is missing. */
+/** The message if the account has not accepted the agreement of this base system; undefined: nothing is missing. */
 export async function missingAgreement(db: Database, asked: AgreementQuestion): Promise<string | undefined> {
   const agreement = await findAgreement(db, asked.baseSystem);
   if (!agreement || (await acceptedAt(db, asked.accountId, agreement))) return undefined;
@@ -49,7 +49,7 @@ export async function missingAgreement(db: Database, asked: AgreementQuestion): 
   return `The agreement "${agreement.title}" has not been accepted yet. Read and accept it at ${page}`;
 }
 
-/** Nobody builds or publishes what they have not agreed to (api.md, `sle_agreement_missing`). */
+/** Refuses builds and publications without the agreement (api.md, `sle_agreement_missing`). */
 export async function refuseWithoutAgreement(db: Database, asked: AgreementQuestion): Promise<void> {
   const message = await missingAgreement(db, asked);
   if (message !== undefined) throw new Refusal("sle_agreement_missing", { message });

@@ -20,7 +20,7 @@ export interface RepeatableRequest {
   requestSha256: string;
 }
 
-/** Body null: too large to be kept. */
+/** Body null: too large to be stored. */
 export interface Answer {
   status: number;
   contentType: string;
@@ -34,7 +34,7 @@ export interface Answer {
 export type Outcome = Answer | "refused" | "failed";
 
 const retentionMs = 24 * 60 * 60 * 1000;
-/** A request that fell silent loses its key; one at work renews it three times in between. */
+/** A request that stops renewing its key loses it; a running one renews it three times in between. */
 const keyLeaseMs = 9_000;
 const renewalMs = 3_000;
 

@@ -15,11 +15,11 @@ const variables = {
 
 export type LimitsEnv = Pick<Env, (typeof variables)[keyof Counted]>;
 
-/** workerd has at most six connections under way from one object: with more, the slowest would hold up the others. */
+/** workerd has at most six open connections from one object: with more, the slowest would hold up the others. */
 const maxWebhooks = 6;
 const megabyte = 2 ** 20;
 
-/** What an account may have, beside the bytes of its disk quota. */
+/** What an account may have, in addition to the bytes of its disk quota. */
 export function limitsOf(env: LimitsEnv): Counted {
   const most = (name: keyof Counted) => Number(env[variables[name]]);
   return {

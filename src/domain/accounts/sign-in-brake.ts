@@ -52,7 +52,7 @@ export async function braking<T extends object>(
 
 type Names = ReturnType<typeof namesOf>;
 
-/** Digests, since names and keys of strangers are of any length, and keys are not stored. */
+/** Digests, because names and keys can have any length, and keys are not stored. */
 function namesOf({ username, key, address }: Credentials) {
   const network = address === undefined ? "" : networkOf(address);
   return {
@@ -64,7 +64,7 @@ function namesOf({ username, key, address }: Credentials) {
 
 const digest = (...words: string[]) => createHash("sha256").update(JSON.stringify(words)).digest("base64");
 
-/** Of IPv6 the first 64 bits: who has one address there has them all. */
+/** Of IPv6 the first 64 bits: a client with one address there has them all. */
 function networkOf(address: string): string {
   if (!address.includes(":")) return address;
   const [head = [], tail = []] = address.split("::").map((half) => half.split(":").filter(Boolean));

@@ -27,7 +27,7 @@ interface CloneRequest {
   requestId?: string | undefined;
 }
 
-/** An appliance that this account may read: its own, one shared with it, or a template. A stranger's does not exist. */
+/** An appliance that this account may read: its own, one shared with it, or a template. Another account's does not exist. */
 export async function getAppliance(
   db: Database,
   accountId: number,
@@ -54,7 +54,7 @@ export async function getOwnAppliance(
 }
 
 /**
- * Copies a template, an appliance or, of a stranger's, what is published of it, under a name of its own; it starts at the
+ * Copies a template, an appliance, or the published version of another account's, under a name of its own; it starts at the
  * first version, without builds.
  */
 export async function cloneAppliance(

@@ -1,4 +1,4 @@
-/** What stands in the way of a build, or might surprise its user (wire.md §2.3). */
+/** What prevents a build, or might surprise its user (wire.md §2.3). */
 export interface Issue {
   type: "error" | "warning";
   text: string;

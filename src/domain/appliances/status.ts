@@ -21,7 +21,7 @@ export interface ApplianceStatus {
   issues: Issue[];
 }
 
-/** The status as its reader sees it: also what keeps this very account, or anybody at the moment, from building. */
+/** The status as its reader sees it: also what prevents this account, or every account at the moment, from building. */
 export async function shownStatus(
   env: Pick<Env, "BLOBS">,
   db: Database,

@@ -48,7 +48,7 @@ export async function getAttestedBuild(db: Database, accountId: number, id: numb
 }
 
 /**
- * The documents about the image of a finished build. They are made once and kept: for builds from before there were any, or
+ * The documents about the image of a finished build. They are made once and stored: for builds from before there were any, or
  * where making them failed at the end of the build, at the first request.
  */
 export async function getAttestations({ env, db }: Place, build: Build): Promise<Attestations> {

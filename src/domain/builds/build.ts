@@ -55,7 +55,7 @@ export async function startBuild(
     find: (requestId) => findBuildByUid(db, requestId),
     make: () => enqueue(env, db, account, request),
   });
-  // The row is the promise: should its object not hear of it now, the sweeper tells it within a minute.
+  // The row is the promise: if its object cannot be woken now, the sweep wakes it within a minute.
   await buildObject(env, build)
     .wake()
     .catch((error: unknown) => console.error(`build ${build.id} was not told to begin:`, error));
@@ -153,13 +153,13 @@ async function whyNotDeleted(db: Database, accountId: number, id: number): Promi
   return new Refusal(build.accountId === accountId ? "cannot_delete_published_build" : "access_denied");
 }
 
-/** Removes what is kept of a build beside its row. */
+/** Removes what is stored of a build in addition to its row. */
 export async function forgetBuild(env: Env, build: Pick<Build, "uid">): Promise<void> {
   await buildObject(env, build).forget();
   await deleteBlobsBelow(env.BLOBS, buildPrefix(build.uid));
 }
 
-/** A build, running or over, of an appliance that this account may read; its id stands in the path. */
+/** A build, running or over, of an appliance that this account may read. */
 export async function getRunningBuild(db: Database, accountId: number, id: number): Promise<Build> {
   const build = await findReadableBuild(db, accountId, id);
   if (!build) throw new Refusal("invalid_running_build_id", { reason: "unknown" });

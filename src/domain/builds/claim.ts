@@ -60,14 +60,14 @@ async function claimOne(env: Env, db: Database, agent: Agent, build: Build): Pro
     const earlierPhases = mostAlike(earlier, build.imageType);
     return { buildId: build.id, attempt, token, timeLimitMs, input, earlierPhases, ...(sharesRoot && { sharesRoot }) };
   } catch (error) {
-    // Costs this build an attempt, so that it cannot stand in the way of all others for ever.
+    // Costs this build an attempt, so that it cannot block all others forever.
     console.error(`build ${build.id} cannot be handed out:`, error);
     await object.fail(token, { kind: "error", reason: "The service could not read what to build." });
     return undefined;
   }
 }
 
-/** Ends what an agent held before it started anew; answers how many builds that were. */
+/** Ends the leases of an agent that has restarted; answers how many there were. */
 export async function endLeases(env: Env, db: Database, agent: Agent): Promise<number> {
   const held = await listHeldBy(db, agent.id);
   const ended = await Promise.all(held.map((build) => buildObject(env, build).endLease(agent.id)));

@@ -1,7 +1,7 @@
 import type { ImageType } from "#contract/index";
 import type { EarlierSteps, TimedBuild } from "#storage/estimates";
 
-/** So many say what is usual. */
+/** This many earlier builds are enough for an estimate. */
 const enough = 3;
 
 /**

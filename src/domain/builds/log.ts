@@ -64,7 +64,7 @@ export async function openLog(env: Env, build: Build): Promise<{ length: number;
   return { length: first.length, pages: pages() };
 }
 
-/** What a follower of a build is told. */
+/** What a follower of a build gets. */
 export type BuildNews =
   /** Whole lines; `offset` is where the next ones begin. */
   | { type: "log"; text: string; offset: number }
@@ -112,7 +112,7 @@ const outsideView = (env: Env, db: Database, build: Build, progress: Progress | 
     ? withPlaceInQueue(db, build.id, progress)
     : watchBuild(env, db, build.accountId, build.id);
 
-/** Where a log is asked for that its object does not know, there is none. */
+/** The log is empty if its object does not know the build. */
 async function readLog(
   env: Env,
   build: Build,

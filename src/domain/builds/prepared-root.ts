@@ -9,7 +9,7 @@ const silentMs = 10 * 60_000;
 
 type Place = { env: Pick<Env, "KEEP_PREPARED_HOURS" | "BLOBS">; db: Database };
 
-/** 0, nothing and nonsense: none is kept. */
+/** 0, nothing and nonsense: none is stored. */
 const hoursKept = ({ KEEP_PREPARED_HOURS: hours }: Pick<Env, "KEEP_PREPARED_HOURS">): number =>
   Math.max(0, Number(hours) || 0);
 
@@ -42,7 +42,7 @@ export async function keepPreparedRoot(
   await savePreparedRoot(db, { ...named, createdAt, applianceId: build.applianceId, buildId: build.id });
 }
 
-/** The archive of a root of that very appliance, and its SHA-256; undefined: there is none, or no longer. */
+/** The archive of a root of the same appliance, and its SHA-256. Undefined: there is none, or it has expired. */
 export async function findPrepared(
   { env, db }: Place,
   { applianceId }: Pick<Build, "applianceId">,

@@ -8,7 +8,7 @@ export interface Progress {
   /** Since its first attempt began. */
   secondsElapsed: number;
   message: string;
-  /** Of a build that waits: 1 is the next one. Nobody keeps it (domain/builds/queue.ts). */
+  /** Of a build that waits: 1 is the next one. It is counted when it is asked for (domain/builds/queue.ts). */
   queuePosition?: number;
 }
 

@@ -5,7 +5,7 @@ import type { Database } from "#storage/db";
 
 /**
  * What is seen of a build, with its place while it waits. Agents take the oldest build that they can do, so its place is
- * counted among all that wait; one that no agent here can do may stand before it for long, and is passed by.
+ * counted among all that wait; one that no agent can do may be before it for long, and is skipped.
  */
 export async function withPlaceInQueue<T extends Progress>(db: Database, buildId: number, seen: T): Promise<T> {
   if (seen.state !== "queued") return seen;

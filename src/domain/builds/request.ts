@@ -58,7 +58,7 @@ function refuseUnbuildable(imageType: ImageType, arch: Arch, agents: Agent[]): v
 
 const isText = (text: string | undefined): text is string => text !== undefined;
 
-/** Which of the appliance's other builds stands in the way of this one; `force` overwrites the same type's. */
+/** The refusal if another build of the appliance prevents this one; `force` overwrites the same type's. */
 export function obstacleTo(
   { version, imageType }: Pick<Build, "version" | "imageType">,
   built: Build[],

@@ -47,7 +47,7 @@ function volumeIssues(configuration: Configuration, { firmware, softwareMb }: Pl
   return [warning(`The software needs ${softwareMb} MB, but the root volume (LVM) has only ${rootMb} MB: ${hope}.`)];
 }
 
-/** Every new appliance asks for a firewall with ssh open, and most small ones have none: that is nobody's wish. */
+/** New appliances enable the firewall with ssh open by default, and most small ones include no firewall. So the default gives no warning. */
 const isOwn = ({ enabled, openPorts }: Configuration["firewall"]): boolean =>
   enabled && (openPorts.length !== 1 || openPorts[0] !== "ssh");
 

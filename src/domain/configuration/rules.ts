@@ -19,7 +19,7 @@ export const isHostname = (text: string): boolean =>
   text.split(".").every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(label)) &&
   !isIPv4(text);
 
-/** 4, 6, or undefined for what is no address. A zone such as `%eth0` belongs to one machine only, and is none. */
+/** 4, 6, or undefined if it is not a valid address. A zone such as `%eth0` is refused: it belongs to one machine only. */
 export function addressFamily(text: string): 4 | 6 | undefined {
   if (isIPv4(text)) return 4;
   return isIPv6(text) && !text.includes("%") ? 6 : undefined;
@@ -59,7 +59,7 @@ export function isTimezone(text: string): boolean {
 /** Names of users and groups as useradd takes them. */
 export const isUserName = (text: string): boolean => /^[a-z_][a-z0-9_-]{0,31}$/.test(text);
 
-/** An absolute path that is written in the one plain way: no `..`, no doubled and no last slash. `/` alone is none. */
+/** An absolute path that is written in the one plain way: no `..`, no doubled and no last slash. `/` alone is refused. */
 export const isPath = (text: string): boolean =>
   text.length <= 255 && /^(\/[A-Za-z0-9._+@-]+)+$/.test(text) && !/\/\.{1,2}(\/|$)/.test(text);
 

@@ -41,7 +41,7 @@ export async function sealed(
 export const sealedAnew = (env: ConfigurationKey, stored: Configuration): Promise<Configuration> =>
   withPasswords(stored, async (password) => (sealedText.test(password) ? password : await sealPassword(env, password)));
 
-/** As somebody sees it who may read the appliance and does not own it. */
+/** As accounts see it that may read the appliance and do not own it. */
 export const withoutPasswords = (stored: Configuration): Promise<Configuration> =>
   withPasswords(stored, () => Promise.resolve(""));
 

@@ -4,7 +4,7 @@ import { contentKeys, findNamedBlobs, findReleased, forgetReleased, listReleased
 import type { Database } from "#storage/db";
 import { forgetPictureSizes } from "#storage/pictures";
 
-/** Who has just read a row may still want its blob. */
+/** A request that has just read a row may still need its blob. */
 const graceMs = 60 * 60_000;
 /** R2 removes at most a thousand keys at once, and a blob may have two. */
 const blobsPerRun = 500;

@@ -50,7 +50,7 @@ export async function stageContent(
   return { blobId, ...stored, sentName: fileName };
 }
 
-/** Takes back what nobody will name. */
+/** Removes blobs that no row will name. */
 export const discardContent = ({ env }: Place, { blobId }: FileContent): Promise<void> =>
   env.BLOBS.delete(contentKey(blobId));
 

@@ -17,14 +17,14 @@ export async function listFiles(db: Database, accountId: number, applianceId: nu
   return listOverlayFiles(db, appliance.id);
 }
 
-/** A file of an appliance that this account may read; a stranger's does not exist. */
+/** A file of an appliance that this account may read; another account's does not exist. */
 export async function getFile(db: Database, accountId: number, id: number): Promise<OverlayFile> {
   const file = await findAnyOverlayFile(db, id);
   if (!file || !(await findReadableAppliance(db, accountId, file.applianceId))) throw noSuchFile();
   return file;
 }
 
-/** A file that this account may change: those of templates are seen by everybody and changed by nobody. */
+/** A file that this account may change: every account sees those of templates, and none may change them. */
 export async function getOwnFile(db: Database, accountId: number, id: number): Promise<OverlayFile> {
   const file = await getFile(db, accountId, id);
   await getOwnAppliance(db, accountId, file.applianceId);

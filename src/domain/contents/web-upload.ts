@@ -73,7 +73,7 @@ async function openHttp(env: OutsideEnv, url: URL, { silenceMs, deadline }: Pati
     await answer.body?.cancel();
     throw new DownloadFailed(`${url.host} answers ${answer.status}.`);
   }
-  // The runtime gives a few kilobytes at a time to whoever does not ask for more.
+  // The runtime gives a few kilobytes at a time unless the reader requests more.
   const reader = (answer.body ?? new Blob([]).stream()).getReader({ mode: "byob" });
   return {
     read: () => reader.read(new Uint8Array(chunkBytes)),
@@ -103,7 +103,7 @@ function patiently(source: Source, url: URL, patience: Patience): ReadableStream
 }
 
 async function nextOf(source: Source, { silenceMs, deadline }: Patience) {
-  // Over since the last piece: nobody would hear of it below, and a source that drips would go on for ever.
+  // The deadline may have passed since the last read. A listener added below would miss it, and a slow source would never end.
   deadline.throwIfAborted();
   const impatient = Promise.withResolvers<never>();
   const giveUp = () => impatient.reject(new DownloadFailed("The other side stopped sending."));

@@ -15,7 +15,7 @@ import type { Build } from "#storage/builds";
 import { findVisibleBuild } from "#storage/visible-builds";
 import type { Database } from "#storage/db";
 
-/** A finished build with all that is kept of it beside its image. */
+/** A finished build with all that is stored of it in addition to its image. */
 export interface ComparedBuild {
   build: Build;
   input: FrozenInput;
@@ -31,7 +31,7 @@ export interface BuildDifference {
   settings: SettingChange[];
 }
 
-/** `gone`: one of the images has expired, or is from before files were kept. */
+/** `gone`: one of the images has expired, or is from before files were stored. */
 export type ComparedFiles = ({ state: "compared" } & FileDifference) | { state: "gone" };
 
 interface Place {
@@ -54,7 +54,7 @@ export async function findCompared(
   return { from: await comparedBuild(env, from), to: await comparedBuild(env, to) };
 }
 
-/** Refused for a build that is not finished, since nobody knows what is in it. */
+/** Refused for a build that is not finished, because its content is unknown. */
 export async function comparedBuild(env: Pick<Env, "BLOBS">, build: Build): Promise<ComparedBuild> {
   const installed = build.status === "finished" ? await findInstalled(env.BLOBS, build.uid) : undefined;
   const input = installed && (await findInput(env.BLOBS, build.inputSha256));

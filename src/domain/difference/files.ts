@@ -2,7 +2,7 @@ import { orderOf, type FileEntry } from "#contract/index";
 import type { FileIndex } from "#domain/images/file-store";
 import type { Change } from "#domain/difference/packages";
 
-/** What stands at a path of an image. */
+/** What is at a path of an image. */
 export interface ComparedFile {
   type: FileEntry["type"];
   mode: number;

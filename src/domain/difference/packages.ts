@@ -53,7 +53,7 @@ function changesOf(
 const without = (packages: readonly ComparedPackage[], others: readonly ComparedPackage[]): ComparedPackage[] =>
   packages.filter((one) => !others.some((other) => isSame(one, other)));
 
-/** A checksum that nobody knows says nothing. */
+/** An unknown checksum says nothing. */
 const isSame = (one: ComparedPackage, other: ComparedPackage): boolean =>
   one.version === other.version &&
   one.arch === other.arch &&

@@ -8,7 +8,7 @@ export interface SettingChange {
   to?: string;
 }
 
-/** What two builds were made from, beside the packages that came of it. No passwords, and no texts of scripts. */
+/** What two builds were made from, without the packages in the images. No passwords, and no texts of scripts. */
 export function settingDifference(from: FrozenInput, to: FrozenInput): SettingChange[] {
   const [before, after] = [settingsOf(from, to), settingsOf(to, from)];
   const changes = [...new Set([...before.keys(), ...after.keys()])].flatMap((key) => {

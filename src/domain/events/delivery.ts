@@ -4,7 +4,7 @@ import type { EventName } from "#model/event-names";
  *             2xx
  *   waiting ─────────> delivered
  *    ^   │
- *    │   │ anything else: again after 10 s, 20 s, 40 s … at most 4 h, each more or less by a quarter
+ *    │   │ anything else: again after 10 s, 20 s, 40 s … at most 4 h, each ±25%, at random
  *    └───┤
  *        │ the next attempt would come more than 24 h after the first was due
  *        └───────────> failed
@@ -42,7 +42,7 @@ export interface Attempted {
 export const firstWaitMs = 10_000;
 export const longestWaitMs = 4 * 60 * 60_000;
 export const givenUpAfterMs = 24 * 60 * 60_000;
-/** A webhook that takes nothing for so long is disabled. */
+/** A webhook that accepts nothing for this long is disabled. */
 export const disabledAfterMs = 3 * 24 * 60 * 60_000;
 
 /** After one more attempt; `random` is in [0, 1) and keeps receivers from being called by all at once. */

@@ -38,7 +38,7 @@ export async function announce(
   await eventsObject(env, owner).announce(announcement);
 }
 
-/** Nobody is told of a build whose row is gone. */
+/** A build whose row is gone is not announced. */
 export async function announceBuild(env: EventsEnv, uid: string, { event, at, state, message }: Moment): Promise<void> {
   const row = await findBuildOfEvent(openDatabase(env.DB), uid);
   if (!row) return;
@@ -100,7 +100,7 @@ export async function sendOutbox(env: Pick<Env, "EVENTS">, db: Database): Promis
   }
 }
 
-/** Whoever listens has to come again with the key that counts now; should that fail, the streams end within an hour. */
+/** Ends all streams, so that clients connect again with the new key. If that fails, the streams end within an hour. */
 export async function endStreams(env: Pick<Env, "EVENTS">, account: Account): Promise<void> {
   await eventsObject(env, account)
     .hangUp()

@@ -22,7 +22,7 @@ interface WebhookRequest {
   requestId?: string | undefined;
 }
 
-/** A new webhook with the secret that signs its deliveries, which nobody is shown again. */
+/** A new webhook with the secret that signs its deliveries, which is not shown again. */
 export async function createWebhook(
   env: WebhookEnv,
   db: Database,
@@ -56,7 +56,7 @@ export async function getWebhook(db: Database, accountId: number, id: number): P
   return webhook;
 }
 
-/** Takes what it still was to be sent along. */
+/** Also deletes the deliveries that still wait. */
 export async function removeWebhook(
   env: Pick<Env, "EVENTS">,
   db: Database,
@@ -65,7 +65,7 @@ export async function removeWebhook(
 ): Promise<void> {
   const gone = await deleteWebhook(db, account.id, id);
   if (!gone) throw noSuchWebhook();
-  // Should it not hear of it now, it finds no row the next time it has something to send.
+  // If this call fails, the object finds no row the next time it has something to send.
   await eventsObject(env, account)
     .forgetWebhook(gone.uid)
     .catch((error: unknown) => console.error(`deliveries of webhook ${id}:`, error));
@@ -98,7 +98,7 @@ export async function replayDelivery(
   throw new Refusal("unknown_error", { message: "Too many deliveries of this webhook wait already." });
 }
 
-/** Also for an id that is none. */
+/** Also for text that is not a valid id. */
 export const noSuchWebhook = () =>
   new Refusal("unknown_error", { reason: "unknown", message: "You have no such webhook." });
 

@@ -16,7 +16,7 @@ export interface ImageFile {
   open: () => Promise<ReadableStream<Uint8Array>>;
 }
 
-/** What stands in the image of a build at a path: links are followed inside the image, and only a regular file is one. */
+/** What is in the image of a build at a path: links are followed inside the image, and only a regular file is one. */
 export async function findImageFile(
   { env, db }: { env: Pick<Env, "BLOBS">; db: Database },
   appliance: Appliance,

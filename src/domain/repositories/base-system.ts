@@ -26,7 +26,7 @@ export const baseSystemByPackages = (
   isProvided: (capability: string) => boolean,
 ): string | undefined => known.find(({ facts }) => facts.detection.releaseCapabilities.some(isProvided))?.name;
 
-/** `*` stands for anything; the rest is text. */
+/** `*` matches anything; the rest is text. */
 function fits(pattern: string, url: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   if (!url.startsWith(first)) return false;

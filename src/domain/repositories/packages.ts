@@ -17,7 +17,7 @@ import type { Solver } from "#solver/solver";
 import type { Database } from "#storage/db";
 import { savePackages } from "#storage/packages";
 
-/** What is read where, and under which name it is kept. */
+/** What is read, from where, and the name under which it is stored. */
 export interface PackageSource {
   repositoryId: number;
   importId: string;
@@ -44,7 +44,7 @@ const longestMs = 60_000;
 /** There is more in the repository than this service reads. */
 export class ImportTookTooLong extends Error {}
 
-/** One import at work. */
+/** A running import. */
 interface Work {
   env: Env;
   db: Database;

@@ -10,7 +10,7 @@ import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 /** How often mirrors are asked. */
 const askEveryMs = 30 * 60_000;
 const repositoriesPerRun = 50;
-/** Longer than a queue consumer may run: whoever began before has ended. */
+/** Longer than a queue consumer may run: one that began before has ended. */
 const importMs = 20 * 60_000;
 /** Imports looked at in each run, and where the next goes on. */
 const importsPerRun = 500;

@@ -29,7 +29,7 @@ export async function searchSoftware(
   return { applianceId: appliance.id, repositories: byRepository };
 }
 
-/** A package that stands for a pattern is shown as the pattern. */
+/** A package that represents a pattern is shown as the pattern. */
 function shown({ id, name, url }: Repository, hits: FoundPackage[]): RepositorySoftware {
   return {
     id,

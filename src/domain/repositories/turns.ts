@@ -28,7 +28,7 @@ import { findRepository, markImporting } from "#storage/repositories";
 
 /** As often as the queues deliver a message: `max_retries` in wrangler.toml and the first time. */
 const maxTries = 4;
-/** Longer than a queue consumer may run: nobody works on what began before. */
+/** Longer than a queue consumer may run: no consumer works on what began before. */
 const lostMs = 20 * 60_000;
 
 /** Asks for imports; each begins when it is its account's turn. */
@@ -36,7 +36,7 @@ export async function requestImports(env: Env, db: Database, repositoryIds: read
   if (repositoryIds.length > 0) await sendNext(env, db, await askForImports(db, repositoryIds, new Date()));
 }
 
-/** Asks for imports whose end the caller waits for: from now on the rows say that one is under way. */
+/** Asks for imports whose end the caller waits for: from now on the rows say that an import is in progress. */
 export async function requestNewImports(env: Env, db: Database, repositoryIds: number[]): Promise<void> {
   await markImporting(db, repositoryIds);
   await requestImports(env, db, repositoryIds);
@@ -52,7 +52,7 @@ export async function importInTurn(
   const turn = await beginTry(db, repositoryId, begunAt);
   if (turn && turn.tries > maxTries) return giveUpTurn(env, db, repositoryId);
   const end = await importRepository(env, db, repositoryId, { patience });
-  // A message without a turn is an old one, of which nothing else depends.
+  // A message without a turn is an old one: nothing waits for its end.
   if (!turn) return;
   if (end === "too_slow") await moveToPatient(db, repositoryId);
   else await endTurn(db, repositoryId, begunAt);

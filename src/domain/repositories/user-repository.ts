@@ -18,7 +18,7 @@ import {
 import { hexDigest } from "#repodata/checksum";
 import { type RepositoryPackage, writeRpmMd } from "#repodata/rpm-md";
 
-/** Whoever began to read an index must find its lists for so long. */
+/** How long the lists of an index stay for clients that have begun to read it. */
 const readersMs = 60 * 60_000;
 
 /** How long an upload waits for its import; after that it goes on without being watched. */

@@ -19,7 +19,7 @@ export interface UnpackedArchive {
 /** `xz -9` wants 65 MiB for its dictionary. */
 const dictionaryBytes = 66 * 2 ** 20;
 
-/** Stores each RPM of an archive that lies in R2 already. Source packages are passed over: nobody can install them. */
+/** Stores each RPM of an archive that is already in R2. Source packages are skipped: they cannot be installed. */
 export async function unpackArchive(
   env: Env,
   blobId: string,

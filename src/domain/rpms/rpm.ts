@@ -8,14 +8,14 @@ export async function listUploads(db: Database, accountId: number, baseSystem: s
   return listRpms(db, accountId, baseSystem);
 }
 
-/** An upload of this account; a stranger's does not exist. */
+/** An upload of this account; another account's does not exist. */
 export async function getUpload(db: Database, accountId: number, id: number): Promise<Rpm> {
   const rpm = await findRpm(db, accountId, id);
   if (!rpm) throw new Refusal("invalid_rpm_id", { reason: "unknown" });
   return rpm;
 }
 
-/** A base system of which there are templates: packages are built for one. */
+/** A base system that has templates: packages are built for one. */
 export async function checkBaseSystem(db: Database, name: string): Promise<void> {
   if (!(await findBaseSystem(db, name))) throw new Refusal("invalid_base_system");
 }

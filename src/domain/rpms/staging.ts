@@ -63,7 +63,7 @@ export async function stageUpload(
   }
 }
 
-/** Takes back what nobody will name. */
+/** Removes blobs that no row will name. */
 export const discardUpload = (env: Env, { blobId }: StagedUpload): Promise<void> =>
   removeUploadBlobs(env.BLOBS, blobId);
 

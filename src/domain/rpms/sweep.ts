@@ -11,7 +11,7 @@ import { findPublished, listUserRepositoriesAfter, type UserRepository } from "#
 
 /** Blobs come before their rows, and an upload of 2 GiB may take its time. */
 const graceMs = 24 * 60 * 60_000;
-/** Who has just read the index of a user repository may still want a package of it. */
+/** A client that has just read the index of a user repository may still need a package of it. */
 const readersMs = 60 * 60_000;
 const pageSize = 500;
 const repositoriesPerRun = 20;
@@ -24,7 +24,7 @@ export const thawOverBuilds = (_env: Env, db: Database, now: number): Promise<vo
 export async function removeReleasedUploads(env: Env, db: Database, now: number): Promise<void> {
   const released = await listReleasedBefore(db, new Date(now - readersMs), pageSize);
   const used = await findUsedBlobIds(db, released);
-  // Most of them are other contents, of which nothing lies there; the rows are forgotten when those are looked after.
+  // Most of them are other contents, which have no blob there; their rows are removed together with those contents.
   for (const blobId of released) if (!used.has(blobId)) await removeUploadBlobs(env.BLOBS, blobId);
 }
 

@@ -23,7 +23,7 @@ export interface ApplianceSoftware {
   selection: Choice[];
 }
 
-/** What a system of an architecture can install; packages of others may lie in the same repository. */
+/** What a system of an architecture can install; packages of others may be in the same repository. */
 export const installable: Record<Arch, readonly string[]> = {
   i586: ["noarch", "i386", "i486", "i586", "i686"],
   x86_64: ["noarch", "i386", "i486", "i586", "i686", "x86_64"],

@@ -19,7 +19,7 @@ import { aliasOf, rereadRepositories } from "#storage/repositories";
 export type SoftwareResolution =
   | { state: "solved"; packages: ResolvedPackage[]; patterns: ResolvedPattern[] }
   | { state: "unsolvable"; problems: SoftwareProblem[] }
-  /** Nobody knows what is inside these repositories. */
+  /** The content of these repositories is unknown. */
   | { state: "unimported"; repositories: Repository[] };
 
 /** A pattern that was asked for, and the package, or in yast2 the record, that stands for it. */

@@ -92,7 +92,7 @@ async function readAnswer(answer: Response): Promise<ModifiedAnswer> {
   throw unreadable();
 }
 
-/** Undefined for what is none, is too long, or breaks off. */
+/** Undefined if it is not valid, too long, or incomplete. */
 async function jsonIn({ body }: Response): Promise<unknown> {
   try {
     return body && JSON.parse(new TextDecoder().decode(await readAtMost(body, mostAnswerBytes, "the answer")));

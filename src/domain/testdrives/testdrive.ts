@@ -33,7 +33,7 @@ export interface TestdriveLook {
   password: string;
 }
 
-/** What of the Worker's environment testdrives stand on. */
+/** What testdrives need of the Worker's environment. */
 export type TestdriveEnv = Pick<Env, "TESTDRIVES" | "MAX_TESTDRIVES" | "MAX_TESTDRIVES_PER_ACCOUNT">;
 
 /** The object of a testdrive: the truth about it, and the end of its sockets. */
@@ -68,7 +68,7 @@ export async function startTestdrive(
 const noDiskToBoot =
   "A net build has neither disk nor medium: it starts from your own PXE and web server, and testdrives reach none.";
 
-/** The same of a build that the account may boot, whoever's it is. */
+/** The same of a build of any account that this one may boot. */
 export async function startTestdriveOf(
   env: TestdriveEnv,
   db: Database,
@@ -121,7 +121,7 @@ export async function claimTestdrive(
   return undefined;
 }
 
-/** Ends what an agent ran before it started anew. */
+/** Ends the sessions of an agent that has restarted. */
 export async function endTestdrivesOf(env: Pick<Env, "TESTDRIVES">, db: Database, agent: Pick<Agent, "id">) {
   const live = await listTestdrivesToWake(db, new Date());
   await Promise.all(live.map((testdrive) => testdriveObject(env, testdrive).endOfAgent(agent.id)));
@@ -139,7 +139,7 @@ export async function findTestdriveByWeb(db: Database, id: number, webToken: str
   return testdrive?.webToken && sameSecret(testdrive.webToken, webToken) ? testdrive : undefined;
 }
 
-/** Undefined once the end lies so far back that nobody remembers why. */
+/** Undefined if it ended so long ago that its object has forgotten it. */
 export const lookAtTestdrive = (
   env: Pick<Env, "TESTDRIVES">,
   testdrive: Testdrive,

@@ -5,7 +5,7 @@ import type { Configuration } from "#model/configuration";
 import { accounts } from "./accounts.ts";
 import { id, moment } from "./columns.ts";
 
-/** Appliances and templates. Ids 1–999 are templates, which belong to nobody. */
+/** Appliances and templates. Ids 1–999 are templates, which belong to no account. */
 export const appliances = sqliteTable(
   "appliances",
   {

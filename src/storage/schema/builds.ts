@@ -21,7 +21,7 @@ export const builds = sqliteTable(
     status: text("status", { enum: buildStatuses }).notNull(),
     /** Its disk is divided into volumes: not every builder can do that. */
     needsLvm: integer("needs_lvm", { mode: "boolean" }).notNull().default(false),
-    /** It boots by UEFI: likewise. */
+    /** It boots by UEFI: not every builder can do that either. */
     needsEfi: integer("needs_efi", { mode: "boolean" }).notNull().default(false),
     /** The agent whose attempt runs. */
     agentId: integer("agent_id"),
@@ -33,9 +33,9 @@ export const builds = sqliteTable(
     percent: integer("percent").notNull().default(0),
     /** Replaced by a forced build: no client sees it any more, the sweeper removes its blobs. */
     retiredAt: moment("retired_at"),
-    /** Part of the download address; nobody can guess it. */
+    /** Part of the download address; it cannot be guessed. */
     downloadToken: text("download_token").notNull().unique(),
-    /** Where the image of the attempt that won lies in R2. */
+    /** Key in R2 of the image of the attempt that won. */
     imageKey: text("image_key"),
     fileName: text("file_name"),
     /** Bytes of the file to download, and of the disk inside it. */
@@ -80,7 +80,7 @@ export const testdrives = sqliteTable(
     accountId: integer("account_id").notNull(),
     buildId: integer("build_id").notNull(),
     state: text("state", { enum: ["new", "running", "ended"] }).notNull(),
-    /** Part of the page's address; who has it may watch and type. */
+    /** Part of the page's address; everyone who has it may watch and type. */
     pageToken: text("page_token").notNull().unique(),
     createdAt: moment("created_at").notNull(),
     endedAt: moment("ended_at"),

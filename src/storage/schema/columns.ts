@@ -16,7 +16,7 @@ export const uid = () =>
 /** The request with an Idempotency-Key that made the row: its repeat finds it, and cannot make another. */
 export const requestId = () => text("request_id").unique();
 
-/** An overlay file: what it is called, where it goes and whose it is there, and its content. */
+/** An overlay file: its name, its place and owner in the image, and its content. */
 export const fileColumns = () => ({
   /** Without a directory. */
   fileName: text("file_name").notNull(),

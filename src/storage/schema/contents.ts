@@ -32,7 +32,7 @@ export const gpgKeys = sqliteTable(
     target: text("target", { enum: ["rpm"] }).notNull(),
     /** Of the primary key, in lower-case hex: by it the same key is known again in another armour. */
     fingerprint: text("fingerprint").notNull(),
-    /** ASCII armour, always ours. */
+    /** ASCII armour, always written by this service. */
     key: text("key").notNull(),
     createdAt: moment("created_at").notNull(),
     requestId: requestId(),

@@ -3,7 +3,7 @@ import type { Announcement } from "#model/announcement";
 import type { EventName } from "#model/event-names";
 import { id, moment, uid } from "./columns.ts";
 
-/** Addresses that are told of an account's events; what they were sent lies in the account's Events object. */
+/** Addresses that get an account's events; their deliveries are in the account's Events object. */
 export const webhooks = sqliteTable(
   "webhooks",
   {
@@ -24,7 +24,7 @@ export const webhooks = sqliteTable(
 );
 
 /**
- * What has happened and may not have been told yet: written in one batch with the thing itself, and gone once the
+ * What has happened and may not have been announced yet: written in one batch with the thing itself, and gone once the
  * account's Events object has it.
  */
 export const eventOutbox = sqliteTable(

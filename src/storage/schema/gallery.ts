@@ -5,7 +5,7 @@ import type { PublishedDefinition, PublishedFormat, PublishedSoftware } from "#m
 import { appliances } from "./appliances.ts";
 import { fileColumns, id, moment, requestId } from "./columns.ts";
 
-/** Who may read and clone an appliance beside its owner. */
+/** Accounts that may read and clone an appliance, in addition to its owner. */
 export const shares = sqliteTable(
   "shares",
   {
@@ -45,7 +45,7 @@ export const publications = sqliteTable(
     baseSystem: text("base_system").notNull(),
     arch: text("arch").notNull().$type<Arch>(),
     imageType: text("image_type").notNull().$type<ImageType>(),
-    /** Whether anybody may clone it. */
+    /** Whether every account may clone it. */
     publicClonable: integer("public_clonable", { mode: "boolean" }).notNull(),
     logoBlob: text("logo_blob"),
     backgroundBlob: text("background_blob"),
@@ -81,7 +81,7 @@ export const publishedFiles = sqliteTable(
 
 /**
  * One row for each appliance in the gallery: what lists are ordered by, without a look at the snapshots and at what
- * people did. Written anew with every publication, rating and use (storage/gallery-listings.ts).
+ * people did. Written again with every publication, rating and use (storage/gallery-listings.ts).
  */
 export const galleryListings = sqliteTable(
   "gallery_listings",
@@ -91,7 +91,7 @@ export const galleryListings = sqliteTable(
     publicationId: integer("publication_id").notNull(),
     accountId: integer("account_id").notNull(),
     publishedAt: moment("published_at").notNull(),
-    /** What others think and do; its age is counted when somebody asks (docs/decisions/0019-gallery.md). */
+    /** Points for ratings and uses; a query divides them by the age (docs/decisions/0019-gallery.md). */
     points: integer("points").notNull(),
   },
   (table) => [
@@ -133,7 +133,7 @@ export const comments = sqliteTable(
   ],
 );
 
-/** Who cloned or tried a published appliance of somebody else; everybody counts once (docs/decisions/0019-gallery.md). */
+/** Accounts that cloned or tried another's published appliance; each counts once (docs/decisions/0019-gallery.md). */
 export const galleryUses = sqliteTable(
   "gallery_uses",
   {

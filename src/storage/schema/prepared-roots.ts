@@ -10,7 +10,7 @@ export const preparedRoots = sqliteTable(
     key: text("key").notNull(),
     /** The build that it was prepared for; its blob goes with that build's. */
     buildId: integer("build_id").notNull(),
-    /** Where the archive lies in R2. */
+    /** The archive's key in R2. */
     blobKey: text("blob_key").notNull(),
     sha256: text("sha256").notNull(),
     createdAt: moment("created_at").notNull(),

@@ -22,7 +22,7 @@ export const repositories = sqliteTable(
     /** Who imported it, and alone sees it; null: everyone's, brought by a catalogue. */
     accountId: integer("account_id").references(() => accounts.id),
     name: text("name").notNull(),
-    /** http(s) address, or `service:/repositories/…` for one that lies in our own R2. */
+    /** http(s) address, or `service:/repositories/…` for one in the service's own R2. */
     url: text("url").notNull(),
     type: text("type", { enum: ["rpm-md", "yast2"] }).notNull(),
     baseSystem: text("base_system").notNull(),
@@ -48,7 +48,7 @@ export const repositories = sqliteTable(
     packagesFolder: text("packages_folder").notNull().default(""),
     /** Fingerprint of the key that signed the index; every later import must be signed by it. */
     signer: text("signer"),
-    /** The public keys that lie beside that signature; null: none, or the last good import knew nothing of them. */
+    /** The public keys next to that signature; null: none, or the last good import knew nothing of them. */
     signingKeys: text("signing_keys", { mode: "json" }).$type<FrozenKey[]>(),
     /** What R2 or the mirror calls the version of the index that was looked at last. */
     indexTag: text("index_tag"),
@@ -134,7 +134,7 @@ export const packages = sqliteTable(
   ],
 );
 
-/** Uploaded RPMs and archives of RPMs; the packages of both make up a user repository. Their headers lie beside them in R2. */
+/** Uploaded RPMs and archives of RPMs; the packages of both make up a user repository. Their headers are next to them in R2. */
 export const rpms = sqliteTable(
   "rpms",
   {
@@ -147,7 +147,7 @@ export const rpms = sqliteTable(
     size: integer("size").notNull(),
     md5: text("md5").notNull(),
     sha256: text("sha256").notNull(),
-    /** Everything of this upload lies below one prefix of R2, named by it. */
+    /** The prefix in R2 of everything that belongs to this upload. */
     blobId: text("blob_id").notNull().unique(),
     /** What all of that takes: of an archive, its packages too. */
     storedBytes: integer("stored_bytes").notNull(),

@@ -1,7 +1,7 @@
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { moment } from "./columns.ts";
 
-/** Where the sweeper's next look at a prefix of R2 goes on; no row: at the start. */
+/** Where the sweep continues below a prefix of R2; no row: at the start. */
 export const sweepPositions = sqliteTable("sweep_positions", {
   prefix: text("prefix").primaryKey(),
   cursor: text("cursor").notNull(),
@@ -13,7 +13,7 @@ export const serviceSettings = sqliteTable("service_settings", {
   value: text("value").notNull(),
 });
 
-/** Blobs that the input of a build names: they stay until it is over, whatever becomes of the rows they came from. */
+/** Blobs that the input of a build names: they stay until it is over, even if the rows that they came from are gone. */
 export const frozenBlobs = sqliteTable(
   "frozen_blobs",
   {
@@ -42,7 +42,7 @@ export const agreements = sqliteTable(
   (table) => [primaryKey({ columns: [table.accountId, table.baseSystem, table.textSha256] })],
 );
 
-/** Answers to POST requests that carried an Idempotency-Key, kept for a day. */
+/** Answers to POST requests that carried an Idempotency-Key, stored for a day. */
 export const idempotentAnswers = sqliteTable(
   "idempotent_answers",
   {
@@ -54,14 +54,14 @@ export const idempotentAnswers = sqliteTable(
     requestId: text("request_id")
       .notNull()
       .$defaultFn(() => crypto.randomUUID()),
-    /** Null while the first request is still at work. */
+    /** Null while the first request is still running. */
     status: integer("status"),
     contentType: text("content_type"),
-    /** Null also for an answer that was too large to be kept. */
+    /** Also null for an answer that was too large to be stored. */
     body: text("body"),
     /** When the request came that has the key: also tells it from an earlier one that lost it. */
     createdAt: moment("created_at").notNull(),
-    /** A request that is at work and did not renew this until then is dead. */
+    /** A running request that does not renew this before then is dead. */
     leaseEndsAt: moment("lease_ends_at").notNull(),
   },
   (table) => [
