@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ModifiedFile, ModifiedOrder } from "../../src/contract.ts";
 import { answerFrom, type Answered } from "../../src/modified/answers.ts";
+import { writeTar } from "../../src/modified/tar-writer.ts";
 import { makeDisk, readingOf, type TestDisk } from "./disks.ts";
 
 const noFilter = { paths: [], except: [] };
@@ -205,5 +206,17 @@ describe("the content of a session", () => {
     expect(lines[2]).toContain(`srv/new/${name}`);
     execFileSync("tar", ["-xzf", archive, "-C", dir]);
     expect(readFileSync(join(dir, "srv/new", name), "utf8")).toBe("content\n");
+  });
+
+  it("have the bytes of a link's target in the archive, in whatever encoding", async () => {
+    const { raw, overlay } = makeDisk(dir, { "/etc/latin1": { target: Buffer.from("caf\xe9", "latin1") } });
+    await using reading = await readingOf(raw, overlay([]));
+    const { after: files } = reading.sides;
+    const after = (await files.at("/etc/latin1")) ?? null;
+    const change = { change: "added" as const, path: "/etc/latin1", before: null, after, content: true };
+    const tar = Buffer.concat(await Array.fromAsync(writeTar(files, [change])));
+    expect(execFileSync("tar", ["-tv", "--quoting-style=literal"], { input: tar, encoding: "latin1" })).toContain(
+      "etc/latin1 -> caf\xe9\n",
+    );
   });
 });

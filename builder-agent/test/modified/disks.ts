@@ -14,7 +14,7 @@ export interface TestDisk {
   overlay: (commands: string[], options?: { label?: "gpt" | "dos" }) => string;
 }
 
-type Tree = Record<string, string | { target: string } | { bytes: Buffer } | { mode: number; text: string }>;
+type Tree = Record<string, string | { target: string | Buffer } | { bytes: Buffer } | { mode: number; text: string }>;
 
 export function makeDisk(dir: string, tree: Tree, { label = "gpt", options = [] as string[] } = {}): TestDisk {
   const root = join(dir, "root");
