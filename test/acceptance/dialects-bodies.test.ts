@@ -1,9 +1,8 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { generateKey } from "openpgp";
 import { beforeAll, describe, expect, it } from "vitest";
+import { rpm } from "./support/bodies.ts";
 import {
   expectDocument,
   formType,
@@ -29,9 +28,6 @@ beforeAll(async () => {
   appliance = `/api/v2/user/appliances/${id}`;
 });
 
-const sampleFolder = process.env["KILN_SAMPLE_DISTRIBUTION"];
-if (sampleFolder === undefined) throw new Error("KILN_SAMPLE_DISTRIBUTION names no folder");
-const rpm = readFileSync(join(sampleFolder, "main/hello-lang-1.0-1.noarch.rpm"));
 const md5 = createHash("md5").update(rpm).digest("hex");
 
 /** How clients declare the type of a document: rightly, wrongly, or not at all. */

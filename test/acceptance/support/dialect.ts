@@ -1,7 +1,7 @@
-import { expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { addAccount, sharedService } from "./shared-service.ts";
 import type { ServiceKind } from "./shared-services.ts";
-import { base64Credentials, exchange, lines, request, type Said, type WireAnswer } from "./wire.ts";
+import { base64Credentials, exchange, lines, request, Wire, type Said, type WireAnswer } from "./wire.ts";
 
 /** An account of a shared service, and a client that sends requests with its credentials. */
 export interface Dialect {
@@ -10,6 +10,8 @@ export interface Dialect {
   basic: string;
   /** Name and key as in Basic authentication. */
   credentials: string;
+  /** A new connection, closed at the end of the test. */
+  open: () => Promise<Wire>;
   ask: (line: string, said?: Said, to?: "HEAD") => Promise<WireAnswer>;
   /** A clone of template 1; returns its id. */
   cloned: () => Promise<string>;
@@ -23,6 +25,11 @@ export async function startDialect(username: string, kind: ServiceKind = "withou
   const { url } = own;
   const credentials = base64Credentials(own);
   const basic = `Authorization: Basic ${credentials}`;
+  const open = async () => {
+    const wire = await Wire.open(url);
+    onTestFinished(() => wire.close());
+    return wire;
+  };
   const ask: Dialect["ask"] = (line, said = {}, to) =>
     exchange(url, request(line, { ...said, headers: [basic, ...(said.headers ?? [])] }), to);
   const cloned = async () => {
@@ -30,7 +37,7 @@ export async function startDialect(username: string, kind: ServiceKind = "withou
     return answer.element("id") ?? "";
   };
   const another = async (name: string) => void (await addAccount(service, name));
-  return { url, basic, credentials, ask, cloned, addAccount: another };
+  return { url, basic, credentials, open, ask, cloned, addAccount: another };
 }
 
 /** Checks what every client of the original service relies on. */
