@@ -9,12 +9,12 @@ import { z } from "zod";
 const longestPath = 4096; // PATH_MAX
 
 /** So many entries a list has at most. */
-export const mostModifiedFiles = 10_000;
+export const maxModifiedFiles = 10_000;
 /** Files up to so many bytes show their difference, and all of a list together up to so many. */
-export const mostTextBytes = 64 * 1024;
-export const mostDifferenceBytes = 4 * 1024 * 1024;
+export const maxTextBytes = 64 * 1024;
+export const maxDifferenceBytes = 4 * 1024 * 1024;
 /** An answer's JSON: the differences, each sign maybe as six, and the entries. */
-export const mostAnswerBytes = 16 * 1024 * 1024;
+export const maxAnswerBytes = 16 * 1024 * 1024;
 
 export const ModifiedFilter = z.object({
   /** Paths of which, and below which; empty: all. Absolute, without a slash at their ends. */
@@ -62,7 +62,7 @@ export const ModifiedFile = Inode.extend({
   /** A unified difference, of files that are text before and after. */
   difference: z
     .string()
-    .max(6 * mostTextBytes)
+    .max(6 * maxTextBytes)
     .optional(),
 });
 export type ModifiedFile = z.infer<typeof ModifiedFile>;
@@ -71,7 +71,7 @@ export const ModifiedList = z.object({
   kind: z.literal("list"),
   /** Names the moment for orders of `data`. */
   reading: z.string().max(100),
-  files: z.array(ModifiedFile).max(mostModifiedFiles),
+  files: z.array(ModifiedFile).max(maxModifiedFiles),
   /** There are more. */
   truncated: z.boolean(),
   /** Left out, because their names are no text that a document could hold. */

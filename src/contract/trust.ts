@@ -9,7 +9,7 @@ export const FrozenKey = z.object({
 export type FrozenKey = z.infer<typeof FrozenKey>;
 
 /** Most keys of one repository. */
-export const mostRepositoryKeys = 24;
+export const maxRepositoryKeys = 24;
 
 /** What the agent holds a signed repository to. */
 export const RepositoryTrust = z.object({
@@ -19,6 +19,6 @@ export const RepositoryTrust = z.object({
   /** Fingerprint of the key that signed that index, as the import found it. */
   signedBy: z.string().regex(/^[0-9a-f]{32,64}$/),
   /** All that may sign its index and, with the appliance's own, its packages. */
-  keys: z.array(FrozenKey).min(1).max(mostRepositoryKeys),
+  keys: z.array(FrozenKey).min(1).max(maxRepositoryKeys),
 });
 export type RepositoryTrust = z.infer<typeof RepositoryTrust>;

@@ -1,6 +1,6 @@
 import { pipeline, Readable } from "node:stream";
 import { createGzip } from "node:zlib";
-import { mostAnswerBytes, type ModifiedAnswer, type ModifiedFilter, type ModifiedOrder } from "../contract.ts";
+import { maxAnswerBytes, type ModifiedAnswer, type ModifiedFilter, type ModifiedOrder } from "../contract.ts";
 import type { ModifiedContent } from "../modified-api.ts";
 import { compare } from "./compare.ts";
 import { listed } from "./listing.ts";
@@ -31,7 +31,7 @@ async function list(
   const files = await listed(sides, comparison, options);
   const { truncated, unnamed } = comparison;
   const answer: ModifiedAnswer = { kind: "list", reading: id, files, truncated, unnamed };
-  if (Buffer.byteLength(JSON.stringify(answer)) <= mostAnswerBytes) return answer;
+  if (Buffer.byteLength(JSON.stringify(answer)) <= maxAnswerBytes) return answer;
   return refused("unreadable", tooMuch);
 }
 

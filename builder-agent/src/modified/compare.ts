@@ -1,4 +1,4 @@
-import { mostModifiedFiles, type ModifiedFile, type ModifiedFilter } from "../contract.ts";
+import { maxModifiedFiles, type ModifiedFile, type ModifiedFilter } from "../contract.ts";
 import { UnreadableDisk } from "./disk.ts";
 import type { FileSystem } from "./file-system.ts";
 import { isWanted, mayHoldWanted } from "./filter.ts";
@@ -79,7 +79,7 @@ class Walk {
     if (!before && !after) return;
     const content = await this.#contentDiffers(before, after);
     if (before && after && !content && isAlike(before, after)) return;
-    if (this.result.changes.length === mostModifiedFiles) {
+    if (this.result.changes.length === maxModifiedFiles) {
       this.result.truncated = true;
       return;
     }

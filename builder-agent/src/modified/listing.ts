@@ -1,4 +1,4 @@
-import { mostDifferenceBytes, mostTextBytes, type ModifiedFile } from "../contract.ts";
+import { maxDifferenceBytes, maxTextBytes, type ModifiedFile } from "../contract.ts";
 import { textOf, type Change, type Comparison, type Sides } from "./compare.ts";
 import type { Inode } from "./ext4-inode.ts";
 import { bytesOf, type FileSystem } from "./file-system.ts";
@@ -12,7 +12,7 @@ export async function listed(
   { withDifferences, signal }: { withDifferences: boolean; signal: AbortSignal },
 ): Promise<ModifiedFile[]> {
   const owners = { before: await ownersOf(sides.before), after: await ownersOf(sides.after) };
-  let roomBytes = withDifferences ? mostDifferenceBytes : 0;
+  let roomBytes = withDifferences ? maxDifferenceBytes : 0;
   const files: ModifiedFile[] = [];
   for (const change of changes) {
     signal.throwIfAborted();
@@ -72,7 +72,7 @@ const unfit = /[\u0000-\u0008\u000b-\u001f\u007f\ufffe\uffff]/;
 /** "" for no file at all; undefined for what is no text. */
 async function textIn(files: FileSystem, inode: Inode | null): Promise<string | undefined> {
   if (inode === null) return "";
-  if (inode.type !== "f" || inode.size > mostTextBytes) return undefined;
+  if (inode.type !== "f" || inode.size > maxTextBytes) return undefined;
   try {
     const text = utf8.decode(await bytesOf(files.content(inode)));
     return unfit.test(text) ? undefined : text;

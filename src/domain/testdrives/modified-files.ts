@@ -1,7 +1,7 @@
 import {
   contentSizeHeader,
   ModifiedAnswer,
-  mostAnswerBytes,
+  maxAnswerBytes,
   type ModifiedFilter,
   type ModifiedList,
   type ModifiedOrder,
@@ -95,7 +95,7 @@ async function readAnswer(answer: Response): Promise<ModifiedAnswer> {
 /** Undefined if it is not valid, too long, or incomplete. */
 async function jsonIn({ body }: Response): Promise<unknown> {
   try {
-    return body && JSON.parse(new TextDecoder().decode(await readAtMost(body, mostAnswerBytes, "the answer")));
+    return body && JSON.parse(new TextDecoder().decode(await readAtMost(body, maxAnswerBytes, "the answer")));
   } catch {
     return undefined;
   }
