@@ -1,31 +1,31 @@
 import { z } from "zod";
 import { Arch, ImageType } from "./image-type.ts";
 
-/** While an agent builds. Its lease outlives two lost heartbeats; then the build goes to another agent. */
+/** For an agent's build. The lease survives two lost heartbeats. Then another agent gets the build. */
 export const heartbeatEveryMs = 10_000;
 export const buildLeaseMs = 30_000;
 
-/** What a host can do, as its doctor found it. The Worker hands out only work that fits. */
+/** The abilities of a host, as its doctor found them. The Worker gives an agent only work that it can do. */
 export const Capabilities = z.object({
   arches: z.array(Arch),
   imageTypes: z.array(ImageType),
-  /** Why it can not do the others: by type or architecture, the names of what is missing there. */
+  /** Why it cannot build the others: the names of what is missing, by type or architecture. */
   lacking: z.partialRecord(z.union([ImageType, Arch]), z.string().max(300)).optional(),
-  /** Why it cannot divide disks into volumes (LVM): the names of what is missing there. Absent: it can, or was never asked. */
+  /** Why it cannot make disks with LVM volumes: the names of what is missing. Absent: it can, or did not report it. */
   noLvm: z.string().min(1).max(300).optional(),
-  /** Why it cannot make images that boot by UEFI: by type, likewise. */
+  /** Why it cannot make images that boot with UEFI: the names of what is missing, by type. */
   noEfi: z.partialRecord(ImageType, z.string().min(1).max(300)).optional(),
-  /** "vm": each build in a guest of its own. "none": bare on the host, as root, when the agent's operator said so. */
+  /** "vm": each build in a guest of its own. "none": directly on the host, as root, if the agent's operator chose so. */
   isolation: z.enum(["vm", "none"]),
   testdrives: z.boolean(),
-  /** In a claim: false while too little of the host's disk is free for a build; the answer is `null` then. */
+  /** In a claim: false while the host has too little free disk space for a build. The answer is then `null`. */
   hasRoom: z.boolean().optional(),
   /** KIWI's version, e.g. "9.24.56"; frozen into each build. */
   builder: z.string().max(100),
 });
 export type Capabilities = z.infer<typeof Capabilities>;
 
-/** POST /agent/hello: the first words of a starting agent; leases its token still holds are ended by it. */
+/** POST /agent/hello: sent by an agent when it starts. Ends the leases that its token still holds. */
 export const Hello = z.object({ capabilities: Capabilities });
 export type Hello = z.infer<typeof Hello>;
 
@@ -36,7 +36,7 @@ export const HelloAnswer = z.object({
 });
 export type HelloAnswer = z.infer<typeof HelloAnswer>;
 
-/** Worker → agent on the socket of GET /agent/socket. Losing one costs only latency. */
+/** Worker → agent on the socket of GET /agent/socket. A lost message only causes a delay. */
 export const Poke = z.discriminatedUnion("type", [
   z.object({ type: z.literal("poke") }),
   z.object({ type: z.literal("cancel"), buildId: z.int().positive() }),

@@ -6,21 +6,21 @@ import { FrozenKey, RepositoryTrust } from "./trust.ts";
 /** The header that carries the attempt token on every call about a claimed build or testdrive. */
 export const attemptHeader = "x-kiln-attempt";
 
-/** One repository of the frozen input. `service:/…` names a repository that the Worker itself serves. */
+/** One repository of the frozen input. `service:/…` is a repository that the Worker itself serves. */
 export const FrozenRepository = z.object({
   alias: z.string().regex(/^[a-z0-9-]+$/),
   id: z.int().positive(),
   name: z.string(),
   url: z.string(),
-  /** Null: nobody signs it. Absent: frozen before, or its keys have not been read yet. */
+  /** Null: not signed. Absent: frozen by an older version, or its keys have not been read yet. */
   trust: RepositoryTrust.nullable().optional(),
 });
 export type FrozenRepository = z.infer<typeof FrozenRepository>;
 
-/** What a mirror may call its packages' checksums by. */
+/** The checksum types of packages. */
 export const checksumTypes = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512"] as const;
 
-/** One file that the image is made of: the agent fetches this one and no other. */
+/** One package file of the image. The agent fetches exactly this file. */
 export const FrozenPackage = z.object({
   name: z.string().min(1),
   epoch: z.int().nonnegative(),
@@ -31,15 +31,15 @@ export const FrozenPackage = z.object({
   repository: z.string(),
   location: z.string().min(1),
   checksum: z.object({ type: z.enum(checksumTypes), value: z.string().regex(/^[0-9a-f]{32,128}$/) }),
-  /** Bytes of the file; 0: the metadata does not say. */
+  /** Bytes of the file; 0: unknown from the metadata. */
   size: z.int().nonnegative(),
 });
 export type FrozenPackage = z.infer<typeof FrozenPackage>;
 
-/** What the appliance is configured to beside its KIWI description, without secrets: manifests tell it. */
+/** The appliance's configuration beyond its KIWI description, without secrets, for manifests. */
 export const FrozenConfiguration = z.object({
   baseSystem: z.string(),
-  /** Of the unpacked image, as the appliance's page says it. */
+  /** The size of the unpacked image, as shown with the appliance. */
   estimatedRawMb: z.int().nonnegative(),
   locale: z.object({ language: z.string(), keyboardLayout: z.string(), timezone: z.string() }),
   runlevel: z.int(),
@@ -53,24 +53,24 @@ export const FrozenConfiguration = z.object({
   }),
   firewall: z.object({ enabled: z.boolean(), openPorts: z.array(z.string()) }),
   webyast: z.boolean(),
-  /** Of the machine that the image is meant for; absent: frozen before image types told it. */
+  /** The memory of the target machine; absent: frozen by an older version. */
   memoryMb: z.int().positive().optional(),
-  /** Whether that machine has a CD-ROM drive; absent: frozen before this was told. */
+  /** Whether the target machine has a CD-ROM drive; absent: frozen by an older version. */
   cdrom: z.boolean().optional(),
-  /** The user's script for the end of a build; absent: there is none, or it is switched off. */
+  /** The user's script for the end of a build; absent: there is none, or it is disabled. */
   buildScript: z.string().optional(),
 });
 export type FrozenConfiguration = z.infer<typeof FrozenConfiguration>;
 
-/** What an appliance may hold, so that a frozen input stays something that can be sent. */
+/** Limits of an appliance, so that a frozen input stays small enough to send. */
 export const frozenLimits = { files: 10_000, keys: 100, descriptionFiles: 1000, descriptionCharacters: 16 * 2 ** 20 };
 
 /**
- * A file of the appliance itself. The agent fetches its content (GET /agent/builds/:id/contents/:blobId) and lays it beside
- * the description as `stagedContents`/BLOB; config.sh puts it in its place.
+ * A file of the appliance itself. The agent fetches its content (GET /agent/builds/:id/contents/:blobId) and puts it next to
+ * the description as `stagedContents`/BLOB. config.sh moves it into place.
  */
 export const FrozenFile = z.object({
-  /** Where it stands in the image: absolute, with neither `..` nor a slash at its end. */
+  /** The path in the image: absolute, without `..` and without a slash at the end. */
   path: z.string().regex(/^\/./).max(4096),
   /** The mode's bits, e.g. 0o644. */
   mode: z.int().min(0).max(0o7777),
@@ -86,23 +86,23 @@ export type FrozenFile = z.infer<typeof FrozenFile>;
 /** A folder of the KIWI description. */
 export const stagedContents = "root/image/kiln/contents";
 
-/** How the KIWI description names the one repository that the agent makes of the frozen packages on its own disk. */
+/** The name, in the KIWI description, of the one repository that the agent creates on its own disk from the frozen packages. */
 export const frozenSource = "repo:frozen";
 
 /**
- * All that decides what a build contains; written to R2 before the row exists and hashed. The KIWI description names one
- * repository, `frozenSource`, since only the agent knows where it has put the packages.
+ * Everything that determines the content of a build. It is hashed, and written to R2 before the row exists. The KIWI description
+ * names one repository, `frozenSource`, because only the agent knows where it stored the packages.
  */
 export const FrozenInput = z.object({
   formatVersion: z.literal(1),
   appliance: z.object({ id: z.int(), name: z.string(), version: z.string(), arch: Arch }),
   imageType: ImageType,
-  /** Absent: frozen when there was only BIOS. */
+  /** Absent: frozen by an older version, which had only BIOS. */
   firmware: Firmware.optional(),
   /** File name of the result without its extension, e.g. "Kiosk.x86_64-0.0.1.oem". */
   imageName: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,199}$/),
   repositories: z.array(FrozenRepository),
-  /** What the selection resolved to: exactly these are installed. */
+  /** The packages that the selection resolved to. Exactly these are installed. */
   packages: z.array(FrozenPackage).min(1),
   /** Names as selected. */
   selection: z.object({
@@ -111,7 +111,7 @@ export const FrozenInput = z.object({
     ),
     patterns: z.array(z.string()),
   }),
-  /** What stands for the selected patterns; absent: frozen before the gallery told it. */
+  /** The packages that stand for the selected patterns; absent: frozen by an older version. */
   patterns: z
     .array(z.object({ name: z.string(), version: z.string(), release: z.string(), repository: z.string() }))
     .optional(),
@@ -119,37 +119,37 @@ export const FrozenInput = z.object({
   description: z
     .record(z.string().max(4096), z.string().max(frozenLimits.descriptionCharacters))
     .refine((files) => Object.keys(files).length <= frozenLimits.descriptionFiles),
-  /** Absent: frozen before builds knew them. */
+  /** Absent: frozen by an older version. */
   files: z.array(FrozenFile).max(frozenLimits.files).optional(),
-  /** Absent: likewise. */
+  /** Absent: frozen by an older version. */
   keys: z.array(FrozenKey).max(frozenLimits.keys).optional(),
-  /** Absent: frozen before manifests told it. */
+  /** Absent: frozen by an older version. */
   configuration: FrozenConfiguration.optional(),
   /**
-   * Seconds since 1970 of the last change to what is frozen: the time that the image's files get, so that the same input
-   * makes the same image. Absent: frozen before.
+   * When the frozen appliance was last changed, in seconds since 1970. The image's files get this time, so that the same input
+   * makes the same image. Absent: frozen by an older version.
    */
   sourceDate: z.int().nonnegative().optional(),
-  /** What wrote the description: Kiln's own version. */
+  /** The version of Kiln that wrote the description. */
   writtenBy: z.string(),
 });
 export type FrozenInput = z.infer<typeof FrozenInput>;
 
-/** POST /agent/builds/claim → the oldest build that fits, or null. */
+/** POST /agent/builds/claim: returns the oldest build that the agent can do, or null. */
 export const BuildClaimRequest = z.object({ capabilities: Capabilities });
 export const BuildClaim = z.object({
   buildId: z.int().positive(),
   attempt: z.int().positive(),
-  /** Goes into `attemptHeader`; a late attempt's token earns 410. */
+  /** Sent in `attemptHeader`. The token of a late attempt gets a 410. */
   token: z.string(),
-  /** Wall-clock limit of the whole build, ms from the claim. */
+  /** Time limit of the whole build, in ms from the claim. */
   timeLimitMs: z.int().positive(),
   input: FrozenInput,
-  /** Seconds per phase of the latest builds that are most like this one, newest first: the agent's source for percent. */
+  /** Seconds per phase of the latest similar builds, newest first. The agent computes the percentage from them. */
   earlierPhases: z.array(z.record(z.string(), z.number())),
   /**
-   * Other formats of this version are there or under way: their prepared root is worth asking for, and worth giving back. Absent:
-   * it is not.
+   * Other formats of this version exist or are being built, so the agent should request their prepared root and upload its own.
+   * Absent: no.
    */
   sharesRoot: z.boolean().optional(),
 });
@@ -172,63 +172,63 @@ export type Phase = z.infer<typeof Phase>;
 /** POST /agent/builds/:id/heartbeat; renews the lease. */
 export const Heartbeat = z.object({
   phase: Phase,
-  /** 0..99; 100 is said by finish alone. */
+  /** 0 to 99. Only finish means 100. */
   percent: z.int().min(0).max(99),
   /** One line for users, e.g. "Installing software (12/48) busybox". */
   message: z.string().max(200),
 });
 export type Heartbeat = z.infer<typeof Heartbeat>;
-/** `cancel` true: stop and answer nothing more. */
+/** If `cancel` is true, the agent must stop and send nothing more. */
 export const HeartbeatAnswer = z.object({ cancel: z.boolean() });
 
-/** PUT /agent/builds/:id/log?offset=N, body: the bytes from there (at most this many); answers where the next go. */
+/** Most bytes in PUT /agent/builds/:id/log?offset=N. The answer is the offset of the next bytes. */
 export const maxLogChunkBytes = 64 * 1024;
 export const LogAnswer = z.object({ nextOffset: z.int().nonnegative() });
 
 /** One package as rpm reports it in the image. */
 export const InstalledPackage = z.object({
   name: z.string(),
-  /** Absent where rpm says "(none)". */
+  /** Absent if rpm reports "(none)". */
   epoch: z.string().optional(),
   version: z.string(),
   release: z.string(),
   arch: z.string(),
-  /** As the package says it; absent: it says none, or the build is from before it was reported. */
+  /** As stated in the package; absent: not stated, or reported by an older version. */
   license: z.string().max(4096).optional(),
 });
 export type InstalledPackage = z.infer<typeof InstalledPackage>;
 
-/** What decides about a prepared root, hashed by the agent: it alone knows which parts of an input that is. */
+/** A hash of everything that determines a prepared root. The agent computes it, because only it knows which parts matter. */
 export const PreparedKey = Sha256;
 
 /** POST /agent/builds/:id/finish, after all artifacts are complete. Idempotent by attempt token. */
 export const BuildFinished = z.object({
   /** Name of the downloadable file, made from the frozen `imageName` and the archive's extension. */
   fileName: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,220}$/),
-  /** Bytes of the disk or medium itself, unpacked. */
+  /** Bytes of the unpacked disk or medium. */
   rawSize: z.int().positive(),
   compressed: z.boolean(),
   installed: z.array(InstalledPackage),
   /** Seconds spent in each phase, in order. */
   steps: z.array(z.object({ phase: Phase, seconds: z.number().nonnegative() })),
   builder: z.string().max(100),
-  /** In what the image differs from the frozen packages; absent: in nothing. */
+  /** How the image differs from the frozen packages; absent: not at all. */
   remark: z.string().max(500).optional(),
-  /** What the artifact "prepared" is known by; absent: it was not uploaded. */
+  /** The key of the artifact "prepared"; absent: it was not uploaded. */
   prepared: z.object({ key: PreparedKey }).optional(),
 });
 export type BuildFinished = z.infer<typeof BuildFinished>;
 
-/** POST /agent/builds/:id/fail. `failed`: the appliance cannot be built, and the user can fix it. `error`: the host's fault, retried elsewhere. */
+/** POST /agent/builds/:id/fail. `failed`: the user must fix the appliance. `error`: the host is at fault, and the build is retried. */
 export const BuildFailed = z.object({ kind: z.enum(["failed", "error"]), reason: z.string().max(2000) });
 export type BuildFailed = z.infer<typeof BuildFailed>;
 
-/** What an attempt has to upload: the image, and its file store (file-store.ts). */
+/** The artifacts that an attempt must upload: the image and its file store (file-store.ts). */
 export const artifactNames = ["image", "files", "files-index"] as const;
 export type NeededArtifact = (typeof artifactNames)[number];
 /**
- * Name of an artifact of a build inside its upload routes. "prepared" may be missing: a root, before anything of an image type
- * got into it, which agents get back by GET /agent/builds/:id/prepared/:key, with its SHA-256 in `partDigestHeader`.
+ * Name of an artifact in the upload routes of a build. "prepared" is optional: a root without anything specific to an image type.
+ * Agents download it from GET /agent/builds/:id/prepared/:key, with its SHA-256 in `partDigestHeader`.
  */
 export const ArtifactName = z.enum([...artifactNames, "prepared"]);
 export type ArtifactName = z.infer<typeof ArtifactName>;

@@ -1,9 +1,9 @@
 import { z } from "zod";
 
-/** One request for the web server of a testdrive's guest, as the visitor's door has filtered it. */
+/** One request to the web server of a testdrive's guest, with filtered headers. */
 export const GuestRequest = z.object({
   method: z.enum(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]),
-  /** Path and query, as they came. */
+  /** Path and query, unchanged. */
   target: z.string().startsWith("/").max(4096),
   /** Lower-case names. */
   headers: z.record(z.string(), z.string()),
@@ -11,10 +11,10 @@ export const GuestRequest = z.object({
 });
 export type GuestRequest = z.infer<typeof GuestRequest>;
 
-/** What a header may hold (RFC 9110 §5.5). */
+/** The allowed characters of a header (RFC 9110 §5.5). */
 const HeaderValue = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/);
 
-/** The head of the guest's answer; its body is that of POST /agent/testdrives/:id/visits/:visit/answer. */
+/** The head of the guest's answer. Its body is the body of POST /agent/testdrives/:id/visits/:visit/answer. */
 export const GuestAnswer = z.object({
   status: z.int().min(200).max(599),
   headers: z.record(z.string(), HeaderValue),
@@ -24,7 +24,7 @@ export type GuestAnswer = z.infer<typeof GuestAnswer>;
 /** Statuses whose answers have no body (RFC 9110 §15). */
 export const isBodyless = (status: number): boolean => [204, 205, 304].includes(status);
 
-/** Carries the head of a request or of an answer: percent-encoded JSON, since a guest's headers are any bytes. */
+/** The head of a request or an answer, as percent-encoded JSON, because a guest's headers may contain any bytes. */
 export const guestHeadHeader = "x-kiln-guest-head";
 export const maxGuestHeadBytes = 16 * 1024;
 export const maxGuestRequestBytes = 16 * 1024 * 1024;
@@ -32,7 +32,7 @@ export const maxGuestAnswerBytes = 64 * 1024 * 1024;
 
 export const guestHead = (head: GuestRequest | GuestAnswer): string => encodeURIComponent(JSON.stringify(head));
 
-/** Undefined where it is missing, damaged, or no such head. */
+/** Undefined if it is missing, damaged or not a valid head. */
 export function readGuestHead<T>(schema: z.ZodType<T>, header: string | null): T | undefined {
   if (header === null || header.length > maxGuestHeadBytes) return undefined;
   try {
@@ -42,7 +42,7 @@ export function readGuestHead<T>(schema: z.ZodType<T>, header: string | null): T
   }
 }
 
-/** All that a visitor hears of a guest's headers. Cookies, redirects to elsewhere and policies of its own are not among them. */
+/** The only headers of a guest that a visitor gets. Cookies and the guest's own policies are not among them. */
 export const shownGuestHeaders = [
   "accept-ranges",
   "allow",
@@ -59,5 +59,5 @@ export const shownGuestHeaders = [
   "vary",
 ] as const;
 
-/** The guest's own address, the only one that its redirects may name: QEMU's user network gives it by DHCP. */
+/** The guest's own address, from QEMU's DHCP. Its redirects may name no other. */
 export const guestAddress = "10.0.2.15";

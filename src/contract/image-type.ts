@@ -1,11 +1,11 @@
 import { z } from "zod";
 
-/** Image types that an agent can be asked for (api.md, "Image types"). The API's narrower v1 list lives in src/api/versions.ts. */
+/** The image types that agents can build (api.md, "Image types"). The API's shorter v1 list is in src/api/versions.ts. */
 export const imageTypes = ["oem", "iso", "vmx", "xen", "ec2", "net", "oemiso"] as const;
 export const ImageType = z.enum(imageTypes);
 export type ImageType = z.infer<typeof ImageType>;
 
-/** What KIWI makes first: most types are a disk that is put into another shape afterwards. */
+/** The image that KIWI makes first. Most types are a disk that is then converted. */
 export const kiwiTypes: Readonly<Record<ImageType, "oem" | "iso" | "kis">> = {
   oem: "oem",
   iso: "iso",
@@ -16,7 +16,7 @@ export const kiwiTypes: Readonly<Record<ImageType, "oem" | "iso" | "kis">> = {
   oemiso: "oem",
 };
 
-/** What an image boots by: `bios` alone, or `efi`, which is UEFI and BIOS. */
+/** The firmware that an image boots with: only BIOS, or `efi`, which means UEFI and BIOS. */
 export const Firmware = z.enum(["bios", "efi"]);
 export type Firmware = z.infer<typeof Firmware>;
 

@@ -1,4 +1,4 @@
-/** Messages between Worker and builder agent. Imports zod, ipaddr.js and nothing of ours, so that both sides can use it. */
+/** Messages between Worker and builder agent. Imports zod, ipaddr.js and none of our modules, so that both sides can import it. */
 export * from "./agent.ts";
 export * from "./build.ts";
 export * from "./file-store.ts";

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /**
- * What travels through the Queue. Only a wake-up: the Build or Testdrive object is the truth, so a stale or doubled
- * message is harmless and an agent claims the oldest work that it can do, not this id.
+ * A message in the queue. It only wakes agents up: an agent claims the oldest work that it can do, not this id. The Build or
+ * Testdrive object has the true state, so a stale or repeated message is harmless.
  */
 export const Job = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("build"), buildId: z.int().positive() }),

@@ -1,26 +1,27 @@
 import { z } from "zod";
 
 /*
- * What a testdrive's session has changed in its image (docs/decisions/0023-modified-files.md). The Worker orders on the
- * socket GET /agent/testdrives/:id/modified, which the agent dials when the machine runs and holds as long as it keeps the
- * session's disk; the agent answers each order at POST /agent/testdrives/:id/modified/:request.
+ * The files that a testdrive's session has changed in its image (docs/decisions/0023-modified-files.md). The Worker sends orders
+ * on the socket GET /agent/testdrives/:id/modified. The agent opens the socket when the machine runs and closes it when it deletes
+ * the session's disk. It answers each order at POST /agent/testdrives/:id/modified/:request.
  */
 
-const longestPath = 4096; // PATH_MAX
+const maxPathLength = 4096; // PATH_MAX
 
-/** So many entries a list has at most. */
+/** Most entries of a list. */
 export const maxModifiedFiles = 10_000;
-/** Files up to so many bytes show their difference, and all of a list together up to so many. */
+/** Largest file whose difference is shown. */
 export const maxTextBytes = 64 * 1024;
+/** Limit of all differences in a list together. */
 export const maxDifferenceBytes = 4 * 1024 * 1024;
-/** An answer's JSON: the differences, each sign maybe as six, and the entries. */
+/** Limit of an answer's JSON: the entries, and the differences with up to six bytes for a character. */
 export const maxAnswerBytes = 16 * 1024 * 1024;
 
 export const ModifiedFilter = z.object({
-  /** Paths of which, and below which; empty: all. Absolute, without a slash at their ends. */
-  paths: z.array(z.string().startsWith("/").max(longestPath)).max(200),
-  /** Of these, and below these, nothing. */
-  except: z.array(z.string().startsWith("/").max(longestPath)).max(200),
+  /** Includes these paths and everything below; empty: everything. Absolute, without a slash at the end. */
+  paths: z.array(z.string().startsWith("/").max(maxPathLength)).max(200),
+  /** Excludes these paths and everything below. */
+  except: z.array(z.string().startsWith("/").max(maxPathLength)).max(200),
 });
 export type ModifiedFilter = z.infer<typeof ModifiedFilter>;
 
@@ -30,9 +31,9 @@ export const ModifiedOrder = z.object({
   filter: ModifiedFilter,
   wanted: z.discriminatedUnion("kind", [
     z.object({ kind: z.literal("list"), withDifferences: z.boolean() }),
-    /** The bytes of a regular file, from the moment that `reading` names; undefined: now. */
-    z.object({ kind: z.literal("data"), path: z.string().max(longestPath), reading: z.string().optional() }),
-    /** A tar.gz of all that was added or changed. */
+    /** The bytes of a regular file, at the time of the list `reading`; undefined: now. */
+    z.object({ kind: z.literal("data"), path: z.string().max(maxPathLength), reading: z.string().optional() }),
+    /** A tar.gz of everything that was added or changed. */
     z.object({ kind: z.literal("archive") }),
   ]),
 });
@@ -44,22 +45,22 @@ const Inode = z.object({
   mode: z.int().min(0).max(0o7777),
   uid: z.int().nonnegative(),
   gid: z.int().nonnegative(),
-  /** By the image's own /etc/passwd and /etc/group; absent where these do not know the number. */
+  /** Names from the image's own /etc/passwd and /etc/group; absent if these do not contain the number. */
   owner: z.string().max(255).optional(),
   group: z.string().max(255).optional(),
-  /** The owner's or the group's name came with the session: another build of the appliance does not know it. */
+  /** The session created the owner or the group, so another build of the appliance does not have it. */
   isNewName: z.boolean().optional(),
   size: z.int().nonnegative(),
   /** Of a symbolic link. */
-  target: z.string().max(longestPath).optional(),
+  target: z.string().max(maxPathLength).optional(),
 });
 
 export const ModifiedFile = Inode.extend({
   change: z.enum(["added", "changed", "deleted"]),
-  path: z.string().startsWith("/").max(longestPath),
-  /** Whether its bytes, or the link's target, differ; false where only owner, group or mode do. */
+  path: z.string().startsWith("/").max(maxPathLength),
+  /** Whether its bytes or the link's target differ; false if only owner, group or mode differ. */
   content: z.boolean(),
-  /** A unified difference, of files that are text before and after. */
+  /** A unified diff, if the file is text before and after. */
   difference: z
     .string()
     .max(6 * maxTextBytes)
@@ -69,26 +70,26 @@ export type ModifiedFile = z.infer<typeof ModifiedFile>;
 
 export const ModifiedList = z.object({
   kind: z.literal("list"),
-  /** Names the moment for orders of `data`. */
+  /** Identifies the time of this list, for `data` orders. */
   reading: z.string().max(100),
   files: z.array(ModifiedFile).max(maxModifiedFiles),
   /** There are more. */
   truncated: z.boolean(),
-  /** Left out, because their names are no text that a document could hold. */
+  /** Number of files omitted because their names cannot be written in a document. */
   unnamed: z.int().nonnegative(),
 });
 export type ModifiedList = z.infer<typeof ModifiedList>;
 
-/** Agent → Worker, as JSON; the bytes of `data` and `archive` come as application/octet-stream instead. */
+/** Agent → Worker, as JSON. The bytes of `data` and `archive` are sent as application/octet-stream instead. */
 export const ModifiedAnswer = z.discriminatedUnion("kind", [
   ModifiedList,
   z.object({
     kind: z.literal("refused"),
-    /** No such regular file; no disk that can be read; or the reading is over. */
+    /** There is no such regular file, the disk cannot be read, or the list is no longer stored. */
     why: z.enum(["no_file", "unreadable", "gone"]),
     message: z.string().max(500),
   }),
 ]);
 export type ModifiedAnswer = z.infer<typeof ModifiedAnswer>;
-/** Bytes of the content that follows; not known of an archive. */
+/** Size of the content in bytes. Unknown for an archive. */
 export const contentSizeHeader = "x-kiln-size";

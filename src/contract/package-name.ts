@@ -1,9 +1,9 @@
-/** A package as rpm identifies it. The epoch is a number or rpm's own text, which is "(none)" or "0" where there is none. */
+/** A package as rpm identifies it. The epoch is a number or rpm's text, which is "(none)" or "0" if there is none. */
 interface Identity {
   name: string;
   epoch?: number | string | undefined;
   version: string;
-  /** Empty: it has none. */
+  /** Empty: none. */
   release: string;
   arch: string;
 }
@@ -14,12 +14,12 @@ export const hasEpoch = (epoch: Identity["epoch"]): boolean => Number(epoch ?? 0
 export const evr = ({ epoch, version, release }: Pick<Identity, "epoch" | "version" | "release">): string =>
   `${hasEpoch(epoch) ? `${epoch}:` : ""}${version}${release && `-${release}`}`;
 
-/** `name-1:2.0-3.arch`: tells any two packages apart. */
+/** `name-1:2.0-3.arch`: unique for each package. */
 export const nevra = (one: Identity): string => `${one.name}-${evr(one)}.${one.arch}`;
 
 /**
- * `name-2.0-3.arch`: how people call a package, and its file is called. By this a package of an image is found among the
- * frozen ones, since rpm leaves the epoch of most packages out.
+ * `name-2.0-3.arch`: the usual name of a package and its file. A package in an image is matched with its frozen one by this name,
+ * because rpm omits the epoch of most packages.
  */
 export const nvra = ({ name, version, release, arch }: Omit<Identity, "epoch">): string =>
   nevra({ name, version, release, arch });

@@ -2,17 +2,17 @@ import { z } from "zod";
 import { Sha256 } from "./image-type.ts";
 
 /**
- * All parts but the last have this size: R2 wants equal parts, at least 5 MiB each and 10,000 at most, and every plan's body limit is
- * above it. Small, since the last part is sent when nothing else is left to do.
+ * Size of every part but the last. R2 requires equal parts of at least 5 MiB, at most 10,000 of them. The size is below every plan's
+ * body limit, and small because nothing else happens while the last part is sent.
  */
 export const partBytes = 16 * 1024 * 1024;
 
-/** PUT …/artifacts/:name/parts/:n (n from 1) announces the part's SHA-256 here; a part with another one is not recorded. */
+/** The part's SHA-256 in PUT …/artifacts/:name/parts/:n (n from 1). A part with another SHA-256 is not recorded. */
 export const partDigestHeader = "x-kiln-sha256";
 
 /**
- * POST …/artifacts/:name opens the upload or resumes it: the answer lists what is already recorded. Without `size` the file is
- * still being written: how large it is, `complete` says.
+ * POST …/artifacts/:name opens or resumes the upload. The answer lists the recorded parts. Without `size`, the file is still being
+ * written, and `complete` gives its size.
  */
 export const OpenUpload = z.object({ size: z.int().positive().optional(), fileName: z.string().max(255) });
 export const UploadState = z.object({
@@ -23,8 +23,8 @@ export const UploadState = z.object({
 export type UploadState = z.infer<typeof UploadState>;
 
 /**
- * POST …/artifacts/:name/complete. `partsDigest` is the SHA-256 over the hex digests of the parts joined by "\n"; the
- * three whole-file digests are the agent's statement, which the Worker cannot check without reading the object again.
+ * POST …/artifacts/:name/complete. `partsDigest` is the SHA-256 of the parts' hex digests joined by "\n". The Worker cannot check
+ * the three whole-file digests without reading the object again, so it trusts the agent.
  */
 export const CompleteUpload = z.object({
   size: z.int().positive(),
