@@ -4,8 +4,8 @@ interface MediaRange {
 }
 
 /**
- * Whether an Accept header prefers JSON to XML: it names application/json, and nothing that XML fits as well is wanted
- * more. Old clients send a wildcard, Java's list of pictures or nothing, and mean XML (wire.md §1.1).
+ * Whether an Accept header prefers JSON to XML: it names application/json, and no type that matches XML has a higher quality.
+ * Old clients send a wildcard, Java's default list or nothing, and mean XML (wire.md §1.1).
  */
 export function prefersJson(accept: string | undefined): boolean {
   if (accept === undefined || !/json/i.test(accept)) return false;
@@ -13,11 +13,11 @@ export function prefersJson(accept: string | undefined): boolean {
   const json = qualityOf(ranges, ["application/json"]);
   if (!json) return false;
   const xml = qualityOf(ranges, ["application/xml", "text/xml"]);
-  // A wildcard is what a client takes when there is no better: it gives way to what is named.
+  // A wildcard is a fallback, so a type that is named comes first.
   return xml === undefined ? json >= (qualityOf(ranges, ["*/*", "application/*"]) ?? 0) : json > xml;
 }
 
-/** Whether an Accept header names text/plain, and wants nothing more than that; a wildcard gives way, as above. */
+/** Whether an Accept header names text/plain and prefers no other type. A wildcard comes last, as above. */
 export function prefersText(accept: string | undefined): boolean {
   if (accept === undefined || !/text\/plain/i.test(accept)) return false;
   const ranges = accept.split(",").map(mediaRange);

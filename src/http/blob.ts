@@ -1,10 +1,10 @@
 import { hitsIfNoneMatch } from "./etag.ts";
 import { rangeOf, type ByteRange } from "./range.ts";
 
-/** Something in R2 that several doors hand out: images to people and agents, files of our own repositories. */
+/** A file in R2, such as an image or a file of our own repositories. */
 export interface Blob {
   size: number;
-  /** A strong one, in quotes. */
+  /** A strong validator, in quotes. */
   etag: string;
   contentType: string;
   /** The name under which a browser saves it. */
@@ -12,7 +12,7 @@ export interface Blob {
   read: (range: ByteRange) => Promise<Pick<R2ObjectBody, "body"> | null>;
 }
 
-/** Answers GET and HEAD with all that download managers use: one range, validators, and always the length. */
+/** Answers GET and HEAD with everything that download managers use: one range, validators, and always the length. */
 export async function answerBlob(request: Request, blob: Blob): Promise<Response> {
   const headers = headersOf(blob);
   if (hitsIfNoneMatch(request.headers.get("if-none-match"), blob.etag)) {
@@ -33,7 +33,7 @@ export async function answerBlob(request: Request, blob: Blob): Promise<Response
 async function bodyOf(blob: Blob, range: ByteRange): Promise<ReadableStream | null> {
   if (range.length === 0) return null;
   const found = await blob.read(range);
-  if (!found) throw new Error(`a blob of ${blob.size} bytes with etag ${blob.etag} is gone`);
+  if (!found) throw new Error(`a blob of ${blob.size} bytes with etag ${blob.etag} no longer exists`);
   return found.body;
 }
 
@@ -42,13 +42,13 @@ const headersOf = ({ etag, contentType, fileName, size }: Blob) =>
     "accept-ranges": "bytes",
     "content-type": contentType,
     "content-length": String(size),
-    // Nothing on the way may compress it: clients compare lengths and checksums.
+    // No proxy may compress it, because clients compare lengths and checksums.
     "content-encoding": "identity",
     etag,
     ...(fileName === undefined ? {} : { "content-disposition": dispositionOf(fileName) }),
   });
 
-/** For names of any characters: plain ones for every client, the exact ones for those who know RFC 6266. */
+/** A name with other characters gets two forms: a plain one for every client, and the exact one for clients of RFC 6266. */
 function dispositionOf(fileName: string): string {
   const plain = fileName.replace(/[^\x20-\x7e]|["\\]/gu, "_");
   if (plain === fileName) return `attachment; filename="${plain}"`;
@@ -66,7 +66,7 @@ const unsatisfiable = (size: number) =>
     headers: { "content-range": `bytes */${size}`, "content-length": "0" },
   });
 
-/** If-Range: the range counts only for the very same file; a date is no proof of that. */
+/** If-Range: the range is valid only for exactly the same file. A date does not prove that. */
 function ifRangeHolds(request: Request, etag: string): boolean {
   const condition = request.headers.get("if-range");
   return condition === null || condition.trim() === etag;

@@ -1,12 +1,12 @@
-/** The first bytes of a body, and the request with its whole body still to be read. */
+/** The first bytes of a body, and a request with the whole body. */
 export interface BodyStart {
   start: Uint8Array<ArrayBuffer>;
-  /** Whether that is all. */
+  /** Whether `start` is the whole body. */
   isWhole: boolean;
   request: Request;
 }
 
-/** Reads `bytes` of the body, or all that there is. */
+/** Reads the first `bytes` of the body, or less if it is shorter. */
 export async function startOfBody(request: Request, bytes: number): Promise<BodyStart> {
   if (request.body === null) return { start: new Uint8Array(0), isWhole: true, request };
   const reader = request.body.getReader();
@@ -26,7 +26,7 @@ export async function startOfBody(request: Request, bytes: number): Promise<Body
 
 const requestWith = ({ url, method, headers }: Request, body: BodyInit) => new Request(url, { method, headers, body });
 
-/** A stream of bytes, so that its reader can request large chunks. */
+/** A byte stream, so that its reader can request large chunks. */
 function joined(read: Uint8Array, rest: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const { readable, writable } = new IdentityTransformStream();
   const writer = writable.getWriter();

@@ -1,14 +1,14 @@
-/** What says where a request came from. */
+/** The settings that decide which address of a request is trusted. */
 export type AddressRules = Pick<Env, "MODE" | "TRUSTED_PROXIES">;
 
 /**
- * The IP address of the client. What a client itself writes into a header is never believed: X-Forwarded-For counts only as far as
- * a proxy wrote it that the operator has named (`--trusted-proxy`). Undefined: the runtime does not say.
+ * The IP address of the client. A header from the client itself is never trusted: in X-Forwarded-For only the part counts that was
+ * written by a proxy of the operator (`--trusted-proxy`). Undefined: unknown to the runtime.
  */
 export function clientAddress(request: Request, { MODE, TRUSTED_PROXIES: named }: AddressRules): string | undefined {
   const trusted = new Set(named.split(",").map((address) => canonicalAddress(address)));
   let address = canonicalAddress(peerOf(request, MODE));
-  // Each proxy has added the address that it was called from, so the last one is the nearest.
+  // Each proxy appends the address of its caller, so the last one is the nearest.
   const hops = (request.headers.get("x-forwarded-for") ?? "").split(",");
   while (address !== undefined && trusted.has(address)) {
     const hop = canonicalAddress(hops.pop() ?? "");
@@ -18,14 +18,14 @@ export function clientAddress(request: Request, { MODE, TRUSTED_PROXIES: named }
   return address;
 }
 
-/** Cloudflare overwrites its header with each request; embedded the launcher's socket says who has connected. */
+/** Cloudflare overwrites its header in each request. In embedded mode the launcher's socket provides the address. */
 function peerOf(request: Request, mode: string): string {
   if (mode !== "embedded") return request.headers.get("cf-connecting-ip") ?? "";
   const address = request.cf?.["clientIp"];
   return typeof address === "string" ? address : "";
 }
 
-/** `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1` or `[2001:db8::1]:80` without the port, in its one spelling. */
+/** `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1` or `[2001:db8::1]:80` without the port, in canonical form. */
 export function canonicalAddress(text: string): string | undefined {
   const bare = text.trim().replace(/^\[([^\]]*)\](:\d+)?$/, "$1");
   if (/^[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*$/i.test(bare)) return canonicalV6(bare);
@@ -33,7 +33,7 @@ export function canonicalAddress(text: string): string | undefined {
   return /^\d+(\.\d+){3}$/.test(address) ? URL.parse(`http://${address}`)?.hostname : undefined;
 }
 
-/** A socket that listens on `::` writes IPv4 clients as `::ffff:192.0.2.1`. */
+/** A socket that listens on `::` shows IPv4 clients as `::ffff:192.0.2.1`. */
 function canonicalV6(text: string): string | undefined {
   const address = URL.parse(`http://[${text}]`)?.hostname.slice(1, -1);
   const [, high, low] = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(address ?? "") ?? [];

@@ -1,7 +1,7 @@
 import { isJson, jsonFields } from "./json-fields.ts";
 import { boundaryOf, partsOf } from "./multipart.ts";
 
-/** Whether a body of this type may hold parameters. Shell clients also send them without any type. */
+/** Whether a body of this type may contain parameters. Shell clients also send them without a type. */
 export const mayBeForm = (contentType: string | null): boolean =>
   contentType === null ||
   contentType.trim() === "" ||
@@ -10,9 +10,9 @@ export const mayBeForm = (contentType: string | null): boolean =>
   isJson(contentType);
 
 /**
- * The text fields of a body that holds the parameters of a call, in their order; none when it is something else, since
- * clients send XML under the type of a form too (wire.md §5.2). JSON is known by its first character as well, since curl calls
- * what `-d` sends a form. Throws a MultipartFault for a damaged form, and a JsonFault for JSON that is not an object of parameters.
+ * The text fields of a body with the parameters of a call, in their order. Returns none for other bodies, because clients also send
+ * XML with the type of a form (wire.md §5.2). Recognises JSON by its first character too, because curl sends `-d` with the type of a
+ * form. Throws a MultipartFault for a damaged form, and a JsonFault for JSON that is not an object of parameters.
  */
 export async function formFields(
   body: Uint8Array<ArrayBuffer>,

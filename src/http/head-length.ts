@@ -1,8 +1,8 @@
 import { createMiddleware } from "hono/factory";
 
 /**
- * Answers HEAD with the length that GET would have. The runtime knows it only of bodies that it sends, so a page or a
- * document without it is counted here; answers with a file or a stream of known length have one already.
+ * Answers HEAD with the length that GET would have. The runtime sets the length only for bodies that it sends, so this counts the
+ * bytes of a page or document. Answers with a file or a stream of known length already have the header.
  */
 export const headLength = createMiddleware(async (c, next) => {
   await next();

@@ -1,7 +1,7 @@
 import type { Build } from "#storage/builds";
 import { answerBlob } from "./blob.ts";
 
-/** The image of a finished build; undefined when it has none. */
+/** Answers with the image of a finished build; undefined if it has none. */
 export async function answerImage(blobs: R2Bucket, request: Request, build: Build): Promise<Response | undefined> {
   const { imageKey, fileName, fileSize, sha256 } = build;
   if (imageKey === null || fileName === null || fileSize === null || sha256 === null) return undefined;

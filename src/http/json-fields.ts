@@ -1,4 +1,4 @@
-/** A body of JSON that cannot be read as the parameters of a call. Its message is for the client. */
+/** A JSON body that cannot be read as the parameters of a call. The message is for the client. */
 export class JsonFault extends Error {
   override readonly name = "JsonFault";
 }
@@ -7,8 +7,8 @@ export const isJson = (contentType: string | null): boolean =>
   /^\s*application\/([\w.-]+\+)?json\b/i.test(contentType ?? "");
 
 /**
- * The parameters in an object of JSON, in its order: texts as they are, numbers and flags as a form would have them; null is an
- * absent one. A list of such values is a parameter that stands there several times. Throws a JsonFault for anything else.
+ * The parameters in a JSON object, in its order: texts unchanged, numbers and flags as in a form. Null means absent. A list of such
+ * values repeats the parameter. Throws a JsonFault for anything else.
  */
 export function jsonFields(text: string): [name: string, value: string][] {
   const object = parsed(text);

@@ -1,38 +1,37 @@
 import { Buffer } from "node:buffer";
 
-/** A part of a form: a field, or a file. Read its body, or do not, before asking for the next part. */
+/** A part of a form: a field or a file. Its body can only be read before taking the next part. */
 export interface Part {
   /** The field's name. */
   name: string | undefined;
-  /** As the client sent it: never a path to trust. */
+  /** As sent by the client. Do not trust it as a path. */
   fileName: string | undefined;
   body: ReadableStream<Uint8Array>;
 }
 
-/** The body is not the form that its Content-Type says, or it is cut off. */
+/** The body does not match its Content-Type, or is truncated. */
 export class MultipartFault extends Error {
   override readonly name = "MultipartFault";
 }
 
-const longestHead = 8192; // bytes of all headers of a part, or of what stands before the first
+const maxHeadBytes = 8192; // all headers of a part, or everything before the first part
 const maxParts = 100;
 const lineBreak = Buffer.from("\r\n");
 const emptyLine = Buffer.from("\r\n\r\n");
 
-/** The boundary of a multipart/form-data body; undefined when it is something else. */
+/** The boundary of a multipart/form-data body; undefined for other types. */
 export function boundaryOf(contentType: string | null): string | undefined {
   if (!/^\s*multipart\/form-data\b/i.test(contentType ?? "")) return undefined;
   const boundary = parametersOf(contentType ?? "").get("boundary");
   if (boundary === undefined || !/^[^\r\n]{1,70}$/.test(boundary)) {
-    throw new MultipartFault("the Content-Type names no boundary");
+    throw new MultipartFault("the Content-Type has no boundary");
   }
   return boundary;
 }
 
 /**
- * The parts of a form (RFC 7578) while they arrive. In memory are never more than one chunk of the network, a boundary and
- * the headers of one part. A body that ends before its closing boundary is a fault, also for the reader of the part in which
- * it ends.
+ * The parts of a form (RFC 7578) while they arrive. Memory contains at most one network chunk, a boundary and the headers of one
+ * part. A body that ends before its closing boundary is a fault, also for the reader of the part in which it ends.
  */
 export async function* partsOf(source: ReadableStream<Uint8Array>, boundary: string): AsyncGenerator<Part> {
   const form = new Form(source, boundary);
@@ -44,7 +43,7 @@ export async function* partsOf(source: ReadableStream<Uint8Array>, boundary: str
       const body = form.beginBody();
       yield { name: disposition.get("name"), fileName: disposition.get("filename"), body: streamOf(body) };
       while (await body()) {
-        // What the caller did not want.
+        // Skips what the caller did not read.
       }
     }
   } finally {
@@ -52,14 +51,14 @@ export async function* partsOf(source: ReadableStream<Uint8Array>, boundary: str
   }
 }
 
-/** Gives the next chunk of a part, and undefined at its end. */
+/** Returns the next chunk of a part, and undefined at its end. */
 type Body = () => Promise<Uint8Array | undefined>;
 
-/** The bytes of a form and the place in them. */
+/** The bytes of a form and the position in them. */
 class Form {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly #delimiter: Buffer;
-  // A boundary begins with a line break; the first one may be the first line of all.
+  // A boundary begins with a line break, but the first boundary may be the first line of the body.
   #held: Buffer = lineBreak;
 
   constructor(source: ReadableStream<Uint8Array>, boundary: string) {
@@ -71,18 +70,18 @@ class Form {
     this.#take((await this.#find(this.#delimiter, "no boundary")) + this.#delimiter.length);
   }
 
-  /** Behind a boundary: whether it was the closing one. What follows that is ignored. */
+  /** Whether the boundary before the position is the closing one. Bytes after that are ignored. */
   async isOver(): Promise<boolean> {
     await this.#need(2);
     if (this.#held.toString("latin1", 0, 2) === "--") return true;
-    const padding = this.#take(await this.#find(lineBreak, "a boundary without an end"));
-    if (/[^ \t]/.test(padding.toString("latin1"))) throw new MultipartFault("something stands behind a boundary");
+    const padding = this.#take(await this.#find(lineBreak, "no end of a boundary"));
+    if (/[^ \t]/.test(padding.toString("latin1"))) throw new MultipartFault("unexpected text after a boundary");
     return false;
   }
 
   async headers(): Promise<Map<string, string>> {
-    // The line break of the boundary is still there, so that a part without headers has its empty line too.
-    const head = this.#take(await this.#find(emptyLine, "headers without an end"));
+    // The boundary's line break is still there, so that a part without headers has its empty line too.
+    const head = this.#take(await this.#find(emptyLine, "no end of the headers"));
     this.#take(emptyLine.length);
     return new Map(head.toString("utf8").split("\r\n").map(header));
   }
@@ -98,7 +97,7 @@ class Form {
   }
 
   async close(): Promise<void> {
-    await this.#reader.cancel().catch(() => {}); // its error was thrown where it was read
+    await this.#reader.cancel().catch(() => {}); // a read has already thrown its error
   }
 
   async #bodyChunk(): Promise<Uint8Array | undefined> {
@@ -115,12 +114,12 @@ class Form {
     }
   }
 
-  /** Where those bytes begin, as soon as they are there. */
+  /** The position of the bytes, once they have arrived. */
   async #find(bytes: Buffer, complaint: string): Promise<number> {
     for (;;) {
       const at = this.#held.indexOf(bytes);
-      if (at > longestHead || (at < 0 && this.#held.length > longestHead + bytes.length)) {
-        throw new MultipartFault(`${complaint} within ${longestHead} bytes`);
+      if (at > maxHeadBytes || (at < 0 && this.#held.length > maxHeadBytes + bytes.length)) {
+        throw new MultipartFault(`${complaint} within ${maxHeadBytes} bytes`);
       }
       if (at >= 0) return at;
       await this.#more();
@@ -145,7 +144,7 @@ class Form {
   }
 }
 
-/** A stream that asks for its next chunk only when it is read; one that is given up leaves the rest to the parser. */
+/** A stream that takes its next chunk only when it is read. If it is cancelled, the parser skips the rest. */
 function streamOf(body: Body): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
@@ -164,7 +163,7 @@ function header(line: string): [string, string] {
   return [line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim()];
 }
 
-/** `; name="file"; filename=a.rpm`. Of a backslash only quotes and itself are escaped: old browsers send `C:\a.rpm`. */
+/** `; name="file"; filename=a.rpm`. A backslash escapes only quotes and itself: old browsers send `C:\a.rpm`. */
 function parametersOf(value: string): Map<string, string> {
   const found = value.matchAll(/;\s*([\w*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]*))/g);
   return new Map(

@@ -4,8 +4,8 @@ export interface ByteRange {
 }
 
 /**
- * The one range that a Range header asks for (RFC 9110 §14). Undefined: answer the whole, which is also right for
- * several ranges and for a header that is not a valid range.
+ * The single range of a Range header (RFC 9110 §14). Undefined: answer with the whole file, which is also correct for several
+ * ranges and for an invalid header.
  */
 export function rangeOf(header: string | null, size: number): ByteRange | "unsatisfiable" | undefined {
   const found = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.replaceAll(" ", "") ?? "");

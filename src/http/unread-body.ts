@@ -3,10 +3,10 @@ import { createMiddleware } from "hono/factory";
 const chunkBytes = 128 * 1024;
 
 /**
- * Reads what a client still sends when its request was answered without its body: a refused upload, or one that comes
- * before its credentials, as Python sends it. Such a client sends everything before it looks at the answer; the runtime
- * would close the connection in the middle, and the answer would be lost (wire.md §1.2). Left alone are bodies longer than
- * any upload, and those that wait for `100 Continue`: they have not been sent, and reading would ask for them.
+ * Reads the rest of a body that the answer did not need: of a refused upload, or of one that Python sends first without
+ * credentials. Such a client sends everything before it reads the answer. The runtime would close the connection, and the answer
+ * would be lost (wire.md §1.2). Does not read bodies longer than any upload, nor those that wait for `100 Continue`: these are
+ * not sent yet, and reading would request them.
  */
 export const readUnreadBody = createMiddleware<{ Bindings: Env }>(async (c, next) => {
   await next();
@@ -15,7 +15,7 @@ export const readUnreadBody = createMiddleware<{ Bindings: Env }>(async (c, next
   if (request.body === null || request.bodyUsed || request.body.locked || waits) return;
   const maxBytes = (Number(c.env.MAX_UPLOAD_MB) + 1) * 2 ** 20;
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) return;
-  await discard(request.body, maxBytes).catch(() => {}); // a client that goes away needs no answer
+  await discard(request.body, maxBytes).catch(() => {}); // a client that disconnects needs no answer
 });
 
 async function discard(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<void> {

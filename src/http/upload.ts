@@ -2,25 +2,25 @@ import { RepodataFault } from "#repodata/fault";
 import { peek, readAtMost } from "#repodata/streams";
 import { boundaryOf, MultipartFault, partsOf } from "./multipart.ts";
 
-/** Takes a file while it arrives. */
+/** Stores a file while it arrives. */
 export interface UploadSink<T> {
   store: (file: { body: ReadableStream<Uint8Array>; fileName: string | undefined }) => Promise<T>;
-  /** Called if the form is damaged after the file. */
+  /** Called if the form turns out to be damaged after the file. */
   discard: (stored: T) => Promise<void>;
 }
 
-/** What an upload brought. */
+/** The content of an upload. */
 export interface Received<T> {
   /** The text fields of the form, before and after the file. */
   fields: ReadonlyMap<string, string>;
-  /** What the sink made of the file; undefined: none came. */
+  /** The sink's result for the file; undefined: the upload had no file. */
   stored: T | undefined;
 }
 
-const longestField = 4096; // bytes
+const maxFieldBytes = 4096;
 const chunkBytes = 128 * 1024;
 
-/** Reads a form whose field `file` is the file, or a body that is the file itself, which one client sends (wire.md §5.2). */
+/** Reads a form with the file in the field `file`, or a body that is the file itself, as one client sends it (wire.md §5.2). */
 export async function receiveUpload<T>(request: Request, sink: UploadSink<T>): Promise<Received<T>> {
   const boundary = boundaryOf(request.headers.get("content-type"));
   if (request.body === null) return { fields: new Map(), stored: undefined };
@@ -31,7 +31,7 @@ export async function receiveUpload<T>(request: Request, sink: UploadSink<T>): P
   return { fields: new Map(), stored };
 }
 
-/** The runtime gives a few kilobytes at a time to whoever does not ask for more; of 2 GiB that is half a million turns. */
+/** By default the runtime returns a few kilobytes per read. That would be half a million reads for 2 GiB. */
 function inLargeChunks(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const reader = body.getReader({ mode: "byob" });
   return new ReadableStream<Uint8Array>(
@@ -68,7 +68,7 @@ async function receiveForm<T>(
 }
 
 async function readField(part: ReadableStream<Uint8Array>, name: string): Promise<string> {
-  const bytes = await readAtMost(part, longestField, `the field ${JSON.stringify(name.slice(0, 80))}`).catch(
+  const bytes = await readAtMost(part, maxFieldBytes, `the field ${JSON.stringify(name.slice(0, 80))}`).catch(
     (error: unknown) => {
       throw error instanceof RepodataFault ? new MultipartFault(error.message) : error;
     },

@@ -1,8 +1,8 @@
 import { concatenate } from "#repodata/streams";
 
 /**
- * A short body as a whole; undefined when it is longer than it may be. What is too much is read and forgotten, since a client
- * that is still sending when the answer comes often sees a broken connection instead of it.
+ * Reads a whole short body; undefined if it is longer than `maxBytes`. The rest of a too long body is read and dropped: a client that
+ * is still sending when the answer comes often gets a broken connection instead.
  */
 export async function readWhole(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = [];
