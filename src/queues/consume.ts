@@ -3,7 +3,7 @@ import { giveUpTurn, importInTurn } from "#domain/repositories/turns";
 import { openDatabase, type Database } from "#storage/db";
 import { takeJobs } from "./jobs.ts";
 
-/** Every queue that this Worker consumes. */
+/** Consumes every queue of this Worker. */
 export async function consume(batch: MessageBatch, env: Env): Promise<void> {
   const patience = importsQueues[batch.queue];
   if (patience) await takeImports(batch, env, (db, id) => importInTurn(env, db, { repositoryId: id, patience }));
@@ -11,7 +11,7 @@ export async function consume(batch: MessageBatch, env: Env): Promise<void> {
   else await takeJobs(batch, env);
 }
 
-/** What is wrong with a repository is written into its row; only our own failures are tried again. */
+/** A problem of a repository is written to its row. Only our own failures are retried. */
 async function takeImports(
   batch: MessageBatch,
   env: Env,

@@ -1,7 +1,7 @@
 import { Job } from "#contract/index";
 import { mailbox, switchboard } from "#domain/jobs";
 
-/** Embedded only: parks the wake-ups in the mailbox, where the agents' gateway finds them. */
+/** Embedded mode only: puts the messages into the mailbox, where the agents' gateway finds them. */
 export async function takeJobs(batch: MessageBatch, env: Env): Promise<void> {
   const messages = batch.messages.flatMap(({ id, body, timestamp }) => {
     const job = Job.safeParse(body);

@@ -34,7 +34,7 @@ const repairs: readonly Chore[] = [
   forgetIdempotentAnswers,
 ];
 
-/** What an operator can pause: a restored database may name what the one before had no use for. */
+/** Chores that an operator can pause, because a restored database may refer to things that the previous one did not need. */
 const deletions: readonly Chore[] = [
   forgetRetiredBuilds,
   expireOldImages,
@@ -46,13 +46,13 @@ const deletions: readonly Chore[] = [
   removeStrayPackages,
   thawOverBuilds,
   removeStrayUploads,
-  removeReleasedUploads, // before the next one, which forgets when they were released
+  removeReleasedUploads, // before the next one, which deletes the time of their release
   removeReleasedContents,
   removeStrayContents,
   abortLostUploads,
 ];
 
-/** Every minute: checks what has changed, and cleans up what a crash has left behind. A chore that fails does not stop the others. */
+/** Runs every minute, and repairs what a crash left behind. If one chore fails, the others still run. */
 export async function sweep(event: ScheduledController, env: Env): Promise<void> {
   const db = openDatabase(env.DB);
   const run = async (chore: Chore) =>
