@@ -2,8 +2,8 @@ import type { XmlNode } from "./read-xml.ts";
 import { marked, type XmlMarked } from "./xml.ts";
 
 /**
- * An element that was read, as a value to be written: for documents that this service has written itself. Equal names become
- * neighbours, text beside elements is dropped.
+ * Turns an element that was read into a value to write, for documents that this service wrote itself. Groups elements by name and
+ * drops text next to elements.
  */
 export function copyOf({ attributes, children, exactText }: XmlNode): XmlMarked {
   const named = Object.fromEntries(attributes);

@@ -12,7 +12,7 @@ import {
   type XmlValue,
 } from "#wire/xml";
 
-/** A document with one of everything that it can hold, as the service would write it. */
+/** An example of a document with every element once, as the service would write it. */
 export const xmlExample = ({ root, shape }: Document, version: Version): string =>
   writeXml(root, valueOf(shape, version));
 
@@ -51,6 +51,6 @@ const saidBy = (attributes: Marked["attributes"]): Record<string, string | numbe
   Object.fromEntries(Object.entries(attributes).map(([name, part]) => [name, exampleOf(part)]));
 
 function exampleOf({ shape }: Part): string | number | boolean {
-  if (shape.kind !== "leaf") throw new Error("an attribute holds text");
+  if (shape.kind !== "leaf") throw new Error("an attribute must contain text");
   return shape.example instanceof Date ? clientTime(shape.example) : shape.example;
 }

@@ -1,4 +1,4 @@
-/** A document that a client sent is wrong; the codes are the specification's. The message is for the client. */
+/** A client sent an invalid document. The codes are the specification's, and the message is for the client. */
 export class WireFault extends Error {
   override readonly name = "WireFault";
   readonly code: "invalid_xml" | "invalid_node" | "invalid_value";

@@ -14,14 +14,14 @@ import {
   type Viewer,
 } from "#wire/shape";
 
-/** Any field. `writes` and `reads` are known to the compiler alone. */
+/** Any field. `writes` and `reads` exist only for the compiler. */
 export interface AnyField<O = never, C = unknown> {
   readonly writes?: (owner: O) => void;
   readonly reads?: C;
   readonly part: Part;
 }
 
-/** A field of an owner O. C: what a reader of the field adds to the change that a client wants. */
+/** A field of an owner O. C is what the field's reader adds to a client's change. */
 export class Field<O = never, C = unknown> implements AnyField<O, C> {
   declare readonly writes?: (owner: O) => void;
   declare readonly reads?: C;
@@ -31,17 +31,17 @@ export class Field<O = never, C = unknown> implements AnyField<O, C> {
     this.part = part;
   }
 
-  /** Left out where the owner has nothing there. */
+  /** Omitted if the owner has no value. */
   optional(): Field<{ [P in keyof O]?: O[P] | null | undefined }, C> {
     return this.#with({ isOptional: true });
   }
 
-  /** Left out where it is an empty text or an empty list. */
+  /** Omitted if it is an empty text or an empty list. */
   unlessEmpty(): Field<O, C> {
     return this.#with({ isOptional: true, skipsEmpty: true });
   }
 
-  /** Left out where the owner is not such. */
+  /** Omitted unless the owner meets the condition. */
   when<W>(condition: (owner: W) => boolean): Field<O & W, C> {
     return this.#with({ isOptional: true, when: condition as (owner: unknown) => boolean });
   }
@@ -50,7 +50,7 @@ export class Field<O = never, C = unknown> implements AnyField<O, C> {
     return this.#with({ only: version });
   }
 
-  /** A Kiln extension in a document whose elements are the original's: only JSON shows it. */
+  /** A Kiln extension in a document of the original API. Only JSON shows it. */
   inJson(): Field<{ [P in keyof O]?: O[P] | null | undefined }, C> {
     return this.#with({ isOptional: true, isJsonOnly: true });
   }
@@ -60,38 +60,38 @@ export class Field<O = never, C = unknown> implements AnyField<O, C> {
     return this.#with({ reading: "required" });
   }
 
-  /** A reader takes it and leaves it unread. */
+  /** A reader accepts it and ignores its content. */
   ignored(): Field<O> {
     return this.#with({ reading: "ignored" });
   }
 
-  /** A reader takes it by this name too. */
+  /** A reader accepts it by this name too. */
   alsoNamed(alias: string): Field<O, C> {
     return this.#with({ alias });
   }
 
-  /** Reads it in another way than its shape does. */
+  /** Reads it with another reader than its shape's. */
   readBy(read: (node: XmlNode, path: string) => C[keyof C]): Field<O, C> {
     return this.#with({ readBy: read });
   }
 
-  /** Reads properties of the owner from it, in another way than its shape does. */
+  /** Reads properties of the owner from it, with another reader than its shape's. */
   readInto<D extends object>(read: (node: XmlNode, path: string) => D): Field<O, D> {
     return this.#with({ readBy: read, isReadIntoOwner: true, reading: "optional" });
   }
 
-  /** Shows another value than is stored. */
+  /** Shows another value than the stored one. */
   shownAs<V extends O[keyof O]>(show: (value: O[keyof O]) => V): Field<O, C> {
     const { get } = this.part;
     return this.#with({ get: (owner, viewer) => show(get(owner, viewer) as O[keyof O]) });
   }
 
-  /** Bounds of a number, both included. */
+  /** Limits of a number, inclusive. */
   range(min: number, max: number, unit = ""): Field<O, C> {
     return this.#with({ range: { min, max, unit } });
   }
 
-  /** What a stored document that lacks the field has there. */
+  /** The value for a stored document without the field. */
   initially(value: O[keyof O]): Field<O, C> {
     return this.#with({ initial: value });
   }
@@ -103,18 +103,18 @@ export class Field<O = never, C = unknown> implements AnyField<O, C> {
 
 export type AnyFields = Readonly<Record<string, AnyField>>;
 
-/** What has every property that the fields are written from. */
+/** The type with every property that the fields are written from. */
 export type OwnerOf<F extends AnyFields> = Plain<
   Joined<{ [K in keyof F]: F[K] extends AnyField<infer O> ? (one: O) => void : never }>
 >;
 type ChangeOf<F extends AnyFields> = Plain<
   Joined<{ [K in keyof F]: F[K] extends AnyField<never, infer C> ? (one: C) => void : never }>
 >;
-/** One object type for an intersection of many. */
+/** Merges an intersection into one object type. */
 type Plain<T> = T extends object ? { -readonly [K in keyof T]: T[K] } : T;
 type Joined<T> = T[keyof T] extends (all: infer A) => void ? A : never;
 
-/** Where a value comes from: a property of its owner, or a function of it. */
+/** Gets a field's value from its owner. */
 type Getter<O, V> = (owner: O, viewer: Viewer) => V | null | undefined;
 
 function field<V, A extends readonly unknown[]>(shapeOf: (...example: A) => LeafShape<V>) {
@@ -154,7 +154,7 @@ export function oneOf(source: string | Getter<never, string>, values: readonly s
   return fieldOf(source, leaves.oneOf(values, example));
 }
 
-/** An element of a shape of its own. */
+/** An element with a shape of its own. */
 export function inside<K extends string, T, C>(
   key: K,
   shape: Shape<T, C>,
@@ -164,11 +164,11 @@ export function inside(source: string | Getter<never, unknown>, shape: AnyShape)
   return fieldOf(source, shape);
 }
 
-/** Elements of one owner in an element of their own. */
+/** Groups fields of one owner in an element of their own. */
 export const group = <O, C>(shape: Shape<O, C>): Field<O, C> =>
   new Field({ ...plain, shape, key: undefined, get: (owner) => owner });
 
-/** Any number of elements of one name, without another one around them. */
+/** Any number of elements of one name, without an element around them. */
 export function repeated<K extends string, T, C>(
   key: K,
   shape: Shape<T, C>,
@@ -194,7 +194,7 @@ export function through(key: string, fields: AnyFields): AnyFields {
   );
 }
 
-/** An element with elements in this order. */
+/** An element that contains elements in this order. */
 export function fields<F extends AnyFields>(fields: F): Fields & Shape<OwnerOf<F>, ChangeOf<F>> {
   return { kind: "fields", fields: partsOf(fields) };
 }
@@ -205,7 +205,7 @@ export const readAs = <T, C>(
   read: (node: XmlNode, path: string) => C,
 ): Fields & Shape<T, C> => ({ kind, fields, readBy: read });
 
-/** A document of which a client may send any part; fields that readers ignore are not described. */
+/** A document of which a client may send any part. Fields that readers ignore are not described. */
 export const anyPartOf = <C>(name: string, { root, shape }: Document<never, C>): Document<never, C> =>
   document(name, root, anyPart(shape) as Shape<never, C>);
 
@@ -266,7 +266,7 @@ const propertyOf = (owner: unknown, key: string): unknown => (owner as Record<st
 const partsOf = (fields: AnyFields): Record<string, Part> =>
   Object.fromEntries(Object.entries(fields).map(([name, { part }]) => [name, part]));
 
-/** What the start tag of a list says, with examples. */
+/** The attributes of a list's start tag, with examples. */
 export function saidAttributes({ says, attributes }: List): Marked["attributes"] {
   const said: Record<List["says"], Marked["attributes"]> = {
     array: { type: oneOf("type", ["array"]).part },

@@ -16,7 +16,7 @@ export const jsonSchema = ({ root, shape }: Document, version: Version): Schema 
 
 type Member = Pick<Part, "shape" | "isOptional" | "isRepeated"> & Pick<Partial<Part>, "range">;
 
-/** An element as a member of an object; the attributes of a list are beside the list. */
+/** An element as a member of an object. The attributes of a list are next to the list. */
 function properties(name: string, part: Member, version: Version): Properties {
   const { shape, isOptional, isRepeated, range } = part;
   const beside = shape.kind === "list" ? attributeProperties(shape.attributes) : {};
@@ -44,13 +44,13 @@ const leafSchema = ({ schema, example }: AnyLeaf): Schema =>
     ? { type: "string", format: "date-time", examples: [`${example.toISOString().slice(0, 19)}Z`] }
     : { ...schema, examples: [example] };
 
-/** Bounds as JSON schema has them. */
+/** A number's limits in JSON schema. */
 export const rangeSchema = (range: Part["range"]): Schema => (range ? { minimum: range.min, maximum: range.max } : {});
 
 const fieldProperties = (fields: Fields, version: Version): Properties =>
   Object.assign({}, ...shownIn(version, fields).map(([name, part]) => properties(name, part, version)));
 
-/** Without `type="array"`, which only helps readers of XML. */
+/** Without `type="array"`, which is only for readers of XML. */
 const attributeProperties = (attributes: Marked["attributes"]): Properties =>
   Object.assign(
     {},

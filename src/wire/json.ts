@@ -1,20 +1,20 @@
 import { JsonOnly, XmlList, XmlMarked, type XmlFields, type XmlValue } from "./xml.ts";
 
-/** The views of the API as JSON (docs/api/json.md), for clients that ask for it. */
+/** The API's views as JSON (docs/api/json.md), for clients that request it. */
 
 type Json = string | number | boolean | Json[] | JsonObject;
 interface JsonObject {
   [name: string]: Json;
 }
 
-/** The whole document: an object whose one key is what XML has as its root. */
+/** The whole document: an object whose only key is the root element of the XML. */
 export const writeJson = (root: string, value: XmlValue): string => `${JSON.stringify(objectOf({ [root]: value }))}\n`;
 
 function objectOf(fields: XmlFields): JsonObject {
   return Object.fromEntries(Object.entries(fields).flatMap(([name, field]) => membersOf(name, field)));
 }
 
-/** A list is its items alone; what else XML says in its attributes stands beside it. */
+/** A list is an array of its items. Its other XML attributes are next to it. */
 function membersOf(name: string, field: XmlFields[string]): [string, Json][] {
   if (field === undefined) return [];
   if (field instanceof JsonOnly) return [[name, field.value]];
@@ -30,16 +30,16 @@ function jsonOf(value: XmlValue): Json {
   return typeof value === "object" ? objectOf(value) : value;
 }
 
-/** Always an object, so that its shape does not depend on which attributes there are today. */
+/** Always an object, so that the form does not depend on the existing attributes. */
 function markedOf({ attributes, value }: XmlMarked): JsonObject {
   return { ...told(attributes), ...(typeof value === "string" ? { value } : objectOf(value)) };
 }
 
-/** Without what tells XML readers of arrays. */
+/** Without `type="array"`, which is only for readers of XML. */
 const told = (attributes: XmlMarked["attributes"]): JsonObject =>
   Object.fromEntries(Object.entries(attributes).filter(([name, value]) => !(name === "type" && value === "array")));
 
-/** How many items there are is seen. */
+/** Without `count`, which a reader of JSON does not need. */
 const toldOfList = ({ count: _count, ...attributes }: XmlMarked["attributes"]): JsonObject => told(attributes);
 
 const isRepeated = (field: XmlValue | readonly XmlValue[]): field is readonly XmlValue[] => Array.isArray(field);

@@ -6,16 +6,16 @@ import type { Leaf, Text, Typed, ValueSchema } from "#wire/shape";
 const string = { schema: { type: "string" }, stored: z.string() } as const;
 const integer = { schema: { type: "integer" }, stored: z.int().nonnegative() } as const;
 
-/** A leaf that reads what it writes. */
+/** A leaf whose reader returns the type that it writes. */
 export type LeafShape<V> = Leaf<V> & Typed<V, V>;
 
 /** One line of text. */
 export const text = (example: string) => leaf(string, example, line);
 
-/** Text with all its white space. Line ends become LF; white space alone is no text. */
+/** Text with all its white space. Line ends become LF. White space alone counts as empty. */
 export const lines = (example: string) => leaf(string, example, exactText);
 
-/** A script: a kernel recognises it by its very first characters. */
+/** A script, without white space at its start: the kernel recognises it by its first characters. */
 export const script = (example: string) => leaf(string, example, (node, path) => exactText(node, path).trimStart());
 
 /** A password, which may begin or end with a space. */
@@ -38,7 +38,7 @@ export const words = (example: readonly string[], separator: string): LeafShape<
       .filter((word) => word !== ""),
 });
 
-/** One of a few words; the example is the first unless `example` names another. */
+/** One of a few words. The default example is the first. */
 export const oneOf = <const V extends string>(values: readonly V[], example?: NoInfer<V>) =>
   leaf<V>(
     { schema: { type: "string", enum: values }, stored: z.enum(values) },
@@ -55,7 +55,7 @@ export const id = (example: number) =>
   leaf({ ...integer, schema: { type: "integer", format: "int64" } }, example, wholeNumber);
 export const int = (example: number) => leaf(integer, example, wholeNumber);
 
-/** Whole megabytes; a client may write the unit M or G. */
+/** Whole megabytes. A client may add the unit M or G. */
 export const megabytes = (example: number) =>
   leaf(integer, example, (node, path) => {
     const { amount, unit } = readSize(node, path);
@@ -79,30 +79,30 @@ export const version = (example: string) =>
 export const digest = (example: string) =>
   leaf({ ...string, schema: { type: "string", pattern: "^[0-9a-f]+$" } }, example, line);
 
-/** A moment; the example is ISO 8601. */
+/** A time. The example is in ISO 8601. */
 export const time = (example: string) =>
   leaf({ schema: { type: "string" }, stored: z.date() }, new Date(example), (node, path) => new Date(line(node, path)));
 
-/** A size as a client writes it: a whole number, with the unit M or G or without. */
+/** A client's size: a whole number with the unit M or G, or without a unit. */
 export function readSize(node: XmlNode, path: string): { amount: number; unit: "M" | "G" | undefined } {
   const [, amount, unit] = /^(\d{1,9}) ?(?:([MG])B?)?$/i.exec(line(node, path)) ?? [];
-  if (amount === undefined) throw wrongValue(path, "must be a whole number, with the unit M or G if need be");
+  if (amount === undefined) throw wrongValue(path, "must be a whole number, with an optional unit M or G");
   return { amount: Number(amount), unit: unit === undefined ? undefined : /g/i.test(unit) ? "G" : "M" };
 }
 
-/** The text of an element without elements, without the white space around it. */
+/** The trimmed text of an element that contains no elements. */
 export function line(node: XmlNode, path: string): string {
   refuseChildren(node, path);
   return node.text;
 }
 
-/** An element's name with `_` for `-`: one client writes dashes. */
+/** An element's name with `_` instead of `-`, because one client writes dashes. */
 export const plainName = ({ name }: XmlNode): string => name.replaceAll("-", "_");
 
 export const pathOf = (child: XmlNode, path: string): string =>
   path === "" ? plainName(child) : `${path}/${plainName(child)}`;
 
-/** A list of words in one element has its text alone in schemas; every other value is written as it is. */
+/** A leaf whose value is written unchanged. Only a list of words needs more than this. */
 function leaf<V extends Text>(
   { schema, stored }: { schema: ValueSchema; stored: z.ZodType<V> },
   example: V,

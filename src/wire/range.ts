@@ -1,6 +1,6 @@
 import { shownIn, type AnyShape, type Part } from "#wire/shape";
 
-/** Where a number lies outside its bounds, and why that is wrong; undefined: nowhere. */
+/** The path of a number outside its limits, and the reason; undefined: none. */
 export function outOfRange(shape: AnyShape, value: unknown, path = ""): { path: string; why: string } | undefined {
   if (shape.kind !== "fields") return undefined;
   for (const [name, part] of shownIn("v2", shape)) {

@@ -1,18 +1,18 @@
 import { XMLParser } from "fast-xml-parser";
 import { WireFault } from "#wire/fault";
 
-/** An element of a document that a client sent. All names and values are text. */
+/** An element of a client's document. All names and values are text. */
 export interface XmlNode {
   name: string;
   attributes: ReadonlyMap<string, string>;
   children: XmlNode[];
-  /** Text and CDATA directly inside it, without the white space around. */
+  /** Text and CDATA directly inside it, trimmed. */
   text: string;
-  /** The same with it, for scripts and passwords; line ends are LF. */
+  /** The same without trimming, for scripts and passwords. Line ends are LF. */
   exactText: string;
 }
 
-/** The longest body that a call takes as XML: a selection of ten thousand packages has half of it. */
+/** Limit of an XML body. A selection of ten thousand packages needs half of it. */
 export const maxXmlBytes = 1024 * 1024;
 const maxDepth = 64;
 const maxNodes = 50_000;
@@ -27,19 +27,19 @@ const parser = new XMLParser({
   ignoreDeclaration: true,
   ignorePiTags: true,
   cdataPropName: "#cdata",
-  processEntities: false, // decoded below: the five that XML itself has, and numbers
+  processEntities: false, // decoded below: XML's five names, and numbers
 });
 
 /**
- * Reads a document of a client. Refused as `invalid_xml`: what is not well-formed, has not exactly one root, is too large
- * or too deep, has a DOCTYPE (and with it every entity bomb) or a name such as `__proto__`. Which elements may be there is
- * the caller's business.
+ * Reads a client's document. Refuses as `invalid_xml` a document that is not well-formed, has not exactly one root, is too large or
+ * too deep, or has a DOCTYPE (and so every entity bomb) or a name such as `__proto__`. The caller checks which elements are
+ * allowed.
  */
 export function readXml(document: string): XmlNode {
   if (new TextEncoder().encode(document).byteLength > maxXmlBytes) throw refused("The XML is too large.");
   const text = document.replace(/^\uFEFF/, "");
   if (/<!DOCTYPE/i.test(text)) throw refused("A DOCTYPE is not accepted.");
-  // The parser overlooks text behind the last tag.
+  // The parser ignores text after the last tag.
   if (!withoutEpilogue(text).endsWith(">")) throw refused("The XML must end with its root.");
   const roots = nodesOf(parsed(text), { depth: 0, count: { nodes: 0 } });
   const [root] = roots.children;
@@ -58,7 +58,7 @@ function parsed(text: string): unknown {
 /** Without the comments and white space at its end. */
 function withoutEpilogue(text: string): string {
   let rest = text.trimEnd();
-  // A name may end in dashes too: `</a-->` is no comment.
+  // A name may end in dashes too: `</a-->` is not a comment.
   for (let start = 0; rest.endsWith("-->") && start >= 0;) {
     start = rest.lastIndexOf("<!--");
     if (start >= 0) rest = rest.slice(0, start).trimEnd();
@@ -71,7 +71,7 @@ interface Budget {
   count: { nodes: number };
 }
 
-/** What the parser makes of mixed content: a list of objects with one name each, and `:@` for the attributes. */
+/** Reads the parser's form of mixed content: a list of objects with one name each, and `:@` for the attributes. */
 function nodesOf(content: unknown, { depth, count }: Budget): Pick<XmlNode, "children" | "text" | "exactText"> {
   if (!Array.isArray(content)) throw refused("The body is not well-formed XML.");
   if (depth > maxDepth) throw refused("The XML is nested too deeply.");
@@ -87,7 +87,7 @@ function nodesOf(content: unknown, { depth, count }: Budget): Pick<XmlNode, "chi
   return { children, text: text.trim(), exactText: text };
 }
 
-// What stands in CDATA is text as it is.
+// CDATA is literal text.
 const cdata = (value: unknown): string =>
   Array.isArray(value) ? value.map((item: Record<string, unknown>) => String(item["#text"] ?? "")).join("") : "";
 
@@ -108,7 +108,7 @@ function decoded(text: string): string {
   });
 }
 
-/** Only what XML 1.0 allows at all. */
+/** Accepts only characters that XML 1.0 allows. */
 function character(code: number): string {
   const allowed =
     [0x9, 0xa, 0xd].includes(code) ||

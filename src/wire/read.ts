@@ -4,12 +4,12 @@ import type { XmlNode } from "#wire/read-xml";
 import type { AnyShape, Document, Fields, List, Marked, Part } from "#wire/shape";
 
 /**
- * Reads what a client wants changed: any portion of a document, each element at most once. In names of elements `-` and `_`
- * are alike, and attributes that the shape does not name are ignored (wire.md §2.4). Throws a WireFault.
+ * Reads a client's change: any part of a document, with each element at most once. In element names `-` and `_` are equal, and
+ * attributes that the shape does not name are ignored (wire.md §2.4). Throws a WireFault.
  */
 export function readDocument<C>({ root, shape }: Document<never, C>, node: XmlNode): C {
   if (plainName(node) !== root) throw unknownElement(plainName(node));
-  // The shape's types say what its readers return.
+  // Safe: the shape's types state what its readers return.
   return readShape(shape, node, "") as C;
 }
 
@@ -42,17 +42,17 @@ function readFields({ fields }: Fields, node: XmlNode, path: string): Record<str
   return read;
 }
 
-/** The field that an element is, by its name or another one; else the element's own name. */
+/** The name of an element's field, which may differ by an alias. An unknown element keeps its own name. */
 function nameIn(fields: Fields["fields"], node: XmlNode): string {
   const name = plainName(node);
   const [known = name] = Object.entries(fields).find(([, { alias }]) => alias === name) ?? [];
   return known;
 }
 
-/** What the elements of one name add to their owner. */
+/** The properties that the elements of one name add to their owner. */
 function readPart(part: Part, nodes: readonly XmlNode[], path: string): object {
   const values = nodes.map((node) => readOne(part, node, pathOf(node, path)));
-  // An empty one alone says that there are none.
+  // A single empty element means that there are none.
   if (part.isRepeated) return { [part.key ?? ""]: values.filter((one) => one !== "") };
   const [, second] = nodes;
   if (second) throw wrongValue(pathOf(second, path), "appears twice");
@@ -81,5 +81,5 @@ function readMarked({ attributes, value }: Marked, node: XmlNode, path: string):
 }
 
 function refuseText(node: XmlNode, path: string): void {
-  if (node.text !== "") throw wrongValue(path || plainName(node), "holds elements, no text");
+  if (node.text !== "") throw wrongValue(path || plainName(node), "must contain elements, not text");
 }

@@ -1,9 +1,9 @@
-/** A JSON schema, as OpenAPI 3.1 takes it. */
+/** A JSON schema for OpenAPI 3.1. */
 export interface Schema {
   [keyword: string]: unknown;
 }
 
-/** Properties of an object, and which of them may be missing. */
+/** Properties of an object, and whether each may be missing. */
 export type Properties = Record<string, { schema: Schema; isOptional: boolean }>;
 
 export function objectOf(properties: Properties): Schema {

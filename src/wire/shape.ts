@@ -2,29 +2,29 @@ import type { z } from "zod";
 import type { XmlNode } from "#wire/read-xml";
 
 /**
- * A document described once: from a shape come the XML and the JSON that the service writes, the reader of what clients send,
- * the schemas of the API's description and its examples.
+ * The single description of a document. From it come the XML and JSON that the service writes, the reader of clients' documents,
+ * and the schemas and examples of the API's description.
  */
 export type Shape<T = never, C = unknown> = AnyShape & Typed<T, C>;
 
 export type AnyShape = AnyLeaf | Fields | List | Marked;
 
-/** Known to the compiler alone: what a shape is written from, and what its reader returns. */
+/** Only for the compiler: the type that a shape is written from, and the type that its reader returns. */
 export interface Typed<T, C> {
   readonly writes?: (value: T) => void;
   readonly reads?: C;
 }
 
-/** What is written as text. A moment has one form in XML and another in JSON. */
+/** A value that is written as text. A date has different forms in XML and JSON. */
 export type Text = string | number | boolean | Date;
 
-/** An element that holds text alone, or an attribute. */
+/** An element that contains only text, or an attribute. */
 export interface Leaf<V> {
   readonly kind: "leaf";
-  /** What JSON schema says of the value. */
+  /** The JSON schema of the value. */
   readonly schema: ValueSchema;
   readonly example: Text;
-  /** What a stored document has there, as JSON. */
+  /** The schema of the value in a stored document. */
   readonly stored: z.ZodType<V>;
   write(value: V): Text;
   /** Reads the element at `path`, such as `settings/memory_size`; throws a WireFault if it has another form. */
@@ -38,10 +38,10 @@ export interface ValueSchema {
   enum?: readonly string[];
 }
 
-/** Any leaf; methods of a leaf are only called with its own values. */
+/** Any leaf. Its methods are only called with its own values. */
 export type AnyLeaf = Omit<Leaf<unknown>, "stored"> & { readonly stored: z.ZodType };
 
-/** An element that holds elements in a fixed order. */
+/** An element that contains elements in a fixed order. */
 export interface Fields {
   readonly kind: "fields";
   readonly fields: Readonly<Record<string, Part>>;
@@ -49,13 +49,13 @@ export interface Fields {
   readonly readBy?: (node: XmlNode, path: string) => unknown;
 }
 
-/** An element around any number of items, which says so in an attribute or not at all (wire.md §1.4). */
+/** An element around any number of items. An attribute may mark it as a list (wire.md §1.4). */
 export interface List {
   readonly kind: "list";
   readonly item: string;
   readonly of: AnyShape;
   readonly says: "array" | "count" | "nothing";
-  /** Beside `type` and `count`. */
+  /** In addition to `type` and `count`. */
   readonly attributes: Readonly<Record<string, Part>>;
   itemsOf(value: unknown): readonly unknown[];
 }
@@ -67,7 +67,7 @@ export interface Marked {
   readonly value: Part | Fields;
 }
 
-/** Who reads an answer: addresses in it begin with `baseUrl`, and some fields are in one version of the API alone. */
+/** The reader of an answer. URLs in it begin with `baseUrl`, and some fields exist only in one version of the API. */
 export interface Viewer {
   readonly baseUrl: string;
   readonly version: { readonly name: Version };
@@ -75,46 +75,46 @@ export interface Viewer {
 
 export type Version = "v1" | "v2";
 
-/** A field of a document: what it looks like, where its value comes from, and when it is there. */
+/** A field of a document: its shape, the source of its value, and when it is present. */
 export interface Part {
   readonly shape: AnyShape;
-  /** Any number of such elements, without another one around them. */
+  /** Any number of such elements, without an element around them. */
   readonly isRepeated: boolean;
-  /** The property that the value is read into. Undefined: read into the properties of the owner itself. */
+  /** The property that the value is read into; undefined: the properties of the owner itself. */
   readonly key: string | undefined;
   get(owner: unknown, viewer: Viewer): unknown;
   /** Undefined: always. */
   readonly when?: ((owner: unknown) => boolean) | undefined;
-  /** Left out when there is nothing to say. */
+  /** Omitted if there is no value. */
   readonly isOptional: boolean;
-  /** An empty text or list is left out. */
+  /** An empty text or list is omitted. */
   readonly skipsEmpty: boolean;
-  /** In this version of the API alone. */
+  /** Only in this version of the API. */
   readonly only?: Version | undefined;
   /** XML does not show it. */
   readonly isJsonOnly: boolean;
   readonly reading: "optional" | "required" | "ignored";
-  /** A reader takes it, and no schema names it. */
+  /** A reader accepts it, but no schema mentions it. */
   readonly isUnnamed?: boolean;
   /** Another name that a reader takes it by. */
   readonly alias?: string | undefined;
   /** Replaces the reader of the shape. */
   readonly readBy?: ((node: XmlNode, path: string) => unknown) | undefined;
-  /** What is read are properties of the owner, whatever the key says. */
+  /** The reader returns properties of the owner, whatever the key is. */
   readonly isReadIntoOwner?: boolean;
   readonly range?: Range | undefined;
-  /** What a stored document that lacks the field has there. */
+  /** The value for a stored document without the field. */
   readonly initial?: unknown;
 }
 
-/** Bounds of a number, both included. */
+/** Limits of a number, inclusive. */
 export interface Range {
   readonly min: number;
   readonly max: number;
   readonly unit: string;
 }
 
-/** An answer or a body: its root element, and the name that the API's description gives it. */
+/** An answer or a body: its root element, and its name in the API's description. */
 export interface Document<T = never, C = unknown> extends Typed<T, C> {
   readonly name: string;
   readonly root: string;

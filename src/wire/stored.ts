@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { AnyShape, Fields, Part, Shape } from "#wire/shape";
 
-/** The schema of a document as it is stored, as JSON by its owner's properties; a field that it lacks has its initial value. */
+/** The schema of a stored document: JSON with its owner's properties. A missing field gets its initial value. */
 export const storedSchema = <T>(shape: Fields & Shape<T>): z.ZodType<T> =>
-  // The shape's types say what its properties are.
+  // Safe: the shape's types state its properties.
   schemaOf(shape) as z.ZodType<T>;
 
 function schemaOf(shape: AnyShape): z.ZodType {
@@ -21,7 +21,7 @@ function schemaOf(shape: AnyShape): z.ZodType {
   }
 }
 
-/** A group has its properties in its owner. */
+/** The properties of a group belong to its owner. */
 function propertiesOf({ fields }: Fields): Record<string, z.ZodType> {
   const properties: Record<string, z.ZodType> = {};
   for (const part of Object.values(fields)) {
@@ -33,6 +33,6 @@ function propertiesOf({ fields }: Fields): Record<string, z.ZodType> {
 
 function withInitial({ shape, isRepeated, initial }: Part): z.ZodType {
   const schema = isRepeated ? z.array(schemaOf(shape)) : schemaOf(shape);
-  // Parsed, so that the fields of a section that is missing get theirs.
+  // Parsed, so that the fields of a missing section get their own initial values.
   return initial === undefined ? schema : schema.prefault(initial);
 }

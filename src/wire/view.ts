@@ -2,7 +2,7 @@ import type { AnyShape, Document, Fields, List, Marked, Part, Viewer } from "#wi
 import { shownIn } from "#wire/shape";
 import { JsonOnly, marked, XmlList, type XmlFields, type XmlMarked, type XmlValue } from "#wire/xml";
 
-/** A value as the writers of XML and JSON take it. */
+/** A value in the form that the writers of XML and JSON take. */
 export const viewOf = <T>({ shape }: Document<T>, value: T, viewer: Viewer): XmlValue => valueOf(shape, value, viewer);
 
 function valueOf(shape: AnyShape, value: unknown, viewer: Viewer): XmlValue {

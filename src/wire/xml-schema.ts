@@ -13,7 +13,7 @@ import {
 } from "#wire/shape";
 import { clientTime } from "#wire/xml";
 
-/** The schema of a document in XML, as this version of the API shows it. */
+/** The schema of a document's XML in a version of the API. */
 export const xmlSchema = ({ root, shape }: Document, version: Version): Schema => ({
   ...schemaOf(shape, version),
   xml: { name: root },
@@ -51,7 +51,7 @@ function property({ shape, isRepeated, isOptional, range }: Part, version: Versi
   return { schema: { ...schemaOf(shape, version), ...rangeSchema(range) }, isOptional };
 }
 
-/** Where there are none, there is no element at all. */
+/** Optional, because without items there is no element. */
 const items = (item: AnyShape, version: Version): Properties[string] => ({
   schema: { type: "array", items: schemaOf(item, version) },
   isOptional: true,
@@ -65,7 +65,7 @@ const attributeProperties = (attributes: Marked["attributes"]): Properties =>
     ]),
   );
 
-/** OpenAPI 3.1 has no word for the text of an element that has attributes; `x-text` marks it. */
+/** OpenAPI 3.1 cannot describe the text of an element with attributes, so `x-text` marks it. */
 const valueProperties = ({ value }: Marked, version: Version): Properties =>
   "kind" in value
     ? fieldProperties(value, version)

@@ -1,13 +1,13 @@
 /**
- * Views are data: a view returns fields in the order of their elements, this writer makes the document (wire.md §1.3).
- * Two-space indentation and text directly inside its tag, because a shell client reads line by line.
+ * A view returns fields in the order of their elements, and this writer makes the document (wire.md §1.3). It indents by two spaces
+ * and puts text directly inside its tag, because a shell client reads line by line.
  */
 export type XmlValue = string | number | boolean | Date | XmlFields | XmlList | XmlMarked;
-/** A field that is undefined is left out; an array repeats its element without a wrapper. */
+/** An undefined field is omitted. An array repeats its element without an element around it. */
 export interface XmlFields {
   [name: string]: XmlValue | readonly XmlValue[] | JsonOnly | undefined;
 }
-/** Numbers and flags stay what they are, for the JSON of the same view. */
+/** Numbers and flags keep their type, for the JSON of the same view. */
 type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 /** A list element with its items. */
@@ -32,7 +32,7 @@ export class XmlMarked {
   }
 }
 
-/** A field of ours in a document whose elements are the original's: JSON alone tells it. */
+/** A Kiln extension in a document of the original API. Only JSON shows it. */
 export class JsonOnly {
   readonly value: string | number | boolean;
   constructor(value: JsonOnly["value"]) {
@@ -40,14 +40,14 @@ export class JsonOnly {
   }
 }
 
-/** A list as ActiveResource wants it: `type="array"` on the list element, present even when empty (wire.md §1.4). */
+/** A list for ActiveResource: `type="array"` on the list element, which is present even if empty (wire.md §1.4). */
 export const arrayOf = (item: string, items: readonly XmlValue[], attributes: Attributes = {}) =>
   new XmlList(item, items, { type: "array", ...attributes });
 
 /** A list element without attributes: `issues`, `openid_urls`. */
 export const plainListOf = (item: string, items: readonly XmlValue[]) => new XmlList(item, items, {});
 
-/** An element that carries attributes. */
+/** An element with attributes. */
 export const marked = (attributes: Attributes, value: string | XmlFields) => new XmlMarked(attributes, value);
 
 /** The whole document, ending with a newline. */
@@ -93,7 +93,7 @@ function parent(name: string, attributes: string, value: XmlFields, indent: stri
 
 function fields(value: XmlFields, indent: string): string {
   let out = "";
-  // Not by Object.entries: it would make an array for each field.
+  // Not Object.entries, which would create an array for each field.
   for (const name in value) {
     const field = value[name];
     if (field === undefined || field instanceof JsonOnly) continue;
@@ -117,10 +117,10 @@ const escape = (text: string) =>
     ? text
     : text.replace(notXml, "").replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-// Most texts are ids, numbers and names in which nothing has to be escaped, and a list has thousands of them.
+// Most texts are ids, numbers and names that need no escaping, and a list has thousands of them.
 const plain = /^[ -%'-;=?-~]*$/;
 
-// XML 1.0 has no way to write these characters at all, not even as references.
+// XML 1.0 cannot contain these characters, not even as references.
 const notXml =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
