@@ -9,7 +9,6 @@ import {
   addFile,
   addWebFile,
   discardContent,
-  orDiscard,
   replaceFile,
   stageContent,
   uploadTooLarge,
@@ -19,6 +18,7 @@ import {
 import { metadataNames, parseChanges, parseMetadata } from "#domain/contents/overlay-file-metadata";
 import { Refusal } from "#domain/refusal";
 import { fileNameOf, parseWebAddress } from "#domain/contents/web-upload";
+import { orDiscard } from "#domain/staged";
 import { answerBlob } from "#http/blob";
 import { contentKey } from "#storage/blobs";
 import { findOverlayFileOfRequest, type OverlayFile } from "#storage/overlay-files";
@@ -26,6 +26,7 @@ import { call, file, type CallGroup } from "#api/call";
 import type { ApiEnv } from "#api/factory";
 import { receiveFile } from "#api/file-upload";
 import { id, parseParams, readQuery } from "#api/params";
+import { withoutEmpty } from "#api/upload";
 
 const OfAppliance = z.object({ appliance_id: id("invalid_appliance_id", "missing_appliance_id") });
 
@@ -76,7 +77,10 @@ export const files: CallGroup = {
           make: async () => {
             const { fields, stored } = await receive(c, { isWanted: query["url"] === undefined });
             const given = { ...withoutEmpty(fields), ...query };
-            return await orDiscard(placeOf(c), stored, () => add(c, given, stored));
+            return await orDiscard(
+              () => discardContent(placeOf(c), stored),
+              () => add(c, given, stored),
+            );
           },
         });
       },
@@ -137,7 +141,10 @@ export const files: CallGroup = {
         if (!stored) {
           throw new Refusal("invalid_request", { message: "Send the new content as the form's field file." });
         }
-        return await orDiscard(placeOf(c), stored, () => replaceFile(placeOf(c), file, stored));
+        return await orDiscard(
+          () => discardContent(placeOf(c), stored),
+          () => replaceFile(placeOf(c), file, stored),
+        );
       },
     }),
   ],
@@ -166,9 +173,6 @@ const receive = (c: Context<ApiEnv>, { isWanted, replaced }: { isWanted: boolean
     discard: (staged) => discardContent(placeOf(c), staged),
     tooLarge: uploadTooLarge,
   });
-
-const withoutEmpty = (fields: ReadonlyMap<string, string>): Record<string, string> =>
-  Object.fromEntries([...fields].filter(([, value]) => value !== ""));
 
 const placeOf = (c: Context<ApiEnv>): Place => ({
   env: c.env,

@@ -46,7 +46,7 @@ function resources(version: ApiVersion) {
     .route("/", mounted(runningBuilds, version))
     .route("/", mounted(builds, version))
     .route("/", mounted(files, version))
-    .route("/", rpms)
+    .route("/", mounted(rpms, version))
     .route("/", mounted(repositories, version))
     .route("/", mounted(applianceRepositories, version))
     .route("/", mounted(software, version))

@@ -37,9 +37,6 @@ export function xmlOrText(c: Context, root: string, value: XmlValue, text: () =>
   });
 }
 
-/** `<success></success>`: no child elements, the Java client rejects any. */
-export const success = (c: Context): Response => xml(c, "success", {});
-
 /** For an address at which there is nothing, also where only another version of the API has something. */
 export const nothingHere = (c: Context): Response =>
   answerError(c, { code: "unknown_error", message: "There is nothing at this address." }, 404);

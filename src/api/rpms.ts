@@ -1,98 +1,119 @@
 import type { Context } from "hono";
 import { z } from "zod";
+import { rpm, rpms as rpmsDocument } from "#documents/rpm";
+import { success } from "#documents/success";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { Refusal } from "#domain/refusal";
 import { checkBaseSystem, getUpload, listUploads } from "#domain/rpms/rpm";
 import { discardUpload, stageUpload, tooLarge, type StagedUpload } from "#domain/rpms/staging";
 import { addUpload, deleteUpload, findUpload, replaceUpload } from "#domain/rpms/upload";
+import { orDiscard } from "#domain/staged";
 import { answerBlob } from "#http/blob";
-import { receiveUpload, type Received } from "#http/upload";
+import { receiveUpload } from "#http/upload";
 import { uploadKey } from "#storage/blobs";
-import { arrayOf } from "#wire/xml";
-import { factory, type ApiEnv } from "#api/factory";
-import { parseParams, pathId, readParams, readQuery, text } from "#api/params";
-import { success, xml } from "#api/respond";
-import { damagedForm, refuseLongBody } from "#api/upload";
-import { rpmEntryFields, rpmFields } from "#api/views/rpm";
+import { call, file, type Caller, type CallGroup } from "#api/call";
+import type { ApiEnv } from "#api/factory";
+import { parseParams, readQuery, text } from "#api/params";
+import { damagedForm, refuseLongBody, withoutEmpty } from "#api/upload";
 
-export const ListRequest = z.object({ base_system: text() });
+const OfBaseSystem = z.object({ base_system: text() });
+
+const ids = { rpm_id: "invalid_rpm_id" } as const;
+const ofUpload = { ids, finds: ({ db, account }: Caller, id: number) => getUpload(db, account.id, id) };
+const upload = { kind: "file", what: "An RPM, or a tarball of RPMs." } as const;
 
 /** The account's own packages: RPMs and tarballs of RPMs, which make up its user repositories. */
-export const rpms = factory
-  .createApp()
-  .get("/rpms", async (c) => {
-    const { base_system: baseSystem } = parseParams(ListRequest, await readParams(c));
-    const uploads = await listUploads(c.var.db, c.var.account.id, baseSystem);
-    return xml(c, "rpms", arrayOf("rpm", uploads.map(rpmEntryFields), { base_system: baseSystem }));
-  })
-  .post("/rpms", async (c) => {
-    const { db, account, requestId } = c.var;
-    const named = readQuery(c)["base_system"];
-    if (named !== undefined) await checkBaseSystem(db, named); // before gigabytes come
-
-    const rpm = await makeOnce(requestId, {
-      find: (requestId) => findUpload(c.env, db, { account, requestId }),
-      make: async () => {
-        const { fields, stored } = await receive(c);
-        const given = { base_system: named ?? fields.get("base_system") ?? "" };
-        return await withFile(c, stored, async (staged) => {
-          const { base_system: baseSystem } = parseParams(ListRequest, given.base_system === "" ? {} : given);
-          await checkBaseSystem(db, baseSystem);
-          return addUpload(c.env, db, { account, baseSystem, requestId }, staged);
+export const rpms: CallGroup = {
+  title: "Your own packages",
+  about: "RPMs and tarballs of RPMs. Those of one base system make up your user repository for it.",
+  operations: [
+    call("GET /rpms", {
+      name: "listRpms",
+      summary: "Your uploads for a base system",
+      params: OfBaseSystem,
+      answer: rpmsDocument,
+      refuses: ["missing_parameter", "invalid_base_system"],
+      act: ({ db, account }, { base_system }) => listUploads(db, account.id, base_system),
+    }),
+    call("POST /rpms", {
+      name: "uploadRpm",
+      summary: "Upload an RPM or a tarball of RPMs",
+      details: "The same package built again replaces the earlier one and keeps its id.",
+      besideFile: OfBaseSystem,
+      takes: upload,
+      answer: rpm,
+      refuses: ["missing_parameter", "invalid_base_system", "invalid_file", "unknown_error"],
+      act: async ({ env, db, account, requestId }, _request, c) => {
+        const { base_system: named } = readQuery(c);
+        if (named !== undefined) await checkBaseSystem(db, named); // before gigabytes come
+        return await makeOnce(requestId, {
+          find: (requestId) => findUpload(env, db, { account, requestId }),
+          make: async () => {
+            const { sent, staged } = await receive(c);
+            const add = async () => {
+              const { base_system: baseSystem } = parseParams(OfBaseSystem, { ...sent, ...readQuery(c) });
+              await checkBaseSystem(db, baseSystem);
+              return await addUpload(env, db, { account, baseSystem, requestId }, staged);
+            };
+            return await orDiscard(() => discardUpload(env, staged), add);
+          },
         });
       },
-    });
-
-    return xml(c, "rpm", rpmFields(rpm));
-  })
-  .get("/rpms/:id", async (c) => xml(c, "rpm", rpmFields(await uploadOf(c))))
-  .put("/rpms/:id", async (c) => {
-    const { db, account } = c.var;
-    const { id, baseSystem, storedBytes } = await uploadOf(c);
-
-    const { stored } = await receive(c, storedBytes);
-    const rpm = await withFile(c, stored, (staged) => replaceUpload(c.env, db, { account, id, baseSystem }, staged));
-
-    return xml(c, "rpm", rpmFields(rpm));
-  })
-  .delete("/rpms/:id", async (c) => {
-    await deleteUpload(c.env, c.var.db, c.var.account, pathId(c, "id", "invalid_rpm_id"));
-    return success(c);
-  })
-  .get("/rpms/:id/data", async (c) => {
-    const { blobId, size, sha256, isArchive, fileName } = await uploadOf(c);
-    return await answerBlob(c.req.raw, {
-      size,
-      etag: `"${sha256}"`,
-      contentType: isArchive ? "application/octet-stream" : "application/x-rpm",
-      fileName,
-      read: (range) => c.env.BLOBS.get(uploadKey(blobId), { range }),
-    });
-  });
-
-const uploadOf = (c: Context<ApiEnv>) => getUpload(c.var.db, c.var.account.id, pathId(c, "id", "invalid_rpm_id"));
+    }),
+    call("GET /rpms/{rpm_id}", {
+      name: "getRpm",
+      summary: "One upload",
+      ...ofUpload,
+      answer: rpm,
+      act: (_caller, { found }) => found,
+    }),
+    call("PUT /rpms/{rpm_id}", {
+      name: "replaceRpm",
+      summary: "Replace the content of an upload",
+      ...ofUpload,
+      takes: upload,
+      answer: rpm,
+      refuses: ["missing_parameter", "invalid_file", "unknown_error"],
+      act: async ({ env, db, account }, { found: { id, baseSystem, storedBytes } }, c) => {
+        const { staged } = await receive(c, storedBytes);
+        return await orDiscard(
+          () => discardUpload(env, staged),
+          () => replaceUpload(env, db, { account, id, baseSystem }, staged),
+        );
+      },
+    }),
+    call("DELETE /rpms/{rpm_id}", {
+      name: "deleteRpm",
+      summary: "Delete an upload; your user repository no longer has it",
+      ids,
+      answer: success,
+      act: ({ env, db, account }, { rpm_id }) => deleteUpload(env, db, account, rpm_id),
+    }),
+    call("GET /rpms/{rpm_id}/data", {
+      name: "downloadRpm",
+      summary: "The file",
+      ...ofUpload,
+      answer: file("What was uploaded.", "application/x-rpm", "application/octet-stream"),
+      act: ({ env }, { found: { blobId, size, sha256, isArchive, fileName } }, c) =>
+        answerBlob(c.req.raw, {
+          size,
+          etag: `"${sha256}"`,
+          contentType: isArchive ? "application/octet-stream" : "application/x-rpm",
+          fileName,
+          read: (range) => env.BLOBS.get(uploadKey(blobId), { range }),
+        }),
+    }),
+  ],
+};
 
 /** Stores the file of the request while it arrives. */
-async function receive(c: Context<ApiEnv>, replacedBytes = 0): Promise<Received<StagedUpload>> {
+async function receive(c: Context<ApiEnv>, replacedBytes = 0) {
   refuseLongBody(c, tooLarge);
   const { db, account } = c.var;
-  return await receiveUpload(c.req.raw, {
+  const { fields, stored } = await receiveUpload<StagedUpload>(c.req.raw, {
     store: (file) => stageUpload(c.env, db, { account, replacedBytes }, file),
     discard: (staged) => discardUpload(c.env, staged),
   }).catch(damagedForm("invalid_file"));
-}
-
-/** Works with the file that came; when that is refused, the file goes again. */
-async function withFile<T>(
-  c: Context<ApiEnv>,
-  staged: StagedUpload | undefined,
-  work: (staged: StagedUpload) => Promise<T>,
-): Promise<T> {
-  if (!staged) throw new Refusal("missing_parameter", { message: "The parameter file is missing." });
-  try {
-    return await work(staged);
-  } catch (error) {
-    if (error instanceof Refusal) await discardUpload(c.env, staged);
-    throw error;
-  }
+  if (!stored) throw new Refusal("missing_parameter", { message: "The parameter file is missing." });
+  return { sent: withoutEmpty(fields), staged: stored };
 }

@@ -6,14 +6,18 @@ import type { ApiEnv } from "#api/factory";
 /** What a form needs beside its file. */
 export const formBytes = 64 * 1024;
 
-/** Refuses a body that says beforehand that it is too long for any file; one that does not say is counted while it comes. */
+/** Parameters of a form: an empty one is an absent one. */
+export const withoutEmpty = (fields: ReadonlyMap<string, string>): Record<string, string> =>
+  Object.fromEntries([...fields].filter(([, value]) => value !== ""));
+
+/** Refuses a body whose Content-Length is too long for any file; without one, the body is counted while it arrives. */
 export function refuseLongBody(c: Context<ApiEnv>, tooLarge: (largestMb: number) => Refusal): void {
   const largestMb = Number(c.env.MAX_UPLOAD_MB);
   const announcedBytes = Number(c.req.header("content-length") ?? 0);
   if (announcedBytes > largestMb * 2 ** 20 + formBytes) throw tooLarge(largestMb);
 }
 
-/** For `catch`: a form that cannot be read earns what its call says of a file that cannot be used. */
+/** For `catch`: a form that cannot be read is refused like a file that cannot be used. */
 export const damagedForm =
   (code: RefusalCode) =>
   (error: unknown): never => {

@@ -1,5 +1,5 @@
 import { fields } from "#wire/field";
 import { document } from "#wire/shape";
 
-/** Done, and nothing to tell: a client rejects any element in it. */
+/** Done, with nothing to report: the Java client rejects any element in it. */
 export const success = document<unknown, unknown>("Success", "success", fields({}));

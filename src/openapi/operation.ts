@@ -54,5 +54,3 @@ export interface Group {
   about: string;
   operations: readonly Operation[];
 }
-
-export const xml = (document: Document): Answer => ({ kind: "document", document });

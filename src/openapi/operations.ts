@@ -10,7 +10,7 @@ import { general } from "#api/general";
 import { gpgKeys } from "#api/gpg-keys";
 import { images } from "#api/images";
 import { repositories } from "#api/repositories";
-import { rpms } from "#openapi/operations/rpms";
+import { rpms } from "#api/rpms";
 import { runningBuilds } from "#api/running-builds";
 import { sharing } from "#api/sharing";
 import { software } from "#api/software";

@@ -5,6 +5,7 @@ import { getOwnFile } from "#domain/contents/overlay-file";
 import type { FileMetadata } from "#domain/contents/overlay-file-metadata";
 import { leftBytes, quotaBytes, quotaExceeded } from "#domain/accounts/quota";
 import { Refusal } from "#domain/refusal";
+import { orDiscard } from "#domain/staged";
 import { capAt } from "#domain/contents/upload-limit";
 import { openWebFile } from "#domain/contents/web-upload";
 import { putBlob } from "#storage/blob-writer";
@@ -50,18 +51,9 @@ export async function stageContent(
   return { blobId, ...stored, sentName: fileName };
 }
 
-/** Removes blobs that no row will name. */
-export const discardContent = ({ env }: Place, { blobId }: FileContent): Promise<void> =>
-  env.BLOBS.delete(contentKey(blobId));
-
-/** Works with what is staged; when that is refused, the content goes again. */
-export async function orDiscard<T>(place: Place, staged: StagedFile | undefined, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof Refusal && staged) await discardContent(place, staged);
-    throw error;
-  }
+/** Deletes a content that no row will name. */
+export async function discardContent({ env }: Place, staged: FileContent | undefined): Promise<void> {
+  if (staged) await env.BLOBS.delete(contentKey(staged.blobId));
 }
 
 /** Adds a staged content to an appliance. */
@@ -93,7 +85,10 @@ export async function addWebFile(
 ): Promise<OverlayFile> {
   await spend(place, place.accountId, "web_files");
   const staged = await stageDownload(place, url);
-  return await orDiscard(place, staged, () => addFile(place, applianceId, metadata, staged));
+  return await orDiscard(
+    () => discardContent(place, staged),
+    () => addFile(place, applianceId, metadata, staged),
+  );
 }
 
 async function stageDownload(place: Place, url: URL): Promise<StagedFile> {

@@ -3,9 +3,15 @@ import { findBaseSystem } from "#storage/appliances";
 import type { Database } from "#storage/db";
 import { findRpm, listRpms, type Rpm } from "#storage/rpms";
 
-export async function listUploads(db: Database, accountId: number, baseSystem: string): Promise<Rpm[]> {
+/** An account's uploads for a base system. */
+export interface Uploads {
+  baseSystem: string;
+  uploads: Rpm[];
+}
+
+export async function listUploads(db: Database, accountId: number, baseSystem: string): Promise<Uploads> {
   await checkBaseSystem(db, baseSystem);
-  return listRpms(db, accountId, baseSystem);
+  return { baseSystem, uploads: await listRpms(db, accountId, baseSystem) };
 }
 
 /** An upload of this account; another account's does not exist. */

@@ -63,7 +63,7 @@ export async function stageUpload(
   }
 }
 
-/** Removes blobs that no row will name. */
+/** Deletes the blobs of an upload that no row will name. */
 export const discardUpload = (env: Env, { blobId }: StagedUpload): Promise<void> =>
   removeUploadBlobs(env.BLOBS, blobId);
 

@@ -1,1 +1,0 @@
-export { success } from "#documents/success";
