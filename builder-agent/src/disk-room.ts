@@ -21,15 +21,15 @@ export interface Stoppable {
 }
 
 /** A cache, deleted when disk space runs low. */
-export interface Spare {
+export interface FreeableCache {
   /** Frees so many bytes, or what it has. */
-  giveUp(bytes: number): Promise<void>;
+  free(bytes: number): Promise<void>;
 }
 
 interface Means {
   config: Pick<Config, "stateDir" | "minFreeGb">;
   /** In the order in which they are given up; undefined: the operator wants none. */
-  spares: readonly (Spare | undefined)[];
+  caches: readonly (FreeableCache | undefined)[];
   log: Log;
 }
 
@@ -83,11 +83,11 @@ export class DiskRoom {
   }
 
   async #freed(wanted: number): Promise<number> {
-    const { config, spares } = this.#means;
+    const { config, caches } = this.#means;
     let free = await freeBytes(config.stateDir);
-    for (const spare of spares) {
+    for (const cache of caches) {
       if (free >= wanted) break;
-      await spare?.giveUp(wanted - free);
+      await cache?.free(wanted - free);
       free = await freeBytes(config.stateDir);
     }
     return free;

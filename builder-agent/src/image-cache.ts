@@ -28,7 +28,7 @@ export interface ImageCache {
   findSnapshot(image: CachedImage, key: string): Promise<string | undefined>;
   dropSnapshot(image: CachedImage, key: string): Promise<void>;
   /** Removes images that are not held until that many bytes are free, or none is left. */
-  giveUp(bytes: number): Promise<void>;
+  free(bytes: number): Promise<void>;
   /** A path on the cache's disk to download or unpack to. The next start removes what is still there. */
   incoming(name: string): string;
   /** Settles when everything that was started is done, including evictions after a release. */
@@ -74,7 +74,7 @@ export async function openImageCache(dir: string, maxBytes: number): Promise<Ima
       return (await cache.touch(path)) ? path : undefined;
     },
     dropSnapshot: (image, key) => cache.remove(snapshotPath(image, key)),
-    giveUp: (bytes) => cache.free(bytes),
+    free: (bytes) => cache.free(bytes),
     incoming: (name) => cache.incoming(name),
     idle: () => cache.idle(),
   };

@@ -54,7 +54,7 @@ export async function openLogStream({ file, send, onFailure, everyMs = 500 }: Lo
 }
 
 /** Somewhat more than the Worker stores, so that it says where the log was cut. */
-const mostBytes = 65 * 1024 * 1024;
+const maxBytes = 65 * 1024 * 1024;
 
 /** The file between: what is appended while a write is under way goes with the next one. */
 async function openSpool(file: string, onFailure: (error: unknown) => void) {
@@ -74,7 +74,7 @@ async function openSpool(file: string, onFailure: (error: unknown) => void) {
   return {
     size: () => size,
     append(text: string): void {
-      if (taken > mostBytes) return;
+      if (taken > maxBytes) return;
       taken += text.length;
       pending += text;
       writing ??= writePending()

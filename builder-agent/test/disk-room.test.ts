@@ -11,7 +11,7 @@ async function openRoom(stateDir: string, minFreeGb: number) {
   const cache = await openImageCache(join(stateDir, "cache"), 1e9);
   const room = new DiskRoom({
     config: { stateDir, minFreeGb },
-    spares: [undefined, cache],
+    caches: [undefined, cache],
     log: (event) => void said.push(event),
   });
   return { room, cache, said };
@@ -95,7 +95,7 @@ describe("the disk reserve", () => {
     await using disk = await smallDisk();
     const said: string[] = [];
     const config = { stateDir: join(disk.stateDir, "not-there"), minFreeGb: 1 };
-    const room = new DiskRoom({ config, spares: [], log: (event) => void said.push(event) });
+    const room = new DiskRoom({ config, caches: [], log: (event) => void said.push(event) });
     const over = new AbortController();
 
     const watching = room.keepFloor(() => ({ stop: silent, done: Promise.resolve() }), over.signal);

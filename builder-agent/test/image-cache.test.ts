@@ -112,7 +112,7 @@ describe("the image cache", () => {
     const [, first, , second] = await Promise.all([
       cache.idle(),
       cache.find(1, sha("a")),
-      cache.giveUp(10 * imageBytes),
+      cache.free(10 * imageBytes),
       cache.find(1, sha("a")),
     ]);
 

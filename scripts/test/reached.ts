@@ -10,7 +10,7 @@ export interface Reached {
 }
 
 /** More would take longer than one waits for. */
-const mostPerFile = 6;
+const maxPerFile = 6;
 // These go over every call of the API or over whole distributions; a single change is a small part of what they take.
 const wide = /[/](?:every-\w+|document-properties|head-length|image-\w+|image-with-\w+|solver-zypper)\.test\.ts$/;
 // Everything imports these, or they import everything.
@@ -33,10 +33,10 @@ function testsOf(file: string, graph: { imports: Imports; importers: Imports }):
   const named = sameNoun(file, all);
   const near = [...nearest(file, graph.importers)].filter((one) => all.includes(one) && !wide.test(one));
   const found = [...new Set([...named, ...near])];
-  if (found.length > 0) return { tests: found.slice(0, mostPerFile), further: Math.max(0, found.length - mostPerFile) };
+  if (found.length > 0) return { tests: found.slice(0, maxPerFile), further: Math.max(0, found.length - maxPerFile) };
   // A door's file is imported by its door alone: the tests of what it calls.
   const called = (graph.imports.get(file) ?? []).filter((one) => !hub.test(one));
-  return { tests: [...new Set(called.flatMap((one) => sameNoun(one, all)))].slice(0, mostPerFile), further: 0 };
+  return { tests: [...new Set(called.flatMap((one) => sameNoun(one, all)))].slice(0, maxPerFile), further: 0 };
 }
 
 const isTest = (file: string): boolean => file.endsWith(".test.ts");

@@ -39,12 +39,12 @@ export function note(notes: Notes, line: string): Notes {
   }
   if (record.level === "ERROR") return { ...notes, error: [record.text], inError: true, diskFull, imageFull, said };
   const problem = /^(?:bootstrap|system): Problem: (?:\d+: )?(.+)$/.exec(record.text)?.[1];
-  const isNew = problem !== undefined && notes.problems.length < mostProblems && !notes.problems.includes(problem);
+  const isNew = problem !== undefined && notes.problems.length < maxProblems && !notes.problems.includes(problem);
   const problems = isNew ? [...notes.problems, problem] : notes.problems;
   return { ...notes, problems, inError: false, diskFull, imageFull, said };
 }
 
-const mostProblems = 100;
+const maxProblems = 100;
 
 /** Where KIWI mounts the image that it fills. */
 const kiwisMount = /\/kiwi_(mount_manager|volumes)\.[^/]+\//;

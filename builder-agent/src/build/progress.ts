@@ -139,7 +139,7 @@ const housekeeping =
   /^(-->|Reading runtime|Loading XML|Support for XML|Using package manager|Cleaning up|umount |Result files)/;
 
 /** More are not believed. */
-const mostPackages = 50_000;
+const maxPackages = 50_000;
 
 function withPackage(progress: Progress, line: PackageLine): Progress {
   const { software } = progress;
@@ -149,7 +149,7 @@ function withPackage(progress: Progress, line: PackageLine): Progress {
       return counted(progress, { downloadBytes, unpackedBytes, doneBytes: 0, unpacked: new Map() });
     }
     case "retrieved": {
-      if (software.unpacked.size < mostPackages) software.unpacked.set(line.name, line.unpackedBytes);
+      if (software.unpacked.size < maxPackages) software.unpacked.set(line.name, line.unpackedBytes);
       const doneBytes = software.doneBytes + line.downloadBytes;
       const message = `Downloading software (${line.nth}/${line.of}) ${shortName(line.name)}`;
       return { ...counted(progress, { ...software, doneBytes }), message };

@@ -14,7 +14,7 @@ export async function readOwners(root: string): Promise<RootOwners> {
 }
 
 /** A file of names that is larger is none. */
-export const mostBytes = 4 * 1024 * 1024;
+export const maxBytes = 4 * 1024 * 1024;
 
 /** `name:password:number:…`; the first name of a number counts, as it does for programs that ask. */
 export function namesOf(text = ""): Map<number, string> {
@@ -36,7 +36,7 @@ async function textOf(dir: string, name: string): Promise<string> {
   if (!isThere) return "";
   const path = join(dir, name);
   const stat = await lstat(path).catch(() => undefined);
-  if (!stat?.isFile() || stat.size > mostBytes) return "";
+  if (!stat?.isFile() || stat.size > maxBytes) return "";
   await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   return await file.readFile("utf8");
 }

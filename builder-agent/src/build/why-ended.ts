@@ -43,7 +43,7 @@ export async function whyEnded(
 }
 
 function failureOf(error: unknown): BuildFailed {
-  if (error instanceof BuildFailure) return { kind: error.kind, reason: shown(error.message, mostReason) };
+  if (error instanceof BuildFailure) return { kind: error.kind, reason: shown(error.message, maxReason) };
   const text = sentenceOf(error);
   if (/ENOSPC|No space left on device/.test(text)) return full;
   const missing = /spawn (\S+) ENOENT/.exec(text)?.[1];
@@ -52,6 +52,6 @@ function failureOf(error: unknown): BuildFailed {
 }
 
 /** What the Worker takes. */
-const mostReason = 2000;
+const maxReason = 2000;
 
 const shown = (text: string, most: number) => withoutSecrets(text).slice(0, most);

@@ -3,7 +3,7 @@ import type { ImageType } from "../contract.ts";
 /** What a host cannot do while a check fails. */
 export type Ability = Possibility | "builds" | "guests" | "UEFI disks" | "UEFI media" | "LVM disks" | "tests";
 
-/** So long a program may take to answer the doctor: seconds on a busy host, and one that hangs shall not hold the agent up. */
+/** How long a program may take to answer the doctor: it needs seconds on a busy host, and a hanging one must not delay the agent. */
 export const answerLimitMs = 30_000;
 
 /** What the doctor gives a verdict on. */
@@ -14,28 +14,28 @@ export interface Check {
   name: string;
   state: "ok" | "degraded" | "missing";
   detail: string;
-  /** Empty where all is well. */
+  /** Empty if all is well. */
   disables: Ability[];
-  /** The command, or the deed, that mends it; empty where nothing is to mend. */
-  mend: string;
+  /** How to fix it, e.g. a command. Empty if there is nothing to fix. */
+  fix: string;
 }
 
-export const fine = (name: string, detail: string): Check => ({ name, state: "ok", detail, disables: [], mend: "" });
+export const fine = (name: string, detail: string): Check => ({ name, state: "ok", detail, disables: [], fix: "" });
 
-export const degraded = (name: string, detail: string, disables: Ability[], mend: string): Check => ({
+export const degraded = (name: string, detail: string, disables: Ability[], fix: string): Check => ({
   name,
   state: "degraded",
   detail,
   disables,
-  mend,
+  fix,
 });
 
-export const missing = (name: string, detail: string, disables: Ability[], mend: string): Check => ({
-  ...degraded(name, detail, disables, mend),
+export const missing = (name: string, detail: string, disables: Ability[], fix: string): Check => ({
+  ...degraded(name, detail, disables, fix),
   state: "missing",
 });
 
-/** What a disk or a medium takes, its further shapes take too. Other possibilities stand on themselves alone. */
+/** What an image type needs: another container of a disk needs whatever the disk needs. The rest need only themselves. */
 const restsOn: Partial<Record<Possibility, Ability[]>> = {
   oem: ["builds", "oem"],
   iso: ["builds", "iso"],
@@ -46,7 +46,7 @@ const restsOn: Partial<Record<Possibility, Ability[]>> = {
   oemiso: ["builds", "oem", "iso", "oemiso"],
 };
 
-/** The checks that take an ability away: only what is missing does. */
+/** The failed checks that make something impossible. A degraded one does not. */
 export function obstaclesTo(wanted: Possibility, report: Check[]): Check[] {
   const needed = restsOn[wanted] ?? [wanted];
   return report.filter(({ state, disables }) => state === "missing" && disables.some((each) => needed.includes(each)));

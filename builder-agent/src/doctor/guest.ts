@@ -52,8 +52,8 @@ async function checkProbe({ stateDir }: GuestConfig, means: GuestMeans, ask: Gue
     await verdicts.store(key, verdict);
     return [fine(name, verdict.said), judge32BitProgramsInGuests(verdict.runs32Bit), judgeVolumesInGuests(verdict)];
   } catch (error) {
-    const mend = 'see the packages above; Debian only. Or set isolation to "none" if you trust all who build';
-    return [missing(name, sentenceOf(error).slice(0, 300), ["builds"], mend)];
+    const fix = 'see the packages above; Debian only. Or set isolation to "none" if you trust all who build';
+    return [missing(name, sentenceOf(error).slice(0, 300), ["builds"], fix)];
   }
 }
 

@@ -44,8 +44,8 @@ export function checkAmount(
 ) {
   const detail = `${(bytes / gib).toFixed(1)} GiB`;
   if (bytes >= comfortable) return fine(name, detail);
-  const mend = `make it ${comfortable / gib} GiB or more`;
-  return bytes >= least ? degraded(name, detail, [], mend) : missing(name, detail, ["builds", "testdrives"], mend);
+  const fix = `make it ${comfortable / gib} GiB or more`;
+  return bytes >= least ? degraded(name, detail, [], fix) : missing(name, detail, ["builds", "testdrives"], fix);
 }
 
 /** Disks that boot by UEFI want vfat, and LVM the device mapper. Media, and what boots by BIOS from one partition, need neither. */

@@ -14,13 +14,13 @@ export async function findKiwiVersion(): Promise<string | undefined> {
 
 export function checkKiwiVersion(version: string | undefined): Check {
   const name = "KIWI version";
-  const mend = "install KIWI NG 9.24 or newer";
-  if (version === undefined) return missing(name, "kiwi-ng does not answer", ["builds"], mend);
+  const fix = "install KIWI NG 9.24 or newer";
+  if (version === undefined) return missing(name, "kiwi-ng does not answer", ["builds"], fix);
   const [major = 0, minor = 0] = version.split(".").map(Number);
   const isNewEnough = major > oldestKiwi[0] || (major === oldestKiwi[0] && minor >= oldestKiwi[1]);
   return isNewEnough
     ? fine(name, version)
-    : missing(name, `${version} is older than ${oldestKiwi.join(".")}`, ["builds"], mend);
+    : missing(name, `${version} is older than ${oldestKiwi.join(".")}`, ["builds"], fix);
 }
 
 /** rpm as builds of ours see it: else an image's package database lands in a home directory, and nothing can be signed. */

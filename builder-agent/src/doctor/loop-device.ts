@@ -55,6 +55,6 @@ export async function checkStalePartitions(sysBlock = "/sys/block"): Promise<Che
   }
   if (stale.length === 0) return fine(name, "none");
   const device = `/dev/${stale[0]?.replace(/p\d+$/, "")}`;
-  const mend = `start the agent, or: losetup ${device} FILE; partx --delete ${device}; losetup --detach ${device}`;
-  return degraded(name, stale.join(", "), [], mend);
+  const fix = `start the agent, or: losetup ${device} FILE; partx --delete ${device}; losetup --detach ${device}`;
+  return degraded(name, stale.join(", "), [], fix);
 }

@@ -10,7 +10,7 @@ export function formatReport(report: Check[], { colour }: { colour: boolean }): 
   const paint = (state: Check["state"], text: string) => (colour ? `\u001B[${colours[state]}m${text}\u001B[0m` : text);
   const lines = report.flatMap((check) => [
     `${paint(check.state, check.state.padEnd(8))}  ${check.name.padEnd(width)}  ${check.detail}`,
-    ...(check.mend === "" ? [] : [`${" ".repeat(width + 12)}${remedy(check)}`]),
+    ...(check.fix === "" ? [] : [`${" ".repeat(width + 12)}${remedy(check)}`]),
   ]);
   const possible = results.map((ability) => {
     const can = isPossible(ability, report);
@@ -19,6 +19,6 @@ export function formatReport(report: Check[], { colour }: { colour: boolean }): 
   return [...lines, "", possible.join(", ")].join("\n");
 }
 
-function remedy({ disables, mend }: Check): string {
-  return disables.length === 0 ? `→ ${mend}` : `→ ${mend}  (without it: no ${disables.join(", ")})`;
+function remedy({ disables, fix }: Check): string {
+  return disables.length === 0 ? `→ ${fix}` : `→ ${fix}  (without it: no ${disables.join(", ")})`;
 }

@@ -36,5 +36,5 @@ export function judgeVolumesInGuests({ hasLvm2, hasMapper }: { hasLvm2: boolean;
   return withoutMapper("use an apt source whose linux-image-cloud-amd64 has dm_mod");
 }
 
-const withoutLvm2 = (mend: string) => degraded("lvm2", "no disks with volumes", disables, mend);
-const withoutMapper = (mend: string) => degraded("device mapper", "lvm2 cannot reach it", disables, mend);
+const withoutLvm2 = (fix: string) => degraded("lvm2", "no disks with volumes", disables, fix);
+const withoutMapper = (fix: string) => degraded("device mapper", "lvm2 cannot reach it", disables, fix);

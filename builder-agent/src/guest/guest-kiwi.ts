@@ -53,7 +53,7 @@ async function take(job: KiwiJob, guest: GuestKiwi, result: string): Promise<Roo
   const { user, diskBytes } = guest;
   const kept = join(workDir, "kept.tar.zst");
   const reading = { disk: result, dir: join(workDir, "result"), target: place.target, kept, user, signal };
-  const tree = await readGuestResult({ ...reading, mostBytes: 3 * diskBytes }).catch(blamed);
+  const tree = await readGuestResult({ ...reading, maxBytes: 3 * diskBytes }).catch(blamed);
   await rm(result);
   if (share?.archive === undefined) await share?.offer((file) => rename(kept, file));
   await checkImages(place.target, input.imageType);

@@ -25,7 +25,7 @@ const initial: Mark = {
 };
 
 /** rpm's list of an image: two hundred bytes for each package or so. It is read as a whole, here and by the Worker. */
-const mostListBytes = 4 * 1024 * 1024;
+const maxListBytes = 4 * 1024 * 1024;
 
 /** Refuses a result that is not what KIWI leaves for that type: a guest may say that all went well, and call anything an image. */
 export async function checkImages(target: string, imageType: ImageType): Promise<void> {
@@ -36,7 +36,7 @@ export async function checkImages(target: string, imageType: ImageType): Promise
     if (await hasMark(path, mark)) continue;
     throw failed(`The build of ${imageType} left a file ${basename(path)} that is not ${mark.what}.`);
   }
-  if ((await stat(packages)).size > mostListBytes)
+  if ((await stat(packages)).size > maxListBytes)
     throw failed(`The build of ${imageType} left a list of packages that is too large.`);
 }
 

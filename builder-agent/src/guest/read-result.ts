@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import { mostBytes as mostNameBytes, namesOf } from "../build/root-owners.ts";
+import { maxBytes as maxNameBytes, namesOf } from "../build/root-owners.ts";
 import type { Found, RootTree } from "../build/root-walk.ts";
 import { orderOf } from "../contract.ts";
 import { endOf, run } from "../process.ts";
@@ -22,7 +22,7 @@ export interface ResultReading {
   kept?: string;
   user: number;
   /** Of all files together, with their holes. */
-  mostBytes: number;
+  maxBytes: number;
   signal: AbortSignal;
 }
 
@@ -43,10 +43,10 @@ export async function readGuestResult(reading: ResultReading): Promise<RootTree>
 }
 
 /** The reader is a process of its own, which gives up root's rights before it looks at the first byte. */
-async function unpack({ disk, dir, user, mostBytes, signal }: ResultReading): Promise<void> {
+async function unpack({ disk, dir, user, maxBytes, signal }: ResultReading): Promise<void> {
   const complaints: string[] = [];
-  const limits = ["--core=0", `--fsize=${mostBytes}`, "--nofile=256"];
-  const program = [process.execPath, "--max-old-space-size=1024", reader, disk, `${user}`, `${mostBytes}`];
+  const limits = ["--core=0", `--fsize=${maxBytes}`, "--nofile=256"];
+  const program = [process.execPath, "--max-old-space-size=1024", reader, disk, `${user}`, `${maxBytes}`];
   const exit = await run("setpriv", ["--no-new-privs", "--", "prlimit", ...limits, "--", ...program], {
     cwd: dir,
     env: {},
@@ -85,7 +85,7 @@ async function readList(file: string): Promise<Entry[]> {
 }
 
 /** KIWI names its files after the image, whose name the Worker has checked. */
-const mostFiles = 100;
+const maxFiles = 100;
 const fileName = /^target\/([A-Za-z0-9][A-Za-z0-9._+-]{0,200})$/;
 
 interface TargetFile {
@@ -101,7 +101,7 @@ function sorted(entries: Entry[]): { files: TargetFile[]; archive: number | unde
     const found = fileName.exec(name)?.[1];
     return found !== undefined && type === "f" && content !== undefined ? [{ name: found, content }] : [];
   });
-  if (files.length > mostFiles) throw new HostileTar("more files than an image has");
+  if (files.length > maxFiles) throw new HostileTar("more files than an image has");
   const archive = entries.find(({ name, type }) => name === archiveName && type === "f")?.content;
   const numbers = [...files.map(({ content }) => content), ...(archive === undefined ? [] : [archive])];
   const taken = new Set(numbers);
@@ -134,7 +134,7 @@ function treeOf(entries: Entry[], dir: string): RootTree {
     if (type === "d") directories.add(path);
   }
   const textOf = async (path: string) => {
-    const file = found.find((each) => each.path === path && each.type === "f" && each.size <= mostNameBytes);
+    const file = found.find((each) => each.path === path && each.type === "f" && each.size <= maxNameBytes);
     return file && (await readFile(file.place, "utf8"));
   };
   return {

@@ -22,8 +22,8 @@ export interface GuestRun {
 }
 
 /** A guest says so much at most; what comes after is thrown away. */
-const mostLogBytes = 64 * 1024 * 1024;
-const mostStatusBytes = 16 * 1024;
+const maxLogBytes = 64 * 1024 * 1024;
+const maxStatusBytes = 16 * 1024;
 /** From QEMU's start to the guest's first word; on a busy host with TCG some 15 s were seen. */
 const bootLimitMs = 180_000;
 
@@ -127,8 +127,8 @@ function listen(child: ChildProcess, run: Pick<GuestRun, "onLine" | "onStatus">,
   };
   const [, , complaints, log, status, console]: readonly Pipe[] = child.stdio;
   const done = Promise.all([
-    eachLine(log, mostLogBytes, run.onLine),
-    eachLine(status, mostStatusBytes, onStatus),
+    eachLine(log, maxLogBytes, run.onLine),
+    eachLine(status, maxStatusBytes, onStatus),
     eachChunk(console, hear),
     eachChunk(complaints, hear),
   ]);

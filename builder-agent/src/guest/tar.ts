@@ -41,7 +41,7 @@ export interface TarMember {
 
 const blockBytes = 512;
 const longestName = 8192;
-const mostExtents = 1_000_000;
+const maxExtents = 1_000_000;
 
 const types = new Map<string, TarEntry["type"]>([
   ["0", "f"],
@@ -119,7 +119,7 @@ async function sparseExtents(header: Buffer, input: Blocks): Promise<Extent[]> {
   for (let goesOn = header[482] !== 0; goesOn;) {
     const block = await input.take(blockBytes);
     extents.push(...extentsAt(block, 0, 21));
-    if (extents.length > mostExtents) throw new HostileTar("a file of too many pieces");
+    if (extents.length > maxExtents) throw new HostileTar("a file of too many pieces");
     goesOn = block[504] !== 0;
   }
   return extents;

@@ -8,11 +8,11 @@ import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { writeResult } from "./write-result.ts";
 
-const [disk = "", user = "", mostBytes = ""] = process.argv.slice(2);
+const [disk = "", user = "", maxBytes = ""] = process.argv.slice(2);
 const source = await open(disk);
 becomeUser(Number(user));
 const stream = createReadStream("", { fd: source.fd, autoClose: false, highWaterMark: 1024 * 1024 });
-await writeResult(stream, { dir: ".", mostBytes: Number(mostBytes) });
+await writeResult(stream, { dir: ".", maxBytes: Number(maxBytes) });
 
 function becomeUser(user: number): void {
   if (process.getuid?.() !== 0) return;

@@ -13,7 +13,7 @@ const most = {
 export interface ResultPlace {
   dir: string;
   /** Of all files together, with their holes. */
-  mostBytes: number;
+  maxBytes: number;
   limits?: typeof most;
 }
 
@@ -23,7 +23,7 @@ export interface ResultPlace {
  */
 export async function writeResult(
   stream: AsyncIterable<Buffer>,
-  { dir, mostBytes, limits = most }: ResultPlace,
+  { dir, maxBytes, limits = most }: ResultPlace,
 ): Promise<void> {
   const contents = new Map<string, Content>();
   const lines: { order: string; text: string }[] = [];
@@ -32,7 +32,7 @@ export async function writeResult(
     const { entry } = member;
     if (entry.name === undefined) continue;
     bytes += entry.size;
-    if (lines.length >= limits.entries || bytes > mostBytes) throw new HostileTar("it is larger than a build may be");
+    if (lines.length >= limits.entries || bytes > maxBytes) throw new HostileTar("it is larger than a build may be");
     if (contents.has(entry.name)) throw new HostileTar("one name twice");
     const content = await contentOf(member, dir, contents);
     if (content !== undefined) contents.set(entry.name, content);

@@ -26,7 +26,7 @@ export interface Sides {
   after: FileSystem;
 }
 
-const mostNames = 2_000_000;
+const maxNames = 2_000_000;
 const longestPath = 4095; // PATH_MAX without its NUL
 
 /** What the later tree has otherwise, in the order of the names: each directory right before what is below it. */
@@ -56,7 +56,7 @@ class Walk {
     const [old, now] = [await this.#list("before", before), await this.#list("after", after)];
     const names = [...new Set([...old.keys(), ...now.keys()])].toSorted();
     this.#names += names.length;
-    if (this.#names > mostNames) throw new UnreadableDisk("it holds too many files");
+    if (this.#names > maxNames) throw new UnreadableDisk("it holds too many files");
     for (const name of names) {
       if (this.result.truncated) return;
       const shown = textOf(name);

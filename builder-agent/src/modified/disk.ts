@@ -16,12 +16,12 @@ export class UnreadableDisk extends Error {
 }
 
 /** No read of ours is larger. */
-const mostBytes = 16 * 1024 * 1024;
+const maxBytes = 16 * 1024 * 1024;
 
 export function checkRange(size: number, position: number, length: number): void {
   const isWithin = Number.isSafeInteger(position) && position >= 0 && length >= 0 && position + length <= size;
   if (!isWithin) throw new UnreadableDisk("it names a place behind its end");
-  if (length > mostBytes) throw new UnreadableDisk("it holds a piece that is too large");
+  if (length > maxBytes) throw new UnreadableDisk("it holds a piece that is too large");
 }
 
 /** A raw disk in a file. */

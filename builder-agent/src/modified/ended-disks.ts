@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { DiskCache, diskUse } from "../disk-cache.ts";
-import type { Spare } from "../disk-room.ts";
+import type { FreeableCache } from "../disk-room.ts";
 
 /** Copies of overlays, and the overlays of ended sessions. It is on the disk of the sessions. */
 export const modifiedDir = (stateDir: string) => join(stateDir, "modified");
@@ -17,7 +17,7 @@ export interface EndedDisk {
 }
 
 /** The disks of ended sessions: each for `keptMinutes`, all of them up to `keptGb`. The oldest are given up first. */
-export class EndedDisks implements Spare {
+export class EndedDisks implements FreeableCache {
   readonly #config: Pick<Config, "stateDir" | "keptMinutes" | "keptGb">;
   readonly #cache: DiskCache;
 
@@ -67,7 +67,7 @@ export class EndedDisks implements Spare {
   }
 
   /** Deletes the oldest disks when work needs the room. Settles when they are deleted. */
-  async giveUp(bytes: number): Promise<void> {
+  async free(bytes: number): Promise<void> {
     await this.#cache.free(bytes);
   }
 }

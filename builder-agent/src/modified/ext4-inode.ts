@@ -33,7 +33,7 @@ const usesExtents = 0x80000;
 const isUnreadable = 0x800 | 0x10000000; // encrypted, or inline data
 const extentMagic = 0xf30a;
 const deepest = 5;
-const mostExtents = 2_000_000;
+const maxExtents = 2_000_000;
 
 /** Undefined: nothing that a directory can name. */
 export async function readInode(read: ReadBlock, geometry: Geometry, number: number): Promise<Inode | undefined> {
@@ -99,7 +99,7 @@ export async function* extentsOf(read: ReadBlock, geometry: Geometry, inode: Ino
   let before = 0;
   for await (const extent of leaves(read, inode.body, deepest)) {
     const isInPlace = extent.at >= before && (extent.start === null || extent.start + extent.count <= geometry.blocks);
-    if (++seen > mostExtents || !isInPlace) throw new UnreadableDisk("a file's extents are damaged");
+    if (++seen > maxExtents || !isInPlace) throw new UnreadableDisk("a file's extents are damaged");
     before = extent.at + extent.count;
     yield extent;
   }

@@ -11,7 +11,7 @@ const kinds = { descriptor: 1, commit: 2, revoke: 5 };
 const features = { is64Bit: 0x2, checksums2: 0x8, checksums3: 0x10, fastCommits: 0x20 };
 const readable = 0x1f | features.fastCommits;
 const flags = { escaped: 1, sameUuid: 2, last: 8 };
-const mostBlocks = 1024 * 1024;
+const maxBlocks = 1024 * 1024;
 
 /** Where the newest version of a block lies in the journal. */
 interface Copy {
@@ -60,7 +60,7 @@ async function openLog(read: Log["read"]): Promise<Log> {
   const fastBlocks = (wanted & features.fastCommits) === 0 ? 0 : head.readUInt32BE(0x54) || 256;
   const end = head.readUInt32BE(0x10) - fastBlocks;
   const first = head.readUInt32BE(0x14);
-  if (end > mostBlocks || first < 1 || first >= end)
+  if (end > maxBlocks || first < 1 || first >= end)
     throw new UnreadableDisk("the journal of its file system is damaged");
   return {
     read,

@@ -13,7 +13,7 @@ import { withJournal } from "./ext4-journal.ts";
 import { holdsVolumes, partitionsOf } from "./partitions.ts";
 
 const rootInode = 2;
-const mostDirectoryBytes = 64 * 1024 * 1024;
+const maxDirectoryBytes = 64 * 1024 * 1024;
 const longestTarget = 4096;
 
 /** The root file system of a disk, as a mount would see it. All of it may be a stranger's work. */
@@ -46,7 +46,7 @@ export class FileSystem {
 
   /** The names in a directory as bytes, each a character of Latin-1, with their inodes. */
   async list(directory: Inode): Promise<Map<string, number>> {
-    if (directory.size > mostDirectoryBytes) throw new UnreadableDisk("a directory of it is too large");
+    if (directory.size > maxDirectoryBytes) throw new UnreadableDisk("a directory of it is too large");
     const names = new Map<string, number>();
     for await (const block of this.content(directory)) {
       for (const [name, inode] of namesIn(block)) if (name !== "." && name !== "..") names.set(name, inode);

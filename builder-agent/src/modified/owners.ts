@@ -8,7 +8,7 @@ export interface Owners {
   groups: Names;
 }
 
-const mostBytes = 1024 * 1024;
+const maxBytes = 1024 * 1024;
 /** As an overlay file's owner may be called. */
 const isName = /^[a-z_][a-z0-9_.-]{0,30}[$a-z0-9_.-]?$/i;
 
@@ -19,7 +19,7 @@ export async function ownersOf(files: FileSystem): Promise<Owners> {
 
 async function namesIn(files: FileSystem, path: string): Promise<Names> {
   const inode = await files.at(path);
-  if (inode?.type !== "f" || inode.size > mostBytes) return new Map();
+  if (inode?.type !== "f" || inode.size > maxBytes) return new Map();
   const lines = (await bytesOf(files.content(inode))).toString("latin1").split("\n");
   const entries = lines.flatMap((line): [number, string][] => {
     const [name = "", , number = ""] = line.split(":");

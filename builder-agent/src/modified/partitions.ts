@@ -1,7 +1,7 @@
 import { partOf, type Disk } from "./disk.ts";
 
 const sectorBytes = 512;
-const mostEntries = 256;
+const maxEntries = 256;
 
 /** The partitions of a disk by GPT or MBR, in the order of the table; the whole disk where it has none. */
 export async function partitionsOf(disk: Disk): Promise<Disk[]> {
@@ -19,7 +19,7 @@ export async function partitionsOf(disk: Disk): Promise<Disk[]> {
 
 async function gptPartitions(disk: Disk, head: Buffer): Promise<Disk[]> {
   const entryBytes = head.readUInt32LE(84);
-  const count = Math.min(head.readUInt32LE(80), mostEntries);
+  const count = Math.min(head.readUInt32LE(80), maxEntries);
   if (entryBytes < 128 || entryBytes > 4096) return [];
   const table = await disk.read(Number(head.readBigUInt64LE(72)) * sectorBytes, count * entryBytes);
   return Array.from({ length: count }, (_, at) => {

@@ -13,7 +13,7 @@ const readableFeatures = 0b11n;
 const offsetMask = 0x00fffffffffffe00n;
 const compressed = 1n << 62n;
 const allZeros = 1n;
-const mostTableBytes = 8 * 1024 * 1024;
+const maxTableBytes = 8 * 1024 * 1024;
 
 /** @param below what the overlay lies on; null: a blank disk */
 export async function overlayDisk(file: FileHandle, below: Disk | null): Promise<Disk> {
@@ -65,7 +65,7 @@ async function readHead(file: FileHandle) {
   if (!isPlain) throw new UnreadableDisk("its overlay has features that no overlay of ours has");
   const bits = head.readUInt32BE(20);
   const tableBytes = head.readUInt32BE(36) * 8;
-  if (bits < 9 || bits > 21 || tableBytes > mostTableBytes) throw new UnreadableDisk("its overlay's head is damaged");
+  if (bits < 9 || bits > 21 || tableBytes > maxTableBytes) throw new UnreadableDisk("its overlay's head is damaged");
   const size = Number(head.readBigUInt64BE(24));
   const table = numbersIn(await readFully(file, Number(head.readBigUInt64BE(40)), tableBytes));
   return { size, clusterBytes: 2 ** bits, table };

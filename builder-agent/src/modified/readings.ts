@@ -1,7 +1,7 @@
 import type { Reading } from "./reading.ts";
 
 /** Two may keep files at once, and a third look on; each reading of a running machine is a copy of its overlay. */
-const mostHeld = 3;
+const maxHeld = 3;
 /** They go when nobody has asked for so long. */
 const idleMs = 2 * 60_000;
 
@@ -23,7 +23,7 @@ export class Readings {
   async hold(reading: Reading): Promise<void> {
     this.#held.set(reading.id, reading);
     this.#restSoon();
-    for (const [id] of [...this.#held].slice(0, -mostHeld)) await this.#drop(id);
+    for (const [id] of [...this.#held].slice(0, -maxHeld)) await this.#drop(id);
   }
 
   async dropAll(): Promise<void> {

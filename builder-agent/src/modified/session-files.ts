@@ -28,7 +28,7 @@ export interface SessionFilesParts {
 type Machine = Pick<Qmp, "execute">;
 
 /** A machine stands still while its overlay is copied: about a second for each gigabyte. */
-const mostCopyBytes = 4e9;
+const maxCopyBytes = 4e9;
 /** An answer that nobody takes ends after this. */
 const answerMs = 10 * 60_000;
 
@@ -63,7 +63,7 @@ export class SessionFiles implements AsyncDisposable {
     const { api, claim } = this.#parts;
     const lease = { id: claim.testdriveId, token: claim.token };
     const signal = AbortSignal.any([this.#parts.signal, this.#over.signal]);
-    const onOrder = (order: ModifiedOrder) => void this.#inTurn(() => this.#answer(order, signal));
+    const onOrder = (order: ModifiedOrder) => void this.#inOrder(() => this.#answer(order, signal));
     void holdChannel({ dial: () => api.openModified(lease), onOrder, signal }).finally(() => this.#end());
   }
 
@@ -90,13 +90,13 @@ export class SessionFiles implements AsyncDisposable {
   /** No more answers; closes all files. */
   #end(): Promise<void> {
     this.#over.abort();
-    return this.#inTurn(async () => {
+    return this.#inOrder(async () => {
       await this.#readings.dropAll();
       await this.#image.close();
     });
   }
 
-  #inTurn(work: () => Promise<void>): Promise<void> {
+  #inOrder(work: () => Promise<void>): Promise<void> {
     const { log, claim } = this.#parts;
     this.#queue = this.#queue.then(work).catch(complaining(log, claim.testdriveId));
     return this.#queue;
@@ -143,7 +143,7 @@ export class SessionFiles implements AsyncDisposable {
     const bytes = (await stat(overlay)).blocks * 512;
     const copy = await endedDisks.place(`${claim.testdriveId}-${++this.#copies}.qcow2`);
     const { bavail, bsize } = await statfs(dirname(copy));
-    if (bytes > mostCopyBytes || bytes * 2 > bavail * bsize) {
+    if (bytes > maxCopyBytes || bytes * 2 > bavail * bsize) {
       throw new UnreadableDisk("it has changed too much to be read while it runs. Read it when the session is over");
     }
     try {

@@ -4,8 +4,8 @@ import type { FileSystem } from "./file-system.ts";
 
 const blockBytes = 512;
 const kinds: Partial<Record<Inode["type"], string>> = { f: "0", l: "2", d: "5" };
-const mostOctal = 8 ** 7 - 1;
-const mostSize = 8 ** 11 - 1;
+const maxOctal = 8 ** 7 - 1;
+const maxSize = 8 ** 11 - 1;
 
 /** A tar of the changes' new files, directories and links with owner and mode; POSIX.1-2001 (pax) where ustar has no room. */
 export async function* writeTar(files: FileSystem, changes: readonly Change[]): AsyncGenerator<Buffer> {
@@ -26,9 +26,9 @@ function* headOf(name: Buffer, target: Buffer, inode: Inode, kind: string): Gene
   const records = [
     ...(isPlain(name) ? [] : [record("path", name)]),
     ...(isPlain(target) ? [] : [record("linkpath", target)]),
-    ...(inode.uid > mostOctal ? [record("uid", Buffer.from(String(inode.uid)))] : []),
-    ...(inode.gid > mostOctal ? [record("gid", Buffer.from(String(inode.gid)))] : []),
-    ...(size > mostSize ? [record("size", Buffer.from(String(size)))] : []),
+    ...(inode.uid > maxOctal ? [record("uid", Buffer.from(String(inode.uid)))] : []),
+    ...(inode.gid > maxOctal ? [record("gid", Buffer.from(String(inode.gid)))] : []),
+    ...(size > maxSize ? [record("size", Buffer.from(String(size)))] : []),
   ];
   if (records.length > 0) {
     const extended = Buffer.concat(records);
@@ -53,11 +53,11 @@ interface Block {
 function block({ name, target, kind, size, mode, uid = 0, gid = 0, at = 0 }: Block): Buffer {
   const bytes = Buffer.alloc(blockBytes);
   name.copy(bytes, 0, 0, 100);
-  bytes.write(octal(mode, mostOctal, 7), 100);
-  bytes.write(octal(uid, mostOctal, 7), 108);
-  bytes.write(octal(gid, mostOctal, 7), 116);
-  bytes.write(octal(size, mostSize, 11), 124);
-  bytes.write(octal(at, mostSize, 11), 136);
+  bytes.write(octal(mode, maxOctal, 7), 100);
+  bytes.write(octal(uid, maxOctal, 7), 108);
+  bytes.write(octal(gid, maxOctal, 7), 116);
+  bytes.write(octal(size, maxSize, 11), 124);
+  bytes.write(octal(at, maxSize, 11), 136);
   bytes.write(" ".repeat(8), 148);
   bytes.write(kind, 156);
   target.copy(bytes, 157, 0, 100);

@@ -80,7 +80,7 @@ async function checkIndex(repository: Signed, check: TrustCheck): Promise<string
 /** `isGone`: there is no such file, or none that could be one. */
 type Read = { bytes: Uint8Array } | { reason: string; isGone: boolean };
 
-const mostBytes = 2 * 1024 * 1024;
+const maxBytes = 2 * 1024 * 1024;
 
 async function read(path: string, { url }: Signed, { reach, signal }: TrustCheck): Promise<Read> {
   const address = { base: url.replace(/\/+$/, ""), path };
@@ -106,7 +106,7 @@ async function whole(answer: Response, heard: () => void): Promise<Read> {
   let size = 0;
   for await (const bytes of answer.body ?? []) {
     heard();
-    if ((size += bytes.length) > mostBytes) return { reason: "it is too large", isGone: true };
+    if ((size += bytes.length) > maxBytes) return { reason: "it is too large", isGone: true };
     pieces.push(bytes);
   }
   return { bytes: Buffer.concat(pieces) };

@@ -65,7 +65,7 @@ export class PackageCache {
   }
 
   /** Frees at least that many bytes, if it has as many. */
-  async giveUp(bytes: number): Promise<void> {
+  async free(bytes: number): Promise<void> {
     await this.#cache.free(bytes);
   }
 

@@ -65,10 +65,10 @@ async function refuseRevoked(packages: FrozenPackage[], revoked: ReadonlySet<str
 
 function refusal(wrong: FrozenPackage, why: string, { repository }: SignedPackages): BuildFailure {
   const reason = `${nvra(wrong)} of the repository ${repository.name} ${why}.`;
-  return new BuildFailure({ kind: "failed", reason: `${reason.slice(0, 1000)} ${mend}` });
+  return new BuildFailure({ kind: "failed", reason: `${reason.slice(0, 1000)} ${fix}` });
 }
 
-const mend =
+const fix =
   "Add its signer's key to the appliance's GPG keys if you trust it, or refresh the repository and build again.";
 
 /** rpm's own keyring of files, instead of a database: it finds the directory by the process's working directory alone. */

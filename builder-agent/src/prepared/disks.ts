@@ -19,7 +19,7 @@ export interface PreparedDisks {
   /** Links a disk that the build moves away afterwards. */
   begin(key: string, disk: MadeDisk): Promise<DiskSlot>;
   /** Removes all of them. */
-  giveUp(): Promise<void>;
+  free(): Promise<void>;
 }
 
 /** A disk that waits for its file store. It is deleted at the end unless `keep` was called. */
@@ -84,7 +84,7 @@ export async function openPreparedDisks(dir: string, limits: CacheLimits): Promi
         [Symbol.asyncDispose]: () => rm(slot, { recursive: true, force: true }),
       };
     },
-    giveUp: () => cache.free(Infinity),
+    free: () => cache.free(Infinity),
   };
 }
 

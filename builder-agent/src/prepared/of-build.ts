@@ -7,7 +7,7 @@ import type { Config } from "../config.ts";
 import { kiwiTypes, type BuildClaim } from "../contract.ts";
 import { sentenceOf } from "../log.ts";
 import type { WorkerApi } from "../worker-api.ts";
-import { farRoots } from "./far-roots.ts";
+import { remoteRoots } from "./remote-roots.ts";
 import type { PreparedCaches } from "./caches.ts";
 import type { DiskSlot } from "./disks.ts";
 import { diskKey, preparedKey } from "./key.ts";
@@ -40,8 +40,8 @@ export async function joinRoots(
   if (!prepared) return undefined;
   const key = preparedKey(claim.input, { builder, isolation: config.isolation });
   const isShared = claim.sharesRoot === true && claim.attempt === 1;
-  const far = farRoots(api, { id: claim.buildId, token: claim.token });
-  return await RootShare.join({ ...build, roots: prepared.roots, key, ...(isShared && { far }) });
+  const remote = remoteRoots(api, { id: claim.buildId, token: claim.token });
+  return await RootShare.join({ ...build, roots: prepared.roots, key, ...(isShared && { remote }) });
 }
 
 /** Whether an image type is a disk, in whatever container. */

@@ -4,7 +4,7 @@ import { sentenceOf } from "../log.ts";
 import type { PreparedRoots } from "./store.ts";
 
 /** Where other agents put the roots that they have prepared: the Worker. */
-export interface FarRoots {
+export interface RemoteRoots {
   /** Writes the archive of that key to `into`; false: there is none. */
   fetch(key: string, into: string, signal: AbortSignal): Promise<boolean>;
   has(key: string, signal: AbortSignal): Promise<boolean>;
@@ -18,7 +18,7 @@ export interface SharePlace {
   key: string;
   workDir: string;
   /** Absent: nobody else wants this root, or has one. */
-  far?: FarRoots;
+  remote?: RemoteRoots;
   signal: AbortSignal;
   /** A sentence for the build's log. */
   onNote: (note: string) => void;
@@ -27,33 +27,33 @@ export interface SharePlace {
 /** One build's part in a root: it finds it prepared, or prepares it for those that come after. Dispose of it at the end. */
 export class RootShare {
   readonly #place: SharePlace;
-  readonly #endTurn: () => void;
+  readonly #unlock: () => void;
   readonly #file: string;
   readonly #source: Source;
   /** Whether this build has written the archive. */
   #isMade = false;
 
-  private constructor(place: SharePlace, found: { file: string; source: Source; endTurn: () => void }) {
+  private constructor(place: SharePlace, found: { file: string; source: Source; unlock: () => void }) {
     this.#place = place;
     this.#file = found.file;
     this.#source = found.source;
-    this.#endTurn = found.endTurn;
+    this.#unlock = found.unlock;
   }
 
   /** Waits while another build prepares the same root. */
   static async join(place: SharePlace): Promise<RootShare> {
     const { roots, key, signal, onNote } = place;
     const file = join(place.workDir, "prepared.tar.zst");
-    const endTurn = await roots.turn(key, signal);
+    const unlock = await roots.lock(key, signal);
     try {
-      const source = (await roots.take(key, file)) ? "here" : (await fetched(place, file)) ? "far" : "none";
+      const source = (await roots.take(key, file)) ? "here" : (await fetched(place, file)) ? "remote" : "none";
       if (source !== "none") {
         onNote("the image is made from a root that was prepared before");
-        endTurn();
+        unlock();
       }
-      return new RootShare(place, { file, source, endTurn });
+      return new RootShare(place, { file, source, unlock });
     } catch (error) {
-      endTurn();
+      unlock();
       throw error;
     }
   }
@@ -75,18 +75,18 @@ export class RootShare {
       signal.throwIfAborted();
       onNote(`the root is not kept for other formats: ${sentenceOf(error)}`);
     } finally {
-      this.#endTurn();
+      this.#unlock();
     }
   }
 
   /** Gives the root to other agents that lack it. → its key; undefined: not given, with which no build fails. */
   async give(): Promise<{ key: string } | undefined> {
-    const { far, key, signal, onNote } = this.#place;
-    if (!far) return undefined;
+    const { remote, key, signal, onNote } = this.#place;
+    if (!remote) return undefined;
     try {
-      const isWanted = this.#isMade || (this.#source === "here" && !(await far.has(key, signal)));
+      const isWanted = this.#isMade || (this.#source === "here" && !(await remote.has(key, signal)));
       if (!isWanted) return undefined;
-      await far.give(this.#file, signal);
+      await remote.give(this.#file, signal);
       return { key };
     } catch (error) {
       signal.throwIfAborted();
@@ -101,18 +101,18 @@ export class RootShare {
   }
 
   [Symbol.dispose](): void {
-    this.#endTurn();
+    this.#unlock();
   }
 }
 
 /** Where the archive is from. */
-type Source = "here" | "far" | "none";
+type Source = "here" | "remote" | "none";
 
 /** What cannot be fetched is prepared here. */
-async function fetched({ far, roots, key, signal, onNote }: SharePlace, file: string): Promise<boolean> {
-  if (!far) return false;
+async function fetched({ remote, roots, key, signal, onNote }: SharePlace, file: string): Promise<boolean> {
+  if (!remote) return false;
   try {
-    if (!(await far.fetch(key, file, signal))) return false;
+    if (!(await remote.fetch(key, file, signal))) return false;
     await roots.keep(key, file);
     return true;
   } catch (error) {

@@ -4,19 +4,19 @@ import { link, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { DiskCache, fileSize, type CacheLimits } from "../disk-cache.ts";
-import { Turns } from "./turns.ts";
+import { KeyedLock } from "./keyed-lock.ts";
 
 /** Archives of prepared roots on this host, by the key of the root (key.ts). */
 export interface PreparedRoots {
   /** Waits until no other build prepares that root: one build prepares it, and the others find it. → what lets the next one go on */
-  turn(key: string, signal: AbortSignal): Promise<() => void>;
+  lock(key: string, signal: AbortSignal): Promise<() => void>;
   /** Puts the archive at `into`, on the same disk. False: there is none, or it was damaged. */
   take(key: string, into: string): Promise<boolean>;
   /** Stores an archive that is on the same disk and complete. */
   keep(key: string, file: string): Promise<void>;
   forget(key: string): Promise<void>;
   /** Removes all of them. */
-  giveUp(): Promise<void>;
+  free(): Promise<void>;
 }
 
 /**
@@ -28,14 +28,14 @@ export async function openPreparedRoots(dir: string, limits: CacheLimits): Promi
   const names = () => readdir(dir).catch(() => []);
   const list = async () => (await names()).filter((name) => archiveName.test(name)).map((name) => join(dir, name));
   const cache = await DiskCache.open({ dir, limits, list, sizeOf: fileSize, index: "disk" });
-  const turns = new Turns();
+  const locks = new KeyedLock();
   const archivesOf = async (key: string) =>
     (await names()).flatMap((name) => {
       const [, itsKey, sha256] = archiveName.exec(name) ?? [];
       return itsKey === key ? [{ path: join(dir, name), sha256 }] : [];
     });
   return {
-    turn: (key, signal) => turns.take(key, signal),
+    lock: (key, signal) => locks.acquire(key, signal),
     async take(key, into) {
       await cache.evict();
       const [stored] = await archivesOf(key);
@@ -56,7 +56,7 @@ export async function openPreparedRoots(dir: string, limits: CacheLimits): Promi
     async forget(key) {
       await Promise.all((await archivesOf(key)).map(({ path }) => cache.remove(path)));
     },
-    giveUp: () => cache.free(Infinity),
+    free: () => cache.free(Infinity),
   };
 }
 

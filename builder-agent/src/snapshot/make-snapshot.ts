@@ -33,7 +33,7 @@ interface Limits {
 const usualLimits: Limits = { bootMs: 15 * 60_000, quietMs: 2_000 };
 const startTimeoutMs = 120_000;
 /** The screen's memory, firmware, and the state of devices. */
-const mostDeviceBytes = 64 * 1024 ** 2;
+const maxDeviceBytes = 64 * 1024 ** 2;
 /** No session's: those count from 1. */
 const testdriveId = 0;
 
@@ -64,7 +64,7 @@ async function boot(job: SnapshotJob, { dir, folder }: { dir: SessionDir; folder
   const signal = AbortSignal.any([job.signal, AbortSignal.timeout(bootMs)]);
   await using qemu = await startQemu(job.machine, dir, { onEvent: () => {}, signal, isIdle: true, startTimeoutMs });
   await Promise.race([untilLogin(dir.file(serialLogName), quietMs, signal), failedBy(qemu)]);
-  const maxBytes = job.machine.memoryMb * 1024 ** 2 + mostDeviceBytes;
+  const maxBytes = job.machine.memoryMb * 1024 ** 2 + maxDeviceBytes;
   await saveState(qemu, join(folder, stateName), { dir, testdriveId, maxBytes, signal });
 }
 

@@ -51,7 +51,7 @@ const tarArguments = [
 ].flat();
 
 /** The tables of a VMDK take a thousandth at most. */
-const mostBytes = ({ rawSize, format }: Expected) =>
+const maxBytes = ({ rawSize, format }: Expected) =>
   format === "vmdk" ? rawSize + Math.ceil(rawSize / 1000) + 1024 * 1024 : rawSize;
 
 interface Told {
@@ -64,7 +64,7 @@ interface Told {
 async function runTar(source: FileHandle, dir: string, expected: Expected): Promise<Told> {
   const { format, signal } = expected;
   signal.throwIfAborted();
-  const limits = [`--fsize=${mostBytes(expected)}`, "--core=0"];
+  const limits = [`--fsize=${maxBytes(expected)}`, "--core=0"];
   const child = spawn(...asNobody("prlimit", [...limits, "--", "tar", ...tarArguments, `*.${format}`]), {
     env: { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" },
     cwd: dir, // entered while still root: its parents are closed to nobody

@@ -62,9 +62,9 @@ describe("checkTool", () => {
     ["debian", "apt-get install -y --no-install-recommends deb-name"],
     ["suse", "zypper install -y suse-name"],
     ["fedora", "dnf install -y fedora-name"],
-  ])("explains on %s how to install what is missing", async (distribution, mend) => {
+  ])("explains on %s how to install what is missing", async (distribution, fix) => {
     const check = await checkTool({ ...row, for: ["iso"], why: "writes the medium" }, distribution);
-    expect(check).toEqual(missing("kiln-no-such-tool", "writes the medium", ["iso"], mend));
+    expect(check).toEqual(missing("kiln-no-such-tool", "writes the medium", ["iso"], fix));
   });
 
   it.each([

@@ -33,6 +33,6 @@ describe("judgeVolumesInGuests", () => {
   });
 
   it("explain that the next start of the agent adds lvm2", () => {
-    expect(judgeVolumesInGuests({ hasLvm2: false, hasMapper: true }).mend).toMatch(/lvm2, and start the agent again/);
+    expect(judgeVolumesInGuests({ hasLvm2: false, hasMapper: true }).fix).toMatch(/lvm2, and start the agent again/);
   });
 });

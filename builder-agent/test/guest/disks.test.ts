@@ -74,11 +74,11 @@ describe("the disk of a job", () => {
   it("contains a prepared root's archive instead of the preparation steps", async () => {
     const job = await openJob();
     const roots = {
-      turn: async () => silent,
+      lock: async () => silent,
       take: async (_: string, to: string) => (writeFileSync(to, "an archive"), true),
       keep: async () => {},
       forget: async () => {},
-      giveUp: async () => {},
+      free: async () => {},
     };
     const share = await RootShare.join({ roots, key: "k", workDir: job.workDir, signal, onNote: silent });
     const files = listed(await makeJobDisk({ ...job, share }));

@@ -9,14 +9,14 @@ import { member, theEnd } from "./tar-bytes.ts";
 
 const directory = (name: string) => member({ name, flag: "5" });
 
-/** Reads a result disk with these members; `mostBytes` is 1 MiB. */
+/** Reads a result disk with these members; `maxBytes` is 1 MiB. */
 async function read(workDir: string, members: Buffer[]) {
   const disk = join(workDir, "result.raw");
   writeFileSync(disk, Buffer.concat([...members, theEnd, Buffer.alloc(64 * 1024)]), { mode: 0o600 });
   const target = join(workDir, "target");
   await mkdir(target);
   const kept = join(workDir, "kept");
-  const reading = { disk, dir: join(workDir, "result"), target, kept, user: userOfBuild(1), mostBytes: 1024 * 1024 };
+  const reading = { disk, dir: join(workDir, "result"), target, kept, user: userOfBuild(1), maxBytes: 1024 * 1024 };
   return await readGuestResult({ ...reading, signal: AbortSignal.timeout(30_000) });
 }
 

@@ -24,11 +24,11 @@ function reasonAfter(words: Record<string, string>, lines: string[] = [], share?
 /** A share that was given a prepared root, or none. */
 async function shareOf(what: "given" | "none"): Promise<RootShare> {
   const roots = {
-    turn: () => Promise.resolve(silent),
+    lock: () => Promise.resolve(silent),
     take: () => Promise.resolve(what === "given"),
     keep: () => Promise.resolve(),
     forget: () => Promise.resolve(),
-    giveUp: () => Promise.resolve(),
+    free: () => Promise.resolve(),
   };
   const signal = new AbortController().signal;
   return await RootShare.join({ roots, key: "k", workDir: "/nowhere", signal, onNote: silent });

@@ -43,7 +43,7 @@ describe("a guest's result", () => {
     truncateSync(join(root, "holes"), 64 * MiB);
     const tar = execFileSync("tar", ["-c", "--format=gnu", "--sparse", "-C", from.path, "root"]);
 
-    await writeResult(inPieces(tar), { dir: to.path, mostBytes: 65 * MiB });
+    await writeResult(inPieces(tar), { dir: to.path, maxBytes: 65 * MiB });
 
     const list = listIn(to.path);
     expect(list.map(({ name }) => name)).toEqual([
@@ -94,7 +94,7 @@ describe("a guest's result", () => {
   ])("is refused with %s", async (_, members, why) => {
     await using to = await temporaryDir();
     const bytes = Buffer.concat(why.source === "ends early" ? members : [...members, theEnd]);
-    await expect(writeResult(inPieces(bytes), { dir: to.path, mostBytes: MiB, limits })).rejects.toThrow(why);
+    await expect(writeResult(inPieces(bytes), { dir: to.path, maxBytes: MiB, limits })).rejects.toThrow(why);
     expect(readdirSync(to.path).filter((name) => !/^\d+$/.test(name))).toEqual([]);
   });
 });

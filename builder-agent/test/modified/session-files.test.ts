@@ -156,7 +156,7 @@ describe("EndedDisks", () => {
     const disks = new EndedDisks({ stateDir: dir, keptMinutes: 10, keptGb: 1 });
     const kept = [await disks.keep(fileOf("a", 600), "a.qcow2"), await disks.keep(fileOf("b", 600), "b.qcow2")];
     for (const disk of kept) disk?.over.addEventListener("abort", () => void disk.release());
-    await disks.giveUp(1000);
+    await disks.free(1000);
     expect(readdirSync(join(dir, "modified"))).toEqual(["b.qcow2"]);
   });
 

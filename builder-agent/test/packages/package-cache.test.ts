@@ -169,9 +169,9 @@ describe("the package cache", () => {
   it("frees what the disk needs", async () => {
     const cache = await open();
     for (const text of ["aaaa", "bbbb", "cccc"]) await take(cache, text);
-    await cache.giveUp(5);
+    await cache.free(5);
     expect(keptFiles().map((path) => readFileSync(path, "utf8"))).toEqual(["cccc"]);
-    await cache.giveUp(1e12);
+    await cache.free(1e12);
     expect(keptFiles()).toEqual([]);
   });
 

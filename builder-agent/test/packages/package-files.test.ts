@@ -15,10 +15,10 @@ import { fileAt, frozenPackage } from "../support/frozen-input.ts";
 async function startMirror(answer: (path: string, response: ServerResponse) => void) {
   const paths: string[] = [];
   let open = 0;
-  let mostAtOnce = 0;
+  let maxAtOnce = 0;
   const server = createServer((request: IncomingMessage, response) => {
     paths.push(request.url ?? "");
-    mostAtOnce = Math.max(mostAtOnce, ++open);
+    maxAtOnce = Math.max(maxAtOnce, ++open);
     response.on("close", () => open--);
     answer(request.url ?? "", response);
   });
@@ -27,7 +27,7 @@ async function startMirror(answer: (path: string, response: ServerResponse) => v
   return {
     host,
     paths,
-    mostAtOnce: () => mostAtOnce,
+    maxAtOnce: () => maxAtOnce,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -74,8 +74,8 @@ describe("fetchPackages", () => {
     const [first] = packages;
     expect(readFileSync(join(dir.path, `${first?.checksum.value}.rpm`), "utf8")).toBe(fileAt(first?.location ?? ""));
     expect(told).toEqual(packages.map((_, index) => (index + 1) / 20));
-    expect(mirror.mostAtOnce()).toBeGreaterThan(1);
-    expect(mirror.mostAtOnce()).toBeLessThanOrEqual(6);
+    expect(mirror.maxAtOnce()).toBeGreaterThan(1);
+    expect(mirror.maxAtOnce()).toBeLessThanOrEqual(6);
   });
 
   it("encodes plus, tilde and caret in names as mirrors expect", async () => {

@@ -2,7 +2,7 @@ import { appendFileSync, readdirSync, readFileSync, utimesSync, writeFileSync } 
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openPreparedRoots } from "../../src/prepared/store.ts";
-import { Turns } from "../../src/prepared/turns.ts";
+import { KeyedLock } from "../../src/prepared/keyed-lock.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
 const [one, two, three] = ["1", "2", "3"].map((digit) => digit.repeat(64)) as [string, string, string];
@@ -27,7 +27,7 @@ async function place(limits = roomy) {
   return { roots, store, keep, taken, files, [Symbol.asyncDispose]: () => dir[Symbol.asyncDispose]() };
 }
 
-describe("kept roots", () => {
+describe("prepared roots", () => {
   it("are found by their key, also by the next agent", async () => {
     await using here = await place();
     await here.keep(one, "first");
@@ -56,7 +56,7 @@ describe("kept roots", () => {
     await using here = await place();
     await here.keep(one, "first");
     await here.keep(two, "second");
-    await here.roots.giveUp();
+    await here.roots.free();
     expect(here.files()).toEqual([]);
   });
 
@@ -92,32 +92,32 @@ describe("kept roots", () => {
   });
 });
 
-describe("turns", () => {
+describe("the keyed lock", () => {
   const never = new AbortController().signal;
 
   it("are taken one after the other per name", async () => {
-    const turns = new Turns();
-    const end = await turns.take("a", never);
+    const locks = new KeyedLock();
+    const end = await locks.acquire("a", never);
     const told: string[] = [];
-    const second = turns.take("a", never).then((endSecond) => {
+    const second = locks.acquire("a", never).then((endSecond) => {
       told.push("second");
       return endSecond();
     });
-    (await turns.take("b", never))();
+    (await locks.acquire("b", never))();
     expect(told).toEqual([]);
     end();
     end();
     await second;
     expect(told).toEqual(["second"]);
-    (await turns.take("a", never))();
+    (await locks.acquire("a", never))();
   });
 
   it("pass on when a waiting one is stopped", async () => {
-    const turns = new Turns();
-    const end = await turns.take("a", never);
+    const locks = new KeyedLock();
+    const end = await locks.acquire("a", never);
     const stop = new AbortController();
-    const stopped = turns.take("a", stop.signal);
-    const last = turns.take("a", never);
+    const stopped = locks.acquire("a", stop.signal);
+    const last = locks.acquire("a", never);
     stop.abort(new Error("stopped"));
     await expect(stopped).rejects.toThrow("stopped");
     end();

@@ -1,11 +1,11 @@
 import { orAborted } from "../or-aborted.ts";
 
-/** One at a time for each name; who comes later waits for all that came before. */
-export class Turns {
+/** A lock per name. Holders get it in the order of their calls. */
+export class KeyedLock {
   readonly #last = new Map<string, Promise<void>>();
 
-  /** Waits for its turn. → what ends it; calling it again does nothing. */
-  async take(name: string, signal: AbortSignal): Promise<() => void> {
+  /** → releases the lock; calling it again does nothing. */
+  async acquire(name: string, signal: AbortSignal): Promise<() => void> {
     const before = this.#last.get(name) ?? Promise.resolve();
     const { promise, resolve } = Promise.withResolvers<void>();
     const mine = before.then(() => promise);

@@ -10,10 +10,10 @@ import { openDigests } from "../upload/checksum.ts";
 import { upload, wholeFile } from "../upload/upload.ts";
 import type { Lease } from "../lease.ts";
 import type { WorkerApi } from "../worker-api.ts";
-import type { FarRoots } from "./share.ts";
+import type { RemoteRoots } from "./share.ts";
 
 /** Roots that agents give each other through the Worker, which keeps them for this build's appliance. */
-export const farRoots = (api: Pick<WorkerApi, "readPrepared" | "artifact">, build: Lease): FarRoots => ({
+export const remoteRoots = (api: Pick<WorkerApi, "readPrepared" | "artifact">, build: Lease): RemoteRoots => ({
   async fetch(key, into, signal) {
     const quiet = quietLimit(signal);
     try {
