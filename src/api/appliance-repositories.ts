@@ -8,7 +8,7 @@ import { id, parseParams } from "#api/params";
 
 const OneRepository = z.object({ repo_id: id("invalid_repository_id") });
 
-const list = { ...ofOwn, answer: repositories } as const;
+const list = { ...ofOwn, rate: "software", answer: repositories } as const;
 const withOne = { ...list, params: OneRepository, refuses: ["missing_parameter", "invalid_repository_id"] } as const;
 
 const removal = call("POST /appliances/{appliance_id}/cmd/remove_repository", {

@@ -36,6 +36,7 @@ export const appliances: CallGroup = {
     listAppliances,
     call("POST /appliances", {
       name: "cloneAppliance",
+      rate: "clones",
       summary: "Copy a template or an appliance",
       params: CloneRequest,
       about: {

@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import type { z } from "zod";
 import type { Needed } from "#domain/accounts/access";
+import type { Rated } from "#domain/accounts/rates";
 import type { RefusalCode } from "#domain/refusal";
 import { both, type Body, type Group, type Operation, type Version } from "#openapi/operation";
 import { readDocument } from "#wire/read";
@@ -45,6 +46,8 @@ interface Given<R extends string, A, I extends Ids, P extends z.ZodObject, B, F>
   versions?: readonly Version[];
   /** What it needs of a token, if that is not what its method says. */
   scope?: Needed;
+  /** What it counts as in the rates of its account. */
+  rate?: Rated;
   /** Ids in the path, each with the code for an id that is unknown or another account's. */
   ids?: I;
   /** What the first id names, for `act`. It is found before the rest of the request is read, so that its refusal comes first. */
@@ -99,7 +102,7 @@ export function call<
   B = undefined,
   F = undefined,
 >(route: R, given: Given<R, A, I, P, B, F>): Call {
-  const { name, summary, scope, details, about, deprecated, hasEtag } = given;
+  const { name, summary, scope, rate, details, about, deprecated, hasEtag } = given;
   const { ids, versions = both, params = given.besideFile, refuses, takes, answer, asText } = given;
   const [method, path = ""] = route.split(" ");
   const unknown = [...Object.values(ids ?? {}), ...(given.unknown ?? [])];
@@ -107,6 +110,7 @@ export function call<
     name,
     summary,
     ...(scope && { scope }),
+    ...(rate && { rate }),
     ...(details && { details }),
     ...(about && { about }),
     ...(deprecated && { deprecated }),

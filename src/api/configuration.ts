@@ -48,6 +48,7 @@ function picture(kind: PictureKind, title: string, what: string): Call[] {
   const path = `/appliances/{appliance_id}/configuration/${kind}` as const;
   const replace = call(`PUT ${path}`, {
     name: `replace${title}`,
+    rate: "uploads",
     summary: `Replace the ${kind}`,
     ...own,
     takes: { kind: "file", what: "A PNG." },

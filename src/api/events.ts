@@ -45,6 +45,7 @@ export const events: CallGroup = {
     }),
     call("POST /webhooks", {
       name: "createWebhook",
+      rate: "webhooks",
       versions: v2,
       scope: "key",
       summary: "Have events posted to an address",
@@ -83,6 +84,7 @@ export const events: CallGroup = {
     }),
     call("POST /webhooks/{webhook_id}/deliveries/{delivery_id}/replay", {
       name: "replayDelivery",
+      rate: "webhooks",
       versions: v2,
       summary: "Send the same body again",
       details: "As a delivery of its own. A disabled webhook that takes it is enabled again.",

@@ -52,6 +52,7 @@ export const files: CallGroup = {
     }),
     call("POST /files", {
       name: "addFile",
+      rate: "uploads",
       summary: "Add a file: upload it, or have it fetched",
       details: "Send either a file or a url.",
       besideFile: NewFile,
@@ -130,6 +131,7 @@ export const files: CallGroup = {
     }),
     call("PUT /files/{file_id}/data", {
       name: "replaceFile",
+      rate: "uploads",
       summary: "Replace its content",
       ids,
       takes: { kind: "file", what: "The new content." },

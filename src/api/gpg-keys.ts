@@ -30,6 +30,7 @@ export const gpgKeys: CallGroup = {
     }),
     call("POST /appliances/{appliance_id}/gpg_keys", {
       name: "addGpgKey",
+      rate: "uploads",
       ...ofOwn,
       summary: "Add a key",
       besideFile: NewKey,

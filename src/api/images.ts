@@ -49,6 +49,7 @@ export const images: CallGroup = {
     }),
     call("GET /appliances/{appliance_id}/image_files", {
       name: "getImageFile",
+      rate: "image_files",
       summary: "A file from a built image",
       ids: ofReadable.ids,
       params: FileRequest,

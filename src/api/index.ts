@@ -13,7 +13,6 @@ import { general } from "#api/general";
 import { gpgKeys } from "#api/gpg-keys";
 import { idempotent } from "#api/idempotency";
 import { images } from "#api/images";
-import { rated } from "#api/rates";
 import { refuseChangesInReadOnlyMode } from "#api/read-only";
 import { mounted } from "#api/mount";
 import { repositories } from "#api/repositories";
@@ -39,7 +38,6 @@ function resources(version: ApiVersion) {
     .use(refuseBeyondToken)
     .use(refuseChangesInReadOnlyMode)
     .use(idempotent)
-    .route("/", rated)
     .route("/", mounted(general, version))
     .route("/", mounted(tokens, version))
     .route("/", mounted(appliances, version))

@@ -36,6 +36,7 @@ const ofTestdrive = { versions: v2, ids: { testdrive_id: "unknown_error" } } as 
 export const modifiedFiles: readonly Call[] = [
   call("GET /testdrives/{testdrive_id}/modified_files", {
     name: "listModifiedFiles",
+    rate: "modified_files",
     ...ofTestdrive,
     summary: "What a running or ended session has otherwise than its image",
     details:
@@ -52,6 +53,7 @@ export const modifiedFiles: readonly Call[] = [
   }),
   call("GET /testdrives/{testdrive_id}/modified_files/data", {
     name: "getModifiedFile",
+    rate: "modified_files",
     ...ofTestdrive,
     summary: "A file of the session, as it is now",
     params: ModifiedDataParams,
@@ -66,6 +68,7 @@ export const modifiedFiles: readonly Call[] = [
   }),
   call("GET /testdrives/{testdrive_id}/modified_files/archive", {
     name: "getModifiedArchive",
+    rate: "modified_files",
     ...ofTestdrive,
     summary: "All that was added or changed, as an archive",
     params: ModifiedParams,
@@ -79,6 +82,7 @@ export const modifiedFiles: readonly Call[] = [
   }),
   call("POST /testdrives/{testdrive_id}/modified_files/keep", {
     name: "keepModifiedFiles",
+    rate: "modified_files",
     ...ofTestdrive,
     summary: "Make overlay files of what was added or changed: all of them, or none",
     details:

@@ -28,6 +28,7 @@ export const repositories: CallGroup = {
     }),
     call("POST /repositories", {
       name: "importRepository",
+      rate: "repositories",
       summary: "Import an rpm-md or yast2 repository",
       params: ImportRequest,
       about: { url: "Base address of the repository, by http or https.", name: "What to call it." },

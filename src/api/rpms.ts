@@ -37,6 +37,7 @@ export const rpms: CallGroup = {
     }),
     call("POST /rpms", {
       name: "uploadRpm",
+      rate: "uploads",
       summary: "Upload an RPM or a tarball of RPMs",
       details: "The same package built again replaces the earlier one and keeps its id.",
       besideFile: OfBaseSystem,
@@ -69,6 +70,7 @@ export const rpms: CallGroup = {
     }),
     call("PUT /rpms/{rpm_id}", {
       name: "replaceRpm",
+      rate: "uploads",
       summary: "Replace the content of an upload",
       ...ofUpload,
       takes: upload,

@@ -31,6 +31,7 @@ export const runningBuilds: CallGroup = {
     }),
     call("POST /running_builds", {
       name: "startBuild",
+      rate: "builds",
       summary: "Start a build",
       params: StartRequest,
       about: {

@@ -11,7 +11,7 @@ const Pinned = Named.extend({
   repository_id: id("invalid_repository_id").optional(),
 });
 
-const ofEntry = { ...ofOwn, answer: selectionChange } as const;
+const ofEntry = { ...ofOwn, rate: "software", answer: selectionChange } as const;
 const aboutName = (what: "package" | "pattern") => ({ name: `Name of the ${what}.` });
 
 const add = (kind: "package" | "pattern"): Call =>

@@ -27,6 +27,7 @@ export const software: CallGroup = {
     }),
     call("PUT /appliances/{appliance_id}/software", {
       name: "replaceSoftware",
+      rate: "software",
       ...ofOwn,
       summary: "Replace the selection",
       takes: wantedSoftware,

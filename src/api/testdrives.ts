@@ -32,6 +32,7 @@ export const testdrives: CallGroup = {
     }),
     call("POST /testdrives", {
       name: "startTestdrive",
+      rate: "testdrives",
       summary: "Boot a build: a page for the browser, and an address for VNC clients",
       details:
         "Where no builder agent has an address of its own, the host is the service's and the port 0; the page works all the same. " +

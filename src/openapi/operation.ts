@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Needed } from "#domain/accounts/access";
+import type { Rated } from "#domain/accounts/rates";
 import type { RefusalCode } from "#domain/refusal";
 import type { Document } from "#wire/shape";
 
@@ -17,6 +18,8 @@ export interface Operation {
   versions: readonly Version[];
   /** What it needs of a token, if that is not what its method says. */
   scope?: Needed;
+  /** What an account can do only so often in ten minutes. Each call counts, whatever its answer is. */
+  rate?: Rated;
   summary: string;
   details?: string;
   /** What the door reads its parameters by: from the query, a form or multipart fields. */

@@ -50,6 +50,7 @@ export const galleryContents: readonly Call[] = [
   }),
   call("POST /gallery/appliances/{appliance_id}/testdrive", {
     name: "startPublishedTestdrive",
+    rate: "testdrives",
     ...ofVersion,
     summary: "Boot it for a testdrive",
     answer: galleryTestdrive,

@@ -50,6 +50,7 @@ export const galleryVersions: readonly Call[] = [
   }),
   call("POST /gallery/appliances/{appliance_id}/version/{version}", {
     name: "publishVersion",
+    rate: "publications",
     scope: "publish",
     ...ofAppliance,
     summary: "Publish a version that was built",
@@ -68,6 +69,7 @@ export const galleryVersions: readonly Call[] = [
   }),
   call("PUT /gallery/appliances/{appliance_id}/version/{version}", {
     name: "changeReleaseNotes",
+    rate: "publications",
     scope: "publish",
     ...ofPublished,
     summary: "Change its release notes",
