@@ -5,7 +5,7 @@ import { publicUrl } from "#documents/repository";
 import { keytables } from "#kiwi/keytables";
 import { copyOf } from "#wire/copy";
 import { readXml } from "#wire/read-xml";
-import { marked, plainListOf, writeXml, type XmlFields, type XmlList } from "#wire/xml";
+import { marked, writeXml, XmlList, type XmlFields } from "#wire/xml";
 
 /**
  * The document `manifest` (wire.md §2.7): the KIWI description that was built, and what KIWI has no words for. It is a file more
@@ -31,7 +31,7 @@ function manifestFields({ uuid, applianceUuid, build, input }: Manifest, baseUrl
       ...(configuration && configuredFields(configuration)),
       overlay_files: filesElement(input.files ?? []),
       // The original has the list even if it is empty.
-      gpg_keys: plainListOf(
+      gpg_keys: new XmlList(
         "gpg_key",
         (input.keys ?? []).map(({ name, armour }) => marked({ name, target: "rpm" }, armour)),
       ),
@@ -68,7 +68,7 @@ function configuredFields({ network, firewall, webyast, buildScript }: FrozenCon
 /** Every file of the appliance in the image, including its pictures. Left out if there are none. */
 function filesElement(files: NonNullable<FrozenInput["files"]>): XmlList | undefined {
   if (files.length === 0) return undefined;
-  return plainListOf(
+  return new XmlList(
     "file",
     files.map(({ path, mode, owner, group, size, sha256 }) => ({
       path,

@@ -15,7 +15,7 @@ export class XmlList {
   readonly item: string;
   readonly items: readonly XmlValue[];
   readonly attributes: Attributes;
-  constructor(item: string, items: readonly XmlValue[], attributes: Attributes) {
+  constructor(item: string, items: readonly XmlValue[], attributes: Attributes = {}) {
     this.item = item;
     this.items = items;
     this.attributes = attributes;
@@ -39,13 +39,6 @@ export class JsonOnly {
     this.value = value;
   }
 }
-
-/** A list for ActiveResource: `type="array"` on the list element, which is present even if empty (wire.md §1.4). */
-export const arrayOf = (item: string, items: readonly XmlValue[], attributes: Attributes = {}) =>
-  new XmlList(item, items, { type: "array", ...attributes });
-
-/** A list element without attributes: `issues`, `openid_urls`. */
-export const plainListOf = (item: string, items: readonly XmlValue[]) => new XmlList(item, items, {});
 
 /** An element with attributes. */
 export const marked = (attributes: Attributes, value: string | XmlFields) => new XmlMarked(attributes, value);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { writeJson } from "#wire/json";
-import { arrayOf, marked, plainListOf, XmlList, type XmlValue } from "#wire/xml";
+import { marked, XmlList, type XmlValue } from "#wire/xml";
 
 describe("writeJson", () => {
   it.each<[string, string, XmlValue, unknown]>([
@@ -20,8 +20,13 @@ describe("writeJson", () => {
       { created_at: "2012-03-01T17:02:09Z" },
     ],
     ["writes nested objects", "build", { checksum: { md5: "ab" } }, { checksum: { md5: "ab" } }],
-    ["makes an array of a list", "builds", arrayOf("build", [{ id: 1 }, { id: 2 }]), [{ id: 1 }, { id: 2 }]],
-    ["makes an array of an empty list", "status", { issues: plainListOf("issue", []) }, { issues: [] }],
+    [
+      "makes an array of a list",
+      "builds",
+      new XmlList("build", [{ id: 1 }, { id: 2 }], { type: "array" }),
+      [{ id: 1 }, { id: 2 }],
+    ],
+    ["makes an array of an empty list", "status", { issues: new XmlList("issue", []) }, { issues: [] }],
     ["makes an array of a counted list", "users", new XmlList("user", ["tux"], { count: 1 }), ["tux"]],
     ["makes an array of a repeatable element", "set", { template: [{ id: 1 }] }, { template: [{ id: 1 }] }],
     ["makes an array of a repeatable element that is absent", "set", { template: [] }, { template: [] }],
@@ -57,7 +62,7 @@ describe("writeJson", () => {
   });
 
   it("puts a list's attributes next to it", () => {
-    const text = writeJson("rpms", arrayOf("rpm", [{ id: 1 }], { base_system: "tiny-1.0" }));
+    const text = writeJson("rpms", new XmlList("rpm", [{ id: 1 }], { type: "array", base_system: "tiny-1.0" }));
 
     expect(JSON.parse(text)).toEqual({ base_system: "tiny-1.0", rpms: [{ id: 1 }] });
   });

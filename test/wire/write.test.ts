@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { arrayOf, marked, plainListOf, writeXml } from "#wire/xml";
+import { marked, writeXml, XmlList } from "#wire/xml";
 
 describe("writeXml", () => {
   it("writes fields in their order, indented, each on its own line", () => {
@@ -11,11 +11,11 @@ describe("writeXml", () => {
   });
 
   it("writes lists with their attributes, and an empty list as two tags", () => {
-    expect(writeXml("builds", arrayOf("build", [{ id: 1 }]))).toBe(
+    expect(writeXml("builds", new XmlList("build", [{ id: 1 }], { type: "array" }))).toBe(
       '<builds type="array">\n  <build>\n    <id>1</id>\n  </build>\n</builds>\n',
     );
-    expect(writeXml("builds", arrayOf("build", []))).toBe('<builds type="array">\n</builds>\n');
-    expect(writeXml("status", { issues: plainListOf("issue", []) })).toBe(
+    expect(writeXml("builds", new XmlList("build", [], { type: "array" }))).toBe('<builds type="array">\n</builds>\n');
+    expect(writeXml("status", { issues: new XmlList("issue", []) })).toBe(
       "<status>\n  <issues>\n  </issues>\n</status>\n",
     );
   });
