@@ -72,7 +72,7 @@ describe("wrong keys", () => {
     expect([statuses[0], statuses.at(-1)]).toEqual([401, 429]);
 
     const wire = await dialect.open();
-    await wire.send(account());
+    await wire.send(request("GET /api/v2/user/account", { headers: [dialect.basic] }));
     expectDocument(await wire.answer());
   });
 });
