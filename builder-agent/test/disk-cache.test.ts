@@ -28,7 +28,7 @@ const layout = (more: Partial<CacheLayout> = {}): CacheLayout => ({
 
 const parentOf = (path: string) => (path.endsWith(".part") ? path.replace(/part$/, "entry") : undefined);
 
-/** Publishes an entry of that content. */
+/** Publishes an entry with this content. */
 async function add(cache: DiskCache, name: string, text = "1234"): Promise<void> {
   const incoming = cache.incoming(name);
   writeFileSync(incoming, text);
@@ -38,7 +38,7 @@ async function add(cache: DiskCache, name: string, text = "1234"): Promise<void>
 const useAt = (name: string, secondsAgo: number) => utimesSync(at(name), 0, Date.now() / 1000 - secondsAgo);
 
 describe.each(["disk", "memory"] as const)("a disk cache with its index in %s", (index) => {
-  it("deletes the entries that were not used for longest", async () => {
+  it("deletes the least recently used entries", async () => {
     const cache = await DiskCache.open(layout({ index }));
     await add(cache, "a.entry");
     await add(cache, "b.entry");
@@ -48,7 +48,7 @@ describe.each(["disk", "memory"] as const)("a disk cache with its index in %s", 
     expect(entries()).toEqual(["a.entry", "c.entry"]);
   });
 
-  it("applies its limits to what an earlier process left", async () => {
+  it("applies its limits to an earlier process's entries", async () => {
     mkdirSync(dir);
     for (const name of ["a.entry", "b.entry", "c.entry"]) writeFileSync(at(name), "1234");
     useAt("b.entry", 60);
@@ -64,7 +64,7 @@ describe.each(["disk", "memory"] as const)("a disk cache with its index in %s", 
     expect(entries()).toEqual(["b.entry"]);
   });
 
-  it("frees as much as it is asked to", async () => {
+  it("frees the requested number of bytes", async () => {
     const cache = await DiskCache.open(layout({ index, limits: { maxBytes: 100 } }));
     for (const name of ["a.entry", "b.entry", "c.entry"]) await add(cache, name);
     useAt("a.entry", 30);
@@ -102,7 +102,7 @@ describe.each(["disk", "memory"] as const)("a disk cache with its index in %s", 
     expect(entries()).toEqual([]);
   });
 
-  it("asks a user to give an entry up if the user allows that, and waits", async () => {
+  it("asks a user to release an entry, if possible, and waits", async () => {
     const cache = await DiskCache.open(layout({ index, limits: { maxBytes: 100 } }));
     await add(cache, "a.entry");
     const gone = Promise.withResolvers<void>();
@@ -119,7 +119,7 @@ describe.each(["disk", "memory"] as const)("a disk cache with its index in %s", 
     expect(await freed).toBe("freed");
   });
 
-  it("replaces an entry, also a directory", async () => {
+  it("replaces an entry, even a directory", async () => {
     const cache = await DiskCache.open(layout({ index, sizeOf: diskUse, limits: { maxBytes: 1e6 } }));
     for (const text of ["first", "second"]) {
       const incoming = cache.incoming("a");
@@ -139,7 +139,7 @@ describe.each(["disk", "memory"] as const)("a disk cache with its index in %s", 
     expect(readdirSync(dir)).toEqual(["a.entry"]);
   });
 
-  it("deletes an entry together with its parent, and one whose parent is missing", async () => {
+  it("deletes an entry with its parent, or without one", async () => {
     const cache = await DiskCache.open(layout({ index, parentOf }));
     for (const name of ["a.entry", "a.part"]) await add(cache, name);
     await add(cache, "b.entry");
@@ -151,7 +151,7 @@ describe.each(["disk", "memory"] as const)("a disk cache with its index in %s", 
     expect(entries()).toEqual([]);
   });
 
-  it("has no entry of a process that was killed between the write and the rename", async () => {
+  it("contains no entry of a process killed before the rename", async () => {
     const program = `
       import { writeFileSync } from "node:fs";
       import { DiskCache } from ${JSON.stringify(join(import.meta.dirname, "../src/disk-cache.ts"))};
@@ -174,7 +174,7 @@ describe.each(["disk", "memory"] as const)("a disk cache with its index in %s", 
 });
 
 describe("a disk cache with its index on disk", () => {
-  it("counts what others have changed or deleted", async () => {
+  it("notices entries that others have changed or deleted", async () => {
     const cache = await DiskCache.open(layout());
     await add(cache, "a.entry");
     await add(cache, "b.entry");

@@ -50,7 +50,7 @@ describe("fetchOutside", () => {
     await expect(fetchOutside("http://a.example/", rules)).rejects.toEqual(refusal("The host a.example is unknown."));
   });
 
-  it("resolves a name once, so that it cannot move to a private address after the check", async () => {
+  it("resolves a name once, so it cannot become private afterwards", async () => {
     const answers = [["192.88.99.1"], ["127.0.0.1"]];
     let lookups = 0;
     const rebinding = async () => answers[lookups++] ?? ["127.0.0.1"];
@@ -63,7 +63,7 @@ describe("fetchOutside", () => {
   });
 
   it("connects to the address that was checked", async () => {
-    // Nothing listens at a public address here; that the connection goes there shows in the error.
+    // No server has a public address here; the error shows that the connection goes there.
     const rules = { allowHosts: [], resolve: async () => ["2000::1"] };
     const error: unknown = await fetchOutside(`http://public.example:${port}/`, rules).catch((error: unknown) => error);
 

@@ -10,7 +10,7 @@ import {
   type Dialect,
 } from "./support/dialect.ts";
 import { until } from "./support/service.ts";
-import { exchange, length, request, type Said } from "./support/wire.ts";
+import { exchange, length, request, type RequestParts } from "./support/wire.ts";
 
 /** Sharing and the gallery, in the exact bytes of each client (wire.md §2.5, §2.16, §5.2). */
 
@@ -38,7 +38,7 @@ beforeAll(async () => {
 /** Clients send a text under various types. Whatever the type claims, the text is not a form. */
 const text = "First *public* release & more=yes + 100%\n<b>Grüße</b> name=x";
 const shownText = "First *public* release &amp; more=yes + 100%\n&lt;b&gt;Grüße&lt;/b&gt; name=x";
-const texts: [string, Said][] = [
+const texts: [string, RequestParts][] = [
   ["Ruby's gem, PySUSEStudio, curl -d: as a form", { headers: [formType, length(text)], body: text }],
   ["curl -T, Java's library: without a type", { headers: [length(text)], body: text }],
   ["Qt: as XML", { headers: [xmlType, length(text)], body: text }],
@@ -49,7 +49,7 @@ const texts: [string, Said][] = [
   ["as another one's form", { headers: [rubyType, length(text)], body: text }],
 ];
 
-const nothing: [string, Said][] = [
+const nothing: [string, RequestParts][] = [
   ["the documentation's curl -X: neither type nor length", { headers: ["User-Agent: curl/7.21.3", "Accept: */*"] }],
   ["Qt: an empty form", { headers: [formType, "Content-Length: 0"] }],
   ["Java's library: a type without a body", { headers: [javaAccept, xmlType] }],
@@ -117,7 +117,7 @@ describe("a publication", () => {
     expect(answer.text).toContain(`<id>${id}</id>`);
   });
 
-  it.each<[string, string, Said]>([
+  it.each<[string, string, RequestParts]>([
     [
       "Ruby's gem: the query, and the same in a form",
       "?rating=4",
@@ -183,7 +183,7 @@ describe("a publication", () => {
 const sharing = () => `${user}/appliances/${id}/sharing`;
 
 describe("sharing", () => {
-  it.each<[string, string, Said]>([
+  it.each<[string, string, RequestParts]>([
     ["Ruby's gem: an empty form", "odo", { headers: [formType, "Content-Length: 0"] }],
     ["the documentation's curl -XPOST", "odo", { headers: ["User-Agent: curl/7.21.3"] }],
     ["Java's library: a percent-encoded name", "%6Fdo", { headers: [javaAccept, xmlType] }],

@@ -9,7 +9,7 @@ import {
   xmlType,
   type Dialect,
 } from "./support/dialect.ts";
-import { exchange, length, request, type Said } from "./support/wire.ts";
+import { exchange, length, request, type RequestParts } from "./support/wire.ts";
 
 /** The calls with parameters, in the exact bytes of each client that still makes them (wire.md §1.6, §5.2). */
 
@@ -152,7 +152,7 @@ describe("changing the selection", () => {
 });
 
 describe("starting a build", () => {
-  it.each<[string, string, Said]>([
+  it.each<[string, string, RequestParts]>([
     ["Ruby's gem", "&force=true&multi=true", { headers: [xmlType, "Content-Length: 0"] }],
     ["Java's library", "&force=true&image_type=oem&version=0.0.1", { headers: [javaAccept] }],
     ["suseviclient", "&force=1&image_type=oem", { headers: ["User-Agent: curl/7.21.3", "Accept: */*"] }],

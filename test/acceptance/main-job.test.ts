@@ -135,7 +135,7 @@ function logged(event: string): number {
 }
 
 /** The first session: booted, and watched through the relay, the page and TCP, until all viewers leave. */
-async function watchedInAllWays(): Promise<{ session: Session; leftAt: number; endedAt: Promise<number> }> {
+async function watchInAllWays(): Promise<{ session: Session; leftAt: number; endedAt: Promise<number> }> {
   const { testdrive } = await tux.rest.call("POST", "/testdrives", { build_id: first });
   const session = await watchSession(tux.stateDir, testdrive);
   const { host, port, password } = testdrive.server.vnc;
@@ -154,7 +154,7 @@ async function watchedInAllWays(): Promise<{ session: Session; leftAt: number; e
 }
 
 /** The second session: another user's, from the snapshot of the first. */
-async function triedByAda(bootSeconds: number): Promise<void> {
+async function tryAsAda(bootSeconds: number): Promise<void> {
   const { gallery } = await ada.rest.call("POST", `/gallery/appliances/${applianceId}/testdrive`);
   const [found] = await running(ada);
   const session = await watchSession(ada.stateDir, { id: found?.id ?? "", url: gallery.testdrive.url });
@@ -165,7 +165,7 @@ async function triedByAda(bootSeconds: number): Promise<void> {
   await session.stop();
 }
 
-async function hasNothingOfAda(): Promise<void> {
+async function expectNothingOfAda(): Promise<void> {
   const session = await startSession(tux, { build_id: first });
   const show = "cp /root/mine /dev/console; cp /etc/os-release /dev/console";
   await typeAsRoot(session.viewer, show, () => session.serial().includes("NAME="));
@@ -179,7 +179,7 @@ function damageSnapshot(): void {
 }
 
 /** Changes files in a session's machine, powers it off, and stores the changes in the appliance. */
-async function changedAndKept(session: Session): Promise<void> {
+async function changeAndKeep(session: Session): Promise<void> {
   // The mode is the last change to reach the disk.
   const change = "cp /etc/passwd /etc/motd; cp /etc/group /srv/kept; sync; chmod 4750 /srv/kept; sync";
   const hasArrived = async () => (await modifiedIn(tux, session, "/srv/kept"))[0]?.permissions === "4750";
@@ -211,16 +211,16 @@ async function changedAndKept(session: Session): Promise<void> {
 
 describe("in testdrives, it", () => {
   it("boots, resumes from snapshots, boots if one is damaged, and keeps changes", async () => {
-    const watched = await watchedInAllWays();
-    await triedByAda(watched.session.loginSeconds);
-    await hasNothingOfAda();
+    const watched = await watchInAllWays();
+    await tryAsAda(watched.session.loginSeconds);
+    await expectNothingOfAda();
     expect(logged("started from a snapshot")).toBe(2);
 
     damageSnapshot();
     const fourth = await startSession(tux, { build_id: first });
     expect(logged("snapshot not used")).toBe(1);
     expect((await fourth.viewer.frame()).colours).toBeGreaterThan(1);
-    await changedAndKept(fourth);
+    await changeAndKeep(fourth);
 
     // Meanwhile: a minute after the last viewer left.
     expect(((await watched.endedAt) - watched.leftAt) / 1000).toBeGreaterThan(55);

@@ -191,7 +191,7 @@ const ownCalls: Record<string, Omit<Call, "method">> = {
 
 const methodOf = (route: string) => route.split(" ")[0] ?? "";
 
-async function said(
+async function makeCall(
   agent: FakeAgent | undefined,
   call: Call,
   token?: string,
@@ -207,7 +207,7 @@ async function said(
   return { status: answer.status, text: answer.webSocket ? "" : new TextDecoder().decode(await answer.arrayBuffer()) };
 }
 
-const statusOf = async (...call: Parameters<typeof said>) => (await said(...call)).status;
+const statusOf = async (...call: Parameters<typeof makeCall>) => (await makeCall(...call)).status;
 
 it("has every agent call in these tables", () => {
   const routes = agentApi.routes
@@ -241,14 +241,14 @@ describe.each(Object.entries(sessionCalls))("%s", (route, { path, held, ended = 
     expect(await statusOf(undefined, call, session.token)).toBe(401);
     expect(await statusOf(holder, call)).toBe(400);
     const refused = [
-      await said(neighbour, call, session.token),
-      await said(neighbour, call, theirs.session.token),
-      await said(holder, call, over.token),
-      await said(holder, call, build.token),
+      await makeCall(neighbour, call, session.token),
+      await makeCall(neighbour, call, theirs.session.token),
+      await makeCall(holder, call, over.token),
+      await makeCall(holder, call, build.token),
     ];
     expect(refused.map(({ status }) => status)).toEqual([410, 410, 410, 410]);
     expect(await statusOf(holder, callTo(over), over.token)).toBe(ended);
-    const answer = await said(holder, call, session.token);
+    const answer = await makeCall(holder, call, session.token);
     expect(answer.status).toBe(held);
     expect(refused.map(({ text }) => text)).not.toContain(answer.text || "nothing");
   });

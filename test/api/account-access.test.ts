@@ -22,7 +22,7 @@ const changePassword = (tux: Client, password: string, wanted: string) =>
 const lock = (tux: Client, locked: boolean) => operate("PUT", `/accounts/${tux.username}/lock`, { locked });
 
 describe("a password", () => {
-  it("is changed by who knows the one before; the key stays", async () => {
+  it("can be changed with the old one, and the key stays", async () => {
     const tux = await signedIn();
 
     expect((await changePassword(tux, "correct horse", "battery staple")).status).toBe(200);
@@ -33,7 +33,7 @@ describe("a password", () => {
     await expectError(await changePassword(tux, "correct horse", "another one"), 403, "access_denied");
   });
 
-  it("is not guessed with the API key", async () => {
+  it("cannot be guessed with the API key", async () => {
     const tux = await signedIn();
     const statuses: number[] = [];
     for (let i = 0; i < 12; i++) statuses.push((await changePassword(tux, `guess ${i}`, "battery staple")).status);
@@ -43,7 +43,7 @@ describe("a password", () => {
     expect((await tux.get("/account")).status).toBe(200);
   });
 
-  it("is set by the operator, who may leave it to the service", async () => {
+  it("can be set by the operator, or generated", async () => {
     const tux = await signedIn();
     const set = (body: object) => operate("PUT", `/accounts/${tux.username}/password`, body);
 
@@ -57,7 +57,7 @@ describe("a password", () => {
 });
 
 describe("a locked account", () => {
-  it("refuses its key, its tokens and its password at once, and takes them again when it is unlocked", async () => {
+  it("cannot sign in, in any way, until it is unlocked", async () => {
     const tux = await signedIn();
     const { client } = await tokenOf(tux);
     const listener = await listen(tux);
@@ -77,7 +77,7 @@ describe("a locked account", () => {
     for (const who of [tux, client]) expect((await who.get("/appliances")).status).toBe(200);
   });
 
-  it("has no builds and testdrives that run", async () => {
+  it("has no running builds or testdrives", async () => {
     const [tux, gnu] = [await signedIn(), await signedIn()];
     const [id, other] = [
       await startBuild(tux, await createAppliance(tux)),

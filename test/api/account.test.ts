@@ -51,7 +51,7 @@ const gib = 1024 ** 3;
 let kept = 0;
 
 /** Stores a finished build of this size. */
-const keepBuild = ({ accountId }: Client, fileSize: number, change: Partial<typeof builds.$inferInsert> = {}) =>
+const storeBuild = ({ accountId }: Client, fileSize: number, change: Partial<typeof builds.$inferInsert> = {}) =>
   openDatabase(env.DB)
     .insert(builds)
     .values({
@@ -68,7 +68,7 @@ const keepBuild = ({ accountId }: Client, fileSize: number, change: Partial<type
       ...change,
     });
 
-const keepRpm = ({ accountId }: Client, storedBytes: number) =>
+const storeRpm = ({ accountId }: Client, storedBytes: number) =>
   openDatabase(env.DB).insert(rpms).values({
     accountId,
     baseSystem: "tiny-1.0",
@@ -82,7 +82,7 @@ const keepRpm = ({ accountId }: Client, storedBytes: number) =>
     uploadedAt: new Date(),
   });
 
-const keepFile = (applianceId: number, size: number) =>
+const storeFile = (applianceId: number, size: number) =>
   openDatabase(env.DB).insert(overlayFiles).values({
     applianceId,
     fileName: "large",
@@ -103,10 +103,10 @@ const quotaOf = async (tux: Client) => (await readXml(await tux.get("/account"))
 describe("the disk quota", () => {
   it("counts this account's images, uploads and overlay files only", async () => {
     const [tux, eve] = [await signedIn(), await signedIn()];
-    await keepBuild(tux, 2 * gib);
-    await keepRpm(tux, gib);
-    await keepFile(await createAppliance(tux), gib);
-    await keepBuild(eve, 8 * gib);
+    await storeBuild(tux, 2 * gib);
+    await storeRpm(tux, gib);
+    await storeFile(await createAppliance(tux), gib);
+    await storeBuild(eve, 8 * gib);
 
     expect(await quotaOf(tux)).toEqual({ available: "20GB", used: "20%" });
     expect(await quotaOf(eve)).toEqual({ available: "20GB", used: "40%" });
@@ -114,14 +114,14 @@ describe("the disk quota", () => {
 
   it("does not count an image that a forced build replaced", async () => {
     const tux = await signedIn();
-    await keepBuild(tux, 5 * gib, { retiredAt: new Date() });
+    await storeBuild(tux, 5 * gib, { retiredAt: new Date() });
 
     expect(await quotaOf(tux)).toMatchObject({ used: "0%" });
   });
 
   it("reports usage above the quota", async () => {
     const tux = await signedIn();
-    await keepBuild(tux, 30 * gib);
+    await storeBuild(tux, 30 * gib);
 
     expect(await quotaOf(tux)).toEqual({ available: "20GB", used: "150%" });
   });

@@ -29,7 +29,7 @@ let tux: Client;
 beforeEach(async () => void (tux = await signedIn()));
 
 /** Gives an appliance files, keys, pictures and a reader; returns the blobs that its rows name. */
-async function furnish(applianceId: number): Promise<string[]> {
+async function addOneOfEverything(applianceId: number): Promise<string[]> {
   const createdAt = new Date();
   const [first = "", second = "", logo = "", background = ""] = Array.from({ length: 4 }, () => crypto.randomUUID());
   const file = { applianceId, path: "/etc", owner: "root", group: "root", permissions: 0o644, enabled: true };
@@ -51,7 +51,7 @@ const released = (blobs: string[]) =>
 describe("deleting an appliance", () => {
   it("deletes all its rows and releases their blobs", async () => {
     const { applianceId } = await createBuild(tux);
-    const blobs = await furnish(applianceId);
+    const blobs = await addOneOfEverything(applianceId);
     const before = Date.now();
 
     expect((await tux.delete(`/appliances/${applianceId}`)).status).toBe(200);
@@ -65,7 +65,7 @@ describe("deleting an appliance", () => {
 
   it("releases a blob again that was released before", async () => {
     const applianceId = await createAppliance(tux);
-    const [blobId = ""] = await furnish(applianceId);
+    const [blobId = ""] = await addOneOfEverything(applianceId);
     await db.insert(releasedBlobs).values({ blobId, releasedAt: new Date(1000) });
 
     await tux.delete(`/appliances/${applianceId}`);
@@ -75,7 +75,7 @@ describe("deleting an appliance", () => {
 
   it("leaves other appliances unchanged", async () => {
     const [applianceId, other] = [await createAppliance(tux), await createAppliance(tux)];
-    await furnish(other);
+    await addOneOfEverything(other);
     const rows = async () =>
       await Promise.all(owned.map((table) => db.select().from(table).where(eq(table.applianceId, other))));
     const before = await rows();

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
-import { askForBuild, listedBuilds, seenRunning } from "../support/builds.ts";
+import { requestBuild, listedBuilds, seenRunning } from "../support/builds.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
 import { bytesOf, fakeAgent } from "../support/fake-agent.ts";
@@ -57,7 +57,7 @@ describe("the configuration's version", () => {
     const { applianceId } = await createBuild(tux);
 
     expect(await versionOf(applianceId)).toBe("0.0.2");
-    expect((await readXml(await askForBuild(tux, applianceId))).build.version).toBe("0.0.2");
+    expect((await readXml(await requestBuild(tux, applianceId))).build.version).toBe("0.0.2");
   });
 
   it("is not raised after a build of another version", async () => {

@@ -43,7 +43,7 @@ async function rowsOf(table: (typeof copied)[number], applianceId: number) {
 const nameOf = async (id: number) => (await getAppliance(id)).name;
 
 /** Gives an appliance one row of everything. */
-async function furnish(applianceId: number): Promise<void> {
+async function addOneOfEverything(applianceId: number): Promise<void> {
   const createdAt = new Date(1_330_000_000_000);
   await tux.post(`/appliances/${applianceId}/cmd/add_package`, { name: "hello", version: "1.0" });
   await tux.post(`/appliances/${applianceId}/cmd/ban_package`, { name: "webdemo" });
@@ -80,7 +80,7 @@ async function furnish(applianceId: number): Promise<void> {
 describe("a clone", () => {
   it("has everything that its source has", async () => {
     const source = await createAppliance(tux);
-    await furnish(source);
+    await addOneOfEverything(source);
     // The source's estimate is computed when it is shown, the clone's when it is made.
     await tux.get(`/appliances/${source}`);
 
@@ -115,7 +115,7 @@ describe("a clone", () => {
 
   it("is independent of its source", async () => {
     const source = await createAppliance(tux);
-    await furnish(source);
+    await addOneOfEverything(source);
     const copy = await clone(source);
 
     expect((await tux.delete(`/appliances/${source}`)).status).toBe(200);
@@ -129,7 +129,7 @@ describe("a clone", () => {
 
   it("is not stored if its source is deleted meanwhile", async () => {
     const source = await createAppliance(tux);
-    await furnish(source);
+    await addOneOfEverything(source);
     const { id, ...row } = await getAppliance(source);
     await deleteApplianceRows(db, source);
     const uuid = crypto.randomUUID();
@@ -145,7 +145,7 @@ describe("a clone", () => {
   it("is complete or refused if its source is deleted simultaneously", async () => {
     for (let round = 0; round < 5; round += 1) {
       const source = await createAppliance(tux);
-      await furnish(source);
+      await addOneOfEverything(source);
       const files = await rowsOf(overlayFiles, source);
 
       const [answer] = await Promise.all([

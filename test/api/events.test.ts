@@ -11,7 +11,7 @@ import { createAppliance, createBuild, startBuild } from "../support/factories.t
 import { publish } from "../support/gallery.ts";
 import { patienceMs } from "../support/patience.ts";
 import { db, runningDrive } from "../support/testdrives.ts";
-import { itIsLater } from "../support/webhooks.ts";
+import { moveClock } from "../support/webhooks.ts";
 import { expectError } from "../support/xml.ts";
 
 afterEach(() => {
@@ -156,9 +156,9 @@ describe("GET events", () => {
     const tux = await signedIn();
     await announceOne(tux);
 
-    itIsLater(6.9 * dayMs);
+    moveClock(6.9 * dayMs);
     expect(await firstKept()).toBe("1");
-    itIsLater(0.2 * dayMs);
+    moveClock(0.2 * dayMs);
     expect(await firstKept()).toBe("2");
   });
 

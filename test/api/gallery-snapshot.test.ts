@@ -43,7 +43,7 @@ const addFile = (id: number, text: string, name: string) =>
   });
 
 /** A built appliance with a file, a key and a changed selection. */
-async function furnished(): Promise<{ id: number; buildId: number }> {
+async function builtAppliance(): Promise<{ id: number; buildId: number }> {
   const id = await createAppliance(tux, { name: "Desk" });
   await configure(tux, id, `<description>One screen</description>${users}`);
   await tux.post(`/appliances/${id}/cmd/add_package`, { name: "hello" });
@@ -58,7 +58,7 @@ describe("a published version", () => {
   let id: number;
   let buildId: number;
   beforeEach(async () => {
-    ({ id, buildId } = await furnished());
+    ({ id, buildId } = await builtAppliance());
     expect((await publish(tux, id)).status).toBe(200);
   });
 

@@ -128,18 +128,18 @@ const fetchWith = (path: string, headers: Record<string, string>, method = "GET"
 };
 
 const owned = { path: "/etc/x", mode: 0o644, uid: 0, gid: 0 };
-const liar = (entry: Partial<FileEntry>): Node => ({
+const nodeOf = (entry: Partial<FileEntry>): Node => ({
   entry: { ...owned, type: "f", size: 5, offset: 0, length: 20, ...entry } as FileEntry,
 });
 
 describe("an invalid file store", () => {
   const cases: [string, StoreBytes][] = [
-    ["has a file behind its end", fileStoreOf({ "/etc/x": liar({ offset: 1_000_000 }) })],
+    ["has a file behind its end", fileStoreOf({ "/etc/x": nodeOf({ offset: 1_000_000 }) })],
     ["has an index that is no gzip", { ...fileStoreOf({}), index: new Uint8Array(200).fill(7) }],
     ["has an index of three bytes", { ...fileStoreOf({}), index: bytesOf("abc") }],
     ["has a table elsewhere", { ...fileStoreOf({}), index: tail("999999999999999") }],
     ["has a table that unpacks to too much", { ...fileStoreOf({}), index: bomb() }],
-    ["has an entry of no type", fileStoreOf({ "/etc/x": liar({ type: "z" as "f" }) })],
+    ["has an entry of no type", fileStoreOf({ "/etc/x": nodeOf({ type: "z" as "f" }) })],
     ["has a block behind its end", { ...fileStoreOf({}), index: blockAt(1_000_000) }],
   ];
 
@@ -157,7 +157,7 @@ describe("an invalid file store", () => {
     const whole = fileStoreOf({ "/etc/long": long });
     const offset = fileStoreOf({}).files.byteLength;
     const length = whole.files.byteLength - offset;
-    const store = { ...fileStoreOf({ "/etc/x": liar({ offset, length }) }), files: whole.files };
+    const store = { ...fileStoreOf({ "/etc/x": nodeOf({ offset, length }) }), files: whole.files };
     const built = await createBuild(tux, undefined, { store });
 
     expect(await textOf(await tux.get(url("/etc/x", built)))).toBe(long.slice(0, 5));

@@ -49,7 +49,7 @@ async function interrupt(): Promise<void> {
   }
 }
 
-async function goOn(): Promise<void> {
+async function stopInterrupting(): Promise<void> {
   await env.DB.batch(["UPDATE", "DELETE"].map((change) => env.DB.prepare(`DROP TRIGGER interrupted_${change}`)));
 }
 
@@ -65,7 +65,7 @@ async function state(call: string): Promise<Record<string, number | null>> {
 }
 
 /** Passes the time after which a live request would have renewed its key; returns that time in milliseconds. */
-async function untilDead(key: string): Promise<number> {
+async function passSilence(key: string): Promise<number> {
   const lease = "SELECT lease_ends_at FROM idempotent_answers WHERE key = ?";
   const endsAt = await env.DB.prepare(lease).bind(key).first<number>("lease_ends_at");
   await env.DB.prepare("UPDATE idempotent_answers SET lease_ends_at = ? WHERE key = ?")
@@ -85,13 +85,13 @@ describe.each(posts.map((row) => [row.call, row] as const))(
       const complaint = vi.spyOn(console, "error").mockImplementation(() => {});
       await interrupt();
       const [first] = await Promise.all([post(row, sample, key), row.meanwhile?.(sample)]);
-      await goOn();
+      await stopInterrupting();
       complaint.mockRestore();
       expect([first.status, await first.text()]).toEqual([500, expect.stringContaining("internal_error")]);
       const before = await state(call);
 
       expect(await expectError(await post(row, sample, key), 409, "unknown_error")).toContain("still at work");
-      expect(await untilDead(key)).toBeLessThan(10_000);
+      expect(await passSilence(key)).toBeLessThan(10_000);
       const [second] = await Promise.all([post(row, sample, key), again.includes(call) && row.meanwhile?.(sample)]);
 
       const text = await second.text();
@@ -117,9 +117,9 @@ describe("a POST under an Idempotency-Key", () => {
     const complaint = vi.spyOn(console, "error").mockImplementation(() => {});
     await interrupt();
     await (await ask()).body?.cancel();
-    await goOn();
+    await stopInterrupting();
     complaint.mockRestore();
-    await untilDead(key);
+    await passSilence(key);
 
     const { build } = await readXml(await ask());
 
@@ -137,9 +137,9 @@ describe("a POST under an Idempotency-Key", () => {
     const complaint = vi.spyOn(console, "error").mockImplementation(() => {});
     await interrupt();
     await (await replay()).body?.cancel();
-    await goOn();
+    await stopInterrupting();
     complaint.mockRestore();
-    await untilDead(key);
+    await passSilence(key);
 
     expect((await replay()).status).toBe(200);
 
@@ -163,7 +163,7 @@ describe("a POST under an Idempotency-Key", () => {
 
     const slow = ask();
     await vi.waitFor(() => expect(asked).toBe(1), patienceMs);
-    await untilDead(key);
+    await passSilence(key);
     const second = ask();
     await vi.waitFor(() => expect(asked).toBe(2), patienceMs);
     file.isThere = true;

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { app } from "../../src/app.ts";
-import { askForBuild, listedBuilds, seenRunning } from "../support/builds.ts";
+import { requestBuild, listedBuilds, seenRunning } from "../support/builds.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
@@ -23,7 +23,7 @@ describe("POST running_builds", () => {
   it("starts a build of the configuration's version and type", async () => {
     const applianceId = await createAppliance(tux);
 
-    const answer = await askForBuild(tux, applianceId);
+    const answer = await requestBuild(tux, applianceId);
 
     const { build } = await readXml(answer);
     expect(answer.status).toBe(200);
@@ -66,7 +66,7 @@ describe("POST running_builds", () => {
   ])("refuses %s", async (_what, params, code) => {
     const applianceId = await createAppliance(tux);
 
-    await expectError(await askForBuild(tux, applianceId, params), 400, code);
+    await expectError(await requestBuild(tux, applianceId, params), 400, code);
 
     expect(await listedBuilds(tux, applianceId)).toEqual([]);
   });
@@ -85,7 +85,7 @@ describe("POST running_builds", () => {
     const applianceId = await createAppliance(tux);
 
     const message = await expectError(
-      await askForBuild(tux, applianceId, { image_type: "ec2" }),
+      await requestBuild(tux, applianceId, { image_type: "ec2" }),
       400,
       "configuration_error",
     );
@@ -97,8 +97,8 @@ describe("POST running_builds", () => {
   it("refuses another account's appliance and a template", async () => {
     const theirs = await createAppliance(await signedIn());
 
-    await expectError(await askForBuild(tux, theirs), 400, "invalid_appliance_id");
-    await expectError(await askForBuild(tux, 1), 403, "access_denied");
+    await expectError(await requestBuild(tux, theirs), 400, "invalid_appliance_id");
+    await expectError(await requestBuild(tux, 1), 403, "access_denied");
   });
 
   it("requires credentials", async () => {
@@ -114,7 +114,7 @@ describe("POST running_builds", () => {
     const applianceId = await createAppliance(tux, { arch: "i686" });
     const { status } = await readXml(await tux.get(`/appliances/${applianceId}/status`));
 
-    const message = await expectError(await askForBuild(tux, applianceId), 400, "configuration_error");
+    const message = await expectError(await requestBuild(tux, applianceId), 400, "configuration_error");
 
     expect([status.issues.issue].flat()[0].text).toBe(message);
   });
@@ -122,7 +122,7 @@ describe("POST running_builds", () => {
   it("leaves one of two simultaneous forced builds running", async () => {
     const applianceId = await createAppliance(tux);
 
-    await Promise.all([askForBuild(tux, applianceId, { force: "1" }), askForBuild(tux, applianceId, { force: "1" })]);
+    await Promise.all([requestBuild(tux, applianceId, { force: "1" }), requestBuild(tux, applianceId, { force: "1" })]);
 
     const { running_builds: running } = await readXml(await tux.get(`/running_builds?appliance_id=${applianceId}`));
     expect([running.running_build].flat()).toHaveLength(1);
@@ -131,7 +131,7 @@ describe("POST running_builds", () => {
   it("accepts one of two simultaneous starts", async () => {
     const applianceId = await createAppliance(tux);
 
-    const answers = await Promise.all([askForBuild(tux, applianceId), askForBuild(tux, applianceId)]);
+    const answers = await Promise.all([requestBuild(tux, applianceId), requestBuild(tux, applianceId)]);
 
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400]);
     const refused = answers.find(({ status }) => status === 400);
@@ -142,22 +142,22 @@ describe("POST running_builds", () => {
     const { applianceId } = await createBuild(tux);
 
     const message = await expectError(
-      await askForBuild(tux, applianceId, { version: "0.0.1" }),
+      await requestBuild(tux, applianceId, { version: "0.0.1" }),
       400,
       "image_already_exists",
     );
 
     expect(message).toContain("Version 0.0.1 is already built as oem");
-    expect(await idOf(await askForBuild(tux, applianceId, { version: "0.0.1", force: "true" }))).toBeGreaterThan(0);
+    expect(await idOf(await requestBuild(tux, applianceId, { version: "0.0.1", force: "true" }))).toBeGreaterThan(0);
   });
 
   it("refuses another type before the version's first build has finished", async () => {
     const applianceId = await createAppliance(tux);
     await startBuild(tux, applianceId);
 
-    await expectError(await askForBuild(tux, applianceId, { image_type: "iso" }), 400, "initial_build_pending");
+    await expectError(await requestBuild(tux, applianceId, { image_type: "iso" }), 400, "initial_build_pending");
     await expectError(
-      await askForBuild(tux, applianceId, { image_type: "iso", multi: "true" }),
+      await requestBuild(tux, applianceId, { image_type: "iso", multi: "true" }),
       400,
       "initial_build_pending",
     );
@@ -166,7 +166,7 @@ describe("POST running_builds", () => {
   it("builds another type of the last built version with multi=true", async () => {
     const { applianceId } = await createBuild(tux);
 
-    const { build } = await readXml(await askForBuild(tux, applianceId, { image_type: "iso", multi: "true" }));
+    const { build } = await readXml(await requestBuild(tux, applianceId, { image_type: "iso", multi: "true" }));
 
     expect(build).toMatchObject({ version: "0.0.1", image_type: "iso" });
   });
@@ -175,14 +175,14 @@ describe("POST running_builds", () => {
     for (let slot = 0; slot < 4; slot += 1) await startBuild(tux, await createAppliance(tux));
     const fifth = await createAppliance(tux);
 
-    await expectError(await askForBuild(tux, fifth), 400, "no_build_slots");
+    await expectError(await requestBuild(tux, fifth), 400, "no_build_slots");
 
     const [first] = await env.DB.prepare("SELECT id FROM builds WHERE account_id = ? LIMIT 1")
       .bind(tux.accountId)
       .all<{ id: number }>()
       .then(({ results }) => results);
     await tux.delete(`/running_builds/${first?.id}`);
-    expect(await idOf(await askForBuild(tux, fifth))).toBeGreaterThan(0);
+    expect(await idOf(await requestBuild(tux, fifth))).toBeGreaterThan(0);
   });
 
   it("refuses more builds than the service has slots", async () => {
@@ -203,7 +203,7 @@ describe("POST running_builds", () => {
     const complaint = vi.spyOn(console, "error").mockImplementation(() => {});
     vi.spyOn(env.BUILDS, "getByName").mockReturnValue({ wake: () => Promise.reject(new Error("gone")) } as never);
 
-    const answer = await askForBuild(tux, applianceId).finally(() => vi.restoreAllMocks());
+    const answer = await requestBuild(tux, applianceId).finally(() => vi.restoreAllMocks());
 
     expect(complaint).toHaveBeenCalled();
     expect(await seenRunning(tux, await idOf(answer))).toMatchObject({ state: "queued" });

@@ -8,7 +8,7 @@ import { bootableBuild, startDrive } from "../support/testdrives.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
 /** The Worker with a separate origin for guests. */
-const apart = (url: string, init?: RequestInit) =>
+const fetchSeparately = (url: string, init?: RequestInit) =>
   app.fetch(new Request(url, init), { ...env, TESTDRIVE_ORIGIN: "https://guests.test" }, createExecutionContext());
 
 describe("POST testdrives with network=on", () => {
@@ -57,12 +57,12 @@ describe("TESTDRIVE_ORIGIN", () => {
   it("serves guests' pages, and only those", async () => {
     const drive = await webDrive(await signedIn());
 
-    expect((await apart(`https://kiln.test${drive.web}`)).status).toBe(404);
-    expect((await apart(`https://guests.test${drive.page}`)).status).toBe(404);
-    expect((await apart("https://guests.test/api/v2/user/account")).status).toBe(404);
-    expect((await apart(`https://kiln.test${drive.page}`)).status).toBe(200);
+    expect((await fetchSeparately(`https://kiln.test${drive.web}`)).status).toBe(404);
+    expect((await fetchSeparately(`https://guests.test${drive.page}`)).status).toBe(404);
+    expect((await fetchSeparately("https://guests.test/api/v2/user/account")).status).toBe(404);
+    expect((await fetchSeparately(`https://kiln.test${drive.page}`)).status).toBe(200);
 
-    const page = apart(`https://guests.test${drive.web}`);
+    const page = fetchSeparately(`https://guests.test${drive.web}`);
     await drive.guestSays({ headers: { "content-type": "text/plain" } }, "apart");
     expect(await (await page).text()).toBe("apart");
   });
@@ -70,7 +70,7 @@ describe("TESTDRIVE_ORIGIN", () => {
   it("is in the link on the testdrive's page", async () => {
     const drive = await webDrive(await signedIn());
 
-    expect(await (await apart(`https://kiln.test${drive.page}`)).text()).toContain(
+    expect(await (await fetchSeparately(`https://kiln.test${drive.page}`)).text()).toContain(
       `href="https://guests.test${drive.web}"`,
     );
     expect(await (await visit(drive.page)).text()).toContain(`href="https://kiln.test${drive.web}"`);

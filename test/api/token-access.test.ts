@@ -11,7 +11,7 @@ import { rows } from "./every-call/rows.ts";
 import { makeSample, mirrorUrl, type Sample } from "./every-call/sample.ts";
 import { filled, filledBody, sent } from "./every-call/send.ts";
 
-/** About the account itself, or with the secret of a webhook. */
+/** Calls about the account itself, or that show a webhook's secret. */
 const needKey = [
   "PUT /account/password",
   "GET /tokens",
@@ -29,7 +29,7 @@ const needPublish = [
   "POST /gallery/appliances/{appliance_id}/rating",
   "POST /gallery/appliances/{appliance_id}/comments",
 ];
-/** Calls that name no appliance and show a token for one nothing of others. */
+/** Calls that name no appliance. A token for one appliance sees nothing of others in them. */
 const openToOne = [
   "GET /account",
   "GET /account/limits",
@@ -94,8 +94,10 @@ async function appliancesOf(ids: Sample["ids"]): Promise<Record<string, number>>
   return { ...all, testdrive: all["bootable"] ?? 0 };
 }
 
-/** Nothing is changed: what a token may do is refused because the service is in read-only mode. */
-async function isLetIn(row: Row, credentials: Client | undefined): Promise<boolean> {
+/**
+ * Whether the token is accepted. Changes nothing, because the service is in read-only mode and refuses accepted calls later.
+ */
+async function isAccepted(row: Row, credentials: Client | undefined): Promise<boolean> {
   const [method = ""] = row.call.split(" ");
   const { ids } = own;
   const answer = await sent({ method, path: filled(row.path, ids), body: filledBody(row.sent, ids), credentials });
@@ -104,7 +106,7 @@ async function isLetIn(row: Row, credentials: Client | undefined): Promise<boole
     return false;
   }
   if (method !== "GET") await expectError(answer, 400, "read_only_mode_active");
-  // Those with something of their own (`fresh`) find a testdrive that has ended.
+  // Rows with `fresh` find a testdrive that has ended.
   else expect([row.path, answer.status]).toEqual([row.path, row.fresh && row.call !== "GET /events" ? 400 : 200]);
   if (!answer.bodyUsed) await answer.body?.cancel();
   return true;
@@ -114,7 +116,7 @@ describe.each(rows.map((row) => [row.call, row] as const))("%s", (call, row) => 
   const needed = neededBy(call);
 
   it.each(scopes)(`with a token of scope %s, needing ${needed}`, async (scope) => {
-    expect(await isLetIn(row, ofScope.get(scope))).toBe(has(scope, needed));
+    expect(await isAccepted(row, ofScope.get(scope))).toBe(has(scope, needed));
   });
 
   it("with a token for one appliance", async () => {
@@ -124,12 +126,12 @@ describe.each(rows.map((row) => [row.call, row] as const))("%s", (call, row) => 
     for (const [applianceId, client] of ofOne) {
       const reaches = named.size === 0 ? openToOne.includes(call) : named.size === 1 && named.has(applianceId);
       const mayDo = reaches && has("publish", needed) && call !== "POST /appliances";
-      expect([applianceId, await isLetIn(row, client)]).toEqual([applianceId, mayDo]);
+      expect([applianceId, await isAccepted(row, client)]).toEqual([applianceId, mayDo]);
     }
   });
 });
 
-it("knows every call that it names", () => {
+it("lists only calls that exist", () => {
   const all = groups.flatMap(({ operations }) => operations.map(({ method, path }) => `${method} ${path}`));
   for (const call of [...needKey, ...needPublish, ...openToOne]) expect(all).toContain(call);
 });

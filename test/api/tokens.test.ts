@@ -32,7 +32,7 @@ describe("a token", () => {
     expect(JSON.stringify(results)).not.toContain(secret);
   });
 
-  it("opens only its own account, on both versions", async () => {
+  it("gives access to its own account only, on both versions", async () => {
     const [tux, gnu] = [await signedIn(), await signedIn()];
     const { client, secret } = await tokenOf(tux);
 
@@ -44,7 +44,7 @@ describe("a token", () => {
     }
   });
 
-  it("names the missing scope", async () => {
+  it("is refused with the name of the missing scope", async () => {
     const { client } = await tokenOf(await signedIn());
 
     const message = await expectError(await client.post("/appliances", { clone_from: 1 }), 403, "access_denied");
@@ -52,7 +52,7 @@ describe("a token", () => {
     expect(message).toContain("scope build");
   });
 
-  it("does not open the page with the API key", async () => {
+  it("does not open the API key's page", async () => {
     const tux = await signedIn();
     const { secret } = await tokenOf(tux, { scope: "publish" });
     const headers = { authorization: `Basic ${btoa(`${tux.username}:${secret}`)}` };
@@ -60,7 +60,7 @@ describe("a token", () => {
     expect((await visit("/user/show_api_key", { headers })).status).toBe(401);
   });
 
-  it("stops working when it is revoked, and ends the account's streams", async () => {
+  it("stops working when it is revoked, and ends event streams", async () => {
     const tux = await signedIn();
     const { id, client } = await tokenOf(tux);
     const listener = await listen(client);
@@ -85,7 +85,7 @@ describe("a token", () => {
     await expectError(await client.get("/appliances"), 401, "access_denied");
   });
 
-  it("notes its last use once a minute", async () => {
+  it("records its last use once a minute", async () => {
     const tux = await signedIn();
     const { id, client } = await tokenOf(tux);
     expect(await rowOf(id)).toMatchObject({ last_used_at: null });
@@ -101,7 +101,7 @@ describe("a token", () => {
     expect(await useAfter(60_001)).toBe(start + 60_001);
   });
 
-  it("is one of few", async () => {
+  it("is limited in number per account", async () => {
     const tux = await signedIn();
     const headers = { authorization: `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}` };
     const post = () =>
@@ -129,7 +129,7 @@ describe("a token", () => {
     for (const none of [id, "x"]) expect((await operate("DELETE", `/tokens/${none}`)).status).toBe(400);
   });
 
-  it("is its owner's alone", async () => {
+  it("is visible only to its owner", async () => {
     const [tux, gnu] = [await signedIn(), await signedIn()];
     const { id, client } = await tokenOf(tux);
 
@@ -162,7 +162,7 @@ describe("a token for one appliance", () => {
     ["twice in the query", (own, other) => [`?appliance_id=${own}&appliance_id=${other}`, {}]],
     ["as a list", (own, other) => [`?appliance_id[]=${other}&appliance_id=${own}`, {}]],
     ["in a form", (_, other) => ["", form(`appliance_id=${other}`)]],
-    ["in the form beside the query", (own, other) => [`?appliance_id=${own}`, form(`appliance_id=${other}`)]],
+    ["in the form, next to the query", (own, other) => [`?appliance_id=${own}`, form(`appliance_id=${other}`)]],
     ["in JSON", (_, other) => ["", { body: JSON.stringify({ appliance_id: other }), headers: json }]],
     ["in a large form", (_, other) => ["", form(`appliance_id=${other}&x=${"x".repeat(300_000)}`)]],
     [
@@ -172,7 +172,7 @@ describe("a token for one appliance", () => {
     ["nowhere", () => ["", {}]],
   ];
 
-  it.each(ways)("is refused when another is named %s", async (_, way) => {
+  it.each(ways)("is refused if another appliance is named %s", async (_, way) => {
     const tux = await signedIn();
     const [own, other] = [await createAppliance(tux), await createAppliance(tux)];
     const { secret } = await tokenOf(tux, { scope: "publish", appliance_id: own });
@@ -188,7 +188,7 @@ describe("a token for one appliance", () => {
   it.each([
     ["?appliance_id=", ""],
     ["", "appliance_id="],
-  ])("builds it, named in %s%s", async (query, body) => {
+  ])("can build it, named in %s%s", async (query, body) => {
     const tux = await signedIn();
     const own = await createAppliance(tux);
     const { secret } = await tokenOf(tux, { scope: "build", appliance_id: own });
@@ -200,7 +200,7 @@ describe("a token for one appliance", () => {
     expect([answer.status, (await readXml(answer)).build?.state]).toEqual([200, "queued"]);
   });
 
-  it("goes with its appliance", async () => {
+  it("is deleted with its appliance", async () => {
     const tux = await signedIn();
     const own = await createAppliance(tux);
     const { id, client } = await tokenOf(tux, { scope: "build", appliance_id: own });

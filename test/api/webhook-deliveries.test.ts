@@ -6,7 +6,7 @@ import { maxListed } from "#objects/webhook-deliveries";
 import { signedIn } from "../support/client.ts";
 import { announceOne, objectOf } from "../support/events.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
-import { alarmOf, deliveriesOf, hookOf, itIsLater, made, newAddress, receiver, ring } from "../support/webhooks.ts";
+import { alarmOf, deliveriesOf, webhookOf, moveClock, made, newAddress, receiver, ring } from "../support/webhooks.ts";
 import { readXml } from "../support/xml.ts";
 
 const dayMs = 24 * 60 * 60_000;
@@ -14,7 +14,7 @@ const dayMs = 24 * 60 * 60_000;
 let address: string;
 
 beforeEach(() => {
-  itIsLater();
+  moveClock();
   address = newAddress();
 });
 
@@ -81,7 +81,7 @@ describe("a delivery", () => {
     expect(waiting).toMatchObject({ state: "waiting", attempts: "1", ...shown });
     expect(waiting.next_attempt_at).toMatch(/UTC$/);
     handler.answer = () => new Response();
-    itIsLater(20_000);
+    moveClock(20_000);
     await ring(tux);
     expect((await deliveriesOf(tux, id))[0]).toMatchObject({ state: "delivered", attempts: "2", http_status: "200" });
     expect(posted.map(({ body }) => body)).toEqual([posted[0]?.body, posted[0]?.body]);
@@ -95,7 +95,7 @@ describe("a delivery", () => {
     await announceOne(tux);
     await ring(tux);
 
-    itIsLater(dayMs);
+    moveClock(dayMs);
     await ring(tux);
 
     expect((await deliveriesOf(tux, id))[0]).toMatchObject({ state: "failed", attempts: "2" });
@@ -177,7 +177,7 @@ async function disabled() {
   const { id } = await made(tux, address);
   await announceOne(tux);
   await ring(tux);
-  itIsLater(3 * dayMs);
+  moveClock(3 * dayMs);
   await announceOne(tux);
   await ring(tux);
   return { tux, id, posted, handler };
@@ -187,7 +187,10 @@ describe("a receiver that fails for days", () => {
   it("is disabled with a reason, and gets no more deliveries", async () => {
     const { tux, id, posted } = await disabled();
 
-    expect(await hookOf(tux, id)).toMatchObject({ state: "disabled", reason: expect.stringMatching(/answered 410/) });
+    expect(await webhookOf(tux, id)).toMatchObject({
+      state: "disabled",
+      reason: expect.stringMatching(/answered 410/),
+    });
     const before = posted.length;
     await announceOne(tux);
     await ring(tux);
@@ -203,7 +206,7 @@ describe("a receiver that fails for days", () => {
     await tux.post(`/webhooks/${id}/deliveries/${last.id}/replay`);
     await ring(tux);
 
-    const webhook = await hookOf(tux, id);
+    const webhook = await webhookOf(tux, id);
     expect(webhook).toMatchObject({ state: "enabled" });
     expect(webhook.failing_since).toBeUndefined();
   });

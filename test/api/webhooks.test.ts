@@ -2,14 +2,14 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { signedIn, visit } from "../support/client.ts";
 import { announceOne } from "../support/events.ts";
-import { alarmOf, deliveriesOf, hookOf, itIsLater, made, newAddress, receiver, ring } from "../support/webhooks.ts";
+import { alarmOf, deliveriesOf, webhookOf, moveClock, made, newAddress, receiver, ring } from "../support/webhooks.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
 /** A new address for each test. */
 let address: string;
 
 beforeEach(() => {
-  itIsLater();
+  moveClock();
   address = newAddress();
 });
 
@@ -33,7 +33,7 @@ describe("a webhook", () => {
       events: { event: ["build.finished", "build.failed"] },
     });
     const { secret: _, ...rest } = webhook;
-    expect(await hookOf(tux, webhook.id)).toEqual(rest);
+    expect(await webhookOf(tux, webhook.id)).toEqual(rest);
     const { webhooks } = await readXml(await tux.get("/webhooks"));
     expect(webhooks.webhook).toEqual(rest);
     const row = await env.DB.prepare("SELECT * FROM webhooks WHERE id = ?").bind(webhook.id).first();
@@ -102,7 +102,7 @@ describe("a webhook", () => {
     ]) {
       await expectError(answer, 404, "unknown_error");
     }
-    expect(await hookOf(tux, id)).toMatchObject({ id });
+    expect(await webhookOf(tux, id)).toMatchObject({ id });
   });
 
   it("is deleted with its deliveries", async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { isPublicAddress } from "#contract/index";
 
 describe("an address of the public internet", () => {
-  // The first and the last address of each special network, and their neighbours that are public.
+  // The first and last address of each special network, and their public neighbours.
   it.each([
     ["0.0.0.0/8", "0.0.0.0", "0.255.255.255", ["1.0.0.0"]],
     ["10.0.0.0/8", "10.0.0.0", "10.255.255.255", ["9.255.255.255", "11.0.0.0"]],
@@ -22,7 +22,7 @@ describe("an address of the public internet", () => {
     ["2001:db8::/32", "2001:db8::", "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff", ["2001:db7::", "2001:db9::"]],
     ["2002::/16 (6to4)", "2002::", "2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff", ["2001:ffff::", "2003::"]],
     ["4000::/2 and above", "4000::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", ["3ffe::"]],
-  ])("is none of %s", (_, first, last, neighbours) => {
+  ])("is outside %s", (_, first, last, neighbours) => {
     expect([first, last].filter(isPublicAddress)).toEqual([]);
     expect(neighbours.filter((address) => !isPublicAddress(address))).toEqual([]);
   });
@@ -39,7 +39,7 @@ describe("an address of the public internet", () => {
     ["::ffff:192.168.0.1", "private IPv4"],
     ["::ffff:a00:1", "private IPv4"],
     ["nonsense", "not an address"],
-    ["", "nothing"],
+    ["", "an empty string"],
   ])("is not %s (%s)", (address) => {
     expect(isPublicAddress(address)).toBe(false);
   });

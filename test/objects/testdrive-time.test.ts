@@ -8,7 +8,7 @@ import {
   objectOf,
   passTime,
   passTimeAlive,
-  rowSays,
+  untilRowIs,
   runningDrive,
   statusOf,
   stopClock,
@@ -87,7 +87,7 @@ describe("the time limits of a testdrive", () => {
     expect((await browser.closed).code).toBe(1000);
     expect((await statusOf(drive)).message).toBe("The builder agent that ran it has restarted.");
     expect((await statusOf(other)).state).toBe("running");
-    await rowSays(drive, "ended");
+    await untilRowIs(drive, "ended");
   });
 
   it("let a reloaded page continue its session", async () => {

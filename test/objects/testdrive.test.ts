@@ -14,7 +14,7 @@ import {
   passTime,
   passTimeAlive,
   report,
-  rowSays,
+  untilRowIs,
   runningDrive,
   startDrive,
   statusOf,
@@ -37,10 +37,10 @@ describe("Testdrive", () => {
     await until(async () => ((await statusOf(drive)).message === "Fetching the image" ? true : undefined));
 
     report(control, { type: "ready" });
-    await rowSays(drive, "running");
+    await untilRowIs(drive, "running");
     expect((await statusOf(drive)).state).toBe("running");
     report(control, { type: "stopped", reason: "The machine was powered off." });
-    await rowSays(drive, "ended");
+    await untilRowIs(drive, "ended");
 
     expect((await statusOf(drive)).message).toBe("The machine was powered off.");
   });
@@ -119,7 +119,7 @@ describe("Testdrive", () => {
 
     expect((await drive.control.closed).reason).toMatch(/took its place/);
     report(control, { type: "stopped", reason: "off" });
-    await rowSays(drive, "ended");
+    await untilRowIs(drive, "ended");
   });
 
   it("deletes a session a day after its end", async () => {

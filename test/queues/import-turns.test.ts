@@ -14,7 +14,7 @@ let sent: { quick: number[]; patient: number[] };
 const queueOf = (line: number[]) => ({
   send: async ({ repositoryId }: { repositoryId: number }) => void line.push(repositoryId),
 });
-const observed = (): Env => ({
+const envWithQueues = (): Env => ({
   ...env,
   IMPORTS: queueOf(sent.quick) as never,
   SLOW_IMPORTS: queueOf(sent.patient) as never,
@@ -46,15 +46,15 @@ async function repositoriesOf(count: number): Promise<number[]> {
   return ids;
 }
 
-const quick = (repositoryId: number) => importInTurn(observed(), db, { repositoryId, patience: "quick" });
+const quick = (repositoryId: number) => importInTurn(envWithQueues(), db, { repositoryId, patience: "quick" });
 const state = async (id: number) => (await findRepository(db, id))?.importState;
 
 describe("imports", () => {
   it("run one per account at a time, taking turns", async () => {
     const [first = 0, second = 0, third = 0] = await repositoriesOf(3);
     const [other = 0] = await repositoriesOf(1);
-    await requestImports(observed(), db, [first, second, third]);
-    await requestImports(observed(), db, [other]);
+    await requestImports(envWithQueues(), db, [first, second, third]);
+    await requestImports(envWithQueues(), db, [other]);
     expect(sent.quick).toEqual([first, other]);
 
     await quick(first);
@@ -64,17 +64,17 @@ describe("imports", () => {
 
   it("are sent once, however often they are requested before they start", async () => {
     const [id = 0] = await repositoriesOf(1);
-    for (let times = 0; times < 3; times++) await requestImports(observed(), db, [id]);
+    for (let times = 0; times < 3; times++) await requestImports(envWithQueues(), db, [id]);
     await quick(id);
     expect(sent.quick).toEqual([id]);
   });
 
   it("run again if they are requested while they run", async () => {
     const [id = 0] = await repositoriesOf(1);
-    await requestImports(observed(), db, [id]);
+    await requestImports(envWithQueues(), db, [id]);
     vi.mocked(fetch).mockImplementationOnce(async () => {
       vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 1 });
-      await requestImports(observed(), db, [id]);
+      await requestImports(envWithQueues(), db, [id]);
       return new Response("", { status: 404 });
     });
     await quick(id);
@@ -83,7 +83,7 @@ describe("imports", () => {
 
   it("of slow mirrors have their own queue, so quick ones continue", async () => {
     const [slow = 0, next = 0] = await repositoriesOf(2);
-    await requestImports(observed(), db, [slow, next]);
+    await requestImports(envWithQueues(), db, [slow, next]);
     const mirror = heldMirror("http://mirror.example.org/1", rpmMd(["a-one-1"]), "repodata/primary.xml.gz");
     vi.mocked(fetch).mockImplementation((to) => mirror.fetchOutside(String(to), {}));
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
@@ -97,7 +97,7 @@ describe("imports", () => {
 
   it("fail after they have started several times and never ended", async () => {
     const [id = 0, next = 0] = await repositoriesOf(2);
-    await requestImports(observed(), db, [id, next]);
+    await requestImports(envWithQueues(), db, [id, next]);
     await env.DB.prepare("UPDATE import_turns SET tries = 4 WHERE repository_id = ?").bind(id).run();
     await env.DB.prepare("UPDATE repositories SET check_id = 'killed' WHERE id = ?").bind(id).run();
     await quick(id);
@@ -107,18 +107,18 @@ describe("imports", () => {
 
   it("are sent again after a while if their messages are lost", async () => {
     const [id = 0] = await repositoriesOf(1);
-    await requestImports(observed(), db, [id]);
-    await resumeImports(observed(), db, Date.now() + 60_000);
+    await requestImports(envWithQueues(), db, [id]);
+    await resumeImports(envWithQueues(), db, Date.now() + 60_000);
     expect(sent.quick).toEqual([id]);
-    await resumeImports(observed(), db, Date.now() + 21 * 60_000);
+    await resumeImports(envWithQueues(), db, Date.now() + 21 * 60_000);
     expect(sent.quick).toEqual([id, id]);
   });
 
   it("wait for the next minute if the queue refuses a message", async () => {
     const [id = 0] = await repositoriesOf(1);
-    const broken = { ...observed(), IMPORTS: { send: () => Promise.reject(new Error("no queue")) } as never };
+    const broken = { ...envWithQueues(), IMPORTS: { send: () => Promise.reject(new Error("no queue")) } as never };
     await expect(requestImports(broken, db, [id])).rejects.toThrow("no queue");
-    await resumeImports(observed(), db, Date.now());
+    await resumeImports(envWithQueues(), db, Date.now());
     expect(sent.quick).toEqual([id]);
   });
 });

@@ -13,7 +13,7 @@ import { createAppliance, createBuild, startBuild } from "../support/factories.t
 import { bytesOf, fakeAgent } from "../support/fake-agent.ts";
 import { uploadFile } from "../support/files.ts";
 import { bookmark, restore } from "../support/restore.ts";
-import { objectOf, rowSays, runningDrive, startDrive } from "../support/testdrives.ts";
+import { objectOf, untilRowIs, runningDrive, startDrive } from "../support/testdrives.ts";
 import { readXml } from "../support/xml.ts";
 
 const db = openDatabase(env.DB);
@@ -148,7 +148,7 @@ describe("a database that was restored to an earlier moment", () => {
     const lost = await startDrive(tux);
     await objectOf(lost).stop();
     await objectOf(ended).stop();
-    await rowSays(ended, "ended");
+    await untilRowIs(ended, "ended");
 
     await restore(moment);
     const again = await startDrive(tux);

@@ -55,7 +55,7 @@ describe("a gibibyte of zeros", () => {
   ];
 
   it.each(bombs)("in %s is refused by its ratio after little output", async (compression, zeros, repeats) => {
-    const { reason, outBytes, memoryBytes } = await explode(compression, {
+    const { reason, outBytes, memoryBytes } = await decompressBomb(compression, {
       zeros,
       repeats,
       maxRatio: 250,
@@ -67,7 +67,7 @@ describe("a gibibyte of zeros", () => {
   });
   it.each(bombs)("in %s is refused by its size", async (compression, zeros, repeats) => {
     const bomb = { zeros, repeats, maxRatio: Number.POSITIVE_INFINITY, maxBytes: 5 << 20 };
-    const { reason, outBytes, memoryBytes } = await explode(compression, bomb);
+    const { reason, outBytes, memoryBytes } = await decompressBomb(compression, bomb);
     expect(reason).toBe("too_large");
     expect(outBytes).toBeLessThanOrEqual(5 << 20);
     expect(memoryBytes).toBeLessThan(16 << 20);
@@ -124,7 +124,7 @@ interface Bomb {
   maxBytes: number;
 }
 
-async function explode(compression: Compression, { zeros, repeats, ...limits }: Bomb) {
+async function decompressBomb(compression: Compression, { zeros, repeats, ...limits }: Bomb) {
   const solver = await openSolver(solverModule);
   const chunks = Array.from({ length: repeats }, () => decoded(zeros));
   let outBytes = 0;

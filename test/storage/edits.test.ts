@@ -1,4 +1,4 @@
-/** `If-Match` and the solver's cache tell edits apart by their moment: two never have the same one. */
+/** `If-Match` and the solver's cache identify an edit by its time, so no two edits may have the same time. */
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { findAnyAppliance, type Appliance } from "#storage/appliances";
@@ -21,7 +21,7 @@ import { createAppliance } from "../support/factories.ts";
 
 const db = openDatabase(env.DB);
 const quotaBytes = 2 ** 30;
-// Of an edit that came later than the clock says, as two edits within a millisecond do.
+// The time of an edit that is later than the clock, as with two edits within a millisecond.
 const at = Date.now() + 24 * 60 * 60_000;
 
 let id: number;
@@ -83,13 +83,13 @@ const edits: Record<string, () => Promise<unknown>> = {
     savePicture(db, { id, accountId, quotaBytes }, { kind: "logo", blobId: crypto.randomUUID(), bytes: 3 }),
 };
 
-describe("the moment of the last edit", () => {
+describe("the time of the last edit", () => {
   it.each(Object.entries(edits))("rises with %s", async (_what, edit) => {
     await edit();
     expect(await editedAt()).toBeGreaterThan(at);
   });
 
-  it("stays where an edit is refused", async () => {
+  it("does not change if an edit is refused", async () => {
     await addOverlayFile(db, { ...newFile(), applianceId: id, createdAt: new Date() }, { accountId, quotaBytes: 0 });
     await addGpgKey(db, { ...key, applianceId: id, createdAt: new Date(at) }, { maxCount: 0, maxCharacters: 0 });
     await keepOverlayFiles(db, id, [newFile()], { accountId, quotaBytes: 0 });

@@ -7,7 +7,7 @@ import { builds, webhooks } from "#storage/schema";
 
 const db = openDatabase(env.DB);
 
-// Not in the order of the table's columns.
+// In another order than the table's columns.
 const webhook = () => ({
   createdAt: new Date(1_700_000_000_000),
   secretCipher: "cipher",
@@ -16,7 +16,7 @@ const webhook = () => ({
   accountId: 7,
 });
 
-it("writes each value into the column of its name", async () => {
+it("writes each value into the column with its name", async () => {
   const [added] = await insertWhere(db, webhooks, webhook(), sql`1 = 1`).returning();
   expect(added).toEqual({
     ...webhook(),
@@ -33,7 +33,7 @@ it("writes nothing if the condition does not hold", async () => {
   expect(await db.query.webhooks.findMany({ where: eq(webhooks.accountId, 8) })).toEqual([]);
 });
 
-it("takes expressions on the columns of another statement, once for each of its rows", async () => {
+it("inserts expressions once per row of another statement", async () => {
   const from = sql`FROM json_each('["a", "b"]') ORDER BY key DESC`;
   const url = sql`'http://' || value || '.example.org/'`;
   const row = { ...webhook(), uid: sql`'uid ' || value`, accountId: 9, url };
@@ -41,7 +41,7 @@ it("takes expressions on the columns of another statement, once for each of its 
   expect(added.map(({ url }) => url)).toEqual(["http://b.example.org/", "http://a.example.org/"]);
 });
 
-it("keeps a NULL that is given, and gives a default to what is absent", async () => {
+it("stores an explicit NULL, and defaults for missing values", async () => {
   const row = {
     accountId: 7,
     applianceId: 1000,

@@ -7,7 +7,7 @@ import type { Client } from "./client.ts";
 import { readXml } from "./xml.ts";
 
 /** The answer to a request for a build; for a build that must start, use `startBuild` of factories.ts. */
-export const askForBuild = (tux: Client, applianceId: number, params: Record<string, string> = {}) =>
+export const requestBuild = (tux: Client, applianceId: number, params: Record<string, string> = {}) =>
   tux.post("/running_builds", { appliance_id: applianceId, ...params });
 
 export const seenRunning = async (tux: Client, buildId: number) =>

@@ -93,7 +93,7 @@ export async function runningDrive(owner: Client, params = {}): Promise<Drive & 
   const drive = await startDrive(owner, undefined, params);
   const control = await openControl(drive);
   report(control, { type: "ready" });
-  await rowSays(drive, "running");
+  await untilRowIs(drive, "running");
   return { ...drive, control };
 }
 
@@ -107,7 +107,7 @@ export async function endedTestdrive({ accountId }: Client, buildId: number): Pr
 }
 
 /** Waits until the row has this state, which is the last step of a change. */
-export const rowSays = (drive: { id: number }, state: Testdrive["state"]) =>
+export const untilRowIs = (drive: { id: number }, state: Testdrive["state"]) =>
   until(async () => ((await findTestdrive(db, drive.id))?.state === state ? true : undefined));
 
 async function claimOf(build: Build, vnc: object | null): Promise<TestdriveClaim | undefined> {

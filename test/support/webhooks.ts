@@ -37,7 +37,7 @@ export async function made(
   return webhook;
 }
 
-export const hookOf = async (tux: Client, id: string) => (await readXml(await tux.get(`/webhooks/${id}`))).webhook;
+export const webhookOf = async (tux: Client, id: string) => (await readXml(await tux.get(`/webhooks/${id}`))).webhook;
 
 // oxlint-disable-next-line typescript/no-explicit-any -- texts of a document
 export async function deliveriesOf(tux: Client, id: string): Promise<any[]> {
@@ -45,7 +45,7 @@ export async function deliveriesOf(tux: Client, id: string): Promise<any[]> {
   return [deliveries.delivery ?? []].flat();
 }
 
-/** Runs the alarm until nothing is due. It must not ring on its own meanwhile (itIsLater): then the end would be unknown. */
+/** Runs the alarm until nothing is due. It must not ring on its own meanwhile (moveClock): then the end would be unknown. */
 export async function ring(tux: Client): Promise<void> {
   const due = () =>
     runInDurableObject(objectOf(tux), (_, { storage }) =>
@@ -59,6 +59,6 @@ export async function ring(tux: Client): Promise<void> {
 export const alarmOf = (tux: Client) => runInDurableObject(objectOf(tux), (_, { storage }) => storage.getAlarm());
 
 /** Moves the clock that objects read. Once it is ahead of the real one, only tests run alarms. */
-export function itIsLater(ms = 60 * 60_000): void {
+export function moveClock(ms = 60 * 60_000): void {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + ms });
 }

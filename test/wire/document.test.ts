@@ -13,13 +13,13 @@ describe("readAs", () => {
   const shape = fields({ id: int("id", 1), name: text("name", "oak") });
   const ids = readAs(shape, ({ children }) => children.map(({ text }) => text).join("+"));
 
-  it("reads an element in its own way", () => {
+  it("reads an element with its own function", () => {
     const trees = document("Trees", "trees", arrayOf("tree", ids));
     expect(read(trees, "<trees><tree><id>1</id><leaf>2</leaf></tree><tree/></trees>")).toEqual(["1+2", ""]);
     expect(() => read(trees, "<trees><bush/></trees>")).toThrow(WireFault);
   });
 
-  it("is described as its fields are", () => {
+  it("is described by its fields", () => {
     expect(xmlSchema(document("Tree", "tree", ids), "v2")).toEqual(xmlSchema(document("Tree", "tree", shape), "v2"));
   });
 });
@@ -31,13 +31,13 @@ describe("alsoNamed", () => {
     fields({ tree: repeated("trees", leaves.text("oak")).alsoNamed("trees"), owner: text("owner", "Ada") }),
   );
 
-  it("takes elements of both names as one field", () => {
+  it("reads elements of both names as one field", () => {
     const xml = "<wood><trees>ash</trees><owner>Ada</owner><tree>elm</tree></wood>";
     expect(read(wood, xml)).toEqual({ trees: ["ash", "elm"], owner: "Ada" });
     expect(() => read(wood, "<wood><bush/></wood>")).toThrow(WireFault);
   });
 
-  it("is not described", () => {
+  it("is not in the description", () => {
     expect(Object.keys(Object(xmlSchema(wood, "v2")["properties"]))).toEqual(["tree", "owner"]);
   });
 });

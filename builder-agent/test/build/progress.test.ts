@@ -16,7 +16,7 @@ const recorded = (name: string) =>
     .split("\n");
 
 /** Replays a recorded build, one line every 10 ms. */
-function play(progress: Progress, type: "oem" | "iso"): Progress[] {
+function replay(progress: Progress, type: "oem" | "iso"): Progress[] {
   let at = 0;
   const line = (text: string): ProgressEvent => ({ type: "line", line: text, at: (at += 10) });
   const enter = (phase: Phase): ProgressEvent => ({ type: "phase", phase, at: (at += 10) });
@@ -45,7 +45,7 @@ describe("progress of a recorded build", () => {
     ["iso", "without history", []],
     ["oem", "with earlier builds", [history, history]],
   ] as const)("of type %s %s never falls, passes every phase, stays below 100", (type, _, earlier) => {
-    const percents = play(startProgress([...earlier], 0), type).map((each) => each.percent);
+    const percents = replay(startProgress([...earlier], 0), type).map((each) => each.percent);
 
     expect(percents).toEqual(percents.toSorted((a, b) => a - b));
     expect(percents.at(-1)).toBe(99);
@@ -53,14 +53,14 @@ describe("progress of a recorded build", () => {
   });
 
   it("recognizes the phases in KIWI's lines", () => {
-    const steps = stepsOf(play(startProgress([], 0), "oem").at(-1) ?? startProgress([], 0));
+    const steps = stepsOf(replay(startProgress([], 0), "oem").at(-1) ?? startProgress([], 0));
 
     expect(steps.map((step) => step.phase)).toEqual([...phases]);
     expect(steps.find((step) => step.phase === "Uploading the image")?.seconds).toBeCloseTo(0.2);
   });
 
   it("shows zypper's counts", () => {
-    const messages = play(startProgress([], 0), "oem").map((each) => heartbeatOf(each).message);
+    const messages = replay(startProgress([], 0), "oem").map((each) => heartbeatOf(each).message);
 
     expect(messages).toContain("Downloading software (3/21) busybox");
     expect(messages).toContain("Installing software (16/21) kernel-default");
@@ -69,7 +69,7 @@ describe("progress of a recorded build", () => {
   });
 
   it("shows no path of the builder", () => {
-    const messages = play(startProgress([], 0), "iso").map((each) => heartbeatOf(each).message);
+    const messages = replay(startProgress([], 0), "iso").map((each) => heartbeatOf(each).message);
 
     expect(messages.filter((message) => / \/|kiln-agent/.test(message))).toEqual([]);
   });

@@ -10,7 +10,7 @@ import { rootFileSystem } from "../../src/modified/file-system.ts";
 import { overlayDisk } from "../../src/modified/qcow2.ts";
 import { makeDisk, partitionAt } from "./disks.ts";
 
-// A guest writes every byte that these readers parse. Each run damages a real disk and a real overlay at other places.
+// A guest can write every byte that these readers parse. Each run damages a real disk and a real overlay at other positions.
 
 const dir = mkdtempSync(join(tmpdir(), "kiln-fuzz-"));
 let disk: Buffer;
@@ -27,7 +27,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Bytes to write over a file's, most often in its head, where one byte changes what all others mean. */
+/** Bytes to write over a file's, mostly in its header, where one byte changes the meaning of all others. */
 const damage = (length: number) =>
   fc.array(
     fc.record({
@@ -39,7 +39,7 @@ const damage = (length: number) =>
 
 type Damage = { at: number; bytes: Uint8Array }[];
 
-/** The bytes from `position` on, as the damage leaves them. */
+/** The bytes from `position` on, after the damage. */
 function damaged(bytes: Uint8Array, position: number, patches: Damage): Buffer {
   const copy = Buffer.from(bytes);
   for (const { at, bytes: patch } of patches)
@@ -58,7 +58,7 @@ const diskOf = (bytes: Buffer, patches: Damage = []): Disk => ({
   },
 });
 
-/** What the work returns; undefined: it refused the disk. Any other error, or one that comes late, fails the test. */
+/** Returns the result of the work, or undefined if it refused the disk. Any other error, or a late one, fails the test. */
 async function refusedOr<T>(work: () => Promise<T>): Promise<T | undefined> {
   const startedAt = performance.now();
   const result = await work().catch((error: unknown) => {
@@ -69,7 +69,7 @@ async function refusedOr<T>(work: () => Promise<T>): Promise<T | undefined> {
 }
 
 describe("a damaged disk", () => {
-  it("is compared or refused, soon", async () => {
+  it("is soon compared or refused", async () => {
     await fc.assert(
       fc.asyncProperty(damage(600_000), async (patches) => {
         const sides = async () => ({
@@ -87,7 +87,7 @@ describe("a damaged disk", () => {
 });
 
 describe("a damaged overlay", () => {
-  it("gives all bytes of a range, or is refused", async () => {
+  it("returns all bytes of a range, or is refused", async () => {
     const file = join(dir, "damaged.qcow2");
     const range = fc.record({ position: fc.nat(48 * 1024 * 1024), length: fc.nat(200_000) });
     await fc.assert(

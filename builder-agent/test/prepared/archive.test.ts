@@ -8,7 +8,7 @@ import { temporaryDir } from "../support/agent-place.ts";
 const signal = new AbortController().signal;
 
 /** A root as packages make it, packed and unpacked with another description. */
-async function throughArchive(dir: string, spoil: (root: string) => void = () => {}): Promise<string> {
+async function packAndUnpack(dir: string, spoil: (root: string) => void = () => {}): Promise<string> {
   const at = (name: string) => join(dir, name);
   const script = `
     mkdir -p root/image root/etc root/bin root/srv && cd root
@@ -38,7 +38,7 @@ const list = (where: string) =>
 describe("the archive of a root", () => {
   it("restores owners, modes, links, devices, capabilities and times", async () => {
     await using dir = await temporaryDir();
-    const root = await throughArchive(dir.path);
+    const root = await packAndUnpack(dir.path);
 
     expect(list(root)).toBe(list(join(dir.path, "root")));
     expect(list(root)).toContain("bin/su cap_net_raw");
@@ -56,14 +56,14 @@ describe("the archive of a root", () => {
       symlinkSync(outside, join(root, "image"));
     };
 
-    await expect(throughArchive(dir.path, spoil)).rejects.toThrow("no folder for its description");
+    await expect(packAndUnpack(dir.path, spoil)).rejects.toThrow("no folder for its description");
     expect(existsSync(join(outside, "config.xml"))).toBe(false);
   });
 
   it("replaces a description that is a link, not its target", async () => {
     await using dir = await temporaryDir();
     writeFileSync(join(dir.path, "outside"), "mine");
-    const root = await throughArchive(dir.path, (root) => {
+    const root = await packAndUnpack(dir.path, (root) => {
       rmSync(join(root, "image/config.xml"));
       symlinkSync(join(dir.path, "outside"), join(root, "image/config.xml"));
     });

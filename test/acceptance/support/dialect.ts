@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from "vitest";
 import { addAccount, sharedService } from "./shared-service.ts";
 import type { ServiceKind } from "./shared-services.ts";
-import { base64Credentials, exchange, lines, request, Wire, type Said, type WireAnswer } from "./wire.ts";
+import { base64Credentials, exchange, lines, request, Wire, type RequestParts, type WireAnswer } from "./wire.ts";
 
 /** An account of a shared service, and a client that sends requests with its credentials. */
 export interface Dialect {
@@ -12,7 +12,7 @@ export interface Dialect {
   credentials: string;
   /** A new connection, closed at the end of the test. */
   open: () => Promise<Wire>;
-  ask: (line: string, said?: Said, to?: "HEAD") => Promise<WireAnswer>;
+  ask: (line: string, said?: RequestParts, to?: "HEAD") => Promise<WireAnswer>;
   /** A clone of template 1; returns its id. */
   cloned: () => Promise<string>;
   /** Another account of the same service. */

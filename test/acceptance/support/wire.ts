@@ -130,14 +130,14 @@ const elementOf = (text: string, name: string) => new RegExp(`<${name}>([^<]*)</
 /** CRLF after every line, as HTTP and MIME require. */
 export const lines = (...all: string[]) => all.map((line) => `${line}\r\n`).join("");
 
-export interface Said {
+export interface RequestParts {
   /** Each `Name: value`, credentials included, since their place and spelling depend on the client. */
   headers?: string[];
   body?: string | Uint8Array;
 }
 
 /** A request byte by byte: it contains only what is given, plus Host and the empty line. */
-export function request(line: string, { headers = [], body = "" }: Said = {}): Buffer {
+export function request(line: string, { headers = [], body = "" }: RequestParts = {}): Buffer {
   const head = lines(`${line} HTTP/1.1`, "Host: studio.example.net", ...headers, "");
   return Buffer.concat([Buffer.from(head), Buffer.from(body)]);
 }
