@@ -1,11 +1,11 @@
 import { isOver, type BuildState } from "#domain/builds/machine";
+import { attestFinished, momentOf, tellDatabase, type Outcome } from "#domain/builds/record";
 import { announceBuild } from "#domain/events/events";
 import { sendJob } from "#domain/jobs";
 import { logKey } from "#storage/blobs";
 import { openDatabase } from "#storage/db";
 import { Announcements } from "./announcements.ts";
 import type { BuildLog } from "./build-log.ts";
-import { attestFinished, momentOf, tellDatabase, type Outcome } from "./build-record.ts";
 import type { BuildUploads } from "./build-uploads.ts";
 
 /** Chores that failed are tried again after this. */

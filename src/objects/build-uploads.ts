@@ -1,11 +1,5 @@
-import {
-  artifactNames,
-  partBytes,
-  type ArtifactName,
-  type CompleteUpload,
-  type NeededArtifact,
-  type UploadState,
-} from "#contract/index";
+import { artifactNames, partBytes, type ArtifactName, type CompleteUpload, type UploadState } from "#contract/index";
+import type { Artifacts, StoredArtifact } from "#domain/builds/record";
 import { abortUpload, completeUpload, digestOfParts, openUpload, type UploadAddress } from "#storage/artifacts";
 import { artifactKey } from "#storage/blobs";
 
@@ -22,10 +16,6 @@ export interface ArtifactOf {
   name: ArtifactName;
 }
 
-/** An artifact whose upload is complete. */
-export type Stored = Omit<CompleteUpload, "partsDigest"> & { key: string };
-export type Artifacts = Record<NeededArtifact, Stored> & { prepared?: Stored };
-
 export interface UploadRefused {
   refused: "no_upload" | "wrong_part" | "incomplete" | "wrong_digest";
 }
@@ -33,7 +23,7 @@ export interface UploadRefused {
 // R2's limit.
 const maxParts = 10_000;
 
-type Row = UploadAddress & ArtifactOf & { size: number; stored: Stored | undefined };
+type Row = UploadAddress & ArtifactOf & { size: number; stored: StoredArtifact | undefined };
 
 /**
  * Uploads of a build's artifacts, of each attempt its own. R2 cannot list the parts it has, so the record here is the truth: a
@@ -106,7 +96,7 @@ export class BuildUploads {
     if (!parts.every((part) => fits(file, part))) return { refused: "wrong_part" };
     if ((await digestOfParts(parts)) !== partsDigest) return { refused: "wrong_digest" };
     await completeUpload(this.#blobs, upload, parts);
-    const stored: Stored = { ...file, key: upload.key };
+    const stored: StoredArtifact = { ...file, key: upload.key };
     this.#sql.exec(`UPDATE artifacts SET stored = ? WHERE ${ofOne}`, JSON.stringify(stored), of.attempt, of.name);
     return { completed: true };
   }
@@ -149,7 +139,7 @@ export class BuildUploads {
       stored: string | null;
     }>("SELECT * FROM artifacts");
     return [...rows].map(({ upload_id: uploadId, stored, ...row }) => {
-      const complete: Stored | undefined = stored === null ? undefined : JSON.parse(stored);
+      const complete: StoredArtifact | undefined = stored === null ? undefined : JSON.parse(stored);
       return { ...row, uploadId, stored: complete };
     });
   }

@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
-import { afterAttempt, failingAfter, isToBeDisabled, type Delivery } from "#domain/events/delivery";
-import { postMessage } from "#domain/events/webhook-post";
+import { afterAttempt, healthAfter, type Delivery } from "#domain/events/delivery";
+import { failureOf, hasSucceeded, postMessage } from "#domain/events/webhook-post";
 import type { Announcement } from "#model/announcement";
 import { openDatabase } from "#storage/db";
 import { listWebhooksOf, saveWebhookHealth, type Webhook, type WebhookHealth } from "#storage/webhooks";
@@ -86,38 +86,30 @@ export class Events extends DurableObject<Env> {
   async #deliver(webhook: Webhook): Promise<void> {
     let health: WebhookHealth = webhook;
     for (const delivery of this.#deliveries.due(webhook.uid, Date.now(), maxInTurn)) {
-      const { succeeded, reason } = await this.#attempt(webhook, delivery);
-      health = await this.#saveHealth(webhook, health, { succeeded, reason });
-      if (!succeeded) return;
+      const attempt = await this.#attempt(webhook, delivery);
+      const after = healthAfter(health, attempt, Date.now());
+      await this.#saveHealth(webhook, health, after);
+      if (!attempt.succeeded) return;
+      health = after;
     }
   }
 
   async #attempt(webhook: Webhook, delivery: Delivery): Promise<{ succeeded: boolean; reason: string }> {
     const { id: deliveryId, event, body } = delivery;
     const outcome = await postMessage(this.env, webhook, { deliveryId, event, body });
-    const succeeded = "status" in outcome && outcome.status >= 200 && outcome.status < 300;
+    const succeeded = hasSucceeded(outcome);
     const at = Date.now();
     const attempted = afterAttempt(delivery, succeeded, { at, random: Math.random() });
     this.#deliveries.record(delivery, attempted, { ...outcome, at });
-    return { succeeded, reason: "status" in outcome ? `The receiver answered ${outcome.status}.` : outcome.problem };
+    return { succeeded, reason: failureOf(outcome) };
   }
 
-  async #saveHealth(
-    { id, uid }: Webhook,
-    before: WebhookHealth,
-    { succeeded, reason }: { succeeded: boolean; reason: string },
-  ): Promise<WebhookHealth> {
-    const now = Date.now();
-    const since = failingAfter(before.failingSince?.getTime() ?? null, succeeded, now);
-    const isDisabled = isToBeDisabled(since, now);
-    if (isDisabled) this.#deliveries.giveUp(uid);
-    const after = {
-      failingSince: since === null ? null : new Date(since),
-      disabledReason: isDisabled ? `It took nothing since ${new Date(since ?? now).toISOString()}. ${reason}` : null,
-    };
-    const isSame = since === (before.failingSince?.getTime() ?? null) && after.disabledReason === before.disabledReason;
+  async #saveHealth({ id, uid }: Webhook, before: WebhookHealth, after: WebhookHealth): Promise<void> {
+    if (after.disabledReason !== null) this.#deliveries.giveUp(uid);
+    const isSame =
+      after.failingSince?.getTime() === before.failingSince?.getTime() &&
+      after.disabledReason === before.disabledReason;
     if (!isSame) await saveWebhookHealth(openDatabase(this.env.DB), id, after);
-    return after;
   }
 
   #webhooks(): Promise<Webhook[]> {

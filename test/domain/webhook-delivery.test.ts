@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { afterAttempt, failingAfter, isToBeDisabled, waitAfter, type Attempted } from "#domain/events/delivery";
+import { afterAttempt, healthAfter, waitAfter, type Attempted } from "#domain/events/delivery";
 
 const createdAt = 1_000_000;
 // As documented. The code's own constants would repeat any mistake in them.
@@ -47,15 +47,22 @@ describe("a delivery", () => {
 });
 
 describe("a webhook", () => {
+  const well = { failingSince: null, disabledReason: null };
+  const failed = { succeeded: false, reason: "The receiver answered 500." };
+
   it("has been failing since its first failure, until a success", () => {
-    expect(failingAfter(null, false, 7)).toBe(7);
-    expect(failingAfter(7, false, 9)).toBe(7);
-    expect(failingAfter(7, true, 9)).toBeNull();
+    const failing = healthAfter(well, failed, 7);
+    expect(failing).toEqual({ failingSince: new Date(7), disabledReason: null });
+    expect(healthAfter(failing, failed, 9)).toEqual(failing);
+    expect(healthAfter(failing, { succeeded: true, reason: "" }, 9)).toEqual(well);
   });
 
-  it("should be disabled after failing for three days", () => {
-    expect(isToBeDisabled(7, 7 + 3 * dayMs - 1)).toBe(false);
-    expect(isToBeDisabled(7, 7 + 3 * dayMs)).toBe(true);
-    expect(isToBeDisabled(null, 7 + 3 * dayMs)).toBe(false);
+  it("is disabled after failing for three days", () => {
+    const failing = healthAfter(well, failed, 7);
+    expect(healthAfter(failing, failed, 7 + 3 * dayMs - 1)).toEqual(failing);
+    expect(healthAfter(failing, failed, 7 + 3 * dayMs).disabledReason).toBe(
+      "It took nothing since 1970-01-01T00:00:00.007Z. The receiver answered 500.",
+    );
+    expect(healthAfter(well, failed, 7 + 3 * dayMs).disabledReason).toBeNull();
   });
 });

@@ -63,11 +63,24 @@ export function afterAttempt(
 export const waitAfter = (attempts: number, random: number): number =>
   Math.round(Math.min(firstWaitMs * 2 ** (attempts - 1), longestWaitMs) * (0.75 + random / 2));
 
-/** Since when it takes nothing; null: it took the last one. */
-export type FailingSince = number | null;
+/** How a webhook's deliveries have gone of late. */
+export interface Health {
+  /** The first failure since the last success. */
+  failingSince: Date | null;
+  disabledReason: string | null;
+}
 
-export const failingAfter = (before: FailingSince, succeeded: boolean, at: number): FailingSince =>
-  succeeded ? null : (before ?? at);
-
-export const isToBeDisabled = (failingSince: FailingSince, at: number): boolean =>
-  failingSince !== null && at - failingSince >= disabledAfterMs;
+/** After one more attempt; `reason` says why it failed. */
+export function healthAfter(
+  { failingSince }: Health,
+  { succeeded, reason }: { succeeded: boolean; reason: string },
+  at: number,
+): Health {
+  if (succeeded) return { failingSince: null, disabledReason: null };
+  const since = failingSince ?? new Date(at);
+  const isDisabled = at - since.getTime() >= disabledAfterMs;
+  return {
+    failingSince: since,
+    disabledReason: isDisabled ? `It took nothing since ${since.toISOString()}. ${reason}` : null,
+  };
+}

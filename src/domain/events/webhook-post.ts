@@ -3,8 +3,16 @@ import { isReachable } from "#domain/repositories/address";
 import { decrypt, keyedHash } from "#domain/secrets";
 import type { Webhook } from "#storage/webhooks";
 
-/** How one attempt went: the receiver's status, or why there was none. A 2xx alone is a success. */
+/** How one attempt went: the receiver's status, or why there was none. */
 export type Outcome = { status: number } | { problem: string };
+
+/** Only a 2xx is a success. */
+export const hasSucceeded = (outcome: Outcome): boolean =>
+  "status" in outcome && outcome.status >= 200 && outcome.status < 300;
+
+/** Why an attempt failed. */
+export const failureOf = (outcome: Outcome): string =>
+  "status" in outcome ? `The receiver answered ${outcome.status}.` : outcome.problem;
 
 /** One POST to a webhook. */
 export interface WebhookMessage {

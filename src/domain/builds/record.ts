@@ -1,4 +1,4 @@
-import type { BuildFinished } from "#contract/index";
+import type { BuildFinished, CompleteUpload, NeededArtifact } from "#contract/index";
 import { attestBuild } from "#domain/builds/attestation";
 import type { BuildState } from "#domain/builds/machine";
 import { keepPreparedRoot } from "#domain/builds/prepared-root";
@@ -8,7 +8,10 @@ import { raiseRelease } from "#domain/version";
 import type { EventName } from "#model/event-names";
 import { findBuildByUid, saveEnded, saveFinished, saveQueued, saveRunning, type Result } from "#storage/builds";
 import { openDatabase, type Database } from "#storage/db";
-import type { Artifacts } from "./build-uploads.ts";
+
+/** An artifact whose upload is complete. */
+export type StoredArtifact = Omit<CompleteUpload, "partsDigest"> & { key: string };
+export type Artifacts = Record<NeededArtifact, StoredArtifact> & { prepared?: StoredArtifact };
 
 /** What the agent reported of the image that it finished, and what it uploaded. */
 export type Outcome = Omit<BuildFinished, "installed"> & { artifacts: Artifacts };
