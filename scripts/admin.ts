@@ -6,6 +6,6 @@ try {
   await administer(process.argv.slice(2), process.env);
 } catch (error) {
   if (error instanceof Complaint) console.error(`kiln: ${error.message}`);
-  else console.error("kiln: this is a defect of the admin command:", error);
+  else console.error("kiln: internal error of the admin command:", error);
   process.exitCode = error instanceof Complaint ? 1 : 70; // sysexits(3): internal software error
 }

@@ -1,6 +1,6 @@
 /**
- * Writes the files of the pages into dist/assets: scripts and styles bundled, each under a name with its content's hash,
- * so that browsers may keep it for ever. The same sources make the same files.
+ * Bundles the pages' scripts and styles into dist/assets. Each file name contains the content's hash, so that browsers may cache
+ * it forever. The same sources make the same files.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ add("testdrive.js", await bundled("src/web/client/testdrive.ts"));
 add("site.css", await bundled("src/web/style/site.css"));
 add("kiln.svg", readFileSync(join(root, "src/web/style/kiln.svg")));
 made.set("assets/manifest.json", `${JSON.stringify(manifest, null, 2)}\n`);
-// Cloudflare's own file: headers of static answers. The manifest has no hash in its name.
+// Cloudflare's file with the headers of static answers. The manifest has no hash in its name.
 made.set("_headers", headers());
 replace();
 
@@ -38,7 +38,7 @@ async function bundled(entry: string): Promise<Uint8Array> {
   return file.contents;
 }
 
-/** The licence of noVNC wants its source to be named. */
+/** noVNC's licence requires a link to its source. */
 function noVncNotice(): string {
   const { version, license } = JSON.parse(readFileSync(join(root, "node_modules/@novnc/novnc/package.json"), "utf8"));
   return `/*! noVNC ${version}, ${license}: https://github.com/novnc/noVNC/tree/v${version} */`;
@@ -52,11 +52,13 @@ function add(name: string, content: Uint8Array): void {
 }
 
 function headers(): string {
-  const kept = Object.values(manifest).map((path) => `${path}\n  Cache-Control: public, max-age=31536000, immutable\n`);
-  return `/assets/*\n  X-Content-Type-Options: nosniff\n${kept.join("")}`;
+  const cached = Object.values(manifest).map(
+    (path) => `${path}\n  Cache-Control: public, max-age=31536000, immutable\n`,
+  );
+  return `/assets/*\n  X-Content-Type-Options: nosniff\n${cached.join("")}`;
 }
 
-/** New files first, then away with the old: a service that serves from here meanwhile finds one or the other. */
+/** Writes new files first, then deletes old ones: a service that reads the folder meanwhile finds one or the other. */
 function replace(): void {
   mkdirSync(join(folder, "assets"), { recursive: true });
   for (const [name, content] of made) writeFileSync(join(folder, name), content);

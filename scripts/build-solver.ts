@@ -1,7 +1,7 @@
 /**
- * Builds src/solver/native/solver.wasm: libsolv, expat, liblzma, libbz2 and our C around them.
+ * Builds src/solver/native/solver.wasm from libsolv, expat, liblzma, libbz2 and our own C.
  *
- *   build-solver.ts            takes it from the cache if it was ever built from the same inputs
+ *   build-solver.ts            uses the cache if the same inputs were built before
  *   build-solver.ts --check    builds it twice in different folders and compares the bytes
  */
 import { createHash } from "node:crypto";
@@ -18,10 +18,10 @@ import { sourceTrees } from "./solver/sources.ts";
 const digest = (file: string) => createHash("sha256").update(readFileSync(file)).digest("hex");
 
 try {
-  // The compiler is part of the inputs, so it must be here even when the result lies in the cache.
+  // The compiler is part of the inputs, so it is needed even if the result is in the cache.
   const missing = await installHostPackages(["solver"]);
   if (missing.length > 0)
-    throw new Complaint("Without its compiler the solver cannot be built, and the Worker needs it.");
+    throw new Complaint("The solver cannot be built without its compiler, and the Worker needs it.");
   if (process.argv.includes("--check")) await check();
   else await build();
 } catch (error) {
@@ -65,7 +65,7 @@ async function inWorkFolder<T>(work: (folder: string) => Promise<T>): Promise<T>
   }
 }
 
-/** Whole or not at all: others may be reading, or building the same. */
+/** Replaces the file atomically, because other processes may read or build it. */
 function putInPlace(file: string, place: string): void {
   const draft = `${place}.${process.pid}`;
   mkdirSync(dirname(place), { recursive: true });

@@ -1,4 +1,4 @@
-/** Writes src/solver/native/probe.wasm from its text form; no binary is committed. */
+/** Writes src/solver/native/probe.wasm from its text form, because no binary is committed. */
 import { readFileSync, writeFileSync } from "node:fs";
 import wabt from "wabt";
 

@@ -1,4 +1,4 @@
-/** Bundles the Worker into dist/worker and the files of its pages into dist/assets: what the embedded service runs. */
+/** Bundles the Worker into dist/worker and its pages' files into dist/assets, for the embedded service. */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangler";
@@ -37,8 +37,8 @@ function modulesOf(folder: string): Bundle["modules"] {
 }
 
 /**
- * Bindings and objects of wrangler.toml's default environment. Of the variables those of the file: wrangler would put
- * this process's environment over them, and secrets among them; those come with each start, never into a file here.
+ * Bindings and objects of wrangler.toml's default environment. Variables come only from the file: wrangler would add this
+ * process's environment, including secrets, which must not be written to a file here.
  */
 function workerOptions(): Bundle["worker"] {
   const config = unstable_readConfig({ config: join(projectRoot, "wrangler.toml") });

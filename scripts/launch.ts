@@ -1,27 +1,27 @@
-/** The whole service on one machine; scripts/start.mjs runs this with Node 24. */
+/** Runs the whole service on one machine. scripts/start.mjs starts this with Node 24. */
 import { launch } from "./launch/launch.ts";
 import { Complaint } from "./launch/complaint.ts";
 import { descendants, signalAll } from "./launch/process-tree.ts";
 import { parseOptions, usage } from "./launch/options.ts";
 
-/** Ctrl-C reaches a process group, and npm and the door pass it on once more: what comes so soon is the same wish. */
-const sameWishMs = 1_000;
+/** Ctrl-C reaches the process group, and npm and node24.mjs pass it on again. A signal within this time is a repetition. */
+const repetitionMs = 1_000;
 
 const stops: (() => void | Promise<void>)[] = [];
 const abort = new AbortController();
-let askedAt: number | undefined;
+let signalledAt: number | undefined;
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => {
-    if (askedAt !== undefined && Date.now() - askedAt > sameWishMs) stopAtOnce();
-    if (askedAt !== undefined) return;
-    askedAt = Date.now();
+    if (signalledAt !== undefined && Date.now() - signalledAt > repetitionMs) killAll();
+    if (signalledAt !== undefined) return;
+    signalledAt = Date.now();
     console.log("\nStopping …");
     abort.abort();
     void stopAll();
   });
 }
-// A terminal or a pipe that is gone must not keep us from stopping in order.
+// A closed terminal or pipe must not prevent an orderly stop.
 for (const output of [process.stdout, process.stderr]) output.on("error", () => {});
 
 let started = Promise.resolve();
@@ -31,16 +31,16 @@ try {
   if (options === "help") console.log(usage);
   else await (started = launch(options, stops, abort.signal));
 } catch (error) {
-  if (askedAt === undefined) {
+  if (signalledAt === undefined) {
     if (error instanceof Complaint) console.error(`\nkiln: ${error.message}`);
-    else console.error("\nkiln: this is a defect of the launcher:", error);
+    else console.error("\nkiln: internal error of the launcher:", error);
     process.exitCode = 1;
     await stopAll();
   }
 }
 
-/** For whoever asks a second time. */
-function stopAtOnce(): never {
+/** For the second Ctrl-C: kills every child process and exits. */
+function killAll(): never {
   signalAll(descendants(process.pid), "SIGKILL");
   process.exit(1);
 }
@@ -49,7 +49,7 @@ function stopAll(): Promise<void> {
   return (stopping ??= stopInOrder());
 }
 
-/** Waits for the start to notice, then stops what there is in the opposite order. */
+/** Waits for the start to end, then stops everything in reverse order. */
 async function stopInOrder(): Promise<void> {
   await started.catch(() => {});
   for (let stop = stops.pop(); stop !== undefined; stop = stops.pop()) {

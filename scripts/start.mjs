@@ -1,4 +1,4 @@
-// npm start. Plain JavaScript without packages, for any Node from 20 on: it brings the packages and Node 24, then steps aside.
+// npm start. Plain JavaScript without packages, for Node 20 or newer. It installs the packages and Node 24, which runs the rest.
 import { prepareNpmPackages } from "./door/npm-packages.mjs";
 import { runWithNode24 } from "./door/node24.mjs";
 

@@ -1,4 +1,4 @@
-// npm test. The same door as npm start, to the tests.
+// npm test. Prepares the packages and Node 24 as npm start does.
 import { prepareNpmPackages } from "./door/npm-packages.mjs";
 import { runWithNode24 } from "./door/node24.mjs";
 

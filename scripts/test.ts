@@ -1,4 +1,4 @@
-/** npm test: brings what the tests need, runs all of them, and ends with the one line "N passed, N failed". */
+/** npm test: prepares what the tests need, runs all of them, and ends with the line "N passed, N failed". */
 import { existsSync } from "node:fs";
 import { assetsFolder, bundleWorker } from "./launch/bundle.ts";
 import { Complaint } from "./launch/complaint.ts";
@@ -8,7 +8,7 @@ import { prepareForTests, type TestEnvironments } from "./test/prepare.ts";
 import { add, nothing, summary, type Tally } from "./test/tally.ts";
 import { runVitest, type Show } from "./test/vitest.ts";
 
-/** More than a test and a hook of the project may take together. */
+/** Longer than a test and a hook of the project may take together. */
 const quietSeconds = { worker: 180, node: 180, acceptance: 1300, guests: 2200 };
 type Project = keyof typeof quietSeconds;
 
@@ -22,7 +22,7 @@ try {
   console.log(summary(tally));
 } catch (error) {
   console.error(error instanceof Complaint ? `kiln: ${error.message}` : error);
-  console.log(summary({ passed: 0, failures: ["npm test itself, as said above"] }));
+  console.log(summary({ passed: 0, failures: ["npm test itself, see above"] }));
   process.exitCode = 1;
 }
 
@@ -39,11 +39,11 @@ async function fastTests(args: string[]): Promise<Tally> {
   return expectTests(await workerAndNode(await prepared({ isFast: true }, args)));
 }
 
-/** `npm run test:changed -- [COMMIT]`: what docs/operations.md says of it. */
+/** `npm run test:changed -- [COMMIT]`: see docs/operations.md. */
 async function changedTests([commit]: string[]): Promise<Tally> {
   const { tests, further, untested } = reachedSince(commit);
   if (untested.length > 0) console.log(`No test found for ${untested.join(", ")}`);
-  if (further > 0) console.log(`${further} more test files import what changed: npm run test:fast runs all.`);
+  if (further > 0) console.log(`${further} more test files import the changes. To run all, use npm run test:fast.`);
   const chosen = (project: Project) => tests.filter((test) => projectOf(test) === project);
   for (const test of chosen("acceptance")) console.log(`Not run, as it builds images: ${test}`);
   if (!existsSync(assetsFolder)) await bundleWorker();
@@ -59,7 +59,7 @@ async function prepared(kind: { isFast: boolean }, args: string[]) {
 
 type RunProject = (project: Project, show?: Show) => Promise<Tally>;
 
-/** The Worker's tests look at no package, so they do not wait for any. */
+/** The Worker's tests need no packages, so they do not wait for them. */
 function runner({ env, withSample }: TestEnvironments, args: string[]): RunProject {
   return async (project, show = "at once") => {
     const given = project === "worker" ? storedInMemory(env) : await withSample;
@@ -68,13 +68,13 @@ function runner({ env, withSample }: TestEnvironments, args: string[]): RunProje
   };
 }
 
-/** The Worker's tests fill the processors, the agent's wait most of the time. */
+/** The Worker's tests use all processors, while the agent's tests wait most of the time. */
 async function workerAndNode(run: RunProject): Promise<Tally> {
   const [worker, node] = await Promise.all([run("worker"), run("node")]);
   return add(worker, node);
 }
 
-/** A filter that fits no test is a mistake. */
+/** A filter that matches no test is a mistake. */
 function expectTests(tally: Tally): Tally {
   const isEmpty = tally.passed === 0 && tally.failures.length === 0;
   return isEmpty ? add(tally, { passed: 0, failures: ["no test passed"] }) : tally;

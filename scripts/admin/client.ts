@@ -59,7 +59,7 @@ export type AccountRequest = {
 
 export type AdminClient = ReturnType<typeof adminClient>;
 
-/** The service's admin routes, each as a function; what it refuses is a Complaint with its own words. */
+/** The service's admin routes, each as a function. A refusal is a Complaint with the service's message. */
 export function adminClient(url: string, secret: string) {
   const ask = asker(url, secret);
   const name = encodeURIComponent;
@@ -116,7 +116,7 @@ type Refused = { url: string; path: string; status: number; text: string };
 function refusal({ url, path, status, text }: Refused): string {
   const failure = Failure.safeParse(parseJson(text));
   if (failure.success) return failure.data.error.message;
-  return `${url}/admin${path} answered ${status}, and not as Kiln does. Is this the right address?`;
+  return `${url}/admin${path} answered ${status}, but not like Kiln. Is this the right URL?`;
 }
 
 function parseJson(text: string): unknown {

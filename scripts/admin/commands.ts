@@ -30,7 +30,7 @@ const commands: Record<string, { argument: string | undefined; run: Command }> =
   "tokens revoke": { argument: "ID", run: revokeToken },
 };
 
-/** Runs one command line; whatever goes wrong is a Complaint. */
+/** Runs one command line. Every expected error is a Complaint. */
 export async function administer(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   const { words, options } = parseAdminLine(argv);
   if (options.help || words.length === 0) return print(usage);
@@ -38,8 +38,9 @@ export async function administer(argv: readonly string[], env: NodeJS.ProcessEnv
   const command = commands[name];
   if (!command) throw unknownCommand(name, words[0]);
   const [argument, ...more] = words.slice(2);
-  const wants = command.argument === undefined ? `${name} takes no argument` : `${name} takes one ${command.argument}`;
-  if (!argument !== (command.argument === undefined) || more.length > 0) throw new Complaint(`${wants}.`);
+  const expected =
+    command.argument === undefined ? `${name} takes no argument` : `${name} takes one ${command.argument}`;
+  if (!argument !== (command.argument === undefined) || more.length > 0) throw new Complaint(`${expected}.`);
   const { url, secret } = findService(options, env);
   await command.run(adminClient(url, secret), argument ?? "", options);
 }
@@ -58,7 +59,7 @@ async function addAccount(admin: AdminClient, username: string, options: AdminOp
   printTable([
     ["account", made.username],
     ["API key", made.apiKey],
-    // A password that was given is known to whoever gave it.
+    // A password from the command line is already known.
     ...(made.password && password === undefined ? [["password", `${made.password}   (shown this once)`]] : []),
   ]);
 }
@@ -154,10 +155,14 @@ async function revokeToken(admin: AdminClient, id: string): Promise<void> {
 }
 
 const printReadOnly = ({ on, since }: ReadOnlyMode): void =>
-  print(on ? `Read-only mode is on since ${since?.toISOString() ?? "some time"}.` : "Read-only mode is off.");
+  print(on ? `Read-only mode has been on since ${since?.toISOString() ?? "some time"}.` : "Read-only mode is off.");
 
 const printPause = ({ paused, since }: DeletionPause): void =>
-  print(paused ? `The sweep deletes nothing since ${since?.toISOString() ?? "some time"}.` : "The sweep deletes.");
+  print(
+    paused
+      ? `The sweep's deletions have been paused since ${since?.toISOString() ?? "some time"}.`
+      : "The sweep's deletions are not paused.",
+  );
 
 async function loadTemplates(admin: AdminClient, path: string): Promise<void> {
   const templates = await loadCatalogueFile(admin, path);

@@ -11,16 +11,16 @@ export const usage = `npm run admin -- COMMAND
   agent add NAME           prints the agent's token, once
   agent list
   agent remove NAME
-  agreements list          who accepted which legal agreement, and when
+  agreements list          which accounts accepted which legal agreement, and when
   deletions pause|resume|status  while they are paused, the sweep deletes nothing (before a restore)
-  read-only on|off|status  while it is on, nobody can change or build an appliance
+  read-only on|off|status  while it is on, no account can change or build an appliance
   templates load FILE      loads or updates a catalogue, e.g. templates/tiny.json
   tokens list NAME         the tokens of an account, and when each was last used
   tokens revoke ID         the token stops working immediately
 
 Which service:
   --url URL                or KILN_URL; with it, KILN_ADMIN_SECRET
-  --state DIR              or KILN_STATE; the one that npm start runs on DIR (.kiln)
+  --state DIR              or KILN_STATE; the service that npm start runs on DIR (default: .kiln)
 
   --help
 `;
@@ -39,7 +39,7 @@ export type AdminOptions = ReturnType<typeof parseAdminLine>["options"];
 
 const accountOptions = ["email", "display-name", "api-key", "password"] as const;
 
-/** The words of the command and its options; an option of another command is refused, never overlooked. */
+/** The words of the command and its options. Refuses an option of another command. */
 export function parseAdminLine(argv: readonly string[]) {
   const { positionals: words, values: options } = parse(argv);
   const command = words.slice(0, 2).join(" ");

@@ -6,7 +6,7 @@ import type { AdminOptions } from "./options.ts";
 
 export type Service = { url: string; secret: string };
 
-/** The service that a command is for, and the operator's secret of it: given, or that of a state directory. */
+/** The service that a command is for, and its admin secret: from the command line, or from a state directory. */
 export function findService(options: AdminOptions, env: NodeJS.ProcessEnv): Service {
   const url = options.url ?? env["KILN_URL"];
   return url ? given(url, env["KILN_ADMIN_SECRET"]) : ofState(resolve(options.state ?? (env["KILN_STATE"] || ".kiln")));
@@ -14,7 +14,7 @@ export function findService(options: AdminOptions, env: NodeJS.ProcessEnv): Serv
 
 function given(url: string, secret: string | undefined): Service {
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? "")) {
-    throw new Complaint(`--url ${url}: give an address like https://kiln.example.org.`);
+    throw new Complaint(`--url ${url}: give a URL like https://kiln.example.org.`);
   }
   if (!secret) throw new Complaint("With --url or KILN_URL, give the service's admin secret as KILN_ADMIN_SECRET.");
   if (!/^[\x21-\x7e]+$/.test(secret)) {

@@ -1,6 +1,6 @@
 import { print } from "../launch/progress.ts";
 
-/** Prints rows in columns as wide as their widest word. */
+/** Prints rows in aligned columns. */
 export function printTable(rows: readonly (readonly string[])[]): void {
   const columns = Math.max(...rows.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));

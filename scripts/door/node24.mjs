@@ -1,4 +1,4 @@
-// The step from whatever Node the machine has to Node 24, which runs our .ts files as they are.
+// Starts Node 24, which runs our .ts files directly, from any version of Node on the machine.
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
@@ -6,16 +6,16 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const setpriv = "/usr/bin/setpriv";
-// Spares every start but the first the compiling of several megabytes of JavaScript.
+// Only the first start compiles several megabytes of JavaScript.
 const compileCache = `${root}node_modules/.cache/node`;
 const watchParentEveryMs = 250;
 
-/** Runs a file of this project with Node 24 in place of this process: signals go through, and so does how it ended. */
+/** Runs a file of this project with Node 24 instead of this process. Passes signals on, and exits as the child did. */
 export function runWithNode24(file, args) {
   const [command, ...before] = [...diesWithUs(), node24()];
   const child = spawn(command, [...before, "--disable-warning=ExperimentalWarning", root + file, ...args], {
     stdio: "inherit",
-    // Tools that ask for `node` get the same one.
+    // Tools that run `node` get the same one.
     env: { NODE_COMPILE_CACHE: compileCache, ...process.env, PATH: `${root}node_modules/.bin:${process.env.PATH}` },
   });
   const forward = (signal) => child.kill(signal);
@@ -23,7 +23,7 @@ export function runWithNode24(file, args) {
   for (const signal of signals) process.on(signal, forward);
   const watch = watchNpm(() => child.kill("SIGTERM"));
   child.on("error", (error) => {
-    console.error(`kiln: ${command} does not start: ${error.message}`);
+    console.error(`kiln: ${command} could not be started: ${error.message}`);
     process.exit(1);
   });
   child.on("exit", (code, signal) => {
@@ -32,14 +32,14 @@ export function runWithNode24(file, args) {
   });
 }
 
-/** When this process is killed outright, the kernel still tells its child to stop. */
+/** If this process is killed with SIGKILL, the kernel tells its child to stop. */
 function diesWithUs() {
   return existsSync(setpriv) ? [setpriv, "--pdeathsig", "TERM", "--"] : [];
 }
 
 /**
- * npm, killed outright, cannot tell us; its death shows as a new parent of ours, or of the shell that it puts between.
- * Outside of npm nobody above us matters: a terminal may well go away.
+ * If npm is killed with SIGKILL, this process or the shell in between gets a new parent. Without npm, the parent does not
+ * matter: a terminal may close.
  */
 function watchNpm(onDeath) {
   const parent = process.ppid;

@@ -1,4 +1,4 @@
-// Installs the npm packages when package-lock.json changed. Plain JavaScript without packages, for Node 20.
+// Installs the npm packages if package-lock.json has changed. Plain JavaScript without packages, for Node 20.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -9,7 +9,7 @@ const projectRoot = fileURLToPath(new URL("../..", import.meta.url));
 const oldestNode = 20;
 const stampFile = "node_modules/.kiln-lock";
 
-/** Leaves node_modules as package-lock.json says, or ends this process with a sentence that says why not. */
+/** Makes node_modules match package-lock.json, or ends this process with a message. */
 export async function prepareNpmPackages(root = projectRoot) {
   if (Number(process.versions.node.split(".")[0]) < oldestNode) {
     fail(`Kiln needs Node ${oldestNode} or newer; this is ${process.versions.node}.`);
@@ -22,7 +22,7 @@ export async function prepareNpmPackages(root = projectRoot) {
   writeFileSync(join(root, stampFile), lockHash(root));
 }
 
-/** True when the packages are those of the lock: by our stamp, or because somebody ran `npm ci` by hand. */
+/** Whether the packages match the lock file: by our stamp, or because the user ran `npm ci`. */
 export function isInstalled(root) {
   if (!existsSync(join(root, "node_modules"))) return false;
   const stamp = join(root, stampFile);
@@ -39,7 +39,7 @@ function lockHash(root) {
     .digest("hex");
 }
 
-/** npm writes node_modules/.package-lock.json at the end of an install: the part of the lock that is on disk. */
+/** npm writes node_modules/.package-lock.json at the end of an install. It lists the installed part of the lock file. */
 function installedByHand(root) {
   const hidden = join(root, "node_modules/.package-lock.json");
   if (!existsSync(hidden)) return false;
@@ -72,7 +72,7 @@ function captured(command, args, cwd) {
   });
 }
 
-/** npm must not run on a Node that it is about to replace: `npm run` puts node_modules/.bin first in PATH. */
+/** Without node_modules/.bin, which `npm run` puts first in PATH: npm must not run with a Node that it will replace. */
 function systemEnvironment() {
   const path = (process.env.PATH ?? "").split(":").filter((folder) => !folder.endsWith("node_modules/.bin"));
   return { ...process.env, PATH: path.join(":") };

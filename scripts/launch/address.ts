@@ -4,12 +4,12 @@ const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8, "ipv4");
 loopback.addAddress("::1", "ipv6");
 
-/** True when only this machine can reach a service that listens there. */
+/** Whether only this machine can reach a service that listens on this address. */
 export function isLoopback(address: string): boolean {
   return loopback.check(address, isIPv6(address) ? "ipv6" : "ipv4");
 }
 
-/** How this machine reaches a service that listens there: the address of "all addresses" is not one to call. */
+/** The URL for reaching such a service from this machine. "All addresses" cannot be called, so they become loopback. */
 export function localUrl(address: string, port: number): string {
   const callable = address === "0.0.0.0" ? "127.0.0.1" : address === "::" ? "::1" : address;
   return `http://${isIPv6(callable) ? `[${callable}]` : callable}:${port}`;

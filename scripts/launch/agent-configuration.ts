@@ -4,7 +4,7 @@ import { agentStateOf, type Isolation } from "./isolation.ts";
 import type { Secrets } from "./secrets.ts";
 import { writePrivateFile } from "./private-file.ts";
 
-/** A machine of one's own need not keep as much free as a build host. */
+/** Less than a build host's default, because this may be the user's own machine. */
 const minFreeGb = 2;
 
 const vncPorts = { first: 5910, last: 5999 };
@@ -18,18 +18,18 @@ export type AgentOptions = {
   secrets: Secrets;
   allowHosts: readonly string[];
   isolation: Isolation;
-  /** Testdrives at a time. */
+  /** Testdrives at the same time. */
   testdriveSlots: number;
 };
 
 /**
- * As many testdrives as one account may have, by the Worker's variables: the agent is the only one, so fewer would refuse what
- * the limit promises. At least one, which is the least that an agent takes.
+ * As many testdrives as the Worker's variables allow one account: this is the only agent, so fewer would break the limit's
+ * promise. At least one, which is the agent's minimum.
  */
 export const testdriveSlotsOf = (vars: Record<string, unknown>): number =>
   Math.max(1, Number(vars["MAX_TESTDRIVES_PER_ACCOUNT"]) || 0);
 
-/** Writes agent.json, the configuration of the builder agent on this machine, and gives its path. */
+/** Writes agent.json, the configuration of this machine's builder agent, and returns its path. */
 export function writeAgentConfiguration(options: AgentOptions): string {
   const { stateDirectory, url, secrets, allowHosts, isolation, testdriveSlots } = options;
   const agentState = agentStateOf(stateDirectory);

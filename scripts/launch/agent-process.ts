@@ -10,22 +10,22 @@ import { node, projectRoot } from "./project.ts";
 import { print, warn } from "./progress.ts";
 
 export type RunningAgent = {
-  /** null between two lives. */
+  /** null while it is not running. */
   pid(): number | null;
-  /** Tells the pid now, and again at every start. */
+  /** Calls the listener with the pid now and at every start. */
   watch(listener: (pid: number | null) => void): void;
   stop(): Promise<void>;
 };
 
-const longestPauseMs = 60_000;
-/** An agent that ran for so long is not one that cannot start: the pauses begin from the shortest again. */
+const maxPauseMs = 60_000;
+/** After an agent ran this long, the pauses begin from the shortest again. */
 const healthyAfterMs = 60_000;
-/** Releasing its leases and ending KIWI and QEMU takes an agent a few seconds. */
+/** An agent needs a few seconds to release its leases and to end KIWI and QEMU. */
 const graceMs = 8_000;
-/** So many deaths in a row are shown; the rest is only in the log. */
+/** Number of consecutive deaths to show. Later ones are only in the log. */
 const deathsShown = 3;
 
-/** Keeps one builder agent running until it is stopped. It is started again after it ends, more slowly each time in a row. */
+/** Keeps one builder agent running until it is stopped. Restarts it after it ends, with longer and longer pauses. */
 export function keepAgentRunning(configuration: string, stateDirectory: string): RunningAgent {
   const logFile = join(stateDirectory, "agent.log");
   const log = openBoundedLog(logFile);
@@ -38,18 +38,18 @@ export function keepAgentRunning(configuration: string, stateDirectory: string):
     child = undefined;
     if (stopping) return;
     deaths = Date.now() - startedAt > healthyAfterMs ? 1 : deaths + 1;
-    const pauseMs = pauseAfter(deaths, longestPauseMs);
+    const pauseMs = pauseAfter(deaths, maxPauseMs);
     if (deaths <= deathsShown) {
-      warn(`The builder agent ended (${why}). Starting it again in ${pauseMs / 1_000} s. ${lastLine(logFile)}`);
+      warn(`The builder agent ended (${why}). Restarting it in ${pauseMs / 1_000} s. ${lastLine(logFile)}`);
     }
-    if (deaths === deathsShown) print(`  If it ends again, only ${logFile} says so.`);
+    if (deaths === deathsShown) print(`  Further ends are only logged in ${logFile}.`);
     restart = setTimeout(start, pauseMs);
   };
   const start = () => {
     const startedAt = Date.now();
     const started = spawnAgent(configuration, log.descriptor);
     child = started;
-    // A program that cannot be started has an error and no exit.
+    // A program that cannot be started emits "error" but not "exit".
     started.once("error", (error) => started.pid === undefined && ended(error.message, startedAt));
     started.once("exit", (code, signal) => ended(signal ?? `exit ${code}`, startedAt));
     if (started.pid !== undefined) tell(started.pid);
@@ -78,8 +78,8 @@ export function keepAgentRunning(configuration: string, stateDirectory: string):
 }
 
 /**
- * In a session of its own, so that Ctrl-C reaches the launcher alone; should the launcher be killed outright, the kernel
- * asks the agent to stop.
+ * In a session of its own, so that Ctrl-C reaches only the launcher. If the launcher is killed with SIGKILL, the kernel tells
+ * the agent to stop.
  */
 function spawnAgent(configuration: string, log: number): ChildProcess {
   const setpriv = "/usr/bin/setpriv";
@@ -96,7 +96,7 @@ function spawnAgent(configuration: string, log: number): ChildProcess {
 
 const lastLine = (path: string) => (readIfThere(path) ?? "").trim().split("\n").at(-1)?.trim() ?? "";
 
-/** SIGTERM to the agent, which ends its KIWI and QEMU; after the grace, SIGKILL to all that is left of its tree. */
+/** Sends SIGTERM to the agent, which ends its KIWI and QEMU. After the grace time, sends SIGKILL to the rest of its tree. */
 async function endAgent(pid: number, stateDirectory: string): Promise<void> {
   const tree = new Set([pid, ...descendants(pid), ...sessionOf(pid)]);
   if (isAlive(pid)) signalAll([pid], "SIGTERM");
@@ -105,7 +105,7 @@ async function endAgent(pid: number, stateDirectory: string): Promise<void> {
   const left = [...tree].filter(isAlive);
   if (left.length > 0) signalAll(left, "SIGKILL");
   await untilGone(left, graceMs);
-  // What left the tree and the session is found by its mark; workerd is not among it: it stops after the agent.
+  // Processes that left the tree and the session are found by their mark. workerd is excluded, because it stops after the agent.
   const strays = marked(stateDirectory).filter((each) => !descendants(process.pid).includes(each));
   await end(strays, 1_000);
 }

@@ -4,11 +4,11 @@ import { networkInterfaces } from "node:os";
 import { isLoopback } from "./address.ts";
 import { Complaint } from "./complaint.ts";
 
-/** One --allow-host as it was given: HOST[:PORT], an IPv6 address in brackets. */
+/** One --allow-host from the command line: HOST[:PORT], with an IPv6 address in brackets. */
 export type GivenHost = { host: string; port: number | undefined };
-/** The private addresses that an operator opened, in the words of each part that needs them. */
+/** The private addresses that an operator opened, in the form that each part needs. */
 export type AllowedHosts = {
-  /** For the agent and the Worker's variable ALLOW_HOSTS: they check name and port. */
+  /** For the agent and the Worker's variable ALLOW_HOSTS, which check name and port. */
   names: string[];
   /** For workerd, which checks the address that it really connects to. */
   cidrs: string[];
@@ -24,8 +24,8 @@ export function parseHost(given: string): GivenHost {
 }
 
 /**
- * Looks every name up once: an address that it gets later is not allowed before the next start. Of this machine itself
- * only single ports can be opened, and none of Kiln's own.
+ * Looks every name up once, so an address that it gets later is not allowed before the next start. On this machine itself, only
+ * single ports can be opened, and none of Kiln's own.
  */
 export async function resolveHosts(
   hosts: readonly GivenHost[],

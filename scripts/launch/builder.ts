@@ -9,7 +9,7 @@ import { step, warn } from "./progress.ts";
 import type { Secrets } from "./secrets.ts";
 import type { Stops } from "./stops.ts";
 
-/** How the builder agent of this machine stands at the end of a start. */
+/** The state of this machine's builder agent at the end of a start. */
 export type BuilderState =
   | { state: "ready"; capabilities: NonNullable<Agent["capabilities"]> }
   | { state: "starting" }
@@ -17,7 +17,7 @@ export type BuilderState =
 
 export type Builder = {
   firstState(admin: AdminClient, startedAt: number): Promise<BuilderState>;
-  /** Tells the agent's pid now and whenever it has another one; null: there is none. */
+  /** Calls the listener with the agent's pid now and whenever it changes; null: there is none. */
   watch(listener: (pid: number | null) => void): void;
 };
 
@@ -31,14 +31,14 @@ type BuilderStart = {
   testdriveSlots: number;
 };
 
-/** The agent that holds AGENT_TOKEN, as the service calls it. */
+/** The service's name for the agent with AGENT_TOKEN. */
 const agentName = "local";
-/** A start that is quick otherwise stays below 5 s; a long one can wait this little longer. */
+/** A quick start stays below 5 s in total. A long one can wait a little longer for the agent. */
 const quickStartMs = 4_000;
 const waitMs = 2_000;
 const lookEveryMs = 100;
 
-/** Starts the builder agent of this machine, unless there is a reason not to. */
+/** Starts this machine's builder agent, unless there is a reason not to. */
 export function startBuilder(start: BuilderStart, stops: Stops): Builder {
   const { options, secrets, url, allowHosts, isolation, testdriveSlots } = start;
   const why = reasonAgainst(start);
@@ -61,18 +61,18 @@ function reasonAgainst({ options, canBuild, isolation }: BuilderStart): string |
   if (!canBuild) return "host packages are missing (above)";
   if (isLoopback(host) || trustAccounts || isolation !== "none") return undefined;
   warn(`No builder agent: the service listens on ${host}, and builds run bare on this machine, as root.`);
-  warn(`Every account that reaches it could take this machine over. If you trust them all: --trust-accounts`);
+  warn(`Every account could become root here. If you trust all accounts, use --trust-accounts.`);
   return `--host ${host} without --trust-accounts`;
 }
 
-/** What the agent found that it can do, as soon as it has said hello; a start does not wait long for it. */
+/** Waits a short time for the agent to connect and report what it can do. */
 async function firstState(agent: RunningAgent, admin: AdminClient, startedAt: number): Promise<BuilderState> {
   const now = Date.now();
   const until = now < startedAt + quickStartMs ? startedAt + quickStartMs : now + waitMs;
   while (Date.now() < until && agent.pid() !== null) {
     const known = (await admin.agents()).find((each) => each.name === agentName);
-    const hasSaidHello = known?.lastSeenAt && known.lastSeenAt.getTime() >= startedAt;
-    if (hasSaidHello && known.capabilities) return { state: "ready", capabilities: known.capabilities };
+    const hasConnected = known?.lastSeenAt && known.lastSeenAt.getTime() >= startedAt;
+    if (hasConnected && known.capabilities) return { state: "ready", capabilities: known.capabilities };
     await sleep(lookEveryMs);
   }
   return { state: "starting" };

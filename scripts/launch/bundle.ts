@@ -6,12 +6,12 @@ import { inputsHash } from "./inputs-hash.ts";
 import { node, projectRoot } from "./project.ts";
 import { step } from "./progress.ts";
 
-/** What `scripts/build-worker.ts` leaves in dist/worker/embedded.json beside the modules. */
+/** The content of dist/worker/embedded.json, which `scripts/build-worker.ts` writes next to the modules. */
 export const Bundle = z.object({
   inputsHash: z.string(),
   /** File names in dist/worker, the entry module first. */
   modules: z.array(z.object({ type: z.enum(["ESModule", "CompiledWasm"]), path: z.string() })).min(1),
-  /** The default environment of wrangler.toml in miniflare's words. */
+  /** The default environment of wrangler.toml, as miniflare's options. */
   worker: z.looseObject({
     name: z.string(),
     bindings: z.record(z.string(), z.unknown()),
@@ -24,18 +24,18 @@ export type Bundle = z.infer<typeof Bundle>;
 export const bundleFolder = join(projectRoot, "dist/worker");
 export const assetsFolder = join(projectRoot, "dist/assets");
 const inputs = ["src", "wrangler.toml", "package-lock.json", "tsconfig.json", "scripts"];
-// Compiled from their text forms by the build itself; the launcher's own files do not go into a Worker.
+// The build itself compiles the .wasm files from their sources. The launcher's own files are not part of the Worker.
 const isInput = (path: string) =>
   !path.endsWith(".wasm") && (!path.startsWith("scripts/") || path.startsWith("scripts/build-"));
 
-/** The Worker as it stands in src, bundled again only when something changed. */
+/** Bundles the Worker from src, if something has changed. */
 export async function bundleWorker(signal?: AbortSignal): Promise<Bundle> {
   if (readBundle()?.inputsHash !== bundleInputsHash()) {
     const script = join(projectRoot, "scripts/build-worker.ts");
     await step("Worker bundle", (say) => command(node, [script], { cwd: projectRoot, onLine: say, signal }));
   }
   const bundle = readBundle();
-  if (bundle === undefined) throw new Error("scripts/build-worker.ts left no bundle");
+  if (bundle === undefined) throw new Error("scripts/build-worker.ts wrote no bundle");
   return bundle;
 }
 

@@ -5,7 +5,7 @@ import { Complaint } from "./complaint.ts";
 
 const Named = z.looseObject({ name: z.string().min(1) });
 
-/** Loads a file of templates/ into the service and gives the number of its templates. */
+/** Loads a catalogue file into the service, and returns the number of its templates. */
 export async function loadCatalogueFile(admin: AdminClient, path: string): Promise<number> {
   const catalogue = Named.safeParse(readJson(path));
   if (!catalogue.success) throw new Complaint(`${path} is not a template catalogue: it has no "name".`);

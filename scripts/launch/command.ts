@@ -12,9 +12,9 @@ export type CommandOptions = {
   signal?: AbortSignal | undefined;
 };
 
-const linesKept = 20;
+const linesShown = 20;
 
-/** Runs one command of the start to its end and gives its standard output; a failure is a Complaint with its last lines. */
+/** Runs a command to its end, and returns its standard output. A failure is a Complaint with the last lines. */
 export async function command(name: string, args: readonly string[], options: CommandOptions = {}): Promise<string> {
   options.signal?.throwIfAborted();
   const child = spawn(name, args, { cwd: options.cwd, env: options.env, stdio: ["ignore", "pipe", "pipe"] });
@@ -24,7 +24,7 @@ export async function command(name: string, args: readonly string[], options: Co
   const output: string[] = [];
   const take = (line: string) => {
     last.push(line);
-    if (last.length > linesKept) last.shift();
+    if (last.length > linesShown) last.shift();
     options.onLine?.(line);
   };
   createInterface({ input: child.stdout }).on("line", (line) => (output.push(line), take(line)));

@@ -10,7 +10,7 @@ import { uploadSampleDistribution } from "./sample-repositories.ts";
 
 const templates = "templates/tiny.json";
 
-/** Gives the service its templates and the repositories that they are made of, when they are not those it has. */
+/** Loads the templates and their repositories into the service, if it does not have them yet. */
 export async function loadContents(
   admin: AdminClient,
   state: string,

@@ -1,4 +1,4 @@
-// Runs in workerd next to the service, for the launcher alone: control.ts reaches it over a unix socket.
+// Runs in workerd next to the service, only for the launcher. control.ts calls it over a Unix socket.
 export default {
   async fetch(request, env) {
     const { pathname } = new URL(request.url);

@@ -7,7 +7,7 @@ import { projectRoot } from "./project.ts";
 
 export type Statement = { sql: string; values: readonly (string | number)[] };
 export type Control = {
-  /** Runs statements in the service's database, all or none; gives the rows of each. */
+  /** Runs statements in the service's database, all or none, and returns the rows of each. */
   batch(statements: readonly Statement[]): Promise<Record<string, unknown>[][]>;
   /** Calls the service's cron handler. */
   tick(): Promise<void>;
@@ -15,10 +15,10 @@ export type Control = {
 };
 
 const Rows = z.array(z.array(z.record(z.string(), z.unknown())));
-/** workerd.sh makes the socket under this name. */
+/** The name of the socket that workerd.sh creates. */
 const socketName = "control.sock";
 
-/** The folder of the socket. Only its owner may enter it: what connects there needs no other credential. */
+/** Creates the folder of the socket. Only its owner may enter it, because a connection needs no other credential. */
 export function makeControlFolder(stateDirectory: string): string {
   const folder = join(stateDirectory, "run");
   mkdirSync(folder, { recursive: true });
@@ -26,7 +26,7 @@ export function makeControlFolder(stateDirectory: string): string {
   return folder;
 }
 
-/** The Worker that the launcher gives its orders to; the first of all, since miniflare's own socket leads to that. */
+/** The Worker that the launcher calls. It must be the first Worker, because miniflare's own socket leads to that one. */
 export const controlWorker = (service: { name: string; d1Databases?: unknown }) => ({
   name: "kiln-control",
   compatibilityDate: "2026-10-20",
@@ -39,7 +39,7 @@ export const controlWorker = (service: { name: string; d1Databases?: unknown }) 
 });
 
 export function openControl(folder: string): Control {
-  // The path of a unix socket has room for 107 bytes, which a state directory may exceed. This one is always short.
+  // The path of a Unix socket may have at most 107 bytes, which a state directory may exceed. This one is always short.
   const directory = openSync(folder, "r");
   const socketPath = `/proc/self/fd/${directory}/${socketName}`;
   return {

@@ -14,24 +14,24 @@ import { startRuntime } from "./runtime.ts";
 
 export type EmbeddedOptions = {
   bundle: Bundle;
-  /** Where the bundle's modules are, if they are not the service's own. */
+  /** The folder of the bundle's modules; default: the service's own. */
   modulesFolder?: string;
   host: string;
   port: number;
   stateDirectory: string;
-  /** Secrets and variables over those of wrangler.toml. */
+  /** Secrets, and variables that override those of wrangler.toml. */
   bindings: Record<string, string>;
-  /** What `env.OUTSIDE_LISTED` may reach beside the public network. */
+  /** Addresses that `env.OUTSIDE_LISTED` may reach in addition to the public network. */
   outsideCidrs: readonly string[];
-  /** Where V8's inspector of the Worker listens, on this machine alone; for measurements. */
+  /** Port of the Worker's V8 inspector on loopback, for measurements. */
   inspectorPort?: number;
-  /** How often cron calls the Worker; 60 s. */
+  /** Interval of the Worker's cron handler; default: 60 s. */
   cronEveryMs?: number;
 };
 
 const defaultCronEveryMs = 60_000;
 
-/** Runs the bundled Worker on this machine with everything it is bound to; its state is in the state directory. */
+/** Runs the bundled Worker with all its bindings on this machine. Its data is in the state directory. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<{ stop(): Promise<void> }> {
   collectGarbageEarly();
   const logFile = join(options.stateDirectory, "worker.log");
@@ -62,7 +62,7 @@ function startCron(control: Control, everyMs: number, log: (line: string) => voi
   }, everyMs);
 }
 
-/** Makes miniflare start workerd.sh in place of its own workerd; gives what that finds in its environment. */
+/** Makes miniflare start workerd.sh instead of its own workerd, and returns that script's environment. */
 function guardedWorkerd(controlFolder: string): Record<string, string> {
   const require = createRequire(createRequire(import.meta.url).resolve("miniflare"));
   const workerd: { default: string } = require("workerd");
@@ -71,8 +71,8 @@ function guardedWorkerd(controlFolder: string): Record<string, string> {
 }
 
 /**
- * The simulated R2 reads an upload in small pieces, each a short-lived object with a buffer outside the heap. V8 would let those of
- * an isolate grow to 16 MiB before it looks for garbage, and the buffers with them: to 80 MiB. With half of it workerd is as fast.
+ * The simulated R2 reads an upload in small pieces, each a short-lived object with a buffer outside the heap. V8 would collect an
+ * isolate's garbage only at 16 MiB of objects, which means 80 MiB of buffers. With half of that, workerd is equally fast.
  */
 function collectGarbageEarly(): void {
   process.env["MINIFLARE_WORKERD_V8_FLAGS"] ??= "--max-semi-space-size=8"; // MiB
@@ -82,7 +82,7 @@ function miniflareOptions(options: EmbeddedOptions, log: (line: string) => void)
   const persistence = join(options.stateDirectory, "worker");
   mkdirSync(persistence, { recursive: true });
   return {
-    // Of miniflare's own socket, which workerd.sh puts elsewhere.
+    // For miniflare's own socket, which workerd.sh moves.
     host: "127.0.0.1",
     port: 0,
     cf: false,
@@ -105,7 +105,7 @@ function workerOptions({ bundle, modulesFolder, host, port, bindings, outsideCid
     modules: modules.map(({ type, path }) => ({ type, path: join(folder, path) })),
     assets: worker.assets && { ...worker.assets, directory: assetsFolder },
     bindings: { ...worker.bindings, ...bindings },
-    // workerd checks the address that it really connects to, after look-ups and redirects (src/domain/outside.ts).
+    // workerd checks the address that it connects to, after lookups and redirects (src/domain/outside.ts).
     serviceBindings: {
       OUTSIDE: { network: { allow: ["public"], deny: [] } },
       OUTSIDE_LISTED: { network: { allow: ["public", ...outsideCidrs], deny: [] } },

@@ -3,13 +3,13 @@ import type { AdminClient } from "../admin/client.ts";
 export type FirstAccount = {
   username: string;
   apiKey: string;
-  /** Known in the start that made the account, and never again. */
+  /** Known only during the start that created the account. */
   password: string | undefined;
 };
 
 const firstUsername = "tux";
 
-/** The account that the summary shows: tux, made when the service has no account at all; else the oldest one. */
+/** The account in the summary: tux, or else the oldest one. If the service has no account, creates tux. */
 export async function firstAccount(admin: AdminClient): Promise<FirstAccount> {
   const accounts = await admin.accounts();
   const known = accounts.find((each) => each.username === firstUsername) ?? accounts[0];

@@ -6,7 +6,7 @@ import { command } from "./command.ts";
 import { projectRoot } from "./project.ts";
 import { print, step } from "./progress.ts";
 
-/** What a host package is for; the names are those of the agent's doctor. */
+/** The purposes of host packages, named as in the agent's doctor. */
 export const purposes = [
   "oem",
   "iso",
@@ -42,7 +42,7 @@ const chromium: Tool = {
   why: "opens the pages in the browser tests",
 };
 
-/** Installs what is missing for these purposes, if it can. → what is still missing */
+/** Installs the missing packages for these purposes if possible, and returns those that are still missing. */
 export async function installHostPackages(purposes: readonly Purpose[], signal?: AbortSignal): Promise<Tool[]> {
   const missing = await missingPackages(purposes);
   if (missing.length === 0) return [];
@@ -59,7 +59,7 @@ export async function installHostPackages(purposes: readonly Purpose[], signal?:
   return await missingPackages(purposes);
 }
 
-/** The tools of these purposes that this machine lacks. */
+/** The missing tools for these purposes. */
 export async function missingPackages(wanted: readonly Purpose[]): Promise<Tool[]> {
   const found = packagesFor(wanted).map(async (each) => ((await findTool(each)) === undefined ? [each] : []));
   return (await Promise.all(found)).flat();
@@ -80,10 +80,10 @@ const allPackages = (): Tool[] => [...listFiles.flatMap(readPackages), chromium]
 const readPackages = (file: string): Tool[] =>
   z.array(HostPackage).parse(JSON.parse(readFileSync(join(projectRoot, file), "utf8")));
 
-/** Whether there is apt: only then does Kiln install what is missing, and make Tiny Linux from Debian's packages. */
+/** Whether apt exists. Only then can Kiln install missing packages, and make Tiny Linux from Debian's packages. */
 export const isDebian = () => existsSync("/usr/bin/apt-get");
 
-/** Goes before a command that only root may run. Undefined: this user cannot become root. */
+/** The prefix for a command that only root may run; undefined: this user cannot become root. */
 function rootPrefix(): string[] | undefined {
   if (process.getuid?.() === 0) return ["env"];
   const sudo = ["/usr/bin/sudo", "/bin/sudo"].find((path) => existsSync(path));
@@ -95,7 +95,7 @@ function rootPrefix(): string[] | undefined {
 type AptOptions = { privilege: readonly string[]; onLine: (line: string) => void; signal: AbortSignal | undefined };
 
 async function aptInstall(names: readonly string[], { privilege, onLine, signal }: AptOptions): Promise<void> {
-  // Another apt may run on a fresh machine: wait for it for five minutes.
+  // On a fresh machine another apt may be running, so wait up to five minutes for it.
   const apt = ["DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-o", "DPkg::Lock::Timeout=300"];
   const [program = "env", ...before] = privilege;
   const run = (...args: string[]) => command(program, [...before, ...apt, ...args], { onLine, signal });

@@ -3,13 +3,13 @@ import { warn } from "./progress.ts";
 import { buildSampleDistribution, type SampleDistribution } from "./sample-distribution.ts";
 
 export type PreparedHost = {
-  /** undefined: this machine cannot make it. */
+  /** undefined: this machine cannot build it. */
   sample: SampleDistribution | undefined;
-  /** Whether an agent on this machine could do anything at all. */
+  /** Whether an agent on this machine could do anything. */
   canBuild: boolean;
 };
 
-/** Installs what this machine lacks, and makes the sample distribution; says plainly what will not work without. */
+/** Installs missing packages and builds the sample distribution. Warns about everything that will not work. */
 export async function prepareHost(
   { withAgent }: { withAgent: boolean },
   found: SampleDistribution | undefined,
@@ -19,9 +19,9 @@ export async function prepareHost(
   const extras: Purpose[] = withAgent ? ["UEFI disks", "UEFI media"] : [];
   const purposes: Purpose[] = [...forAgent, ...extras, ...(found ? [] : ["sample-distribution" as const])];
   const lacking = impossible(await installHostPackages(purposes, signal), purposes);
-  for (const purpose of lacking) warn(`Without them there will be no ${purpose} on this machine.`);
+  for (const purpose of lacking) warn(`Without these packages, there is no ${purpose} on this machine.`);
   const canMakeSample = isDebian() && !lacking.includes("sample-distribution");
   const sample = found ?? (canMakeSample ? await buildSampleDistribution(signal) : undefined);
-  if (!sample) warn("The templates of Tiny Linux are there, but without its packages nothing can be built from them.");
+  if (!sample) warn("The Tiny Linux templates cannot be built, because the packages of Tiny Linux are missing.");
   return { sample, canBuild: forAgent.some((purpose) => !lacking.includes(purpose)) };
 }

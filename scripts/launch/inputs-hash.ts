@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 
-/** One SHA-256 over files and folders: their names and what is in them, whatever their order or times. */
+/** One SHA-256 of files and folders: their names and contents, regardless of order and times. */
 export function inputsHash(
   root: string,
   paths: readonly string[],
@@ -18,7 +18,7 @@ export function inputsHash(
   return hash.digest("hex");
 }
 
-/** The path itself when it is a file; every file below when it is a folder; nothing when it is not there. */
+/** The path itself if it is a file, every file below if it is a folder, and nothing if it does not exist. */
 export function filesBelow(path: string): string[] {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return [];

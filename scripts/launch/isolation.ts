@@ -16,11 +16,12 @@ export async function chooseIsolation(agentState: string, signal: AbortSignal): 
   );
   if (accel !== "kvm") return "none";
   const missing = await installHostPackages(["guests"], signal);
-  if (missing.length > 0) warn("Without them there will be no builds on this machine: npm run doctor says more.");
+  if (missing.length > 0)
+    warn("Without these packages, nothing can be built on this machine. For details run npm run doctor.");
   return "vm";
 }
 
-/** Starts to look while the Worker starts, if QEMU is installed: it takes up to 10 s if /dev/kvm exists and does not work. */
+/** Starts the check while the Worker starts, if QEMU is installed: it takes up to 10 s if /dev/kvm exists and does not work. */
 export function lookAhead(agentState: string): void {
   const look = async () => {
     const hasQemu = (await missingPackages(["testdrives"])).length === 0;

@@ -1,4 +1,4 @@
-/** miniflare would end this process at the first signal, before anything could stop in order: its listeners are taken off. */
+/** Removes miniflare's signal listeners, which would end this process at the first signal instead of stopping in order. */
 export function keepingSignals<T>(make: () => T): T {
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   const ours = new Set(signals.flatMap((signal) => process.listeners(signal)));

@@ -22,7 +22,7 @@ import { lockState, type StateLock } from "./state-lock.ts";
 import type { Stops } from "./stops.ts";
 import { showSummary } from "./summary.ts";
 
-/** Starts the whole service on this machine; what it started is in `stops`, also when it fails half-way. */
+/** Starts the whole service on this machine. Adds everything that it starts to `stops`, even if it fails half-way. */
 export async function launch(options: LaunchOptions, stops: Stops, signal: AbortSignal): Promise<void> {
   const startedAt = Date.now();
   const lock = await takeState(options, stops, signal);
@@ -31,7 +31,7 @@ export async function launch(options: LaunchOptions, stops: Stops, signal: Abort
   const secrets = readOrMakeSecrets(options.state);
 
   if (options.withAgent) lookAhead(agentStateOf(options.state));
-  // Asking apt which packages it would take lasts as long as the start of the Worker: both at once.
+  // Asking apt for its packages takes as long as starting the Worker, so do both at the same time.
   const [sampleFound, service] = await Promise.all([
     findSampleDistribution(),
     startService({ options, secrets, allowed }, stops, signal),
@@ -53,27 +53,27 @@ export async function launch(options: LaunchOptions, stops: Stops, signal: Abort
     lock.announceStopping();
     removeReady(options.state);
   });
-  const kept = agent.state === "none" ? undefined : isolation;
+  const shownIsolation = agent.state === "none" ? undefined : isolation;
   const { baseUrl, state: stateDirectory } = options;
-  showSummary({ url, baseUrl, account, stateDirectory, startedAt, agent, isolation: kept });
+  showSummary({ url, baseUrl, account, stateDirectory, startedAt, agent, isolation: shownIsolation });
 }
 
-/** Makes the state directory ours alone, and ends what an earlier launcher left there. */
+/** Locks the state directory, and ends processes that an earlier launcher left behind. */
 async function takeState({ state }: LaunchOptions, stops: Stops, signal: AbortSignal): Promise<StateLock> {
   mkdirSync(state, { recursive: true, mode: 0o700 });
   const lock = await lockState(state, signal);
   stops.push(() => lock.release());
   removeReady(state);
   const ended = await endLeftovers(state);
-  if (ended > 0) print(`  Ended ${ended} processes that an earlier start had left.`);
-  // From here on every child carries the mark.
+  if (ended > 0) print(`  Ended ${ended} processes that an earlier start left behind.`);
+  // From here on every child has the mark.
   process.env[childMark] = state;
   return lock;
 }
 
 type ServiceStart = { options: LaunchOptions; secrets: Secrets; allowed: AllowedHosts };
 
-/** Starts the Worker, and has seen it answer when it comes back. */
+/** Starts the Worker, and waits until it answers. */
 async function startService(
   { options, secrets, allowed }: ServiceStart,
   stops: Stops,

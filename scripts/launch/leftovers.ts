@@ -1,18 +1,18 @@
 import { readFileSync } from "node:fs";
 import { end, ownLine, processes } from "./process-tree.ts";
 
-/** In the environment of everything that a launcher starts, with its state directory as value. */
+/** An environment variable of every process that a launcher starts. Its value is the state directory. */
 export const childMark = "KILN_CHILD_OF";
 const graceMs = 5_000;
 
-/** Ends what a launcher of this state directory left when it was killed; gives how many processes that were. */
+/** Ends processes of this state directory's launcher that survived it, and returns their number. */
 export async function endLeftovers(stateDirectory: string): Promise<number> {
   const left = marked(stateDirectory);
   await end(left, graceMs);
   return left.length;
 }
 
-/** The living processes that a launcher of this state directory started, at whatever depth. */
+/** The running processes that a launcher of this state directory started, directly or not. */
 export function marked(stateDirectory: string): number[] {
   const ours = ownLine();
   return processes()
@@ -25,6 +25,6 @@ function environment(pid: number): string[] {
   try {
     return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
   } catch {
-    return []; // somebody else's, or gone
+    return []; // another user's, or ended
   }
 }

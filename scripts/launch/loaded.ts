@@ -2,10 +2,10 @@ import { join } from "node:path";
 import { z } from "zod";
 import { readIfThere, writePrivateFile } from "./private-file.ts";
 
-/** What the launcher has put into the service of a state directory, by hash, so that the next start need not. */
+/** The hashes of what the launcher has loaded into a state directory's service, so that the next start can skip it. */
 const Loaded = z.record(z.string(), z.string());
 
-/** Does the work when the hash is not the one that was loaded under this name. */
+/** Does the work, unless this hash is already loaded under this name. */
 export async function loadOnce(
   stateDirectory: string,
   name: string,
@@ -19,7 +19,7 @@ export async function loadOnce(
   writePrivateFile(path, `${JSON.stringify({ ...read(path), [name]: hash }, null, 2)}\n`);
 }
 
-// A lost or broken file costs a reload, nothing else.
+// A lost or damaged file only causes a reload.
 function read(path: string): Record<string, string> {
   try {
     return Loaded.parse(JSON.parse(readIfThere(path) ?? "{}"));

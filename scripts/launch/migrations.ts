@@ -6,7 +6,7 @@ const bookkeeping = `CREATE TABLE IF NOT EXISTS d1_migrations(
   id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)`;
 const plain = (sql: string): Statement => ({ sql, values: [] });
 
-/** Applies what is new in the folder, in order, each file as one batch; the table is the one that wrangler keeps. */
+/** Applies the folder's new migrations in order, each file as one batch. Uses the same table as wrangler. */
 export async function applyMigrations({ batch }: Pick<Control, "batch">, folder: string): Promise<string[]> {
   const [, rows = []] = await batch([plain(bookkeeping), plain("SELECT name FROM d1_migrations")]);
   const applied = new Set(rows.map((row) => row["name"]));

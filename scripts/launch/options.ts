@@ -9,7 +9,7 @@ export type LaunchOptions = {
   port: number;
   /** An IP address of this machine. */
   host: string;
-  /** The address written into answers; empty: the origin of each request. */
+  /** The URL written into answers; empty: the origin of each request. */
   baseUrl: string;
   /** Absolute. */
   state: string;
@@ -18,25 +18,25 @@ export type LaunchOptions = {
   allowHosts: GivenHost[];
   /** IP addresses. */
   trustedProxies: string[];
-  /** Variables of wrangler.toml given otherwise, e.g. by tests: KILN_VARS='{"MAX_BUILDS":"1"}'. */
+  /** Overrides of wrangler.toml's variables, e.g. by tests: KILN_VARS='{"MAX_BUILDS":"1"}'. */
   vars: Record<string, string>;
 };
 
 export const usage = `npm start -- [options]
 
-  --port N                  port of the service (8787)
-  --host ADDRESS            address it listens on (127.0.0.1)
-  --base-url URL            address written into answers (the origin of the request)
-  --state DIR               everything that is kept (.kiln)
+  --port N                  port of the service (default: 8787)
+  --host ADDRESS            address it listens on (default: 127.0.0.1)
+  --base-url URL            URL written into answers (default: the origin of the request)
+  --state DIR               directory for all data (default: .kiln)
   --no-agent                start no builder agent
-  --trust-accounts          let the agent run although other machines reach this one: builds run bare, as root
+  --trust-accounts          start the agent even if other machines can reach the service and builds run as root
   --allow-host HOST[:PORT]  private address that web uploads and repository imports may reach; may be repeated.
                             This machine's own addresses need a port
-  --trusted-proxy ADDRESS   proxy in front of the service whose X-Forwarded-For is believed; may be repeated
+  --trusted-proxy ADDRESS   proxy in front of the service whose X-Forwarded-For is trusted; may be repeated
   --help
 `;
 
-/** Reads the command line, or refuses it with a sentence. "help" asks for the usage. */
+/** Reads the command line, or refuses it with a Complaint. "help": print the usage. */
 export function parseOptions(argv: readonly string[], env: NodeJS.ProcessEnv): LaunchOptions | "help" {
   const given = parse(argv);
   if (given.help) return "help";
@@ -100,7 +100,7 @@ function parseBaseUrl(given: string): string {
   if (url !== null && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "" && url.username === "") {
     return url.href.replace(/\/+$/, "");
   }
-  throw new Complaint(`--base-url ${given}: give an address like https://kiln.example.org.`);
+  throw new Complaint(`--base-url ${given}: give a URL like https://kiln.example.org.`);
 }
 
 function parseVars(given: string | undefined): Record<string, string> {

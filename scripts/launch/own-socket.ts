@@ -1,14 +1,14 @@
 import type { Plugin } from "miniflare";
 import { z } from "zod";
 
-// miniflare's direct sockets obey two headers that are not for strangers: one sets request.cf, and with it the client's
-// address; the other opens workerd's own protocol, which delivers queue messages and alarms. A socket of a plugin obeys neither.
+// miniflare's direct sockets accept two headers that clients must not use. One sets request.cf, and so the client's address. The
+// other opens workerd's own protocol, which delivers queue messages and alarms. A plugin's socket accepts neither.
 
 const name = "kiln-own-socket";
 const Address = z.object({ address: z.string() });
 const Bound = z.object({ type: z.literal(`unsafe:${name}`), dev: z.object({ options: Address }) });
 
-/** Lets a Worker listen on an address, which it sees with each request as `request.cf.clientIp`: `127.0.0.1:40000`. */
+/** Lets a Worker listen on an address. Each request has the client's address as `request.cf.clientIp`: `127.0.0.1:40000`. */
 export const ownSocket = (address: string) => ({
   name: "OWN_SOCKET",
   type: name,
@@ -16,7 +16,7 @@ export const ownSocket = (address: string) => ({
   options: { address } satisfies z.infer<typeof Address>,
 });
 
-/** What miniflare looks for when it imports this file. */
+/** The export that miniflare looks for in this file. */
 export const plugins: Record<string, Plugin> = {
   [name]: {
     getBindings: () => {},

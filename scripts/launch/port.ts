@@ -4,20 +4,20 @@ import { Complaint } from "./complaint.ts";
 import { localUrl } from "./address.ts";
 import { readIfThere } from "./private-file.ts";
 
-/** Refuses to go on when the port cannot be listened on, and says who has it. */
+/** Throws if the service cannot listen on the port, and names the process that uses it. */
 export async function checkPort(host: string, port: number): Promise<void> {
   const problem = await tryToListen(host, port);
   if (problem === undefined) return;
-  throw new Complaint(sentence(problem, host, port));
+  throw new Complaint(messageOf(problem, host, port));
 }
 
-function sentence(problem: string, host: string, port: number): string {
+function messageOf(problem: string, host: string, port: number): string {
   if (problem === "EADDRINUSE") {
-    return `Port ${port} on ${host} is taken${holder(port)}. Stop that, or take another: npm start -- --port ${port + 1}`;
+    return `Port ${port} on ${host} is in use${holder(port)}. Stop that process, or choose another port: npm start -- --port ${port + 1}`;
   }
-  if (problem === "EACCES") return `Port ${port} needs root. Take one above 1023: npm start -- --port 8787`;
+  if (problem === "EACCES") return `Port ${port} needs root. Choose one above 1023: npm start -- --port 8787`;
   if (problem === "EADDRNOTAVAIL") return `${host} is not an address of this machine (--host).`;
-  return `${localUrl(host, port)} cannot be listened on: ${problem}.`;
+  return `The service cannot listen on ${localUrl(host, port)}: ${problem}.`;
 }
 
 function tryToListen(host: string, port: number): Promise<string | undefined> {
@@ -28,7 +28,7 @@ function tryToListen(host: string, port: number): Promise<string | undefined> {
   });
 }
 
-/** " by process 123 (python3 -m http.server)", or nothing when it is not ours to see. */
+/** " by process 123 (python3 -m http.server)", or nothing if this user may not see it. */
 function holder(port: number): string {
   const inodes = [...listeners("/proc/net/tcp", port), ...listeners("/proc/net/tcp6", port)];
   const sockets = new Set(inodes.map((inode) => `socket:[${inode}]`));
@@ -54,7 +54,7 @@ function openFiles(pid: string): string[] {
   try {
     return readdirSync(`/proc/${pid}/fd`).map((name) => link(`/proc/${pid}/fd/${name}`));
   } catch {
-    return []; // not ours, or gone
+    return []; // another user's, or ended
   }
 }
 

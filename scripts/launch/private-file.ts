@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** Writes a file that only its owner may read, whole or not at all: under another name first, then renamed. */
+/** Atomically writes a file that only its owner may read: first under another name, then renamed. */
 export function writePrivateFile(path: string, text: string): void {
   const draft = `${path}.${process.pid}.draft`;
   rmSync(draft, { force: true });
@@ -16,7 +16,7 @@ export function writePrivateFile(path: string, text: string): void {
   syncFolder(dirname(path));
 }
 
-/** The text of a file, or undefined when there is none. */
+/** The text of a file, or undefined if it does not exist. */
 export function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");

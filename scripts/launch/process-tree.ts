@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
-const lookEveryMs = 50;
+const checkEveryMs = 50;
 
 type ProcessEntry = { pid: number; state: string; parent: number; session: number };
 
-/** Every process that stands below one, its own children first. */
+/** Every descendant of a process, its own children first. */
 export function descendants(pid: number): number[] {
   const all = processes();
   const below = (parent: number): number[] =>
@@ -13,14 +13,14 @@ export function descendants(pid: number): number[] {
   return below(pid);
 }
 
-/** Every process of the session that one leads: also those whose parent died. */
+/** Every process of the session with this leader, including those whose parent has ended. */
 export function sessionOf(leader: number): number[] {
   return processes()
     .filter((each) => each.session === leader)
     .map((each) => each.pid);
 }
 
-/** Ourselves and everything above us: never to be ended. */
+/** This process and its ancestors, which must never be ended. */
 export function ownLine(): Set<number> {
   const parents = new Map(processes().map((each) => [each.pid, each.parent]));
   const line = new Set<number>();
@@ -28,7 +28,7 @@ export function ownLine(): Set<number> {
   return line;
 }
 
-/** A zombie is no longer alive: it holds nothing but its number. */
+/** Whether a process is running. A zombie only occupies its number. */
 export function isAlive(pid: number): boolean {
   const entry = readEntry(pid);
   return entry !== undefined && entry.state !== "Z";
@@ -39,12 +39,12 @@ export function signalAll(pids: Iterable<number>, signal: NodeJS.Signals): void 
     try {
       process.kill(pid, signal);
     } catch {
-      // It is gone already, which is what we want of it.
+      // It has already ended.
     }
   }
 }
 
-/** Asks processes to end, and ends those that have not after the time given. */
+/** Sends SIGTERM to processes, and SIGKILL to those that are still running after the grace time. */
 export async function end(pids: Iterable<number>, graceMs: number): Promise<void> {
   const all = [...pids];
   signalAll(all, "SIGTERM");
@@ -53,12 +53,12 @@ export async function end(pids: Iterable<number>, graceMs: number): Promise<void
   await untilGone(all, graceMs);
 }
 
-/** True when all of them are gone within the time. */
+/** Whether all of them end within the time. */
 export async function untilGone(pids: readonly number[], timeMs: number): Promise<boolean> {
   const until = Date.now() + timeMs;
   while (pids.some(isAlive)) {
     if (Date.now() > until) return false;
-    await sleep(lookEveryMs);
+    await sleep(checkEveryMs);
   }
   return true;
 }
@@ -73,7 +73,7 @@ export function processes(): ProcessEntry[] {
 function readEntry(pid: number): ProcessEntry | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // proc(5): the name stands in parentheses and may hold spaces and parentheses itself.
+    // proc(5): the name is in parentheses, and may contain spaces and parentheses.
     const [state = "", parent, , session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return { pid, state, parent: Number(parent), session: Number(session) };
   } catch {

@@ -1,12 +1,12 @@
 const spinner = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const drawEveryMs = 100;
-/** Without a terminal: a step that lasts says so after this time, and again after each such time. */
+/** Without a terminal, a long step prints a line at this interval. */
 const remindEveryMs = 10_000;
 
-/** Replaces the grey words behind a running step, e.g. by the last line of a command. */
+/** Replaces the detail after a running step, e.g. with the last line of a command. */
 export type Say = (detail: string) => void;
 
-/** Runs one long step of the start: one line on the screen, with the seconds that it took. */
+/** Runs one long step of the start, and prints one line with its duration. */
 export async function step<T>(title: string, work: (say: Say) => Promise<T>): Promise<T> {
   const startedAt = Date.now();
   let detail = "";
@@ -24,12 +24,12 @@ export async function step<T>(title: string, work: (say: Say) => Promise<T>): Pr
   }
 }
 
-/** One line that is not a step. */
+/** Prints one line. */
 export function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** One line that the operator should not overlook. */
+/** Prints one line that is important for the operator. */
 export function warn(line: string): void {
   process.stderr.write(`! ${line}\n`);
 }

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 
-/** The checkout that this file stands in, with a slash at its end. */
+/** The folder of the checkout, with a slash at the end. */
 export const projectRoot = fileURLToPath(new URL("../..", import.meta.url));
-/** Node 24, as it runs this very file. */
+/** The Node 24 that runs this file. */
 export const node = process.execPath;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { readIfThere, writePrivateFile } from "./private-file.ts";
 
-/** What a program needs to talk to the service that runs on a state directory; there only while it runs. */
+/** The facts that a program needs to call a state directory's service. The file exists only while the service runs. */
 export const Ready = z.object({
   url: z.string(),
   username: z.string(),
@@ -23,7 +23,7 @@ export function removeReady(stateDirectory: string): void {
   rmSync(readyFile(stateDirectory), { force: true });
 }
 
-/** undefined: no service is ready there. */
+/** undefined: no service is ready. */
 export function readReady(stateDirectory: string): Ready | undefined {
   const text = readIfThere(readyFile(stateDirectory));
   return text === undefined ? undefined : Ready.parse(JSON.parse(text));

@@ -4,18 +4,18 @@ import { pauseAfter } from "./back-off.ts";
 import { keepingSignals } from "./keeping-signals.ts";
 import { warn } from "./progress.ts";
 
-const lookEveryMs = 500;
-const longestPauseMs = 30_000;
+const checkEveryMs = 500;
+const maxPauseMs = 30_000;
 
 export type Runtime = { miniflare: Miniflare; stop(): Promise<void> };
 type RuntimeLog = { path: string; append(line: string): void };
 
-/** Starts miniflare, whose child workerd runs the Workers, and keeps it running: whatever ends workerd, it starts again. */
+/** Starts miniflare, whose child workerd runs the Workers. Restarts workerd whenever it ends. */
 export async function startRuntime(options: MiniflareOptions, log: RuntimeLog): Promise<Runtime> {
   const given: MiniflareOptions = {
     ...options,
     log: new FileLog(log.append),
-    unsafeHandleRuntimeRestart: () => warn("The service ended unexpectedly (workerd). It runs again."),
+    unsafeHandleRuntimeRestart: () => warn("The service (workerd) ended unexpectedly. It is running again."),
   };
   const miniflare = keepingSignals(() => new Miniflare(given));
   await miniflare.ready;
@@ -31,7 +31,7 @@ export async function startRuntime(options: MiniflareOptions, log: RuntimeLog): 
   };
 }
 
-/** miniflare starts a workerd that ended once more. If that fails it gives up, so this tries again until workerd runs. */
+/** miniflare restarts workerd only once and gives up if that fails. This retries until workerd runs. */
 async function keepRunning(miniflare: Miniflare, given: MiniflareOptions, { log, signal }: Keeping): Promise<void> {
   const pause = (ms: number) => sleep(ms, undefined, { signal }).catch(() => {}); // stopping: the loop ends
   let failures = 0;
@@ -39,16 +39,16 @@ async function keepRunning(miniflare: Miniflare, given: MiniflareOptions, { log,
     const problem = await problemOf(miniflare);
     if (signal.aborted) return;
     if (problem === undefined) {
-      if (failures > 0) warn("The service runs again.");
+      if (failures > 0) warn("The service is running again.");
       failures = 0;
-      await pause(lookEveryMs);
+      await pause(checkEveryMs);
       continue;
     }
-    const pauseMs = pauseAfter(++failures, longestPauseMs);
+    const pauseMs = pauseAfter(++failures, maxPauseMs);
     log.append(`error ${problem}`);
-    warn(`The service is down: workerd cannot start. Trying again in ${pauseMs / 1_000} s; ${log.path} says why.`);
+    warn(`The service is down: workerd cannot start. Retrying in ${pauseMs / 1_000} s. See ${log.path}.`);
     await pause(pauseMs);
-    if (!signal.aborted) await miniflare.setOptions(given).catch(() => {}); // problemOf says why
+    if (!signal.aborted) await miniflare.setOptions(given).catch(() => {}); // problemOf reports it
   }
 }
 
@@ -65,7 +65,7 @@ async function problemOf(miniflare: Miniflare): Promise<string | undefined> {
   }
 }
 
-/** What miniflare says of itself goes to the log file; the terminal gets plain lines of our own. */
+/** Writes miniflare's own messages to the log file. The terminal only gets our lines. */
 class FileLog extends Log {
   readonly #append: (line: string) => void;
   constructor(append: (line: string) => void) {

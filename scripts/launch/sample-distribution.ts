@@ -9,9 +9,9 @@ import { step } from "./progress.ts";
 export type SampleDistribution = { hash: string; path: string };
 
 const script = join(projectRoot, "sample-distribution/build.sh");
-const keptBuilds = 3;
+const maxCachedBuilds = 3;
 
-/** The hash of all that decides what the sample distribution is, and its build when this machine has made it already. */
+/** The cached build of the sample distribution for the current inputs, if there is one. */
 export async function findSampleDistribution(): Promise<SampleDistribution | undefined> {
   if (!isDebian()) return undefined;
   const hash = (await command(script, ["--inputs-hash"])).trim();
@@ -19,13 +19,13 @@ export async function findSampleDistribution(): Promise<SampleDistribution | und
   return isBuild(path) ? { hash, path } : undefined;
 }
 
-/** Builds the sample distribution into the cache of this user. */
+/** Builds the sample distribution into this user's cache. */
 export async function buildSampleDistribution(signal?: AbortSignal): Promise<SampleDistribution> {
   const cache = cacheFolder();
   mkdirSync(cache, { recursive: true });
   const made = join(cache, `made-by-${process.pid}`);
   await step("Sample distribution (built once)", (say) => command(script, [made], { onLine: say, signal }));
-  // A first build may have brought apt's lists up to date, and so have changed its own inputs: it says which they were.
+  // A first build may update apt's lists and so change its own inputs. It writes their hash itself.
   const hash = readFileSync(join(made, "inputs-hash"), "utf8").trim();
   const path = join(cache, hash);
   if (isBuild(path)) rmSync(made, { recursive: true });
@@ -47,5 +47,5 @@ function forgetOldBuilds(cache: string): void {
     .filter((name) => /^[0-9a-f]{64}$/.test(name))
     .map((name) => ({ path: join(cache, name), madeAt: statSync(join(cache, name)).mtimeMs }))
     .toSorted((a, b) => b.madeAt - a.madeAt);
-  for (const { path } of builds.slice(keptBuilds)) rmSync(path, { recursive: true, force: true });
+  for (const { path } of builds.slice(maxCachedBuilds)) rmSync(path, { recursive: true, force: true });
 }

@@ -7,9 +7,9 @@ import type { Say } from "./progress.ts";
 
 const prefix = "tiny";
 const repositories = ["main", "updates"];
-const atOnce = 4;
+const parallelUploads = 4;
 
-/** Puts the two repositories of the sample distribution into the service. A reader sees the old ones or the new ones. */
+/** Uploads the two repositories of the sample distribution. A reader sees either the old ones or the new ones. */
 export async function uploadSampleDistribution(
   admin: AdminClient,
   sample: SampleDistribution,
@@ -19,7 +19,7 @@ export async function uploadSampleDistribution(
   await deleteGone(admin, sample);
 }
 
-// Readers start at repomd.xml and check its signature: they come when all that it names is there.
+// Readers start with repomd.xml and check its signature, so these files are uploaded after all others.
 const isHead = (path: string) => /\/repodata\/repomd\.xml(\.|$)/.test(path);
 
 async function uploadRepository(admin: AdminClient, folder: string, say: Say): Promise<void> {
@@ -47,5 +47,5 @@ async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<voi
   const worker = async () => {
     for (const item of queue) await work(item);
   };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  await Promise.all(Array.from({ length: parallelUploads }, worker));
 }

@@ -5,23 +5,23 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { Complaint } from "./complaint.ts";
 
-/** Time for an earlier launcher to notice that its npm was killed, or to finish stopping. */
+/** Time for an earlier launcher to notice that npm was killed, or to finish stopping. */
 const waitForRunningMs = 2_000;
 const waitForStoppingMs = 20_000;
-const lookEveryMs = 100;
+const checkEveryMs = 100;
 
 const Holder = z.object({ pid: z.int(), stopping: z.boolean() });
 type Holder = z.infer<typeof Holder>;
 
 export type StateLock = {
-  /** Tells a launcher that wants this directory that it is worth waiting. */
+  /** Tells another launcher that waits for this directory that it will soon be free. */
   announceStopping(): void;
   release(): void;
 };
 
 /**
- * One launcher per state directory. The lock is a socket in Linux's abstract namespace, named after the directory's inode:
- * the kernel frees it with the process that holds it, however that ends, so that it can never be stale.
+ * Allows one launcher per state directory. The lock is a socket in Linux's abstract namespace, named after the directory's inode.
+ * The kernel frees it when its process ends, however that happens, so it can never be stale.
  */
 export async function lockState(directory: string, signal?: AbortSignal): Promise<StateLock> {
   const startedAt = Date.now();
@@ -32,11 +32,9 @@ export async function lockState(directory: string, signal?: AbortSignal): Promis
     const patienceMs = holder?.stopping === false ? waitForRunningMs : waitForStoppingMs;
     if (Date.now() - startedAt > patienceMs) {
       const who = holder === undefined ? "another process" : `process ${holder.pid}`;
-      throw new Complaint(
-        `${directory} is in use by a Kiln that runs already (${who}). Stop it, or give another --state.`,
-      );
+      throw new Complaint(`${directory} is in use by a running Kiln (${who}). Stop it, or choose another --state.`);
     }
-    await sleep(lookEveryMs, undefined, { ...(signal && { signal }) });
+    await sleep(checkEveryMs, undefined, { ...(signal && { signal }) });
   }
 }
 
@@ -57,7 +55,7 @@ async function tryToLock(directory: string): Promise<StateLock | undefined> {
   return { announceStopping: () => (stopping = true), release: () => server.close() };
 }
 
-/** undefined: it went away in this moment. */
+/** undefined: it has just ended. */
 async function askHolder(directory: string): Promise<Holder | undefined> {
   const socket = createConnection(lockName(directory));
   let text = "";

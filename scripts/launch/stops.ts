@@ -1,2 +1,2 @@
-/** What stops things, the latest first. */
+/** Functions that stop what was started. The last one is called first. */
 export type Stops = { push(stop: () => void | Promise<void>): void };

@@ -10,13 +10,13 @@ export type Summary = {
   stateDirectory: string;
   startedAt: number;
   agent: BuilderState;
-  /** Undefined: no agent runs here. */
+  /** Undefined: no agent runs on this machine. */
   isolation: Isolation | undefined;
 };
 
 const wantedTypes = ["oem", "iso", "vmx", "xen", "ec2", "net", "oemiso"];
 
-/** The last words of a start: all that a stranger needs for the first call. */
+/** Prints the end of a start: everything that a new user needs for the first call. */
 export function showSummary(summary: Summary): void {
   const { url, baseUrl, account, stateDirectory, startedAt } = summary;
   const rows = [
@@ -36,21 +36,21 @@ export function showSummary(summary: Summary): void {
   for (const [name = "", value = ""] of rows) print(`    ${dim(name.padEnd(12))} ${value}`);
   print("");
   if (summary.isolation === "none") {
-    print(`  Builds run bare on this machine, as root (isolation = "none"): their scripts can do anything here.`);
-    print(`  Give accounts only to people whom you trust that far.`);
+    print(`  Builds run directly on this machine, as root (isolation = "none"). Their scripts can do anything here.`);
+    print(`  Give accounts only to people whom you would trust with root.`);
   }
   print(`  Ctrl-C stops everything.`);
 }
 
 function builder(agent: BuilderState): string {
   if (agent.state === "none") return `none: ${agent.why}`;
-  if (agent.state === "starting") return "one agent, still starting (agent.log says how it goes)";
+  if (agent.state === "starting") return "one agent, still starting (see agent.log)";
   const { imageTypes, testdrives } = agent.capabilities;
   const lacking = [...wantedTypes.filter((type) => !imageTypes.includes(type)), ...(testdrives ? [] : ["testdrives"])];
   const can = [...imageTypes, ...(testdrives ? ["testdrives"] : [])].join(", ") || "nothing";
   return lacking.length === 0
     ? `one agent: ${can}`
-    : `one agent: ${can}; not ${lacking.join(", ")}: npm run doctor says why`;
+    : `one agent: ${can}; not ${lacking.join(", ")} (to see why, run npm run doctor)`;
 }
 
 const paint = (code: number) => (text: string) => (process.stdout.isTTY ? `\u001b[${code}m${text}\u001b[0m` : text);

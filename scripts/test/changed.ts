@@ -8,7 +8,7 @@ import { reachedBy, type Reached } from "./reached.ts";
 const git = (...args: string[]): string[] =>
   execFileSync("git", args, { cwd: projectRoot, encoding: "utf8" }).split("\n").filter(Boolean);
 
-/** The tests for what is not committed, and for what was since the commit, or since the branch left main. */
+/** The tests for uncommitted changes and for changes since the commit, or since the branch left main. */
 export function reachedSince(commit: string | undefined): Reached {
   const [base = "HEAD"] = commit === undefined ? branchingPoint() : [commit];
   const changed = [...git("diff", "--name-only", base), ...git("ls-files", "--others", "--exclude-standard")];
@@ -23,7 +23,7 @@ function branchingPoint(): string[] {
 
 const isThere = (file: string): boolean => existsSync(join(projectRoot, file));
 
-/** Which project of test/vitest.config.ts a test belongs to. */
+/** The project of test/vitest.config.ts that a test belongs to. */
 export const projectOf = (test: string): "worker" | "node" | "acceptance" =>
   test.startsWith("test/acceptance/")
     ? "acceptance"

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 
-/** Who imports whom, statically: file → the files that it names, all from the project's root. */
+/** The static imports of each file, all relative to the project's root. */
 export type Imports = ReadonlyMap<string, readonly string[]>;
 
-// `from "x"`, `import "x"`, `import("x")`; what a query asks of a file ("?raw") is no part of its name.
+// `from "x"`, `import "x"`, `import("x")`. A query such as "?raw" is not part of the file name.
 const specifiers = /(?:from|import)\s*\(?\s*"([.#][^"?]*)[^"]*"/g;
 
 export const readImports = (root: string, files: readonly string[]): Imports =>

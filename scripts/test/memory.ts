@@ -1,13 +1,13 @@
 import { existsSync, statfsSync } from "node:fs";
 
-/** Where Linux keeps a file system in memory. */
+/** Linux's file system in memory. */
 const memory = "/dev/shm";
 
-/** A run of the Worker's tests needs about 150 MB of it. */
+/** A run of the Worker's tests needs about 150 MB. */
 const bytesNeeded = 1024 ** 3;
 
 /**
- * An environment whose temporary files are in memory, if there is room. workerd waits for the disk after each change to a database,
+ * An environment whose temporary files are in memory, if there is enough. workerd waits for the disk after each database change,
  * which takes a tenth of the time of the Worker's tests.
  */
 export function storedInMemory(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

@@ -3,14 +3,14 @@ import { installHostPackages, type Purpose } from "../launch/host-packages.ts";
 import { warn } from "../launch/progress.ts";
 import { buildSampleDistribution, findSampleDistribution } from "../launch/sample-distribution.ts";
 
-/** What tells the tests where things are. */
+/** The environment variables of the tests. */
 export interface TestEnvironments {
-  /** For those that look at no package. */
+  /** For tests that need no packages. */
   env: NodeJS.ProcessEnv;
   withSample: Promise<NodeJS.ProcessEnv>;
 }
 
-/** Brings what the tests need the way npm start does; the sample distribution may still be in the making then. */
+/** Prepares what the tests need, as npm start does. The sample distribution may still be in progress afterwards. */
 export async function prepareForTests({ isFast }: { isFast: boolean }): Promise<TestEnvironments> {
   const found = await findSampleDistribution();
   const purposes: Purpose[] = [
@@ -22,12 +22,12 @@ export async function prepareForTests({ isFast }: { isFast: boolean }): Promise<
     ...(found ? [] : ["sample-distribution" as const]),
   ];
   const missing = await installHostPackages(purposes);
-  if (missing.length > 0) warn("Tests that need what is missing will fail.");
+  if (missing.length > 0) warn("Tests that need the missing packages will fail.");
   await bundleWorker();
   const env = { ...process.env, ...(found && sampleAt(found.path)) };
-  // The fast tests make no image, so they can do without.
+  // The fast tests build no image, so they do not need it.
   const withSample = found || isFast ? Promise.resolve(env) : addNewSample(env);
-  withSample.catch(() => {}); // thrown where it is waited for
+  withSample.catch(() => {}); // the code that awaits it gets the error
   return { env, withSample };
 }
 

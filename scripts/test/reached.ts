@@ -3,15 +3,15 @@ import type { Imports } from "./imports.ts";
 /** The tests to run for a change. */
 export interface Reached {
   tests: string[];
-  /** How many more import a changed file over other files. */
+  /** Number of further tests that import a changed file indirectly. */
   further: number;
-  /** Changed files for which there is no test. */
+  /** Changed files without a test. */
   untested: string[];
 }
 
-/** More would take longer than one waits for. */
+/** More would take too long. */
 const maxPerFile = 6;
-// These go over every call of the API or over whole distributions; a single change is a small part of what they take.
+// These tests cover every API call or whole distributions, so most of their time has nothing to do with the change.
 const wide = /[/](?:every-\w+|document-properties|head-length|image-\w+|image-with-\w+|solver-zypper)\.test\.ts$/;
 // Everything imports these, or they import everything.
 const hub = /^src\/(?:app|index|[\w-]+\/index|storage\/(?:db|schema))\.ts$/;
@@ -34,14 +34,14 @@ function testsOf(file: string, graph: { imports: Imports; importers: Imports }):
   const near = [...nearest(file, graph.importers)].filter((one) => all.includes(one) && !wide.test(one));
   const found = [...new Set([...named, ...near])];
   if (found.length > 0) return { tests: found.slice(0, maxPerFile), further: Math.max(0, found.length - maxPerFile) };
-  // A door's file is imported by its door alone: the tests of what it calls.
+  // Only the door imports a door's file, so use the tests of the files that it calls.
   const called = (graph.imports.get(file) ?? []).filter((one) => !hub.test(one));
   return { tests: [...new Set(called.flatMap((one) => sameNoun(one, all)))].slice(0, maxPerFile), further: 0 };
 }
 
 const isTest = (file: string): boolean => file.endsWith(".test.ts");
 
-/** The files that import this one, over other files too, the nearest first. */
+/** The files that import this one, directly or indirectly, the nearest first. */
 function* nearest(file: string, importers: Imports): Generator<string> {
   const seen = new Set([file]);
   for (const one of seen) {
@@ -50,7 +50,7 @@ function* nearest(file: string, importers: Imports): Generator<string> {
   }
 }
 
-/** src/domain/contents/overlay-file.ts: overlay-files.test.ts and overlay-file-metadata.test.ts, in any room. */
+/** src/domain/contents/overlay-file.ts: overlay-files.test.ts and overlay-file-metadata.test.ts, in any folder. */
 function sameNoun(file: string, tests: readonly string[]): string[] {
   const [name = "", folder = ""] = file
     .replace(/\.\w+$/, "")

@@ -1,4 +1,4 @@
-/** A vitest reporter: tells scripts/test/vitest.ts, which started this vitest, what begins and what ends. */
+/** A vitest reporter that sends events to scripts/test/vitest.ts, which started this vitest. */
 import type { Reporter, TestCase, TestModule } from "vitest/node";
 import type { TestEvent } from "./event.ts";
 

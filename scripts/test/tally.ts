@@ -1,6 +1,6 @@
 import type { TestEvent } from "./event.ts";
 
-/** What ran: how many tests passed, and a line for each failure. */
+/** The result of a run: the number of passed tests, and a line for each failure. */
 export type Tally = { passed: number; failures: readonly string[] };
 
 export const nothing: Tally = { passed: 0, failures: [] };
@@ -10,17 +10,17 @@ export const add = (a: Tally, b: Tally): Tally => ({
   failures: [...a.failures, ...b.failures],
 });
 
-/** The end of a run: what failed, as its own words may stand an hour above, then the plain line, the same from everywhere. */
+/** The end of a run: the failures again, because their output may be far above, then one line in a fixed form. */
 export const summary = ({ passed, failures }: Tally): string =>
   [...failures.map((failure) => `failed: ${failure}`), `${passed} passed, ${failures.length} failed`].join("\n");
 
-/** A run as its events tell it. */
+/** The progress of a run, from its events. */
 export class Progress {
   #passed = 0;
   readonly #failures: string[] = [];
-  /** The tests that run, by file. */
+  /** The running tests, by file. */
   readonly #running = new Map<string, Set<string>>();
-  /** The tests that ended last, by file. */
+  /** The last test that ended, by file. */
   readonly #last = new Map<string, string>();
 
   note(event: TestEvent): void {
@@ -39,16 +39,16 @@ export class Progress {
     }
   }
 
-  /** The end of a run that ended by itself. One that ended badly, e.g. by an error outside all tests, must not look like success. */
+  /** The result of a run that ended on its own. An exit code, e.g. after an error outside all tests, counts as a failure. */
   ended(exitCode: number): Tally {
     const failures =
       this.#failures.length === 0 && exitCode !== 0
-        ? [`a run ended with exit code ${exitCode}, though none of its tests failed`]
+        ? [`a run ended with exit code ${exitCode}, although none of its tests failed`]
         : this.#failures;
     return { passed: this.#passed, failures };
   }
 
-  /** The end of a run that hung: whatever had not ended failed. */
+  /** The result of a run that hung. Every test that had not ended counts as failed. */
   hung(seconds: number): Tally {
     const why = `hung: nothing began or ended in ${seconds} seconds`;
     const left = [...this.#running].flatMap(([file, tests]) =>

@@ -4,7 +4,7 @@ import { node, projectRoot } from "../launch/project.ts";
 import type { TestEvent } from "./event.ts";
 import { Progress, type Tally } from "./tally.ts";
 
-/** When a run's words appear: two runs at a time would mix theirs. */
+/** When a run's output appears. Two runs at the same time would mix their output. */
 export type Show = "at once" | "when it ends";
 
 export interface Run {
@@ -14,14 +14,14 @@ export interface Run {
   config?: string;
   /** Leaves the processors to other runs as long as they want them. */
   isInBackground: boolean;
-  /** A run in which nothing begins or ends for so long hangs, and is ended. More than any test or hook may take. */
+  /** A run in which no test begins or ends for this long is killed. Longer than any test or hook may take. */
   quietSeconds: number;
 }
 
-/** Before the first file begins a run may be quiet for so long. */
+/** The same, before the first file begins. */
 const startSeconds = 180;
 
-/** Runs one project of the configuration, shows what vitest shows, and counts. */
+/** Runs one vitest project, shows its output and counts the results. */
 export async function runVitest(
   project: string,
   { args, env, show, isInBackground, quietSeconds, config }: Run,
@@ -31,7 +31,7 @@ export async function runVitest(
     cwd: projectRoot,
     env,
     stdio: ["ignore", output, output, "ipc"],
-    // A group of its own: all that a run has started can be ended with it.
+    // A process group of its own, so that everything the run started can be killed with it.
     detached: true,
   });
   if (isInBackground && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
@@ -80,6 +80,6 @@ const command = (project: string, config = "test/vitest.config.ts"): string[] =>
   `--project=${project}`,
   "--reporter=minimal",
   "--reporter=./scripts/test/reporter.ts",
-  // A filter may leave one of the runs without tests; all of them without is a failure, found by the count.
+  // A filter may leave one of the runs without tests. If all runs have none, expectTests reports a failure.
   "--passWithNoTests",
 ];

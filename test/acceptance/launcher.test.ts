@@ -127,15 +127,13 @@ describe("npm start", () => {
     await first.ready();
     const sameState = start("--no-agent");
     expect(await sameState.exit).toBe(1);
-    expect(sameState.output()).toContain(
-      `${state} is in use by a Kiln that runs already (process ${first.launcher()})`,
-    );
+    expect(sameState.output()).toContain(`${state} is in use by a running Kiln (process ${first.launcher()})`);
 
     const other = join(state, "other");
     const samePort = start("--no-agent", "--state", other);
     expect(await samePort.exit).toBe(1);
     expect(samePort.output()).toMatch(
-      new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is taken by process \\d+ \\(.*workerd`),
+      new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is in use by process \\d+ \\(.*workerd`),
     );
     expect(readReady(other)).toBeUndefined();
 

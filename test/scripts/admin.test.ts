@@ -87,7 +87,7 @@ describe("npm run admin", () => {
     [["accounts"], /^There is no command "accounts"\.\n\nnpm run admin -- COMMAND/],
     [["account", "rekey", ""], /^account rekey takes one NAME\.$/],
     [["account", "add", "ada", "--email", ""], /^account add needs --email ADDRESS\.$/],
-    [["account", "list", "--url", "ftp://kiln.example.org"], /^--url ftp:.*give an address like/],
+    [["account", "list", "--url", "ftp://kiln.example.org"], /^--url ftp:.*give a URL like/],
     [["templates", "load", "/absent.json"], /^There is no file \/absent\.json\.$/],
     [["templates", "load", "/"], /^\/ cannot be read \(EISDIR\)\.$/],
   ])("explains what is wrong with %j", async (words, message) => {
@@ -103,9 +103,9 @@ describe("npm run admin", () => {
 
 describe("npm run admin -- deletions", () => {
   it.each([
-    ["pause", 'PUT /admin/deletions Bearer secret {"paused":true}', "deletes nothing since 2026-11-20T10:00:00.000Z"],
-    ["resume", 'PUT /admin/deletions Bearer secret {"paused":false}', "The sweep deletes."],
-    ["status", "GET /admin/deletions Bearer secret", "The sweep deletes."],
+    ["pause", 'PUT /admin/deletions Bearer secret {"paused":true}', "have been paused since 2026-11-20T10:00:00.000Z"],
+    ["resume", 'PUT /admin/deletions Bearer secret {"paused":false}', "are not paused."],
+    ["status", "GET /admin/deletions Bearer secret", "are not paused."],
   ])("%s sends the request and prints the current state", async (word, request, words) => {
     await run("deletions", word);
 

@@ -23,7 +23,7 @@ it("restarts an agent that ends or is killed, with growing delays", async () => 
   await vi.waitFor(() => expect(new Set(pids).size).toBe(3), { timeout: 30_000 });
 
   const lines = said.split("\n");
-  expect(lines[0]).toMatch(/^! The builder agent ended \(SIGKILL\)\. Starting it again in 1 s\./);
+  expect(lines[0]).toMatch(/^! The builder agent ended \(SIGKILL\)\. Restarting it in 1 s\./);
   expect(lines[1]).toMatch(/^! The new process id of the builder agent could not be saved: Error: the disk is full$/);
-  expect(lines[2]).toMatch(/^! The builder agent ended \(exit \d+\)\. Starting it again in 2 s\. \S.*absent\.json/);
+  expect(lines[2]).toMatch(/^! The builder agent ended \(exit \d+\)\. Restarting it in 2 s\. \S.*absent\.json/);
 });

@@ -15,7 +15,7 @@ describe("checkPort", () => {
   it("names the owner of a taken port, and what to do", async () => {
     const port = await takenPort();
     await expect(checkPort("127.0.0.1", port)).rejects.toThrow(
-      new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is taken by process ${process.pid} \\(.*--port ${port + 1}`),
+      new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is in use by process ${process.pid} \\(.*--port ${port + 1}`),
     );
   });
 
@@ -25,7 +25,7 @@ describe("checkPort", () => {
     await once(server, "listening");
     const address = server.address();
     await expect(checkPort("127.0.0.1", typeof address === "object" && address ? address.port : 0)).rejects.toThrow(
-      /taken/,
+      /in use/,
     );
   });
 

@@ -53,7 +53,7 @@ describe("readOrMakeSecrets", () => {
   it("refuses a broken file and does not overwrite it", () => {
     const state = emptyFolder();
     writeFileSync(secretsFile(state), "{");
-    expect(() => readOrMakeSecrets(state)).toThrow(/Put it back from a backup/);
+    expect(() => readOrMakeSecrets(state)).toThrow(/Restore it from a backup/);
     expect(readFileSync(secretsFile(state), "utf8")).toBe("{");
   });
 });

@@ -26,9 +26,7 @@ describe("lockState", () => {
     const link = `${emptyFolder()}/link`;
     symlinkSync(state, link);
     const other = await holder(state);
-    await expect(lockState(link)).rejects.toThrow(
-      new RegExp(`in use by a Kiln that runs already \\(process ${other.pid}\\)`),
-    );
+    await expect(lockState(link)).rejects.toThrow(new RegExp(`in use by a running Kiln \\(process ${other.pid}\\)`));
   });
 
   it("waits for a launcher that is stopping", async () => {

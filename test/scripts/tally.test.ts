@@ -29,7 +29,7 @@ describe("a run that ended", () => {
   });
 
   it("fails if the run ended badly, whatever its tests report", () => {
-    const failures = ["a run ended with exit code 1, though none of its tests failed"];
+    const failures = ["a run ended with exit code 1, although none of its tests failed"];
     expect(progress(fileBegan, ...ended("adds"), fileEnded()).ended(1)).toEqual({ passed: 1, failures });
   });
 
