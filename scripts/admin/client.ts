@@ -71,6 +71,7 @@ export function adminClient(url: string, secret: string) {
     rekey: async (username: string) => (await ask("POST", `/accounts/${name(username)}/rekey`, ApiKey)).apiKey,
     setPassword: async (username: string, password: string | undefined) =>
       (await ask("PUT", `/accounts/${name(username)}/password`, Password, { password })).password,
+    removeAccount: (username: string) => ask("DELETE", `/accounts/${name(username)}`, z.unknown()),
     lockAccount: (username: string, locked: boolean) =>
       ask("PUT", `/accounts/${name(username)}/lock`, z.unknown(), { locked }),
     tokens: async (username: string) =>

@@ -14,6 +14,7 @@ const commands: Record<string, { argument: string | undefined; run: Command }> =
   "account lock": { argument: "NAME", run: lockAccount },
   "account password": { argument: "NAME", run: setPassword },
   "account rekey": { argument: "NAME", run: async (admin, name) => print(await admin.rekey(name)) },
+  "account remove": { argument: "NAME", run: removeAccount },
   "account unlock": { argument: "NAME", run: unlockAccount },
   "agent add": { argument: "NAME", run: addAgent },
   "agent list": { argument: undefined, run: listAgents },
@@ -86,6 +87,11 @@ async function lockAccount(admin: AdminClient, username: string): Promise<void> 
 async function unlockAccount(admin: AdminClient, username: string): Promise<void> {
   await admin.lockAccount(username, false);
   print(`Unlocked ${username}.`);
+}
+
+async function removeAccount(admin: AdminClient, username: string): Promise<void> {
+  await admin.removeAccount(username);
+  print(`Removed ${username}. The sweep deletes what belongs to it within minutes.`);
 }
 
 async function setPassword(admin: AdminClient, username: string, options: AdminOptions): Promise<void> {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { createAccount, passwordLength, renewApiKey, setPassword, showApiKey } from "#domain/accounts/account";
 import { lockAccount, unlockAccount } from "#domain/accounts/lock";
+import { removeAccount } from "#domain/accounts/removal";
 import { newPassword } from "#domain/secrets";
 import { Refusal } from "#domain/refusal";
 import { findAccount, listAccounts } from "#storage/accounts";
@@ -57,6 +58,11 @@ export const accounts = factory
   .post("/:name/rekey", async (c) => {
     const account = await getAccount(c.var.db, c.req.param("name"));
     return c.json({ apiKey: await renewApiKey(c.var.db, c.env, account) });
+  })
+  .delete("/:name", async (c) => {
+    const account = await getAccount(c.var.db, c.req.param("name"));
+    await removeAccount(c.env, c.var.db, account);
+    return c.json({ removed: account.username });
   })
   .put("/:name/password", async (c) => {
     const { password = newPassword(16) } = PasswordRequest.parse(await c.req.json());

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { success } from "#documents/success";
-import { changePassword, passwordLength } from "#domain/accounts/account";
+import { changePassword, getByPassword, passwordLength } from "#domain/accounts/account";
+import { removeAccount } from "#domain/accounts/removal";
 import { clientAddress } from "#http/client-address";
 import { account, apiVersion, limits, templateSet, templateSets } from "#documents/account";
 import { usedLimits } from "#domain/accounts/limits";
@@ -43,6 +44,21 @@ export const general: CallGroup = {
       act: ({ env, db, account }, { password: key, new_password: wanted }, c) => {
         const given = { username: account.username, key, address: clientAddress(c.req.raw, env) };
         return changePassword(db, env, given, wanted);
+      },
+    }),
+    call("DELETE /account", {
+      name: "removeAccount",
+      versions: v2,
+      scope: "key",
+      summary: "Remove your account with everything that belongs to it",
+      details: "It cannot sign in any more. The rest is removed within minutes. Send the password in the body.",
+      params: PasswordChange.pick({ password: true }),
+      about: { password: "The account's." },
+      answer: success,
+      refuses: ["missing_parameter", "invalid_value", "access_denied"],
+      act: async ({ env, db, account }, { password: key }, c) => {
+        const given = { username: account.username, key, address: clientAddress(c.req.raw, env) };
+        await removeAccount(env, db, await getByPassword(db, env, given));
       },
     }),
     call("GET /account/limits", {

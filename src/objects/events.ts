@@ -50,6 +50,13 @@ export class Events extends DurableObject<Env> {
     return count;
   }
 
+  /** Its account is removed. What is told to it after that is lost, like what it had. */
+  async forget(): Promise<void> {
+    this.hangUp();
+    await this.ctx.storage.deleteAlarm();
+    await this.ctx.storage.deleteAll();
+  }
+
   listDeliveries(webhookUid: string): Delivery[] {
     return this.#deliveries.list(webhookUid);
   }

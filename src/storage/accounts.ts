@@ -1,4 +1,4 @@
-import { eq, sql, type SQL } from "drizzle-orm";
+import { and, eq, isNull, sql, type SQL } from "drizzle-orm";
 import { prepared, type Database } from "./db.ts";
 import { accounts } from "./schema.ts";
 
@@ -12,13 +12,16 @@ export async function addAccount(db: Database, account: NewAccount): Promise<Acc
 }
 
 const byUsername = prepared((db) =>
-  db.query.accounts.findFirst({ where: eq(accounts.username, sql.placeholder("username")) }).prepare(),
+  db.query.accounts
+    .findFirst({ where: and(eq(accounts.username, sql.placeholder("username")), isNull(accounts.removedAt)) })
+    .prepare(),
 );
 
 export const findAccount = (db: Database, username: string): Promise<Account | undefined> =>
   byUsername(db).execute({ username });
 
-export const listAccounts = (db: Database): Promise<Account[]> => db.query.accounts.findMany({ orderBy: accounts.id });
+export const listAccounts = (db: Database): Promise<Account[]> =>
+  db.query.accounts.findMany({ where: isNull(accounts.removedAt), orderBy: accounts.id });
 
 export async function savePasswordHash(db: Database, accountId: number, passwordHash: string): Promise<void> {
   await db.update(accounts).set({ passwordHash }).where(eq(accounts.id, accountId));

@@ -52,6 +52,7 @@ const listOfKey = prepared((db) =>
         eq(accounts.username, sql.placeholder("username")),
         eq(accounts.apiKeyHmac, sql.placeholder("apiKeyHmac")),
         isNull(accounts.lockedAt),
+        isNull(accounts.removedAt),
       ),
     )
     .orderBy(asc(appliances.id), desc(builds.id))

@@ -25,7 +25,7 @@ const byHmac = prepared((db) =>
   db
     .select({ token: tokens, account: accounts })
     .from(tokens)
-    .innerJoin(accounts, eq(accounts.id, tokens.accountId))
+    .innerJoin(accounts, and(eq(accounts.id, tokens.accountId), isNull(accounts.removedAt)))
     .where(eq(tokens.tokenHmac, sql.placeholder("tokenHmac")))
     .prepare(),
 );

@@ -142,6 +142,7 @@ describe("npm run admin -- tokens", () => {
 describe("npm run admin -- account", () => {
   it.each([
     ["lock", 'PUT /admin/accounts/rhea/lock Bearer secret {"locked":true}', "Locked rhea"],
+    ["remove", "DELETE /admin/accounts/rhea Bearer secret", "Removed rhea"],
     ["unlock", 'PUT /admin/accounts/rhea/lock Bearer secret {"locked":false}', "Unlocked rhea"],
     ["password", "PUT /admin/accounts/rhea/password Bearer secret {}", "battery staple   (shown this once)"],
   ])("%s", async (word, request, words) => {

@@ -123,11 +123,16 @@ export const passwordLength = { min: 8, max: 200 } as const;
 
 /** Changes the password for whoever knows the one before. */
 export async function changePassword(db: Database, env: SignInEnv, given: Credentials, wanted: string): Promise<void> {
+  await setPassword(db, await getByPassword(db, env, given), wanted);
+}
+
+/** For what an API key alone must not do. */
+export async function getByPassword(db: Database, env: SignInEnv, given: Credentials): Promise<Account> {
   const account = await braking(env, given, (refuse) =>
     findByPassword(db, given, { refuse, matches: passwordMatches }),
   );
   if (!account) throw new Refusal("access_denied", { message: "The password is wrong." });
-  await setPassword(db, account, wanted);
+  return account;
 }
 
 export async function setPassword(db: Database, account: Account, password: string): Promise<void> {

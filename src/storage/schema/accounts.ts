@@ -1,21 +1,32 @@
-import { sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { sql } from "drizzle-orm";
+import { index, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Capabilities } from "#contract/index";
 import { id, moment, uid } from "./columns.ts";
 
 /** People. The API key is found by its HMAC and shown again from its cipher; neither gives it away alone. */
-export const accounts = sqliteTable("accounts", {
-  id: id(),
-  uid: uid(),
-  username: text("username").notNull().unique(),
-  displayName: text("display_name").notNull(),
-  email: text("email").notNull(),
-  apiKeyHmac: text("api_key_hmac").notNull().unique(),
-  apiKeyCipher: text("api_key_cipher").notNull(),
-  passwordHash: text("password_hash").notNull(),
-  createdAt: moment("created_at").notNull(),
-  /** Since when the operator lets nobody sign in; null: it is open. */
-  lockedAt: moment("locked_at"),
-});
+export const accounts = sqliteTable(
+  "accounts",
+  {
+    id: id(),
+    uid: uid(),
+    username: text("username").notNull().unique(),
+    displayName: text("display_name").notNull(),
+    email: text("email").notNull(),
+    apiKeyHmac: text("api_key_hmac").notNull().unique(),
+    apiKeyCipher: text("api_key_cipher").notNull(),
+    passwordHash: text("password_hash").notNull(),
+    createdAt: moment("created_at").notNull(),
+    /** Since when the operator lets nobody sign in; null: it is open. */
+    lockedAt: moment("locked_at"),
+    /** When it was removed; the row goes last, when nothing of the account is left. */
+    removedAt: moment("removed_at"),
+  },
+  (table) => [
+    index("accounts_removed")
+      .on(table.removedAt)
+      .where(sql`removed_at IS NOT NULL`),
+  ],
+);
 
 /** Builder agents, known by their token. */
 export const agents = sqliteTable("agents", {

@@ -112,6 +112,7 @@ export const ratings = sqliteTable(
   (table) => [
     primaryKey({ columns: [table.applianceId, table.accountId] }),
     check("ratings_range", sql`rating BETWEEN 0 AND 5`),
+    index("ratings_account").on(table.accountId),
   ],
 );
 
@@ -141,5 +142,8 @@ export const galleryUses = sqliteTable(
     accountId: integer("account_id").notNull(),
     kind: text("kind", { enum: ["clone", "testdrive"] }).notNull(),
   },
-  (table) => [primaryKey({ columns: [table.applianceId, table.accountId, table.kind] })],
+  (table) => [
+    primaryKey({ columns: [table.applianceId, table.accountId, table.kind] }),
+    index("gallery_uses_account").on(table.accountId),
+  ],
 );

@@ -1,8 +1,20 @@
+import { signedIn } from "../../support/client.ts";
 import { refused, type Row } from "./row.ts";
 
 export const general: readonly Row[] = [
   { call: "GET /account", path: "/account", answer: "account" },
   { call: "GET /account/limits", path: "/account/limits", answer: "limits" },
+  {
+    call: "DELETE /account",
+    path: "/account",
+    sent: { text: "password=correct horse" },
+    answer: "success",
+    fresh: async ({ ids }) => ({ tux: await signedIn(), ids }),
+    refused: [
+      refused("/account", "missing_parameter", { sent: { text: "password=" } }),
+      refused("/account", "access_denied", { sent: { text: "password=wrong" }, status: 403 }),
+    ],
+  },
   {
     call: "PUT /account/password",
     path: "/account/password",

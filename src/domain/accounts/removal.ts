@@ -1,0 +1,98 @@
+import { endWork } from "#domain/accounts/lock";
+import { deleteAppliance } from "#domain/appliances/deletion";
+import { endStreams, eventsObject } from "#domain/events/events";
+import {
+  deleteAccountRows,
+  deleteComments,
+  deleteOpinions,
+  deleteSmallRows,
+  listRemoved,
+  markRemoved,
+  pageOfAppliances,
+  pageOfPublications,
+  pageOfRepositories,
+  pageOfRpms,
+} from "#storage/account-removal";
+import type { Account } from "#storage/accounts";
+import { userRepositoryFileKey } from "#storage/blobs";
+import { deleteBlobsBelow } from "#storage/build-blobs";
+import type { Database } from "#storage/db";
+import { releaseImport } from "#storage/imports";
+import { deletePublication } from "#storage/publications";
+import { deleteRepository } from "#storage/repositories";
+import { deleteRpm } from "#storage/rpms";
+
+/**
+ * Removes an account. It is marked first, so that nobody signs in any more; the sweep then removes what belongs to it, page by
+ * page, and at last its row. So a crash leaves nothing that the next run does not find. Twice is fine.
+ */
+export async function removeAccount(env: Env, db: Database, account: Account): Promise<void> {
+  await markRemoved(db, account.id, new Date());
+  await endStreams(env, account);
+  await endWork(env, db, account);
+}
+
+const accountsAtOnce = 5;
+const pageSize = 20;
+const rowsAtOnce = 1000;
+/** Of one account in one run of the sweep. */
+const longestMs = 20_000;
+
+/** A chore of the sweep: goes on with removed accounts. */
+export async function removeAccounts(env: Env, db: Database): Promise<void> {
+  for (const account of await listRemoved(db, accountsAtOnce)) {
+    await goOn(env, db, account).catch((error: unknown) => console.error(`removal of account ${account.id}:`, error));
+  }
+}
+
+type Step = (env: Env, db: Database, account: Account) => Promise<number>;
+
+/** Each removes one page and answers how many there were. What others depend on comes after what depends on it. */
+const steps: readonly Step[] = [
+  removePublications,
+  removeAppliances,
+  removeRpms,
+  removeRepositories,
+  (_, db, { id }) => deleteComments(db, id, pageSize),
+  (_, db, { id }) => deleteOpinions(db, id, pageSize),
+  (_, db, { id }) => deleteSmallRows(db, id, rowsAtOnce),
+];
+
+async function goOn(env: Env, db: Database, account: Account): Promise<void> {
+  const endsAt = Date.now() + longestMs;
+  await endWork(env, db, account);
+  for (const step of steps) while ((await step(env, db, account)) > 0) if (Date.now() > endsAt) return;
+  await eventsObject(env, account).forget();
+  await deleteAccountRows(db, account.id);
+}
+
+async function removePublications(_: Env, db: Database, { id }: Account): Promise<number> {
+  const page = await pageOfPublications(db, id, pageSize);
+  for (const { applianceId, version } of page) await deletePublication(db, applianceId, version);
+  return page.length;
+}
+
+async function removeAppliances(env: Env, db: Database, { id }: Account): Promise<number> {
+  const page = await pageOfAppliances(db, id, pageSize);
+  for (const appliance of page) await deleteAppliance(env, db, appliance);
+  return page.length;
+}
+
+async function removeRpms(_: Env, db: Database, { id: accountId }: Account): Promise<number> {
+  const page = await pageOfRpms(db, accountId, pageSize);
+  for (const { id } of page) await deleteRpm(db, accountId, id);
+  return page.length;
+}
+
+/** No appliance uses them any more. Files of a user repository go before its row, which names them. */
+async function removeRepositories(env: Env, db: Database, { id: accountId }: Account): Promise<number> {
+  const page = await pageOfRepositories(db, accountId, pageSize);
+  let removed = 0;
+  for (const { id, uid, isUserRepository, importId } of page) {
+    if (isUserRepository) await deleteBlobsBelow(env.BLOBS, userRepositoryFileKey(uid, ""));
+    if (!(await deleteRepository(db, accountId, id))) continue;
+    if (importId !== null) await releaseImport(db, importId);
+    removed += 1;
+  }
+  return removed;
+}
