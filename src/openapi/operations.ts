@@ -1,4 +1,4 @@
-import type { Group } from "#openapi/operation";
+import type { CallGroup } from "#api/call";
 import { applianceRepositories } from "#api/appliance-repositories";
 import { appliances } from "#api/appliances";
 import { builds } from "#api/builds";
@@ -18,7 +18,7 @@ import { testdrives } from "#api/testdrives";
 import { tokens } from "#api/tokens";
 
 /** Every call of the API below its prefix, in the order of the page. */
-export const groups: readonly Group[] = [
+export const groups: readonly CallGroup[] = [
   general,
   tokens,
   appliances,
