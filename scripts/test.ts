@@ -28,7 +28,7 @@ try {
 
 async function allTests(args: string[]): Promise<Tally> {
   const run = await prepared({ isFast: false }, args);
-  // Builds in emulated machines take minutes of a processor, and no test of theirs has a deadline: they run beside all others.
+  // Builds in emulated machines take minutes of a processor, and their tests have no deadline: they run in parallel with all others.
   const guests = run("guests", "when it ends");
   const fast = await workerAndNode(run);
   const others = add(fast, await run("acceptance"));

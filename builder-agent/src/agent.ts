@@ -27,14 +27,14 @@ export interface AgentParts {
 }
 
 /**
- * Pulls the queue, claims, runs; until `signal`, which gives all running work back at once. A message or a poke is a hint
- * only: what there is to do, and for whom, is in the answer to the claim.
+ * Pulls the queue, claims and runs work until `signal` is aborted, which returns all running work immediately. A message or a
+ * poke is only a hint: the answer to the claim has the work.
  */
 export async function runAgent(parts: AgentParts, signal: AbortSignal): Promise<void> {
   const bell = openBell();
   const work = new Work(parts, signal, () => bell.ring());
   const onPoke = (poke: Poke) => (poke.type === "cancel" ? work.cancel(poke.buildId) : bell.ring());
-  bell.ring(); // what has been waiting longer than its messages live
+  bell.ring(); // work may have waited longer than its messages live
   const watch = work.keepDiskFloor();
   const socket = keepSocket({ dial: () => parts.api.openSocket(), onPoke, log: parts.log }, signal);
   let idlePulls = 0;
@@ -49,14 +49,14 @@ export async function runAgent(parts: AgentParts, signal: AbortSignal): Promise<
   await Promise.all([work.stop(), socket, watch]);
 }
 
-/** 1–2 s when there is work; then slower by and by, up to 15 s, each agent at its own moment. Exported for its table. */
+/** 1–2 s when there is work, then gradually up to 15 s, with jitter. Exported for its test. */
 export function pollDelayMs(idlePulls: number, random = Math.random()): number {
   const ceilingMs = Math.min(15_000, 2_000 * 1.25 ** Math.max(0, idlePulls - 3));
   return ceilingMs * (0.5 + random / 2);
 }
 
 type Kind = Job["kind"];
-/** What a claim has come to. "not_now": the message is for another agent, or for later. */
+/** The result of a claim. "not_now": the message is for another agent, or for later. */
 type Claimed = "claimed" | "nothing" | "not_now";
 
 class Work {
@@ -185,7 +185,7 @@ class Work {
   }
 }
 
-/** Ends a wait early; what rings while nobody waits is remembered. */
+/** Ends a wait early. A ring without a waiter is remembered. */
 function openBell() {
   let rung = Promise.withResolvers<void>();
   let hasRung = false;

@@ -4,12 +4,12 @@ import type { Config } from "./config.ts";
 import { sentenceOf, type Log } from "./log.ts";
 
 const gb = 1e9;
-/** A build is stopped when less than this part of the reserve is left: others on this disk need some too. */
+/** A build is stopped when less than this part of the reserve is free: other programs on this disk need some too. */
 const floorPart = 0.2;
-/** The fastest disks fill a gigabyte in about this. */
+/** The fastest disks fill a gigabyte in about this time. */
 const lookEveryMs = 1_000;
 
-/** What of the disk that `dir` lies on may still be written. Holes of sparse files count as free: nothing has filled them yet. */
+/** How much may still be written to the disk of `dir`. Holes of sparse files count as free. */
 export async function freeBytes(dir: string): Promise<number> {
   const { bavail, bsize } = await statfs(dir);
   return bavail * bsize;
@@ -22,13 +22,13 @@ export interface Stoppable {
 
 /** A cache, deleted when disk space runs low. */
 export interface FreeableCache {
-  /** Frees so many bytes, or what it has. */
+  /** Frees that many bytes, or all that it can. */
   free(bytes: number): Promise<void>;
 }
 
 interface Means {
   config: Pick<Config, "stateDir" | "minFreeGb">;
-  /** In the order in which they are given up; undefined: the operator wants none. */
+  /** In the order in which they are deleted. Undefined: the operator wants none. */
   caches: readonly (FreeableCache | undefined)[];
   log: Log;
 }
@@ -43,8 +43,8 @@ export class DiskRoom {
   }
 
   /**
-   * Whether the reserve is free for one more build, and once more for each that runs: it has not written all yet. What is spare
-   * goes first.
+   * Whether the reserve is free for one more build, and again for each running build, which has not written everything yet. Caches
+   * are deleted to reach it.
    */
   async isEnough(running: number): Promise<boolean> {
     const { config, log } = this.#means;
@@ -56,12 +56,12 @@ export class DiskRoom {
     return isEnough;
   }
 
-  /** Whether there was none when it was last asked for, and is now. */
+  /** Whether there was no room at the last check, and there is now. */
   async isBack(running: number): Promise<boolean> {
     return !this.#wasEnough && (await this.isEnough(running));
   }
 
-  /** Until `signal`: stops the build that `newest` answers when the floor is reached, and looks again when it is gone. */
+  /** Stops the newest build when the floor is reached, and checks again when it is gone. Runs until `signal` is aborted. */
   async keepFloor(newest: () => Stoppable | undefined, signal: AbortSignal): Promise<void> {
     const { log } = this.#means;
     while (!signal.aborted) {

@@ -56,7 +56,7 @@ export async function openLogStream({ file, send, onFailure, everyMs = 500 }: Lo
 /** Somewhat more than the Worker stores, so that it says where the log was cut. */
 const maxBytes = 65 * 1024 * 1024;
 
-/** The file between: what is appended while a write is under way goes with the next one. */
+/** The file in between. What is appended during a write goes with the next write. */
 async function openSpool(file: string, onFailure: (error: unknown) => void) {
   const handle = await open(file, "a+");
   let pending = "";

@@ -4,11 +4,11 @@ import { RemoteRefusal } from "./retry.ts";
 import type { Lease } from "./lease.ts";
 import { webStream } from "./web-stream.ts";
 
-/** What the agent tells the Worker about the files of a session. An answer is never repeated: nobody waits for a late one. */
+/** What the agent tells the Worker about the files of a session. An answer is never repeated: a late one has no reader. */
 export interface ModifiedApi {
   /** A socket that still connects. */
   openModified(testdrive: Lease): WebSocket;
-  /** Settles when whoever asked has all of it; rejects when he has left. */
+  /** Settles when the client has all of it. Rejects when the client has left. */
   answerModified(request: ModifiedLease, answer: ModifiedAnswer | ModifiedContent, signal: AbortSignal): Promise<void>;
 }
 

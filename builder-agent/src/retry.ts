@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** An answer of the Worker or of the Queue that is no success. */
+/** An error status from the Worker or the queue. */
 export class RemoteRefusal extends Error {
   readonly status: number;
   constructor(what: string, status: number, said: string) {
@@ -26,7 +26,7 @@ export const shortTries = (signal: AbortSignal): Tries => ({
   signal,
 });
 
-/** 10 attempts, at most 76 s of pauses: for what would throw away a whole build. */
+/** 10 attempts, at most 76 s of pauses: for failures that would cost a whole build. */
 export const longTries = (signal: AbortSignal): Tries => ({
   attempts: 10,
   baseDelayMs: 500,
@@ -41,17 +41,17 @@ export async function withRetry<T>(work: () => Promise<T>, tries: Tries): Promis
       return await work();
     } catch (error) {
       if (attempt >= tries.attempts || !isWorthRetry(error)) throw error;
-      // Told to stop: the head of the loop throws with the reason that was given.
+      // If the signal is aborted, the start of the loop throws its reason.
       await sleep(pauseMs(attempt, tries), undefined, { signal: tries.signal }).catch(() => {});
     }
   }
 }
 
-/** The one place that decides: the network, a server in trouble and "slow down" may pass; everything else will not. */
+/** The network, a server error and "slow down" may pass. Everything else will not. */
 export function isWorthRetry(error: unknown): boolean {
   if (error instanceof RemoteRefusal) return error.status === 429 || error.status >= 500;
   if (!(error instanceof Error)) return false;
-  // fetch throws TypeError for all network trouble and keeps the reason in `cause`; a bug of ours has none.
+  // fetch throws TypeError for all network errors, with the reason in `cause`. A bug in our code has no cause.
   return error.name === "TimeoutError" || (error instanceof TypeError && error.cause !== undefined);
 }
 

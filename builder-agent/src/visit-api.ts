@@ -8,7 +8,7 @@ import { webStream } from "./web-stream.ts";
 export interface VisitApi {
   /** The body of the visitor's request. */
   readVisit(visit: VisitLease, signal: AbortSignal): Promise<Readable>;
-  /** Settles when the visitor has all of it; rejects when he has left. */
+  /** Settles when the visitor has all of it. Rejects when the visitor has left. */
   answerVisit(visit: VisitLease, answer: VisitAnswer, signal: AbortSignal): Promise<void>;
 }
 

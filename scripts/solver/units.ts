@@ -11,7 +11,7 @@ const define = (text: string): string[] => words(text).map((name) => `-D${name}`
 const include = (...folders: string[]): string[] => folders.map((folder) => `-I${folder}`);
 /** Other people's headers are not warned about. */
 const asSystem = (flags: string[]): string[] => flags.map((flag) => flag.replace(/^-I/, "-isystem"));
-/** Headers of ours that stand in for what a library's configure, or a system with users and signals, would give it. */
+/** Our headers, which replace what a library's configure, or a system with users and signals, would give it. */
 const compat = (name: string): string => join(nativeFolder, "compat", name);
 
 /** SUSE's flavour of libsolv, as zypper uses it. */

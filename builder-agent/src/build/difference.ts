@@ -1,6 +1,6 @@
 import { nevra, type FrozenPackage, type InstalledPackage } from "../contract.ts";
 
-/** What rpm reports in the image beside what was frozen. */
+/** The packages that rpm reports in the image, compared with the frozen ones. */
 export interface Difference {
   missing: string[];
   unexpected: string[];

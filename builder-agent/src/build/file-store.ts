@@ -22,7 +22,7 @@ export interface StorePlace {
   signal: AbortSignal;
 }
 
-/** Writes the file store of a root that nobody changes any more. */
+/** Writes the file store of a root that does not change any more. */
 export async function writeFileStore(root: RootTree, place: StorePlace): Promise<FileStore> {
   await using writer = await FileStoreWriter.begin(place);
   return await writer.finish(root);
@@ -53,7 +53,7 @@ export class FileStoreWriter implements AsyncDisposable {
     return (this.#ahead = new PackedAhead(root.entries(), this.#contents));
   }
 
-  /** Adds what is not there yet of a root that nobody changes any more, and its names. */
+  /** Adds the contents that are missing, and the names, of a root that does not change any more. */
   async finish(root: RootTree): Promise<FileStore> {
     const index = new FileIndexWriter();
     const owners = await root.owners();

@@ -8,13 +8,13 @@ export interface KiwiJob {
   input: FrozenInput;
   place: KiwiPlace;
   workDir: string;
-  /** Files of the public keys that the image's rpm shall trust. */
+  /** Files of the public keys that the image's rpm must trust. */
   keys: readonly string[];
   /** Puts the packages and all else that a root is prepared with into the place. To be asked once, by who prepares one. */
   fetch: () => Promise<void>;
-  /** Where the root may come from, and go to; absent: it is prepared, and nobody else wants it. */
+  /** Where the root may come from, and go to. Absent: it is prepared for this build only. */
   share?: RootShare;
-  /** Reads a prepared root while KIWI makes the image from it; KIWI's place is not tidied before that has ended. */
+  /** Reads a prepared root while KIWI makes the image from it; KIWI's directory is not cleaned up before that has ended. */
   storeAhead?: ((root: RootTree) => Promise<{ end(): Promise<void> }>) | undefined;
   signal: AbortSignal;
   onLine: (line: string) => void;

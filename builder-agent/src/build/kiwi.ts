@@ -59,7 +59,7 @@ export const kiwiEnvironment = (place: KiwiPlace) => ({
 export const asMachine = (arch: Arch, command: string, args: string[]): [command: string, args: string[]] =>
   arch === "i586" ? ["setarch", ["i686", command, ...args]] : [command, args];
 
-/** @param keys files of the public keys that the image's rpm shall trust */
+/** @param keys files of the public keys that the image's rpm must trust */
 export const prepareArguments = (place: KiwiPlace, type: ImageType, keys: readonly string[]) =>
   globalArguments(place, type, "prepare").concat(
     "system",

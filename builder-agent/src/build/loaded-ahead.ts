@@ -21,6 +21,6 @@ async function headOf(file: string | undefined): Promise<string> {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(256));
     return buffer.toString("latin1", 0, bytesRead);
   } catch {
-    return ""; // whoever starts it will say what is wrong
+    return ""; // the start of the program will report what is wrong
   }
 }

@@ -79,7 +79,7 @@ async function store(
   if (digest.digest("hex") !== sha256) throw new WrongContent("it is not what was frozen");
 }
 
-/** The keys that the image's rpm shall trust, as files for KIWI's --signing-key. */
+/** The keys that the image's rpm must trust, as files for KIWI's --signing-key. */
 export async function writeKeys({ keys = [] }: Pick<FrozenInput, "keys">, dir: string): Promise<string[]> {
   await mkdir(dir, { recursive: true });
   const paths = keys.map(({ fingerprint }) => join(dir, `${fingerprint}.asc`));

@@ -29,7 +29,7 @@ export class PackedAhead {
     await this.#working;
   }
 
-  /** The content of that file, if nobody has touched it since. */
+  /** The content of that file, if it was not changed since. */
   find(place: string): ReadContent | undefined {
     const known = this.#known.get(place);
     return known && known.identity === identityOf(lstatSync(place, { bigint: true })) ? known.content : undefined;
@@ -55,6 +55,6 @@ export class PackedAhead {
   }
 }
 
-/** A change of any kind changes the ctime, which nobody can set back. */
+/** Any change updates the ctime, which no program can set back. */
 const identityOf = ({ dev, ino, mode, size, mtimeNs, ctimeNs }: BigIntStats): string =>
   [dev, ino, mode, size, mtimeNs, ctimeNs].join(" ");

@@ -47,7 +47,7 @@ function productOf(target: string, names: string[], imageType: ImageType): Produ
     const image = at(".md5").replace(/\.md5$/, "");
     return { format: "net", image, kernel: at(".kernel"), initrd: at(".initrd") };
   }
-  // An installation medium lies beside the disk that it holds.
+  // An installation medium is next to the disk that it contains.
   const isMedium = imageType === "iso" || imageType === "oemiso";
   return isMedium ? { format: "iso", image: at(".iso") } : { format: "raw", image: at(".raw") };
 }

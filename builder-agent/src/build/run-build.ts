@@ -58,7 +58,7 @@ class BuildWork {
   readonly #claim: BuildClaim;
   readonly #parts: BuildParts;
   readonly #stopping = new AbortController();
-  /** Over when nobody wants the log any more; a build that took too long still tells it. */
+  /** Aborted when the log is not needed any more. A build that took too long still sends its log. */
   readonly #logging = new AbortController();
   readonly #lease: Lease;
   #stopReason: StopReason | undefined;
@@ -233,7 +233,7 @@ class BuildWork {
   }
 }
 
-/** Who has a part in what KIWI does, and hears of it. */
+/** What takes part in the work of KIWI, or is notified of it. */
 interface Partners {
   share: RootShare | undefined;
   delivery: Delivery;

@@ -23,7 +23,7 @@ export function checkKiwiVersion(version: string | undefined): Check {
     : missing(name, `${version} is older than ${oldestKiwi.join(".")}`, ["builds"], fix);
 }
 
-/** rpm as builds of ours see it: else an image's package database lands in a home directory, and nothing can be signed. */
+/** rpm as our builds see it. Otherwise an image's package database would be in a home directory, and nothing could be signed. */
 export async function checkRpmMacros(stateDir: string): Promise<Check> {
   const name = "rpm macros";
   await using dir = await scratchDir(stateDir);

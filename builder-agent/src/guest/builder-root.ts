@@ -24,7 +24,7 @@ export interface RootSources {
   missing: string[];
 }
 
-/** What the builder root is made of here; its versions say when it must be made anew. */
+/** What the builder root is made of on this host. If a version changes, it must be made again. */
 export function rootSources(): RootSources {
   const { packages, missing } = closureOf(wantedPackages, installedPackages());
   return { packages, missing: missing.filter((name) => neededPackages.includes(name)) };

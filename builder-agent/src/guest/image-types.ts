@@ -40,7 +40,7 @@ export async function checkImages(target: string, imageType: ImageType): Promise
     throw failed(`The build of ${imageType} left a list of packages that is too large.`);
 }
 
-/** What is taken of a result; a disk beside its medium is not. */
+/** The accepted files of a result. The disk next to its medium is not one of them. */
 function marksOf(product: Product): [path: string, mark: Mark][] {
   if (product.format !== "net") return [[product.image, product.format === "raw" ? disk : medium]];
   return [

@@ -18,7 +18,7 @@ export interface ResultReading {
   dir: string;
   /** Where KIWI's files go, under their names. */
   target: string;
-  /** Where the archive of the prepared root goes, when there is one. Nobody here looks into it. */
+  /** Where the archive of the prepared root goes, if there is one. The agent does not read it. */
   kept?: string;
   user: number;
   /** Of all files together, with their holes. */

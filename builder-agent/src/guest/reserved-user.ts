@@ -21,7 +21,7 @@ export async function reserveUser(buildId: number): Promise<ReservedUser> {
   throw new Error("all users for builds in guests are taken");
 }
 
-/** → what lets go of the name; undefined: somebody has it. */
+/** → releases the name; undefined: another process has it */
 async function hold(name: string): Promise<(() => Promise<void>) | undefined> {
   const server = createServer((socket) => socket.destroy());
   const isHeld = await new Promise<boolean>((resolve, reject) => {

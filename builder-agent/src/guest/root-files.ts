@@ -3,7 +3,7 @@ import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, realpat
 import { basename, dirname, join } from "node:path";
 import { dpkgDir, type HostPackage } from "./host-packages.ts";
 
-/** What a build never needs, and what of a host is nobody's business. */
+/** Files that a build never needs, and private files of the host. */
 const leftOut =
   /^\/(?:boot|home|root|srv|var|media|mnt|opt|run|tmp|proc|sys|dev)(?:\/|$)|^\/usr\/share\/(?:doc|man|info|lintian|bug|locale\/(?!locale\.alias)|i18n\/(?!charmaps))\/./;
 const generated = new Set(

@@ -5,7 +5,7 @@ import { makeBuilderRoot, rootSources } from "./builder-root.ts";
 import { makeKernel } from "./kernel.ts";
 import { guestScript } from "./scripts.ts";
 
-/** All that guests have in common: read-only files, the same for every build. */
+/** Read-only files that are the same for every guest. */
 export interface GuestSystem {
   kernel: string;
   initrd: string;

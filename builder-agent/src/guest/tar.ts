@@ -3,7 +3,7 @@
  * may have been taken over by what it built. https://www.gnu.org/software/tar/manual/html_node/Standard.html
  */
 
-/** A stream that no job of ours has written. */
+/** A stream that our jobs would not write. */
 export class HostileTar extends Error {
   static readonly head = "The build's result was refused: ";
 

@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import type { Accel } from "../testdrive/accel.ts";
 import { firstSessionUid, hasManyUsers, nobody } from "../testdrive/rights.ts";
 
-/** Behind the users of testdrives (testdrive/rights.ts). */
+/** After the users of testdrives (testdrive/rights.ts). */
 export const firstGuestUid = firstSessionUid + 65_536;
 export const guestUsers = 65_536;
 

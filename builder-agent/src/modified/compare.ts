@@ -91,7 +91,7 @@ class Walk {
     if (!before || !after || before.type !== after.type) return true;
     if (before.type !== "f" && before.type !== "l") return false;
     if (before.size !== after.size) return true;
-    // Whoever writes to a file changes these times, and no program can set the second of them.
+    // A write to a file changes these times, and no program can set the second one.
     if (before.number === after.number && before.times === after.times) return false;
     const { before: old, after: now } = this.#sides;
     if (before.type === "l") return !(await old.target(before)).equals(await now.target(after));
@@ -132,7 +132,7 @@ async function isSame(one: AsyncGenerator<Buffer>, other: AsyncGenerator<Buffer>
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-/** What neither XML nor a path of ours can hold. */
+/** Characters that neither XML nor our paths can contain. */
 const unfit = /[\u0000-\u001f\u007f\ufffe\uffff]/;
 
 /** A name as text; undefined where it is none. */

@@ -15,7 +15,7 @@ export class UnreadableDisk extends Error {
   }
 }
 
-/** No read of ours is larger. */
+/** The largest read. */
 const maxBytes = 16 * 1024 * 1024;
 
 export function checkRange(size: number, position: number, length: number): void {
@@ -42,7 +42,7 @@ export const partOf = (disk: Disk, start: number, size: number): Disk => ({
   },
 });
 
-/** Bytes behind the end of the file are zeros, as of a sparse file that was cut. */
+/** Bytes after the end of the file are zeros, as in a truncated sparse file. */
 export async function readFully(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const bytes = Buffer.alloc(length);
   for (let done = 0; done < length;) {

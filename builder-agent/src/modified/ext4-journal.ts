@@ -24,7 +24,7 @@ interface Log {
   /** A block of the journal by its place in it. */
   read: (place: number) => Promise<Buffer>;
   first: number;
-  /** Behind the last place. */
+  /** After the last block. */
   end: number;
   start: number;
   sequence: number;
@@ -56,7 +56,7 @@ async function openLog(read: Log["read"]): Promise<Log> {
   const is64Bit = (wanted & features.is64Bit) !== 0;
   const hasChecksums3 = (wanted & features.checksums3) !== 0;
   const hasChecksums2 = (wanted & features.checksums2) !== 0;
-  // Fast commits lie behind the log; without them the state is that of the last whole commit.
+  // Fast commits follow the log. Without them the state is that of the last complete commit.
   const fastBlocks = (wanted & features.fastCommits) === 0 ? 0 : head.readUInt32BE(0x54) || 256;
   const end = head.readUInt32BE(0x10) - fastBlocks;
   const first = head.readUInt32BE(0x14);

@@ -16,7 +16,7 @@ const rootInode = 2;
 const maxDirectoryBytes = 64 * 1024 * 1024;
 const longestTarget = 4096;
 
-/** The root file system of a disk, as a mount would see it. All of it may be a stranger's work. */
+/** The root file system of a disk, as a mount would see it. An untrusted guest may have written all of it. */
 export class FileSystem {
   readonly #read: ReadBlock;
   readonly #geometry: Geometry;

@@ -66,7 +66,7 @@ async function differenceOf({ path, before, after, content }: Change, sides: Sid
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-/** Control characters that no document of ours can hold, or would change. */
+/** Control characters that our documents cannot contain, or would change. */
 const unfit = /[\u0000-\u0008\u000b-\u001f\u007f\ufffe\uffff]/;
 
 /** "" for no file at all; undefined for what is no text. */

@@ -12,7 +12,7 @@ const maxBytes = 1024 * 1024;
 /** As an overlay file's owner may be called. */
 const isName = /^[a-z_][a-z0-9_.-]{0,30}[$a-z0-9_.-]?$/i;
 
-/** By the file system's own /etc/passwd and /etc/group; a file that cannot be used names nobody. */
+/** By the file system's own /etc/passwd and /etc/group; an unusable file has no names. */
 export async function ownersOf(files: FileSystem): Promise<Owners> {
   return { users: await namesIn(files, "/etc/passwd"), groups: await namesIn(files, "/etc/group") };
 }

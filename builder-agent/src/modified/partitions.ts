@@ -35,7 +35,7 @@ function sliceOf(disk: Disk, startSector: number, sectors: number): Disk[] {
   return startSector > 0 && sectors > 0 && start + size <= disk.size ? [partOf(disk, start, size)] : [];
 }
 
-/** Whether LVM has the partition: its label stands in one of the first four sectors, in the second where nobody chose another. */
+/** Whether the partition belongs to LVM: its label is in one of the first four sectors, by default in the second. */
 export async function holdsVolumes(partition: Disk): Promise<boolean> {
   if (partition.size < 4 * sectorBytes) return false;
   const head = await partition.read(0, 4 * sectorBytes);

@@ -4,7 +4,7 @@ import { rawDisk } from "./disk.ts";
 import { rootFileSystem } from "./file-system.ts";
 import { overlayDisk } from "./qcow2.ts";
 
-/** One moment of a session's disk, beside the image that it started from. Disposing of it closes the overlay. */
+/** A session's disk at one moment, and the image that it started from. Disposing of it closes the overlay. */
 export interface Reading extends AsyncDisposable {
   id: string;
   sides: Sides;
@@ -14,7 +14,7 @@ export interface ReadingFiles {
   /** The raw disk that the overlay lies on. */
   image: FileHandle;
   overlay: string;
-  /** The overlay is a copy of ours, and goes with the reading. */
+  /** The overlay is a copy, and is deleted with the reading. */
   isCopy: boolean;
 }
 

@@ -2,7 +2,7 @@ import type { Reading } from "./reading.ts";
 
 /** Two may keep files at once, and a third look on; each reading of a running machine is a copy of its overlay. */
 const maxHeld = 3;
-/** They go when nobody has asked for so long. */
+/** All readings are closed after this time without a request. */
 const idleMs = 2 * 60_000;
 
 /** The moments that a list has named and that orders may still go on with; the last used ones. */

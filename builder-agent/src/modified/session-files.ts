@@ -29,16 +29,16 @@ type Machine = Pick<Qmp, "execute">;
 
 /** A machine stands still while its overlay is copied: about a second for each gigabyte. */
 const maxCopyBytes = 4e9;
-/** An answer that nobody takes ends after this. */
+/** An answer that its client does not read ends after this. */
 const answerMs = 10 * 60_000;
 
 /**
- * Answers what the session of a testdrive has changed in its image: while the machine runs, from copies of its overlay; when
- * it is over, from the overlay itself, as long as that is kept. Orders are answered one after the other.
+ * Answers which files the session of a testdrive has changed in its image: while the machine runs, from copies of its overlay;
+ * afterwards from the overlay itself, while that is stored. Orders are answered one after the other.
  */
 export class SessionFiles implements AsyncDisposable {
   readonly #parts: SessionFilesParts;
-  /** Open from the start: it may leave the cache before the session's disk is given up. */
+  /** Open from the start: the cache may delete it before the session's disk is deleted. */
   readonly #image: FileHandle;
   readonly #over = new AbortController();
   #overlay: { path: string; machine: Machine | null };
@@ -67,7 +67,7 @@ export class SessionFiles implements AsyncDisposable {
     void holdChannel({ dial: () => api.openModified(lease), onOrder, signal }).finally(() => this.#end());
   }
 
-  /** The machine is gone: keeps its disk for a while, and answers from it. Settles without waiting for that. */
+  /** The machine is gone: stores its disk for a while, and answers from it. Settles without waiting for that. */
   async [Symbol.asyncDispose](): Promise<void> {
     const hasRun = this.#overlay.machine !== null;
     this.#overlay = { ...this.#overlay, machine: null };
@@ -125,7 +125,7 @@ export class SessionFiles implements AsyncDisposable {
     }
   }
 
-  /** A new moment, but for who goes on with that of a list; undefined when that is over. */
+  /** A new reading, or that of the list which the order continues. Undefined: that one is closed. */
   async #readingFor({ wanted }: ModifiedOrder, used: AsyncDisposableStack): Promise<Reading | undefined> {
     if (wanted.kind === "data" && wanted.reading !== undefined) return this.#readings.find(wanted.reading);
     const whyNot = this.#whyNot();

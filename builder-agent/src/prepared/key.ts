@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { steadySeed } from "../build/steady.ts";
 import type { FrozenInput } from "../contract.ts";
 
-/** What decides about a prepared root beside the frozen input. */
+/** What a prepared root depends on in addition to the frozen input. */
 export interface Preparer {
   /** KIWI's version. */
   builder: string;

@@ -29,8 +29,8 @@ export interface ShareOfBuild {
 }
 
 /**
- * The part of a claimed build in prepared roots. Only a first attempt deals with other agents, so that an archive that cannot be
- * used costs no build more than that attempt.
+ * Finds or prepares the root of a claimed build. Only a first attempt uses roots of other agents, so an unusable archive costs a
+ * build at most that attempt.
  */
 export async function joinRoots(
   claim: BuildClaim,
@@ -44,11 +44,11 @@ export async function joinRoots(
   return await RootShare.join({ ...build, roots: prepared.roots, key, ...(isShared && { remote }) });
 }
 
-/** Whether an image type is a disk, in whatever container. */
+/** Whether an image type is a disk, in any container. */
 const isDisk = ({ imageType }: BuildClaim["input"]): boolean =>
   kiwiTypes[imageType] === "oem" && imageType !== "oemiso";
 
-/** The very disk that this build would make, when another type was made from it here; else KIWI makes it. */
+/** The disk that this build would make, if a build of another type already made it here. */
 export async function takeDisk(
   { input }: BuildClaim,
   { prepared, config, builder }: ShareParts,
@@ -65,7 +65,7 @@ export async function takeDisk(
   return { ...result, store, machine: machineOf(input), sourceDate: input.sourceDate };
 }
 
-/** Holds on to the disk that KIWI has made, for other types of the same. No build fails for want of that. */
+/** Caches the disk that KIWI has made, for other types of the same version. A build does not fail if that fails. */
 export async function beginDisk(
   { input }: BuildClaim,
   { prepared, config, builder }: ShareParts,

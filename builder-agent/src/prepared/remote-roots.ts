@@ -12,7 +12,7 @@ import type { Lease } from "../lease.ts";
 import type { WorkerApi } from "../worker-api.ts";
 import type { RemoteRoots } from "./share.ts";
 
-/** Roots that agents give each other through the Worker, which keeps them for this build's appliance. */
+/** Roots that agents share through the Worker, which stores them for this build's appliance. */
 export const remoteRoots = (api: Pick<WorkerApi, "readPrepared" | "artifact">, build: Lease): RemoteRoots => ({
   async fetch(key, into, signal) {
     const quiet = quietLimit(signal);

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { sentenceOf } from "../log.ts";
 import type { PreparedRoots } from "./store.ts";
 
-/** Where other agents put the roots that they have prepared: the Worker. */
+/** Roots that other agents have prepared. The Worker stores them. */
 export interface RemoteRoots {
-  /** Writes the archive of that key to `into`; false: there is none. */
+  /** Writes the archive of that key to `into`. False: there is none. */
   fetch(key: string, into: string, signal: AbortSignal): Promise<boolean>;
   has(key: string, signal: AbortSignal): Promise<boolean>;
   /** Puts the archive there. */
@@ -17,14 +17,14 @@ export interface SharePlace {
   /** The root's name (key.ts). */
   key: string;
   workDir: string;
-  /** Absent: nobody else wants this root, or has one. */
+  /** Absent: no other agent needs this root, or has it. */
   remote?: RemoteRoots;
   signal: AbortSignal;
   /** A sentence for the build's log. */
   onNote: (note: string) => void;
 }
 
-/** One build's part in a root: it finds it prepared, or prepares it for those that come after. Dispose of it at the end. */
+/** One build's use of a prepared root: it finds the root, or prepares it for later builds. Dispose of it at the end. */
 export class RootShare {
   readonly #place: SharePlace;
   readonly #unlock: () => void;
@@ -58,12 +58,12 @@ export class RootShare {
     }
   }
 
-  /** An archive of the root, prepared already: `system create` is all that is left to do. */
+  /** An archive of the prepared root: only `system create` is left to do. */
   get archive(): string | undefined {
     return this.#source === "none" ? undefined : this.#file;
   }
 
-  /** Lets `pack` write an archive of the root that was prepared. A build does not fail for want of one. */
+  /** Lets `pack` write an archive of the prepared root. A build does not fail if there is none. */
   async offer(pack: (file: string) => Promise<void>): Promise<void> {
     const { roots, key, signal, onNote } = this.#place;
     try {
@@ -79,7 +79,7 @@ export class RootShare {
     }
   }
 
-  /** Gives the root to other agents that lack it. → its key; undefined: not given, with which no build fails. */
+  /** Uploads the root for agents that do not have it. → its key; undefined: it was not uploaded, and the build continues */
   async give(): Promise<{ key: string } | undefined> {
     const { remote, key, signal, onNote } = this.#place;
     if (!remote) return undefined;
@@ -95,7 +95,7 @@ export class RootShare {
     }
   }
 
-  /** The archive could not be used: the next build prepares the root anew. */
+  /** Call this if the archive could not be used: the next build prepares the root again. */
   async distrust(): Promise<void> {
     await this.#place.roots.forget(this.#place.key);
   }
@@ -108,7 +108,7 @@ export class RootShare {
 /** Where the archive is from. */
 type Source = "here" | "remote" | "none";
 
-/** What cannot be fetched is prepared here. */
+/** False: the build prepares the root itself. */
 async function fetched({ remote, roots, key, signal, onNote }: SharePlace, file: string): Promise<boolean> {
   if (!remote) return false;
   try {

@@ -11,7 +11,7 @@ import type { SessionDir } from "../testdrive/session-dir.ts";
 
 export const stateName = "state";
 
-/** A guest whose clock stands further back than this is booted anew. */
+/** A guest whose clock would be further behind than this is booted instead. */
 const maxAgeMs = 24 * 60 * 60 * 1000;
 
 export async function isFresh(snapshot: string): Promise<boolean> {

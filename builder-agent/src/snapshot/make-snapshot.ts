@@ -14,7 +14,7 @@ export interface SnapshotJob {
   key: string;
   image: CachedImage;
   imageType: ImageType;
-  /** The machine of a session that shall start from it. */
+  /** The machine of a session that will start from it. */
   machine: Machine;
   stateDir: string;
   cache: ImageCache;
@@ -24,9 +24,9 @@ export interface SnapshotJob {
 }
 
 interface Limits {
-  /** With the time that is left over on a busy host. */
+  /** Long enough on a busy host. */
   bootMs: number;
-  /** The console has said nothing for so long: what starts beside the prompt is there too. */
+  /** How long the console must be silent: then services that start next to the prompt run too. */
   quietMs: number;
 }
 

@@ -16,7 +16,7 @@ const withoutLimit = 2 ** 40;
 export interface SaveOptions {
   dir: SessionDir;
   testdriveId: number;
-  /** A QEMU that its guest has taken over could go on for ever. */
+  /** A QEMU that its guest has taken over could continue forever. */
   maxBytes: number;
   signal: AbortSignal;
 }
@@ -59,7 +59,7 @@ async function* atMost(maxBytes: number, bytes: AsyncIterable<Buffer>): AsyncIte
   }
 }
 
-/** QEMU has another user by now. Above the directory are others that nobody but us may enter. */
+/** QEMU runs as another user by now. Only the agent may enter the directories above this one. */
 async function letIn(dir: SessionDir, testdriveId: number): Promise<void> {
   const user = userOfSession(testdriveId);
   if (user === undefined) return;

@@ -32,12 +32,12 @@ export interface Boot {
   start: QemuStart;
 }
 
-/** An image that does not come to its prompt, or not on from there, is not asked for ever. */
+/** An image that does not reach its prompt, or does not continue from it, is not tried forever. */
 const maxTries = 3;
-/** QEMU's own, and something for everybody else. */
+/** For QEMU itself, and for other programs on the host. */
 const spareMemoryMb = 512;
 
-/** Starts sessions from booted guests where it can, and has those made that are missing: one at a time, in the background. */
+/** Starts sessions from snapshots of booted guests, and makes missing snapshots one at a time in the background. */
 export class Snapshots {
   readonly #means: SnapshotMeans;
   /** Snapshots begun, by key, since a session has last started from one. */
@@ -49,7 +49,7 @@ export class Snapshots {
     this.#means = means;
   }
 
-  /** The machine, running: from a snapshot of the booted guest if there is one, else from its power button on. */
+  /** Starts the machine: from a snapshot of the booted guest if there is one, otherwise by booting. */
   async start(boot: Boot): Promise<Qemu> {
     const { machine, dir, start } = boot;
     if (!this.#isFor(boot)) return await startQemu(machine, dir, start);
@@ -66,7 +66,7 @@ export class Snapshots {
     await this.#making;
   }
 
-  /** A medium that installs has no prompt to wait for; on a network a guest shall have keys of its own. */
+  /** An installation medium has no prompt to wait for. On a network, a guest must have its own keys. */
   #isFor({ claim: { imageType }, machine }: Boot): boolean {
     return this.#means.config.snapshots === "on" && imageType !== "oemiso" && !machine.hasNetwork;
   }

@@ -5,7 +5,7 @@ import type { SessionDir } from "./session-dir.ts";
 
 export const overlayName = "overlay.qcow2";
 
-/** As large as the disk of an appliance may be; what nobody writes takes no room. */
+/** As large as the disk of an appliance may be. Unwritten parts take no room. */
 const blankDiskSize = "1T";
 
 /**

@@ -1,4 +1,4 @@
-/** An archive that is not what a build of ours makes: one disk, and what describes a machine around it. */
+/** An archive that our builds do not make. They make one disk, and the files that describe a machine for it. */
 export class HostileArchive extends Error {
   constructor(why: string) {
     super(`The image's archive was refused: ${why}.`);

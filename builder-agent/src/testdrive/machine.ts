@@ -21,12 +21,12 @@ export function machineArguments(machine: Machine): string[] {
     ["-machine", "pc,vmport=off", ...accelArguments(machine.accel), "-smp", "1", "-m", `${machine.memoryMb}M`],
     networkArguments(machine.hasNetwork),
     ["-vga", "std", "-display", "none", "-boot", "menu=off,strict=on"],
-    // The second one tells a guest that it is a copy, upon which Linux seeds its random numbers anew.
+    // The second one tells a guest that it is a copy: Linux then reseeds its random numbers.
     ["-device", "virtio-rng-pci", "-device", "vmgenid,guid=auto"],
     // Absolute positions, as VNC has them. xHCI works without polling, which under TCG costs a guest its time.
     ["-device", "qemu-xhci", "-device", "usb-tablet"],
     machine.drives,
-    // Standard output, because what a guest prints before somebody connects to a socket is lost.
+    // Standard output, because a socket loses what a guest prints before a client connects.
     ["-chardev", "stdio,id=serial,signal=off", "-serial", "chardev:serial"],
   ].flat();
 }

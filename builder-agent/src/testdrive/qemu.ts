@@ -34,7 +34,7 @@ export interface QemuStart {
   signal: AbortSignal;
   /** What to start from. The machine then stands still until "cont". */
   saved?: SavedState;
-  /** Takes only the processor time that nobody else wants. */
+  /** Uses only idle processor time. */
   isIdle?: boolean;
   startTimeoutMs?: number;
 }
@@ -160,7 +160,7 @@ function lastLines(child: ChildProcess): string[] {
 }
 
 async function end(child: ChildProcess, exited: Promise<Exit>, qmp: Qmp | undefined): Promise<void> {
-  // "quit" lets QEMU close its clients' connections; a QEMU that does not listen is killed all the same.
+  // "quit" lets QEMU close its clients' connections; a QEMU that does not answer is killed anyway.
   qmp?.execute("quit").catch(() => {});
   if (qmp) await Promise.race([exited, sleep(500, undefined, { ref: false })]);
   child.kill("SIGKILL");

@@ -49,7 +49,7 @@ async function untilConnected(path: string, signal: AbortSignal): Promise<Socket
   }
 }
 
-/** A connection to a unix socket, or undefined while nobody listens there. */
+/** A connection to a unix socket. Undefined: no process listens on it yet. */
 export function tryConnect(path: string): Promise<Socket | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ path });
@@ -89,7 +89,7 @@ function speakQmp(socket: Socket, onEvent: (event: QmpEvent) => void): Qmp {
   };
 }
 
-/** QEMU runs strangers' code: what it says must not be able to end the agent. */
+/** QEMU runs code of untrusted users: its output must not be able to crash the agent. */
 function parseMessage(line: string): z.infer<typeof Message> | undefined {
   try {
     return Message.parse(JSON.parse(line));

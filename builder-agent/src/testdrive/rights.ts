@@ -23,7 +23,7 @@ export function userOfSession(testdriveId: number): number | undefined {
   return hasManyUsers() ? firstSessionUid + (testdriveId % 65_536) : nobody;
 }
 
-/** A command that reads what strangers made, run as nobody. */
+/** A command that reads input of untrusted users, run as the user `nobody`. */
 export function asNobody(command: string, args: string[]): [command: string, args: string[]] {
   if (!isRoot()) return ["setpriv", ["--no-new-privs", "--", command, ...args]];
   const identity = ["--reuid", String(nobody), "--regid", String(nobody), "--clear-groups"];

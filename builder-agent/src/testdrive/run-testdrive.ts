@@ -109,7 +109,7 @@ function obey(order: TestdriveOrder, session: Session): void {
 
 type VisitOrder = Extract<TestdriveOrder, { type: "visit" }>;
 
-/** A visitor who has left meanwhile is no failure worth a line. */
+/** Does not log the error if the visitor has left. */
 async function visitGuest({ visit, request }: VisitOrder, { claim, parts, over, ready }: Session): Promise<void> {
   const { webPort: port } = await ready.promise;
   const testdrive = { id: claim.testdriveId, token: claim.token };
@@ -165,7 +165,7 @@ function countTcpViewers(control: Control) {
   };
 }
 
-/** A client that came before QEMU listened is passed on, so that one may connect as soon as the address is known. */
+/** Passes a client on that connected before QEMU listened: clients may connect as soon as the address is known. */
 async function joinEarly(client: Socket, { bindHost, port }: ReservedVnc): Promise<void> {
   const host = bindHost === "0.0.0.0" ? "127.0.0.1" : bindHost;
   const vnc = connect({ host, port });

@@ -1,6 +1,6 @@
 import { orAborted } from "../or-aborted.ts";
 
-/** What waits for a piece of shared work, and hears its messages. */
+/** A session that waits for shared work and gets its messages. */
 export interface Waiter {
   signal: AbortSignal;
   onMessage: (message: string) => void;
@@ -12,7 +12,7 @@ interface Work<T, W> {
   stop: AbortController;
 }
 
-/** Work of one name is done once for all that ask for it meanwhile; it is given up when the last of them has gone. */
+/** Does the work of a name once for all its waiters. It is stopped when the last of them has left. */
 export class SharedWork<T extends Disposable, W extends Waiter> {
   readonly #underWay = new Map<string, Work<T, W>>();
 
@@ -42,7 +42,7 @@ export class SharedWork<T extends Disposable, W extends Waiter> {
 
   #end(name: string, work: Work<T, W>): void {
     if (this.#underWay.get(name) === work) this.#underWay.delete(name);
-    work.stop.abort(new Error("Nobody waits for the image any more."));
+    work.stop.abort(new Error("No session waits for the image any more."));
     work.result.then(
       (result) => result[Symbol.dispose](),
       () => {},

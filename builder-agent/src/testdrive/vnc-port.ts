@@ -2,7 +2,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import type { Config } from "../config.ts";
 
-/** A TCP port for one session's VNC clients; nobody else on this host gets it while it is held. */
+/** A TCP port for one session's VNC clients. No other program on this host gets it while it is reserved. */
 export interface ReservedVnc {
   /** What clients are told. */
   host: string;
@@ -34,7 +34,7 @@ export async function reserveVnc(config: Pick<Config, "vnc">): Promise<ReservedV
   return null;
 }
 
-/** Every port once, from a random one on: a client of an ended session shall not meet the next one at its old address. */
+/** Every port once, starting at random: a client of an ended session must not reach the next one at its old address. */
 function candidates([from, to]: readonly [number, number]): number[] {
   const first = Math.max(from, firstVncPort);
   const count = Math.max(0, to - first + 1);

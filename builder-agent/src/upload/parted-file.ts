@@ -24,7 +24,7 @@ export class PartedFile implements UploadSource, AsyncDisposable {
     this.#file = file;
     this.path = path;
     this.fileName = fileName;
-    this.#broken.promise.catch(() => {}); // whoever waits for parts hears of it
+    this.#broken.promise.catch(() => {}); // reported to the waiters for parts
   }
 
   static async create(dir: string, fileName: string): Promise<PartedFile> {
@@ -62,7 +62,7 @@ export class PartedFile implements UploadSource, AsyncDisposable {
     return { path: this.path, fileName: this.fileName, digests };
   }
 
-  /** Without effect on a file that is whole; who waits for parts of another one waits no longer. */
+  /** Ends the wait for parts of an incomplete file. Does nothing to a complete one. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#broken.reject(new Error(`${this.fileName} was not written to its end`));
     await this.#file.close();

@@ -21,7 +21,7 @@ export interface FilePart {
 export interface UploadSource {
   path: string;
   fileName: string;
-  /** Undefined: nobody knows yet. */
+  /** Undefined: not known yet. */
   size?: number;
   parts(): AsyncGenerator<FilePart>;
   /** To be asked for when there are no more parts. */
