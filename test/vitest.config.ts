@@ -6,10 +6,10 @@ import LongestFirst from "./longest-first.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 
-// Builds in throw-away guests: minutes each, and on no clock, so scripts/test.ts runs them beside all others.
+// Builds in disposable guests take minutes and have no deadlines, so scripts/test.ts runs them in parallel with all other tests.
 const guests = "test/acceptance/guest-*.test.ts";
 
-// Values that the launcher makes for a real service; here they may be known.
+// The launcher generates these for a real service; for tests they need not be secret.
 const secrets = {
   ADMIN_SECRET: "test-admin-secret",
   API_KEY_PEPPER: "test-pepper",
@@ -19,15 +19,15 @@ const secrets = {
   ATTESTATION_KEY: "MC4CAQAwBQYDK2VwBCIEIHyTglugB7FQrrplVHWq+nElW9voqX2pn8YF9VIXAwMu",
 };
 
-/** wrangler looks for required secrets in the environment only, and warns of those that it does not find there. */
+/** wrangler looks for required secrets only in the environment, and warns about missing ones. */
 function giveSecrets(): void {
   Object.assign(process.env, secrets);
-  process.env["WRANGLER_LOG"] ??= "warn"; // or it says at each start where the secrets are
+  process.env["WRANGLER_LOG"] ??= "warn"; // otherwise it prints at each start where the secrets are
 }
 
 /**
- * vitest stores a transformed module on the disk under its source, and what an import resolved to with it. A .wasm is built later
- * than its importer is written: an importer that was stored without it would be broken for ever.
+ * vitest caches a transformed module on disk under its source, with the resolved imports. A .wasm is built later than its
+ * importer is written, so an importer that was cached without it would stay broken forever.
  */
 const neverStoreImportersOfWasm: Vite.Plugin = {
   name: "kiln:never-store-importers-of-wasm",
@@ -35,7 +35,7 @@ const neverStoreImportersOfWasm: Vite.Plugin = {
     defineCacheKeyGenerator(({ sourceCode }) => (sourceCode.includes(".wasm") ? false : undefined)),
 };
 
-/** What property tests are made from: CI gives one seed, a run by hand takes its own, and says it so that it can be given. */
+/** The seed of property tests: CI sets one; other runs choose one and print it, so that it can be set to repeat them. */
 function propertySeed(): number {
   const given = process.env["KILN_PROPERTY_SEED"];
   if (given) return Number(given);
@@ -59,11 +59,11 @@ export default defineConfig({
           neverStoreImportersOfWasm,
           cloudflareTest(async () => ({
             wrangler: { configPath: `${root}wrangler.toml` },
-            // Else workerd writes down each request that is broken off, and each object that a reset ends.
+            // Otherwise workerd logs each aborted request, and each object that a reset ends.
             verbose: false,
             miniflare: {
               bindings: {
-                // vitest sets MODE for itself, and wrangler lets the environment win over [vars].
+                // vitest sets MODE for its own use, and wrangler prefers the environment to [vars].
                 MODE: "embedded",
                 MAX_BUILDS: "1000",
                 MAX_TESTDRIVES: "1000",
@@ -77,7 +77,7 @@ export default defineConfig({
         test: {
           name: "worker",
           provide,
-          // Each worker has a workerd of its own, which is never idle.
+          // Each worker has its own workerd, which is never idle.
           maxWorkers: availableParallelism(),
           // Else a line that a Durable Object writes in the moment in which its file ends waits for an answer that never comes, and
           // the run with it: https://github.com/cloudflare/workers-sdk/issues/15719.
@@ -85,7 +85,7 @@ export default defineConfig({
           isolate: false,
           include: ["test/**/*.test.ts"],
           exclude: ["test/acceptance/**", "test/scripts/**"],
-          // No test measures time; parts of 16 MiB take longer than the usual five seconds on a busy machine.
+          // No test measures time. On a busy machine, parts of 16 MiB take longer than the default of five seconds.
           testTimeout: 30_000,
           hookTimeout: 60_000,
           setupFiles: ["test/setup.ts"],
@@ -97,7 +97,7 @@ export default defineConfig({
           name: "node",
           provide,
           isolate: false,
-          // Most of these wait for processes. vitest wants another group where this number differs.
+          // Most of these wait for processes. vitest requires another group if this number differs.
           maxWorkers: 2 * availableParallelism(),
           sequence: { groupOrder: 1 },
           include: ["builder-agent/test/**/*.test.ts", "test/scripts/**/*.test.ts"],
@@ -112,7 +112,7 @@ export default defineConfig({
           include: ["test/acceptance/**/*.test.ts"],
           exclude: [guests],
           globalSetup: ["test/acceptance/support/shared-services.ts"],
-          // Real builds: a file that waits leaves its processor to another one.
+          // Real builds: while one file waits, another can use the processor.
           maxWorkers: 2,
           testTimeout: 1_200_000,
           hookTimeout: 600_000,
@@ -123,7 +123,7 @@ export default defineConfig({
         test: {
           name: "guests",
           include: [guests],
-          // Whole builds in emulated machines; each takes a processor for minutes, and there are two files.
+          // Whole builds in emulated machines: each uses a processor for minutes, and there are two files.
           maxWorkers: 2,
           testTimeout: 1_500_000,
           hookTimeout: 600_000,

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Stands in for kiwi-ng where the test is about the agent: answers the same command lines with recorded logs and leaves
-# the same files. The description's file "scenario" says how it goes; none: well.
+# Stands in for kiwi-ng in tests of the agent: accepts the same command lines, prints recorded logs and leaves
+# the same files. The description's file "scenario" selects the result; without it, the build succeeds.
 set -eu
 here=$(dirname "$(readlink -f "$0")")
 name=Kiosk.x86_64-0.0.1
@@ -40,7 +40,7 @@ prepare() {
       ;;
     flood) cat "$description/flood" "$here/fixtures/prepare.log" ;;
     slow)
-      # As zypper's rpm may do: a child in a session of its own, and something mounted below the root.
+      # As zypper's rpm may do: a child in a separate session, and a mount inside the root.
       head -n 100 "$here/fixtures/prepare.log"
       mkdir "$root/dev"
       mount --bind /dev "$root/dev"
@@ -57,13 +57,13 @@ create() {
   if [ "$type" = iso ]; then
     head -c 3000000 /dev/zero | tr '\0' 'i' >"$target/$name.iso"
   else
-    # A disk with a hole: what is packed must be small, what is unpacked must be whole.
+    # A disk with a hole: the archive must be small, the unpacked disk must be complete.
     printf 'begin' >"$target/$name.raw"
     truncate -s 64M "$target/$name.raw"
     printf 'end' >>"$target/$name.raw"
   fi
 }
 
-# As KIWI does: a bar on standard output, the log in its file.
+# As KIWI does: a progress bar on standard output, the log in its file.
 printf '\r[ INFO    ]: Processing: [####    ] 25%%'
 "$verb" >>"$log"

@@ -55,7 +55,8 @@ async function startBuild(): Promise<string> {
 async function entered(buildId: string, phase: Phase, attempt = 1): Promise<void> {
   const endsAt = Date.now() + 120_000;
   while (!agent.logOf(buildId, attempt).includes(`Kiln: ${phase}`)) {
-    if (Date.now() > endsAt) throw new Error(`it never came to: ${phase}; the agent said:\n${agent.said.slice(-2000)}`);
+    if (Date.now() > endsAt)
+      throw new Error(`it never reached: ${phase}; the agent printed:\n${agent.said.slice(-2000)}`);
     await sleep(10);
   }
 }

@@ -197,7 +197,7 @@ describe("npm start", () => {
       ({ status }) => status,
       () => "broken off",
     );
-    await until("the answer is being kept", 30, isBusy);
+    await until("the answer is being stored", 30, isBusy);
     const runtime = run.tree().find((pid) => commandOf(pid).includes("workerd\0serve\0")) ?? 0;
     process.kill(runtime, "SIGKILL");
     expect(await first).toBe("broken off");

@@ -131,7 +131,7 @@ describe("a testdrive with network=on", () => {
   });
 
   it("has one screen for all of its viewers", async () => {
-    const another = await until("a second viewer is in", 60, () => watch());
+    const another = await until("a second viewer is connected", 60, () => watch());
     const before = (await another.frame()).digest;
 
     await viewer.type("hello");

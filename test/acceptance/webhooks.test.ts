@@ -73,7 +73,7 @@ async function readUntil(answer: Response, pattern: RegExp): Promise<string> {
 
 /** A listener, as soon as a slot is free: the next heartbeat notices disconnected ones. */
 const listenWithRoom = () =>
-  until("there is room", 60, async () => {
+  until("a slot is free", 60, async () => {
     const one = listen();
     if ((await one.answer).status === 200) return one;
     one.aborter.abort();
@@ -98,7 +98,7 @@ describe("the events of an account", () => {
 
     const text = await readUntil(opened, /event: build\.cancelled\n.*\n\n/);
     expect(text).toContain("event: build.queued\n");
-    const letters = await until("both letters are here", 20, () =>
+    const letters = await until("both deliveries have arrived", 20, () =>
       receiver.received.length >= 2 ? receiver.received : undefined,
     );
     for (const { url, signature, body } of letters) {

@@ -25,7 +25,7 @@ beforeEach(async () => {
     arches: [],
     type: "rpm-md",
   });
-  repositoryId = added?.id ?? expect.fail("it is there already");
+  repositoryId = added?.id ?? expect.fail("it already exists");
 });
 
 const importing = (files: RepositoryFiles) => importRepository(env, db, repositoryId, mirrorOf({ [url]: files }));

@@ -14,7 +14,7 @@ function network(answers: Answers) {
     const request = new Request(url, init);
     asked.push(request);
     const answer = answers[url];
-    if (!answer) throw new Error(`internal error; nobody is at ${url}`);
+    if (!answer) throw new Error(`internal error; no server at ${url}`);
     return await answer(request);
   };
   return { asked, fetcher: { fetch } as unknown as Fetcher };

@@ -59,7 +59,7 @@ describe("a download by FTP", () => {
   it("closes the connection when its reader cancels", async () => {
     const server = fakeFtp(files, { hangs: true });
     const file = ftpFileOf(new URL(address));
-    if (!file) throw new Error("the address names no file");
+    if (!file) throw new Error("the URL names no file");
     const reader = ftpDownload(file, server.connectTo).getReader();
     expect(new TextDecoder().decode((await reader.read()).value)).toBe("hello");
     await reader.cancel();

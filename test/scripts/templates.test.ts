@@ -77,7 +77,7 @@ const cases = templates.flatMap((template) => arches.map((arch) => ({ ...templat
 describe("a template of Tiny Linux", () => {
   it.each(cases)('keeps its promise "$description": $name, $arch', async ({ template, arch, description }) => {
     const image = await imageOf(template, arch);
-    const promised = promises[description] ?? expect.fail(`no test of what is said: ${description}`);
+    const promised = promises[description] ?? expect.fail(`no test of the description: ${description}`);
     for (const check of promised) check(image);
   });
 

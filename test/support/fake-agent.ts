@@ -168,7 +168,7 @@ function agentWith(id: number, token: string): FakeAgent {
     for (let attempt = await claims(); attempt; attempt = await claims()) {
       if (attempt.claim.buildId === Number(buildId)) return attempt;
     }
-    throw new Error(`build ${buildId} does not wait for an agent`);
+    throw new Error(`build ${buildId} is not waiting for an agent`);
   };
   return {
     id,

@@ -10,7 +10,7 @@ export async function webDrive(owner: Client) {
   const web = drive.web ?? "";
   const nextVisit = async () => {
     const order = TestdriveOrder.parse(JSON.parse(String(await drive.control.next())));
-    if (order.type !== "visit") throw new Error(`the agent was ordered to ${order.type}`);
+    if (order.type !== "visit") throw new Error(`the agent got the order ${order.type}`);
     return order;
   };
   /** Sets the guest's answer to the next visitor. */

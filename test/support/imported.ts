@@ -9,7 +9,7 @@ export async function solverOf({ id, parts }: Pick<Repository, "id" | "parts">):
   const repository = solver.addRepository(aliasOf(id));
   for (const key of parts) {
     const part = await env.BLOBS.get(key);
-    if (!part) throw new Error(`${key} is not there`);
+    if (!part) throw new Error(`${key} does not exist`);
     repository.loadPart(new Uint8Array(await part.arrayBuffer()));
   }
   solver.ready();

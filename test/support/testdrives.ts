@@ -112,7 +112,7 @@ export const untilRowIs = (drive: { id: number }, state: Testdrive["state"]) =>
 
 async function claimOf(build: Build, vnc: object | null): Promise<TestdriveClaim | undefined> {
   const { testdrive } = await (await askForWork(vnc)).json<{ testdrive: TestdriveClaim | null }>();
-  if (testdrive && testdrive.buildId !== build.id) throw new Error("another test's testdrive waited");
+  if (testdrive && testdrive.buildId !== build.id) throw new Error("a testdrive of another test was waiting");
   return testdrive ?? undefined;
 }
 
@@ -217,5 +217,5 @@ export async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
     if (answer !== undefined) return answer;
     await scheduler.wait(10);
   }
-  throw new Error("waited in vain");
+  throw new Error("it did not happen in time");
 }

@@ -41,7 +41,7 @@ const countOf = (status: number, all: number[]) => all.filter((one) => one === s
 /** The limit counts per clock minute, so a run across the end of a minute may allow twice as many. */
 async function untilLimited(limit: number, one: (n: number) => Promise<number>): Promise<void> {
   for (let n = 0; n < 2 * limit + 2; n += 1) if ((await one(n)) === 429) return;
-  throw new Error("everything was tried");
+  throw new Error("no attempt was refused");
 }
 
 /** Sends wrong keys until one is refused without a check. */

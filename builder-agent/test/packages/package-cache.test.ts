@@ -53,7 +53,7 @@ const keptFiles = () =>
     .filter((entry) => !entry.isDirectory())
     .map((entry) => join(entry.parentPath, entry.name));
 
-const only = () => keptFiles()[0] ?? expect.fail("nothing is kept");
+const only = () => keptFiles()[0] ?? expect.fail("nothing is stored");
 
 describe("the package cache", () => {
   it("gives a package to the next build, and to the next agent", async () => {

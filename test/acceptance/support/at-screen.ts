@@ -21,5 +21,5 @@ export async function typeAsRoot(
     }
     if (await hasWorked()) return;
   }
-  throw new Error(`typed in vain: ${command}`);
+  throw new Error(`typed without effect: ${command}`);
 }

@@ -65,7 +65,7 @@ export async function guestBuilds(): Promise<GuestBuilds> {
 /** The result of a successful build; its download is unpacked in `dir`. */
 export function guestBuildOf({ claim, finished, failure, log, artifacts }: FakeBuild, dir: string): GuestBuild {
   expect(failure, log.slice(-3000)).toBeNull();
-  if (finished === null) throw new Error("the build has neither ended well nor badly");
+  if (finished === null) throw new Error("the build has neither succeeded nor failed");
   const file = join(dir, finished.fileName);
   writeFileSync(file, uploadedFile(artifacts.image));
   const downloaded = unpacked(file, { name: claim.input.imageName, rawSize: finished.rawSize });

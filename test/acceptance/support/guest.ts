@@ -23,7 +23,7 @@ export function bootDisk(raw: string): Guest {
   qemu.stderr.on("data", (chunk) => (said += String(chunk)));
   const says = async (words: string, seconds: number) => {
     await until(`the guest says ${JSON.stringify(words)}`, seconds, () => said.includes(words)).catch((error) => {
-      throw new Error(`${error}; it said:\n${said.slice(-2000)}`);
+      throw new Error(`${error}; it printed:\n${said.slice(-2000)}`);
     });
     return said;
   };

@@ -1,7 +1,7 @@
 #!/bin/bash
-# A build script that has left its chroot and is root in the guest's own root, with all of the guest's tools. It tries what
-# must not succeed, and prints a line "TRIED name: result" for each attempt; guest-build.test.ts says what has to stand there.
-. /job/description/target.env # SECRET_FILE, SECRET_WORD, TOKEN, WORKER_PORT: of the host, told by the test
+# A build script that has left its chroot and is root in the guest's own root, with all of the guest's tools. It tries everything
+# that must fail, and prints a line "TRIED name: result" for each attempt; hostile-guest.ts has the expected results.
+. /job/description/target.env # SECRET_FILE, SECRET_WORD, TOKEN, WORKER_PORT: the host's, from the test
 
 tried() {
   local name=$1
@@ -19,7 +19,7 @@ processes() {
   for process in /proc/[0-9]*; do tr '\0' ' ' < "$process/cmdline"; echo; done | grep --count --extended-regexp '[q]emu|[n]ode |[b]wrap'
 }
 
-# The word would be found in the script's own parameters, so those are left out.
+# Does not search command lines: the script's own parameters contain the word.
 search() {
   grep --recursive --binary-files=text --files-with-matches --fixed-strings "$1" /build/home /etc /run /tmp /root /home /var /srv \
     2> /dev/null | wc -l
@@ -56,7 +56,7 @@ tried job-disk write_disk job
 tried root-disk write_disk root
 tried full-disk fill
 
-# What an agent might stumble over among the results.
+# Results that an agent may handle wrongly.
 ln -s "$SECRET_FILE" /build/target/link.packages
 ln -s "$SECRET_FILE" /build/target/link.raw
 mkdir /build/target/folder.iso

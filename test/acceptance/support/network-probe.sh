@@ -1,12 +1,12 @@
 #!/bin/sh
-# What a guest reaches, told by its web server: one line for each ADDRESS:PORT of the query, which are set apart by commas.
+# Reports through the guest's web server what the guest can reach: one line for each ADDRESS:PORT of the comma-separated query.
 echo "Content-Type: text/plain"
 echo
 
-# The network names no way out; a guest may well give itself one.
+# The network offers no route to the outside, but a guest can add one.
 ip route add default via 10.0.2.2 2> /dev/null
 
-# say NAME COMMAND...: within so many seconds
+# say NAME COMMAND...: with a time limit
 longest=20
 say() {
   name=$1
@@ -14,7 +14,7 @@ say() {
   if timeout "$longest" "$@" < /dev/null > /dev/null 2>&1; then echo "$name reached"; else echo "$name not reached"; fi
 }
 
-# By itself, since it has to answer, however slow the machine is.
+# Alone, because it must answer, however slow the machine is.
 say 127.0.0.1:80 nc -w "$longest" 127.0.0.1 80
 longest=4
 for target in $(echo "$QUERY_STRING" | tr , ' '); do

@@ -63,7 +63,7 @@ export async function until<T>(what: string, seconds: number, probe: () => T | P
   for (;;) {
     const found = await probe();
     if (found) return found;
-    if (Date.now() > endsAt) throw new Error(`waited ${seconds} s in vain until ${what}`);
+    if (Date.now() > endsAt) throw new Error(`after ${seconds} s, this is not true: ${what}`);
     await sleep(200);
   }
 }

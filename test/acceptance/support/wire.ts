@@ -111,7 +111,7 @@ export class Wire {
     const endsAt = Date.now() + withinMs;
     while (!isThere()) {
       if (this.#isOver) throw new Error(`the connection ended after ${JSON.stringify(this.unexpected)}`);
-      if (Date.now() > endsAt) throw new Error(`waited in vain after ${JSON.stringify(this.unexpected)}`);
+      if (Date.now() > endsAt) throw new Error(`no answer in time after ${JSON.stringify(this.unexpected)}`);
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
         setTimeout(resolve, 50);
