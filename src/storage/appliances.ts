@@ -3,6 +3,7 @@ import type { Database } from "./db.ts";
 import { insertFrom } from "./inserts.ts";
 import { type Counted, counts } from "./limits.ts";
 import { copiedFile } from "./overlay-files.ts";
+import { releaseBlobs } from "./released-blobs.ts";
 import {
   applianceRepositories,
   appliances,
@@ -13,7 +14,6 @@ import {
   gpgKeys,
   overlayFiles,
   ratings,
-  releasedBlobs,
   repositories,
   selections,
   shares,
@@ -104,11 +104,12 @@ export async function saveClone(
   const [added, refused] = await db.batch([
     db.insert(appliances).values(clone).returning(),
     deleteRefusedClone(db, clone, { hasSource, most }),
-    db.insert(applianceRepositories).select(
-      sql`SELECT ${cloneId}, repository_id, position FROM appliance_repositories
-            JOIN repositories ON repositories.id = repository_id
-            WHERE appliance_id = ${sourceId} AND ${cloneId} IS NOT NULL
-              AND (account_id IS NULL OR account_id = ${clone.accountId ?? null})`,
+    insertFrom(
+      db,
+      applianceRepositories,
+      { applianceId: cloneId, repositoryId: sql`repository_id`, position: sql`position` },
+      sql`FROM appliance_repositories JOIN repositories ON repositories.id = repository_id
+          WHERE ${ofSource} AND (account_id IS NULL OR account_id = ${clone.accountId ?? null})`,
     ),
     insertFrom(
       db,
@@ -150,14 +151,13 @@ export async function deleteApplianceRows(
   db: Database,
   applianceId: number,
 ): Promise<Pick<typeof builds.$inferSelect, "id" | "uid" | "status">[]> {
-  const released = sql`SELECT blob_id, ${Date.now()} FROM (
+  const released = sql`FROM (
       SELECT blob_id FROM overlay_files WHERE appliance_id = ${applianceId}
       UNION SELECT logo_blob FROM appliances WHERE id = ${applianceId}
       UNION SELECT background_blob FROM appliances WHERE id = ${applianceId}
     ) WHERE blob_id IS NOT NULL`;
-  const again = { target: releasedBlobs.blobId, set: { releasedAt: sql`excluded.released_at` } };
   const [, gone] = await db.batch([
-    db.insert(releasedBlobs).select(released).onConflictDoUpdate(again),
+    releaseBlobs(db, { blobId: sql`blob_id`, from: released }),
     db
       .delete(builds)
       .where(eq(builds.applianceId, applianceId))

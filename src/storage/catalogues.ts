@@ -2,6 +2,7 @@ import { and, eq, inArray, ne, sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 import type { Catalogue } from "#model/catalogue";
 import type { Database } from "./db.ts";
+import { insertFrom } from "./inserts.ts";
 import {
   applianceRepositories,
   appliances,
@@ -116,9 +117,11 @@ function replaceRepositories(db: Database, catalogue: Catalogue, template: Templ
   return [
     db.delete(applianceRepositories).where(eq(applianceRepositories.applianceId, template.applianceId)),
     ...urls.map((url, position) =>
-      db.insert(applianceRepositories).select(
-        sql`SELECT ${template.applianceId}, id, ${position} FROM repositories
-            WHERE catalogue = ${catalogue.name} AND url = ${url}`,
+      insertFrom(
+        db,
+        applianceRepositories,
+        { applianceId: template.applianceId, repositoryId: sql`id`, position },
+        sql`FROM repositories WHERE catalogue = ${catalogue.name} AND url = ${url}`,
       ),
     ),
   ];

@@ -1,14 +1,14 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
-import { frozenBlobs, releasedBlobs } from "./schema.ts";
+import { insertFrom } from "./inserts.ts";
+import { releaseBlobs } from "./released-blobs.ts";
+import { frozenBlobs } from "./schema.ts";
 
 /** Keeps blobs until the build is over, even if the rows that name them now are gone. */
 export async function freezeBlobs(db: Database, buildId: number, blobIds: readonly string[]): Promise<void> {
   if (blobIds.length === 0) return;
-  await db
-    .insert(frozenBlobs)
-    .select(sql`SELECT ${buildId}, value FROM json_each(${JSON.stringify(blobIds)}) WHERE true`)
-    .onConflictDoNothing();
+  const from = sql`FROM json_each(${JSON.stringify(blobIds)}) WHERE true`;
+  await insertFrom(db, frozenBlobs, { buildId, blobId: sql`value` }, from).onConflictDoNothing();
 }
 
 /** Whether this very build was frozen with the blob. */
@@ -23,10 +23,7 @@ export async function isFrozenFor(db: Database, buildId: number, blobId: string)
 export async function thawBlobs(db: Database, now: Date): Promise<void> {
   const isOver = sql`NOT EXISTS (SELECT 1 FROM builds WHERE builds.id = frozen_blobs.build_id AND ${isUnfinished})`;
   await db.batch([
-    db
-      .insert(releasedBlobs)
-      .select(sql`SELECT DISTINCT blob_id, ${now.getTime()} FROM frozen_blobs WHERE ${isOver}`)
-      .onConflictDoUpdate({ target: releasedBlobs.blobId, set: { releasedAt: sql`excluded.released_at` } }),
+    releaseBlobs(db, { blobId: sql`blob_id`, from: sql`FROM frozen_blobs WHERE ${isOver}` }, now),
     db.delete(frozenBlobs).where(isOver),
   ]);
 }

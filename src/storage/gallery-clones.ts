@@ -21,9 +21,11 @@ export async function savePublishedClone(
   const [added, refused] = await db.batch([
     db.insert(appliances).values(clone).returning(),
     deleteRefusedClone(db, clone, { hasSource, most }),
-    db.insert(applianceRepositories).select(
-      sql`SELECT ${cloneId}, repositories.id, one.key FROM ${published("repositoryIds")}
-          JOIN repositories ON repositories.id = one.value
+    insertFrom(
+      db,
+      applianceRepositories,
+      { applianceId: cloneId, repositoryId: sql`repositories.id`, position: sql`one.key` },
+      sql`FROM ${published("repositoryIds")} JOIN repositories ON repositories.id = one.value
           WHERE ${cloneId} IS NOT NULL
             AND (repositories.account_id IS NULL OR repositories.account_id = ${clone.accountId ?? null}) ORDER BY one.key`,
     ),

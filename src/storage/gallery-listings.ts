@@ -1,5 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
+import { insertFrom } from "./inserts.ts";
 import { galleryListings } from "./schema.ts";
 
 /**
@@ -16,22 +17,27 @@ export const relisted = (db: Database, applianceId: number) =>
           sql`NOT EXISTS (SELECT 1 FROM publications WHERE appliance_id = ${applianceId})`,
         ),
       ),
-    db
-      .insert(galleryListings)
-      // Beside max(), SQLite takes the other columns from the row that has it.
-      .select(
-        sql`SELECT p.appliance_id, max(p.id), p.account_id, p.published_at, ${points}
-            FROM publications AS p WHERE p.appliance_id = ${applianceId} GROUP BY p.appliance_id`,
-      )
-      .onConflictDoUpdate({
-        target: galleryListings.applianceId,
-        set: {
-          publicationId: sql`excluded.publication_id`,
-          accountId: sql`excluded.account_id`,
-          publishedAt: sql`excluded.published_at`,
-          points: sql`excluded.points`,
-        },
-      }),
+    insertFrom(
+      db,
+      galleryListings,
+      {
+        applianceId: sql`p.appliance_id`,
+        publicationId: sql`max(p.id)`,
+        // SQLite takes the other columns from the row that has the maximum.
+        accountId: sql`p.account_id`,
+        publishedAt: sql`p.published_at`,
+        points,
+      },
+      sql`FROM publications AS p WHERE p.appliance_id = ${applianceId} GROUP BY p.appliance_id`,
+    ).onConflictDoUpdate({
+      target: galleryListings.applianceId,
+      set: {
+        publicationId: sql`excluded.publication_id`,
+        accountId: sql`excluded.account_id`,
+        publishedAt: sql`excluded.published_at`,
+        points: sql`excluded.points`,
+      },
+    }),
   ] as const;
 
 /** docs/decisions/0019-gallery.md: ratings above 2 lift, below lower, a clone counts as a rating of 5; never below 1. */

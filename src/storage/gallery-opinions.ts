@@ -1,8 +1,8 @@
 import { asc, eq, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
+import { relisted } from "./gallery-listings.ts";
 import { insertWhere } from "./inserts.ts";
 import { counts } from "./limits.ts";
-import { relisted } from "./gallery-listings.ts";
 import { accounts, comments, galleryUses, ratings } from "./schema.ts";
 
 /** `average`: null where there is no rating. */
@@ -24,13 +24,15 @@ export async function saveRating(
   rating: number,
 ): Promise<void> {
   await db.batch([
-    db
-      .insert(ratings)
-      .select(sql`SELECT ${applianceId}, ${accountId}, ${rating}, ${Date.now()} WHERE ${isPublished(applianceId)}`)
-      .onConflictDoUpdate({
-        target: [ratings.applianceId, ratings.accountId],
-        set: { rating: sql`excluded.rating`, ratedAt: sql`excluded.rated_at` },
-      }),
+    insertWhere(
+      db,
+      ratings,
+      { applianceId, accountId, rating, ratedAt: new Date() },
+      isPublished(applianceId),
+    ).onConflictDoUpdate({
+      target: [ratings.applianceId, ratings.accountId],
+      set: { rating: sql`excluded.rating`, ratedAt: sql`excluded.rated_at` },
+    }),
     ...relisted(db, applianceId),
   ]);
 }

@@ -1,5 +1,6 @@
 import { and, eq, isNotNull, isNull, lt, lte, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
+import { insertFrom } from "./inserts.ts";
 import { importTurns } from "./schema.ts";
 
 export type ImportTurn = typeof importTurns.$inferSelect;
@@ -10,12 +11,18 @@ export type Line = Pick<ImportTurn, "accountId" | "patience">;
 /** Puts imports in line, each after those of its account. One that already waits keeps its place. */
 export async function askForImports(db: Database, repositoryIds: readonly number[], now: Date): Promise<Line[]> {
   const quick = importTurns.patience.enumValues[0];
-  return db
-    .insert(importTurns)
-    .select(
-      sql`SELECT id, coalesce(account_id, 0), ${quick}, ${now.getTime()}, NULL, 0 FROM repositories
-          WHERE id IN (SELECT value FROM json_each(${JSON.stringify(repositoryIds)}))`,
-    )
+  return insertFrom(
+    db,
+    importTurns,
+    {
+      repositoryId: sql`id`,
+      accountId: sql`coalesce(account_id, 0)`,
+      patience: quick,
+      askedAt: now,
+      tries: 0,
+    },
+    sql`FROM repositories WHERE id IN (SELECT value FROM json_each(${JSON.stringify(repositoryIds)}))`,
+  )
     .onConflictDoUpdate({
       target: importTurns.repositoryId,
       set: { askedAt: sql`CASE WHEN sent_at IS NULL THEN asked_at ELSE excluded.asked_at END` },

@@ -1,5 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
+import { insertFrom } from "./inserts.ts";
 import { lastImages } from "./schema.ts";
 
 export type LastImage = Pick<typeof lastImages.$inferSelect, "question" | "packages">;
@@ -17,9 +18,9 @@ export async function saveLastImage(
   applianceId: number,
   { question, packages }: LastImage,
 ): Promise<void> {
-  const json = packages && JSON.stringify(packages);
-  await db
-    .insert(lastImages)
-    .select(sql`SELECT id, ${question}, ${json} FROM appliances WHERE id = ${applianceId}`)
-    .onConflictDoUpdate({ target: lastImages.applianceId, set: { question, packages } });
+  const from = sql`FROM appliances WHERE id = ${applianceId}`;
+  await insertFrom(db, lastImages, { applianceId, question, packages }, from).onConflictDoUpdate({
+    target: lastImages.applianceId,
+    set: { question, packages },
+  });
 }

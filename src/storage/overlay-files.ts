@@ -1,9 +1,10 @@
 import { and, asc, eq, sql, type SQL } from "drizzle-orm";
 import { usedBytesOf } from "./accounts.ts";
 import type { Database } from "./db.ts";
-import { insertWhere } from "./inserts.ts";
 import { edited } from "./edits.ts";
-import { appliances, overlayFiles, releasedBlobs } from "./schema.ts";
+import { insertWhere } from "./inserts.ts";
+import { releaseBlobs } from "./released-blobs.ts";
+import { appliances, overlayFiles } from "./schema.ts";
 
 export type OverlayFile = typeof overlayFiles.$inferSelect;
 export type NewOverlayFile = Omit<typeof overlayFiles.$inferInsert, "id">;
@@ -115,13 +116,8 @@ const ownedBy = (accountId: number): SQL =>
   sql`overlay_files.appliance_id IN (SELECT id FROM appliances WHERE account_id = ${accountId})`;
 
 /** Its contents may go, unless another row names them. */
-export function released(db: Database, which: SQL) {
-  const releasedAt = new Date();
-  return db
-    .insert(releasedBlobs)
-    .select(sql`SELECT blob_id, ${releasedAt.getTime()} FROM overlay_files WHERE ${which}`)
-    .onConflictDoUpdate({ target: releasedBlobs.blobId, set: { releasedAt } });
-}
+export const released = (db: Database, which: SQL) =>
+  releaseBlobs(db, { blobId: sql`blob_id`, from: sql`FROM overlay_files WHERE ${which}` });
 
 /** The appliance was edited, if the statement before this one in the batch has changed something. */
 const editedBy = (db: Database, applianceId: number, accountId: number) =>

@@ -3,7 +3,9 @@ import { usedBytesOf } from "./accounts.ts";
 import { contentKey, thumbnailKey } from "./blobs.ts";
 import type { Database } from "./db.ts";
 import { nextEdit } from "./edits.ts";
-import { appliances, pictureSizes, releasedBlobs } from "./schema.ts";
+import { insertFrom } from "./inserts.ts";
+import { releaseBlobs } from "./released-blobs.ts";
+import { appliances, pictureSizes } from "./schema.ts";
 
 export type PictureKind = "logo" | "background";
 
@@ -38,20 +40,22 @@ export async function savePicture(
   { id, accountId, quotaBytes }: { id: number; accountId: number; quotaBytes: number },
   { kind, blobId, bytes }: NewPicture,
 ): Promise<boolean> {
-  const now = new Date();
   const column = kind === "logo" ? appliances.logoBlob : appliances.backgroundBlob;
   const used = usedBytesOf(accountId, kind === "logo" ? { withoutLogoOf: id } : { withoutBackgroundOf: id });
   const owned = sql`id = ${id} AND account_id = ${accountId}`;
   // Its size is written only if the quota allows it: the other statements look for that row.
   const accepted = sql`${owned} AND EXISTS (SELECT 1 FROM picture_sizes WHERE blob_id = ${blobId})`;
   const [, , saved] = await db.batch([
-    db
-      .insert(pictureSizes)
-      .select(sql`SELECT ${blobId}, ${bytes} FROM appliances WHERE ${owned} AND ${used} + ${bytes} <= ${quotaBytes}`),
-    db
-      .insert(releasedBlobs)
-      .select(sql`SELECT ${column}, ${now.getTime()} FROM appliances WHERE ${accepted} AND ${column} IS NOT NULL`)
-      .onConflictDoUpdate({ target: releasedBlobs.blobId, set: { releasedAt: now } }),
+    insertFrom(
+      db,
+      pictureSizes,
+      { blobId, bytes },
+      sql`FROM appliances WHERE ${owned} AND ${used} + ${bytes} <= ${quotaBytes}`,
+    ),
+    releaseBlobs(db, {
+      blobId: sql`${column}`,
+      from: sql`FROM appliances WHERE ${accepted} AND ${column} IS NOT NULL`,
+    }),
     db
       .update(appliances)
       .set({ [kind === "logo" ? "logoBlob" : "backgroundBlob"]: blobId, lastEditedAt: nextEdit() })

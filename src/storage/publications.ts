@@ -1,10 +1,11 @@
 import { and, desc, eq, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
-import { insertFrom, insertWhere } from "./inserts.ts";
-import { copiedFile } from "./overlay-files.ts";
 import type { OutboxEvent } from "./events.ts";
 import { relisted } from "./gallery-listings.ts";
-import { eventOutbox, publications, publishedFiles, releasedBlobs } from "./schema.ts";
+import { insertFrom, insertWhere } from "./inserts.ts";
+import { copiedFile } from "./overlay-files.ts";
+import { releaseBlobs } from "./released-blobs.ts";
+import { eventOutbox, publications, publishedFiles } from "./schema.ts";
 
 /** A published version, all of it. */
 export type Publication = typeof publications.$inferSelect;
@@ -108,18 +109,15 @@ export async function saveReleaseNotes(
 /** Takes a version out of the gallery and releases the blobs that it named. False: it is not published. */
 export async function deletePublication(db: Database, applianceId: number, version: string): Promise<boolean> {
   const gone = sql`(SELECT id FROM publications WHERE appliance_id = ${applianceId} AND version = ${version})`;
-  const releasedAt = Date.now();
   const [, , deleted] = await db.batch([
-    db
-      .insert(releasedBlobs)
-      .select(
-        sql`SELECT blob_id, ${releasedAt} FROM (
-              SELECT blob_id FROM published_files WHERE publication_id IN ${gone}
-              UNION SELECT logo_blob FROM publications WHERE id IN ${gone}
-              UNION SELECT background_blob FROM publications WHERE id IN ${gone}
-            ) WHERE blob_id IS NOT NULL`,
-      )
-      .onConflictDoUpdate({ target: releasedBlobs.blobId, set: { releasedAt: sql`excluded.released_at` } }),
+    releaseBlobs(db, {
+      blobId: sql`blob_id`,
+      from: sql`FROM (
+          SELECT blob_id FROM published_files WHERE publication_id IN ${gone}
+          UNION SELECT logo_blob FROM publications WHERE id IN ${gone}
+          UNION SELECT background_blob FROM publications WHERE id IN ${gone}
+        ) WHERE blob_id IS NOT NULL`,
+    }),
     db.delete(publishedFiles).where(sql`publication_id IN ${gone}`),
     db.delete(publications).where(published(applianceId, version)).returning({ id: publications.id }),
     ...relisted(db, applianceId),

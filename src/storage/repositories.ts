@@ -1,6 +1,7 @@
 import { and, asc, eq, inArray, isNull, or, sql, type SQL } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { edited } from "./edits.ts";
+import { insertFrom } from "./inserts.ts";
 import { counts } from "./limits.ts";
 import { applianceRepositories, appliances, repositories } from "./schema.ts";
 
@@ -245,9 +246,11 @@ export async function replaceApplianceRepositories(db: Database, applianceId: nu
   await db.batch([
     db.delete(applianceRepositories).where(eq(applianceRepositories.applianceId, applianceId)),
     // Positions are the keys of the JSON array. One that was deleted in between is left out.
-    db.insert(applianceRepositories).select(
-      sql`SELECT ${applianceId}, value, key FROM json_each(${JSON.stringify(ids)})
-            WHERE value IN (SELECT id FROM repositories)`,
+    insertFrom(
+      db,
+      applianceRepositories,
+      { applianceId, repositoryId: sql`value`, position: sql`key` },
+      sql`FROM json_each(${JSON.stringify(ids)}) WHERE value IN (SELECT id FROM repositories)`,
     ),
     edited(db, applianceId),
   ]);
@@ -256,14 +259,13 @@ export async function replaceApplianceRepositories(db: Database, applianceId: nu
 /** Puts one after the others; one that is already there stays where it is. */
 export async function addApplianceRepository(db: Database, applianceId: number, repositoryId: number): Promise<void> {
   await db.batch([
-    db
-      .insert(applianceRepositories)
-      .select(
-        sql`SELECT ${applianceId}, ${repositoryId}, coalesce(max(position) + 1, 0)
-            FROM appliance_repositories WHERE appliance_id = ${applianceId}
-            HAVING EXISTS (SELECT 1 FROM repositories WHERE id = ${repositoryId})`,
-      )
-      .onConflictDoNothing(),
+    insertFrom(
+      db,
+      applianceRepositories,
+      { applianceId, repositoryId, position: sql`coalesce(max(position) + 1, 0)` },
+      sql`FROM appliance_repositories WHERE appliance_id = ${applianceId}
+          HAVING EXISTS (SELECT 1 FROM repositories WHERE id = ${repositoryId})`,
+    ).onConflictDoNothing(),
     edited(db, applianceId),
   ]);
 }

@@ -2,7 +2,8 @@ import { and, asc, eq, ne, sql, type SQL } from "drizzle-orm";
 import { usedBytesOf } from "./accounts.ts";
 import type { Database } from "./db.ts";
 import { insertWhere } from "./inserts.ts";
-import { releasedBlobs, rpms } from "./schema.ts";
+import { releaseBlobs } from "./released-blobs.ts";
+import { rpms } from "./schema.ts";
 
 export type Rpm = typeof rpms.$inferSelect;
 export type NewRpm = Omit<typeof rpms.$inferInsert, "id">;
@@ -65,10 +66,7 @@ export async function deleteRpm(db: Database, accountId: number, id: number): Pr
 
 /** Says from when on the blobs of these rows are nobody's, in the batch that takes them from the rows. */
 const release = (db: Database, which: SQL) =>
-  db
-    .insert(releasedBlobs)
-    .select(sql`SELECT rpms.blob_id, ${Date.now()} FROM rpms WHERE ${which}`)
-    .onConflictDoUpdate({ target: releasedBlobs.blobId, set: { releasedAt: sql`excluded.released_at` } });
+  releaseBlobs(db, { blobId: sql`rpms.blob_id`, from: sql`FROM rpms WHERE ${which}` });
 
 /** Those of the blobs that an upload names, or a build that is not over. */
 export async function findUsedBlobIds(db: Database, blobIds: string[]): Promise<Set<string>> {

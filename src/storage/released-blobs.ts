@@ -1,0 +1,14 @@
+import { sql, type SQL } from "drizzle-orm";
+import type { Database } from "./db.ts";
+import { insertFrom } from "./inserts.ts";
+import { releasedBlobs } from "./schema.ts";
+
+/**
+ * Notes in the batch that takes blobs from their rows when that was: the sweep deletes them after an hour, unless another
+ * row names them. `from` finds them, in the column `blobId`.
+ */
+export const releaseBlobs = (db: Database, { blobId, from }: { blobId: SQL; from: SQL }, releasedAt = new Date()) =>
+  insertFrom(db, releasedBlobs, { blobId, releasedAt }, from).onConflictDoUpdate({
+    target: releasedBlobs.blobId,
+    set: { releasedAt: sql`excluded.released_at` },
+  });
