@@ -27,7 +27,7 @@ const lookEveryMs = 200;
 const maxNames = 100;
 
 /** What a filter found of a repository, in lower case (wire.md §2.14). */
-export interface RepositoryMatches {
+interface RepositoryMatches {
   name?: string;
   url?: string;
   packages: string[];
