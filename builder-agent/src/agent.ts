@@ -39,8 +39,8 @@ export async function runAgent(parts: AgentParts, signal: AbortSignal): Promise<
   const socket = keepSocket({ dial: () => parts.api.openSocket(), onPoke, log: parts.log }, signal);
   let idlePulls = 0;
   while (!signal.aborted) {
-    const found = await work.look(bell.taken()).catch((error: unknown) => {
-      if (!signal.aborted) parts.log("looking for work failed", { reason: sentenceOf(error) });
+    const found = await work.look({ poked: bell.taken() }).catch((error: unknown) => {
+      if (!signal.aborted) parts.log("could not look for work", { reason: sentenceOf(error) });
       return false;
     });
     idlePulls = found ? 0 : idlePulls + 1;
@@ -83,7 +83,7 @@ class Work {
   }
 
   /** One pull and its claims; after a poke also a claim without any message. → whether there was work. */
-  async look(poked: boolean): Promise<boolean> {
+  async look({ poked }: { poked: boolean }): Promise<boolean> {
     const free = this.#free("build") + this.#free("testdrive");
     if (free === 0) return false;
     const { queue } = this.#parts;
@@ -133,7 +133,7 @@ class Work {
       return await (kind === "build" ? this.#claimBuild() : this.#claimTestdrive());
     } catch (error) {
       this.#signal.throwIfAborted();
-      this.#parts.log("claim failed", { kind, reason: sentenceOf(error) });
+      this.#parts.log("could not claim work", { kind, reason: sentenceOf(error) });
       return "not_now";
     }
   }

@@ -65,7 +65,9 @@ export class DiskRoom {
   async keepFloor(newest: () => Stoppable | undefined, signal: AbortSignal): Promise<void> {
     const { log } = this.#means;
     while (!signal.aborted) {
-      await this.#stopAtFloor(newest).catch((error: unknown) => log("disk not watched", { reason: sentenceOf(error) }));
+      await this.#stopAtFloor(newest).catch((error: unknown) =>
+        log("could not check the disk", { reason: sentenceOf(error) }),
+      );
       await sleep(lookEveryMs, undefined, { signal }).catch(() => {});
     }
   }
@@ -77,7 +79,7 @@ export class DiskRoom {
     const free = await this.#freed(floor);
     if (free >= floor) return;
     const build = newest();
-    log("a build is stopped for want of disk", { free, floor });
+    log("stopping a build: out of disk space", { free, floor });
     build?.stop("no_room");
     await build?.done;
   }

@@ -103,6 +103,6 @@ describe("the disk reserve", () => {
     over.abort();
     await watching;
 
-    expect(new Set(said)).toEqual(new Set(["disk not watched"]));
+    expect(new Set(said)).toEqual(new Set(["could not check the disk"]));
   });
 });

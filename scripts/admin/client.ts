@@ -72,8 +72,8 @@ export function adminClient(url: string, secret: string) {
     setPassword: async (username: string, password: string | undefined) =>
       (await ask("PUT", `/accounts/${name(username)}/password`, Password, { password })).password,
     removeAccount: (username: string) => ask("DELETE", `/accounts/${name(username)}`, z.unknown()),
-    lockAccount: (username: string, locked: boolean) =>
-      ask("PUT", `/accounts/${name(username)}/lock`, z.unknown(), { locked }),
+    lockAccount: (username: string) => ask("PUT", `/accounts/${name(username)}/lock`, z.unknown(), { locked: true }),
+    unlockAccount: (username: string) => ask("PUT", `/accounts/${name(username)}/lock`, z.unknown(), { locked: false }),
     tokens: async (username: string) =>
       (await ask("GET", `/accounts/${name(username)}/tokens`, z.object({ tokens: z.array(Token) }))).tokens,
     revokeToken: (id: string) => ask("DELETE", `/tokens/${name(id)}`, z.unknown()),
@@ -82,9 +82,10 @@ export function adminClient(url: string, secret: string) {
     removeAgent: (agent: string) => ask("DELETE", `/agents/${name(agent)}`, z.unknown()),
     agreements: async () => (await ask("GET", "/agreements", z.object({ agreements: z.array(Acceptance) }))).agreements,
     readOnly: () => ask("GET", "/read-only", ReadOnlyMode),
-    setReadOnly: (on: boolean) => ask("PUT", "/read-only", ReadOnlyMode, { on }),
+    setReadOnly: (mode: { on: boolean }) => ask("PUT", "/read-only", ReadOnlyMode, mode),
     deletions: () => ask("GET", "/deletions", DeletionPause),
-    pauseDeletions: (paused: boolean) => ask("PUT", "/deletions", DeletionPause, { paused }),
+    pauseDeletions: () => ask("PUT", "/deletions", DeletionPause, { paused: true }),
+    resumeDeletions: () => ask("PUT", "/deletions", DeletionPause, { paused: false }),
     loadCatalogue: (catalogue: string, content: unknown) =>
       ask("PUT", `/catalogues/${name(catalogue)}`, z.object({ templates: z.number() }), content),
     repositoryFiles: async (prefix: string) => (await ask("GET", `/repositories?prefix=${name(prefix)}`, Files)).files,

@@ -20,11 +20,11 @@ const commands: Record<string, { argument: string | undefined; run: Command }> =
   "agent list": { argument: undefined, run: listAgents },
   "agent remove": { argument: "NAME", run: removeAgent },
   "agreements list": { argument: undefined, run: listAgreements },
-  "deletions pause": { argument: undefined, run: async (admin) => printPause(await admin.pauseDeletions(true)) },
-  "deletions resume": { argument: undefined, run: async (admin) => printPause(await admin.pauseDeletions(false)) },
+  "deletions pause": { argument: undefined, run: async (admin) => printPause(await admin.pauseDeletions()) },
+  "deletions resume": { argument: undefined, run: async (admin) => printPause(await admin.resumeDeletions()) },
   "deletions status": { argument: undefined, run: async (admin) => printPause(await admin.deletions()) },
-  "read-only off": { argument: undefined, run: async (admin) => printReadOnly(await admin.setReadOnly(false)) },
-  "read-only on": { argument: undefined, run: async (admin) => printReadOnly(await admin.setReadOnly(true)) },
+  "read-only off": { argument: undefined, run: async (admin) => printReadOnly(await admin.setReadOnly({ on: false })) },
+  "read-only on": { argument: undefined, run: async (admin) => printReadOnly(await admin.setReadOnly({ on: true })) },
   "read-only status": { argument: undefined, run: async (admin) => printReadOnly(await admin.readOnly()) },
   "templates load": { argument: "FILE", run: loadTemplates },
   "tokens list": { argument: "NAME", run: listTokens },
@@ -80,12 +80,12 @@ async function listAccounts(admin: AdminClient): Promise<void> {
 }
 
 async function lockAccount(admin: AdminClient, username: string): Promise<void> {
-  await admin.lockAccount(username, true);
+  await admin.lockAccount(username);
   print(`Locked ${username}: its key, password and tokens no longer work, and its builds and testdrives have ended.`);
 }
 
 async function unlockAccount(admin: AdminClient, username: string): Promise<void> {
-  await admin.lockAccount(username, false);
+  await admin.unlockAccount(username);
   print(`Unlocked ${username}.`);
 }
 

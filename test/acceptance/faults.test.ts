@@ -130,7 +130,7 @@ describe("a build whose disk is full", () => {
 
     // Less than a fifth of that, and more than the build writes in the second between two checks.
     agent.fillDisk(130);
-    await until("the build is stopped", 60, () => agent.said.includes("a build is stopped for want of disk"));
+    await until("the build is stopped", 60, () => agent.said.includes("stopping a build: out of disk space"));
     await until("the agent has no room", 60, () => agent.said.includes("no room for builds"));
     agent.emptyDisk();
     await entered(buildId, "Creating the image", 2);

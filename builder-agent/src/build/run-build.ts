@@ -204,7 +204,7 @@ class BuildWork {
     const isLate = why instanceof RemoteRefusal && why.status === 410;
     if (stop === "released") {
       const released = api.release(this.#lease, AbortSignal.timeout(releaseMs));
-      await released.catch((lost: unknown) => log("release was not heard", { reason: sentenceOf(lost) }));
+      await released.catch((lost: unknown) => log("could not release the build", { reason: sentenceOf(lost) }));
     }
     const isNews = !isLate && (stop === undefined || isToldToWorker(stop));
     const failure = await whyEnded(why, { ...this.#claim, ...this.#parts.config });
@@ -212,7 +212,7 @@ class BuildWork {
     await lines?.close();
     if (!isNews) return;
     const told = api.fail(this.#lease, failure, AbortSignal.timeout(lastWordsMs));
-    await told.catch((lost: unknown) => log("failure was not heard", { reason: sentenceOf(lost) }));
+    await told.catch((lost: unknown) => log("could not report the failure", { reason: sentenceOf(lost) }));
   }
 
   async #openLog(workDir: string): Promise<LogStream> {
@@ -220,7 +220,8 @@ class BuildWork {
     return await openLogStream({
       file: join(workDir, "build.log"),
       send: (offset, bytes) => api.sendLog(this.#lease, offset, bytes, this.#logging.signal),
-      onFailure: (error) => this.#logging.signal.aborted || log("log was not taken", { reason: sentenceOf(error) }),
+      onFailure: (error) =>
+        this.#logging.signal.aborted || log("could not send the log", { reason: sentenceOf(error) }),
     });
   }
 

@@ -50,7 +50,7 @@ async function checkProbe({ stateDir }: GuestConfig, means: GuestMeans, ask: Gue
     const verdicts = verdictStore(stateDir, "guest", Verdict);
     const verdict = (await verdicts.find(key)) ?? (await ask.probe(system, means, stateDir));
     await verdicts.store(key, verdict);
-    return [fine(name, verdict.said), judge32BitProgramsInGuests(verdict.runs32Bit), judgeVolumesInGuests(verdict)];
+    return [fine(name, verdict.said), judge32BitProgramsInGuests(verdict), judgeVolumesInGuests(verdict)];
   } catch (error) {
     const fix = 'see the packages above; Debian only. Or set isolation to "none" if you trust all who build';
     return [missing(name, sentenceOf(error).slice(0, 300), ["builds"], fix)];

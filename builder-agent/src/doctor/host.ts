@@ -53,13 +53,16 @@ export async function checkKernel(): Promise<Check[]> {
   const filesystems = await readFile("/proc/filesystems", "utf8");
   const misc = await readFile("/proc/misc", "utf8").catch(() => "");
   return await Promise.all([
-    checkModule("vfat", /\tvfat$/m.test(filesystems), ["UEFI disks"]),
-    checkModule("iso9660", /\tiso9660$/m.test(filesystems), []),
-    checkModule("dm_mod", / device-mapper$/m.test(misc), ["LVM disks"]),
+    checkModule("vfat", { isBuiltIn: /\tvfat$/m.test(filesystems), disables: ["UEFI disks"] }),
+    checkModule("iso9660", { isBuiltIn: /\tiso9660$/m.test(filesystems), disables: [] }),
+    checkModule("dm_mod", { isBuiltIn: / device-mapper$/m.test(misc), disables: ["LVM disks"] }),
   ]);
 }
 
-async function checkModule(module: string, isBuiltIn: boolean, disables: Ability[]): Promise<Check> {
+async function checkModule(
+  module: string,
+  { isBuiltIn, disables }: { isBuiltIn: boolean; disables: Ability[] },
+): Promise<Check> {
   const name = `kernel: ${module}`;
   if (isBuiltIn) return fine(name, "there");
   const loadable = await outputOf("modprobe", ["--dry-run", module], AbortSignal.timeout(answerLimitMs)).then(

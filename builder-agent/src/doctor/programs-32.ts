@@ -19,9 +19,9 @@ export async function check32BitPrograms(stateDir: string): Promise<Check> {
   return missing(name, "this kernel does not run them", ["i586"], "use a kernel with CONFIG_IA32_EMULATION");
 }
 
-/** The same of the kernel in which a build's guest is: it need not be able to what this host's is. */
-export const judge32BitProgramsInGuests = (run: boolean): Check =>
-  run
+/** The same for the kernel of a build's guest, which may differ from this host's. */
+export const judge32BitProgramsInGuests = ({ runs32Bit }: { runs32Bit: boolean }): Check =>
+  runs32Bit
     ? fine(name, "run in a guest")
     : missing(
         name,

@@ -119,7 +119,7 @@ export class SessionFiles implements AsyncDisposable {
       const reading = await this.#readingFor(order, used);
       return reading ? await answerFrom(reading, order, signal) : refused("gone", "The session has changed since.");
     } catch (error) {
-      log("modified files failed", { testdriveId: claim.testdriveId, reason: sentenceOf(error) });
+      log("could not read modified files", { testdriveId: claim.testdriveId, reason: sentenceOf(error) });
       const isOurs = error instanceof UnreadableDisk;
       return refused("unreadable", isOurs ? error.message : new UnreadableDisk("it is damaged").message);
     }
@@ -165,4 +165,4 @@ export class SessionFiles implements AsyncDisposable {
 }
 
 const complaining = (log: Log, testdriveId: number) => (error: unknown) =>
-  void log("modified files failed", { testdriveId, reason: sentenceOf(error) });
+  void log("could not read modified files", { testdriveId, reason: sentenceOf(error) });

@@ -55,7 +55,7 @@ export async function takeDisk(
   { workDir, onNote }: ShareOfBuild,
 ): Promise<Deliverable | undefined> {
   if (!prepared || !isDisk(input)) return undefined;
-  const target = join(workDir, "kept-disk");
+  const target = join(workDir, "cached-disk");
   await mkdir(target);
   const key = diskKey(input, { builder, isolation: config.isolation });
   const store = await prepared.disks.take(key, { target, workDir });
@@ -73,7 +73,7 @@ export async function beginDisk(
   { workDir, onNote }: ShareOfBuild,
 ): Promise<DiskSlot | undefined> {
   if (!prepared || "store" in built || !isDisk(input)) return undefined;
-  const note = (error: unknown) => onNote(`the disk is not kept for other formats: ${sentenceOf(error)}`);
+  const note = (error: unknown) => onNote(`could not cache the disk for other formats: ${sentenceOf(error)}`);
   try {
     const target = join(workDir, "target");
     const packages = (await readdir(target)).find((name) => name.endsWith(".packages"));

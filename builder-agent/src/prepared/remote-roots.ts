@@ -20,7 +20,7 @@ export const remoteRoots = (api: Pick<WorkerApi, "readPrepared" | "artifact">, b
       const answer = await api.readPrepared(build, key, quiet.signal).catch(undefinedWhenMissing);
       if (!answer) return false;
       const actual = await receive(answer, into, quiet.heard);
-      if (actual !== answer.headers.get(partDigestHeader)) throw new Error("it is not what another agent gave");
+      if (actual !== answer.headers.get(partDigestHeader)) throw new Error("it is not what another agent stored");
       return true;
     } finally {
       quiet.end();

@@ -73,7 +73,7 @@ export class RootShare {
     } catch (error) {
       await rm(this.#file, { force: true });
       signal.throwIfAborted();
-      onNote(`the root is not kept for other formats: ${sentenceOf(error)}`);
+      onNote(`could not cache the root for other formats: ${sentenceOf(error)}`);
     } finally {
       this.#unlock();
     }
@@ -90,7 +90,7 @@ export class RootShare {
       return { key };
     } catch (error) {
       signal.throwIfAborted();
-      onNote(`the root is not kept for other builders: ${sentenceOf(error)}`);
+      onNote(`could not share the root with other builders: ${sentenceOf(error)}`);
       return undefined;
     }
   }
@@ -118,7 +118,7 @@ async function fetched({ remote, roots, key, signal, onNote }: SharePlace, file:
   } catch (error) {
     await rm(file, { force: true });
     signal.throwIfAborted();
-    onNote(`the root of an earlier format could not be fetched: ${sentenceOf(error)}`);
+    onNote(`could not fetch the root of an earlier format: ${sentenceOf(error)}`);
     return false;
   }
 }

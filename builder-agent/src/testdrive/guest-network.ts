@@ -5,11 +5,11 @@ import type { Qmp } from "./qmp.ts";
 export const guestWebPort = 80;
 
 /**
- * The guest's network card. Without a network there is none. With one it is alone with QEMU, which gives an address and
- * forwards one port to it: `restrict=on` drops whatever the guest sends to the host or beyond. QEMU 7.2 cannot forward
+ * The guest's network card, if it has a network. The guest is alone on it with QEMU, which gives it an address and forwards one
+ * port to it: `restrict=on` drops whatever the guest sends to the host or beyond. QEMU 7.2 cannot forward
  * from a unix socket, so it listens on a port of this host's loopback that the kernel chooses.
  */
-export function networkArguments(hasNetwork: boolean): string[] {
+export function networkArguments({ hasNetwork }: { hasNetwork: boolean }): string[] {
   if (!hasNetwork) return ["-nic", "none"];
   const forward = `hostfwd=tcp:127.0.0.1:0-${guestAddress}:${guestWebPort}`;
   const user = ["user", "id=net", "restrict=on", "ipv6=off", `dhcpstart=${guestAddress}`, forward];
@@ -19,7 +19,7 @@ export function networkArguments(hasNetwork: boolean): string[] {
 // info usernet:  TCP[HOST_FORWARD]  10  127.0.0.1 33679  10.0.2.15  80  0  0
 const forwardLine = /TCP\[HOST_FORWARD\]\s+\d+\s+127\.0\.0\.1\s+(\d+)\s/;
 
-/** The port of this host's loopback that leads to the guest's web server; QEMU 7.2 tells it to people only. */
+/** The port of this host's loopback that leads to the guest's web server. QEMU 7.2 has it only in its monitor for people. */
 export async function forwardedPort(qmp: Qmp): Promise<number> {
   const told = await qmp.execute("human-monitor-command", { "command-line": "info usernet" });
   const [, port] = forwardLine.exec(z.string().parse(told)) ?? [];

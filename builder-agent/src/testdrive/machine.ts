@@ -19,7 +19,7 @@ export function machineArguments(machine: Machine): string[] {
   return [
     ["-nodefaults", "-no-user-config"],
     ["-machine", "pc,vmport=off", ...accelArguments(machine.accel), "-smp", "1", "-m", `${machine.memoryMb}M`],
-    networkArguments(machine.hasNetwork),
+    networkArguments(machine),
     ["-vga", "std", "-display", "none", "-boot", "menu=off,strict=on"],
     // The second one tells a guest that it is a copy: Linux then reseeds its random numbers.
     ["-device", "virtio-rng-pci", "-device", "vmgenid,guid=auto"],

@@ -115,7 +115,7 @@ describe("the formats of a version", () => {
 
     const first = await build(frozenInput());
     expect([phasesOf(first), phasesOf(await build(frozenInput({ imageType: "vmx" })))]).toEqual([whole, whole]);
-    expect(first.log).toContain("Kiln: the disk is not kept for other formats: ENOENT");
+    expect(first.log).toContain("Kiln: could not cache the disk for other formats: ENOENT");
   });
 
   it("are built from nothing if the operator disables storing", async () => {
@@ -164,6 +164,6 @@ describe("several agents", () => {
     await using third = await temporaryDir();
     const spoilt = await (await agentAt(worker, third.path))(frozenInput(), { sharesRoot: true });
     expect(phasesOf(spoilt)).toEqual(whole);
-    expect(spoilt.log).toContain("could not be fetched: it is not what another agent gave");
+    expect(spoilt.log).toContain("could not fetch the root of an earlier format: it is not what another agent stored");
   });
 });
