@@ -1,10 +1,10 @@
-/** Fetching of source packages with the machine's own apt, without touching its configuration. */
+/** Fetches source packages with the machine's own apt, without changing its configuration. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { command } from "../launch/command.ts";
 import type { SourcePackage } from "./pins.ts";
 
-/** Downloads the package's files into `folder`. `privateFolder` takes apt's lists and sources, which are not the machine's. */
+/** Downloads the packages' files into `folder`. `privateFolder` is for apt's lists and sources, separate from the machine's. */
 export async function downloadWithApt(wanted: readonly SourcePackage[], folder: string, privateFolder: string) {
   const options = aptOptions(privateFolder);
   await command("apt-get", [...options, "--quiet", "update"]);
@@ -21,7 +21,7 @@ function aptOptions(folder: string): string[] {
   return Object.entries({
     ...Object.fromEntries(Object.entries(places).map(([option, place]) => [option, join(folder, place)])),
     "Dir::Etc::sourcelist": "/dev/null",
-    // The temporary folder is ours alone; apt's own user could not write there.
+    // Only this user may write to the temporary folder, so apt must not switch to its own user.
     "APT::Sandbox::User": "root",
   }).flatMap(([option, value]) => ["-o", `${option}=${value}`]);
 }
@@ -37,10 +37,10 @@ function writeSources(folder: string): void {
   }
 }
 
-// Other publishers' repositories need not have sources at all: only addresses that end like Debian's archives are taken.
+// Other publishers' repositories may have no sources, so only URLs that end like those of Debian's archives are used.
 const debianArchive = /[/]debian(-security)?(\.list)?[/]?(\s|$)/m;
 
-/** One line a source: `deb [options] http://deb.debian.org/debian bookworm main`. */
+/** The one-line form: `deb [options] http://deb.debian.org/debian bookworm main`. */
 export function sourceLines(text: string): string {
   const lines = text.split("\n").filter((line) => /^deb\s/.test(line) && debianArchive.test(line));
   return lines.map((line) => `${line.replace(/^deb\s/, "deb-src ")}\n`).join("");

@@ -1,4 +1,4 @@
-/** Source trees → solver.wasm. The same inputs give the same bytes, wherever they lie. */
+/** Compiles source trees to solver.wasm. The same inputs give the same bytes, whatever their folder. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -8,11 +8,11 @@ import type { SourceTrees } from "./sources.ts";
 import { target } from "./toolchain.ts";
 import { type UnitGroup, unitGroups } from "./units.ts";
 
-/** An isolate has 128 MB for everything: beyond this an allocation fails and the instance dies, but not the isolate. */
+/** An isolate has 128 MB in total. Beyond this limit an allocation fails and ends the instance, but not the isolate. */
 const maxMemoryBytes = 100 << 20;
 const stackBytes = 1 << 20;
 
-/** Compiles, links and optimises below `folder`; gives the file that was made. */
+/** Compiles, links and optimises below `folder`, and returns the resulting file. */
 export async function compileSolver(trees: SourceTrees, folder: string): Promise<string> {
   const generated = join(folder, "generated");
   writeGeneratedHeaders(trees.libsolv, generated);
@@ -38,7 +38,7 @@ function versionOf(libsolv: string): Record<string, string> {
 const features = new Set(["FEATURE_LINKED_PKGS", "FEATURE_COMPLEX_DEPS"]);
 const extFeatures = new Set(["FEATURE_RPMMD", "FEATURE_SUSEREPO", "FEATURE_RPMPKG"]);
 
-/** What CMake's configure_file would write. */
+/** The header that CMake's configure_file would write. */
 function solvVersionHeader(template: string, version: Record<string, string>): string {
   return template
     .replace(/^#cmakedefine LIBSOLV(EXT)?_(\w+)$/gm, (_, ext: string | undefined, feature: string) =>
@@ -58,7 +58,7 @@ async function compileUnit(group: UnitGroup, file: string, object: string, folde
     "-ffunction-sections",
     "-fdata-sections",
   ];
-  // Other people's warnings are theirs; ours are asked for in units.ts, after this.
+  // No warnings for the libraries' code. units.ts enables those for ours with later options.
   const warnings = group.folder === nativeFolder ? [] : ["-w"];
   const prefix = `-ffile-prefix-map=${folder}=.`;
   const source = join(group.folder, `${file}.c`);

@@ -1,4 +1,4 @@
-/** One hash over everything that decides what the module looks like. */
+/** One hash of everything that determines the module. */
 import { createHash, type Hash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

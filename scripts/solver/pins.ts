@@ -1,14 +1,14 @@
-/** The Debian source packages that the solver is made of, and where a machine without apt keeps its own copies. */
+/** The Debian source packages of the solver, and the variables that name other copies on a machine without apt. */
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 
 const SourcePackage = z.object({
   name: z.enum(["libsolv", "expat", "xz-utils", "bzip2"]),
-  /** Environment variable that names an unpacked and patched source tree to take instead. */
+  /** Environment variable that names an unpacked and patched source tree to use instead. */
   folderVariable: z.string(),
-  /** Debian's version; the same one gives the same module everywhere. */
+  /** Debian's version. The same version gives the same module everywhere. */
   version: z.string(),
-  /** Upstream's and Debian's archive, with their sha256. */
+  /** The sha256 of upstream's and Debian's archives. */
   files: z.record(z.string(), z.string()),
 });
 

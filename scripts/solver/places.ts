@@ -2,9 +2,9 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Our C and the headers it stands on. */
+/** Our C code and its headers. */
 export const nativeFolder = fileURLToPath(new URL("../../src/solver/native", import.meta.url));
-/** What the Worker imports; git ignores it. */
+/** The module that the Worker imports. Git ignores it. */
 export const moduleFile = join(nativeFolder, "solver.wasm");
 
 const cacheFolder = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "kiln/solver");

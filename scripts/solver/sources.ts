@@ -1,4 +1,4 @@
-/** The source trees to compile: given by the environment, or Debian's packages, checked, unpacked and patched. */
+/** The source trees to compile: from the environment, or Debian's packages, checked, unpacked and patched. */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { downloadsFolder } from "./places.ts";
 
 export type SourceTrees = Record<SourceName, string>;
 
-/** Every source tree, ready to compile; what has to be unpacked goes below `folder`. */
+/** Every source tree, ready to compile. Packages are unpacked below `folder`. */
 export async function sourceTrees(folder: string): Promise<SourceTrees> {
   const fromDebian = sourcePackages.filter((source) => givenFolder(source) === undefined);
   await download(fromDebian, join(folder, "apt"));
@@ -20,7 +20,7 @@ export async function sourceTrees(folder: string): Promise<SourceTrees> {
   return Object.fromEntries(await Promise.all(trees)) as SourceTrees;
 }
 
-/** The tree that the environment names for this package, if it does. */
+/** The tree that the environment names for this package; undefined: none. */
 export function givenFolder({ name, folderVariable }: SourcePackage): string | undefined {
   const folder = process.env[folderVariable];
   if (folder && !existsSync(folder))
@@ -38,7 +38,9 @@ async function download(sources: readonly SourcePackage[], aptFolder: string): P
     await downloadWithApt(missing, downloadsFolder, aptFolder);
   } catch (error) {
     const ways = missing.map(({ name, folderVariable }) => `${folderVariable} (${name})`).join(", ");
-    throw new Complaint(`No sources from apt: ${String(error)}\nName unpacked, patched trees instead: ${ways}.`);
+    throw new Complaint(
+      `apt could not fetch the sources: ${String(error)}\nInstead, set these variables to unpacked, patched trees: ${ways}.`,
+    );
   }
   for (const source of missing) checkDigests(source);
 }
@@ -65,7 +67,7 @@ const digestOf = (name: string): string =>
     .update(readFileSync(join(downloadsFolder, name)))
     .digest("hex");
 
-/** dpkg-source applies Debian's patches. It need not check the signature: the digests are pinned here. */
+/** dpkg-source applies Debian's patches. It does not check the signature, because the digests are pinned. */
 async function unpack(source: SourcePackage, folder: string): Promise<string> {
   const tree = join(folder, source.name);
   await command("dpkg-source", ["--no-check", "-x", join(downloadsFolder, descriptionFile(source)), tree]);

@@ -1,11 +1,11 @@
-/** The compiler: which one it is. */
+/** The compiler and its version. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { command } from "../launch/command.ts";
 
 export const target = "--target=wasm32-wasi";
 
-/** A text that changes when any tool does, or the C library. */
+/** A text that changes with any tool or the C library. */
 export async function toolchainVersion(): Promise<string> {
   const versions = ["clang", "wasm-ld", "wasm-opt"].map((tool) => command(tool, ["--version"]));
   const library = await command("clang", [target, "-print-file-name=libc.a"]);

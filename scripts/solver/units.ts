@@ -1,20 +1,20 @@
-/** What is compiled of each source tree, and with which flags. */
+/** The files of each source tree to compile, and their flags. */
 import { join } from "node:path";
 import { nativeFolder } from "./places.ts";
 import type { SourceTrees } from "./sources.ts";
 
-/** Files that are compiled alike. */
+/** Files that are compiled with the same flags. */
 export type UnitGroup = { name: string; folder: string; files: readonly string[]; flags: readonly string[] };
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
 const define = (text: string): string[] => words(text).map((name) => `-D${name}`);
 const include = (...folders: string[]): string[] => folders.map((folder) => `-I${folder}`);
-/** Other people's headers are not warned about. */
+/** Suppresses warnings in the libraries' headers. */
 const asSystem = (flags: string[]): string[] => flags.map((flag) => flag.replace(/^-I/, "-isystem"));
-/** Our headers, which replace what a library's configure, or a system with users and signals, would give it. */
+/** Our replacements for headers from a library's configure script, or from a system with users and signals. */
 const compat = (name: string): string => join(nativeFolder, "compat", name);
 
-/** SUSE's flavour of libsolv, as zypper uses it. */
+/** SUSE's variant of libsolv, as used by zypper. */
 const libsolv = {
   defines: define(`SUSE ENABLE_RPMMD ENABLE_SUSEREPO ENABLE_COMPLEX_DEPS ENABLE_LINKED_PKGS ENABLE_RPMPKG
     LIBSOLV_INTERNAL=1 WITHOUT_COOKIEOPEN _FILE_OFFSET_BITS=64 _GNU_SOURCE HAVE_STRCHRNUL`),
@@ -33,7 +33,7 @@ const liblzma = {
   simple: words("simple_coder simple_decoder x86"),
 };
 
-/** `generated` holds the headers that the source packages' own configuration would have made. */
+/** `generated` contains the headers that the source packages' own configuration would generate. */
 export function unitGroups(trees: SourceTrees, generated: string): UnitGroup[] {
   const solv = solvFlags(trees, generated);
   return [

@@ -1,4 +1,4 @@
-/* xz and bzip2, decoding only. The host fills the input, asks for output until none comes, and fills again. */
+/* xz and bzip2, decoding only. The host fills the input buffer, takes output until there is none, and fills it again. */
 #include "kiln.h"
 
 #include <stdlib.h>
@@ -14,13 +14,13 @@ enum { DAMAGED = -1, NEEDS_TOO_MUCH_MEMORY = -2, TRUNCATED = -3 };
 
 typedef struct {
   int is_xz;
-  int between_streams; /* bzip2: files may be several streams, one after the other (pbzip2) */
+  int between_streams; /* bzip2: a file may contain several streams, one after the other (pbzip2) */
   lzma_stream xz;
   bz_stream bzip2;
   char input[INPUT_BYTES], output[OUTPUT_BYTES];
 } Decoder;
 
-/* libbz2 calls this when it finds itself broken. */
+/* libbz2 calls this on an internal error. */
 void bz_internal_error(int code) {
   (void)code;
   abort();
@@ -56,7 +56,7 @@ char *EXPORT(kiln_decoder_output)(Decoder *decoder) { return decoder->output; }
 
 int EXPORT(kiln_decoder_input_bytes)(void) { return INPUT_BYTES; }
 
-/* Announces that `bytes` of new input lie in the input buffer. */
+/* Says that the input buffer contains `bytes` of new input. */
 void EXPORT(kiln_decoder_fill)(Decoder *decoder, int bytes) {
   decoder->xz.next_in = (const uint8_t *)decoder->input;
   decoder->xz.avail_in = (size_t)bytes;
@@ -70,7 +70,7 @@ static int decode_xz(Decoder *decoder, int is_last) {
 
   xz->next_out = (uint8_t *)decoder->output;
   xz->avail_out = OUTPUT_BYTES;
-  /* liblzma says only on the second try that it cannot go on. */
+  /* liblzma reports only on the second call that it cannot continue. */
   do
     result = lzma_code(xz, is_last ? LZMA_FINISH : LZMA_RUN);
   while (is_last && result == LZMA_OK && xz->avail_out == OUTPUT_BYTES);
@@ -114,7 +114,7 @@ static int decode_bzip2(Decoder *decoder, int is_last) {
     if (result < 0)
       return DAMAGED;
   }
-  /* The last block may still hold output when all input is eaten. */
+  /* The last block may still have output after all input is consumed. */
   if (!decoder->between_streams && bzip2->avail_out) {
     int result = BZ2_bzDecompress(bzip2);
     if (result == BZ_STREAM_END)
@@ -127,7 +127,7 @@ static int decode_bzip2(Decoder *decoder, int is_last) {
   return OUTPUT_BYTES - (int)bzip2->avail_out;
 }
 
-/* Returns the number of bytes in the output buffer, 0 when more input is needed (or all is out), or an error. */
+/* Returns the number of bytes in the output buffer, 0 if it needs more input (or has returned all), or an error. */
 int EXPORT(kiln_decode)(Decoder *decoder, int is_last) {
   return decoder->is_xz ? decode_xz(decoder, is_last) : decode_bzip2(decoder, is_last);
 }

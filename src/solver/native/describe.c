@@ -1,4 +1,4 @@
-/* What the pool knows about its packages: listing, search, everything about one. All answers are JSON. */
+/* Queries about the packages of a pool: listing, search, details of one. All answers are JSON. */
 #include "kiln.h"
 
 #include <string.h>
@@ -90,7 +90,7 @@ char *EXPORT(kiln_search)(Pool *pool, const char *text, int all_fields, int limi
   return json.text;
 }
 
-/* Everybody who provides a capability, e.g. "pattern() = base" or "tiny-product-release". */
+/* All packages that provide a capability, e.g. "pattern() = base" or "tiny-product-release". */
 char *EXPORT(kiln_providers)(Pool *pool, const char *capability, const char *evr) {
   Json json = {0};
   Id wanted = pool_str2id(pool, capability, 1), p, pp;

@@ -1,4 +1,4 @@
-/* Numbered files of the host behind the names that C libraries call, and the little that wasi-libc lacks. */
+/* Opens the host's numbered files for C libraries, and defines the few functions that wasi-libc lacks. */
 #include "kiln.h"
 
 #include <stdlib.h>
@@ -19,8 +19,8 @@ FILE *open_named_number(const char *name, const char *mode) {
   return strncmp(name, "number:", 7) ? NULL : open_number(atoi(name + 7), mode);
 }
 
-/* repopage.c wants a second handle on a .solv to read pages from later; the host keeps the bytes of a part anyway. */
+/* repopage.c duplicates the handle of a .solv to read pages later. The host keeps the file open anyway. */
 int dup(int number) { return number; }
 
-/* expat mixes it into the salt of its hash tables. */
+/* expat uses it in the salt of its hash tables. */
 int getpid(void) { return 1; }

@@ -1,11 +1,11 @@
-/* The lines of a request → solver jobs.
+/* Turns the lines of a request into solver jobs.
  *
- * A line has six fields between tabs: action, kind, value, operator, evr, repository; the last three may be empty.
+ * A line has six tab-separated fields: action, kind, value, operator, evr, repository. The last three may be empty.
  *
  *   install  name      foo  =  1:1.0-2  updates      install  pattern   base
  *   ban      name      foo                           multiversion  provides  multiversion(kernel)
  *
- * The host has checked every field (../jobs.ts): no tab, newline, space or operator is inside one.
+ * The host has checked every field (../job.ts): none contains a tab, newline, space or operator.
  */
 #include "kiln.h"
 
@@ -49,8 +49,8 @@ static void keep_only_repository(Pool *pool, Queue *selection, const char *name)
   queue_free(&repository);
 }
 
-/* As zypper does: the best package of that name or name.arch and no other, even if only an older one could be
- * installed; else whoever provides it. */
+/* Like zypper: selects only the best package of that name or name.arch, even if only an older one could be installed.
+ * If there is none, selects the packages that provide the name. */
 static void select_packages(Pool *pool, Queue *selection, char *fields[FIELDS]) {
   const char *wanted = fields[VALUE];
   int matched;
@@ -65,7 +65,7 @@ static void select_packages(Pool *pool, Queue *selection, char *fields[FIELDS]) 
     selection->elements[i] |= SOLVER_FORCEBEST;
 }
 
-/* The solver's own words for what is missing are better than ours: it is given the job all the same. */
+/* Adds the job even if nothing matches it, because the solver's own message says best what is missing. */
 static void ask_for_the_missing(Pool *pool, Queue *selection, char *fields[FIELDS]) {
   const char *text = fields[VALUE];
   Id id;
@@ -78,7 +78,7 @@ static void ask_for_the_missing(Pool *pool, Queue *selection, char *fields[FIELD
   queue_push2(selection, SOLVER_SOLVABLE_NAME, id);
 }
 
-/* Patterns are capabilities in rpm-md and packages called "pattern:…" in susetags. */
+/* A pattern is a capability in rpm-md, and a package named "pattern:…" in susetags. */
 static int select_pattern(Pool *pool, Queue *selection, const char *name) {
   Id tagged = pool_str2id(pool, pool_tmpjoin(pool, "pattern:", name, 0), 0);
   Id provided = pool_rel2id(pool, pool_str2id(pool, "pattern()", 1), pool_str2id(pool, name, 1), REL_EQ, 1);

@@ -9,7 +9,7 @@ typedef struct {
   size_t length, capacity;
 } Json;
 
-/* Commas are written by these two themselves: `[`, `{` and `:` are the only places where none is due. */
+/* All functions write the comma before a value if one is needed: it is not after `[`, `{` and `:`. */
 void json_open(Json *json, char bracket);
 void json_close(Json *json, char bracket);
 

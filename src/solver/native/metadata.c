@@ -1,4 +1,4 @@
-/* Reading of metadata into a repository: .solv parts, rpm-md, the older susetags, and the header of one rpm. */
+/* Reads metadata into a repository: .solv parts, rpm-md, the older susetags, and the header of one rpm. */
 #include "kiln.h"
 
 #include "chksum.h"
@@ -20,7 +20,7 @@ int EXPORT(kiln_read_solv)(Pool *pool, int repository, int number) {
   return failed;
 }
 
-/* A slice of primary.xml, made a document of its own by the host. */
+/* Reads a slice of primary.xml, which the host has completed to a document. */
 int EXPORT(kiln_read_primary)(Pool *pool, int repository, int number) {
   FILE *file = open_number(number, "r");
   int failed = !file || repo_add_rpmmd(pool_id2repo(pool, repository), file, 0, SLICE);
@@ -37,7 +37,7 @@ int EXPORT(kiln_read_updateinfo)(Pool *pool, int repository, int number) {
   return failed;
 }
 
-/* `language` empty: packages and their dependencies. Else: texts for packages that are there already. */
+/* If `language` is empty, reads packages and their dependencies. Else reads texts for packages that are already there. */
 int EXPORT(kiln_read_susetags)(Pool *pool, int repository, int number, const char *language) {
   FILE *file = open_number(number, "r");
   int flags = *language ? SUSETAGS_EXTEND : SLICE | SUSETAGS_RECORD_SHARES;
@@ -47,7 +47,7 @@ int EXPORT(kiln_read_susetags)(Pool *pool, int repository, int number, const cha
   return failed;
 }
 
-/* The `content` file of a susetags repository: its product. */
+/* Reads the `content` file of a susetags repository, which describes its product. */
 int EXPORT(kiln_read_content)(Pool *pool, int repository, int number) {
   FILE *file = open_number(number, "r");
   int failed = !file || repo_add_content(pool_id2repo(pool, repository), file, 0);
@@ -56,7 +56,7 @@ int EXPORT(kiln_read_content)(Pool *pool, int repository, int number) {
   return failed;
 }
 
-/* Lead, signature and header of an rpm are enough; what they cannot say comes from the host. */
+/* Reads the lead, signature and header of an rpm. The host passes the facts that they do not contain. */
 int EXPORT(kiln_read_rpm)(Pool *pool, int repository, int number, const char *location, const char *sha256,
                           double size) {
   Repo *repo = pool_id2repo(pool, repository);

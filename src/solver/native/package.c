@@ -1,4 +1,4 @@
-/* The fields that search, listing and resolution tell of a package alike. */
+/* The package fields that search, listing and resolution have in common. */
 #include "package.h"
 
 #include "chksum.h"

@@ -1,11 +1,11 @@
-/* A package as every answer begins to tell it. */
+/* The first fields of a package in every answer. */
 #ifndef KILN_PACKAGE_H
 #define KILN_PACKAGE_H
 
 #include "json.h"
 #include "pool.h"
 
-/* The values of `PackageFields` (../package.ts), in their order, into the open array. */
+/* Writes the values of `PackageFields` (../package.ts), in that order, into the open array. */
 void write_package_fields(Json *json, Solvable *s);
 
 #endif

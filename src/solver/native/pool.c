@@ -17,14 +17,14 @@ Pool *EXPORT(kiln_pool)(const char *arch) {
   Pool *pool = pool_create();
   pool_setdisttype(pool, DISTTYPE_RPM);
   pool_setarch(pool, arch);
-  /* The layout before rpm-md keeps its texts by language. */
+  /* The layout before rpm-md stores its texts by language. */
   pool_set_languages(pool, languages, 1);
   return pool;
 }
 
 void EXPORT(kiln_pool_free)(Pool *pool) { pool_free(pool); }
 
-/* Here a larger priority wins, as everywhere in libsolv; zypper counts the other way round. */
+/* A larger priority wins, as everywhere in libsolv. zypper counts the other way round. */
 int EXPORT(kiln_repository)(Pool *pool, const char *name, int priority) {
   Repo *repo = repo_create(pool, name);
   repo->priority = priority;
@@ -33,7 +33,7 @@ int EXPORT(kiln_repository)(Pool *pool, const char *name, int priority) {
 
 int EXPORT(kiln_count)(Pool *pool, int repository) { return pool_id2repo(pool, repository)->nsolvables; }
 
-/* To be called after everything is loaded and before anything is asked. */
+/* Must be called after everything is loaded and before any query. */
 void EXPORT(kiln_ready)(Pool *pool) {
   pool_addfileprovides(pool);
   pool_createwhatprovides(pool);
@@ -45,7 +45,7 @@ int EXPORT(kiln_compare_evr)(Pool *pool, const char *left, const char *right) {
   return pool_evrcmp_str(pool, left, right, EVRCMP_COMPARE);
 }
 
-/* What a resolution never looks at. Checksum, size and location stay: a build is frozen from them. */
+/* Keys that a resolution never reads. Checksum, size and location stay, because a frozen build needs them. */
 static int is_for_reading_only(Id key) {
   switch (key) {
   case SOLVABLE_SUMMARY:
@@ -82,7 +82,7 @@ static int keep_for_solving(Repo *repo, Repokey *key, void *unused) {
   return repo_write_stdkeyfilter(repo, key, unused);
 }
 
-/* Writes the repository as .solv into a numbered file: whole, or what solving needs. Returns 0, or not. */
+/* Writes the repository as .solv into a numbered file: whole, or only what solving needs. Returns 0 on success. */
 int EXPORT(kiln_write)(Pool *pool, int repository, int number, int for_solving) {
   FILE *file = open_number(number, "w");
   Repowriter *writer;

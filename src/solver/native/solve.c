@@ -1,4 +1,4 @@
-/* Solving, and the answer as JSON: { unmatched, packages } or { unmatched, problems }. */
+/* Solves a request. The answer is JSON: { unmatched, packages } or { unmatched, problems }. */
 #include "kiln.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "solverdebug.h"
 #include "transaction.h"
 
-/* More rules explain nothing more, and a library may be in thousands. */
+/* A library may appear in thousands of rules, and more than these explain nothing. */
 #define MAX_RULES 20
 
 static void write_unmatched(Json *json, Map *missed) {
@@ -22,7 +22,7 @@ static void write_unmatched(Json *json, Map *missed) {
   json_close(json, ']');
 }
 
-/* What the request itself named, however it came in. */
+/* Marks every package that the request names, whatever the reason of its installation. */
 static void mark_requested(Pool *pool, Queue *jobs, Map *requested) {
   map_init(requested, pool->nsolvables);
   for (int i = 0; i < jobs->count; i += 2) {
@@ -33,7 +33,7 @@ static void mark_requested(Pool *pool, Queue *jobs, Map *requested) {
   }
 }
 
-/* Asking libsolv who is behind a weak decision is slow; without supplements of its own it can only be recommended. */
+/* Asking libsolv for the reason of a weak decision is slow. A package without supplements can only be recommended. */
 static int is_supplement(Solver *solver, Id package) {
   Queue weak;
   int found;

@@ -1,5 +1,5 @@
-/* Metadata needs no DOCTYPE, and entity bombs need one: a document that has it is refused. Included before
- * solv_xmlparser.c, which makes the only parsers. */
+/* Refuses every document with a DOCTYPE: metadata needs none, and entity bombs need one. Included before
+ * solv_xmlparser.c, which creates all parsers. */
 #include <expat.h>
 
 static XML_Parser guarded;

@@ -1,4 +1,4 @@
-/* What liblzma's configure would find for wasm32-wasi: a decoder of LZMA2 and of the x86 filter, one thread. */
+/* What liblzma's configure would find for wasm32-wasi: a decoder of LZMA2 and the x86 filter, single-threaded. */
 #define ASSUME_RAM 64
 #define HAVE_CHECK_CRC32 1
 #define HAVE_CHECK_CRC64 1

@@ -1,4 +1,4 @@
-/* WASM has no signals. mythread.h names these two in a function that a decoder of one thread never calls. */
+/* WASM has no signals. mythread.h uses these two in a function that a single-threaded decoder never calls. */
 typedef int sigset_t;
 
 static inline int sigprocmask(int how, const sigset_t *set, sigset_t *old) {

@@ -1,4 +1,4 @@
-/* wasi-libc has no users. repo_rpmdb.c asks for a home directory only to find an rpm database, which we never do. */
+/* wasi-libc has no users. repo_rpmdb.c looks up a home directory only to find an rpm database, which we never use. */
 struct passwd {
   char *pw_dir;
 };
