@@ -24,11 +24,11 @@ import { waitUntil } from "./wait.ts";
 const rounds = 3;
 const limitMs = 900_000;
 
-/** POST → finished, against the same KIWI commands by hand with the same packing, digests and one copy of the result. */
+/** POST → finished, compared with the same KIWI commands by hand, and the same packing, digests and one copy of the result. */
 export const measureBuild = (place: Place): Promise<Figure[]> =>
   againstBare(place, { what: "a build (oem) through the service", imageType: "oem", more: {}, bar: 1.1 });
 
-/** Another format of a version that is there, against bare KIWI from the packages on. KIWI's description of a vmx is an oem's. */
+/** Another format of an existing version, compared with bare KIWI after the packages are fetched. A vmx has an oem's description. */
 export const measureMulti = (place: Place): Promise<Figure[]> =>
   againstBare(place, {
     what: "a second format (vmx after oem) with multi=true",
@@ -40,7 +40,7 @@ export const measureMulti = (place: Place): Promise<Figure[]> =>
 interface Compared {
   what: string;
   imageType: ImageType;
-  /** Parameters of the POST besides those of every build. */
+  /** Additional parameters of the POST. */
   more: Record<string, string>;
   bar: number;
 }
@@ -50,15 +50,15 @@ async function againstBare(place: Place, { what, imageType, more, bar }: Compare
   const client = restClient(service.ready());
   const applianceId = await cloneJeos(client);
   const folder = place.folder();
-  const kept = join(folder, "kept");
+  const saved = join(folder, "saved");
   const work = join(service.stateDir, "agent/work");
-  await keepDescription(client, { applianceId, work, to: kept });
+  await saveDescription(client, { applianceId, work, to: saved });
 
   const ours: number[] = [];
   const bare: number[] = [];
   for (let round = 1; round <= rounds; round++) {
     await untilEmpty(work);
-    bare.push(await buildBare(kept, folder, imageType));
+    bare.push(await buildBare(saved, folder, imageType));
     ours.push(await buildOurs(client, applianceId, { image_type: imageType, ...more }));
     place.say(`round ${round}: ${ours.at(-1)?.toFixed(1)} s and ${bare.at(-1)?.toFixed(1)} s`);
   }
@@ -75,9 +75,9 @@ async function againstBare(place: Place, { what, imageType, more, bar }: Compare
   ];
 }
 
-/** The agent tidies up after a build has finished, which is not to fall into the next measurement. */
+/** The agent cleans up after a build. That must not affect the next measurement. */
 const untilEmpty = (work: string) =>
-  waitUntil("the agent has tidied up", { seconds: 30, everyMs: 50 }, () => readdirSync(work).length === 0);
+  waitUntil("the agent has cleaned up", { seconds: 30, everyMs: 50 }, () => readdirSync(work).length === 0);
 
 async function buildOurs(client: RestClient, applianceId: string, asked: Record<string, string>): Promise<number> {
   const startedAt = performance.now();
@@ -85,13 +85,13 @@ async function buildOurs(client: RestClient, applianceId: string, asked: Record<
   return (performance.now() - startedAt) / 1000;
 }
 
-/** Copies what the agent gives to KIWI, description and packages, while a first build runs, which also warms the caches for all that follow. */
-async function keepDescription(client: RestClient, from: { applianceId: string; work: string; to: string }) {
+/** Copies KIWI's description and packages from the agent during a first build, which also warms the caches for the following ones. */
+async function saveDescription(client: RestClient, from: { applianceId: string; work: string; to: string }) {
   const buildId = await postBuild(client, from.applianceId);
   const workDir = await waitUntil("the agent works", { seconds: 60, everyMs: 50 }, () =>
     readdirSync(from.work).find((name) => name.startsWith(`build-${buildId}-`)),
   );
-  // KIWI's log is there, so what it is given is whole.
+  // KIWI's log exists, so its input is complete.
   await waitUntil("KIWI works", { seconds: 60, everyMs: 50 }, () =>
     existsSync(join(from.work, workDir, "prepare.log")),
   );
@@ -102,16 +102,16 @@ async function keepDescription(client: RestClient, from: { applianceId: string; 
 }
 
 const given = ["description", "packages"];
-/** Stands in the kept description for the directory of the build that uses it. */
+/** Replaced in the saved description by the directory of the build that uses it. */
 const placeholder = "/kiln-bench-work-dir";
 
-/** → seconds until the copy is there; tidying up is not counted, as it is not for ours. */
-async function buildBare(kept: string, folder: string, imageType: ImageType): Promise<number> {
+/** Returns the seconds until the copy exists, without the clean-up, which is not counted for ours either. */
+async function buildBare(saved: string, folder: string, imageType: ImageType): Promise<number> {
   await using dir = await openWorkDir(folder, "bare", () => {});
   const signal = AbortSignal.timeout(limitMs);
   const place = await makeKiwiPlace(dir.path);
   const env = bareEnvironment(place, dir.path);
-  for (const name of given) cpSync(join(kept, name), join(dir.path, name), { recursive: true });
+  for (const name of given) cpSync(join(saved, name), join(dir.path, name), { recursive: true });
   const config = join(place.description, "config.xml");
   writeFileSync(config, readFileSync(config, "utf8").replaceAll(placeholder, dir.path));
   const startedAt = performance.now();
@@ -133,13 +133,13 @@ async function buildBare(kept: string, folder: string, imageType: ImageType): Pr
   return (performance.now() - startedAt) / 1000;
 }
 
-/** Of what stands before the host's programs for our KIWI, bare KIWI has the one without which some kernels let it make no disk. */
+/** Of our shims for the host's programs, bare KIWI gets only the one that it needs to make disks on some kernels. */
 function bareEnvironment(place: KiwiPlace, dir: string): Record<string, string> {
-  const mended = join(dir, "mended");
-  cpSync(join(shims, "partx"), join(mended, "partx"));
+  const fixed = join(dir, "fixed");
+  cpSync(join(shims, "partx"), join(fixed, "partx"));
   const environment = kiwiEnvironment(place);
-  return { ...environment, PATH: environment.PATH.replace(shims, mended) };
+  return { ...environment, PATH: environment.PATH.replace(shims, fixed) };
 }
 
-/** KIWI's log goes to its file; what it prints is the same once more. */
+/** Drops KIWI's output, which repeats its log file. */
 const onOutput = async (output: Readable) => void output.resume();

@@ -3,14 +3,14 @@ import { bundleWorker } from "../scripts/launch/bundle.ts";
 import { keepingSignals } from "../scripts/launch/keeping-signals.ts";
 
 export interface ConstantWorker {
-  /** Answers at once. */
+  /** Answers immediately. */
   url: string;
-  /** Asks D1 for one row first: what nobody who keeps accounts in D1 can save. */
+  /** Asks D1 for one row first, as any Worker with accounts in D1 must. */
   askingUrl: string;
   stop: () => Promise<void>;
 }
 
-/** What a Worker can do at best: one that always answers the same bytes, run as the launcher runs ours. */
+/** The fastest possible Worker: it always answers the same bytes, and runs as the launcher runs ours. */
 export async function startConstantWorker(text: string): Promise<ConstantWorker> {
   const { worker } = await bundleWorker();
   const { compatibilityDate, compatibilityFlags } = worker;

@@ -10,7 +10,7 @@ import { waitUntil } from "./wait.ts";
 const rounds = 3;
 const barSeconds = 60;
 
-/** SIGKILL of the agent while KIWI installs → KIWI installs again, under the agent that the launcher starts. */
+/** From SIGKILL of the agent while KIWI installs, until KIWI installs again under the restarted agent. */
 export async function measureKilledAgent(place: Place): Promise<Figure[]> {
   const service = await place.withAgent();
   const client = restClient(service.ready());
@@ -45,7 +45,7 @@ async function killOnce(service: Service, client: RestClient, applianceId: strin
   return seconds;
 }
 
-/** As the API says it, and KIWI's own directory of this very attempt: the API still tells the last of the dead one. */
+/** Checks the API and KIWI's directory of this attempt, because the API still reports the killed attempt for a while. */
 function untilInstalling(service: Service, client: RestClient, of: { buildId: string; attempt: number }) {
   const root = join(service.stateDir, "agent/work", `build-${of.buildId}-${of.attempt}`, "root");
   return waitUntil(`attempt ${of.attempt} installs`, { seconds: 180, everyMs: 50 }, async () => {

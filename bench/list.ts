@@ -14,7 +14,7 @@ const load = { connections: 16, seconds: 3, maxRequests: 100_000 };
 const warmUp = { ...load, seconds: 2 };
 const bar = 0.25;
 
-/** The list of an account's appliances as XML, against a Worker that answers the same bytes without thinking. */
+/** The list of an account's appliances as XML, compared with a Worker that always answers the same bytes. */
 export async function measureList(place: Place): Promise<Figure[]> {
   if (!isTmpfs("/dev/shm")) throw new Error("/dev/shm is not a tmpfs, and the bar is for a state directory on one");
   const figures = await measureOn(place, "/dev/shm", "tmpfs");
@@ -57,7 +57,7 @@ function figure({ what, ours, against, bar }: Rates): Figure {
   };
 }
 
-/** Clones so many appliances. → the list of them as a target, and what it answers */
+/** Clones the appliances. Returns their list as a target, and its answer. */
 async function fill(ready: Ready): Promise<{ target: Target; text: string }> {
   const client = restClient(ready);
   const jeos = await jeosTemplate(client);
@@ -72,7 +72,7 @@ async function fill(ready: Ready): Promise<{ target: Target; text: string }> {
   return { target: { url, headers, bytes: Buffer.byteLength(text) }, text };
 }
 
-/** → the rates of each target, round by round */
+/** Returns the rates of each target, round by round. */
 async function alternate(place: Place, targets: readonly Target[]): Promise<number[][]> {
   for (const target of targets) await requestsPerSecond(target, warmUp);
   const rates: number[][] = targets.map(() => []);

@@ -3,7 +3,7 @@ import { Agent, get } from "node:http";
 export interface Target {
   url: string;
   headers: Record<string, string>;
-  /** What every answer has to be long; another one is a failure. */
+  /** The length of every answer. Another length is a failure. */
   bytes: number;
 }
 
@@ -13,7 +13,7 @@ export interface Load {
   maxRequests: number;
 }
 
-/** Keeps so many connections busy, one request at a time each, and counts. → whole answers per second */
+/** Keeps the connections busy with one request at a time each. Returns the number of complete answers per second. */
 export async function requestsPerSecond(target: Target, { connections, seconds, maxRequests }: Load): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const startedAt = performance.now();

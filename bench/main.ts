@@ -1,4 +1,4 @@
-/** `npm run bench [-- NAME…]`: measures what README.md of this folder says, and prints one table. */
+/** `npm run bench [-- NAME…]`: runs the measurements in README.md of this folder, and prints one table. */
 import { availableParallelism, cpus, loadavg, release, totalmem } from "node:os";
 import { measureBuild, measureMulti } from "./build.ts";
 import { table, type Figure, type Measurement } from "./figure.ts";
@@ -30,7 +30,9 @@ async function main(names: readonly string[]): Promise<number> {
   }
   const unknown = names.filter((name) => !measurements.some((each) => each.name === name));
   if (unknown.length > 0) {
-    console.error(`There is no ${unknown.join(", ")}. There are: ${measurements.map((each) => each.name).join(", ")}`);
+    console.error(
+      `Unknown measurement: ${unknown.join(", ")}. Choose from: ${measurements.map((each) => each.name).join(", ")}`,
+    );
     return 2;
   }
   const wanted = measurements.filter(({ name }) => names.length === 0 || names.includes(name));
@@ -58,7 +60,7 @@ async function measure(wanted: readonly Measurement[]) {
   return { figures, failures };
 }
 
-/** A run that is broken off leaves no service behind either. */
+/** An interrupted run must not leave a service behind. */
 function stopOnSignal(place: Place): void {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.once(signal, () => void place[Symbol.asyncDispose]().finally(() => process.exit(130)));

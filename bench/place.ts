@@ -6,18 +6,18 @@ import { startService, type Service } from "../test/acceptance/support/service.t
 
 export type Stop = () => void | Promise<void>;
 
-/** Room for all sessions of a run: an ended one gives its slot back a moment later. */
-const roomy = {
+/** Enough for all sessions of a run, because an ended session frees its slot with a delay. */
+const largeLimits = {
   MAX_BUILDS: "64",
   MAX_BUILDS_PER_ACCOUNT: "64",
   MAX_TESTDRIVES: "64",
   MAX_TESTDRIVES_PER_ACCOUNT: "64",
 };
 
-/** The agent's own limits, above what any measurement asks for, and no work in the background unless it is measured. */
+/** The agent's limits, higher than any measurement needs, and no background work unless it is measured. */
 const agentKeys = { KILN_AGENT_TESTDRIVE_SLOTS: "64", KILN_AGENT_SNAPSHOTS: "off" };
 
-/** Where a run measures: the services and folders that it made, all of which go with it. */
+/** The services and folders of a run, which are removed at its end. */
 export class Place implements AsyncDisposable {
   readonly say: (line: string) => void;
   readonly #stops: Stop[] = [];
@@ -28,12 +28,12 @@ export class Place implements AsyncDisposable {
     this.say = say;
   }
 
-  /** A service of its own, its state below `parent`; stopped by the one that asked, else with the place. */
+  /** Starts a new service with its state below `parent`. It is stopped by the caller, or else with the place. */
   async start(options: string[] = [], parent = tmpdir(), agent: Record<string, string> = {}): Promise<Service> {
     const before = { ...process.env };
     Object.assign(process.env, agentKeys, agent, { TMPDIR: parent });
-    // The state directory is made, and the environment read, before the first await.
-    const starting = startService(options, roomy);
+    // startService creates the state directory and reads the environment before its first await.
+    const starting = startService(options, largeLimits);
     for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
     Object.assign(process.env, before);
     const service = await starting;
@@ -41,7 +41,7 @@ export class Place implements AsyncDisposable {
     return service;
   }
 
-  /** The service with an agent that the measurements share, one after the other. */
+  /** The service with an agent that the measurements share. */
   withAgent(): Promise<Service> {
     return (this.#withAgent ??= this.start());
   }
@@ -51,14 +51,14 @@ export class Place implements AsyncDisposable {
     return (this.#image ??= this.withAgent().then((service) => this.imageOf(service)));
   }
 
-  /** An empty folder on the disk where the services' states are. */
+  /** An empty folder on the disk of the services' states. */
   folder(): string {
     const path = mkdtempSync(join(tmpdir(), "kiln-bench-"));
     this.#stops.push(() => rmSync(path, { recursive: true, force: true }));
     return path;
   }
 
-  /** A finished disk image of that service. */
+  /** A finished disk image of a service. */
   async imageOf(service: Service): Promise<BuiltImage> {
     const client = restClient(service.ready());
     const applianceId = await cloneJeos(client);
@@ -80,7 +80,7 @@ export interface BuiltImage {
   buildId: string;
 }
 
-/** An appliance as the README's first example has it. → its id */
+/** Creates the appliance of the README's first example, and returns its id. */
 export async function cloneJeos(client: RestClient): Promise<string> {
   const jeos = await jeosTemplate(client);
   const { appliance } = await client.call("POST", "/appliances", { clone_from: jeos, arch: "x86_64" });
@@ -88,7 +88,7 @@ export async function cloneJeos(client: RestClient): Promise<string> {
   return appliance.id;
 }
 
-/** → the id of the template that everything here is cloned from */
+/** Returns the id of the template for all appliances. */
 export async function jeosTemplate(client: RestClient): Promise<string> {
   const { template_sets: sets } = await client.call("GET", "/template_sets");
   return sets.template_set[0].template.find(({ name }: { name: string }) => name.includes("JeOS")).appliance_id;
@@ -102,7 +102,7 @@ export async function postBuild(
   return (await client.call("POST", "/running_builds", { appliance_id: applianceId, ...asked, force: 1 })).build.id;
 }
 
-/** Waits for the end of a build, which has to be a good one. */
+/** Waits until a build has finished. Throws if it fails. */
 export async function finished(client: RestClient, buildId: string): Promise<void> {
   const last = (await client.watchBuild(buildId, 900)).at(-1);
   if (last?.state !== "finished") throw new Error(`build ${buildId} is ${last?.state}: ${last?.message}`);

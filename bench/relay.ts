@@ -7,7 +7,7 @@ const rounds = 10;
 const tripsPerRound = 200;
 const barMs = 2;
 
-/** Round trips of one running machine through the relay, against the same ones straight to QEMU's TCP port. */
+/** Round trips to one running machine through the relay, compared with the same directly to QEMU's TCP port. */
 export async function measureRelay(place: Place): Promise<Figure[]> {
   const image = await place.image();
   const session = await postTestdrive(image);
@@ -49,7 +49,7 @@ async function alternate(relay: Seat, direct: Seat) {
   return { ours, against };
 }
 
-/** How long each of so many round trips between a viewer and QEMU took, in milliseconds. */
+/** The durations of `count` round trips between a viewer and QEMU, in milliseconds. */
 export async function trips(wire: Wire, count: number): Promise<number[]> {
   const took: number[] = [];
   for (let trip = 0; trip < count; trip++) {
@@ -64,22 +64,22 @@ const extendedKeys = -258;
 const desktopSize = -223;
 
 /**
- * QEMU answers SetEncodings with its pseudo-encoding for extended key events at once, by an update of one empty rectangle.
- * A request for a picture would not do: QEMU draws at its own pace, up to 30 ms later.
+ * QEMU immediately answers SetEncodings with extended key events by an update of one empty rectangle. A request for a picture
+ * would not work, because QEMU draws at its own pace, up to 30 ms later.
  */
 async function roundTrip(wire: Wire): Promise<void> {
   const request = Buffer.from([2, 0, 0, 1, 0, 0, 0, 0]);
   request.writeInt32BE(extendedKeys, 4);
   wire.write(request);
-  // Before the first one, QEMU may still have told that the screen has another size now.
+  // Before the first answer, QEMU may have sent a new screen size.
   while ((await readNotice(wire)) !== extendedKeys);
 }
 
-/** Reads an update that has one rectangle without pixels. → its encoding */
+/** Reads an update of one rectangle without pixels, and returns its encoding. */
 async function readNotice(wire: Wire): Promise<number> {
   const update = await wire.read(16);
   const encoding = update.readInt32BE(12);
   const isNotice = encoding === extendedKeys || encoding === desktopSize;
   if (update[0] === 0 && update.readUInt16BE(2) === 1 && isNotice) return encoding;
-  throw new Error(`QEMU sent what nobody asked for: ${update.toString("hex")}`);
+  throw new Error(`unexpected update from QEMU: ${update.toString("hex")}`);
 }

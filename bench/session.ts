@@ -4,7 +4,7 @@ import { openViewer, relayWire, tcpWire, type Viewer } from "../test/acceptance/
 import type { BuiltImage } from "./place.ts";
 import { waitUntil } from "./wait.ts";
 
-/** A testdrive as its POST answers it. */
+/** A testdrive, as in the answer to its POST. */
 export interface Session {
   id: string;
   url: string;
@@ -12,7 +12,7 @@ export interface Session {
 }
 
 export type Wire = Awaited<ReturnType<typeof tcpWire>>;
-/** A viewer, and the bytes below it. */
+/** A viewer and its connection. */
 export interface Seat {
   wire: Wire;
   viewer: Viewer;
@@ -22,12 +22,12 @@ export async function postTestdrive({ client, buildId }: BuiltImage): Promise<Se
   return (await client.call("POST", "/testdrives", { build_id: buildId })).testdrive;
 }
 
-/** Ends a session as the page's button does, and waits until nothing is left of it on the host. */
+/** Ends a session as the page's button does, and waits until its files are deleted. */
 export async function stopSession({ service }: BuiltImage, session: Session): Promise<void> {
   await fetch(`${session.url}/stop`, { method: "POST" });
   const sessions = join(service.stateDir, "agent/testdrives");
   await waitUntil(
-    "the session is gone",
+    "the session is deleted",
     { seconds: 20, everyMs: 20 },
     () => !readdirSync(sessions).includes(session.id),
   );
@@ -49,7 +49,7 @@ export const sitAtRelay = ({ url }: Session) => sit(() => relayWire(`${url.repla
 export const sitAtTcp = ({ server: { vnc } }: Pick<Session, "server">) =>
   sit(() => tcpWire(vnc.host, Number(vnc.port)), vnc.password);
 
-/** Dials until somebody shakes hands. */
+/** Connects repeatedly until a VNC server answers. */
 function sit(dial: () => Promise<Wire>, password?: string): Promise<Seat> {
   return waitUntil("there is a VNC server", { seconds: 30, everyMs: 5 }, async () => {
     const wire = await dial().catch(() => undefined);
@@ -59,7 +59,7 @@ function sit(dial: () => Promise<Wire>, password?: string): Promise<Seat> {
   });
 }
 
-/** How QEMU was started for a session: its arguments, with paths as seen from its directory. */
+/** The program and arguments of a session's QEMU, with paths relative to its directory. */
 export function qemuCommand({ service }: BuiltImage, session: Session): { program: string; args: string[] } {
   const cwd = join(service.stateDir, "agent/testdrives", session.id);
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
@@ -74,6 +74,6 @@ function commandIn(pid: string, cwd: string): string[] {
     if (readlinkSync(`/proc/${pid}/cwd`) !== cwd) return [];
     return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(0, -1);
   } catch {
-    return []; // Gone while we looked.
+    return []; // It has just ended.
   }
 }

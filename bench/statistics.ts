@@ -1,4 +1,4 @@
-/** The value that the given share of the others does not exceed; 0.5 is the median. */
+/** The value that the given share of the values does not exceed; 0.5 is the median. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((left, right) => left - right);
   const found = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
@@ -13,7 +13,7 @@ export function median(values: readonly number[]): number {
   return (low + high) / 2;
 }
 
-/** "12.3 (11.9 … 14.0)": the median, and between what the single runs lay. */
+/** "12.3 (11.9 … 14.0)": the median, and the range of the runs. */
 export function spread(values: readonly number[], digits: number, unit = ""): string {
   const [low, high] = [Math.min(...values), Math.max(...values)].map((value) => value.toFixed(digits));
   return `${median(values).toFixed(digits)}${unit} (${low} … ${high})`;

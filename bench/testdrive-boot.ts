@@ -5,7 +5,7 @@ import type { BuiltImage, Place } from "./place.ts";
 import { postTestdrive, sitAtRelay, stopSession, untilLogin, untilPicture } from "./session.ts";
 import { spread } from "./statistics.ts";
 
-/** A boot in emulation takes its time. */
+/** Only a few, because an emulated boot is slow. */
 const rounds = 2;
 
 export interface Start {
@@ -13,7 +13,7 @@ export interface Start {
   loginSeconds: number;
 }
 
-/** POST → first picture and → login prompt, of an image that the agent has to fetch, and of one that it has. */
+/** From POST to the first picture and to the login prompt, for an image that the agent has to fetch, and for a cached one. */
 export async function measureBoot(place: Place): Promise<Figure[]> {
   const image = await place.image();
   const cold: Start[] = [];
@@ -29,7 +29,7 @@ export async function measureBoot(place: Place): Promise<Figure[]> {
   return [...figuresOf("image fetched, booted", cold), ...figuresOf("image cached, booted", cached)];
 }
 
-/** One session from its POST to its prompt, and its end. */
+/** Runs one session from its POST to its login prompt, and ends it. */
 export async function startOnce(image: BuiltImage): Promise<Start> {
   const askedAt = performance.now();
   const since = () => (performance.now() - askedAt) / 1000;
@@ -38,7 +38,7 @@ export async function startOnce(image: BuiltImage): Promise<Start> {
   await untilPicture(viewer);
   const pictureSeconds = since();
   await untilLogin(image, session);
-  // The prompt counts when its picture is here.
+  // The prompt counts only when its picture has arrived.
   await viewer.frame();
   const loginSeconds = since();
   viewer.close();

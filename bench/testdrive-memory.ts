@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 
-/** What the QEMUs of all sessions take, shared pages counted once, in MiB. */
+/** The memory of all sessions' QEMUs in MiB, with shared pages counted once. */
 export function memoryOfTestdrives(stateDir: string): number {
   const sessions = join(stateDir, "agent/testdrives/");
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
@@ -14,6 +14,6 @@ function proportionalKib(pid: string, below: string): number {
     if (!readlinkSync(`/proc/${pid}/cwd`).startsWith(below)) return 0;
     return Number(/^Pss: +(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1] ?? 0);
   } catch {
-    return 0; // Gone while we looked.
+    return 0; // It has just ended.
   }
 }

@@ -12,10 +12,10 @@ import { waitUntil } from "./wait.ts";
 
 const rounds = 5;
 const barSeconds = 1;
-const atOnce = [1, 8, 32];
+const parallelCounts = [1, 8, 32];
 const tripsOfOne = 200;
 
-/** The same from a snapshot of the booted guest, then with other sessions at the same time. */
+/** The same from a snapshot of the booted guest, then with several sessions at the same time. */
 export async function measureSnapshot(place: Place): Promise<Figure[]> {
   const service = await place.start([], tmpdir(), { KILN_AGENT_SNAPSHOTS: "on" });
   const image = await place.imageOf(service);
@@ -27,7 +27,7 @@ export async function measureSnapshot(place: Place): Promise<Figure[]> {
   const starts: Start[] = [];
   for (let round = 1; round <= rounds; round++) starts.push(await startOnce(image));
   const figures = figuresOf("snapshot", starts).map((figure) => withBar(figure, starts, booted));
-  for (const count of atOnce) figures.push(...(await measureAtOnce(image, count, place)));
+  for (const count of parallelCounts) figures.push(...(await measureParallel(image, count, place)));
   await service.stop();
   return figures;
 }
@@ -44,8 +44,8 @@ function withBar(figure: Figure, starts: readonly Start[], booted: Start): Figur
   };
 }
 
-/** So many sessions asked for in one moment: when each has its picture, and a round trip of one among them. */
-async function measureAtOnce(image: BuiltImage, count: number, place: Place): Promise<Figure[]> {
+/** Starts `count` sessions at the same time: the times until each has its picture, and round trips of one of them. */
+async function measureParallel(image: BuiltImage, count: number, place: Place): Promise<Figure[]> {
   const asked = await Promise.all(Array.from({ length: count }, () => begin(image)));
   const begun = asked.filter((each) => each !== undefined);
   const refused = count - begun.length;
@@ -75,7 +75,7 @@ async function measureAtOnce(image: BuiltImage, count: number, place: Place): Pr
   }
 }
 
-/** undefined: refused, because no agent took it within the 10 s that a POST waits. */
+/** undefined: refused, because no agent accepted it within the 10 s that a POST waits. */
 async function begin(image: BuiltImage): Promise<{ session: Session; seat: Seat; seconds: number } | undefined> {
   const askedAt = performance.now();
   const session = await postTestdrive(image).catch((error: unknown) => {

@@ -22,13 +22,13 @@ import { median, spread } from "./statistics.ts";
 const rounds = 5;
 const barSeconds = 1;
 
-/** How soon a testdrive is there: its first picture, its login prompt, booted or from a snapshot, alone and among others. */
+/** Start times of testdrives: first picture and login prompt, booted or from a snapshot, alone and in parallel. */
 export async function measureTestdrive(place: Place): Promise<Figure[]> {
   const picture = await measurePicture(place);
   return [...picture, ...(await measureBoot(place)), ...(await measureSnapshot(place))];
 }
 
-/** POST → a picture through the relay, against the same QEMU started by hand → a picture. */
+/** From POST to a picture through the relay, compared with the same QEMU started by hand. */
 async function measurePicture(place: Place): Promise<Figure[]> {
   const image = await place.image();
   const folder = place.folder();
@@ -73,7 +73,7 @@ type Bare = { image: BuiltImage; folder: string; session: Session; command: Comm
 async function driveBare({ image, folder, session, command }: Bare): Promise<number> {
   await using dir = await makeSessionDir(folder, Number(session.id));
   const [path] = globSync(join(image.service.stateDir, "agent/cache", image.buildId, "*.raw"));
-  if (path === undefined) throw new Error("the agent has not kept the image that it built");
+  if (path === undefined) throw new Error("the agent has not cached the image that it built");
   const drive = { image: { path, format: "raw", ...unheld }, imageType: "oem" } as const;
   await makeDrives(drive, dir, AbortSignal.timeout(10_000));
   writeFileSync(dir.file("vnc.password"), session.server.vnc.password, { mode: 0o600 });
@@ -92,5 +92,5 @@ async function driveBare({ image, folder, session, command }: Bare): Promise<num
   }
 }
 
-/** No cache evicts what is used by hand. */
+/** The image by hand is not in a cache, so there is nothing to release. */
 const unheld = { release: () => {}, [Symbol.dispose]: () => {} };

@@ -22,7 +22,7 @@ const barMib = 64;
 const gib = (parts * partBytes) / 1024 ** 3;
 const limitMs = 600_000;
 
-/** workerd's memory while an agent uploads 2 GiB, as an agent does: claimed, in parts, with digests. */
+/** workerd's memory during a 2 GiB upload like an agent's: with a claim, in parts, with digests. */
 export async function measureUploadMemory(place: Place): Promise<Figure[]> {
   const service = await place.start(["--no-agent"]);
   try {
@@ -60,7 +60,7 @@ type Upload = { api: WorkerApi; claim: BuildClaim; pid: number };
 
 async function measure(place: Place, { api, claim, pid }: Upload): Promise<Figure[]> {
   const beforeMib = memoryMib(pid, "VmRSS");
-  // proc(5): the peak counts from now on.
+  // Resets the peak (proc(5)).
   writeFileSync(`/proc/${pid}/clear_refs`, "5");
   let halfMib = NaN;
   const startedAt = performance.now();

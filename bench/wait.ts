@@ -5,7 +5,7 @@ export interface Wait {
   everyMs: number;
 }
 
-/** Looks again and again until there is something; fails with what was waited for. */
+/** Calls `look` repeatedly until it returns something. At the time limit, throws an error that names `what`. */
 export async function waitUntil<T>(
   what: string,
   { seconds, everyMs }: Wait,
@@ -15,7 +15,7 @@ export async function waitUntil<T>(
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== null && found !== false) return found;
-    if (performance.now() > until) throw new Error(`waited ${seconds} s in vain until ${what}`);
+    if (performance.now() > until) throw new Error(`timeout after ${seconds} s: waiting until ${what}`);
     await sleep(everyMs);
   }
 }

@@ -3,12 +3,12 @@ import type { BareService } from "./service.ts";
 import type { Universe } from "./universe.ts";
 import type { ZypperRoot } from "./zypper.ts";
 
-/** What all measurements of this folder share. */
+/** The context of all measurements of this folder. */
 export interface Bench {
   say: (line: string) => void;
   universe: Universe;
   zypper: ZypperRoot;
-  /** A service on the one state of this run: what it imported the last one has. */
+  /** Starts a service on the run's single state, with everything imported before. */
   start: () => Promise<BareService>;
 }
 

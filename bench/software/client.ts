@@ -5,10 +5,10 @@ import type { Timed } from "./zypper.ts";
 import { jeosTemplate } from "../place.ts";
 import { waitUntil } from "../wait.ts";
 
-/** What a change of the selection did: `broken` does not resolve. */
+/** The result of a change to the selection. `broken`: it does not resolve. */
 export type ChangeState = "changed" | "equal" | "broken";
 
-/** One appliance of a service, changed and asked as any client would. */
+/** One appliance of a service, used as by any client. */
 export class ApplianceClient {
   readonly rest: RestClient;
   readonly id: string;
@@ -28,17 +28,17 @@ export class ApplianceClient {
     return this.#change(`remove_${kind}`, name);
   }
 
-  /** name-version-release.arch of all that the next image will hold. */
+  /** name-version-release.arch of all packages of the next image. */
   async installed(): Promise<Set<string>> {
     return packagesIn((await this.#get("software/installed")).value);
   }
 
-  /** What a search in all repositories finds, as text of the answer. */
+  /** The answer of a search in all repositories, as text. */
   search(text: string): Promise<Timed<string>> {
     return this.#get(`software/search?all_repos=true&q=${encodeURIComponent(text)}`);
   }
 
-  /** Takes everything out of the appliance that its template brought, and puts these repositories in. */
+  /** Replaces the template's software and repositories by these repositories. */
   async useOnly(repositoryIds: readonly string[]): Promise<void> {
     const { software } = await this.rest.call("GET", `/appliances/${this.id}/software`);
     for (const kind of ["package", "pattern"] as const) {
@@ -69,7 +69,7 @@ export class ApplianceClient {
   }
 }
 
-/** A new appliance whose software comes from the given repositories alone. */
+/** A new appliance with only the given repositories. */
 export async function newAppliance(service: BareService, repositoryIds: readonly string[]): Promise<ApplianceClient> {
   const rest = restClient(service.ready);
   const { appliance } = await rest.call("POST", "/appliances", {
@@ -81,7 +81,7 @@ export async function newAppliance(service: BareService, repositoryIds: readonly
   return client;
 }
 
-/** Imports one repository and waits until its packages can be found. → its id */
+/** Imports one repository, waits until its packages can be found, and returns its id. */
 export async function importRepository(
   service: Pick<BareService, "ready">,
   { name, somePackage }: Universe["repositories"][number],
@@ -90,7 +90,7 @@ export async function importRepository(
   const rest = restClient(service.ready);
   const startedAt = performance.now();
   const { repository } = await rest.call("POST", "/repositories", { url, name });
-  // The answer to POST comes after 30 s at the latest, whether or not the import is through.
+  // POST answers after at most 30 s, even if the import is not finished.
   await waitUntil(`${name} is imported`, { seconds: 600, everyMs: 100 }, async () => {
     const { repositories } = await rest.call("GET", "/repositories", { filter: somePackage });
     const found = list(repositories.repository).find(({ id }) => id === repository.id);

@@ -1,22 +1,22 @@
-/** The package indexes that apt keeps on this machine. */
+/** The package indexes that apt has stored on this machine. */
 import { execFileSync } from "node:child_process";
 import { basename } from "node:path";
 
-/** What one repository of Debian holds, as apt stored it. */
+/** The package index of one Debian repository, as stored by apt. */
 export interface PackageIndex {
   /** `bookworm-main`, `bookworm-security-main` … */
   name: string;
-  /** Packed in whatever way apt likes. */
+  /** Compressed in any format of apt. */
   file: string;
 }
 
-/** The fields of one package, by the names that Debian's policy gives them. */
+/** The fields of one package, with the names of Debian's policy. */
 export type Stanza = Readonly<Record<string, string>>;
 
 const aptHelper = "/usr/lib/apt/apt-helper";
-const mostBytes = 1 << 30;
+const maxBytes = 1 << 30;
 
-/** The indexes of this machine's own architecture; a machine that is no Debian, or has never updated, has none. */
+/** The indexes of this machine's architecture. A machine without Debian, or that was never updated, has none. */
 export function packageIndexes(): PackageIndex[] {
   const format = "$(CODENAME)-$(COMPONENT) $(FILENAME)";
   const filters = ["Created-By: Packages", `Architecture: ${nativeArchitecture()}`];
@@ -28,20 +28,20 @@ export function packageIndexes(): PackageIndex[] {
       const [name = "", file = ""] = line.split(" ");
       return { name: name.replaceAll(/[^a-z0-9.-]/g, "-"), file };
     });
-  if (indexes.length === 0) throw new Error("apt has no package index here: run `apt-get update`");
+  if (indexes.length === 0) throw new Error("apt has no package index on this machine: run `apt-get update`");
   return indexes.toSorted((left, right) => (basename(left.file) < basename(right.file) ? -1 : 1));
 }
 
-/** Every package of an index, in its order. */
+/** Reads every package of an index, in its order. */
 export function readStanzas({ file }: PackageIndex): Stanza[] {
-  const text = execFileSync(aptHelper, ["cat-file", file], { encoding: "utf8", maxBuffer: mostBytes });
+  const text = execFileSync(aptHelper, ["cat-file", file], { encoding: "utf8", maxBuffer: maxBytes });
   return text
     .split("\n\n")
     .map(parseStanza)
     .filter(({ Package: name }) => name !== undefined);
 }
 
-/** Lines that begin with a blank go on with the field above them. */
+/** A line that begins with a space continues the field above. */
 function parseStanza(text: string): Stanza {
   const lines = text.replaceAll(/\n[ \t]+/g, " ").split("\n");
   return Object.fromEntries(

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from "node:http";
 import { join, normalize } from "node:path";
 import { pipeline } from "node:stream/promises";
 
-/** A plain HTTP server of one folder, on a free port of this machine. */
+/** A plain HTTP server for one folder, on a free port of this machine. */
 export interface FileServer extends AsyncDisposable {
   /** 127.0.0.1:PORT */
   host: string;

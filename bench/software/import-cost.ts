@@ -1,4 +1,4 @@
-/** What an import takes of its isolate: memory by V8's own account, and processor time. */
+/** The cost of an import: the isolate's memory as reported by V8, and processor time. */
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { adminClient } from "../../scripts/admin/client.ts";
@@ -13,14 +13,14 @@ import { Inspector } from "./inspector.ts";
 import { freePort } from "./service.ts";
 import type { Universe } from "./universe.ts";
 
-const mostMib = 128;
-const mostCpuSeconds = 30;
-/** V8 lets garbage lie until a limit is near. Without one of Cloudflare's kind the account would be of its patience. */
+const maxMib = 128;
+const maxCpuSeconds = 30;
+/** V8 collects garbage only near a limit. Without a limit like Cloudflare's, the figure would include much garbage. */
 const v8Flags = "--max-heap-size=64";
 const sampleEveryMs = 20;
-const ticksPerSecond = 100; // of /proc; Linux shows them so whatever the kernel's own are
+const ticksPerSecond = 100; // in /proc, whatever the kernel's own tick rate is
 
-/** Imports the greatest repository into a service of its own. */
+/** Imports the largest repository into a new service. */
 export async function measureImportCost(
   universe: Universe,
   { stateDir, host }: { stateDir: string; host: string },
@@ -41,21 +41,21 @@ export async function measureImportCost(
       ours: `${heapMib.toFixed(0)} MiB of JavaScript and ${wasmMib.toFixed(0)} MiB of WASM`,
       against: "",
       ratio: `${sum.toFixed(0)} MiB`,
-      bar: `≤ ${mostMib} MiB`,
-      verdict: verdict(sum <= mostMib),
+      bar: `≤ ${maxMib} MiB`,
+      verdict: verdict(sum <= maxMib),
     },
     {
       what: `${what}: processor time of workerd, simulated D1 and R2 with it`,
       ours: `${cpuSeconds.toFixed(1)} s`,
       against: "",
       ratio: `${cpuSeconds.toFixed(1)} s`,
-      bar: `≤ ${mostCpuSeconds} s`,
-      verdict: verdict(cpuSeconds <= mostCpuSeconds),
+      bar: `≤ ${maxCpuSeconds} s`,
+      verdict: verdict(cpuSeconds <= maxCpuSeconds),
     },
   ];
 }
 
-/** The embedded service without launcher and agent, with the inspector open and V8's heap limited. */
+/** The embedded service without launcher and agent, with an open inspector and a limited V8 heap. */
 async function startInspected(stateDir: string, host: string) {
   const secrets = readOrMakeSecrets(stateDir);
   const [port, inspectorPort] = [await freePort(), await freePort()];
@@ -83,7 +83,7 @@ async function startInspected(stateDir: string, host: string) {
   };
 }
 
-/** Looks at the heap until it is asked for the most that it ever was. */
+/** Polls the heap, and returns its peak when called. */
 function watchHeap(inspector: Inspector) {
   const over = new AbortController();
   const watching = (async () => {
@@ -102,14 +102,14 @@ function watchHeap(inspector: Inspector) {
   };
 }
 
-/** User and system time of a workerd; 0 for every other process (proc(5): fields 14 and 15 behind the name in brackets). */
+/** User and system time of a workerd; 0 for every other process (proc(5): fields 14 and 15, which follow the name in brackets). */
 function cpuSecondsOf(pid: number): number {
   try {
     const [, name, rest = ""] = /^\d+ \((.*)\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? [];
     const fields = rest.split(" ");
     return name === "workerd" ? (Number(fields[11]) + Number(fields[12])) / ticksPerSecond : 0;
   } catch {
-    return 0; // Gone while we looked.
+    return 0; // It has just ended.
   }
 }
 

@@ -1,4 +1,4 @@
-/** V8's own figures of the Worker's isolate, asked through workerd's inspector (Chrome DevTools Protocol, domain Runtime). */
+/** V8's memory figures of the Worker's isolate, through workerd's inspector (Chrome DevTools Protocol, domain Runtime). */
 import { once } from "node:events";
 import { WebSocket } from "ws";
 import { z } from "zod";
@@ -27,7 +27,7 @@ export class Inspector implements Disposable {
   static async open(port: number, worker: string): Promise<Inspector> {
     const targets = z.array(Target).parse(await (await fetch(`http://127.0.0.1:${port}/json`)).json());
     const target = targets.find(({ id }) => id === `core:user:${worker}`);
-    if (!target) throw new Error(`the inspector knows no ${worker}`);
+    if (!target) throw new Error(`the inspector has no target ${worker}`);
     const inspector = new Inspector(new WebSocket(target.webSocketDebuggerUrl));
     await once(inspector.#socket, "open");
     await inspector.#ask("Runtime.enable");
@@ -39,7 +39,7 @@ export class Inspector implements Disposable {
     socket.on("message", (data) => this.#take(Message.parse(JSON.parse(String(data)))));
   }
 
-  /** Of JavaScript: objects, and what lies outside of the heap for them; not WASM's memory. Garbage counts until it is collected. */
+  /** JavaScript's memory: objects and their data outside the heap, without WASM's memory. Includes uncollected garbage. */
   async heapBytes(): Promise<number> {
     const { usedSize, embedderHeapUsedSize, backingStorageSize } = HeapUsage.parse(
       await this.#ask("Runtime.getHeapUsage"),
@@ -47,7 +47,7 @@ export class Inspector implements Disposable {
     return usedSize + embedderHeapUsedSize + backingStorageSize;
   }
 
-  /** Of all instances that are there; WASM memory never shrinks, so that this is the most that they ever had. */
+  /** Memory of all WASM instances. It never shrinks, so this is also their peak. */
   async wasmBytes(): Promise<number> {
     const expression = "WebAssembly.Memory.prototype";
     const prototype = Evaluated.parse(await this.#ask("Runtime.evaluate", { expression, contextId: this.#contextId }));

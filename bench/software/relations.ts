@@ -1,4 +1,4 @@
-/** Dependencies of Debian packages in the words of rpm. */
+/** Converts dependencies of Debian packages to rpm's form. */
 import type { Comparison, Relation } from "#repodata/rpm-relations";
 
 const comparisons: Record<string, Comparison> = { "<<": "LT", "<=": "LE", "=": "EQ", ">=": "GE", ">>": "GT" };
@@ -15,15 +15,15 @@ export function relationsIn(field: string | undefined): Relation[] {
 }
 
 /**
- * What a package provides under other names. A capability without a version would satisfy every versioned conflict of rpm,
- * and none of Debian's: it gets the version of the package.
+ * The other names that a package provides. In rpm, a capability without a version would match every versioned conflict, but in
+ * Debian none. So it gets the version of the package.
  */
 export const providesIn = (field: string | undefined, evr: string): Relation[] =>
   clausesOf(field)
     .flatMap(alternative)
     .map((one) => ({ comparison: "EQ", evr, ...one }));
 
-/** The names alone, alternatives too. */
+/** Only the names, including alternatives. */
 export const namesIn = (field: string | undefined): string[] =>
   clausesOf(field)
     .flatMap((clause) => clause.split("|"))
@@ -46,8 +46,8 @@ function alternative(text: string): Relation[] {
 }
 
 /**
- * Without a release rpm compares versions alone, so that 2.36-9 is not above 2.36, and it is in Debian. `2.39-.` stands
- * there for all that is above every release of 2.39.
+ * Without a release, rpm compares only versions, so 2.36-9 is not greater than 2.36, but in Debian it is. `2.39-.` means greater
+ * than every release of 2.39.
  */
 function versioned(comparison: Comparison, version: string): { comparison: Comparison; evr: string } {
   if (version.endsWith("-.")) {

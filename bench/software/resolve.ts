@@ -1,18 +1,18 @@
-/** What an appliance will hold after one more package was chosen. */
+/** Resolves an appliance after one more package is selected. */
 import { type Figure, verdict } from "../figure.ts";
 import { median, percentile, spread } from "../statistics.ts";
 import type { Bench } from "./bench.ts";
 import { ApplianceClient, newAppliance } from "./client.ts";
 import type { BareService } from "./service.ts";
 
-/** What an appliance holds before the one change. */
+/** The selection of an appliance before the change. */
 export const selections = [
   { title: "a server", pattern: "base", packages: ["openssh-server"] },
   { title: "a desktop", pattern: "desktop", packages: ["openssh-server"] },
 ] as const;
 export type Selection = (typeof selections)[number];
 
-/** Every so many changes zypper does the same, and both answers are compared. */
+/** At every Nth change, zypper does the same, and both answers are compared. */
 const zypperEvery = 10;
 const coldStarts = 6;
 
@@ -29,7 +29,7 @@ export async function fillAppliance(
   return client;
 }
 
-/** Each change is one that this isolate has not seen; taking it back leads to an image that it remembers. */
+/** The isolate has not seen any of these changes. Undoing one leads to an image that it remembers. */
 export async function measureWarm(bench: Bench, client: ApplianceClient, selection: Selection): Promise<Figure> {
   const comparison = new Comparison(bench, selection);
   const [ours, back]: [number[], number[]] = [[], []];
@@ -52,7 +52,7 @@ export async function measureWarm(bench: Bench, client: ApplianceClient, selecti
   };
 }
 
-/** The first change after a start: the isolate has no solver, no repositories and no answers. */
+/** The first change after a start: the isolate has no solver, no repositories and no cached answers. */
 export async function measureCold(bench: Bench, applianceIds: readonly string[]): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const [at, selection] of selections.entries()) {
@@ -78,7 +78,7 @@ export async function measureCold(bench: Bench, applianceIds: readonly string[])
   return figures;
 }
 
-/** zypper's answers to what an appliance was asked. */
+/** Compares an appliance's answers with zypper's. */
 class Comparison {
   readonly ms: number[] = [];
   readonly #bench: Bench;
@@ -91,12 +91,12 @@ class Comparison {
     this.#selection = selection;
   }
 
-  /** Two that do not resolve say little. */
+  /** At least half must resolve, because two failures prove little. */
   get isSame(): boolean {
     return this.#differing === 0 && this.#resolved > this.ms.length / 2;
   }
 
-  /** The appliance holds its selection and one package more; nothing installed is what does not resolve. */
+  /** The appliance has its selection and one more package. An empty list means that it does not resolve. */
   async take(client: ApplianceClient, name: string): Promise<void> {
     const { pattern, packages } = this.#selection;
     const their = await this.#bench.zypper.install([`patterns-${pattern}`, ...packages, name]);
@@ -115,7 +115,7 @@ class Comparison {
   }
 }
 
-/** Of the greatest repository. */
+/** The samples of the largest repository. */
 function samplesOf({ universe }: Bench): string[] {
   const [greatest] = universe.repositories.toSorted((left, right) => right.packageCount - left.packageCount);
   return greatest?.samples ?? [];

@@ -1,19 +1,19 @@
-/** A package of Debian as a package of an rpm distribution. */
+/** Converts a Debian package to a package of an rpm distribution. */
 import { createHash } from "node:crypto";
 import type { RepositoryPackage } from "#repodata/rpm-md-package";
 import type { Relation } from "#repodata/rpm-relations";
 import type { Stanza } from "./debian.ts";
 import { evrOf, namesIn, providesIn, relationsIn } from "./relations.ts";
 
-/** A moment of no meaning that is the same in every run, in seconds since 1970. */
+/** An arbitrary fixed time, in seconds since 1970. */
 export const madeAt = 1_700_000_000;
 
-/** These hold no program that is called as the package is. */
+/** Their packages contain no program with the package's name. */
 const sectionsWithoutPrograms = /(^|\/)(lib.*|doc|fonts|python|perl|java|javascript|localization|debug|kernel)$/;
 
 /**
- * What Debian's index says is taken as it is. It has no file lists and none of the capabilities that rpm finds in files:
- * shared libraries, pkg-config, perl, python and programs are told from the names, which follow Debian's policy.
+ * Takes the facts of Debian's index unchanged. The index has no file lists and none of the capabilities that rpm finds in files. So
+ * shared libraries, pkg-config, perl, python and programs are derived from the names, which follow Debian's policy.
  */
 export function rpmPackage(stanza: Stanza): RepositoryPackage {
   const { Package: name = "", Version: debianVersion = "" } = stanza;
@@ -48,7 +48,7 @@ export function rpmPackage(stanza: Stanza): RepositoryPackage {
   };
 }
 
-/** The descriptions lie in another file of Debian's: something of their usual length stands here. */
+/** Debian's descriptions are in another file, so this uses texts of their usual length. */
 function words(stanza: Stanza) {
   const { Description: summary = "", Section: section = "", Homepage: url = "", Tag: tags = "" } = stanza;
   return {
@@ -75,7 +75,7 @@ function relationsOf(stanza: Stanza, { name, arch, evr }: { name: string; arch: 
     ],
     requires: [...before, ...relationsIn(stanza["Depends"]), ...sharedLibraries(stanza, arch)],
     conflicts: [...relationsIn(stanza["Conflicts"]), ...relationsIn(stanza["Breaks"])],
-    // Debian's Replaces is about files; nothing of it is what rpm calls obsoletes.
+    // Debian's Replaces is about files, and has no equivalent among rpm's obsoletes.
     obsoletes: [],
     recommends: relationsIn(stanza["Recommends"]),
     suggests: relationsIn(stanza["Suggests"]),
@@ -84,7 +84,7 @@ function relationsOf(stanza: Stanza, { name, arch, evr }: { name: string; arch: 
   };
 }
 
-/** The capabilities that rpm's generators would have found. Whoever stands in for a library has its soname too. */
+/** The capabilities that rpm's generators would find. A package that provides a library's name also has its soname. */
 function foundInFiles(name: string): Relation[] {
   const soname = sonameOf(name);
   const [, perl] = /^lib(.+)-perl$/.exec(name) ?? [];
@@ -98,7 +98,7 @@ function foundInFiles(name: string): Relation[] {
   ];
 }
 
-/** By the name alone nobody knows who provides it where Debian offers a choice: only plain dependencies count. */
+/** Uses only dependencies without alternatives, because a name alone does not tell which alternative provides the library. */
 function sharedLibraries({ Depends: depends = "" }: Stanza, arch: string): Relation[] {
   if (arch !== "x86_64") return [];
   const plain = depends.split(",").filter((clause) => !clause.includes("|"));

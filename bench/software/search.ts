@@ -4,13 +4,13 @@ import type { Bench } from "./bench.ts";
 import type { ApplianceClient } from "./client.ts";
 import type { Timed } from "./zypper.ts";
 
-/** From few hits to thousands; a text of two letters finds no help in an index of trigrams. */
+/** From few hits to thousands. A text of two letters cannot use an index of trigrams. */
 const texts = ["openssh", "nginx", "postgresql", "libreoffice", "django", "editor", "qt", "python"];
 const runs = { ours: 10, theirs: 3 };
-/** The service shows no more than this; an answer so long is not compared. */
-const mostHits = 1000;
+/** The service shows at most this many hits. An answer of this length is not compared. */
+const maxHits = 1000;
 
-/** Each text in all repositories, again and again. */
+/** Searches all repositories repeatedly for each text. */
 export async function measureSearch({ say, zypper }: Bench, client: ApplianceClient): Promise<Figure> {
   const [ours, theirs, ratios]: [number[], number[], number[]] = [[], [], []];
   const differing: string[] = [];
@@ -18,7 +18,7 @@ export async function measureSearch({ say, zypper }: Bench, client: ApplianceCli
     const our = await repeat(runs.ours, () => client.search(text));
     const their = await repeat(runs.theirs, () => zypper.search(text));
     const hits = hitsIn(our.value);
-    if (hits.length < mostHits && !isSame(new Set(hits), their.value)) differing.push(text);
+    if (hits.length < maxHits && !isSame(new Set(hits), their.value)) differing.push(text);
     say(`search ${text}: ${hits.length} hits in ${our.ms.toFixed(1)} ms, zypper ${their.ms.toFixed(0)} ms`);
     ours.push(our.ms);
     theirs.push(their.ms);
@@ -35,7 +35,7 @@ export async function measureSearch({ say, zypper }: Bench, client: ApplianceCli
   };
 }
 
-/** The median of so many runs, and the first answer. */
+/** The median time of the runs, and the first answer. */
 async function repeat<T>(times: number, run: () => Promise<Timed<T>>): Promise<Timed<T>> {
   const first = await run();
   const all = [first.ms];
@@ -43,7 +43,7 @@ async function repeat<T>(times: number, run: () => Promise<Timed<T>>): Promise<T
   return { ms: median(all), value: first.value };
 }
 
-/** A package that stands for a pattern is shown as the pattern by us, and as both by zypper. */
+/** A package that stands for a pattern appears only as the pattern in Kiln, and as both in zypper. */
 const isSame = (ours: Set<string>, theirs: Set<string>) =>
   [...ours.symmetricDifference(theirs)].every((name) => name.startsWith("patterns-"));
 

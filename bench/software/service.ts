@@ -1,4 +1,4 @@
-/** A service without an agent on a state that outlives it, so that it can be started again with a cold isolate. */
+/** A service without an agent, on a state that survives it, so that it can be restarted with a cold isolate. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -11,7 +11,7 @@ const root = new URL("../..", import.meta.url).pathname;
 
 export interface BareService extends AsyncDisposable {
   ready: Ready;
-  /** What workerd holds in memory now, and the most that it ever held, in MiB. */
+  /** workerd's current and peak memory, in MiB. */
   memoryMib: () => { now: number; most: number };
 }
 
@@ -24,7 +24,7 @@ export async function startBareService(stateDir: string, allowedHost: string): P
   });
   let output = "";
   for (const stream of [launcher.stdout, launcher.stderr]) stream.on("data", (chunk) => (output += chunk));
-  // Also when the run is broken off.
+  // Also if the run is interrupted.
   const kill = () => void launcher.kill("SIGTERM");
   process.once("exit", kill);
   const ready = await waitUntil("the service is ready", { seconds: 300, everyMs: 20 }, () => {
@@ -59,7 +59,7 @@ function statusOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/status`, "utf8");
   } catch {
-    return ""; // Gone while we looked.
+    return ""; // It has just ended.
   }
 }
 

@@ -1,4 +1,4 @@
-/** Resolution and search at the size of a distribution, against zypper on the same repositories. */
+/** Resolution and search at the size of a distribution, compared with zypper on the same repositories. */
 import type { Figure } from "../figure.ts";
 import type { Place } from "../place.ts";
 import { type ApplianceClient, importRepository } from "./client.ts";
@@ -14,7 +14,7 @@ import { ZypperRoot } from "./zypper.ts";
 export async function measureSoftware(place: Place): Promise<Figure[]> {
   const universe = await openUniverse(place.say);
   await using server = await serveFiles(universe.folder);
-  place.say("importing the greatest repository by itself");
+  place.say("importing the largest repository on its own");
   const importCost = await measureImportCost(universe, { stateDir: place.folder(), host: server.host });
   const stateDir = place.folder();
   const zypper = new ZypperRoot(place.folder());

@@ -1,4 +1,4 @@
-/** Repositories of the size of a distribution, made of what apt knows on this machine. */
+/** Repositories of the size of a distribution, made from apt's package indexes on this machine. */
 import { createHash } from "node:crypto";
 import {
   existsSync,
@@ -18,7 +18,7 @@ import type { RepositoryPackage } from "#repodata/rpm-md-package";
 import { type PackageIndex, packageIndexes, readStanzas, type Stanza } from "./debian.ts";
 import { madeAt, rpmPackage } from "./rpm-package.ts";
 
-/** Names spread over a repository, to be added to appliances one by one. */
+/** Number of packages, spread over a repository, that are added to appliances one by one. */
 const sampleCount = 100;
 
 const Made = z.array(
@@ -26,13 +26,13 @@ const Made = z.array(
 );
 
 export interface Universe {
-  /** One folder for each repository, called as it is. */
+  /** Contains a folder for each repository, with its name. */
   folder: string;
-  /** `somePackage`: a name that tells whether the repository can be searched. */
+  /** `somePackage`: a name for checking whether the repository can be searched. */
   repositories: z.infer<typeof Made>;
 }
 
-/** Made once for each state of apt's lists and of the code that makes it. */
+/** Makes the universe once for each state of apt's lists and of this code. */
 export async function openUniverse(say: (line: string) => void): Promise<Universe> {
   const indexes = packageIndexes();
   const folder = join(cacheFolder(), keyOf(indexes));
@@ -40,14 +40,14 @@ export async function openUniverse(say: (line: string) => void): Promise<Univers
   return { folder, repositories: Made.parse(JSON.parse(readFileSync(join(folder, "universe.json"), "utf8"))) };
 }
 
-/** Under another name until it is whole, so that a run that is broken off leaves none that looks so. */
+/** Uses another name until the universe is complete, so that an interrupted run leaves no incomplete one. */
 async function make(indexes: PackageIndex[], folder: string, say: (line: string) => void): Promise<void> {
   mkdirSync(dirname(folder), { recursive: true });
   const unfinished = mkdtempSync(`${folder}-`);
   try {
     const made: Universe["repositories"] = [];
     for (const [at, index] of indexes.entries()) {
-      say(`making ${index.name} of ${index.file}`);
+      say(`making ${index.name} from ${index.file}`);
       const stanzas = readStanzas(index);
       const packages = [...stanzas.map(rpmPackage), ...(isMain(stanzas) ? patternsOf(stanzas).map(rpmPattern) : [])];
       const { header } = packages[packages.length >> 1] ?? {};
@@ -89,7 +89,7 @@ interface Pattern {
   requires: string[];
 }
 
-/** An update has no essential packages, or few: the patterns go with the distribution itself. */
+/** The patterns belong to the distribution itself. An update repository has few or no essential packages. */
 const isMain = (stanzas: Stanza[]): boolean => stanzas.filter((one) => one["Essential"] === "yes").length > 10;
 
 function patternsOf(stanzas: Stanza[]): Pattern[] {
@@ -101,7 +101,7 @@ function patternsOf(stanzas: Stanza[]): Pattern[] {
   ];
 }
 
-/** A package that provides `pattern() = name`, as openSUSE has them. */
+/** A package that provides `pattern() = name`, as in openSUSE. */
 function rpmPattern({ name, summary, requires }: Pattern): RepositoryPackage {
   const made = rpmPackage({
     Package: `patterns-${name}`,
@@ -121,7 +121,7 @@ function rpmPattern({ name, summary, requires }: Pattern): RepositoryPackage {
   return { ...made, header: { ...made.header, files: [], relations: { ...relations, provides } } };
 }
 
-/** Of everything that decides what a universe is. */
+/** A hash of everything that determines a universe. */
 function keyOf(indexes: PackageIndex[]): string {
   const hash = createHash("sha256");
   const code = readdirSync(import.meta.dirname).filter((name) => name.endsWith(".ts"));

@@ -1,4 +1,4 @@
-/** The real zypper on a root of its own: what it answers, and how long it takes with a warm cache. */
+/** The real zypper on a root of its own: its answers, and their times with a warm cache. */
 import { execFile } from "node:child_process";
 
 export interface Timed<T> {
@@ -6,24 +6,24 @@ export interface Timed<T> {
   value: T;
 }
 
-const mostBytes = 256 << 20;
+const maxBytes = 256 << 20;
 const exits = { fine: 0, unsolvable: 4, nothingFound: 104 };
 
 export class ZypperRoot {
   readonly #folder: string;
 
-  /** @param folder empty; whoever made it removes it */
+  /** @param folder empty; the caller removes it */
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** Takes repositories in, and fills the cache with them. */
+  /** Adds repositories and fills the cache with them. */
   async addRepositories(urls: readonly { name: string; url: string }[]): Promise<void> {
     for (const { name, url } of urls) await this.#must(["addrepo", "--no-gpgcheck", url, name]);
     await this.#must(["refresh"]);
   }
 
-  /** name-version-release.arch of all that would be installed; undefined: it does not resolve. */
+  /** name-version-release.arch of all packages that would be installed; undefined: it does not resolve. */
   async install(names: readonly string[]): Promise<Timed<Set<string> | undefined>> {
     const { ms, value } = await this.#run(["install", "--dry-run", "--no-recommends", "--", ...names]);
     if (value.exit === exits.unsolvable) return { ms, value: undefined };
@@ -33,7 +33,7 @@ export class ZypperRoot {
     return { ms, value: new Set(packages.map(({ name, edition = "", arch }) => `${name}-${bare(edition)}.${arch}`)) };
   }
 
-  /** The names of packages that hold the text. */
+  /** The names of packages that contain the text. */
   async search(text: string): Promise<Timed<Set<string>>> {
     const { ms, value } = await this.#run(["search", "--", text]);
     if (value.exit !== exits.fine && value.exit !== exits.nothingFound) {
@@ -52,7 +52,7 @@ export class ZypperRoot {
   #run(args: readonly string[]): Promise<Timed<{ exit: number; stdout: string }>> {
     const refresh = args[0] === "refresh" ? [] : ["--no-refresh"];
     const always = ["--root", this.#folder, "--non-interactive", "--no-gpg-checks", "--xmlout", ...refresh];
-    const options = { env: { ...process.env, LC_ALL: "C.UTF-8" }, maxBuffer: mostBytes };
+    const options = { env: { ...process.env, LC_ALL: "C.UTF-8" }, maxBuffer: maxBytes };
     const startedAt = performance.now();
     return new Promise((resolve, reject) => {
       execFile("zypper", [...always, ...args], options, (error, stdout) => {
