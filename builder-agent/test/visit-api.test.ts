@@ -117,8 +117,8 @@ describe("the answer to a visitor", () => {
     let before = -1;
     await eventually("the source waits", () => before === (before = source.given));
     expect(source.given).toBeLessThan(64 * MiB);
-    over.abort(new Error("he has left"));
-    await expect(sending).rejects.toThrow("he has left");
+    over.abort(new Error("the visitor has left"));
+    await expect(sending).rejects.toThrow("the visitor has left");
     await eventually("the source's end", () => body.destroyed);
   });
 

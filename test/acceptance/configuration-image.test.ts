@@ -99,7 +99,7 @@ describe("an image", () => {
     expect(disk.read("/etc/shadow")).toMatch(/^root:\$6\$/m);
   });
 
-  it("has its language, keyboard and time zone", () => {
+  it("has its language, keyboard, time zone and network", () => {
     expect(disk.read("/etc/locale.conf")).toBe("LANG=de_DE.UTF-8\n");
     expect(disk.read("/etc/vconsole.conf")).toBe("KEYMAP=de\n");
     expect(disk.link("/etc/localtime")).toBe("/usr/share/zoneinfo/Europe/Vienna");

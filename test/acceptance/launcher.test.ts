@@ -55,7 +55,7 @@ function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8");
   } catch {
-    return ""; // gone
+    return ""; // ended
   }
 }
 

@@ -8,7 +8,7 @@ import { buildHere, sampleDistribution, serveDistribution } from "./support/loca
 import { resolvedTiny } from "./support/resolved-tiny.ts";
 import { startedBy } from "./support/uefi.ts";
 
-it("a live medium with the EFI boot loader boots by UEFI and by BIOS", { timeout: 600_000 }, async () => {
+it("boots a live medium with the EFI boot loader, by either firmware", { timeout: 600_000 }, async () => {
   const distribution = sampleDistribution();
   await using state = await temporaryDir();
   using server = await serveDistribution(distribution);

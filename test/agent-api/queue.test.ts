@@ -64,7 +64,7 @@ describe("the queue gateway", () => {
   });
 
   it("delivers a message again after its lease, until it is acknowledged", async () => {
-    vi.useFakeTimers({ toFake: ["Date"] }); // the clock stands still
+    vi.useFakeTimers({ toFake: ["Date"] }); // stops the clock
     await send(7);
     const [first] = await pull({ visibility_timeout_ms: 1000 });
     expect(await pull()).toEqual([]);

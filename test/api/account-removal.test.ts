@@ -28,7 +28,7 @@ const remove = ({ username, apiKey }: Client, password = "correct horse") =>
     body: new URLSearchParams({ password }),
   });
 
-/** How many rows of each table name the account. */
+/** Number of rows in each table that belong to the account. */
 async function rowsOf({ accountId }: Client): Promise<Record<string, number>> {
   const named = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%account_id%'";
   const { results } = await env.DB.prepare(named).all<{ name: string }>();
@@ -42,7 +42,7 @@ async function rowsOf({ accountId }: Client): Promise<Record<string, number>> {
   return found;
 }
 
-/** Counts the files of the account's user repository, also when its row is gone. */
+/** Counts the files of the account's user repository, even after its row is deleted. */
 async function userFilesOf({ accountId }: Client): Promise<() => Promise<number>> {
   const uids = "SELECT uid FROM repositories WHERE account_id = ? AND is_user_repository = 1";
   const uid = await env.DB.prepare(uids).bind(accountId).first<string>("uid");
@@ -55,7 +55,7 @@ describe("the removal of an account", () => {
     own = await makeSample();
   });
 
-  it("removes everything that is its own and nothing else", async () => {
+  it("deletes everything of the account, and nothing else", async () => {
     const { tux, ids } = own;
     const [theirs, gnu] = [await makeSample(), await signedIn()];
     const { published = 0, appliance = 0 } = ids;
@@ -88,7 +88,7 @@ describe("the removal of an account", () => {
     expect(comments.comment.parent_id).toBeUndefined();
   });
 
-  it("goes on where it was interrupted, twice at once if need be", async () => {
+  it("continues after an interruption, even twice at the same time", async () => {
     const { tux } = own;
     await remove(tux);
     const complaint = vi.spyOn(console, "error").mockImplementation(() => {});
@@ -123,7 +123,7 @@ describe("the removal of an account", () => {
 });
 
 describe("an account", () => {
-  it("is removed by its password only, and by the operator", async () => {
+  it("can be removed only with its password, or by the operator", async () => {
     const [tux, gnu] = [await signedIn(), await signedIn()];
     await expectError(await remove(tux, "wrong"), 403, "access_denied");
     await expectError(await remove(tux, tux.apiKey), 403, "access_denied");

@@ -13,7 +13,7 @@ const read = async (url: string, { connectTo }: ReturnType<typeof fakeFtp>) => {
 };
 
 describe("a download by FTP", () => {
-  it("logs in as anonymous and fetches the file in binary and passive mode", async () => {
+  it("logs in as anonymous and downloads in binary and passive mode", async () => {
     const server = fakeFtp(files);
     expect(await read(address, server)).toBe("hello");
     expect(server.commands.slice(0, 5)).toEqual(["USER anonymous", "PASS guest", "TYPE I", "EPSV", "RETR pub/motd"]);

@@ -40,7 +40,7 @@ describe("kiwiDescription", () => {
     expect(namesIn(packages)).toEqual(["hello=1.0-1", "vim=2:9.0-3"]);
   });
 
-  it("separates two architectures of a name and keeps KIWI's names plain", () => {
+  it("distinguishes two architectures, and leaves KIWI's own packages unversioned", () => {
     const both = ["glibc-0:2.36-1.x86_64", "glibc-0:2.36-1.i686", "dracut-kiwi-live-0:9-1.noarch"].map(packageOf);
 
     expect(namesIn(described({ packages: both }).packages)).toEqual([

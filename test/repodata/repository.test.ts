@@ -122,7 +122,7 @@ describe("openPart", () => {
     await expectFault(packagesOf(files), "malformed_metadata", /does not exist/);
   });
 
-  it("passes the fault to the reader, so that no slice is stored", async () => {
+  it("reports a wrong checksum to the reader of the slices", async () => {
     const large = `<metadata>${"<package><name>a</name></package>".repeat(10_000)}</metadata>`;
     const files = repository({ body: new Uint8Array(gzipSync(large)), openSize: large.length });
     const { packages } = await openRepository(serving(files));

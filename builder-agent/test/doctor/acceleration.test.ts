@@ -34,7 +34,7 @@ describe("bootProbe", () => {
 describe("judgeKvm", () => {
   it.each([
     ["boots", boots, "kvm"],
-    ["does not come to its end", hangs, "tcg"],
+    ["does not finish", hangs, "tcg"],
   ])("follows a kernel that %s", async (_, probe, accel) => {
     await using dir = await temporaryDir();
     expect(await judgeKvm(dir.path, { device: usable, boot: async () => probe })).toMatchObject({ accel });

@@ -10,7 +10,7 @@ const program = [
   "be007e c7041000 c744020100 c744040080 c744060000", // a request for the disk: one sector, at 0x8000,
   "66c744080100000066c7440c00000000", //               the second one
   "c606007f30", //                                     count = '0'
-  "bd807c 8a4600 84c0 7406 e83a00 45 ebf3", //         say what stands at 0x7c80
+  "bd807c 8a4600 84c0 7406 e83a00 45 ebf3", //         print the text at 0x7c80
   "b400 cd16 88c1 e82e00", //                          key: wait for one; say it
   "fe06007f a0007f e82400", //                         say ++count
   "be007e b280 b442 cd13 a00080 e81500", //            read the sector; say its first byte

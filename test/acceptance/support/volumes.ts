@@ -17,7 +17,7 @@ export const volumesRoot = {
 export const lvm = { enabled: true, volumeGroup: "kiosk-VG", volumes: [{ path: "/srv", sizeMb: 96 }] };
 export const diskSizeMb = 640;
 
-// The terminal also shows what is typed; only a line END alone is the answer.
+// The terminal also shows what is typed; only output contains END in one piece.
 const questions = `lvs --noheadings --units m -o vg_name,lv_name,lv_size
 grep -E ' /(srv)? ' /proc/mounts
 echo E''ND
