@@ -12,8 +12,8 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 /**
  * The door to the outside, for every address that came from a user. Embedded, the launcher binds two networks, and workerd
  * checks the address that it really connects to: OUTSIDE reaches the public network alone, OUTSIDE_LISTED also the hosts
- * that the operator opened. Only an address that is listed with its port goes through that one: a name that somebody
- * points to an opened host leads nowhere. On Cloudflare neither is bound, and no private network can be reached.
+ * that the operator opened. Only an address that is listed with its port goes through that one: a name that a user
+ * points to an opened host is refused. On Cloudflare neither is bound, and no private network can be reached.
  */
 export type OutsideEnv = OutsideRules & { OUTSIDE?: Fetcher; OUTSIDE_LISTED?: Fetcher };
 

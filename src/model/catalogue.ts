@@ -15,14 +15,14 @@ export type AgreementText = z.infer<typeof AgreementText>;
 /** What must be known of a distribution to check an appliance and to write its KIWI description. */
 export const BaseSystemFacts = z.object({
   title: z.string().min(1),
-  /** Packages of which an image needs one. */
+  /** An image needs one of these packages. */
   kernels: z.array(z.string()).min(1),
   bootLoaders: z.array(z.string()).min(1),
-  /** Packages of which one makes an image of x86_64 boot by UEFI too (decision 31). Absent: there is none. */
+  /** Each of these packages makes an image of x86_64 also boot by UEFI (decision 31). Absent: there is none. */
   efiBootLoaders: z.array(z.string()).optional(),
   /** What each pattern brings, as far as `status` must know it: kernels and boot loaders. */
   patterns: z.record(z.string(), z.array(z.string())),
-  /** Packages that an image type needs beside the selection, e.g. dracut-kiwi-live for iso. */
+  /** Packages that an image type needs in addition to the selection, e.g. dracut-kiwi-live for iso. */
   needs: z.partialRecord(ImageType, z.array(z.string())),
   /** What KIWI installs from outside before the image's own package manager exists; null: everything. */
   bootstrap: z.array(z.string()).nullable(),

@@ -1,4 +1,4 @@
-/** A package of an upload, as its row remembers it; the whole header lies in R2. */
+/** A package of an upload, as its row stores it; the whole header is in R2. */
 export interface StoredPackage {
   /** `name-epoch:version-release.arch`: two packages of that name are the same one, built twice. */
   nevra: string;

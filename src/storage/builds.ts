@@ -204,7 +204,7 @@ export async function saveFinished(
   ]);
 }
 
-/** Removes the row of a build that is over and not published; undefined when there is none such of this account. */
+/** Removes the row of a build that is over and not published; undefined if this account has no such build. */
 export async function deleteBuildRow(db: Database, accountId: number, id: number): Promise<Build | undefined> {
   const [gone] = await db
     .delete(builds)

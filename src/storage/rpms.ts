@@ -64,7 +64,7 @@ export async function deleteRpm(db: Database, accountId: number, id: number): Pr
   return gone;
 }
 
-/** Says from when on the blobs of these rows are nobody's, in the batch that takes them from the rows. */
+/** Releases the blobs of these rows, in the batch that takes them from the rows. */
 const release = (db: Database, which: SQL) =>
   releaseBlobs(db, { blobId: sql`rpms.blob_id`, from: sql`FROM rpms WHERE ${which}` });
 

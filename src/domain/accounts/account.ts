@@ -79,8 +79,8 @@ async function findByKey(db: Database, secrets: KeySecrets, { username, key }: C
 }
 
 /**
- * The appliances of that account; undefined: there is none. Who asks, and for what, is one question to the database, since a second one
- * would take a third of the whole request. The key is looked up by its HMAC, so how long that takes tells nothing about it.
+ * The appliances of the account with this key or token; undefined: there is none. One query finds the account and its list, because
+ * a second one would take a third of the whole request. The key is found by its HMAC, so the time says nothing about it.
  */
 export const listByKeyOrToken = (
   db: Database,

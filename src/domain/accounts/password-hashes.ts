@@ -11,7 +11,7 @@ export type Salting = (user: string, password: string) => Buffer;
 
 /**
  * Salts of an appliance's passwords. The same password of the same user gets the same one each time, so that another format of a
- * version is frozen as the first was; without the service's key nobody knows it before, and no two appliances share one.
+ * version is frozen as the first was; without the service's key it cannot be predicted, and no two appliances share one.
  */
 export const saltingOf =
   ({ API_KEY_ENCRYPTION_KEY: key }: ConfigurationKey, applianceId: number): Salting =>

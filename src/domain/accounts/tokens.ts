@@ -34,7 +34,7 @@ const noteUseEveryMs = 60_000;
 
 /**
  * Makes a token; its secret is in the answer and is not stored. If the request is repeated because it was interrupted, its token
- * gets another secret: nobody has seen the first one.
+ * gets another secret: no one has seen the first one.
  */
 export async function createToken(
   env: TokenEnv,
@@ -101,5 +101,5 @@ export async function revokeTokenOfAnyone(env: Pick<Env, "EVENTS">, db: Database
   await revokeToken(env, db, owner, id);
 }
 
-/** Also for an id that is none. */
+/** Also for text that is not a valid id. */
 const noSuchToken = () => new Refusal("unknown_error", { reason: "unknown", message: "There is no such token." });

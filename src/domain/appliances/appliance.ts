@@ -130,7 +130,7 @@ function ownTraits(account: Account, source: Pick<Appliance, "id" | "name">, { n
   };
 }
 
-/** Its owner's passwords are nobody else's; a template's are everybody's. */
+/** Only the owner gets an appliance's passwords; every account gets a template's. */
 async function clonedConfiguration(
   { env, db }: { env: ConfigurationKey; db: Database },
   { id: accountId }: Account,

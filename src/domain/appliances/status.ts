@@ -62,7 +62,7 @@ function volumeIssues(agents: readonly Agent[], appliance: Appliance, imageType:
   return why === undefined ? [] : [error(why)];
 }
 
-/** Likewise, of what the software asks for. */
+/** A UEFI boot loader in the software that every builder of the service would refuse. */
 function firmwareIssues(agents: readonly Agent[], software: BootFacts): Issue[] {
   const loader = efiBootLoaderOf(software);
   if (loader === undefined) return [];

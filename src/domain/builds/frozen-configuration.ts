@@ -2,7 +2,7 @@ import type { FrozenConfiguration } from "#contract/index";
 import { configurationOf } from "#model/configuration";
 import type { Appliance } from "#storage/appliances";
 
-/** What a manifest tells of an appliance beside its KIWI description. */
+/** What a manifest says of an appliance in addition to its KIWI description. */
 export function frozenConfiguration(appliance: Appliance): FrozenConfiguration {
   const { locale, network, firewall, settings, scripts } = configurationOf(appliance);
   return {

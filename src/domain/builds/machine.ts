@@ -7,7 +7,7 @@ import { sameSecret } from "#domain/secrets";
  *    ^  │                │ │ │ │  failed, time limit
  *    │  │                │ │ │ └────────────────────────────> failed     the user's to fix
  *    │  │                │ │ │   lease over, host's fault, for the third time
- *    └──┼────────────────┘ │ └──────────────────────────────> error      ours
+ *    └──┼────────────────┘ │ └──────────────────────────────> error      the service's or the host's
  *       │  released,       │     cancelled
  *       │  attempt lost    └────────────────────────────────> cancelled
  *       └───────────────────────────────────────────────────────^

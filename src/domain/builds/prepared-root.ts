@@ -14,8 +14,8 @@ const hoursKept = ({ KEEP_PREPARED_HOURS: hours }: Pick<Env, "KEEP_PREPARED_HOUR
   Math.max(0, Number(hours) || 0);
 
 /**
- * Whether agents shall give each other the root of this build: other formats of the version are there or under way, and there are
- * agents to give it to. Where there is but one, it keeps its roots itself.
+ * Whether agents share the root of this build: other formats of the version exist or are being built, and there are at least
+ * two agents. A single agent stores its roots itself.
  */
 export async function isRootShared({ env, db }: Place, build: Build): Promise<boolean> {
   if (hoursKept(env) === 0) return false;

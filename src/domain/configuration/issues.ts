@@ -13,8 +13,8 @@ export interface PlannedImage {
 }
 
 /**
- * What a configuration asks for and the image would not do: its software has no program for it. And what it asks for and the
- * disk has no room for, which nobody could build.
+ * What a configuration requires and the image would not do, because its software has no program for it. And what does not fit
+ * on the disk, so that no build could succeed.
  */
 export function configurationIssues(configuration: Configuration, image: PlannedImage): Issue[] {
   const { firewall, settings, databases } = configuration;

@@ -46,8 +46,8 @@ export const withoutPasswords = (stored: Configuration): Promise<Configuration> 
   withPasswords(stored, () => Promise.resolve(""));
 
 /**
- * What a stranger's clone starts with: people have the passwords of the template that the appliance descends from, or
- * its root's; where there is no template any more, and for databases, new ones that nobody knows.
+ * What the clone of another account's appliance starts with: people have the passwords of the template that the appliance
+ * descends from, or its root's. If the template is gone, and for databases, the passwords are new and unknown.
  */
 export async function forStranger(
   env: ConfigurationKey,

@@ -36,7 +36,7 @@ export interface FileDifference {
 /** Paths that one page looks at, so that two large images that are alike do not take all of a request's time: half a second. */
 const maxPaths = 50_000;
 
-/** Merges two indexes, of which only the blocks at hand are in memory. */
+/** Merges two indexes; only the blocks in use are in memory. */
 export async function fileDifference(
   from: Pick<FileIndex, "entriesFrom">,
   to: Pick<FileIndex, "entriesFrom">,

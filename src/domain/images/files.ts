@@ -33,7 +33,7 @@ export async function findImageFile(
   return { size, tag: `${build.id}-${offset}`, open: () => openFrame(env.BLOBS, files, { offset, length }) };
 }
 
-/** There is none of a build that is not finished, has expired, or is from before there were any. */
+/** Refused for a build that is not finished, has expired, or is from before file stores existed. */
 function storeOf({ filesKey, filesSize, filesIndexKey, filesIndexSize }: Build): Record<"files" | "index", StoredBlob> {
   if (filesKey === null || filesSize === null || filesIndexKey === null || filesIndexSize === null) {
     throw new Refusal("raw_image_unavailable");

@@ -83,7 +83,7 @@ async function bodyOf(answer: Response, watched: Watched): Promise<ReadableStrea
   throw new DownloadFailed(`${watched.url} answers ${answer.status}.`);
 }
 
-/** What a mirror sends, until it breaks off, is too slow, or the import's time is over: each is the mirror's fault, not ours. */
+/** What a mirror sends, until it breaks off, is too slow, or the import's time is over: each is the mirror's fault. */
 async function* paced(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   { url, signal }: Watched,

@@ -45,8 +45,8 @@ const downloadMs = { quick: 10_000, patient: 300_000 };
 export type Patience = keyof typeof downloadMs;
 
 /**
- * Looks at a repository and imports it if it has changed. What is wrong with it goes into its row, and the last good
- * revision stays; an error that is thrown is ours.
+ * Checks a repository and imports it if it has changed. What is wrong with it goes into its row, and the last good
+ * revision stays; a thrown error is a fault of this service.
  *
  * Blobs and rows of packages come first, under a name of their own; then one UPDATE shows them. Two imports at once do
  * not touch each other: the one that began last is shown.
@@ -145,7 +145,7 @@ const signature = ({ signer, keys }: Pick<OpenedRepository, "signer" | "keys">) 
   signingKeys: signer ? keys : null,
 });
 
-/** What may be shown of a fault of the repository; undefined: the fault is ours. */
+/** What may be shown of a fault of the repository; undefined: it is a fault of this service. */
 function problemOf(error: unknown): string | undefined {
   const isTheirs = [RepodataFault, UnreadableMetadata, DecompressionRefused, DownloadFailed, ImportTookTooLong].some(
     (kind) => error instanceof kind,

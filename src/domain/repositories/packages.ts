@@ -57,8 +57,8 @@ interface Work {
 
 /**
  * Streams the packages, which must be at hand, through libsolv: .solv parts into R2 and rows into D1 for every few thousand; then the patterns that
- * are files of their own, and the advisories. Nothing of it is seen before the repository shows the import; when this throws,
- * what is there already is garbage.
+ * are files of their own, and the advisories. Nothing of it is visible before the repository shows the import; if this throws,
+ * the sweep removes what was written.
  */
 export async function importPackages(env: Env, db: Database, source: PackageSource): Promise<ImportedPackages> {
   const work = async (solver: Solver) => {

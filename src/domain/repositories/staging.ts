@@ -12,8 +12,8 @@ export interface StagedParts extends AsyncDisposable {
 }
 
 /**
- * Downloads and checks what an import will read, before it takes the solver: however slow a mirror is, it keeps nobody else
- * from resolving. Disposing removes the files; what a crash leaves is the sweep's.
+ * Downloads and checks what an import will read, before it takes the solver: so a slow mirror
+ * blocks no other resolution. Disposing removes the files; the sweep removes what a crash leaves behind.
  */
 export async function stageParts(
   env: Env,

@@ -2,8 +2,8 @@ import type { RepositoryTrust } from "#contract/index";
 import type { Repository } from "#storage/repositories";
 
 /**
- * What the agent shall hold the repository to. Null: nobody signs it; the service's own files of an account need no signature,
- * since only the account and its agents reach them. Undefined: its keys are not known yet, and come with its next check.
+ * How the agent must check the repository. Null: it is not signed; the service's own files of an account need no signature,
+ * because only the account and the agents can reach them. Undefined: its keys are not known yet, and come with its next check.
  */
 export function trustOf(
   repository: Pick<Repository, "type" | "revision" | "signer" | "signingKeys">,

@@ -42,7 +42,7 @@ export async function requestNewImports(env: Env, db: Database, repositoryIds: n
   await requestImports(env, db, repositoryIds);
 }
 
-/** Imports a repository whose turn it is, and passes the turn on. An error that is thrown is ours, and the turn stays. */
+/** Imports a repository whose turn it is, and passes the turn on. A thrown error is a fault of this service, and the turn stays. */
 export async function importInTurn(
   env: Env,
   db: Database,

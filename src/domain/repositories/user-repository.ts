@@ -58,8 +58,8 @@ async function waitUntilImported(env: Env, db: Database, id: number): Promise<vo
 }
 
 /**
- * Writes the index from the headers of the uploads, repomd.xml last. Two may do that at once, and the one that knows less may
- * come last: whoever has written looks again, and goes on until what is written is what there is.
+ * Writes the index from the headers of the uploads, repomd.xml last. Two requests may do that at the same time, and the one that
+ * knows fewer uploads may come last. So each checks the uploads after it has written, and repeats until they are the same.
  */
 export async function publishUserRepository(env: Env, db: Database, repository: UserRepository): Promise<void> {
   const list = () => listRpms(db, repository.accountId, repository.baseSystem);

@@ -9,7 +9,7 @@ export interface UnknownName {
 }
 
 const maxNames = 3;
-/** Of a longer name too much would be like it; and no other name is so long. */
+/** Too many names would be similar to a longer one, and no package has one. */
 const longestName = 64;
 
 /** The names that were probably meant, the closest first. None: nothing in the appliance's repositories is like it. */
@@ -36,8 +36,8 @@ export const didYouMean = (names: readonly string[]): string => {
 };
 
 /**
- * Parts of a misspelt name of which one is probably right: thirds or halves, as one or two slips leave one of them whole; of a
- * short name every three characters. None is shorter than the index of names can find.
+ * Parts of a misspelt name; one of them is probably right. They are thirds or halves, because one or two slips leave one of them
+ * intact; of a short name every three characters. None is shorter than the index of names can find.
  */
 export function piecesOf(name: string): string[] {
   const count = name.length >= 12 ? 3 : name.length >= 8 ? 2 : 0;

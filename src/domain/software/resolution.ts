@@ -46,8 +46,8 @@ const cache = new ResolutionCache<{ weight: number; answer: Answer }>(40_000);
 
 /**
  * Answers for the revisions that the software names. An import that came in between may have replaced one for so long that its
- * parts are gone: then what the repositories have now is the answer. Where parts are missing still, nobody knows what is
- * inside, as before a first import.
+ * parts are gone: then what the repositories have now is the answer. If parts are still missing, the content is
+ * unknown, as before a first import.
  */
 export async function resolve(
   { env, db }: { env: Pick<Env, "BLOBS">; db: Database },

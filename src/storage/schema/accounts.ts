@@ -16,7 +16,7 @@ export const accounts = sqliteTable(
     apiKeyCipher: text("api_key_cipher").notNull(),
     passwordHash: text("password_hash").notNull(),
     createdAt: moment("created_at").notNull(),
-    /** Since when the operator lets nobody sign in; null: it is open. */
+    /** When the operator locked it; null: it is not locked. */
     lockedAt: moment("locked_at"),
     /** When it was removed; the row goes last, when nothing of the account is left. */
     removedAt: moment("removed_at"),

@@ -91,7 +91,7 @@ export const imports = sqliteTable(
     bytes: integer("bytes").notNull().default(0),
     /** As its packages are built. */
     arches: text("arches", { mode: "json" }).notNull().$type<Arch[]>().default([]),
-    /** Which one of ours its packages are; null: none. */
+    /** The base system of this service that its packages are for; null: none. */
     baseSystem: text("base_system"),
   },
   (table) => [
