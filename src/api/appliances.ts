@@ -21,6 +21,7 @@ const CloneRequest = z.object({
 /** Mounted before `authenticate`: one query checks the name and key and finds the appliances. */
 export const listAppliances = call("GET /appliances", {
   name: "listAppliances",
+  access: "own",
   summary: "Your appliances with their finished images, the newest first",
   answer: appliancesDocument,
   act: async ({ env, db }, _request, c) => {
@@ -36,6 +37,7 @@ export const appliances: CallGroup = {
     listAppliances,
     call("POST /appliances", {
       name: "cloneAppliance",
+      access: "public",
       rate: "clones",
       summary: "Copy a template or an appliance",
       params: CloneRequest,

@@ -30,6 +30,7 @@ const DifferenceRequest = z.object({
 /** In what another build differs: a Kiln extension. */
 export const compareBuilds = call("GET /builds/{build_id}/difference", {
   name: "compareBuilds",
+  access: "own",
   rate: "differences",
   versions: v2,
   summary: "In what another build differs from this one: packages, licences, settings, size and files",

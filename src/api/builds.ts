@@ -30,6 +30,7 @@ export const builds: CallGroup = {
   operations: [
     call("GET /builds", {
       name: "listBuilds",
+      access: "readable",
       summary: "Builds of an appliance, the newest first",
       params: ListRequest,
       answer: buildsDocument,
@@ -38,6 +39,7 @@ export const builds: CallGroup = {
     }),
     call("GET /builds/{build_id}", {
       name: "getBuild",
+      access: "readable",
       summary: "One build; on v2 with its log and where its time went",
       ids,
       answer: build,
@@ -49,6 +51,7 @@ export const builds: CallGroup = {
     compareBuilds,
     call("DELETE /builds/{build_id}", {
       name: "deleteBuild",
+      access: "own",
       summary: "Delete a build with its image",
       ids,
       answer: success,
@@ -57,6 +60,7 @@ export const builds: CallGroup = {
     }),
     call("GET /builds/{build_id}/attestations", {
       name: "listAttestations",
+      access: "readable",
       versions: v2,
       summary: "What is in its image and where that comes from, signed",
       details: "Also of published versions, for everybody. The same files lie beside the image, at its download_url.",
@@ -75,6 +79,7 @@ export const builds: CallGroup = {
     }),
     call("GET /builds/{build_id}/attestations/{format}", {
       name: "getAttestation",
+      access: "readable",
       versions: v2,
       summary: "One of them: a bill of materials, or the signed provenance",
       ids,

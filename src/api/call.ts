@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { Needed } from "#domain/accounts/access";
 import type { Rated } from "#domain/accounts/rates";
 import type { RefusalCode } from "#domain/refusal";
-import { both, type Body, type Group, type Operation, type Version } from "#openapi/operation";
+import { type Access, both, type Body, type Group, type Operation, type Version } from "#openapi/operation";
 import { readDocument } from "#wire/read";
 import type { Document, Typed } from "#wire/shape";
 import { viewOf } from "#wire/view";
@@ -44,6 +44,7 @@ interface Given<R extends string, A, I extends Ids, P extends z.ZodObject, B, F>
   summary: string;
   details?: string;
   versions?: readonly Version[];
+  access: Access;
   /** What it needs of a token, if that is not what its method says. */
   scope?: Needed;
   /** What it counts as in the rates of its account. */
@@ -102,12 +103,13 @@ export function call<
   B = undefined,
   F = undefined,
 >(route: R, given: Given<R, A, I, P, B, F>): Call {
-  const { name, summary, scope, rate, details, about, deprecated, hasEtag } = given;
+  const { name, access, summary, scope, rate, details, about, deprecated, hasEtag } = given;
   const { ids, versions = both, params = given.besideFile, refuses, takes, answer, asText } = given;
   const [method, path = ""] = route.split(" ");
   const unknown = [...Object.values(ids ?? {}), ...(given.unknown ?? [])];
   return {
     name,
+    access,
     summary,
     ...(scope && { scope }),
     ...(rate && { rate }),

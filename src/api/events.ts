@@ -23,6 +23,7 @@ export const events: CallGroup = {
   operations: [
     call("GET /events", {
       name: "followEvents",
+      access: "own",
       versions: v2,
       summary: "Your events as they happen",
       details:
@@ -38,6 +39,7 @@ export const events: CallGroup = {
     }),
     call("GET /webhooks", {
       name: "listWebhooks",
+      access: "own",
       versions: v2,
       summary: "Your webhooks",
       answer: webhooks,
@@ -45,6 +47,7 @@ export const events: CallGroup = {
     }),
     call("POST /webhooks", {
       name: "createWebhook",
+      access: "own",
       rate: "webhooks",
       versions: v2,
       scope: "key",
@@ -62,6 +65,7 @@ export const events: CallGroup = {
     }),
     call("GET /webhooks/{webhook_id}", {
       name: "getWebhook",
+      access: "own",
       ...ofWebhook,
       summary: "One webhook",
       answer: webhook,
@@ -69,6 +73,7 @@ export const events: CallGroup = {
     }),
     call("DELETE /webhooks/{webhook_id}", {
       name: "deleteWebhook",
+      access: "own",
       ...ofWebhook,
       scope: "key",
       summary: "Delete it, with what it still was to be sent",
@@ -77,6 +82,7 @@ export const events: CallGroup = {
     }),
     call("GET /webhooks/{webhook_id}/deliveries", {
       name: "listDeliveries",
+      access: "own",
       ...ofWebhook,
       summary: "Its last 100 deliveries, newest first",
       answer: deliveries,
@@ -84,6 +90,7 @@ export const events: CallGroup = {
     }),
     call("POST /webhooks/{webhook_id}/deliveries/{delivery_id}/replay", {
       name: "replayDelivery",
+      access: "own",
       rate: "webhooks",
       versions: v2,
       summary: "Send the same body again",

@@ -44,6 +44,7 @@ export const files: CallGroup = {
   operations: [
     call("GET /files", {
       name: "listFiles",
+      access: "readable",
       summary: "Files of an appliance",
       params: OfAppliance,
       answer: filesDocument,
@@ -52,6 +53,7 @@ export const files: CallGroup = {
     }),
     call("POST /files", {
       name: "addFile",
+      access: "own",
       rate: "uploads",
       summary: "Add a file: upload it, or have it fetched",
       details: "Send either a file or a url.",
@@ -88,6 +90,7 @@ export const files: CallGroup = {
     }),
     call("GET /files/{file_id}", {
       name: "getFile",
+      access: "readable",
       summary: "What is known of a file",
       ids,
       answer: fileDocument,
@@ -95,6 +98,7 @@ export const files: CallGroup = {
     }),
     call("PUT /files/{file_id}", {
       name: "changeFile",
+      access: "own",
       summary: "Change where it goes, whose it is, and whether it is taken",
       details: "What is left out stays as it is, so that the answer of GET can be sent back.",
       ids,
@@ -108,6 +112,7 @@ export const files: CallGroup = {
     }),
     call("DELETE /files/{file_id}", {
       name: "deleteFile",
+      access: "own",
       summary: "Delete a file",
       ids,
       answer: success,
@@ -115,6 +120,7 @@ export const files: CallGroup = {
     }),
     call("GET /files/{file_id}/data", {
       name: "downloadFile",
+      access: "readable",
       summary: "Its content",
       ids,
       answer: file("What was uploaded.", "application/octet-stream"),
@@ -131,6 +137,7 @@ export const files: CallGroup = {
     }),
     call("PUT /files/{file_id}/data", {
       name: "replaceFile",
+      access: "own",
       rate: "uploads",
       summary: "Replace its content",
       ids,

@@ -23,6 +23,7 @@ export const general: CallGroup = {
   operations: [
     call("GET /account", {
       name: "getAccount",
+      access: "own",
       summary: "Your account and how much of its disk quota is used",
       answer: account,
       act: async ({ env, db, account }) => ({
@@ -33,6 +34,7 @@ export const general: CallGroup = {
     }),
     call("PUT /account/password", {
       name: "changePassword",
+      access: "own",
       versions: v2,
       scope: "key",
       summary: "Change the password",
@@ -48,6 +50,7 @@ export const general: CallGroup = {
     }),
     call("DELETE /account", {
       name: "removeAccount",
+      access: "own",
       versions: v2,
       scope: "key",
       summary: "Remove your account with everything that belongs to it",
@@ -63,6 +66,7 @@ export const general: CallGroup = {
     }),
     call("GET /account/limits", {
       name: "getAccountLimits",
+      access: "own",
       versions: v2,
       summary: "What your account may have beside its disk quota, and how much of that it has",
       details: "What exceeds a limit is refused with `unknown_error` and a sentence that names the limit.",
@@ -71,18 +75,21 @@ export const general: CallGroup = {
     }),
     call("GET /api_version", {
       name: "getApiVersion",
+      access: "public",
       summary: "The running version: 2.0, or 1.1 on v1",
       answer: apiVersion,
       act: ({ version }) => version.number,
     }),
     call("GET /template_sets", {
       name: "listTemplateSets",
+      access: "public",
       summary: "All templates in their sets; default comes first",
       answer: templateSets,
       act: ({ db }) => listTemplateSets(db),
     }),
     call("GET /template_sets/{name}", {
       name: "getTemplateSet",
+      access: "public",
       summary: "One set of templates",
       about: { name: "Name of the set." },
       unknown: ["invalid_template_set"],

@@ -51,6 +51,7 @@ export const images: CallGroup = {
       name: "getImageFile",
       rate: "image_files",
       summary: "A file from a built image",
+      access: ofReadable.access,
       ids: ofReadable.ids,
       params: FileRequest,
       about: { build_id: "A build of this appliance.", path: "Path of the file in the image: /etc/hostname." },

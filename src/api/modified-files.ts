@@ -36,6 +36,7 @@ const ofTestdrive = { versions: v2, ids: { testdrive_id: "unknown_error" } } as 
 export const modifiedFiles: readonly Call[] = [
   call("GET /testdrives/{testdrive_id}/modified_files", {
     name: "listModifiedFiles",
+    access: "own",
     rate: "modified_files",
     ...ofTestdrive,
     summary: "What a running or ended session has otherwise than its image",
@@ -53,6 +54,7 @@ export const modifiedFiles: readonly Call[] = [
   }),
   call("GET /testdrives/{testdrive_id}/modified_files/data", {
     name: "getModifiedFile",
+    access: "own",
     rate: "modified_files",
     ...ofTestdrive,
     summary: "A file of the session, as it is now",
@@ -68,6 +70,7 @@ export const modifiedFiles: readonly Call[] = [
   }),
   call("GET /testdrives/{testdrive_id}/modified_files/archive", {
     name: "getModifiedArchive",
+    access: "own",
     rate: "modified_files",
     ...ofTestdrive,
     summary: "All that was added or changed, as an archive",
@@ -82,6 +85,7 @@ export const modifiedFiles: readonly Call[] = [
   }),
   call("POST /testdrives/{testdrive_id}/modified_files/keep", {
     name: "keepModifiedFiles",
+    access: "own",
     rate: "modified_files",
     ...ofTestdrive,
     summary: "Make overlay files of what was added or changed: all of them, or none",

@@ -19,6 +19,7 @@ export const repositories: CallGroup = {
   operations: [
     call("GET /repositories", {
       name: "listRepositories",
+      access: "own",
       summary: "All repositories that you can see",
       params: ListRequest,
       answer: foundRepositories,
@@ -28,6 +29,7 @@ export const repositories: CallGroup = {
     }),
     call("POST /repositories", {
       name: "importRepository",
+      access: "own",
       rate: "repositories",
       summary: "Import an rpm-md or yast2 repository",
       params: ImportRequest,
@@ -39,6 +41,7 @@ export const repositories: CallGroup = {
     }),
     call("GET /repositories/{repository_id}", {
       name: "getRepository",
+      access: "own",
       summary: "One repository",
       ids,
       answer: repository,
@@ -46,6 +49,7 @@ export const repositories: CallGroup = {
     }),
     call("DELETE /repositories/{repository_id}", {
       name: "deleteRepository",
+      access: "own",
       summary: "Delete a repository that you imported and that no appliance uses",
       details: "Builds that you started before still get their packages.",
       versions: v2,

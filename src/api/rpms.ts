@@ -29,6 +29,7 @@ export const rpms: CallGroup = {
   operations: [
     call("GET /rpms", {
       name: "listRpms",
+      access: "own",
       summary: "Your uploads for a base system",
       params: OfBaseSystem,
       answer: rpmsDocument,
@@ -37,6 +38,7 @@ export const rpms: CallGroup = {
     }),
     call("POST /rpms", {
       name: "uploadRpm",
+      access: "own",
       rate: "uploads",
       summary: "Upload an RPM or a tarball of RPMs",
       details: "The same package built again replaces the earlier one and keeps its id.",
@@ -63,6 +65,7 @@ export const rpms: CallGroup = {
     }),
     call("GET /rpms/{rpm_id}", {
       name: "getRpm",
+      access: "own",
       summary: "One upload",
       ...ofUpload,
       answer: rpm,
@@ -70,6 +73,7 @@ export const rpms: CallGroup = {
     }),
     call("PUT /rpms/{rpm_id}", {
       name: "replaceRpm",
+      access: "own",
       rate: "uploads",
       summary: "Replace the content of an upload",
       ...ofUpload,
@@ -86,6 +90,7 @@ export const rpms: CallGroup = {
     }),
     call("DELETE /rpms/{rpm_id}", {
       name: "deleteRpm",
+      access: "own",
       summary: "Delete an upload; your user repository no longer has it",
       ids,
       answer: success,
@@ -93,6 +98,7 @@ export const rpms: CallGroup = {
     }),
     call("GET /rpms/{rpm_id}/data", {
       name: "downloadRpm",
+      access: "own",
       summary: "The file",
       ...ofUpload,
       answer: file("What was uploaded.", "application/x-rpm", "application/octet-stream"),

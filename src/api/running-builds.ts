@@ -23,6 +23,7 @@ export const runningBuilds: CallGroup = {
   operations: [
     call("GET /running_builds", {
       name: "listRunningBuilds",
+      access: "readable",
       summary: "Builds of an appliance that are waiting or running",
       params: ListRequest,
       answer: runningBuildsDocument,
@@ -31,6 +32,7 @@ export const runningBuilds: CallGroup = {
     }),
     call("POST /running_builds", {
       name: "startBuild",
+      access: "own",
       rate: "builds",
       summary: "Start a build",
       params: StartRequest,
@@ -70,6 +72,7 @@ export const runningBuilds: CallGroup = {
     }),
     call("GET /running_builds/{build_id}", {
       name: "getRunningBuild",
+      access: "own",
       summary: "The progress of a build",
       ids,
       answer: runningBuild,
@@ -77,6 +80,7 @@ export const runningBuilds: CallGroup = {
     }),
     call("DELETE /running_builds/{build_id}", {
       name: "cancelBuild",
+      access: "own",
       summary: "Cancel a build",
       ids,
       answer: success,
@@ -84,6 +88,7 @@ export const runningBuilds: CallGroup = {
     }),
     call("GET /running_builds/{build_id}/log", {
       name: "getBuildLog",
+      access: "own",
       summary: "The log of a build, as text or as events",
       details:
         "With `Accept: text/event-stream`, a stream of server-sent events: `log` (lines, with their offset as id), `progress` " +

@@ -18,12 +18,14 @@ export const sharing: CallGroup = {
   operations: [
     call("GET /appliances/{appliance_id}/sharing", {
       name: "getSharing",
+      access: "own",
       ...ofAppliance,
       summary: "With whom it is shared",
       act: ({ db, account }, { appliance_id }) => getSharing(db, account, appliance_id),
     }),
     call("POST /appliances/{appliance_id}/sharing/{username}", {
       name: "shareAppliance",
+      access: "own",
       ...ofAppliance,
       scope: "publish",
       summary: "Share it with somebody",
@@ -33,6 +35,7 @@ export const sharing: CallGroup = {
     }),
     call("DELETE /appliances/{appliance_id}/sharing/{username}", {
       name: "unshareAppliance",
+      access: "own",
       ...ofAppliance,
       scope: "publish",
       summary: "Share it with somebody no more",

@@ -22,6 +22,7 @@ export const testdrives: CallGroup = {
     // v1 has no list, though it has this path.
     call("GET /testdrives", {
       name: "listTestdrives",
+      access: "own",
       versions: v2,
       summary: "Your running sessions",
       answer: testdrivesDocument,
@@ -32,6 +33,7 @@ export const testdrives: CallGroup = {
     }),
     call("POST /testdrives", {
       name: "startTestdrive",
+      access: "own",
       rate: "testdrives",
       summary: "Boot a build: a page for the browser, and an address for VNC clients",
       details:

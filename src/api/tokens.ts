@@ -26,6 +26,7 @@ export const tokens: CallGroup = {
   operations: [
     call("GET /tokens", {
       name: "listTokens",
+      access: "own",
       ...ofAccount,
       summary: "Your tokens, and when each was used last",
       answer: tokensDocument,
@@ -33,6 +34,7 @@ export const tokens: CallGroup = {
     }),
     call("POST /tokens", {
       name: "createToken",
+      access: "own",
       ...ofAccount,
       summary: "Make a token",
       details: "The answer shows its secret, once. Use it in place of the API key.",
@@ -54,6 +56,7 @@ export const tokens: CallGroup = {
     }),
     call("DELETE /tokens/{token_id}", {
       name: "revokeToken",
+      access: "own",
       ...ofAccount,
       ids: { token_id: "unknown_error" },
       summary: "Revoke it: it stops working immediately",

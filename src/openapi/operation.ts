@@ -8,10 +8,17 @@ export type Version = "v1" | "v2";
 export const both: readonly Version[] = ["v1", "v2"];
 export const v2: readonly Version[] = ["v2"];
 
+/**
+ * Whose things a call can name: those of the account, and repositories that everyone has; also those that it may read, which
+ * are templates and what is shared with it; or what every account may see, such as the gallery.
+ */
+export type Access = "own" | "readable" | "public";
+
 /** One call, as the description and the page show it. */
 export interface Operation {
   /** Unlike that of every other call; the anchor of the page. */
   name: string;
+  access: Access;
   method: "GET" | "POST" | "PUT" | "DELETE";
   /** Below /api/<version>/user, with its ids in braces: `/builds/{build_id}`. */
   path: string;

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 import { groups } from "#openapi/operations";
 import { possibleRefusals } from "#openapi/refusals";
 import { loadTemplates } from "../support/catalogue.ts";
+import { signedIn } from "../support/client.ts";
 import { mirrorOf, rpmMd } from "../support/mirror.ts";
 import { expectAsDescribed } from "../support/openapi.ts";
 import { expectError } from "../support/xml.ts";
@@ -21,6 +22,7 @@ const describedRefusals = (call: string, version: Version): string[] =>
     .flatMap((operation) => possibleRefusals(operation, version))
     .map(({ status, code }) => `${status} ${code}`);
 
+const accessOf = new Map(operations.map(({ method, path, access }) => [`${method} ${path}`, access]));
 const versionsOf = new Map(operations.map(({ method, path, versions }) => [`${method} ${path}`, versions]));
 
 let own: Sample;
@@ -80,6 +82,27 @@ describe.each(rows.map((row) => [row.call, row] as const))("%s", (call, row) => 
     expect(answer.headers.get("www-authenticate")).toMatch(/^Basic realm="[^"]+"/);
     await expectError(answer, 401, "access_denied");
   });
+
+  if (/\{\w+\}/.test(row.path)) {
+    const access = accessOf.get(call);
+    it(`${access === "own" ? "refuses" : "serves"} an account that the appliance is shared with`, async () => {
+      const sample = row.fresh ? await row.fresh(own) : own;
+      const reader = await signedIn();
+      const sharing = `/appliances/${sample.ids["appliance"]}/sharing/${reader.username}`;
+      await sent({ method: "POST", path: sharing, credentials: sample.tux });
+
+      const asReader = { tux: reader, ids: sample.ids };
+      const [answer] = await Promise.all([
+        ask("v2", row.path, asReader),
+        ...(access === "own" ? [] : [row.meanwhile?.(asReader)]),
+      ]);
+
+      const text = await answer.text();
+      if (access !== "own") return expect(answer.status, text).toBe(200);
+      const codes = ["access_denied", row.foreign, row.nobodys].filter((code) => code !== undefined);
+      expect(codes).toContain(/<code>(\w+)</.exec(text)?.[1]);
+    });
+  }
 
   for (const version of versions) {
     it.each(refusals(row))(`refuses on ${version}: $path $code`, async ({ path, sent, code, status, whose }) => {

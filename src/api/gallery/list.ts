@@ -23,6 +23,7 @@ const GalleryRequest = z.object({
 
 export const galleryList = call("GET /gallery/appliances", {
   name: "listGallery",
+  access: "public",
   versions: v2,
   summary: "Published appliances: the latest, the popular, those of an account, or those that a search finds",
   details: "Send one of latest, popular, username and search; query=latest does the same as latest.",

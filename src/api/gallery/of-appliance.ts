@@ -1,6 +1,6 @@
 import { v2 } from "#openapi/operation";
 
-export const ofAppliance = { versions: v2, ids: { appliance_id: "invalid_appliance_id" } } as const;
+export const ofAppliance = { access: "public", versions: v2, ids: { appliance_id: "invalid_appliance_id" } } as const;
 
 /** A call at whose address there is nothing unless the appliance is published. */
 export const ofPublished = { ...ofAppliance, unknown: ["version_not_published"] } as const;

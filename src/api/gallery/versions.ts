@@ -39,6 +39,7 @@ export const galleryVersions: readonly Call[] = [
   call("GET /gallery/appliances/{appliance_id}/version/{version}/release_notes_draft", {
     name: "draftReleaseNotes",
     ...ofAppliance,
+    access: "own",
     summary:
       "A draft of release notes for a version of yours: what has changed since the one that was published before",
     details: "Nothing is stored: publish the version with the draft, or with what you have made of it.",
@@ -53,6 +54,7 @@ export const galleryVersions: readonly Call[] = [
     rate: "publications",
     scope: "publish",
     ...ofAppliance,
+    access: "own",
     summary: "Publish a version that was built",
     takes: releaseNotes,
     answer: publication,
@@ -72,6 +74,7 @@ export const galleryVersions: readonly Call[] = [
     rate: "publications",
     scope: "publish",
     ...ofPublished,
+    access: "own",
     summary: "Change its release notes",
     takes: releaseNotes,
     answer: publication,
@@ -83,6 +86,7 @@ export const galleryVersions: readonly Call[] = [
     name: "unpublishVersion",
     scope: "publish",
     ...ofPublished,
+    access: "own",
     summary: "Take it out of the gallery",
     answer: success,
     refuses: ["missing_version", "invalid_version"],
