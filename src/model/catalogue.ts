@@ -3,7 +3,7 @@ import { Arch, ImageType } from "#contract/index";
 import { Configuration } from "#model/configuration";
 
 /** Ids below are templates; the first migration starts the ids of people's appliances above. */
-export const highestTemplateId = 999;
+const highestTemplateId = 999;
 
 /** A legal text that an account must accept before it builds appliances of a base system. */
 export const AgreementText = z.object({

@@ -10,8 +10,8 @@ export interface StoredEvent {
   text: string;
 }
 
-export const maxEvents = 1000;
-export const eventRetentionMs = 7 * 24 * 60 * 60_000;
+const maxEvents = 1000;
+const eventRetentionMs = 7 * 24 * 60 * 60_000;
 /** Keys are remembered for longer than any object tries to announce. */
 const keyRetentionMs = 30 * 24 * 60 * 60_000;
 

@@ -39,11 +39,11 @@ export interface Attempted {
   nextAt: number | null;
 }
 
-export const firstWaitMs = 10_000;
-export const longestWaitMs = 4 * 60 * 60_000;
-export const givenUpAfterMs = 24 * 60 * 60_000;
+const firstWaitMs = 10_000;
+const longestWaitMs = 4 * 60 * 60_000;
+const givenUpAfterMs = 24 * 60 * 60_000;
 /** A webhook that accepts nothing for this long is disabled. */
-export const disabledAfterMs = 3 * 24 * 60 * 60_000;
+const disabledAfterMs = 3 * 24 * 60 * 60_000;
 
 /** After one more attempt; `random` is in [0, 1) and keeps receivers from being called by all at once. */
 export function afterAttempt(

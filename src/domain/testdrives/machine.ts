@@ -11,10 +11,10 @@ import { sessionLeaseMs } from "#contract/index";
  *    ended ◀───────────────────┴─────────────────────┘
  */
 export const claimWithinMs = 10_000;
-export const connectWithinMs = 60_000;
-export const prepareWithinMs = 10 * 60_000;
+const connectWithinMs = 60_000;
+const prepareWithinMs = 10 * 60_000;
 /** How long the end can still be explained to a page that is open. */
-export const forgetAfterMs = 24 * 60 * 60_000;
+const forgetAfterMs = 24 * 60 * 60_000;
 
 export interface Viewers {
   /** Browsers, through the relay. */
@@ -149,7 +149,7 @@ function count(state: LiveState, event: { at: number; of: keyof Viewers; count: 
   return { ...state, ...heard, viewers, emptySince };
 }
 
-export const total = (viewers: Viewers): number => viewers.page + viewers.tcp;
+const total = (viewers: Viewers): number => viewers.page + viewers.tcp;
 
 const ended = (cause: EndCause, at: number, reason: string = sentences[cause]): TestdriveState => ({
   status: "ended",
