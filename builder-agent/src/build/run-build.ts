@@ -142,7 +142,7 @@ class BuildWork {
     enter("Compressing the image");
     const artifacts = await delivery.deliver(built, input.imageName);
     for (const line of linesAbout(artifacts)) lines.write(ownLine(line, new Date()));
-    await slot?.keep(artifacts.store);
+    await slot?.publish(artifacts.store);
     const prepared = await share?.give();
     await lines.close();
     signal.throwIfAborted();

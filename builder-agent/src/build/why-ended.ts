@@ -54,4 +54,4 @@ function failureOf(error: unknown): BuildFailed {
 /** What the Worker takes. */
 const maxReason = 2000;
 
-const shown = (text: string, most: number) => withoutSecrets(text).slice(0, most);
+const shown = (text: string, maxLength: number) => withoutSecrets(text).slice(0, maxLength);

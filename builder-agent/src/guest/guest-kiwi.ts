@@ -51,11 +51,11 @@ export const guestKiwi = (guest: GuestKiwi): KiwiRunner => ({
 async function take(job: KiwiJob, guest: GuestKiwi, result: string): Promise<RootTree> {
   const { place, workDir, signal, input, share } = job;
   const { user, diskBytes } = guest;
-  const kept = join(workDir, "kept.tar.zst");
-  const reading = { disk: result, dir: join(workDir, "result"), target: place.target, kept, user, signal };
+  const prepared = join(workDir, "new-root.tar.zst");
+  const reading = { disk: result, dir: join(workDir, "result"), target: place.target, prepared, user, signal };
   const tree = await readGuestResult({ ...reading, maxBytes: 3 * diskBytes }).catch(blamed);
   await rm(result);
-  if (share?.archive === undefined) await share?.offer((file) => rename(kept, file));
+  if (share?.archive === undefined) await share?.offer((file) => rename(prepared, file));
   await checkImages(place.target, input.imageType);
   return tree;
 }

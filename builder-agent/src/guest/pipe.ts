@@ -5,13 +5,13 @@ import { openLines } from "../lines.ts";
 /** One end of what a guest says. */
 export type Pipe = ChildProcess["stdio"][number] | undefined;
 
-/** The lines of a pipe; it is read to its end, but of more than `most` bytes nothing is kept. */
-export async function eachLine(from: Pipe, most: number, onLine: (line: string) => void) {
+/** The lines of a pipe. It is read to its end, but bytes after `maxBytes` are dropped. */
+export async function eachLine(from: Pipe, maxBytes: number, onLine: (line: string) => void) {
   const lines = openLines(onLine);
-  let left = most;
+  let left = maxBytes;
   await eachChunk(from, async (bytes) => {
     await lines.take(bytes.subarray(0, left));
-    if (left > 0 && bytes.length > left) await lines.take(Buffer.from("\n(more than this is not kept)\n"));
+    if (left > 0 && bytes.length > left) await lines.take(Buffer.from("\n(the rest is dropped)\n"));
     left = Math.max(0, left - bytes.length);
   });
   lines.end();

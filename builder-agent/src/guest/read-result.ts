@@ -19,7 +19,7 @@ export interface ResultReading {
   /** Where KIWI's files go, under their names. */
   target: string;
   /** Where the archive of the prepared root goes, if there is one. The agent does not read it. */
-  kept?: string;
+  prepared?: string;
   user: number;
   /** Of all files together, with their holes. */
   maxBytes: number;
@@ -31,14 +31,14 @@ export interface ResultReading {
  * a path here but those of KIWI's files, which have to look like such.
  */
 export async function readGuestResult(reading: ResultReading): Promise<RootTree> {
-  const { dir, target, kept, user } = reading;
+  const { dir, target, prepared, user } = reading;
   await mkdir(dir, { mode: 0o700 });
   if (process.getuid?.() === 0) await chown(dir, user, user);
   await unpack(reading);
   if (process.getuid?.() === 0) await chown(dir, 0, 0);
   const { files, archive, tree } = sorted(await readList(join(dir, "list")));
   for (const { name, content } of files) await takeOver(join(dir, `${content}`), join(target, name));
-  if (archive !== undefined && kept !== undefined) await takeOver(join(dir, `${archive}`), kept);
+  if (archive !== undefined && prepared !== undefined) await takeOver(join(dir, `${archive}`), prepared);
   return treeOf(tree, dir);
 }
 

@@ -206,13 +206,13 @@ class Blocks {
   }
 
   /** From one byte up to so many: what is at hand. */
-  async some(most: number): Promise<Buffer> {
+  async some(maxBytes: number): Promise<Buffer> {
     while (this.#rest.length === 0) {
       const next = await this.#source.next();
       if (next.done === true) throw new HostileTar("it ends early");
       this.#rest = next.value;
     }
-    const taken = this.#rest.subarray(0, most);
+    const taken = this.#rest.subarray(0, maxBytes);
     this.#rest = this.#rest.subarray(taken.length);
     return taken;
   }

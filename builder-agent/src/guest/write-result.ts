@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { orderOf } from "../contract.ts";
 import { HostileTar, readTar, type TarEntry, type TarMember } from "./tar.ts";
 
-const most = {
+const defaultLimits = {
   /** A large desktop has some 400,000. */
   entries: 800_000,
   /** Characters: the list lies in the memory of this process and of the agent, and names may be long. */
@@ -14,7 +14,7 @@ export interface ResultPlace {
   dir: string;
   /** Of all files together, with their holes. */
   maxBytes: number;
-  limits?: typeof most;
+  limits?: typeof defaultLimits;
 }
 
 /**
@@ -23,7 +23,7 @@ export interface ResultPlace {
  */
 export async function writeResult(
   stream: AsyncIterable<Buffer>,
-  { dir, maxBytes, limits = most }: ResultPlace,
+  { dir, maxBytes, limits = defaultLimits }: ResultPlace,
 ): Promise<void> {
   const contents = new Map<string, Content>();
   const lines: { order: string; text: string }[] = [];

@@ -40,7 +40,7 @@ export class EndedDisks implements FreeableCache {
   }
 
   /** Takes an overlay over. Undefined: it is larger than `keptGb`, or the operator wants none stored. */
-  async keep(overlay: string, name: string): Promise<EndedDisk | undefined> {
+  async put(overlay: string, name: string): Promise<EndedDisk | undefined> {
     const { keptMinutes, keptGb } = this.#config;
     if (keptMinutes === 0 || (await diskUse(overlay)) > keptGb * 1e9) return undefined;
     const path = await this.place(name);

@@ -61,14 +61,14 @@ export const firstSuperblock = (disk: Disk): Promise<Buffer> => disk.read(superb
 
 /** Keeps the last blocks read: inodes and directories lie together. */
 export function cachedBlocks(disk: Disk, blockBytes: number): ReadBlock {
-  const kept = new Map<number, Buffer>();
-  const most = Math.ceil((8 * 1024 * 1024) / blockBytes);
+  const cached = new Map<number, Buffer>();
+  const maxBlocks = Math.ceil((8 * 1024 * 1024) / blockBytes);
   return async (block) => {
-    const known = kept.get(block);
+    const known = cached.get(block);
     if (known) return known;
     const read = await disk.read(block * blockBytes, blockBytes);
-    if (kept.size >= most) kept.clear();
-    kept.set(block, read);
+    if (cached.size >= maxBlocks) cached.clear();
+    cached.set(block, read);
     return read;
   };
 }

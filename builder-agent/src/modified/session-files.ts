@@ -73,7 +73,7 @@ export class SessionFiles implements AsyncDisposable {
     this.#overlay = { ...this.#overlay, machine: null };
     const { claim, log, signal } = this.#parts;
     const isOver = !hasRun || signal.aborted || this.#over.signal.aborted || this.#whyNot() !== undefined;
-    const disk = isOver ? undefined : await this.#keep().catch(complaining(log, claim.testdriveId));
+    const disk = isOver ? undefined : await this.#store().catch(complaining(log, claim.testdriveId));
     if (!disk) return this.#end();
     this.#overlay = { path: disk.path, machine: null };
     const over = AbortSignal.any([disk.over, signal, this.#over.signal]);
@@ -82,9 +82,9 @@ export class SessionFiles implements AsyncDisposable {
     else over.addEventListener("abort", release, { once: true });
   }
 
-  async #keep(): Promise<EndedDisk | undefined> {
+  async #store(): Promise<EndedDisk | undefined> {
     const { claim, endedDisks, overlay } = this.#parts;
-    return await endedDisks.keep(overlay, `${claim.testdriveId}.qcow2`);
+    return await endedDisks.put(overlay, `${claim.testdriveId}.qcow2`);
   }
 
   /** No more answers; closes all files. */

@@ -68,8 +68,8 @@ function block({ name, target, kind, size, mode, uid = 0, gid = 0, at = 0 }: Blo
 }
 
 /** 0 for what has no room: then a record of pax says it. */
-const octal = (value: number, most: number, digits: number): string =>
-  (value > most ? 0 : value).toString(8).padStart(digits, "0");
+const octal = (value: number, max: number, digits: number): string =>
+  (value > max ? 0 : value).toString(8).padStart(digits, "0");
 
 const isPlain = (bytes: Buffer): boolean => bytes.length <= 100 && bytes.every((byte) => byte < 128);
 

@@ -40,8 +40,8 @@ export const unpackArguments = (file: string, root: string): string[] => [
 const attributes = ["--xattrs", "--acls"];
 
 /**
- * Writes a root into an archive; nobody is to change it before `onRead`. It is compressed only after that: who waits for the
- * root to go on is not kept waiting.
+ * Writes a root into an archive. The root must not change before `onRead`. Compression comes after that, so the build does not
+ * wait for it.
  */
 export async function packRoot(root: string, file: string, packing: { signal: AbortSignal; onRead: () => void }) {
   const { signal, onRead } = packing;
@@ -63,10 +63,10 @@ export async function unpackRoot(
   await mkdir(root);
   await runTar(unpackArguments(file, root), signal);
   // What a build's scripts have left there is not followed: it may be a link to a directory of this host.
-  const kept = join(root, "image");
-  if (!(await lstat(kept)).isDirectory()) throw new Error("the prepared root has no folder for its description");
-  await rm(join(kept, "config.xml"), { force: true, recursive: true });
-  await copyFile(join(description, "config.xml"), join(kept, "config.xml"), constants.COPYFILE_EXCL);
+  const imageDir = join(root, "image");
+  if (!(await lstat(imageDir)).isDirectory()) throw new Error("the prepared root has no folder for its description");
+  await rm(join(imageDir, "config.xml"), { force: true, recursive: true });
+  await copyFile(join(description, "config.xml"), join(imageDir, "config.xml"), constants.COPYFILE_EXCL);
 }
 
 async function runTar([command = "", ...args]: string[], signal: AbortSignal): Promise<void> {

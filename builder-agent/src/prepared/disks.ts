@@ -22,9 +22,9 @@ export interface PreparedDisks {
   free(): Promise<void>;
 }
 
-/** A disk that waits for its file store. It is deleted at the end unless `keep` was called. */
+/** A disk that waits for its file store. It is deleted at the end unless `publish` was called. */
 export interface DiskSlot extends AsyncDisposable {
-  keep(store: FileStore): Promise<void>;
+  publish(store: FileStore): Promise<void>;
 }
 
 const names = { image: "disk.raw", packages: "disk.packages", files: "files.zst", index: "files-index.gz" } as const;
@@ -75,7 +75,7 @@ export async function openPreparedDisks(dir: string, limits: CacheLimits): Promi
       await link(image, join(slot, names.image));
       await link(packages, join(slot, names.packages));
       return {
-        async keep(store) {
+        async publish(store) {
           await link(store.files.path, join(slot, names.files));
           await link(store.index.path, join(slot, names.index));
           await writeFacts(slot, store);

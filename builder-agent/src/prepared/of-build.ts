@@ -80,7 +80,10 @@ export async function beginDisk(
     if (packages === undefined) return undefined;
     const key = diskKey(input, { builder, isolation: config.isolation });
     const slot = await prepared.disks.begin(key, { image: built.image, packages: join(target, packages) });
-    return { keep: (store) => slot.keep(store).catch(note), [Symbol.asyncDispose]: () => slot[Symbol.asyncDispose]() };
+    return {
+      publish: (store) => slot.publish(store).catch(note),
+      [Symbol.asyncDispose]: () => slot[Symbol.asyncDispose](),
+    };
   } catch (error) {
     note(error);
     return undefined;

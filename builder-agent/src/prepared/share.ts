@@ -68,7 +68,7 @@ export class RootShare {
     const { roots, key, signal, onNote } = this.#place;
     try {
       await pack(this.#file);
-      await roots.keep(key, this.#file);
+      await roots.put(key, this.#file);
       this.#isMade = true;
     } catch (error) {
       await rm(this.#file, { force: true });
@@ -113,7 +113,7 @@ async function fetched({ remote, roots, key, signal, onNote }: SharePlace, file:
   if (!remote) return false;
   try {
     if (!(await remote.fetch(key, file, signal))) return false;
-    await roots.keep(key, file);
+    await roots.put(key, file);
     return true;
   } catch (error) {
     await rm(file, { force: true });

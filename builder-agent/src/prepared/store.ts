@@ -13,7 +13,7 @@ export interface PreparedRoots {
   /** Puts the archive at `into`, on the same disk. False: there is none, or it was damaged. */
   take(key: string, into: string): Promise<boolean>;
   /** Stores an archive that is on the same disk and complete. */
-  keep(key: string, file: string): Promise<void>;
+  put(key: string, file: string): Promise<void>;
   forget(key: string): Promise<void>;
   /** Removes all of them. */
   free(): Promise<void>;
@@ -47,7 +47,7 @@ export async function openPreparedRoots(dir: string, limits: CacheLimits): Promi
       await Promise.all([cache.remove(stored.path), rm(into, { force: true })]);
       return false;
     },
-    async keep(key, file) {
+    async put(key, file) {
       const path = join(dir, `${key}.${await sha256Of(file)}.tar.zst`);
       const incoming = cache.incoming("root");
       await link(file, incoming);

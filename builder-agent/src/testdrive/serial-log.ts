@@ -21,11 +21,11 @@ export async function keepSerialLog(
 }
 
 async function dropOlderHalf(file: FileHandle, size: number): Promise<number> {
-  const kept = Buffer.alloc(Math.floor(size / 2));
-  await file.read(kept, 0, kept.length, size - kept.length);
-  await writeAll(file, kept, 0);
-  await file.truncate(kept.length);
-  return kept.length;
+  const end = Buffer.alloc(Math.floor(size / 2));
+  await file.read(end, 0, end.length, size - end.length);
+  await writeAll(file, end, 0);
+  await file.truncate(end.length);
+  return end.length;
 }
 
 const lastOf = (chunk: Buffer, maxBytes: number) => chunk.subarray(Math.max(0, chunk.length - Math.floor(maxBytes)));

@@ -76,7 +76,7 @@ describe("the disk of a job", () => {
     const roots = {
       lock: async () => silent,
       take: async (_: string, to: string) => (writeFileSync(to, "an archive"), true),
-      keep: async () => {},
+      put: async () => {},
       forget: async () => {},
       free: async () => {},
     };

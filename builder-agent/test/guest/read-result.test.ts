@@ -15,8 +15,8 @@ async function read(workDir: string, members: Buffer[]) {
   writeFileSync(disk, Buffer.concat([...members, theEnd, Buffer.alloc(64 * 1024)]), { mode: 0o600 });
   const target = join(workDir, "target");
   await mkdir(target);
-  const kept = join(workDir, "kept");
-  const reading = { disk, dir: join(workDir, "result"), target, kept, user: userOfBuild(1), maxBytes: 1024 * 1024 };
+  const prepared = join(workDir, "kept");
+  const reading = { disk, dir: join(workDir, "result"), target, prepared, user: userOfBuild(1), maxBytes: 1024 * 1024 };
   return await readGuestResult({ ...reading, signal: AbortSignal.timeout(30_000) });
 }
 

@@ -26,7 +26,7 @@ async function shareOf(what: "given" | "none"): Promise<RootShare> {
   const roots = {
     lock: () => Promise.resolve(silent),
     take: () => Promise.resolve(what === "given"),
-    keep: () => Promise.resolve(),
+    put: () => Promise.resolve(),
     forget: () => Promise.resolve(),
     free: () => Promise.resolve(),
   };

@@ -143,9 +143,9 @@ const fileOf = (name: string, kilobytes: number): string => {
 describe("EndedDisks", () => {
   it("deletes the oldest if there is no room for a new one", async () => {
     const disks = new EndedDisks({ stateDir: dir, keptMinutes: 10, keptGb: 0.001 });
-    const first = await disks.keep(fileOf("a", 600), "a.qcow2");
+    const first = await disks.put(fileOf("a", 600), "a.qcow2");
     expect(first?.over.aborted).toBe(false);
-    const second = await disks.keep(fileOf("b", 600), "b.qcow2");
+    const second = await disks.put(fileOf("b", 600), "b.qcow2");
     expect(first?.over.aborted).toBe(true);
     expect(second?.over.aborted).toBe(false);
     await first?.release();
@@ -154,7 +154,7 @@ describe("EndedDisks", () => {
 
   it("frees as much as work needs, oldest first", async () => {
     const disks = new EndedDisks({ stateDir: dir, keptMinutes: 10, keptGb: 1 });
-    const kept = [await disks.keep(fileOf("a", 600), "a.qcow2"), await disks.keep(fileOf("b", 600), "b.qcow2")];
+    const kept = [await disks.put(fileOf("a", 600), "a.qcow2"), await disks.put(fileOf("b", 600), "b.qcow2")];
     for (const disk of kept) disk?.over.addEventListener("abort", () => void disk.release());
     await disks.free(1000);
     expect(readdirSync(join(dir, "modified"))).toEqual(["b.qcow2"]);
@@ -162,8 +162,8 @@ describe("EndedDisks", () => {
 
   it("keeps no disk that exceeds its room, or if disabled", async () => {
     const small = new EndedDisks({ stateDir: dir, keptMinutes: 10, keptGb: 0.0001 });
-    expect(await small.keep(fileOf("a", 600), "a.qcow2")).toBeUndefined();
+    expect(await small.put(fileOf("a", 600), "a.qcow2")).toBeUndefined();
     const none = new EndedDisks({ stateDir: dir, keptMinutes: 0, keptGb: 1 });
-    expect(await none.keep(fileOf("b", 6), "b.qcow2")).toBeUndefined();
+    expect(await none.put(fileOf("b", 6), "b.qcow2")).toBeUndefined();
   });
 });

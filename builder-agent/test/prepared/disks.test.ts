@@ -28,7 +28,7 @@ async function place(limits = roomy) {
     await using slot = await disks.begin(key, { image: path("raw"), packages: path("packages") });
     renameSync(path("raw"), join(work, "moved"));
     const file = (name: string) => ({ path: path(name), fileName: name, digests });
-    await slot.keep({ entries: 3, files: file("files"), index: file("index") });
+    await slot.publish({ entries: 3, files: file("files"), index: file("index") });
   };
   const taken = async (key: string) => {
     const work = at(`taken-${++count}`);

@@ -16,7 +16,7 @@ async function place(limits = roomy) {
   const keep = async (key: string, text: string) => {
     const file = join(dir.path, `made-${++count}`);
     writeFileSync(file, text);
-    await roots.keep(key, file);
+    await roots.put(key, file);
   };
   /** The content stored under the key; undefined if there is none. */
   const taken = async (key: string) => {
