@@ -5,7 +5,7 @@ const quick = (signal: AbortSignal, attempts = 3) => ({ attempts, baseDelayMs: 1
 const inTrouble = () => Promise.reject(new RemoteRefusal("GET /", 500, ""));
 const forever = new AbortController().signal;
 
-describe("what is worth a retry", () => {
+describe("failures that are retried", () => {
   it.each([
     [500, true],
     [503, true],
@@ -15,17 +15,17 @@ describe("what is worth a retry", () => {
     [404, false],
     [409, false],
     [410, false],
-  ])("includes HTTP %i: %s", (status, isWorth) => {
+  ])("include HTTP %i: %s", (status, isWorth) => {
     expect(isWorthRetry(new RemoteRefusal("GET /", status, ""))).toBe(isWorth);
   });
 
-  it("includes a network without an answer", async () => {
+  it("include a network without an answer", async () => {
     const error = await fetch("http://127.0.0.1:1/").catch((lost: unknown) => lost);
 
     expect(isWorthRetry(error)).toBe(true);
   });
 
-  it("does not include our own bugs", () => {
+  it("do not include our own bugs", () => {
     expect(isWorthRetry(new TypeError("undefined is not a function"))).toBe(false);
   });
 });

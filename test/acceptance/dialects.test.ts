@@ -86,7 +86,7 @@ describe("cloning an appliance", () => {
     expect(answer.element("icon_url")).toBeDefined();
   });
 
-  it("curl -F: dashes", async () => {
+  it("accepts curl -F: a boundary of many dashes", async () => {
     const boundary = "------------------------d74496d66958873e";
     const body = rubyForm(["clone_from", "1"], ["name", "Dashes"]).replaceAll("6b002ccc", boundary);
     const headers = ["Accept: */*", length(body), `Content-Type: multipart/form-data; boundary=${boundary}`];

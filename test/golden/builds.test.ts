@@ -14,12 +14,12 @@ beforeAll(async () => {
   built = await createBuild(tux, bytesOf("an image".repeat(100_000)));
 });
 
-it("running_build", async () => {
+it("matches the example of running_build", async () => {
   const appliance_id = await createAppliance(tux);
   await expectLike("running_build_created", await tux.post("/running_builds", { appliance_id }));
 });
 
-it("running_build and running_builds", async () => {
+it("matches the examples of running_build and running_builds", async () => {
   const applianceId = await createAppliance(tux);
   const id = await startBuild(tux, applianceId);
   const attempt = await (await fakeAgent()).claimsBuild(id);
@@ -30,22 +30,22 @@ it("running_build and running_builds", async () => {
   await attempt.call("fail", { kind: "failed", reason: "Problem: no" });
 });
 
-it("running_build_finished", async () => {
+it("matches the example of running_build_finished", async () => {
   await expectLike("running_build_finished", await tux.get(`/running_builds/${built.buildId}`));
 });
 
-it("build and builds", async () => {
+it("matches the examples of build and builds", async () => {
   await expectLike("build", await tux.get(`/builds/${built.buildId}`));
   await expectLike("builds", await tux.get(`/builds?appliance_id=${built.applianceId}`));
   await expectLike("builds_v1", await tux.on("v1").get(`/builds?appliance_id=${built.applianceId}`));
 });
 
-it("error_image_already_exists", async () => {
+it("matches the example of error_image_already_exists", async () => {
   const again = { appliance_id: built.applianceId, version: "0.0.1" };
   await expectLike("error_image_already_exists", await tux.post("/running_builds", again), 400);
 });
 
-it("testdrive and testdrives", async () => {
+it("matches the examples of testdrive and testdrives", async () => {
   const { id } = await bootableBuild(tux);
   const [answer] = await Promise.all([
     tux.post("/testdrives", { build_id: id }),

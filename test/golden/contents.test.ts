@@ -18,7 +18,7 @@ beforeEach(async () => {
   id = await createAppliance(tux);
 });
 
-it("configuration", async () => {
+it("matches the example of configuration", async () => {
   await expectLike("configuration_min", await tux.get("/appliances/1/configuration"));
   await expectLike("configuration_min", await tux.get(`/appliances/${id}/configuration`));
 
@@ -37,7 +37,7 @@ it("accepts a partial configuration as its example sends it", async () => {
   expect(configuration.settings.automatic_login).toBe("clerk");
 });
 
-it("file and files", async () => {
+it("matches the examples of file and files", async () => {
   const file = await uploadFile(tux, id, "port = 7000\n", {
     name: "counter.conf",
     query: { path: "/etc", owner: "root" },
@@ -53,14 +53,14 @@ it("file and files", async () => {
 
 const xmlType = { "content-type": "application/xml; charset=utf-8" };
 
-it("gpg_key and gpg_keys", async () => {
+it("matches the examples of gpg_key and gpg_keys", async () => {
   const key = await madeId(tux, "POST", `/appliances/${id}/gpg_keys?name=Tiny&target=rpm`, { file: tinyKey });
 
   await expectLike("gpg_key", await tux.get(`/appliances/${id}/gpg_keys/${key}`));
   await expectLike("gpg_keys", await tux.get(`/appliances/${id}/gpg_keys`));
 });
 
-it("manifest", async () => {
+it("matches the example of manifest", async () => {
   const { applianceId } = await createBuild(tux);
 
   const answer = await tux.get(`/appliances/${applianceId}/software/manifest/oem`);

@@ -28,13 +28,13 @@ beforeAll(async () => {
   await (await fakeAgent()).buildsSuccessfully(await startBuild(tux, id));
 });
 
-it("sharing", async () => {
+it("matches the example of sharing", async () => {
   await expectLike("sharing_empty", await tux.get(`/appliances/${id}/sharing`));
   await expectLike("sharing", await tux.post(`/appliances/${id}/sharing/${odo.username}`));
   await expectLike("sharing_empty", await tux.delete(`/appliances/${id}/sharing/${odo.username}`));
 });
 
-it("gallery", async () => {
+it("matches the example of gallery", async () => {
   await expectLike("gallery_appliances_empty", await odo.get("/gallery/appliances?search=no-such-thing"));
 
   await tux.delete(galleryPath(id, "/version/0.0.1")); // another test may have published it
@@ -49,7 +49,7 @@ it("gallery", async () => {
   await expectLike("gallery_appliances", await odo.get("/gallery/appliances?latest"));
 });
 
-it("gallery comments", async () => {
+it("matches the example of gallery comments", async () => {
   await publish(tux, id);
   const first = await readXml(await sendText(odo, "POST", galleryPath(id, "/comments"), { body: "Works & fits." }));
   const parent = first.gallery.appliance.comments.comment.id;
@@ -60,7 +60,7 @@ it("gallery comments", async () => {
   await expectLike("gallery_appliance_comments", await odo.get(galleryPath(id, "/comments")));
 });
 
-it("gallery testdrive", async () => {
+it("matches the example of gallery testdrive", async () => {
   await publish(tux, id);
   const claim = agentClaims({ host: "192.0.2.7", port: 5901 });
   const [answer] = await Promise.all([odo.post(galleryPath(id, "/testdrive")), claim]);

@@ -22,15 +22,15 @@ it.each([
   ["template_sets", "/template_sets"],
   ["template_set", "/template_sets/mono"],
   ["appliance_template", "/appliances/1"],
-])("%s", async (name, path) => {
+])("matches the example of %s", async (name, path) => {
   await expectLike(name, await tux.get(path));
 });
 
-it("api_version on v1", async () => {
+it("matches the example of api_version on v1", async () => {
   await expectLike("api_version_v1", await tux.on("v1").get("/api_version"));
 });
 
-it("appliance and appliances", async () => {
+it("matches the examples of appliance and appliances", async () => {
   const tux = await signedIn(); // a new account, so it has no other appliances
   const { applianceId } = await createBuild(tux);
   await expectLike("appliance", await tux.get(`/appliances/${applianceId}`));
@@ -48,7 +48,7 @@ it("returns an icon on v1, and no other extra field", async () => {
   expect(onV1).not.toBe(onV2);
 });
 
-it("appliance_status", async () => {
+it("matches the example of appliance_status", async () => {
   const id = await createAppliance(tux);
   await expectLike("appliance_status_ok", await tux.get(`/appliances/${id}/status`));
 
@@ -63,7 +63,7 @@ async function breakMirror(): Promise<void> {
   await openDatabase(env.DB).update(repositories).set({ problem: "The mirror does not answer." }).where(updates);
 }
 
-it("success and error", async () => {
+it("matches the examples of success and error", async () => {
   const id = await createAppliance(tux);
   await expectLike("success", await tux.delete(`/appliances/${id}`));
   await expectLike("error", await tux.get(`/appliances/${id}`), 404);

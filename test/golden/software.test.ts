@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => void vi.restoreAllMocks());
 
-it("software", async () => {
+it("matches the example of software", async () => {
   const pinned = { name: "hello", version: "1.0-1" };
   await expectLike("software_change", await tux.post(`/appliances/${id}/cmd/add_package`, pinned));
   await tux.post(`/appliances/${id}/cmd/add_package`, { name: "gcc-c++" });
@@ -31,7 +31,7 @@ it("software", async () => {
   await expectLike("software", await tux.get(`/appliances/${id}/software`));
 });
 
-it("software_map", async () => {
+it("matches the example of software_map", async () => {
   await tux.put(`/appliances/${id}/software`, "<software><package>hello</package><pattern>base</pattern></software>");
 
   await expectLike("software_map", await tux.get(`/appliances/${id}/software/installed`));
@@ -73,7 +73,7 @@ it.each([
   expect(await (await tux.get(`/appliances/${id}${path}`)).text()).toBe(document);
 });
 
-it("repository", async () => {
+it("matches the example of repository", async () => {
   const mirror = mirrorOf({ [url]: rpmMd(["perl-DBI-1.6", "perl-Moose-2.2"]) });
   vi.spyOn(globalThis, "fetch").mockImplementation((to) => mirror.fetchOutside(String(to)));
   await expectLike("repository", await tux.post("/repositories", { url, name: "Perl modules" }));
@@ -83,14 +83,14 @@ it("repository", async () => {
   await expectLike("repository", await tux.get(`/repositories/${repositories.repository.id}`));
 });
 
-it("rpm and rpms", async () => {
+it("matches the examples of rpm and rpms", async () => {
   const id = await madeId(tux, "POST", "/rpms?base_system=tiny-1.0", upload);
 
   await expectLike("rpm", await tux.get(`/rpms/${id}`));
   await expectLike("rpms", await tux.get("/rpms?base_system=tiny-1.0"));
 });
 
-it("repositories of an appliance", async () => {
+it("matches the example of repositories of an appliance", async () => {
   const id = await createAppliance(tux);
   await madeId(tux, "POST", "/rpms?base_system=tiny-1.0", upload);
 

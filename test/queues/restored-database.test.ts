@@ -34,7 +34,7 @@ async function download(buildId: number): Promise<string> {
   return await (await visit(new URL(build.download_url).pathname)).text();
 }
 
-describe("a database that was restored to an earlier moment", () => {
+describe("a database restored to an earlier time", () => {
   it("reuses ids, and their builds are built", async () => {
     const agent = await fakeAgent();
     const applianceId = await createAppliance(tux);

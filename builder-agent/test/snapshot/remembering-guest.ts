@@ -11,12 +11,12 @@ const program = [
   "66c744080100000066c7440c00000000", //               the second one
   "c606007f30", //                                     count = '0'
   "bd807c 8a4600 84c0 7406 e83a00 45 ebf3", //         print the text at 0x7c80
-  "b400 cd16 88c1 e82e00", //                          key: wait for one; say it
-  "fe06007f a0007f e82400", //                         say ++count
-  "be007e b280 b442 cd13 a00080 e81500", //            read the sector; say its first byte
+  "b400 cd16 88c1 e82e00", //                          key: wait for one; print it
+  "fe06007f a0007f e82400", //                         print ++count
+  "be007e b280 b442 cd13 a00080 e81500", //            read the sector; print its first byte
   "880e0080 be007e b280 b80043 cd13", //               write the key there
-  "b00a e80200 ebc9", //                               say the line's end; on to key
-  "baf803 ee c3", //                                   say: to the first serial port
+  "b00a e80200 ebc9", //                               print the line's end; go to key
+  "baf803 ee c3", //                                   print: to the first serial port
   "6c6f67696e3a2000", //                               "login: "
 ];
 
