@@ -21,17 +21,17 @@ export interface RoomOptions {
 }
 
 /** A caller held the solver for longer than its time limit. */
-export class TurnTooLong extends Error {}
+export class LockTimeout extends Error {}
 
 /** A caller's exclusive use of the solver. */
-interface Turn {
-  readonly ended: Promise<void>;
-  end(): void;
+interface Lock {
+  readonly released: Promise<void>;
+  release(): void;
   /** Rejects at the time limit. */
-  readonly overdue: Promise<never>;
-  cut(reason: TurnTooLong): void;
+  readonly timedOut: Promise<never>;
+  timeOut(reason: LockTimeout): void;
   /** Milliseconds since 1970. */
-  readonly endsAt: number;
+  readonly expiresAt: number;
 }
 
 /** Extra time of a waiter's timer, so that the holder's own timer fires first. The waiter's is for a holder that disappeared. */
@@ -43,7 +43,7 @@ export class SolverRoom {
   readonly #staleAfterMs: number;
   #solver: Solver | undefined;
   #loadedKey: string | undefined;
-  #turn: Turn | undefined;
+  #lock: Lock | undefined;
 
   constructor(module: WebAssembly.Module, { memoryBudgetBytes = 90 << 20, staleAfterMs = 20_000 }: RoomOptions = {}) {
     this.#module = module;
@@ -60,8 +60,8 @@ export class SolverRoom {
     load: (solver: Solver) => Promise<void> | void,
     work: (solver: Solver) => Promise<T> | T,
   ): Promise<T> {
-    return this.#inTurn(async (turn) => {
-      const solver = await this.#open(turn);
+    return this.#withLock(async (lock) => {
+      const solver = await this.#open(lock);
       if (this.#loadedKey === `${arch} ${key}`) return work(solver);
       this.#loadedKey = undefined;
       solver.reset(arch);
@@ -74,68 +74,68 @@ export class SolverRoom {
 
   /**
    * Runs `work` with an empty solver, for an import or a decompression. Its architecture is x86_64, so it accepts packages for
-   * i686 too. After `longestMs` the caller loses the solver and gets `TurnTooLong`.
+   * i686 too. After `maxMs` the caller loses the solver and gets `LockTimeout`.
    */
   async withEmptySolver<T>(
     work: (solver: Solver) => Promise<T> | T,
-    { longestMs = Infinity }: { longestMs?: number } = {},
+    { maxMs = Infinity }: { maxMs?: number } = {},
   ): Promise<T> {
-    return this.#inTurn(async (turn) => {
-      const solver = await this.#open(turn);
+    return this.#withLock(async (lock) => {
+      const solver = await this.#open(lock);
       this.#loadedKey = undefined;
       solver.reset("x86_64");
       return work(solver);
-    }, longestMs);
+    }, maxMs);
   }
 
-  async #inTurn<T>(work: (turn: Turn) => Promise<T>, longestMs = Infinity): Promise<T> {
-    while (this.#turn) await this.#watch(this.#turn);
-    const turn = newTurn(longestMs);
-    this.#turn = turn;
-    const timer = longestMs === Infinity ? undefined : setTimeout(() => this.#cut(turn), longestMs);
+  async #withLock<T>(work: (lock: Lock) => Promise<T>, maxMs = Infinity): Promise<T> {
+    while (this.#lock) await this.#watch(this.#lock);
+    const lock = newLock(maxMs);
+    this.#lock = lock;
+    const timer = maxMs === Infinity ? undefined : setTimeout(() => this.#timeOut(lock), maxMs);
     try {
-      return await Promise.race([work(turn), turn.overdue]);
+      return await Promise.race([work(lock), lock.timedOut]);
     } finally {
       clearTimeout(timer);
-      this.#end(turn);
+      this.#release(lock);
     }
   }
 
   /** Drops the instance too, so that whatever its holder still does fails and cannot change another caller's packages. */
-  #cut(turn: Turn): void {
-    if (this.#turn !== turn) return;
-    const reason = new TurnTooLong("the solver was in use for too long");
+  #timeOut(lock: Lock): void {
+    if (this.#lock !== lock) return;
+    const reason = new LockTimeout("the solver was in use for too long");
     this.#drop(reason.message);
-    this.#end(turn);
-    turn.cut(reason);
+    this.#release(lock);
+    lock.timeOut(reason);
   }
 
-  /** Waits for the end of the turn, or ends it if its holder has disappeared. */
-  async #watch(turn: Turn): Promise<void> {
+  /** Waits until the lock is released, or releases it if its holder has disappeared. */
+  async #watch(lock: Lock): Promise<void> {
     const before = this.#solver?.callCount;
-    await endOrTime(turn.ended, Math.min(this.#staleAfterMs, turn.endsAt + watchersGraceMs - Date.now()));
-    if (this.#turn !== turn) return;
-    if (Date.now() >= turn.endsAt) return this.#cut(turn);
+    await releaseOrTimeout(lock.released, Math.min(this.#staleAfterMs, lock.expiresAt + watchersGraceMs - Date.now()));
+    if (this.#lock !== lock) return;
+    if (Date.now() >= lock.expiresAt) return this.#timeOut(lock);
     if (this.#solver?.callCount !== before) return;
     this.#drop("its holder did not use it for too long");
-    this.#end(turn);
+    this.#release(lock);
   }
 
-  async #open(turn: Turn): Promise<Solver> {
+  async #open(lock: Lock): Promise<Solver> {
     if (this.#solver && !this.#solver.isGone) return this.#solver;
     const opened = await openSolver(this.#module);
-    if (this.#turn !== turn) throw new Error("the solver started too slowly: another caller holds it now");
+    if (this.#lock !== lock) throw new Error("the solver started too slowly: another caller holds it now");
     this.#loadedKey = undefined;
     this.#solver = opened;
     return opened;
   }
 
-  #end(turn: Turn): void {
-    if (this.#turn !== turn) return;
+  #release(lock: Lock): void {
+    if (this.#lock !== lock) return;
     if (this.#solver?.isGone) this.#drop("crashed");
     else if ((this.#solver?.memoryBytes ?? 0) > this.#memoryBudgetBytes) this.#drop("it had grown beyond its budget");
-    this.#turn = undefined;
-    turn.end();
+    this.#lock = undefined;
+    lock.release();
   }
 
   #drop(reason: string): void {
@@ -145,21 +145,21 @@ export class SolverRoom {
   }
 }
 
-function newTurn(longestMs: number): Turn {
-  const end = Promise.withResolvers<void>();
-  const overdue = Promise.withResolvers<never>();
+function newLock(maxMs: number): Lock {
+  const release = Promise.withResolvers<void>();
+  const timedOut = Promise.withResolvers<never>();
   return {
-    ended: end.promise,
-    end: end.resolve,
-    overdue: overdue.promise,
-    cut: overdue.reject,
-    endsAt: Date.now() + longestMs,
+    released: release.promise,
+    release: release.resolve,
+    timedOut: timedOut.promise,
+    timeOut: timedOut.reject,
+    expiresAt: Date.now() + maxMs,
   };
 }
 
-async function endOrTime(ended: Promise<void>, timeMs: number): Promise<void> {
+async function releaseOrTimeout(released: Promise<void>, timeMs: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, timeMs);
-  await Promise.race([ended, promise]);
+  await Promise.race([released, promise]);
   clearTimeout(timer);
 }

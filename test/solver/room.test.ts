@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { solverModule } from "#solver/module";
 import { SolverCrashed } from "#solver/native";
-import { SolverRoom, TurnTooLong } from "#solver/room";
+import { SolverRoom, LockTimeout } from "#solver/room";
 import type { Solver } from "#solver/solver";
 import { jobOf, primaryXmlOf } from "./repo-dsl.ts";
 
@@ -68,9 +68,9 @@ describe("SolverRoom", () => {
     const released = Promise.withResolvers<void>();
     let late: Promise<unknown> | undefined;
     const work = (solver: Solver) => (late = released.promise.then(() => solver.search("one")));
-    const long = room.withEmptySolver(work, { longestMs: 20 });
+    const long = room.withEmptySolver(work, { maxMs: 20 });
     const next = names("one");
-    await expect(long).rejects.toThrow(TurnTooLong);
+    await expect(long).rejects.toThrow(LockTimeout);
     expect(await next).toEqual(["one"]);
     released.resolve();
     await expect(late).rejects.toThrow(SolverCrashed);

@@ -11,7 +11,7 @@ import { streamOf } from "#repodata/streams";
 import { decompressed } from "#solver/decoder";
 import { importedParts } from "#solver/import";
 import type { Repository as SolverRepository } from "#solver/repository";
-import { TurnTooLong } from "#solver/room";
+import { LockTimeout } from "#solver/room";
 import { solverRoom } from "#solver/shared";
 import type { Solver } from "#solver/solver";
 import type { Database } from "#storage/db";
@@ -39,7 +39,7 @@ export interface ImportedPackages {
 }
 
 /** How long an import may have the solver, for which everybody else in the isolate waits meanwhile. */
-const longestMs = 60_000;
+const maxMs = 60_000;
 
 /** There is more in the repository than this service reads. */
 export class ImportTookTooLong extends Error {}
@@ -71,10 +71,10 @@ export async function importPackages(env: Env, db: Database, source: PackageSour
     return { ...facts, packageCount: found.packages, bytes: found.bytes, parts: parts.keys };
   };
   try {
-    return await solverRoom.withEmptySolver(work, { longestMs });
+    return await solverRoom.withEmptySolver(work, { maxMs });
   } catch (error) {
-    if (!(error instanceof TurnTooLong)) throw error;
-    throw new ImportTookTooLong(`Its lists took longer than ${longestMs / 1000} s to read.`, { cause: error });
+    if (!(error instanceof LockTimeout)) throw error;
+    throw new ImportTookTooLong(`Its lists took longer than ${maxMs / 1000} s to read.`, { cause: error });
   }
 }
 
