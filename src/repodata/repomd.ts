@@ -5,7 +5,7 @@ import { insideRepository } from "./location.ts";
 import { parseXml } from "./parse-xml.ts";
 
 /** Real files have 2 to 12 KB. */
-export const longestRepomd = 2 ** 20; // bytes
+export const maxRepomdBytes = 2 ** 20;
 
 /** One file of metadata, as listed in the repository's index. */
 export interface MetadataPart {
@@ -31,8 +31,8 @@ export interface Repomd {
 
 /** Reads repomd.xml, the index of an rpm-md repository. Ignores unknown elements and unknown types of data. */
 export function readRepomd(bytes: Uint8Array): Repomd {
-  if (bytes.byteLength > longestRepomd) {
-    throw new RepodataFault("too_large", `repomd.xml is larger than ${longestRepomd} bytes`);
+  if (bytes.byteLength > maxRepomdBytes) {
+    throw new RepodataFault("too_large", `repomd.xml is larger than ${maxRepomdBytes} bytes`);
   }
   const parsed = RepomdXml.safeParse(parseXml(bytes, "repomd", "repomd.xml") || {});
   if (!parsed.success) {

@@ -3,12 +3,12 @@ import { type OtherDecompressor, decompressed } from "./decompress.ts";
 import { RepodataFault } from "./fault.ts";
 import { hintedKeys } from "./hinted-keys.ts";
 import { type InflationLimits, atMost, inflationGuard, metadataInflation } from "./limits.ts";
-import { type MetadataPart, longestRepomd, pickPart, readRepomd } from "./repomd.ts";
+import { type MetadataPart, maxRepomdBytes, pickPart, readRepomd } from "./repomd.ts";
 import {
   type Signer,
   type SigningKey,
-  longestKey,
-  longestSignature,
+  maxKeyBytes,
+  maxSignatureBytes,
   signingKeysOf,
   verifySigner,
 } from "./signature.ts";
@@ -16,8 +16,8 @@ import { readAtMost } from "./streams.ts";
 import {
   type Content,
   englishFile,
-  longestContent,
-  longestPatternList,
+  maxContentBytes,
+  maxPatternListBytes,
   mergedPatternsFile,
   packagesFile,
   patternFiles,
@@ -56,9 +56,9 @@ const maxCompressedBytes = 256 * 2 ** 20;
 
 /** Reads the index of a repository, rpm-md or the older yast2, and its signature. */
 export async function openRepository(download: Download): Promise<OpenedRepository> {
-  const repomd = await indexFile(download, "repodata/repomd.xml", longestRepomd);
+  const repomd = await indexFile(download, "repodata/repomd.xml", maxRepomdBytes);
   if (repomd) return openRpmMd(repomd, download);
-  const content = await indexFile(download, "content", longestContent);
+  const content = await indexFile(download, "content", maxContentBytes);
   if (content) return openYast2(content, download);
   throw new RepodataFault("not_a_repository", "found neither repodata/repomd.xml nor content");
 }
@@ -114,8 +114,8 @@ async function indexFile(download: Download, path: string, maxBytes: number): Pr
   if (!body) return undefined;
   const bytes = await readAtMost(body, maxBytes, path);
   const [signature, key] = await Promise.all([
-    small(download, `${path}.asc`, longestSignature),
-    small(download, `${path}.key`, longestKey),
+    small(download, `${path}.asc`, maxSignatureBytes),
+    small(download, `${path}.key`, maxKeyBytes),
   ]);
   // A signature without a key proves nothing, nor does a key without a signature.
   if (!signature || !key) return { bytes, signer: undefined, keys: [] };
@@ -137,7 +137,7 @@ async function openRpmMd({ bytes, signer, keys }: IndexFile, download: Download)
     type: "rpm-md",
     revision: hexDigest("sha256", bytes),
     signer,
-    keys: signer ? [...keys, ...(await hintedKeys(content, (path) => small(download, path, longestKey)))] : [],
+    keys: signer ? [...keys, ...(await hintedKeys(content, (path) => small(download, path, maxKeyBytes)))] : [],
     distributions,
     packages,
     packagesFolder: "",
@@ -169,6 +169,6 @@ async function yast2Patterns(content: Content, download: Download): Promise<Repo
   if (!list) return [];
   const body = await download(list.path);
   if (!body) throw missingFile(list.path);
-  const names = await readAtMost(body.pipeThrough(verified(list.checksum, list.path)), longestPatternList, list.path);
+  const names = await readAtMost(body.pipeThrough(verified(list.checksum, list.path)), maxPatternListBytes, list.path);
   return patternFiles(content, names);
 }

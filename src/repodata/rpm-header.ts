@@ -2,7 +2,7 @@ import { nvra } from "#contract/index";
 import { hexDigest } from "./checksum.ts";
 import { type RpmFile, readFiles } from "./rpm-files.ts";
 import { type Relation, type RelationKind, readRelations } from "./rpm-relations.ts";
-import { RpmSection, longestHeader, malformed, sectionLength } from "./rpm-section.ts";
+import { RpmSection, maxHeaderBytes, malformed, sectionLength } from "./rpm-section.ts";
 
 /** The header of an RPM, as plain values that can be stored as JSON. */
 export interface RpmHeader {
@@ -59,7 +59,7 @@ export function readRpmHeader(bytes: Uint8Array): RpmReading {
   const headerBytes = sectionLength(bytes, headerStart);
   if (headerBytes === undefined) return { needBytes: headerStart + 16 };
   const headerEnd = headerStart + headerBytes;
-  if (headerEnd > longestHeader) throw malformed(`headers of ${headerEnd} bytes`);
+  if (headerEnd > maxHeaderBytes) throw malformed(`headers of ${headerEnd} bytes`);
   if (bytes.byteLength < headerEnd) return { needBytes: headerEnd };
   const signature = new RpmSection(bytes.subarray(leadBytes, leadBytes + signatureBytes));
   const main = bytes.subarray(headerStart, headerEnd);

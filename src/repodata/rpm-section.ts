@@ -10,7 +10,7 @@ const entryBytes = 16;
 const magic = 0x8eade801;
 
 /** Limit of both headers together. A kernel's source list has 4 MB; rpm itself allows 256 MiB. */
-export const longestHeader = 16 * 2 ** 20; // bytes
+export const maxHeaderBytes = 16 * 2 ** 20;
 const maxEntries = 4096; // rpm has about 500 tags
 /** Strings and numbers of one header: 500,000 files with four values each. */
 const maxValues = 2_000_000;
@@ -45,7 +45,7 @@ export function sectionLength(bytes: Uint8Array, at: number): number | undefined
   const [entries, storeBytes] = [view.getUint32(8), view.getUint32(12)];
   if (entries > maxEntries) throw malformed(`a header of ${entries} entries`);
   const length = introBytes + entries * entryBytes + storeBytes;
-  if (length > longestHeader) throw malformed(`a header of ${length} bytes`);
+  if (length > maxHeaderBytes) throw malformed(`a header of ${length} bytes`);
   return length;
 }
 

@@ -1,8 +1,8 @@
 import { type Key, type Signature, config, createMessage, enums, readKeys, readSignature, verify } from "openpgp";
 import { RepodataFault } from "./fault.ts";
 
-export const longestSignature = 64 * 1024; // bytes
-export const longestKey = 256 * 1024; // bytes
+export const maxSignatureBytes = 64 * 1024;
+export const maxKeyBytes = 256 * 1024;
 const maxKeys = 16;
 const clockSkewMs = 24 * 60 * 60 * 1000;
 
@@ -80,7 +80,7 @@ const fault = (why: string, cause?: unknown) =>
 const isArmoured = (bytes: Uint8Array) => new TextDecoder().decode(bytes.subarray(0, 4096)).includes("-----BEGIN PGP ");
 
 async function parseSignature(bytes: Uint8Array): Promise<Signature> {
-  if (bytes.byteLength > longestSignature) throw fault("is too large");
+  if (bytes.byteLength > maxSignatureBytes) throw fault("is too large");
   try {
     return await (isArmoured(bytes)
       ? readSignature({ armoredSignature: new TextDecoder().decode(bytes) })
@@ -92,7 +92,7 @@ async function parseSignature(bytes: Uint8Array): Promise<Signature> {
 
 /** A key file may contain several armoured blocks, one after the other. */
 async function readPublicKeys(bytes: Uint8Array): Promise<Key[]> {
-  if (bytes.byteLength > longestKey) throw fault("has a key file that is too large");
+  if (bytes.byteLength > maxKeyBytes) throw fault("has a key file that is too large");
   try {
     const keys = isArmoured(bytes)
       ? await Promise.all(armouredBlocks(bytes).map((armoredKeys) => readKeys({ armoredKeys, config: weakAllowed })))

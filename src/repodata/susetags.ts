@@ -2,7 +2,7 @@ import { type Checksum, parseChecksum } from "./checksum.ts";
 import { RepodataFault } from "./fault.ts";
 import { insideRepository } from "./location.ts";
 
-export const longestContent = 2 ** 20; // bytes; the largest known one, of an installation medium, has 60 KB
+export const maxContentBytes = 2 ** 20; // the largest known one, of an installation medium, has 60 KB
 
 /** The file `content` of a `yast2` repository, the layout before rpm-md. */
 export interface Content {
@@ -27,8 +27,8 @@ export interface DescribedFile {
 
 /** Reads `content`: lines of `KEY value`, of any version of YaST. Skips unneeded keys. */
 export function readContent(bytes: Uint8Array): Content {
-  if (bytes.byteLength > longestContent) {
-    throw new RepodataFault("too_large", `content is larger than ${longestContent} bytes`);
+  if (bytes.byteLength > maxContentBytes) {
+    throw new RepodataFault("too_large", `content is larger than ${maxContentBytes} bytes`);
   }
   const content: Content = {
     distributions: [],
@@ -66,7 +66,7 @@ export function patternList({ descriptionDirectory, descriptions }: Content): De
   return checksum && { path: `${descriptionDirectory}/patterns`, checksum };
 }
 
-export const longestPatternList = 64 * 1024; // bytes; a distribution has a hundred patterns, in 4 KB
+export const maxPatternListBytes = 64 * 1024; // a distribution has a hundred patterns, in 4 KB
 const maxPatternFiles = 500;
 
 /** The files in the list, one per line. META must list their checksums. */

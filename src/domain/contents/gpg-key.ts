@@ -3,7 +3,7 @@ import { makeOnce } from "#domain/accounts/idempotency";
 import { getOwnAppliance } from "#domain/appliances/appliance";
 import { isText } from "#domain/configuration/rules";
 import { Refusal } from "#domain/refusal";
-import { longestKey, weakAllowed } from "#repodata/signature";
+import { maxKeyBytes, weakAllowed } from "#repodata/signature";
 import type { Database } from "#storage/db";
 import {
   addGpgKey,
@@ -64,7 +64,7 @@ export async function removeGpgKey(db: Database, applianceId: number, id: number
 export const plainArmour = async (stored: string): Promise<string> =>
   (await readKey({ armoredKey: stored, config: weakAllowed })).armor();
 
-export const gpgKeyTooLarge = () => invalidKey(`It is larger than ${longestKey / 1024} KiB`);
+export const gpgKeyTooLarge = () => invalidKey(`It is larger than ${maxKeyBytes / 1024} KiB`);
 
 const limits: GpgKeyLimits = { maxCount: 100, maxCharacters: 4 * 2 ** 20 };
 
@@ -78,7 +78,7 @@ function checkName(name: string): void {
  * repositories are signed by such keys and rpm does not mind; a revoked one is not, since its owner says so.
  */
 async function readPublicKey(bytes: Uint8Array): Promise<{ fingerprint: string; key: string }> {
-  if (bytes.byteLength > longestKey) throw gpgKeyTooLarge();
+  if (bytes.byteLength > maxKeyBytes) throw gpgKeyTooLarge();
   const keys = await parseKeys(bytes);
   const [key] = keys;
   if (!key) throw invalidKey("There is no key in it");
