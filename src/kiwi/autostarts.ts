@@ -1,6 +1,6 @@
 import type { ImageFacts } from "#kiwi/facts";
 import { linesOf, type Part } from "#kiwi/part";
-import { shellCommand } from "#kiwi/shell-quote";
+import { shellCommand } from "#kiwi/shell";
 
 /** Programs that start at every boot, each as its user: as systemd units, or from a script if the image has another init. */
 export function autostartPart({ autostarts }: Pick<ImageFacts, "autostarts">): Part {

@@ -1,6 +1,6 @@
 import type { ImageFacts } from "#kiwi/facts";
 import { linesOf, staging, type Part } from "#kiwi/part";
-import { withInterpreter } from "#kiwi/script-text";
+import { withInterpreter } from "#kiwi/shell";
 
 /**
  * One small program in the image does everything that must happen at boot. systemd starts it from two units, another init

@@ -13,7 +13,7 @@ import { networkPart } from "#kiwi/network";
 import { notesPart } from "#kiwi/notes";
 import { overlayPart } from "#kiwi/overlay";
 import { joinParts, staging, type Part } from "#kiwi/part";
-import { withInterpreter } from "#kiwi/script-text";
+import { withInterpreter } from "#kiwi/shell";
 
 /** Every text file of the KIWI description, by path. The appliance's own files are placed after the generated ones. */
 export function descriptionFiles(facts: ImageFacts): Record<string, string> {

@@ -1,6 +1,6 @@
 import type { ImageFacts } from "#kiwi/facts";
 import { staging, type Part } from "#kiwi/part";
-import { shellCommand } from "#kiwi/shell-quote";
+import { shellCommand } from "#kiwi/shell";
 
 /** Service names that work even in a small image without /etc/services (from IANA's port registry). */
 const wellKnown: Readonly<Record<string, number>> = {

@@ -1,6 +1,6 @@
 import type { ImageFacts } from "#kiwi/facts";
 import { linesOf, type Part } from "#kiwi/part";
-import { shellQuote } from "#kiwi/shell-quote";
+import { shellQuote } from "#kiwi/shell";
 
 /** /etc/kiln-release, for users and scripts in the image, and the installation profile at the path where AutoYaST looks. */
 export const identityPart = ({ title, version, description, website, scripts }: IdentityFacts): Part => ({

@@ -1,7 +1,7 @@
 import type { ImageFacts } from "#kiwi/facts";
 import { keymapOf } from "#kiwi/keytables";
 import { linesOf, type Part } from "#kiwi/part";
-import { shellCommand } from "#kiwi/shell-quote";
+import { shellCommand } from "#kiwi/shell";
 
 /**
  * Language, keyboard and time zone. KIWI sets them with systemd-firstboot, and sets nothing if the image lacks it. So Kiln writes

@@ -1,6 +1,6 @@
 import type { ImageFacts } from "#kiwi/facts";
 import { linesOf, staging, type Part } from "#kiwi/part";
-import { shellCommand } from "#kiwi/shell-quote";
+import { shellCommand } from "#kiwi/shell";
 
 /** The runlevel, and the user whom the screen logs in automatically. */
 export function loginPart({ settings: { runlevel, automaticLogin } }: Pick<ImageFacts, "settings">): Part {

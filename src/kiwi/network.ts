@@ -2,7 +2,7 @@ import { consolesFile } from "#kiwi/consoles";
 import type { ImageFacts } from "#kiwi/facts";
 import { networkScript } from "#kiwi/network-script";
 import { staged, staging, type Part } from "#kiwi/part";
-import { shellCommand } from "#kiwi/shell-quote";
+import { shellCommand } from "#kiwi/shell";
 
 type Network = ImageFacts["network"];
 

@@ -1,6 +1,6 @@
 import type { ImageFacts } from "#kiwi/facts";
 import type { Part } from "#kiwi/part";
-import { shellCommand } from "#kiwi/shell-quote";
+import { shellCommand } from "#kiwi/shell";
 
 /** Settings that a KIWI description cannot fulfil. The build's log says what the user has to do. */
 export function notesPart({ settings, packages }: Pick<ImageFacts, "settings" | "packages">): Part {

@@ -1,6 +1,6 @@
 import type { ImageFacts } from "#kiwi/facts";
 import { staged, type Part } from "#kiwi/part";
-import { shellCommand } from "#kiwi/shell-quote";
+import { shellCommand } from "#kiwi/shell";
 
 /**
  * The appliance's own files. config.sh copies them into place inside the image: a folder may be a link there, and the names of

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { descriptionFiles } from "#kiwi/description-files";
 import type { ImageFacts } from "#kiwi/facts";
 import { prefixLength } from "#kiwi/network";
-import { shellCommand, shellQuote } from "#kiwi/shell-quote";
+import { shellCommand, shellQuote } from "#kiwi/shell";
 import { plain } from "./support/facts.ts";
 
 const filesOf = (change: Partial<ImageFacts> = {}) => descriptionFiles({ ...plain, ...change });
