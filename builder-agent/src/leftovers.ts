@@ -5,7 +5,7 @@ import { z } from "zod";
 import { sentenceOf, type Log } from "./log.ts";
 import { outputOf } from "./process.ts";
 
-/** Ends processes that live below `dir`, then its mounts, then loop devices whose file lies there. Safe to repeat. */
+/** Ends processes that work below `dir`, then its mounts, then loop devices of files in it. Safe to repeat. */
 export async function clearLeftovers(dir: string, log: Log): Promise<void> {
   for (const pid of await processesBelow(dir)) {
     log("killing a leftover process", { pid, dir });

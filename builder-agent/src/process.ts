@@ -9,7 +9,7 @@ export interface RunOptions {
   signal: AbortSignal;
   /** Each line of standard output and standard error, in the order of arrival. */
   onLine?: (line: string) => void;
-  /** Standard input comes to its end when this has; when it fails, so does the program. Absent: there is no input. */
+  /** The program's standard input. If it fails, the program fails too. Absent: there is no input. */
   input?: () => Promise<void>;
   /** Takes standard output as bytes instead; lines then come from standard error alone. */
   onOutput?: (output: Readable) => Promise<void>;

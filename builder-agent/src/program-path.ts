@@ -1,7 +1,7 @@
 import { access, constants, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Which file a program's name stands for in the directories of a PATH. */
+/** The file of a program in the directories of a PATH. */
 export async function findProgram(program: string, path = process.env["PATH"] ?? ""): Promise<string | undefined> {
   for (const dir of path.split(":").filter((each) => each !== "")) {
     const file = join(dir, program);

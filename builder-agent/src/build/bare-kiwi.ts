@@ -65,7 +65,7 @@ async function restore({ place, share, signal }: KiwiJob, archive: string): Prom
   }
 }
 
-/** Makes a repository of the packages; what lies in it was compared with its checksum before. */
+/** Makes a repository of the packages, which were compared with their checksums before. */
 async function indexPackages({ place, signal, workDir }: KiwiJob): Promise<void> {
   let lastWords = "";
   const [command, args] = enclosed("createrepo_c", ["--quiet", "--no-database", place.packages]);

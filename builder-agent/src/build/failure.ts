@@ -53,7 +53,7 @@ export interface KiwiEnd {
   exit: Exit;
   /** The last line of standard error: the end of a stack trace, or why KIWI could not be started. */
   lastWords: string;
-  /** Where the image's tree lies on this host, which is "/" to its owner. */
+  /** The path of the image's tree on this host. Its owner knows it as "/". */
   root: string;
 }
 

@@ -21,7 +21,7 @@ export interface ReadContent {
   size: number;
 }
 
-/** Where a content's frame lies. */
+/** The place of a content's frame. */
 export interface Frame {
   offset: number;
   length: number;
@@ -63,7 +63,7 @@ export class FileContents {
     this.#packing.delete(digest);
   }
 
-  /** Where it lies, after it was added. */
+  /** Its place, after it was added. */
   frameOf({ place, digest }: ReadContent): Frame {
     const frame = this.#frames.get(digest);
     if (!frame) throw new Error(`${place} was not written`);

@@ -46,7 +46,7 @@ export type BuiltImage = KiwiResult & {
 /** From the frozen input to KIWI's image on this disk: needs no Worker but for the repositories that it serves. */
 export async function buildImage(input: FrozenInput, build: ImageBuild): Promise<BuiltImage> {
   const runner = build.guest ? guestKiwi(build.guest) : bareKiwi(build.kiwi);
-  // A guest has a kernel of its own.
+  // A guest has its own kernel.
   if (!build.guest) refuseVolumes(input);
   const place = await makeKiwiPlace(build.workDir);
   await writeDescription(input, place.description, runner.repository(place));

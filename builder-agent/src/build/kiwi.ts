@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { kiwiTypes, type Arch, type ImageType } from "../contract.ts";
 
-/** Everything of one KIWI run lies below the work directory: nothing is written to the host's /etc or /var. */
+/** Everything of one KIWI run is below the work directory: nothing is written to the host's /etc or /var. */
 export interface KiwiPlace {
   description: string;
   /** The repository of the frozen packages. */
@@ -83,12 +83,12 @@ const globalArguments = (place: KiwiPlace, type: ImageType, verb: keyof KiwiPlac
   `--temp-dir=${place.temp}`,
 ];
 
-/** Programs that stand before the host's own while KIWI runs. */
+/** Programs that come before the host's own in PATH while KIWI runs. */
 export const shims = fileURLToPath(new URL("../../shims", import.meta.url));
 
 // Debian's rpm keeps its database in the home directory and looks for gpg2; an image wants neither.
 const rpmMacros = "%_dbpath /usr/lib/sysimage/rpm\n%__gpg /usr/bin/gpg\n";
 
-// KIWI compresses with xz -9 unless told otherwise, which takes longer than the rest of the build.
+// By default KIWI compresses with xz -9, which takes longer than the rest of the build.
 // shims/xz knows it by these options.
 const kiwiConfig = "xz:\n  - options: '-0 --threads=0'\n";

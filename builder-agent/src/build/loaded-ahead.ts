@@ -5,7 +5,7 @@ import { shims } from "./kiwi.ts";
 
 /**
  * How a program is started so that it has loaded its modules when its standard input comes to an end, and begins only then
- * (shims/loaded.py). Undefined: it is no Python program.
+ * (shims/loaded.py). Undefined: it is not a Python program.
  */
 export async function loadedAhead(program: string, path: string): Promise<string[] | undefined> {
   const file = program.includes("/") ? program : await findProgram(program, path);

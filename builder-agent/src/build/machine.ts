@@ -7,7 +7,7 @@ export interface Machine {
   is64Bit: boolean;
 }
 
-/** Where an appliance, frozen before this was told, says nothing. */
+/** For an appliance that was frozen by an older Worker, without these settings. */
 const usualMemoryMb = 512;
 
 export const machineOf = ({ appliance, configuration }: FrozenInput): Machine => ({

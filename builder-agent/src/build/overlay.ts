@@ -29,7 +29,7 @@ export async function fetchContents(job: ContentFetch): Promise<void> {
 
 class WrongContent extends Error {}
 
-/** A blob's name is a UUID (FrozenFile), so it is no path. */
+/** A blob's name is a UUID (FrozenFile), so it cannot be a path. */
 async function fetchOne(file: FrozenFile, dir: string, { reach, signal }: ContentFetch): Promise<void> {
   try {
     await withRetry(async () => {

@@ -27,7 +27,7 @@ export type ProgressEvent =
   | { type: "done"; fraction: number; at: number }
   | { type: "time"; at: number };
 
-/** What zypper has told of its transaction, in bytes: a kernel is more work than a text file. */
+/** What zypper has reported about its transaction, in bytes: a kernel is more work than a text file. */
 interface Software {
   downloadBytes: number;
   unpackedBytes: number;

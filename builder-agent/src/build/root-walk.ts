@@ -7,7 +7,7 @@ import { readOwners, type RootOwners } from "./root-owners.ts";
 export interface Found {
   /** As the image sees it. */
   path: string;
-  /** Where its content lies on this host. */
+  /** The path of its content on this host. */
   place: string;
   type: "f" | "l" | "d" | "c" | "b" | "p" | "s";
   mode: number;
@@ -24,7 +24,7 @@ export interface RootTree {
   owners(): Promise<RootOwners>;
 }
 
-/** A tree that lies on this host as it is. */
+/** A directory tree of this host. */
 export const treeAt = (root: string): RootTree => ({
   entries: () => walkRoot(root),
   owners: () => readOwners(root),

@@ -38,11 +38,11 @@ export interface BuildParts {
 export interface RunningBuild {
   buildId: number;
   stop(reason: StopReason): void;
-  /** Never fails: whatever happens is told to the Worker and to the log. */
+  /** Never rejects: every result is reported to the Worker and to the log. */
   done: Promise<void>;
 }
 
-/** Claimed → image uploaded and told, or the reason told, or given back; its work directory is gone at the end. */
+/** Ends with an uploaded image, with a reported reason, or returned to the Worker. Its work directory is deleted at the end. */
 export function startBuild(claim: BuildClaim, parts: BuildParts): RunningBuild {
   const work = new BuildWork(claim, parts);
   const limit = setTimeout(() => work.stop("time_limit"), claim.timeLimitMs);

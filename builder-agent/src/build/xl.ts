@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import type { Machine } from "./machine.ts";
 
-/** `xl create` starts the raw disk of the same name with it, from the folder where both lie: a guest with BIOS (HVM). */
+/** `xl create` starts the raw disk of the same name with it, from the folder that has both: a guest with BIOS (HVM). */
 export const writeXlConfiguration = (file: string, name: string, { memoryMb }: Machine): Promise<void> =>
   writeFile(
     file,

@@ -80,7 +80,7 @@ function efiOf(type: ImageType): Ability[] {
   return type === "oemiso" ? ["UEFI disks", "UEFI media"] : ["UEFI disks"];
 }
 
-/** Extras of images: what stands in their way only narrows what a host can do. Empty: nothing does. */
+/** Extras of images. A missing one only narrows what a host can do. Empty: nothing is missing. */
 function lackingFor(extras: Ability[], report: Check[]): string {
   const checks = report.filter(({ state, disables }) => state !== "ok" && extras.some((one) => disables.includes(one)));
   return checks

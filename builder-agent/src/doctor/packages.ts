@@ -4,7 +4,7 @@ import packages from "./packages.json" with { type: "json" };
 import { imageTypes } from "../contract.ts";
 import { fine, missing, type Ability, type Check } from "./check.ts";
 
-/** One row of packages.json: a tool of the host, the package that brings it, and what it is for. */
+/** One row of packages.json: a tool of the host, the package that contains it, and what it is for. */
 export interface Tool {
   tool: string;
   /** Where to look if it is not a program in PATH. */

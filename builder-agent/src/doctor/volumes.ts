@@ -4,7 +4,7 @@ import { findTool } from "./packages.ts";
 
 /** How the check learns about this host; its test has its own answers. */
 export interface VolumeQuestions {
-  /** Where lvm2's program lies. */
+  /** The path of lvm2's program. */
   program: () => Promise<string | undefined>;
   /** Whether lvm2 can speak with the kernel's device mapper. */
   answers: () => Promise<boolean>;

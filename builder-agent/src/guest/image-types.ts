@@ -8,7 +8,7 @@ import { sentenceOf } from "../log.ts";
 /** What a file must have, and where. */
 interface Mark {
   position: number;
-  /** What may stand there, as hex. */
+  /** The bytes that may be there, as hex. */
   bytes: readonly string[];
   what: string;
 }

@@ -42,7 +42,7 @@ export async function readGuestResult(reading: ResultReading): Promise<RootTree>
   return treeOf(tree, dir);
 }
 
-/** The reader is a process of its own, which gives up root's rights before it looks at the first byte. */
+/** The reader is a separate process, which drops root's rights before it reads the first byte. */
 async function unpack({ disk, dir, user, maxBytes, signal }: ResultReading): Promise<void> {
   const complaints: string[] = [];
   const limits = ["--core=0", `--fsize=${maxBytes}`, "--nofile=256"];

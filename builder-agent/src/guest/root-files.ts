@@ -48,7 +48,7 @@ function belongsIn(place: string, md5: string | undefined): boolean {
   return md5 === undefined || createHash("md5").update(readFileSync(place)).digest("hex") === md5;
 }
 
-/** Where a path lies on a host whose /bin is a link to /usr/bin. */
+/** The real path on a host whose /bin is a link to /usr/bin. */
 function realPaths(): (path: string) => string | undefined {
   const dirs = new Map<string, string | undefined>();
   return (path) => {

@@ -27,7 +27,7 @@ const maxStatusBytes = 16 * 1024;
 /** From QEMU's start to the guest's first word; on a busy host with TCG some 15 s were seen. */
 const bootLimitMs = 180_000;
 
-/** Runs a job in a guest of its own until it has switched itself off; aborting kills it at once. What it said is a claim. */
+/** Runs a job in its own guest until the guest switches itself off. Aborting kills it immediately. Its output is only a claim. */
 export async function runGuest(run: GuestRun): Promise<void> {
   await runMachine(guestCommand(run.machine), run);
 }

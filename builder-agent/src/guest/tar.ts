@@ -27,7 +27,7 @@ export interface TarEntry {
   target: string;
 }
 
-/** Bytes of a file, and where in it they stand. Between pieces are holes. */
+/** Bytes of a file, and their position in it. Between pieces are holes. */
 export interface Piece {
   position: number;
   bytes: Buffer;

@@ -12,7 +12,7 @@ export interface Geometry {
   groupBytes: number;
   /** Inode of the journal; 0: none. */
   journal: number;
-  /** It was not unmounted: what the journal holds is newer than what lies in its place. */
+  /** It was not unmounted: blocks in the journal are newer than those in their places. */
   needsRecovery: boolean;
 }
 
@@ -51,7 +51,7 @@ export function geometryOf(superblock: Buffer): Geometry {
   };
 }
 
-/** The superblock as it lies at its place, or as the journal has it. */
+/** The superblock from its place, or from the journal. */
 export async function readSuperblock(read: ReadBlock, blockBytes: number): Promise<Buffer> {
   const at = superblockAt % blockBytes;
   return (await read(Math.floor(superblockAt / blockBytes))).subarray(at, at + 1024);
@@ -59,7 +59,7 @@ export async function readSuperblock(read: ReadBlock, blockBytes: number): Promi
 
 export const firstSuperblock = (disk: Disk): Promise<Buffer> => disk.read(superblockAt, 1024);
 
-/** Keeps the last blocks read: inodes and directories lie together. */
+/** Caches the last blocks read: inodes and directories are close together. */
 export function cachedBlocks(disk: Disk, blockBytes: number): ReadBlock {
   const cached = new Map<number, Buffer>();
   const maxBlocks = Math.ceil((8 * 1024 * 1024) / blockBytes);

@@ -12,7 +12,7 @@ export interface Inode {
   uid: number;
   gid: number;
   size: number;
-  /** When it was changed last in content and in anything, as they stand on the disk. */
+  /** The last changes of its content and of anything, as they are on the disk. */
   times: string;
   /** Seconds since 1970. */
   modifiedAt: number;
@@ -21,7 +21,7 @@ export interface Inode {
   body: Buffer;
 }
 
-/** So many blocks of a file, from `at` on, lie at `start`; null: zeros. */
+/** That many blocks of a file, from `at` on, are at `start`. Null: zeros. */
 interface Extent {
   at: number;
   count: number;

@@ -13,7 +13,7 @@ const readable = 0x1f | features.fastCommits;
 const flags = { escaped: 1, sameUuid: 2, last: 8 };
 const maxBlocks = 1024 * 1024;
 
-/** Where the newest version of a block lies in the journal. */
+/** The place of the newest version of a block in the journal. */
 interface Copy {
   place: number;
   /** Its first four bytes were the journal's own magic. */

@@ -69,7 +69,7 @@ export class FileSystem {
     return contentOf({ read: this.#read, geometry: this.#geometry }, inode);
   }
 
-  /** What a symbolic link says; up to 59 bytes stand in its inode. */
+  /** The target of a symbolic link. Up to 59 bytes are in its inode. */
   async target(link: Inode): Promise<Buffer> {
     if (link.size < 60) return link.body.subarray(0, link.size);
     if (link.size > longestTarget) throw new UnreadableDisk("a link of it is too long");

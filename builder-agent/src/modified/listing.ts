@@ -5,7 +5,7 @@ import { bytesOf, type FileSystem } from "./file-system.ts";
 import { ownersOf, type Owners } from "./owners.ts";
 import { unifiedDifference } from "./text-difference.ts";
 
-/** The changes as the Worker is told of them. */
+/** The changes as the Worker gets them. */
 export async function listed(
   sides: Sides,
   { changes }: Comparison,
@@ -69,7 +69,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** Control characters that our documents cannot contain, or would change. */
 const unfit = /[\u0000-\u0008\u000b-\u001f\u007f\ufffe\uffff]/;
 
-/** "" for no file at all; undefined for what is no text. */
+/** "" if there is no file. Undefined if it is not text. */
 async function textIn(files: FileSystem, inode: Inode | null): Promise<string | undefined> {
   if (inode === null) return "";
   if (inode.type !== "f" || inode.size > maxTextBytes) return undefined;

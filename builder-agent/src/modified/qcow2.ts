@@ -15,7 +15,7 @@ const compressed = 1n << 62n;
 const allZeros = 1n;
 const maxTableBytes = 8 * 1024 * 1024;
 
-/** @param below what the overlay lies on; null: a blank disk */
+/** @param below the disk below the overlay; null: a blank disk */
 export async function overlayDisk(file: FileHandle, below: Disk | null): Promise<Disk> {
   const { size, clusterBytes, table } = await readHead(file);
   const entriesPerTable = clusterBytes / 8;

@@ -11,7 +11,7 @@ export interface Reading extends AsyncDisposable {
 }
 
 export interface ReadingFiles {
-  /** The raw disk that the overlay lies on. */
+  /** The raw disk below the overlay. */
   image: FileHandle;
   overlay: string;
   /** The overlay is a copy, and is deleted with the reading. */

@@ -27,7 +27,7 @@ export interface SessionFilesParts {
 
 type Machine = Pick<Qmp, "execute">;
 
-/** A machine stands still while its overlay is copied: about a second for each gigabyte. */
+/** The machine is paused while its overlay is copied: about a second per gigabyte. */
 const maxCopyBytes = 4e9;
 /** An answer that its client does not read ends after this. */
 const answerMs = 10 * 60_000;

@@ -7,7 +7,7 @@ import { RemoteRefusal, isWorthRetry } from "../retry.ts";
 /** What came is not the file that the metadata announced. */
 export class WrongPackage extends Error {}
 
-/** Our own trouble is tried again on another agent; a mirror's is told to the user. */
+/** After a failure of this host, another agent retries the build. The user gets the failure of a mirror. */
 export function packageFailure(error: unknown, one: FrozenPackage, base: string): unknown {
   const kind = base.startsWith("service:") && isWorthRetry(error) ? "error" : "failed";
   const from = base.startsWith("service:") ? "of its repository" : `at ${base}`;

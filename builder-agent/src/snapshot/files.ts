@@ -39,7 +39,7 @@ export async function takeOverlay(from: string, to: string): Promise<void> {
   await rename(from, to);
 }
 
-/** A snapshot, opened for one session: its disk lies in the session's directory, as its own. */
+/** A snapshot, opened for one session: the session's directory has its own copy of the disk. */
 export interface OpenSnapshot extends SavedState, AsyncDisposable {}
 
 export async function openSnapshot(snapshot: string, dir: SessionDir): Promise<OpenSnapshot> {

@@ -15,7 +15,7 @@ export interface Download {
   api: Pick<WorkerApi, "readImage">;
   signal: AbortSignal;
   onProgress?: (receivedBytes: number) => void;
-  /** A body that sends nothing for so long is given up, and asked for again from there. */
+  /** A body that sends nothing for this time is aborted, and requested again from that position. */
   stallMs?: number;
 }
 
@@ -92,7 +92,7 @@ async function readOn(
   job.signal.throwIfAborted();
 }
 
-/** The Worker knows that the session has ended; this agent may hear of it later. */
+/** The Worker knows that the session has ended. This agent may be notified later. */
 const isOver = (error: unknown) => error instanceof RemoteRefusal && error.status === 410;
 
 function checkRange(answer: Response, from: number, size: number): void {

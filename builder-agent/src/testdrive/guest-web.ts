@@ -89,7 +89,7 @@ function shownOf({ headers }: IncomingMessage): Record<string, string> {
   return Object.fromEntries(shown);
 }
 
-/** What the visitor is told in the guest's place. */
+/** The answer to the visitor if the guest gives none. */
 class Excuse extends Error {
   readonly status: number;
 

@@ -61,7 +61,7 @@ async function fetchImage(
   const downloaded = source.cache.incoming(image.fileName);
   const unpacked = source.cache.incoming(`${buildId}.raw`);
   try {
-    // A VMDK lies beside the raw disk that is made of it.
+    // The raw disk is made next to its VMDK.
     const unpackedSize = image.rawSize * (claim.imageType === "vmx" ? 2 : 1);
     await checkRoom(downloaded, image.compressed ? image.size + unpackedSize : image.size);
     await download(downloaded, { claim, leases, ...source, onProgress: telling(image.size, source.onMessage) });

@@ -38,7 +38,7 @@ class SessionOver extends Error {}
 
 /**
  * Hosts one testdrive from its claim to its end: power-off, an order to stop, the agent's own stop, or a lost Worker.
- * Never rejects: what goes wrong is told to the Worker and logged. Process, overlay and port are gone when it settles.
+ * Never rejects: errors are reported to the Worker and logged. Process, overlay and port are gone when it settles.
  */
 export async function runTestdrive(
   claim: TestdriveClaim,

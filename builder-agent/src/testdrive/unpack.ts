@@ -11,17 +11,16 @@ import { convertVmdk } from "./vmdk.ts";
 interface Expected {
   /** Bytes of the raw disk. */
   rawSize: number;
-  /** What it is packed as. */
+  /** The format of the disk in the archive. */
   format?: "raw" | "vmdk";
   signal: AbortSignal;
 }
 
 /**
- * Unpacks the one disk of a `.tar.gz` to `into`, raw, its holes kept as holes. A stranger's build decides what is in the
- * archive, so tar runs as nobody, in an empty directory, for members of the one ending only, whatever their name always into
- * the same file, which it may neither overwrite nor write beyond the announced size. What it did is looked at before the
- * file is taken over. (Printing the member to us instead would be as safe, but tar prints holes in pieces of 512 bytes:
- * 13 s for 2 GiB, of which nothing is left when it extracts them.)
+ * Unpacks the one disk of a `.tar.gz` to `into`, as a raw disk with its holes. A build of an untrusted user decides what is in the
+ * archive. So tar runs as the user `nobody`, in an empty directory, for members of one ending only. Whatever their name, it writes
+ * them to the same file, which it may neither overwrite nor make larger than announced. The result is checked before it is used.
+ * (Printing the member to standard output would be as safe, but tar prints holes in pieces of 512 bytes: 13 s for 2 GiB.)
  */
 export async function unpackDisk(archive: string, into: string, expected: Expected): Promise<void> {
   const { rawSize, format = "raw", signal } = expected;

@@ -4,7 +4,7 @@ import type { Config } from "../config.ts";
 
 /** A TCP port for one session's VNC clients. No other program on this host gets it while it is reserved. */
 export interface ReservedVnc {
-  /** What clients are told. */
+  /** The host that clients get. */
   host: string;
   port: number;
   /** What QEMU listens on: behind address translation the public address is none of this host's. */

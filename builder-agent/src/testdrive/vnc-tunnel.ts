@@ -14,10 +14,10 @@ export interface Viewer {
   signal: AbortSignal;
 }
 
-/** After a frame, the next one waits so long for more bytes. The first one after a silence does not wait at all. */
+/** After a frame, the next one waits this long for more bytes. The first one after a pause does not wait. */
 const gatherMs = 1;
 
-/** Joins one viewer to a connection of its own on QEMU's VNC socket. Settles when both are closed. */
+/** Connects one viewer to QEMU's VNC socket by its own connection. Settles when both are closed. */
 export async function joinViewer({ viewer, dial, vncPath, signal }: Viewer): Promise<void> {
   if (signal.aborted) return;
   const socket = dial();

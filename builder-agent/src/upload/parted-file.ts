@@ -15,7 +15,7 @@ export class PartedFile implements UploadSource, AsyncDisposable {
   readonly #broken = Promise.withResolvers<never>();
   #failure: Error | undefined;
   #bytes = 0;
-  /** How many parts lie on the disk. */
+  /** How many parts are on the disk. */
   #ready = 0;
   #ended: Digests | undefined;
   #news = Promise.withResolvers<void>();
@@ -32,7 +32,7 @@ export class PartedFile implements UploadSource, AsyncDisposable {
     return new PartedFile(await open(path, "w", 0o644), path, fileName);
   }
 
-  /** Where the next bytes will lie. */
+  /** The position of the next bytes. */
   get bytes(): number {
     return this.#bytes;
   }

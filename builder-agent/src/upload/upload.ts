@@ -17,7 +17,7 @@ export interface FilePart {
   bytes: number;
 }
 
-/** A file to send, which may still be written: each part is given as soon as it lies on the disk. */
+/** A file to send, which may still be written: each part is sent as soon as it is on the disk. */
 export interface UploadSource {
   path: string;
   fileName: string;
