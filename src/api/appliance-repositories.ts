@@ -20,20 +20,20 @@ const removal = call("POST /appliances/{appliance_id}/cmd/remove_repository", {
 
 export const applianceRepositories: CallGroup = {
   title: "Repositories of an appliance",
-  about: "Where an appliance takes its software from. Every change answers the list as it is then.",
+  about: "Where the software of an appliance comes from. Every change answers the new list.",
   operations: [
     call("GET /appliances/{appliance_id}/repositories", {
       name: "listApplianceRepositories",
       ...ofReadable,
-      summary: "The appliance's repositories",
+      summary: "The repositories of an appliance",
       answer: repositories,
       act: ({ db }, { found: { id } }) => listApplianceRepositories(db, id),
     }),
     call("PUT /appliances/{appliance_id}/repositories", {
       name: "replaceApplianceRepositories",
       ...list,
-      summary: "Replace the list",
-      details: "Only the ids count, so that the answer of GET can be sent back.",
+      summary: "Replace the repositories of an appliance",
+      details: "Only the ids count, so you can send back the answer of GET.",
       takes: wantedRepositories,
       refuses: ["invalid_xml", "invalid_node", "invalid_value", "invalid_repository_id"],
       act: async ({ db, account }, { found, body }) => {
@@ -52,7 +52,7 @@ export const applianceRepositories: CallGroup = {
     call("POST /appliances/{appliance_id}/cmd/add_user_repository", {
       name: "addUserRepository",
       ...list,
-      summary: "Add the repository of your own uploads for the appliance's base system",
+      summary: "Add your user repository, which has your uploads for the appliance's base system",
       refuses: ["user_repository_not_found"],
       act: ({ db, account }, { found }) => useUserRepository(db, account, found),
     }),

@@ -22,7 +22,7 @@ const CloneRequest = z.object({
 export const listAppliances = call("GET /appliances", {
   name: "listAppliances",
   access: "own",
-  summary: "Your appliances with their finished images, the newest first",
+  summary: "Your appliances with their finished images, newest first",
   answer: appliancesDocument,
   act: async ({ env, db }, _request, c) => {
     const given = givenCredentials(c.req.raw, env);
@@ -39,7 +39,10 @@ export const appliances: CallGroup = {
       name: "cloneAppliance",
       access: "public",
       rate: "clones",
-      summary: "Copy a template or an appliance",
+      summary: "Clone a template or an appliance",
+      details:
+        "Clones a template, an appliance of yours or one that is shared with you, or a published one. The clone has everything " +
+        "but the builds: software, repositories, files, keys, configuration and pictures. Its version is 0.0.1.",
       params: CloneRequest,
       about: {
         name: "Name of the copy. Default: a name made from yours and the source's.",
@@ -56,7 +59,7 @@ export const appliances: CallGroup = {
     call("GET /appliances/{appliance_id}", {
       name: "getAppliance",
       ...ofReadable,
-      summary: "One appliance",
+      summary: "An appliance",
       details: "Every account can read templates. They have no parent.",
       answer: appliance,
       act: async ({ env, db }, { found }) => withBuilds(db, await withEstimate({ env, db }, found)),
@@ -64,7 +67,8 @@ export const appliances: CallGroup = {
     call("DELETE /appliances/{appliance_id}", {
       name: "deleteAppliance",
       ...ofOwn,
-      summary: "Delete an appliance with its builds",
+      summary: "Delete an appliance",
+      details: "Deletes its files, keys and builds too, and cancels builds in progress.",
       answer: success,
       refuses: ["cannot_delete_published_build"],
       act: ({ env, db }, { found }) => deleteAppliance(env, db, found),
@@ -72,7 +76,10 @@ export const appliances: CallGroup = {
     call("GET /appliances/{appliance_id}/status", {
       name: "getApplianceStatus",
       ...ofReadable,
-      summary: "Whether it can be built; if not, why, and what to install",
+      summary: "Whether an appliance can be built",
+      details:
+        "If not, its issues say why, and what to install. A missing agreement and read-only mode are issues, too. For a name " +
+        "that no repository has, they name the closest ones.",
       answer: applianceStatus,
       act: ({ env, db, account, baseUrl }, { found }) =>
         shownStatus(env, db, { appliance: found, accountId: account.id, baseUrl }),

@@ -33,8 +33,8 @@ export const compareBuilds = call("GET /builds/{build_id}/difference", {
   access: "own",
   rate: "differences",
   versions: v2,
-  summary: "In what another build differs from this one: packages, licences, settings, size and files",
-  details: "Your own builds, those of appliances that are shared with you, and those of published versions.",
+  summary: "How another build differs: packages, licences, settings, size and files",
+  details: "Both may be your own, of an appliance that is shared with you, or of a published version.",
   ids: { build_id: "invalid_build_id" },
   params: DifferenceRequest,
   about: {

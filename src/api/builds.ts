@@ -26,12 +26,12 @@ const noTexts = { own: "", kiwi: "" };
 
 export const builds: CallGroup = {
   title: "Finished builds",
-  about: "What was built. Its download_url works without credentials, with ranges and an ETag.",
+  about: "Images that were built. A download_url needs no credentials, and supports ranges and ETags.",
   operations: [
     call("GET /builds", {
       name: "listBuilds",
       access: "readable",
-      summary: "Builds of an appliance, the newest first",
+      summary: "Finished builds of an appliance, newest first",
       params: ListRequest,
       answer: buildsDocument,
       refuses: ["missing_appliance_id", "invalid_appliance_id"],
@@ -40,7 +40,7 @@ export const builds: CallGroup = {
     call("GET /builds/{build_id}", {
       name: "getBuild",
       access: "readable",
-      summary: "One build; on v2 with its log and where its time went",
+      summary: "A finished build; on v2 with its log and how long each step took",
       ids,
       answer: build,
       act: async ({ env, db, account, version }, { build_id }) => {
@@ -62,8 +62,9 @@ export const builds: CallGroup = {
       name: "listAttestations",
       access: "readable",
       versions: v2,
-      summary: "What is in its image and where that comes from, signed",
-      details: "Also of published versions, for everybody. The same files lie beside the image, at its download_url.",
+      summary: "The attestations of a build: what is in its image, and where it comes from",
+      details:
+        "Everyone can read those of published versions. The same files are next to the image, at its download_url.",
       ids,
       answer: attestations,
       refuses: ["build_not_found", "unknown_error"],
@@ -81,7 +82,7 @@ export const builds: CallGroup = {
       name: "getAttestation",
       access: "readable",
       versions: v2,
-      summary: "One of them: a bill of materials, or the signed provenance",
+      summary: "One attestation: a bill of materials, or the signed provenance",
       ids,
       about: { format: "spdx (SPDX 2.3), cyclonedx (CycloneDX 1.6) or provenance (SLSA v1 in a DSSE envelope)." },
       answer: file(

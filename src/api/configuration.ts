@@ -24,7 +24,7 @@ export const configuration: CallGroup = {
     }),
     call("PUT /appliances/{appliance_id}/configuration", {
       name: "changeConfiguration",
-      summary: "Change any part of it",
+      summary: "Change any part of the configuration",
       details:
         "What you omit stays as it is. A list that you send replaces the list. Names of elements may have dashes instead of " +
         "underscores. Attributes and the id are ignored.",
@@ -39,7 +39,7 @@ export const configuration: CallGroup = {
       },
     }),
     ...picture("logo", "Logo", "The logo. Default: the service's own."),
-    ...picture("background", "Background", "The background in 100x100. Default: the service's own."),
+    ...picture("background", "Background", "The background as 100x100 thumbnail. Default: the service's own."),
   ],
 };
 

@@ -45,7 +45,7 @@ export const files: CallGroup = {
     call("GET /files", {
       name: "listFiles",
       access: "readable",
-      summary: "Files of an appliance",
+      summary: "Overlay files of an appliance",
       params: OfAppliance,
       answer: filesDocument,
       refuses: ["missing_appliance_id", "invalid_appliance_id"],
@@ -55,10 +55,10 @@ export const files: CallGroup = {
       name: "addFile",
       access: "own",
       rate: "uploads",
-      summary: "Add a file: upload it, or have it fetched",
+      summary: "Add an overlay file: upload it, or give its URL",
       details: "Send either a file or a url.",
       besideFile: NewFile,
-      about: { url: "Address to fetch it from, by http, https or ftp." },
+      about: { url: "URL to download from: http, https or ftp." },
       takes: { kind: "file", what: "The content, unless there is a url.", mayBeAbsent: true },
       answer: fileDocument,
       refuses: [
@@ -91,7 +91,7 @@ export const files: CallGroup = {
     call("GET /files/{file_id}", {
       name: "getFile",
       access: "readable",
-      summary: "What is known of a file",
+      summary: "An overlay file",
       ids,
       answer: fileDocument,
       act: ({ db, account }, { file_id }) => getFile(db, account.id, file_id),
@@ -99,8 +99,8 @@ export const files: CallGroup = {
     call("PUT /files/{file_id}", {
       name: "changeFile",
       access: "own",
-      summary: "Change where it goes, whose it is, and whether it is taken",
-      details: "What is left out stays as it is, so that the answer of GET can be sent back.",
+      summary: "Change the place, owner or mode of a file, or whether builds include it",
+      details: "What you omit stays as it is, so you can send back the answer of GET.",
       ids,
       takes: fileChange,
       answer: fileDocument,
@@ -121,7 +121,7 @@ export const files: CallGroup = {
     call("GET /files/{file_id}/data", {
       name: "downloadFile",
       access: "readable",
-      summary: "Its content",
+      summary: "The content of a file",
       ids,
       answer: file("What was uploaded.", "application/octet-stream"),
       act: async ({ env, db, account }, { file_id }, c) => {
@@ -139,7 +139,7 @@ export const files: CallGroup = {
       name: "replaceFile",
       access: "own",
       rate: "uploads",
-      summary: "Replace its content",
+      summary: "Replace the content of a file",
       ids,
       takes: { kind: "file", what: "The new content." },
       answer: fileDocument,

@@ -19,12 +19,12 @@ const PasswordChange = z.object({
 
 export const general: CallGroup = {
   title: "General",
-  about: "Who you are here, and what you can start from.",
+  about: "Your account, the version of the API, and the templates.",
   operations: [
     call("GET /account", {
       name: "getAccount",
       access: "own",
-      summary: "Your account and how much of its disk quota is used",
+      summary: "Your account, and how much of its disk quota is used",
       answer: account,
       act: async ({ env, db, account }) => ({
         account,
@@ -40,7 +40,7 @@ export const general: CallGroup = {
       summary: "Change the password",
       details: "Send both passwords in the body: addresses are often logged. The API key and tokens stay as they are.",
       params: PasswordChange,
-      about: { password: "The one until now.", new_password: "8 to 200 characters." },
+      about: { password: "The current password.", new_password: "8 to 200 characters." },
       answer: success,
       refuses: ["missing_parameter", "invalid_value", "access_denied"],
       act: ({ env, db, account }, { password: key, new_password: wanted }, c) => {
@@ -56,7 +56,7 @@ export const general: CallGroup = {
       summary: "Remove your account with everything that belongs to it",
       details: "It cannot sign in any more. The rest is removed within minutes. Send the password in the body.",
       params: PasswordChange.pick({ password: true }),
-      about: { password: "The account's." },
+      about: { password: "The password of the account." },
       answer: success,
       refuses: ["missing_parameter", "invalid_value", "access_denied"],
       act: async ({ env, db, account }, { password: key }, c) => {
@@ -68,8 +68,8 @@ export const general: CallGroup = {
       name: "getAccountLimits",
       access: "own",
       versions: v2,
-      summary: "What your account may have beside its disk quota, and how much of that it has",
-      details: "What exceeds a limit is refused with `unknown_error` and a sentence that names the limit.",
+      summary: "The limits of your account, and how much of each it uses",
+      details: "A request that exceeds a limit is refused with `unknown_error` and a message that names the limit.",
       answer: limits,
       act: ({ env, db, account }) => usedLimits(env, db, account.id),
     }),
@@ -83,7 +83,7 @@ export const general: CallGroup = {
     call("GET /template_sets", {
       name: "listTemplateSets",
       access: "public",
-      summary: "All templates in their sets; default comes first",
+      summary: "All templates, in sets; `default` comes first",
       answer: templateSets,
       act: ({ db }) => listTemplateSets(db),
     }),

@@ -30,7 +30,7 @@ export const images: CallGroup = {
       name: "getManifest",
       ...ofReadable,
       versions: v2,
-      summary: "The KIWI description that was built, and what goes with it",
+      summary: "The manifest of a build: its KIWI description, and what KIWI cannot describe",
       params: ManifestRequest,
       about: { image_type: "Image type that was built.", version: "A built version. Default: the latest." },
       answer: file(
@@ -50,7 +50,8 @@ export const images: CallGroup = {
     call("GET /appliances/{appliance_id}/image_files", {
       name: "getImageFile",
       rate: "image_files",
-      summary: "A file from a built image",
+      summary: "A file of a built image",
+      details: "Supports ranges and ETags. Links are followed inside the image.",
       access: ofReadable.access,
       ids: ofReadable.ids,
       params: FileRequest,

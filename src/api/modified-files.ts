@@ -39,10 +39,10 @@ export const modifiedFiles: readonly Call[] = [
     access: "own",
     rate: "modified_files",
     ...ofTestdrive,
-    summary: "What a running or ended session has otherwise than its image",
+    summary: "The files that a testdrive has changed in its image",
     details:
-      "Read from the session's disk: what the guest has not written there yet is not seen, so run sync in it. An ended session's " +
-      "disk is kept for a while, ten minutes where the agent is not configured otherwise.",
+      "Read from the testdrive's disk: run `sync` in the guest to see everything. The disk of an ended testdrive " +
+      "is deleted after ten minutes, unless the agent's configuration says otherwise.",
     params: ModifiedListParams,
     about: { path: pathMeaning, except },
     answer: modifiedFilesDocument,
@@ -57,7 +57,7 @@ export const modifiedFiles: readonly Call[] = [
     access: "own",
     rate: "modified_files",
     ...ofTestdrive,
-    summary: "A file of the session, as it is now",
+    summary: "A changed file, as it is now",
     params: ModifiedDataParams,
     about: { path: "Path of a regular file; links are not followed." },
     answer: file("The file.", "application/octet-stream"),
@@ -73,7 +73,7 @@ export const modifiedFiles: readonly Call[] = [
     access: "own",
     rate: "modified_files",
     ...ofTestdrive,
-    summary: "All that was added or changed, as an archive",
+    summary: "All added or changed files, as an archive",
     params: ModifiedParams,
     about: { path: pathMeaning, except },
     answer: file("A tar.gz with owners and modes; deleted files are not in it.", "application/gzip"),
@@ -88,10 +88,10 @@ export const modifiedFiles: readonly Call[] = [
     access: "own",
     rate: "modified_files",
     ...ofTestdrive,
-    summary: "Make overlay files of what was added or changed: all of them, or none",
+    summary: "Store added or changed files as overlay files: all of them, or none",
     details:
-      "Each takes the place of an overlay file at the same path. Only regular files are overlay files; the answer names what is " +
-      "left out. At most 200 at once.",
+      "Each replaces an overlay file at the same path. Only regular files can be overlay files; the answer names what was " +
+      "omitted. At most 200 files in one request.",
     params: KeepParams,
     about: {
       path: "A path, and all that is below it; may be repeated. / means everything.",

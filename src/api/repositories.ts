@@ -33,7 +33,7 @@ export const repositories: CallGroup = {
       rate: "repositories",
       summary: "Import an rpm-md or yast2 repository",
       params: ImportRequest,
-      about: { url: "Base address of the repository, by http or https.", name: "What to call it." },
+      about: { url: "Base URL of the repository: http or https.", name: "Name of the repository." },
       answer: repository,
       refuses: ["missing_url", "missing_name", "invalid_value", "repository_already_exists", "download_error"],
       act: ({ env, db, account, requestId }, { url, name }) =>
@@ -42,7 +42,7 @@ export const repositories: CallGroup = {
     call("GET /repositories/{repository_id}", {
       name: "getRepository",
       access: "own",
-      summary: "One repository",
+      summary: "A repository",
       ids,
       answer: repository,
       act: ({ db, account }, { repository_id }) => getRepository(db, account.id, repository_id),

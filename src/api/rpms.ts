@@ -66,7 +66,7 @@ export const rpms: CallGroup = {
     call("GET /rpms/{rpm_id}", {
       name: "getRpm",
       access: "own",
-      summary: "One upload",
+      summary: "An upload",
       ...ofUpload,
       answer: rpm,
       act: (_caller, { found }) => found,
@@ -99,7 +99,7 @@ export const rpms: CallGroup = {
     call("GET /rpms/{rpm_id}/data", {
       name: "downloadRpm",
       access: "own",
-      summary: "The file",
+      summary: "The file of an upload",
       ...ofUpload,
       answer: file("What was uploaded.", "application/x-rpm", "application/octet-stream"),
       act: ({ env }, { found: { blobId, size, sha256, isArchive, fileName } }, c) =>

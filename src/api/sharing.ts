@@ -13,14 +13,13 @@ const ofAppliance = {
 /** All three answer the list (wire.md §2.5). */
 export const sharing: CallGroup = {
   title: "Sharing",
-  about:
-    "Who else may read an appliance and clone it. Every call answers the list as it is then. This came with version 2.",
+  about: "Who else may read an appliance and clone it. Every call answers the new list.",
   operations: [
     call("GET /appliances/{appliance_id}/sharing", {
       name: "getSharing",
       access: "own",
       ...ofAppliance,
-      summary: "With whom it is shared",
+      summary: "The accounts that an appliance is shared with",
       act: ({ db, account }, { appliance_id }) => getSharing(db, account, appliance_id),
     }),
     call("POST /appliances/{appliance_id}/sharing/{username}", {
@@ -28,7 +27,7 @@ export const sharing: CallGroup = {
       access: "own",
       ...ofAppliance,
       scope: "publish",
-      summary: "Share it with somebody",
+      summary: "Share an appliance with an account",
       refuses: ["invalid_username"],
       act: ({ db, account }, { appliance_id: applianceId }, c) =>
         share(db, account, { applianceId, username: usernameIn(c.req.url) }),
@@ -38,7 +37,7 @@ export const sharing: CallGroup = {
       access: "own",
       ...ofAppliance,
       scope: "publish",
-      summary: "Share it with somebody no more",
+      summary: "Stop sharing an appliance with an account",
       refuses: ["invalid_username"],
       act: ({ db, account }, { appliance_id: applianceId }, c) =>
         unshare(db, account, { applianceId, username: usernameIn(c.req.url) }),

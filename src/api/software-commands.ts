@@ -58,7 +58,7 @@ export const softwareCommands: readonly Call[] = [
   byName("ban_package", select, {
     kind: "ban",
     name: "banPackage",
-    summary: "Keep a package out, even if another one needs it",
+    summary: "Ban a package, even if another one needs it",
   }),
   ...removals,
   // One client sends DELETE; accepting it harms nobody (wire.md §5.2).

@@ -20,7 +20,7 @@ export const software: CallGroup = {
     call("GET /appliances/{appliance_id}/software", {
       name: "getSoftware",
       ...ofReadable,
-      summary: "The selection; only pinned entries have a version",
+      summary: "The selected packages and patterns; only pinned ones have a version",
       answer: softwareDocument,
       hasEtag: true,
       act: ({ db }, { found }) => getSelection(db, found),
@@ -50,7 +50,7 @@ export const software: CallGroup = {
     call("GET /appliances/{appliance_id}/software/search", {
       name: "searchSoftware",
       ...ofReadable,
-      summary: "Find packages and patterns by a part of their name",
+      summary: "Find packages and patterns by part of their name",
       params: SearchRequest,
       answer: softwareMap,
       refuses: ["missing_parameter", "invalid_value"],

@@ -17,14 +17,14 @@ const TestdriveRequest = z.object({
 
 export const testdrives: CallGroup = {
   title: "Testdrives",
-  about: "A build booted for a while. A session without a client for 60 seconds ends.",
+  about: "A build, booted for a while. A testdrive without a client for 60 seconds ends.",
   operations: [
     // v1 has no list, though it has this path.
     call("GET /testdrives", {
       name: "listTestdrives",
       access: "own",
       versions: v2,
-      summary: "Your running sessions",
+      summary: "Your running testdrives",
       answer: testdrivesDocument,
       act: async ({ env, db, account, access, baseUrl }) => {
         const live = await listLiveTestdrives(db, account.id, onlyAppliance(access));
@@ -35,10 +35,10 @@ export const testdrives: CallGroup = {
       name: "startTestdrive",
       access: "own",
       rate: "testdrives",
-      summary: "Boot a build: a page for the browser, and an address for VNC clients",
+      summary: "Boot a build: the answer has a page for the browser and an address for VNC clients",
       details:
-        "Where no builder agent has an address of its own, the host is the service's and the port 0; the page works all the same. " +
-        "With network=on the machine has a network card, and its web server is at web_url; it reaches nothing.",
+        "If no builder agent has a public address, the host is the service's and the port is 0. The page works anyway. " +
+        "With `network=on` the machine has a network card, and its web server is at web_url. The machine can reach nothing.",
       params: TestdriveRequest,
       answer: testdrive,
       refuses: ["missing_parameter", "invalid_build_id", "invalid_value", "build_not_found", "no_build_slots"],

@@ -22,13 +22,13 @@ const ofAccount = { versions: v2, scope: "key" } as const;
 
 export const tokens: CallGroup = {
   title: "Tokens",
-  about: "Ours: secrets for programs, which may do less than the account's API key. This needs the key itself.",
+  about: "Secrets for programs, which may do less than the account's API key. These calls need the key itself.",
   operations: [
     call("GET /tokens", {
       name: "listTokens",
       access: "own",
       ...ofAccount,
-      summary: "Your tokens, and when each was used last",
+      summary: "Your tokens, and when each was last used",
       answer: tokensDocument,
       act: ({ db, account }) => listTokens(db, account.id),
     }),
@@ -37,7 +37,7 @@ export const tokens: CallGroup = {
       access: "own",
       ...ofAccount,
       summary: "Make a token",
-      details: "The answer shows its secret, once. Use it in place of the API key.",
+      details: "The answer has its secret, which is shown only once. Use it instead of the API key.",
       params: TokenRequest,
       about: {
         name: "What it is for.",
@@ -59,7 +59,7 @@ export const tokens: CallGroup = {
       access: "own",
       ...ofAccount,
       ids: { token_id: "unknown_error" },
-      summary: "Revoke it: it stops working immediately",
+      summary: "Revoke a token: it stops working immediately",
       answer: success,
       act: ({ env, db, account }, { token_id }) => revokeToken(env, db, account, token_id),
     }),

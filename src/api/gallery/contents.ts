@@ -20,7 +20,7 @@ const OfVersion = z.object({ version: z.string().optional() });
 const ofVersion = {
   ...ofAppliance,
   params: OfVersion,
-  about: { version: "A published version; the one that was published last when left out." },
+  about: { version: "A published version. Default: the one that was published last." },
 } as const;
 
 /** What is in a published version, and how it looks and runs. */
@@ -28,7 +28,7 @@ export const galleryContents: readonly Call[] = [
   call("GET /gallery/appliances/{appliance_id}/software", {
     name: "listPublishedSoftware",
     ...ofVersion,
-    summary: "What is in it, and where that came from",
+    summary: "The software of a published version, by repository",
     answer: publishedSoftware,
     refuses: ["access_denied", "invalid_version", "version_not_published"],
     act: ({ db, account }, { appliance_id: applianceId, version }) =>
@@ -40,19 +40,19 @@ export const galleryContents: readonly Call[] = [
   }),
   call("GET /gallery/appliances/{appliance_id}/background", {
     name: "getPublishedBackground",
-    ...picture("background", "The background in 100x100, or the service's own."),
+    ...picture("background", "The background as 100x100 thumbnail, or the service's own."),
   }),
   // The original's documentation writes it so.
   call("GET /gallery/appliances/{appliance_id}/background.", {
     name: "getPublishedBackgroundByPeriod",
-    ...picture("background", "The same: clients know it under this name too."),
+    ...picture("background", "The same, for clients that use this name."),
     deprecated: true,
   }),
   call("POST /gallery/appliances/{appliance_id}/testdrive", {
     name: "startPublishedTestdrive",
     rate: "testdrives",
     ...ofVersion,
-    summary: "Boot it for a testdrive",
+    summary: "Boot a published version",
     answer: galleryTestdrive,
     refuses: ["invalid_version", "version_not_published", "build_not_found", "no_build_slots"],
     act: ({ env, db, account, requestId }, { appliance_id: applianceId, version }) =>

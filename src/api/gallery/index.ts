@@ -10,7 +10,7 @@ import { nothingHere } from "#api/respond";
 /** Published appliances (wire.md §2.16). */
 export const gallery: CallGroup = {
   title: "Gallery",
-  about: "Appliances that their owners have published, for everybody to read, try and clone. This came with version 2.",
+  about: "Published appliances: every account can read, boot and clone them.",
   operations: [galleryList, ...galleryVersions, ...galleryContents, ...galleryOpinions],
 };
 

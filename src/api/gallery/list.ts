@@ -26,7 +26,7 @@ export const galleryList = call("GET /gallery/appliances", {
   access: "public",
   versions: v2,
   summary: "Published appliances: the latest, the popular, those of an account, or those that a search finds",
-  details: "Send one of latest, popular, username and search; query=latest does the same as latest.",
+  details: "Send one of `latest`, `popular`, `username` and `search`. `query=latest` is the same as `latest`.",
   params: GalleryRequest,
   about: {
     query: "latest, popular, username or search, in place of the bare word.",

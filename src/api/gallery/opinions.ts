@@ -16,7 +16,7 @@ export const galleryOpinions: readonly Call[] = [
   call("GET /gallery/appliances/{appliance_id}/rating", {
     name: "getRating",
     ...ofPublished,
-    summary: "How many have rated it, and the average",
+    summary: "The number of ratings, and their average",
     answer: ratingDocument,
     refuses: ["access_denied"],
     act: ({ db, account }, { appliance_id }) => getRating(db, account.id, appliance_id),
@@ -25,7 +25,7 @@ export const galleryOpinions: readonly Call[] = [
     name: "rateAppliance",
     scope: "publish",
     ...ofPublished,
-    summary: "Rate it; your second rating replaces your first",
+    summary: "Rate a published appliance; a second rating replaces the first",
     params: RatingRequest,
     answer: ratingDocument,
     refuses: ["missing_rating", "invalid_rating"],
@@ -34,7 +34,7 @@ export const galleryOpinions: readonly Call[] = [
   call("GET /gallery/appliances/{appliance_id}/comments", {
     name: "listComments",
     ...ofPublished,
-    summary: "Comments, the oldest first",
+    summary: "Comments, oldest first",
     answer: comments,
     refuses: ["access_denied"],
     act: async ({ db, account }, { appliance_id: applianceId }) => ({

@@ -1,0 +1,59 @@
+import { expect, it } from "vitest";
+import { z } from "zod";
+import { type Group, type Operation, scopeOf } from "#openapi/operation";
+import { groups } from "#openapi/operations";
+import { type Parameter, parametersOf } from "#openapi/parameters";
+
+/** docs/api/calls.md, which is made from the calls themselves. */
+const page = (): string =>
+  [
+    "# All calls",
+    "",
+    "This page is made from the descriptions of the calls. To change it, change those, and run its test with `--update`:",
+    "[CONTRIBUTING.md](../../CONTRIBUTING.md).",
+    "",
+    'Paths are below `/api/v1/user` and `/api/v2/user`; "v2" marks calls that only version 2 has. A parameter in **bold**',
+    "is required. [errors.md](errors.md) has the codes.",
+    ...groups.flatMap(section),
+    "",
+  ].join("\n");
+
+const section = ({ title, about, operations }: Group): string[] => [
+  "",
+  `## ${title}`,
+  "",
+  about,
+  "",
+  "| Call | Whose | Scope | What it does | Parameters | Refused with |",
+  "|---|---|---|---|---|---|",
+  ...operations.map(row),
+];
+
+function row(operation: Operation): string {
+  const { method, path, versions, access, summary, details, refusals = [], unknown = [] } = operation;
+  const call = `\`${method} ${path.slice(1)}\`${versions.includes("v1") ? "" : " (v2)"}`;
+  const parameters = parametersOf(operation).filter(({ place }) => place === "query");
+  const codes = [...new Set([...unknown, ...refusals])].map((code) => `\`${code}\``);
+  const what = [summary, details].filter(Boolean).map((sentence) => `${sentence?.replace(/\.$/, "")}.`);
+  const cells = [
+    call,
+    whose[access],
+    scopeOf(operation),
+    what.join(" "),
+    parameters.map(parameter).join("<br>"),
+    codes.join(", "),
+  ];
+  return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+}
+
+const whose = { own: "yours", readable: "yours, shared, templates", public: "everyone's" } as const;
+
+function parameter({ name, isRequired, meaning, schema }: Parameter): string {
+  const values = z.array(z.string()).safeParse(schema["enum"]).data ?? [];
+  const choice = values.length === 0 ? "" : ` One of ${values.map((value) => `\`${value}\``).join(", ")}.`;
+  return `${isRequired ? `**\`${name}\`**` : `\`${name}\``}: ${meaning}${choice}`;
+}
+
+it("is what the calls say", async () => {
+  await expect(page()).toMatchFileSnapshot("../../docs/api/calls.md");
+});
