@@ -142,7 +142,7 @@ describe("any path", () => {
   it("names the right method if the method is wrong", async () => {
     const tux = await signedIn();
 
-    const answer = await tux.delete("/account");
+    const answer = await tux.post("/account/limits");
 
     expect(answer.headers.get("allow")).toBe("GET");
     await expectError(answer, 400, "wrong_http_method");

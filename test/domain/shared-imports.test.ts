@@ -74,7 +74,10 @@ describe("two accounts with a repository of the same address", () => {
     await importing(first, old);
     const { "repodata/primary.xml.gz": _, ...indexAlone } = old;
     await importing(second, indexAlone);
-    expect(await row(second)).toMatchObject({ importState: "failed", problem: expect.stringMatching(/not there/) });
+    expect(await row(second)).toMatchObject({
+      importState: "failed",
+      problem: expect.stringMatching(/does not exist/),
+    });
   });
 
   it("do not share their signatures", async () => {
