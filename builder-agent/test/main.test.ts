@@ -16,9 +16,9 @@ function startProcess(url: string, stateDir: string, more: Record<string, unknow
   const config = { url, token: agentToken, stateDir, isolation: "none", kiwi: fakeKiwi, testdriveSlots: 0, ...more };
   writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
   const child = spawn(process.execPath, [main, "--config", file], { stdio: ["ignore", "ignore", "pipe"] });
-  let said = "";
-  child.stderr.on("data", (bytes) => (said += bytes));
-  return { child, said: () => said, ended: endOf(child), [Symbol.dispose]: () => void child.kill("SIGKILL") };
+  let output = "";
+  child.stderr.on("data", (bytes) => (output += bytes));
+  return { child, said: () => output, ended: endOf(child), [Symbol.dispose]: () => void child.kill("SIGKILL") };
 }
 
 const endOf = (child: ChildProcess) =>

@@ -68,11 +68,11 @@ function startAgent(worker: FakeWorker): AsyncDisposable & { said: () => string 
   // No isolation setting: "vm" is the agent's default.
   writeFileSync(file, JSON.stringify({ ...own, accel: "tcg", buildDiskGb: 1, allowHosts }), { mode: 0o600 });
   const child = spawn(process.execPath, [main, "--config", file], { stdio: ["ignore", "ignore", "pipe"] });
-  let said = "";
-  child.stderr.on("data", (bytes) => (said += bytes));
+  let output = "";
+  child.stderr.on("data", (bytes) => (output += bytes));
   const gone = once(child, "exit");
   return {
-    said: () => said,
+    said: () => output,
     // While the old agent runs, the next one finds the state directory locked.
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");

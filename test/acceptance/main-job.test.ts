@@ -87,10 +87,12 @@ describe("a built appliance", () => {
   it("passes the documented commands that verify its attestation", async () => {
     const { build } = await tux.rest.call("GET", `/builds/${first}`);
     const commands = verifyingCommands({ service: tux.ready.url, download: build.download_url });
-    const said = execFileSync("bash", ["-e", "-c", commands], { cwd: mkdtempSync(join(folder, "verify-")) }).toString();
-    expect(said).toContain("Signature Verified Successfully");
-    expect(said).toContain(`${build.download_url.split("/").at(-1)}: OK`);
-    expect(said).toMatch(/^hello \d/m);
+    const output = execFileSync("bash", ["-e", "-c", commands], {
+      cwd: mkdtempSync(join(folder, "verify-")),
+    }).toString();
+    expect(output).toContain("Signature Verified Successfully");
+    expect(output).toContain(`${build.download_url.split("/").at(-1)}: OK`);
+    expect(output).toMatch(/^hello \d/m);
   });
 });
 

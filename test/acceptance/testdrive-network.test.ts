@@ -104,13 +104,14 @@ describe("a testdrive with network=on", () => {
       (address) => ports.map((each) => `${address}:${each}`),
     );
 
-    const told = await (await fromGuest(`cgi-bin/probe?${[...targets, "1.1.1.1:80"].join(",")}`)).text();
+    const reported = await (await fromGuest(`cgi-bin/probe?${[...targets, "1.1.1.1:80"].join(",")}`)).text();
     open.close();
 
     expect(own.length).toBe(2); // VNC and the forward
-    expect(told).toContain("127.0.0.1:80 reached"); // the probe works
-    expect(told).toContain("default via 10.0.2.2");
-    for (const target of [...targets, "1.1.1.1:80", "names", "ping"]) expect(told).toContain(`${target} not reached`);
+    expect(reported).toContain("127.0.0.1:80 reached"); // the probe works
+    expect(reported).toContain("default via 10.0.2.2");
+    for (const target of [...targets, "1.1.1.1:80", "names", "ping"])
+      expect(reported).toContain(`${target} not reached`);
     expect(connections).toBe(0);
   });
 

@@ -60,8 +60,8 @@ describe("GET /appliances/<id>/repositories", () => {
 
   it("shows a template's to everyone, and another account's to no one", async () => {
     expect(await idsOf(await tux.get("/appliances/1/repositories"))).toEqual([main, updates]);
-    const stranger = await signedIn();
-    await expectError(await stranger.get(`/appliances/${id}/repositories`), 404, "invalid_appliance_id");
+    const other = await signedIn();
+    await expectError(await other.get(`/appliances/${id}/repositories`), 404, "invalid_appliance_id");
   });
 });
 
@@ -109,8 +109,8 @@ describe("PUT /appliances/<id>/repositories", () => {
   });
 
   it("refuses another account's repository, and changes to a template", async () => {
-    const strangers = await ownRepository((await signedIn()).accountId);
-    await expectError(await put(listOf(main, strangers)), 400, "invalid_repository_id");
+    const others = await ownRepository((await signedIn()).accountId);
+    await expectError(await put(listOf(main, others)), 400, "invalid_repository_id");
     await expectError(await put(listOf(main), "/appliances/1/repositories"), 403, "access_denied");
     expect(await current()).toEqual([main, updates]);
   });
@@ -153,8 +153,8 @@ describe("cmd/add_repository and cmd/remove_repository", () => {
   });
 
   it("refuse another account's repository or appliance", async () => {
-    const strangers = await ownRepository((await signedIn()).accountId);
-    await expectError(await add({ repo_id: strangers }), 400, "invalid_repository_id");
+    const others = await ownRepository((await signedIn()).accountId);
+    await expectError(await add({ repo_id: others }), 400, "invalid_repository_id");
     const answer = await (await signedIn()).post(`/appliances/${id}/cmd/add_repository`, { repo_id: main });
     await expectError(answer, 404, "invalid_appliance_id");
   });

@@ -118,8 +118,8 @@ describe("POST appliances", () => {
 
   it("refuses another account's appliance like an unknown one", async () => {
     const tux = await signedIn();
-    const stranger = await signedIn();
-    const id = await cloned(stranger);
+    const other = await signedIn();
+    const id = await cloned(other);
 
     await expectError(await tux.post("/appliances", { clone_from: id }), 400, "invalid_appliance_id");
   });
@@ -182,10 +182,10 @@ describe("DELETE appliances/<id>", () => {
 
   it("refuses a template, and hides another account's appliance", async () => {
     const tux = await signedIn();
-    const strangers = await cloned(await signedIn());
+    const others = await cloned(await signedIn());
 
     await expectError(await tux.delete("/appliances/1"), 403, "access_denied");
-    await expectError(await tux.delete(`/appliances/${strangers}`), 404, "invalid_appliance_id");
+    await expectError(await tux.delete(`/appliances/${others}`), 404, "invalid_appliance_id");
   });
 });
 

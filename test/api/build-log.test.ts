@@ -77,9 +77,9 @@ describe("GET running_builds/:id/log as text", () => {
   });
 
   it("is visible only to its owner", async () => {
-    const stranger = await signedIn();
+    const eve = await signedIn();
 
-    await expectError(await stranger.get(path()), 404, "invalid_running_build_id");
+    await expectError(await eve.get(path()), 404, "invalid_running_build_id");
     await expectError(await tux.get("/running_builds/0/log"), 404, "invalid_running_build_id");
     await expectError(await visit(`/api/v2/user${path()}`), 401, "access_denied");
   });

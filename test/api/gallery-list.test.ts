@@ -82,8 +82,8 @@ describe("the gallery", () => {
   it("lists those of one account", async () => {
     expect(await idsOf(`username=${tux.username}`)).toEqual([café, kiosk]);
     expect(await idsOf(`query=username&username=${rhea.username}`)).toEqual([farm]);
-    const nobody = await signedIn();
-    expect(await list(`username=${nobody.username}`)).toEqual({ "@count": "0", pages: "1", current_page: "1" });
+    const newcomer = await signedIn();
+    expect(await list(`username=${newcomer.username}`)).toEqual({ "@count": "0", pages: "1", current_page: "1" });
   });
 
   it.each([

@@ -102,8 +102,8 @@ describe("GET image_files", () => {
   });
 
   it("answers with an error for unknown or foreign appliances and builds", async () => {
-    const stranger = await signedIn();
-    const theirs = await createBuild(stranger);
+    const other = await signedIn();
+    const theirs = await createBuild(other);
     const mine = await createBuild(tux);
 
     await expectError(await tux.get(url("/etc/passwd", theirs)), 404, "invalid_appliance_id");

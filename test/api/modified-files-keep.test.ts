@@ -117,15 +117,15 @@ describe("POST modified_files/keep", () => {
     }));
     const writer = { accountId: tux.accountId, quotaBytes: 10 };
     expect(await keepOverlayFiles(db, applianceId, again, writer)).toBeUndefined();
-    const stranger = { accountId: (await signedIn()).accountId, quotaBytes: 10 ** 12 };
-    expect(await keepOverlayFiles(db, applianceId, again, stranger)).toBeUndefined();
+    const other = { accountId: (await signedIn()).accountId, quotaBytes: 10 ** 12 };
+    expect(await keepOverlayFiles(db, applianceId, again, other)).toBeUndefined();
     expect(await rowsOf(applianceId)).toEqual(kept);
     expect(await edited()).toEqual(editedAt);
   });
 
   it("refuses another account's appliance, unnamed paths and too many files", async () => {
-    const [tux, stranger] = [await signedIn(), await signedIn()];
-    const foreign = await applianceOf(stranger);
+    const [tux, other] = [await signedIn(), await signedIn()];
+    const foreign = await applianceOf(other);
     const many = Array.from({ length: 201 }, (_, at) => modifiedFile({ path: `/srv/${at}` }));
     const drive = await modifiedDrive(tux, ({ filter }) => listOf(filter.paths.includes("/srv") ? many : []));
     const path = `/testdrives/${drive.id}/modified_files/keep`;

@@ -55,12 +55,12 @@ describe("POST /repositories", () => {
   it("shows it only to the account that imported it", async () => {
     mirror(rpmMd(["perl-Moose-2.2"]));
     const { repository } = await readXml(await tux.post("/repositories", { url, name: "Perl modules" }));
-    const stranger = await signedIn();
+    const other = await signedIn();
 
     expect((await listed(tux)).map(({ id }) => id)).toContain(repository.id);
-    expect((await listed(stranger)).map(({ id }) => id)).not.toContain(repository.id);
-    await expectError(await stranger.get(`/repositories/${repository.id}`), 404, "invalid_repository_id");
-    expect((await stranger.post("/repositories", { url, name: "Mine" })).status).toBe(200);
+    expect((await listed(other)).map(({ id }) => id)).not.toContain(repository.id);
+    await expectError(await other.get(`/repositories/${repository.id}`), 404, "invalid_repository_id");
+    expect((await other.post("/repositories", { url, name: "Mine" })).status).toBe(200);
   });
 
   it.each([

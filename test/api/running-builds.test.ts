@@ -68,8 +68,8 @@ describe("GET running_builds/:id", () => {
   });
 
   it("answers with an error for another account's or invalid id", async () => {
-    const stranger = await signedIn();
-    const theirs = await startBuild(stranger, await createAppliance(stranger));
+    const other = await signedIn();
+    const theirs = await startBuild(other, await createAppliance(other));
 
     await expectError(await tux.get(`/running_builds/${theirs}`), 404, "invalid_running_build_id");
     await expectError(await tux.on("v1").get(`/running_builds/${theirs}`), 400, "invalid_running_build_id");
@@ -100,8 +100,8 @@ describe("DELETE running_builds/:id", () => {
   });
 
   it("answers with an error for another account's build", async () => {
-    const stranger = await signedIn();
-    const theirs = await startBuild(stranger, await createAppliance(stranger));
+    const other = await signedIn();
+    const theirs = await startBuild(other, await createAppliance(other));
 
     await expectError(await tux.delete(`/running_builds/${theirs}`), 404, "invalid_running_build_id");
 

@@ -44,8 +44,8 @@ describe("the readers of an appliance", () => {
     await Promise.all([share(), share(), share()]);
     expect(await readersIn(await share())).toEqual({ "@count": "1", username: rhea.username });
 
-    const stranger = await signedIn();
-    const answer = await tux.delete(`/appliances/${id}/sharing/${stranger.username}`);
+    const eve = await signedIn();
+    const answer = await tux.delete(`/appliances/${id}/sharing/${eve.username}`);
 
     expect([answer.status, await readersIn(answer)]).toEqual([200, { "@count": "1", username: rhea.username }]);
   });
@@ -80,9 +80,9 @@ describe("the readers of an appliance", () => {
     await expectError(await rhea.post(`${path}/${rhea.username}`), 403, "access_denied");
     await expectError(await rhea.delete(`${path}/${rhea.username}`), 403, "access_denied");
 
-    const stranger = await signedIn();
-    await expectError(await stranger.get(path), 404, "invalid_appliance_id");
-    await expectError(await stranger.post(`${path}/${rhea.username}`), 404, "invalid_appliance_id");
+    const eve = await signedIn();
+    await expectError(await eve.get(path), 404, "invalid_appliance_id");
+    await expectError(await eve.post(`${path}/${rhea.username}`), 404, "invalid_appliance_id");
     expect(await readers()).toEqual({ "@count": "1", username: rhea.username });
   });
 

@@ -80,16 +80,16 @@ describe("GET software/installed", () => {
     const tux = await signedIn();
     const { applianceId, buildId } = await createBuild(tux);
     const other = await cloned(tux);
-    const strangers = await createBuild(await signedIn());
+    const others = await createBuild(await signedIn());
     const { build } = await readXml(await tux.post("/running_builds", { appliance_id: other }));
     const ask = (id: number | string, build: number | string) =>
       tux.get(`/appliances/${id}/software/installed?build_id=${build}`);
 
     await expectError(await ask(applianceId, "x"), 400, "invalid_build_id");
     await expectError(await ask(applianceId, 99_999), 400, "invalid_build_id");
-    await expectError(await ask(applianceId, strangers.buildId), 400, "invalid_build_id");
+    await expectError(await ask(applianceId, others.buildId), 400, "invalid_build_id");
     await expectError(await ask(other, buildId), 400, "invalid_build_id");
     await expectError(await ask(other, build.id), 400, "build_not_found");
-    await expectError(await ask(strangers.applianceId, strangers.buildId), 404, "invalid_appliance_id");
+    await expectError(await ask(others.applianceId, others.buildId), 404, "invalid_appliance_id");
   });
 });

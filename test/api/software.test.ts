@@ -91,9 +91,9 @@ describe("PUT software", () => {
 
   it("refuses a template and another account's appliance", async () => {
     const tux = await signedIn();
-    const strangers = await cloned(await signedIn());
+    const others = await cloned(await signedIn());
 
     await expectError(await put(tux, "1", "<software/>"), 403, "access_denied");
-    await expectError(await put(tux, strangers, "<software/>"), 404, "invalid_appliance_id");
+    await expectError(await put(tux, others, "<software/>"), 404, "invalid_appliance_id");
   });
 });

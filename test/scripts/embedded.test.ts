@@ -26,10 +26,10 @@ const storagePaths = [
 const folder = mkdtempSync(join(tmpdir(), "kiln-embedded-"));
 const port = ownPort(0);
 let service: Awaited<ReturnType<typeof startEmbedded>>;
-let said = "";
+let output = "";
 
 beforeAll(async () => {
-  vi.spyOn(process.stderr, "write").mockImplementation((line) => ((said += String(line)), true));
+  vi.spyOn(process.stderr, "write").mockImplementation((line) => ((output += String(line)), true));
   service = await startEmbedded({
     bundle: tinyBundle(folder),
     modulesFolder: folder,
@@ -115,18 +115,18 @@ describe("the embedded service", () => {
       await answered();
       await ticked();
     }
-    expect(said).toContain("! The service (workerd) ended unexpectedly. It is running again.\n");
+    expect(output).toContain("! The service (workerd) ended unexpectedly. It is running again.\n");
   });
 
   it("recovers after workerd could not start for a while", async () => {
-    said = "";
-    while (!said.includes("cannot start")) {
+    output = "";
+    while (!output.includes("cannot start")) {
       signalAll(runtimes(), "SIGKILL");
       await sleep(5);
     }
     await answered();
     await ticked();
-    expect(said).toMatch(/! The service is down: workerd cannot start\. Retrying in 1 s. See \S+worker\.log\.\n/);
-    expect(said).toMatch(/! The service is running again\.\n$/);
+    expect(output).toMatch(/! The service is down: workerd cannot start\. Retrying in 1 s. See \S+worker\.log\.\n/);
+    expect(output).toMatch(/! The service is running again\.\n$/);
   });
 });

@@ -25,12 +25,12 @@ describe.each(["bash", "dash"])("licences, shown by %s,", (shell) => {
   }
 
   it("are shown one after the other, twenty lines at a time", () => {
-    const said = answered(["First", long], "yes", "", "", "Y");
-    expect(said).toMatch(/^\nFirst\n\nDo you accept this licence\? \(yes\/no\) \nLine 1\n/);
-    expect(said).toMatch(
+    const output = answered(["First", long], "yes", "", "", "Y");
+    expect(output).toMatch(/^\nFirst\n\nDo you accept this licence\? \(yes\/no\) \nLine 1\n/);
+    expect(output).toMatch(
       /Line 20\n-- Press Enter for more --Line 21\n[^]*Line 40\n-- Press Enter for more --Line 41\n/,
     );
-    expect(said).toMatch(/Line 45\n\nDo you accept this licence\? \(yes\/no\) ACCEPTED\n$/);
+    expect(output).toMatch(/Line 45\n\nDo you accept this licence\? \(yes\/no\) ACCEPTED\n$/);
   });
 
   it("are asked again until there is an answer", () => {
@@ -38,7 +38,7 @@ describe.each(["bash", "dash"])("licences, shown by %s,", (shell) => {
   });
 
   it("power the system off if one is not accepted", () => {
-    const said = answered(["First", "Second"], "yes", "no", "yes");
-    expect(said).toMatch(/Second\n\n[^\n]*You cannot use the system without accepting it\. Switching off\.\nOFF\n$/);
+    const output = answered(["First", "Second"], "yes", "no", "yes");
+    expect(output).toMatch(/Second\n\n[^\n]*You cannot use the system without accepting it\. Switching off\.\nOFF\n$/);
   });
 });

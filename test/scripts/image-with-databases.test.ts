@@ -114,8 +114,8 @@ const answers = (attempts: Attempt[], answer: "yes" | "no") => attempts.map(() =
 describe.each(["mysql", "pgsql"] as const)("databases of %s", (type) => {
   it("are made once, at the first boot, for their users only", () => {
     const ask = `${boots}${tried(type, allowed)}\n${tried(type, refused)}\nboot < /dev/null\n${tried(type, allowed.slice(1, 2))}`;
-    const said = inImage({ databases: [factsOf(type)] }, ask, installed);
-    expect(said).toBe(
+    const output = inImage({ databases: [factsOf(type)] }, ask, installed);
+    expect(output).toBe(
       `/var/lib/kiln/make-databases.done\n${answers(allowed, "yes")}${answers(refused, "no")}/var/lib/kiln/make-databases.done\nyes\n`,
     );
   });

@@ -35,14 +35,14 @@ describe("an image with systemd", () => {
     ];
     const units = ["kiln-before-login.service", "kiln-after-services.service", "kiln-autostart-1.service"];
     const paths = units.map((name) => `/etc/systemd/system/${name}`).join(" ");
-    const said = inImage(
+    const output = inImage(
       { autostarts, scripts: { ...plain.scripts, boot: { enabled: true, script: "true" } } },
       `${isEnabled(...units, "kiln-autostart-2.service")}
        systemd-analyze verify --man=no ${paths} 2>&1 | grep -F kiln || true
        grep -E '^(Description|User|ExecStart)=' /etc/systemd/system/kiln-autostart-1.service
        cat /usr/lib/kiln/autostarts/1`,
     );
-    expect(said.split("\n")).toEqual([
+    expect(output.split("\n")).toEqual([
       ...units.map((name) => `${name} enabled`),
       "kiln-autostart-2.service ",
       "Description=100 %% counter/",
@@ -56,12 +56,12 @@ describe("an image with systemd", () => {
 
   it("logs a user in automatically, with a valid change to getty", () => {
     const settings = { ...plain.settings, automaticLogin: "clerk" };
-    const said = inImage(
+    const output = inImage(
       { settings },
       `systemd-analyze verify --man=no getty@tty1.service 2>&1 | grep -F kiln-autologin || true
        cat /etc/systemd/system/getty@tty1.service.d/*.conf`,
     );
-    expect(said).toBe("[Service]\nExecStart=\nExecStart=-/sbin/agetty --autologin clerk --noclear %I $TERM\n");
+    expect(output).toBe("[Service]\nExecStart=\nExecStart=-/sbin/agetty --autologin clerk --noclear %I $TERM\n");
   });
 
   it("leaves the network to NetworkManager", () => {

@@ -17,8 +17,10 @@ console.log(JSON.stringify({ bytes, grownKiB: process.resourceUsage().maxRSS - b
 
 describe("decompressed", () => {
   it.each(["gzip", "zstd"])("opens a gigabyte of zeros in one %s chunk with bounded memory", (kind) => {
-    const said = execFileSync(process.execPath, ["--input-type=module", "--eval", reader, kind], { encoding: "utf8" });
-    const { bytes, grownKiB } = JSON.parse(said) as { bytes: number; grownKiB: number };
+    const output = execFileSync(process.execPath, ["--input-type=module", "--eval", reader, kind], {
+      encoding: "utf8",
+    });
+    const { bytes, grownKiB } = JSON.parse(output) as { bytes: number; grownKiB: number };
     expect(bytes).toBe(2 ** 30);
     expect(grownKiB).toBeLessThan(96 * 1024);
   });

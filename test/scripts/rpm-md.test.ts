@@ -220,9 +220,9 @@ describe("writeRpmMd", () => {
     mkdirSync(indexed);
     run("createrepo_c", "--quiet", "--no-database", "--outputdir", indexed, main);
     for (const [kind, root] of lists) {
-      const said = factsOf(written, kind, root);
-      expect(said).toHaveLength(all.length);
-      expect(said).toEqual(factsOfRepository(indexed, kind, root));
+      const output = factsOf(written, kind, root);
+      expect(output).toHaveLength(all.length);
+      expect(output).toEqual(factsOfRepository(indexed, kind, root));
     }
   }, 600_000);
 

@@ -14,9 +14,9 @@ function otherAgent(buildId: number) {
   const child = spawn(process.execPath, ["--input-type=module", "--eval", program], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  let said = "";
-  child.stdout.on("data", (bytes) => (said += bytes));
-  const uid = () => eventually("the other agent's user", () => Number(/uid (\d+)/.exec(said)?.[1] ?? 0) || undefined);
+  let output = "";
+  child.stdout.on("data", (bytes) => (output += bytes));
+  const uid = () => eventually("the other agent's user", () => Number(/uid (\d+)/.exec(output)?.[1] ?? 0) || undefined);
   const gone = new Promise((resolve) => child.once("exit", resolve));
   const kill = async () => void (child.kill("SIGKILL"), await gone);
   return { uid, kill, [Symbol.asyncDispose]: kill };

@@ -62,10 +62,10 @@ export async function makePlace({ snapshots = "on", says, bootMs, cacheBytes = 1
       console,
       strike: (key: string) => qemu.execute("send-key", { keys: [{ type: "qcode", data: key }] }),
       async says(words: string) {
-        let said = "";
+        let output = "";
         await eventually(`the guest says ${JSON.stringify(words)}`, () => {
-          void console().then((text) => (said = text));
-          return said.includes(words);
+          void console().then((text) => (output = text));
+          return output.includes(words);
         });
       },
       async [Symbol.asyncDispose]() {

@@ -33,10 +33,10 @@ describe("runTestdrive", () => {
   it("downloads, unpacks and boots the disk, and logs its console", async () => {
     await using session = await startSession();
     await session.ready();
-    let said = "";
+    let output = "";
     await eventually("the console", () => {
-      void session.console().then((text) => (said = text));
-      return said.includes("KILN");
+      void session.console().then((text) => (output = text));
+      return output.includes("KILN");
     });
     expect(session.service.ranges).toEqual([0]);
     const messages = session.service.said("preparing").map((report) => ("message" in report ? report.message : ""));
@@ -160,10 +160,10 @@ describe("runTestdrive", () => {
   it("continues when the appliance restarts", async () => {
     // out 0x3f8, 'R'; the keyboard controller's reset: out 0x64, 0xfe
     await using session = await startSession({ sector: bootSector("baf803 b052 ee b0fe e664 f4") });
-    let said = "";
+    let output = "";
     await eventually("three starts", () => {
-      void session.console().then((text) => (said = text));
-      return said.includes("RRR");
+      void session.console().then((text) => (output = text));
+      return output.includes("RRR");
     });
     expect(session.reason()).toEqual([]);
   });

@@ -38,14 +38,14 @@ export async function serialOf(
     timeout: seconds * 1000,
     killSignal: "SIGKILL",
   });
-  let said = "";
+  let output = "";
   child.stdout.on("data", (chunk: Buffer) => {
-    said += chunk.toString("latin1");
-    if (until.test(said)) child.kill("SIGKILL");
+    output += chunk.toString("latin1");
+    if (until.test(output)) child.kill("SIGKILL");
   });
-  child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString("latin1")));
+  child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString("latin1")));
   await new Promise((resolve) => child.on("close", resolve));
-  return said;
+  return output;
 }
 
 interface Drive {

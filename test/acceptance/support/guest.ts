@@ -18,14 +18,14 @@ export function bootDisk(raw: string): Guest {
   const devices = ["-drive", drive, "-nic", "user,model=virtio-net-pci,restrict=on", "-vga", "std", "-display", "none"];
   const qemu = spawn("qemu-system-x86_64", [...machine, ...devices, "-serial", "stdio", "-no-reboot"]);
   const ended = new Promise((resolve) => qemu.once("close", resolve));
-  let said = "";
-  qemu.stdout.on("data", (chunk) => (said += String(chunk).replaceAll("\r", "")));
-  qemu.stderr.on("data", (chunk) => (said += String(chunk)));
+  let output = "";
+  qemu.stdout.on("data", (chunk) => (output += String(chunk).replaceAll("\r", "")));
+  qemu.stderr.on("data", (chunk) => (output += String(chunk)));
   const says = async (words: string, seconds: number) => {
-    await until(`the guest says ${JSON.stringify(words)}`, seconds, () => said.includes(words)).catch((error) => {
-      throw new Error(`${error}; it printed:\n${said.slice(-2000)}`);
+    await until(`the guest says ${JSON.stringify(words)}`, seconds, () => output.includes(words)).catch((error) => {
+      throw new Error(`${error}; it printed:\n${output.slice(-2000)}`);
     });
-    return said;
+    return output;
   };
   return {
     says,

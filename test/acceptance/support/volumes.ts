@@ -32,11 +32,11 @@ export async function expectVolumes(disk: string): Promise<void> {
   await machine.type(`${password}\n`);
   await machine.says("bash-", 300);
   await machine.type(questions);
-  const said = await machine.says("\nEND\n", 300);
+  const output = await machine.says("\nEND\n", 300);
 
   // Everything that src/domain/configuration/volumes.ts relies on: 640 MB have room for 336.
-  expect(said).toMatch(/^ +kiosk-VG +LVRoot +240\.00m$/m);
-  expect(said).toMatch(/^ +kiosk-VG +lv1_srv +96\.00m$/m);
-  expect(said).toMatch(/^\/dev\/mapper\/kiosk--VG-LVRoot \/ ext4 rw,/m);
-  expect(said).toMatch(/^\/dev\/(kiosk-VG\/|mapper\/kiosk--VG-)lv1_srv \/srv ext4 rw,/m);
+  expect(output).toMatch(/^ +kiosk-VG +LVRoot +240\.00m$/m);
+  expect(output).toMatch(/^ +kiosk-VG +lv1_srv +96\.00m$/m);
+  expect(output).toMatch(/^\/dev\/mapper\/kiosk--VG-LVRoot \/ ext4 rw,/m);
+  expect(output).toMatch(/^\/dev\/(kiosk-VG\/|mapper\/kiosk--VG-)lv1_srv \/srv ext4 rw,/m);
 }
