@@ -1,3 +1,5 @@
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { isPossible } from "../../src/doctor/check.ts";
 import { checkGuest, type GuestQuestions } from "../../src/doctor/guest.ts";
@@ -44,6 +46,16 @@ describe("checkGuest", () => {
     await checkGuest(config, answers({ probe }));
     await checkGuest(config, answers({ probe, system: async () => ({ ...system, key: "2" }) }));
     expect(asked).toEqual(["1", "2"]);
+  });
+
+  it.each(["", '{"key":"1 tcg true"', "[]"])("boots a guest again if the stored verdict is %j", async (text) => {
+    await using dir = await temporaryDir();
+    const config = { stateDir: dir.path, accel: "auto" } as const;
+    await checkGuest(config, answers());
+    writeFileSync(join(dir.path, "doctor/guest.json"), text);
+    const [first] = await checkGuest(config, answers({ probe: async () => ({ ...shown, said: "asked again" }) }));
+    expect(first?.detail).toBe("asked again");
+    expect(readdirSync(join(dir.path, "doctor"))).toEqual(["guest.json"]);
   });
 
   it("disables i586 if the host's guests cannot run its programs", async () => {
