@@ -4,7 +4,7 @@ import { bootId } from "./boot-id.ts";
 import { DiskCache, diskUse, type CacheLease } from "./disk-cache.ts";
 
 const formats = ["raw", "iso"] as const;
-export type ImageFormat = (typeof formats)[number];
+type ImageFormat = (typeof formats)[number];
 
 /** A disk or medium that the cache may take over. */
 export interface CacheableImage {

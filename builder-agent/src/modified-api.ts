@@ -12,7 +12,7 @@ export interface ModifiedApi {
   answerModified(request: ModifiedLease, answer: ModifiedAnswer | ModifiedContent, signal: AbortSignal): Promise<void>;
 }
 
-export interface ModifiedLease extends Lease {
+interface ModifiedLease extends Lease {
   request: string;
 }
 

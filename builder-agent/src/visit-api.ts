@@ -12,11 +12,11 @@ export interface VisitApi {
   answerVisit(visit: VisitLease, answer: VisitAnswer, signal: AbortSignal): Promise<void>;
 }
 
-export interface VisitLease extends Lease {
+interface VisitLease extends Lease {
   visit: string;
 }
 
-export interface VisitAnswer {
+interface VisitAnswer {
   head: GuestAnswer;
   body: Readable;
 }

@@ -26,7 +26,7 @@ import { modifiedCalls, type ModifiedApi } from "./modified-api.ts";
 import { longTries, RemoteRefusal, shortTries, withRetry, type Tries } from "./retry.ts";
 import { visitCalls, type VisitApi } from "./visit-api.ts";
 
-export interface Part {
+interface Part {
   number: number;
   sha256: string;
   body: Blob | Uint8Array<ArrayBuffer>;

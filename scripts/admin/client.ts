@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Complaint } from "../launch/complaint.ts";
 
 const moment = z.union([z.string(), z.number()]).transform((given) => new Date(given));
-export const Account = z.object({
+const Account = z.object({
   username: z.string(),
   email: z.string(),
   displayName: z.string().nullable(),

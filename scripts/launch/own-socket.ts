@@ -16,7 +16,10 @@ export const ownSocket = (address: string) => ({
   options: { address } satisfies z.infer<typeof Address>,
 });
 
-/** The export that miniflare looks for in this file. */
+/**
+ * miniflare looks for this export.
+ * @public
+ */
 export const plugins: Record<string, Plugin> = {
   [name]: {
     getBindings: () => {},

@@ -18,7 +18,7 @@ export const FrozenRepository = z.object({
 export type FrozenRepository = z.infer<typeof FrozenRepository>;
 
 /** The checksum types of packages. */
-export const checksumTypes = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512"] as const;
+const checksumTypes = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512"] as const;
 
 /** One package file of the image. The agent fetches exactly this file. */
 export const FrozenPackage = z.object({

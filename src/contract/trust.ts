@@ -9,7 +9,7 @@ export const FrozenKey = z.object({
 export type FrozenKey = z.infer<typeof FrozenKey>;
 
 /** Most keys of one repository. */
-export const maxRepositoryKeys = 24;
+const maxRepositoryKeys = 24;
 
 /** What the agent checks of a signed repository. */
 export const RepositoryTrust = z.object({

@@ -4,7 +4,7 @@ import { addAgent, findAgentByToken, type Agent } from "#storage/agents";
 import type { Database } from "#storage/db";
 
 /** The agent that holds AGENT_TOKEN; it needs no registration, so that a fresh service has one. */
-export const firstAgentName = "local";
+const firstAgentName = "local";
 
 /** Registers an agent; its token is in the answer and nowhere else. */
 export async function createAgent(

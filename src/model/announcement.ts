@@ -1,7 +1,7 @@
 import type { EventName } from "#model/event-names";
 
 /** What has happened to one thing, as receivers read it. */
-export type EventSubject =
+type EventSubject =
   | {
       build: {
         id: number;

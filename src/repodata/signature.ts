@@ -7,7 +7,7 @@ const maxKeys = 16;
 const clockSkewMs = 24 * 60 * 60 * 1000;
 
 /** Algorithms that no longer prove the signer. Such a repository is imported, and the weakness is shown. */
-export type Weakness = "md5" | "sha1" | "ripemd160" | "dsa" | "short_rsa";
+type Weakness = "md5" | "sha1" | "ripemd160" | "dsa" | "short_rsa";
 
 /** The signer of a repository's index. All times are in milliseconds since 1970. */
 export interface Signer {

@@ -10,7 +10,7 @@ export type Job =
   | { kind: "multiversion"; capability: string };
 
 /** A field contains characters that would change the meaning of its line. */
-export class InvalidJob extends Error {}
+class InvalidJob extends Error {}
 
 /** One line per job, with six tab-separated fields: action, kind, value, operator, evr, repository. */
 export function jobLines(jobs: readonly Job[]): string {

@@ -1,6 +1,6 @@
 /** Packages in the solver's answers. */
 
-export interface Checksum {
+interface Checksum {
   /** As written in the metadata, e.g. "sha256". */
   type: string;
   value: string;
@@ -64,7 +64,7 @@ export function descriptionOf(fields: readonly [...DescriptionFields, ...unknown
 }
 
 /** `[epoch:]version[-release]`. A version contains no dash, so the last dash begins the release. */
-export function splitEvr(evr: string): { epoch: number; version: string; release: string } {
+function splitEvr(evr: string): { epoch: number; version: string; release: string } {
   const [, epoch = "0", version = "", release = ""] = /^(?:(\d+):)?(.*?)(?:-([^-]*))?$/.exec(evr) ?? [];
   return { epoch: Number(epoch), version, release };
 }

@@ -2,13 +2,13 @@
 import { type Package, type PackageFields, packageOf } from "./package.ts";
 
 /** Why a package is installed: the request names it, another package requires it, or it is a weak dependency. */
-export type Reason = "requested" | "required" | "recommended" | "supplemented";
+type Reason = "requested" | "required" | "recommended" | "supplemented";
 
 export interface ResolvedPackage extends Package {
   reason: Reason;
 }
 
-export interface SolutionStep {
+interface SolutionStep {
   text: string;
   /** The index of the job that this step removes from the request. */
   dropsJob?: number;

@@ -25,7 +25,7 @@ export interface Dependencies {
 }
 
 /** zypper's default priority of a repository. */
-export const defaultPriority = 99;
+const defaultPriority = 99;
 
 export async function openSolver(module: WebAssembly.Module, arch: Arch = "x86_64"): Promise<Solver> {
   return new Solver(await Native.open(module), arch);

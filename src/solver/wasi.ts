@@ -10,7 +10,7 @@ const allRights = 0xffff_ffff_ffff_ffffn;
 const standardErrors = 2;
 
 /** The module called exit(). Only a failed assertion in a library does that. */
-export class SolverExit extends Error {}
+class SolverExit extends Error {}
 
 /** `memory` is a function, because it exists only after instantiation and its buffer changes when it grows. */
 export function wasiImports(files: MemoryFiles, memory: () => ArrayBuffer): WebAssembly.ModuleImports {

@@ -32,7 +32,7 @@ const listedOfBuild = {
 
 /** What lists and pages of appliances show. */
 export type ListedAppliance = Pick<Appliance, keyof typeof listedOfAppliance>;
-export type ListedBuild = Pick<typeof builds.$inferSelect, keyof typeof listedOfBuild>;
+type ListedBuild = Pick<typeof builds.$inferSelect, keyof typeof listedOfBuild>;
 export interface ApplianceWithBuilds {
   appliance: ListedAppliance;
   /** Finished ones whose image can be downloaded, newest first. */

@@ -108,7 +108,7 @@ export interface Part {
 }
 
 /** Limits of a number, inclusive. */
-export interface Range {
+interface Range {
   readonly min: number;
   readonly max: number;
   readonly unit: string;

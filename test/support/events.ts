@@ -32,7 +32,7 @@ export async function webhookIds(tux: Client): Promise<{ webhook: string; delive
   return { webhook: webhook.id, delivery: deliveries.delivery.id };
 }
 
-export interface ReadEvent {
+interface ReadEvent {
   id: string;
   event: string;
   // oxlint-disable-next-line typescript/no-explicit-any -- each test knows what it was sent
@@ -55,7 +55,7 @@ export async function listen(tux: Client, lastEventId?: string): Promise<Listene
   return listenerOf(answer.body);
 }
 
-export function listenerOf(body: ReadableStream<Uint8Array>): Listener {
+function listenerOf(body: ReadableStream<Uint8Array>): Listener {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let text = "";

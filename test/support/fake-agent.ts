@@ -28,7 +28,7 @@ export const capabilities: Capabilities = {
   builder: "9.24.56",
 };
 
-export const beat: Heartbeat = {
+const beat: Heartbeat = {
   phase: "Installing software",
   percent: 40,
   message: "Installing software (12/48) busybox",

@@ -5,7 +5,7 @@ import { objectOf } from "./events.ts";
 import { readXml } from "./xml.ts";
 
 /** What a webhook received. */
-export interface Posted {
+interface Posted {
   url: string;
   init: RequestInit;
   headers: Headers;

@@ -32,7 +32,7 @@ const Verdict = z.object({
   /** Whether its kernel's device mapper answers. */
   hasMapper: z.boolean(),
 });
-export type Verdict = z.infer<typeof Verdict>;
+type Verdict = z.infer<typeof Verdict>;
 
 const host: GuestQuestions = { means: findMeans, system: openGuestSystem, probe };
 

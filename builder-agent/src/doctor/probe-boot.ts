@@ -6,7 +6,7 @@ import { qemuProgram } from "../testdrive/qemu.ts";
 import { probeKernel, probeSays } from "./probe-kernel.ts";
 import { scratchDir } from "./scratch-dir.ts";
 
-export const probeLimitMs = 10_000;
+const probeLimitMs = 10_000;
 
 export type ProbeResult = { booted: true; ms: number } | { booted: false; why: string };
 

@@ -15,7 +15,7 @@ export interface GuestMachine {
 }
 
 /** Numbers of the files and sockets that a guest inherits; the order in which run-guest.ts gives them. */
-export const descriptors = {
+const descriptors = {
   log: 3,
   status: 4,
   console: 5,

@@ -28,7 +28,7 @@ export interface TarEntry {
 }
 
 /** Bytes of a file, and their position in it. Between pieces are holes. */
-export interface Piece {
+interface Piece {
   position: number;
   bytes: Buffer;
 }

@@ -1,7 +1,7 @@
 import { UnreadableDisk } from "./disk.ts";
 import type { Geometry, ReadBlock } from "./ext4-blocks.ts";
 
-export type FileType = "f" | "d" | "l" | "c" | "b" | "p" | "s";
+type FileType = "f" | "d" | "l" | "c" | "b" | "p" | "s";
 
 /** https://docs.kernel.org/filesystems/ext4/inodes.html */
 export interface Inode {

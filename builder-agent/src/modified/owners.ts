@@ -1,7 +1,7 @@
 import { bytesOf, type FileSystem } from "./file-system.ts";
 
 /** The names of users or groups by their numbers. */
-export type Names = ReadonlyMap<number, string>;
+type Names = ReadonlyMap<number, string>;
 
 export interface Owners {
   users: Names;

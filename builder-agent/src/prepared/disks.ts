@@ -7,7 +7,7 @@ import { DiskCache, diskUse, type CacheLimits } from "../disk-cache.ts";
 import type { UploadFile } from "../upload/upload.ts";
 
 /** A disk that KIWI has made, and what rpm reported about it. Both are on the disk of the cache. */
-export interface MadeDisk {
+interface MadeDisk {
   image: string;
   packages: string;
 }

@@ -65,7 +65,7 @@ async function receive(job: Download, write: Write): Promise<void> {
 }
 
 /** The Worker sent something else than it announced. */
-export class WrongImage extends Error {
+class WrongImage extends Error {
   constructor(what: string) {
     super(`The image cannot be used: ${what}.`);
     this.name = "WrongImage";

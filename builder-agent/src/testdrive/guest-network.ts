@@ -2,7 +2,7 @@ import { z } from "zod";
 import { guestAddress } from "../contract.ts";
 import type { Qmp } from "./qmp.ts";
 
-export const guestWebPort = 80;
+const guestWebPort = 80;
 
 /**
  * The guest's network card, if it has a network. The guest is alone on it with QEMU, which gives it an address and forwards one

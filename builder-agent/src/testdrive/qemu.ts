@@ -116,7 +116,7 @@ function commandOf(machine: Machine, { saved, isIdle }: QemuStart): [program: st
 }
 
 /** Exported for its test. */
-export function qemuArguments(machine: Machine): string[] {
+function qemuArguments(machine: Machine): string[] {
   return [
     ["-name", `kiln-testdrive-${machine.testdriveId}`],
     machineArguments(machine),

@@ -50,7 +50,7 @@ async function untilConnected(path: string, signal: AbortSignal): Promise<Socket
 }
 
 /** A connection to a unix socket. Undefined: no process listens on it yet. */
-export function tryConnect(path: string): Promise<Socket | undefined> {
+function tryConnect(path: string): Promise<Socket | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ path });
     socket.once("connect", () => resolve(socket)).once("error", () => resolve(undefined));

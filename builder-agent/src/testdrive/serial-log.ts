@@ -2,7 +2,7 @@ import { open, type FileHandle } from "node:fs/promises";
 import { writeAll } from "./write-all.ts";
 
 /** What a session's serial console may take on the disk. */
-export const maxSerialLogBytes = 1024 * 1024;
+const maxSerialLogBytes = 1024 * 1024;
 
 /** Writes a guest's serial console to a file that stays within its bound: when full, the older half goes. */
 export async function keepSerialLog(

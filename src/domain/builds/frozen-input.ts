@@ -14,7 +14,7 @@ import type { Database } from "#storage/db";
 import { aliasOf } from "#storage/repositories";
 
 /** Kiln's own version, as frozen inputs and the operator's health page tell it. */
-export const kilnVersion = "0.1.0";
+const kilnVersion = "0.1.0";
 
 /**
  * Collects all that decides what a build contains, so that later changes of the appliance, and of its repositories,

@@ -51,4 +51,4 @@ export async function deleteFile(db: Database, accountId: number, id: number): P
   if (!(await deleteOverlayFile(db, file, accountId))) throw noSuchFile();
 }
 
-export const noSuchFile = () => new Refusal("invalid_overlay_file_id", { reason: "unknown" });
+const noSuchFile = () => new Refusal("invalid_overlay_file_id", { reason: "unknown" });

@@ -4,7 +4,7 @@ import { Refusal } from "#domain/refusal";
 import { ftpDownload, ftpFileOf, FtpRefusal } from "#ftp/download";
 
 /** How long the other side may be silent, and how long the whole may take. */
-export const patience = { silenceMs: 60_000, totalMs: 10 * 60_000 };
+const patience = { silenceMs: 60_000, totalMs: 10 * 60_000 };
 const longestAddress = 2000;
 const chunkBytes = 128 * 1024;
 

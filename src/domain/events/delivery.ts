@@ -9,7 +9,7 @@ import type { EventName } from "#model/event-names";
  *        │ the next attempt would come more than 24 h after the first was due
  *        └───────────> failed
  */
-export type DeliveryState = "waiting" | "delivered" | "failed";
+type DeliveryState = "waiting" | "delivered" | "failed";
 
 /** One event on its way to one webhook. */
 export interface Delivery {

@@ -30,11 +30,7 @@ export const eventsObject = (env: Pick<Env, "EVENTS">, { uid }: EventsOwner) => 
 export type EventsOwner = Pick<Account, "uid">;
 
 /** Tells the account; a second time changes nothing. */
-export async function announce(
-  env: Pick<Env, "EVENTS">,
-  owner: EventsOwner,
-  announcement: Announcement,
-): Promise<void> {
+async function announce(env: Pick<Env, "EVENTS">, owner: EventsOwner, announcement: Announcement): Promise<void> {
   await eventsObject(env, owner).announce(announcement);
 }
 

@@ -22,7 +22,7 @@ export interface WebhookMessage {
   body: string;
 }
 
-export const postWithinMs = 10_000;
+const postWithinMs = 10_000;
 
 /**
  * Posts a signed message. The address is looked at each time, since the rules may have changed; a redirect is not followed,

@@ -99,8 +99,7 @@ export async function replayDelivery(
 }
 
 /** Also for text that is not a valid id. */
-export const noSuchWebhook = () =>
-  new Refusal("unknown_error", { reason: "unknown", message: "You have no such webhook." });
+const noSuchWebhook = () => new Refusal("unknown_error", { reason: "unknown", message: "You have no such webhook." });
 
 function parseWebhookUrl(rules: OutsideRules, text: string): string {
   const url = URL.parse(text.trim());

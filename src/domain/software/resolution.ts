@@ -23,7 +23,7 @@ export type SoftwareResolution =
   | { state: "unimported"; repositories: Repository[] };
 
 /** A pattern that was asked for, and the package, or in yast2 the record, that stands for it. */
-export interface ResolvedPattern {
+interface ResolvedPattern {
   name: string;
   by: ResolvedPackage;
 }

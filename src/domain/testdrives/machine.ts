@@ -16,7 +16,7 @@ const prepareWithinMs = 10 * 60_000;
 /** How long the end can still be explained to a page that is open. */
 const forgetAfterMs = 24 * 60 * 60_000;
 
-export interface Viewers {
+interface Viewers {
   /** Browsers, through the relay. */
   page: number;
   /** VNC clients at the agent's own address. */
@@ -28,16 +28,9 @@ export type TestdriveState =
   | { status: "preparing"; agentHeardAt: number; readyBy: number; message: string; viewers: Viewers }
   | { status: "running"; agentHeardAt: number; endsAt: number; viewers: Viewers; emptySince: number | null }
   | { status: "ended"; cause: EndCause; reason: string; endedAt: number };
-export type LiveState = Extract<TestdriveState, { status: "preparing" | "running" }>;
+type LiveState = Extract<TestdriveState, { status: "preparing" | "running" }>;
 
-export type EndCause =
-  | "unclaimed"
-  | "never_ready"
-  | "aborted"
-  | "time_over"
-  | "agent_lost"
-  | "stopped"
-  | "agent_stopped";
+type EndCause = "unclaimed" | "never_ready" | "aborted" | "time_over" | "agent_lost" | "stopped" | "agent_stopped";
 
 export type TestdriveEvent = { at: number } & (
   | { type: "claimed" }

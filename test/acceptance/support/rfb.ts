@@ -11,7 +11,7 @@ interface Wire {
   closed: Promise<void>;
 }
 
-export interface Frame {
+interface Frame {
   width: number;
   height: number;
   /** Number of pixel values on the screen; a blank one has a single value. */

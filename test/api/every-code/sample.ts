@@ -10,7 +10,7 @@ import { bootableBuild } from "../../support/testdrives.ts";
 import { madeId, mirrorUrl } from "../every-call/sample.ts";
 
 /** Values of the examples' variables. */
-export type Variables = Record<string, string | number>;
+type Variables = Record<string, string | number>;
 
 export interface ErrorSample {
   tux: Client;
