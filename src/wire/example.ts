@@ -1,5 +1,5 @@
 import { writeJson } from "#wire/json";
-import { saidAttributes } from "#wire/field";
+import { listAttributes } from "#wire/field";
 import { shownIn, type AnyShape, type Document, type Fields, type Marked, type Part, type Version } from "#wire/shape";
 import {
   clientTime,
@@ -26,7 +26,7 @@ function valueOf(shape: AnyShape, version: Version): XmlValue {
     case "fields":
       return fieldsOf(shape, version);
     case "list":
-      return new XmlList(shape.item, [valueOf(shape.of, version)], saidBy(saidAttributes(shape)));
+      return new XmlList(shape.item, [valueOf(shape.of, version)], exampleAttributes(listAttributes(shape)));
     case "marked":
       return markedOf(shape, version);
     default:
@@ -44,10 +44,10 @@ function partOf({ shape, isRepeated, isJsonOnly }: Part, version: Version): XmlF
 }
 
 function markedOf({ attributes, value }: Marked, version: Version): XmlMarked {
-  return marked(saidBy(attributes), "kind" in value ? fieldsOf(value, version) : String(exampleOf(value)));
+  return marked(exampleAttributes(attributes), "kind" in value ? fieldsOf(value, version) : String(exampleOf(value)));
 }
 
-const saidBy = (attributes: Marked["attributes"]): Record<string, string | number | boolean> =>
+const exampleAttributes = (attributes: Marked["attributes"]): Record<string, string | number | boolean> =>
   Object.fromEntries(Object.entries(attributes).map(([name, part]) => [name, exampleOf(part)]));
 
 function exampleOf({ shape }: Part): string | number | boolean {

@@ -227,11 +227,11 @@ export function marked<A extends AnyFields, O, C>(
 }
 
 /** A list with `type="array"`. */
-export const arrayOf = <T, C>(item: string, of: Shape<T, C>) => list<T, C>({ item, of, says: "array" });
+export const arrayOf = <T, C>(item: string, of: Shape<T, C>) => list<T, C>({ item, of, mark: "array" });
 /** A list with `count="3"`. */
-export const countedOf = <T, C>(item: string, of: Shape<T, C>) => list<T, C>({ item, of, says: "count" });
+export const countedOf = <T, C>(item: string, of: Shape<T, C>) => list<T, C>({ item, of, mark: "count" });
 /** A list without an attribute. */
-export const plainListOf = <T, C>(item: string, of: Shape<T, C>) => list<T, C>({ item, of, says: "nothing" });
+export const plainListOf = <T, C>(item: string, of: Shape<T, C>) => list<T, C>({ item, of, mark: "nothing" });
 
 /** A list with `type="array"` and attributes of its owner. */
 export function markedArrayOf<A extends AnyFields, O, T>(
@@ -240,11 +240,11 @@ export function markedArrayOf<A extends AnyFields, O, T>(
   { item, of }: { item: string; of: Shape<T> },
 ): List & Shape<OwnerOf<A> & O> {
   const itemsOf = items as List["itemsOf"];
-  return { kind: "list", item, of, says: "array", attributes: partsOf(attributes), itemsOf };
+  return { kind: "list", item, of, mark: "array", attributes: partsOf(attributes), itemsOf };
 }
 
-function list<T, C>({ item, of, says }: Pick<List, "item" | "of" | "says">): List & Shape<readonly T[], C[]> {
-  return { kind: "list", item, of, says, attributes: {}, itemsOf: (value) => value as readonly unknown[] };
+function list<T, C>({ item, of, mark }: Pick<List, "item" | "of" | "mark">): List & Shape<readonly T[], C[]> {
+  return { kind: "list", item, of, mark, attributes: {}, itemsOf: (value) => value as readonly unknown[] };
 }
 
 const plain = {
@@ -267,11 +267,11 @@ const partsOf = (fields: AnyFields): Record<string, Part> =>
   Object.fromEntries(Object.entries(fields).map(([name, { part }]) => [name, part]));
 
 /** The attributes of a list's start tag, with examples. */
-export function saidAttributes({ says, attributes }: List): Marked["attributes"] {
-  const said: Record<List["says"], Marked["attributes"]> = {
+export function listAttributes({ mark, attributes }: List): Marked["attributes"] {
+  const marks: Record<List["mark"], Marked["attributes"]> = {
     array: { type: oneOf("type", ["array"]).part },
     count: { count: int("count", 1).part },
     nothing: {},
   };
-  return { ...said[says], ...attributes };
+  return { ...marks[mark], ...attributes };
 }

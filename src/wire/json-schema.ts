@@ -19,9 +19,9 @@ type Member = Pick<Part, "shape" | "isOptional" | "isRepeated"> & Pick<Partial<P
 /** An element as a member of an object. The attributes of a list are next to the list. */
 function properties(name: string, part: Member, version: Version): Properties {
   const { shape, isOptional, isRepeated, range } = part;
-  const beside = shape.kind === "list" ? attributeProperties(shape.attributes) : {};
+  const siblings = shape.kind === "list" ? attributeProperties(shape.attributes) : {};
   const one = { ...schemaOf(shape, version), ...rangeSchema(range) };
-  return { ...beside, [name]: { schema: isRepeated ? { type: "array", items: one } : one, isOptional } };
+  return { ...siblings, [name]: { schema: isRepeated ? { type: "array", items: one } : one, isOptional } };
 }
 
 function schemaOf(shape: AnyShape, version: Version): Schema {

@@ -19,8 +19,8 @@ function membersOf(name: string, field: XmlFields[string]): [string, Json][] {
   if (field === undefined) return [];
   if (field instanceof JsonOnly) return [[name, field.value]];
   if (isRepeated(field)) return [[name, field.map(jsonOf)]];
-  const beside = field instanceof XmlList ? Object.entries(toldOfList(field.attributes)) : [];
-  return [...beside, [name, jsonOf(field)]];
+  const siblings = field instanceof XmlList ? Object.entries(listAttributeMembers(field.attributes)) : [];
+  return [...siblings, [name, jsonOf(field)]];
 }
 
 function jsonOf(value: XmlValue): Json {
@@ -32,14 +32,15 @@ function jsonOf(value: XmlValue): Json {
 
 /** Always an object, so that the form does not depend on the existing attributes. */
 function markedOf({ attributes, value }: XmlMarked): JsonObject {
-  return { ...told(attributes), ...(typeof value === "string" ? { value } : objectOf(value)) };
+  return { ...attributeMembers(attributes), ...(typeof value === "string" ? { value } : objectOf(value)) };
 }
 
 /** Without `type="array"`, which is only for readers of XML. */
-const told = (attributes: XmlMarked["attributes"]): JsonObject =>
+const attributeMembers = (attributes: XmlMarked["attributes"]): JsonObject =>
   Object.fromEntries(Object.entries(attributes).filter(([name, value]) => !(name === "type" && value === "array")));
 
 /** Without `count`, which a reader of JSON does not need. */
-const toldOfList = ({ count: _count, ...attributes }: XmlMarked["attributes"]): JsonObject => told(attributes);
+const listAttributeMembers = ({ count: _count, ...attributes }: XmlMarked["attributes"]): JsonObject =>
+  attributeMembers(attributes);
 
 const isRepeated = (field: XmlValue | readonly XmlValue[]): field is readonly XmlValue[] => Array.isArray(field);

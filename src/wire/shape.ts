@@ -54,7 +54,7 @@ export interface List {
   readonly kind: "list";
   readonly item: string;
   readonly of: AnyShape;
-  readonly says: "array" | "count" | "nothing";
+  readonly mark: "array" | "count" | "nothing";
   /** In addition to `type` and `count`. */
   readonly attributes: Readonly<Record<string, Part>>;
   itemsOf(value: unknown): readonly unknown[];

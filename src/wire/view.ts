@@ -35,25 +35,25 @@ function partOf(part: Part, owner: unknown, viewer: Viewer): XmlFields[string] {
   return part.isJsonOnly && isScalar(shown) ? new JsonOnly(shown) : shown;
 }
 
-function listOf({ item, of, says, attributes, itemsOf }: List, value: unknown, viewer: Viewer): XmlList {
+function listOf({ item, of, mark, attributes, itemsOf }: List, value: unknown, viewer: Viewer): XmlList {
   const items = itemsOf(value).map((one) => valueOf(of, one, viewer));
-  const said = { array: { type: "array" }, count: { count: items.length }, nothing: {} }[says];
-  return new XmlList(item, items, { ...said, ...attributesOf(attributes, value, viewer) });
+  const marks = { array: { type: "array" }, count: { count: items.length }, nothing: {} }[mark];
+  return new XmlList(item, items, { ...marks, ...attributesOf(attributes, value, viewer) });
 }
 
 function markedOf({ attributes, value }: Marked, owner: unknown, viewer: Viewer): XmlMarked {
-  const said = attributesOf(attributes, owner, viewer);
-  if ("kind" in value) return marked(said, fieldsOf(value, owner, viewer));
-  return marked(said, String(partOf(value, owner, viewer) ?? ""));
+  const written = attributesOf(attributes, owner, viewer);
+  if ("kind" in value) return marked(written, fieldsOf(value, owner, viewer));
+  return marked(written, String(partOf(value, owner, viewer) ?? ""));
 }
 
 function attributesOf(parts: Marked["attributes"], owner: unknown, viewer: Viewer) {
-  const said: Record<string, string | number | boolean> = {};
+  const written: Record<string, string | number | boolean> = {};
   for (const [name, part] of Object.entries(parts)) {
     const value = partOf(part, owner, viewer);
-    if (value !== undefined && isScalar(value)) said[name] = value;
+    if (value !== undefined && isScalar(value)) written[name] = value;
   }
-  return said;
+  return written;
 }
 
 const isScalar = (value: XmlFields[string]): value is string | number | boolean =>

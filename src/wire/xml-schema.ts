@@ -1,6 +1,6 @@
 import { rangeSchema } from "#wire/json-schema";
 import { objectOf, type Properties, type Schema } from "#wire/schema";
-import { saidAttributes } from "#wire/field";
+import { listAttributes } from "#wire/field";
 import {
   shownIn,
   type AnyLeaf,
@@ -26,7 +26,7 @@ function schemaOf(shape: AnyShape, version: Version): Schema {
     case "fields":
       return objectOf(fieldProperties(shape, version));
     case "list":
-      return objectOf({ ...attributeProperties(saidAttributes(shape)), [shape.item]: items(shape.of, version) });
+      return objectOf({ ...attributeProperties(listAttributes(shape)), [shape.item]: items(shape.of, version) });
     case "marked":
       return objectOf({ ...attributeProperties(shape.attributes), ...valueProperties(shape, version) });
     default:
