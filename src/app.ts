@@ -14,7 +14,7 @@ import { readUnreadBody } from "#http/unread-body";
 import { openDatabase } from "#storage/db";
 import { attestationKeys } from "#web/attestation-keys";
 import { download } from "#web/download";
-import { keepGuestsApart } from "#web/guest-origin";
+import { separateGuestOrigin } from "#web/guest-origin";
 import { guestWeb } from "#web/guest-web";
 import { web } from "#web/index";
 import { repositoryFiles } from "#web/repository-files";
@@ -28,7 +28,7 @@ app.use(async (c, next) => {
   c.set("baseUrl", c.env.BASE_URL === "" ? new URL(c.req.url).origin : c.env.BASE_URL.replace(/\/+$/, ""));
   await next();
 });
-app.use(keepGuestsApart);
+app.use(separateGuestOrigin);
 // Before the next rule: a guest's page has an opaque origin, and the guest must check its own forms.
 app.route("/testdrives", guestWeb);
 app.use(refuseForeignOrigins);

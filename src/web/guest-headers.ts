@@ -4,7 +4,7 @@ import { shownGuestHeaders } from "#contract/index";
  * The only headers of a visitor that a guest gets. Cookies and credentials are not among them, because they are for our
  * origin, nor is the visitor's address. No content coding is requested, because nothing in between decodes it.
  */
-const askedNames = [
+const requestHeaderNames = [
   "accept",
   "accept-language",
   "cache-control",
@@ -21,8 +21,8 @@ const askedNames = [
   "x-requested-with",
 ];
 
-export function askedHeaders(headers: Headers): Record<string, string> {
-  const given = askedNames.flatMap((name) => {
+export function guestRequestHeaders(headers: Headers): Record<string, string> {
+  const given = requestHeaderNames.flatMap((name) => {
     const value = headers.get(name);
     return value === null ? [] : [[name, value] as const];
   });
@@ -33,10 +33,10 @@ export function askedHeaders(headers: Headers): Record<string, string> {
 const sandbox = "sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts";
 
 /** The headers that a visitor gets: a guest's and our own. A page with an opaque origin can read its server's files only by CORS. */
-export function shownHeaders(said: Readonly<Record<string, string>>): Headers {
+export function visitorHeaders(fromGuest: Readonly<Record<string, string>>): Headers {
   const headers = new Headers();
   for (const name of shownGuestHeaders) {
-    const value = said[name];
+    const value = fromGuest[name];
     if (value !== undefined) headers.set(name, value);
   }
   headers.set("Content-Security-Policy", sandbox);
@@ -50,7 +50,7 @@ export function shownHeaders(said: Readonly<Record<string, string>>): Headers {
 
 /** Answers a CORS preflight of a page with an opaque origin. */
 export function allowPreflight(): Response {
-  const headers = shownHeaders({});
+  const headers = visitorHeaders({});
   headers.set("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE");
   headers.set("Access-Control-Allow-Headers", "*");
   return new Response(null, { status: 204, headers });

@@ -12,7 +12,7 @@ import {
 import { findTestdriveByWeb, testdriveObject } from "#domain/testdrives/testdrive";
 import type { Testdrive } from "#storage/testdrives";
 import { factory, type WebEnv } from "./factory.ts";
-import { allowPreflight, askedHeaders, shownHeaders } from "./guest-headers.ts";
+import { allowPreflight, guestRequestHeaders, visitorHeaders } from "./guest-headers.ts";
 
 /**
  * The web server of a testdrive's guest, for anyone who knows the URL (decision 24). It is an untrusted machine on our
@@ -20,20 +20,26 @@ import { allowPreflight, askedHeaders, shownHeaders } from "./guest-headers.ts";
  */
 export const guestWeb = factory.createApp().all("/:id/:webToken/http/*", async (c) => {
   const testdrive = await findGuest(c);
-  if (!testdrive) return sentence(404, "There is no testdrive's web page at this URL.");
+  if (!testdrive) return textAnswer(404, "There is no testdrive's web page at this URL.");
   const { pathname, search } = new URL(c.req.url);
   const prefix = `/testdrives/${testdrive.id}/${testdrive.webToken}/http`;
   if (pathname === prefix) return redirect(`${prefix}/${search}`);
   const { method, headers, body } = c.req.raw;
   if (method === "OPTIONS" && headers.has("access-control-request-method")) return allowPreflight();
-  if (headers.has("upgrade")) return sentence(400, "A testdrive's web server supports plain HTTP only, not WebSocket.");
+  if (headers.has("upgrade"))
+    return textAnswer(400, "A testdrive's web server supports plain HTTP only, not WebSocket.");
   if (Number(headers.get("content-length") ?? 0) > maxGuestRequestBytes)
-    return sentence(413, `A request to a testdrive may have at most ${maxGuestRequestBytes} bytes.`);
+    return textAnswer(413, `A request to a testdrive may have at most ${maxGuestRequestBytes} bytes.`);
 
   const target = pathname.slice(prefix.length) + search;
-  const asked = GuestRequest.safeParse({ method, target, headers: askedHeaders(headers), hasBody: body !== null });
-  if (!asked.success) return sentence(400, "This request cannot be sent to a testdrive.");
-  const answer = await askObject(c, testdrive, asked.data);
+  const guestRequest = GuestRequest.safeParse({
+    method,
+    target,
+    headers: guestRequestHeaders(headers),
+    hasBody: body !== null,
+  });
+  if (!guestRequest.success) return textAnswer(400, "This request cannot be sent to a testdrive.");
+  const answer = await passOn(c, testdrive, guestRequest.data);
   return showAnswer(answer, prefix, target);
 });
 
@@ -43,9 +49,9 @@ async function findGuest(c: Context<WebEnv>): Promise<Testdrive | undefined> {
 }
 
 /** Asks the session's object. An object that restarts during the request, after a deploy, loses the visitor. */
-async function askObject(c: Context<WebEnv>, testdrive: Testdrive, asked: GuestRequest): Promise<Response> {
+async function passOn(c: Context<WebEnv>, testdrive: Testdrive, guestRequest: GuestRequest): Promise<Response> {
   const { body } = c.req.raw;
-  const headers = { [guestHeadHeader]: guestHead(asked) };
+  const headers = { [guestHeadHeader]: guestHead(guestRequest) };
   const request = new Request("https://testdrive/web", { method: body ? "POST" : "GET", headers, body });
   try {
     return await testdriveObject(c.env, testdrive).fetch(request);
@@ -58,13 +64,13 @@ async function askObject(c: Context<WebEnv>, testdrive: Testdrive, asked: GuestR
 /** The guest's answer, or if there is none, the object's own message. */
 function showAnswer(answer: Response, prefix: string, target: string): Response {
   const head = readGuestHead(GuestAnswer, answer.headers.get(guestHeadHeader));
-  if (!head) return new Response(answer.body, { status: answer.status, headers: shownHeaders(plainText) });
+  if (!head) return new Response(answer.body, { status: answer.status, headers: visitorHeaders(plainText) });
   const { location, ...others } = head.headers;
   const inside = location === undefined ? undefined : locationWithin(prefix, location, target);
   if (location !== undefined && inside === undefined) {
-    return sentence(502, "The testdrive's web server redirects to another site, which is not allowed.");
+    return textAnswer(502, "The testdrive's web server redirects to another site, which is not allowed.");
   }
-  const headers = shownHeaders({ ...others, ...(inside !== undefined && { location: inside }) });
+  const headers = visitorHeaders({ ...others, ...(inside !== undefined && { location: inside }) });
   const body = isBodyless(head.status) ? null : answer.body;
   return new Response(body, { status: head.status, headers, encodeBody: "manual" });
 }
@@ -76,8 +82,8 @@ function locationWithin(prefix: string, location: string, target: string): strin
   return prefix + url.pathname + url.search + url.hash;
 }
 
-const redirect = (location: string) => new Response(null, { status: 308, headers: shownHeaders({ location }) });
+const redirect = (location: string) => new Response(null, { status: 308, headers: visitorHeaders({ location }) });
 
 const plainText = { "content-type": "text/plain; charset=utf-8" };
-const sentence = (status: number, words: string) =>
-  new Response(`${words}\n`, { status, headers: shownHeaders(plainText) });
+const textAnswer = (status: number, words: string) =>
+  new Response(`${words}\n`, { status, headers: visitorHeaders(plainText) });
