@@ -19,15 +19,15 @@ async function takeImports(
 ): Promise<void> {
   const db = openDatabase(env.DB);
   for (const message of batch.messages) {
-    const asked = ImportMessage.safeParse(message.body);
-    if (!asked.success) {
-      console.error(`message ${message.id} is not a valid import request:`, asked.error.message);
+    const request = ImportMessage.safeParse(message.body);
+    if (!request.success) {
+      console.error(`message ${message.id} is not a valid import request:`, request.error.message);
       continue;
     }
     try {
-      await take(db, asked.data.repositoryId);
+      await take(db, request.data.repositoryId);
     } catch (error) {
-      console.error(`${batch.queue}, repository ${asked.data.repositoryId}:`, error);
+      console.error(`${batch.queue}, repository ${request.data.repositoryId}:`, error);
       message.retry();
     }
   }
