@@ -61,7 +61,7 @@ type RunProject = (project: Project, show?: Show) => Promise<Tally>;
 
 /** The Worker's tests need no packages, so they do not wait for them. */
 function runner({ env, withSample }: TestEnvironments, args: string[]): RunProject {
-  return async (project, show = "at once") => {
+  return async (project, show = "immediately") => {
     const given = project === "worker" ? storedInMemory(env) : await withSample;
     const isInBackground = project === "guests";
     return await runVitest(project, { args, env: given, show, isInBackground, quietSeconds: quietSeconds[project] });

@@ -5,7 +5,7 @@ import type { TestEvent } from "./event.ts";
 import { Progress, type Tally } from "./tally.ts";
 
 /** When a run's output appears. Two runs at the same time would mix their output. */
-export type Show = "at once" | "when it ends";
+export type Show = "immediately" | "when it ends";
 
 export interface Run {
   args: readonly string[];
@@ -26,7 +26,7 @@ export async function runVitest(
   project: string,
   { args, env, show, isInBackground, quietSeconds, config }: Run,
 ): Promise<Tally> {
-  const output = show === "at once" ? "inherit" : "pipe";
+  const output = show === "immediately" ? "inherit" : "pipe";
   const child = spawn(node, [...command(project, config), ...args], {
     cwd: projectRoot,
     env,
