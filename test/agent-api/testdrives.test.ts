@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { attemptHeader, TestdriveClaimAnswer } from "#contract/index";
 import { operate, signedIn, visit } from "../support/client.ts";
 import {
-  askForWork,
+  claimTestdrive,
   bootableBuild,
   db,
   dial,
@@ -51,7 +51,7 @@ describe("POST /agent/testdrives/claim", () => {
   });
 
   it("returns null if no testdrive waits", async () => {
-    expect(await (await askForWork()).json()).toEqual({ testdrive: null });
+    expect(await (await claimTestdrive()).json()).toEqual({ testdrive: null });
   });
 
   it("gives a testdrive to only one of many concurrent agents", async () => {
@@ -62,7 +62,7 @@ describe("POST /agent/testdrives/claim", () => {
     await untilClaimable(build);
 
     const claims = await until(async () => {
-      const answers = await Promise.all(tokens.map((token) => askForWork(null, token)));
+      const answers = await Promise.all(tokens.map((token) => claimTestdrive(null, token)));
       const found = await Promise.all(answers.map(async (answer) => TestdriveClaimAnswer.parse(await answer.json())));
       return found.some(({ testdrive }) => testdrive) ? found : undefined;
     });
@@ -81,7 +81,7 @@ describe("POST /agent/testdrives/claim", () => {
 
     const claimed: number[] = [];
     await until(async () => {
-      const { testdrive } = TestdriveClaimAnswer.parse(await (await askForWork()).json());
+      const { testdrive } = TestdriveClaimAnswer.parse(await (await claimTestdrive()).json());
       if (testdrive) claimed.push(testdrive.buildId);
       return claimed.length === 2 ? true : undefined;
     });
@@ -91,8 +91,8 @@ describe("POST /agent/testdrives/claim", () => {
   });
 
   it("refuses a caller without a token and an invalid body", async () => {
-    expect((await askForWork(null, "wrong")).status).toBe(401);
-    expect((await askForWork({ host: "", port: 0 })).status).toBe(400);
+    expect((await claimTestdrive(null, "wrong")).status).toBe(401);
+    expect((await claimTestdrive({ host: "", port: 0 })).status).toBe(400);
     const noBody = await visit("/agent/testdrives/claim", { method: "POST", headers: { authorization: bearer } });
     expect(noBody.status).toBe(400);
   });

@@ -15,7 +15,7 @@ import { filled, filledBody, sent } from "./every-call/send.ts";
 type Version = "v1" | "v2";
 
 const operations = groups.flatMap(({ operations }) => operations);
-/** What the description says that a call can answer, as `404 invalid_build_id`. */
+/** The refusals in a call's description, such as `404 invalid_build_id`. */
 const describedRefusals = (call: string, version: Version): string[] =>
   operations
     .filter(({ method, path }) => call === `${method} ${path}`)
@@ -28,7 +28,7 @@ const versionsOf = new Map(operations.map(({ method, path, versions }) => [`${me
 let own: Sample;
 let theirs: Sample;
 
-// One sample for everything takes a while where other tests run beside this one.
+// Making the whole sample takes a while if other tests run at the same time.
 vi.setConfig({ hookTimeout: 60_000, testTimeout: 20_000 });
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ beforeAll(async () => {
   own.ids = { ...own.ids, stranger: theirs.ids["appliance"] ?? "", friend: theirs.tux.username };
 });
 
-it("has every call of the API, once", () => {
+it("covers every call of the API once", () => {
   expect(rows.map(({ call }) => call).toSorted()).toEqual([...versionsOf.keys()].toSorted());
 });
 
@@ -61,8 +61,8 @@ describe.each(rows.map((row) => [row.call, row] as const))("%s", (call, row) => 
     await expectAsDescribed({ method, path: template, version }, answer.headers.get("content-type") ?? "", text);
   });
 
-  // Version 1 has the same views, and JSON of them.
-  it("answers JSON when asked", async () => {
+  // Version 1 has the same views, also in JSON.
+  it("answers in JSON on request", async () => {
     const sample = row.fresh ? await row.fresh(own) : own;
 
     const { ids, tux: credentials } = sample;
@@ -76,7 +76,7 @@ describe.each(rows.map((row) => [row.call, row] as const))("%s", (call, row) => 
     await expectAsDescribed({ method, path: template, version: "v2" }, type, text);
   });
 
-  it.each(versions)("wants credentials on %s", async (version) => {
+  it.each(versions)("requires credentials on %s", async (version) => {
     const answer = await sent({ method, path: filled(row.path, own.ids), body: row.sent, version });
 
     expect(answer.headers.get("www-authenticate")).toMatch(/^Basic realm="[^"]+"/);
@@ -99,20 +99,20 @@ describe.each(rows.map((row) => [row.call, row] as const))("%s", (call, row) => 
 
       const text = await answer.text();
       if (access !== "own") return expect(answer.status, text).toBe(200);
-      const codes = ["access_denied", row.foreign, row.nobodys].filter((code) => code !== undefined);
+      const codes = ["access_denied", row.foreign, row.unknownId].filter((code) => code !== undefined);
       expect(codes).toContain(/<code>(\w+)</.exec(text)?.[1]);
     });
   }
 
   for (const version of versions) {
-    it.each(refusals(row))(`refuses on ${version}: $path $code`, async ({ path, sent, code, status, whose }) => {
-      const answer = await ask(version, path, { tux: own.tux, ids: whose().ids }, sent);
+    it.each(refusals(row))(`refuses on ${version}: $path $code`, async ({ path, sent, code, status, sampleOf }) => {
+      const answer = await ask(version, path, { tux: own.tux, ids: sampleOf().ids }, sent);
 
       await expectError(answer, statusOn(version, status), code);
       expect(describedRefusals(call, version)).toContain(`${answer.status} ${code}`);
     });
 
-    it(`knows no other method on ${version}`, async () => {
+    it(`refuses other methods on ${version}`, async () => {
       const allowed = operations
         .filter((one) => one.path === template && one.versions.includes(version))
         .map(({ method }) => method);
@@ -126,31 +126,33 @@ describe.each(rows.map((row) => [row.call, row] as const))("%s", (call, row) => 
   }
 
   if (!versions.includes("v1")) {
-    it("is nothing on v1", async () => {
+    it("answers 404 on v1", async () => {
       await expectError(await ask("v1", row.path, own), 404, "unknown_error");
     });
   }
 });
 
 interface Refusal extends Refused {
-  /** Whose ids the path is filled with. */
-  whose: () => Sample;
+  /** Supplies the ids in the path. */
+  sampleOf: () => Sample;
 }
 
-const whose = () => own;
+const ownSample = () => own;
 
-/** Those of the row, and those that strange ids earn. */
-function refusals({ path, foreign: code, nobodys = code, refused = [] }: Row): Refusal[] {
-  const listed = refused.map((one) => ({ ...one, whose }));
+/** The row's refusals, and those for other accounts' and unknown ids. */
+function refusals({ path, foreign: code, unknownId = code, refused = [] }: Row): Refusal[] {
+  const listed = refused.map((one) => ({ ...one, sampleOf: ownSample }));
   const [inPath = "", query = ""] = path.split("?");
   const [, before, after] = /^(.*)\{\w+\}(.*)$/.exec(inPath) ?? [];
   const status = before === undefined ? 400 : "unknown";
-  const unknown = before === undefined || nobodys === undefined ? [] : ["0", "999999999", "-1", "nonsense"];
+  const unknown = before === undefined || unknownId === undefined ? [] : ["0", "999999999", "-1", "nonsense"];
   return [
-    ...(code === undefined ? [] : [{ path, code, status, whose: () => theirs } as const]),
+    ...(code === undefined ? [] : [{ path, code, status, sampleOf: () => theirs } as const]),
     ...unknown.flatMap((id) => {
       const asked = `${before}${id}${after}${query && `?${query}`}`;
-      return nobodys === undefined ? [] : [{ path: asked, code: nobodys, status: "unknown", whose } as const];
+      return unknownId === undefined
+        ? []
+        : [{ path: asked, code: unknownId, status: "unknown", sampleOf: ownSample } as const];
     }),
     ...listed,
   ];
@@ -159,10 +161,10 @@ function refusals({ path, foreign: code, nobodys = code, refused = [] }: Row): R
 const statusOn = (version: Version, status: Refused["status"] = 400): number =>
   status === "unknown" ? { v1: 400, v2: 404 }[version] : status;
 
-/** Files are what they are in every format; the manifest is one. */
+/** Files are the same in every format; the manifest counts as one. */
 const isDocument = ({ answer }: Row): boolean => !/[/]|^manifest$/.test(answer);
 
-/** The root of an XML answer, or what else it is. */
+/** The root of an XML answer, or its content type. */
 function kindOf(answer: Response, text: string): string {
   const type = answer.headers.get("content-type") ?? "";
   if (type !== "application/xml; charset=utf-8") return type;

@@ -13,7 +13,7 @@ import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
 import { addUserRepository, galleryPath, publish, publishedAppliance } from "../support/gallery.ts";
-import { askForWork, until } from "../support/testdrives.ts";
+import { claimTestdrive, until } from "../support/testdrives.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
 let tux: Client;
@@ -123,7 +123,7 @@ describe("a testdrive", () => {
     const posted = rhea.post(galleryPath(id, "/testdrive"), { version: "0.0.1" });
     await until(
       async () =>
-        (await (await askForWork({ host: "192.0.2.7", port: 5901 })).json<{ testdrive: unknown }>()).testdrive ??
+        (await (await claimTestdrive({ host: "192.0.2.7", port: 5901 })).json<{ testdrive: unknown }>()).testdrive ??
         undefined,
     );
 

@@ -5,11 +5,11 @@ import { contentKey } from "#storage/blobs";
 import { keepOverlayFiles } from "#storage/kept-files";
 import { appliances, overlayFiles } from "#storage/schema";
 import { signedIn, type Client } from "../support/client.ts";
-import { listOf, modifiedDrive, modifiedFile, type Told } from "../support/modified.ts";
+import { listOf, modifiedDrive, modifiedFile, type AgentAnswer } from "../support/modified.ts";
 import { bootableBuild, db } from "../support/testdrives.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
-const gone: Told = { kind: "refused", why: "gone", message: "The disk is gone." };
+const gone: AgentAnswer = { kind: "refused", why: "gone", message: "The disk is gone." };
 const applianceOf = async (owner: Client) => (await bootableBuild(owner)).applianceId;
 const rowsOf = (applianceId: number) => db.select().from(overlayFiles).where(eq(overlayFiles.applianceId, applianceId));
 
@@ -21,7 +21,7 @@ describe("POST modified_files/keep", () => {
     modifiedFile({ path: "/srv/new", type: "d" }),
     modifiedFile({ path: "/srv/old", change: "deleted" }),
   ];
-  const tell = ({ wanted }: { wanted: { kind: string; path?: string } }): Told => {
+  const tell = ({ wanted }: { wanted: { kind: string; path?: string } }): AgentAnswer => {
     if (wanted.kind === "list") return listOf(files);
     const bytes = contents[wanted.path ?? ""] ?? "packed";
     return wanted.kind === "archive" ? { bytes } : { bytes, size: bytes.length };
@@ -77,7 +77,7 @@ describe("POST modified_files/keep", () => {
   it("keeps nothing if one of the files breaks off or is missing", async () => {
     const tux = await signedIn();
     const applianceId = await applianceOf(tux);
-    for (const last of [{ bytes: "te", size: 4 }, gone] satisfies Told[]) {
+    for (const last of [{ bytes: "te", size: 4 }, gone] satisfies AgentAnswer[]) {
       const drive = await modifiedDrive(tux, (order) =>
         order.wanted.kind === "data" && order.wanted.path === "/srv/a b" ? last : tell(order),
       );

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { signedIn } from "../support/client.ts";
-import { asAgent, bring, listOf, modifiedDrive, modifiedFile, type Told } from "../support/modified.ts";
+import { asAgent, bring, listOf, modifiedDrive, modifiedFile, type AgentAnswer } from "../support/modified.ts";
 import { objectOf, open, runningDrive } from "../support/testdrives.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
-const gone: Told = { kind: "refused", why: "gone", message: "The disk is gone." };
+const gone: AgentAnswer = { kind: "refused", why: "gone", message: "The disk is gone." };
 
 describe("GET modified_files", () => {
   it("shows the agent's changes, with owners and text differences", async () => {
@@ -92,7 +92,7 @@ describe("GET modified_files", () => {
     expect(drive.orders).toEqual([]);
   });
 
-  it.each<[string, Told]>([
+  it.each<[string, AgentAnswer]>([
     ["a refusal", gone],
     ["invalid JSON", { raw: "{" }],
     ["an invalid answer", { raw: '{"kind":"list"}' }],

@@ -2,7 +2,7 @@ import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { addTestdrive, findTestdrive, listLiveTestdrives } from "#storage/testdrives";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import {
-  askForWork,
+  claimTestdrive,
   bootableBuild,
   db,
   objectOf,
@@ -25,8 +25,8 @@ describe("POST testdrives", () => {
     const posted = tux.post("/testdrives", { build_id: build.id });
     await until(
       async () =>
-        (await (await askForWork({ host: "192.0.2.7", port: 5901 })).json<{ testdrive: object | null }>()).testdrive ??
-        undefined,
+        (await (await claimTestdrive({ host: "192.0.2.7", port: 5901 })).json<{ testdrive: object | null }>())
+          .testdrive ?? undefined,
     );
     const { testdrive } = await readXml(await posted);
 
@@ -48,7 +48,9 @@ describe("POST testdrives", () => {
       headers: { authorization },
       body: new URLSearchParams({ build_id: String(build.id) }),
     });
-    await until(async () => (await (await askForWork()).json<{ testdrive: object | null }>()).testdrive ?? undefined);
+    await until(
+      async () => (await (await claimTestdrive()).json<{ testdrive: object | null }>()).testdrive ?? undefined,
+    );
 
     expect((await readXml(await posted)).testdrive.state).toBe("new");
   });
@@ -119,7 +121,7 @@ describe("POST testdrives", () => {
     const sentence = await expectError(await posted, 400, "no_build_slots");
     expect(sentence).toMatch(/No builder agent/);
     expect((await findTestdrive(db, waiting.id))?.state).toBe("ended");
-    expect(await (await askForWork()).json()).toEqual({ testdrive: null });
+    expect(await (await claimTestdrive()).json()).toEqual({ testdrive: null });
   });
 
   it("refuses an account's fifth testdrive until one has ended", async () => {

@@ -37,7 +37,7 @@ async function makeKey(name: string) {
   return { secret, armour: made.publicKey, fingerprint: secret.getFingerprint() };
 }
 
-/** The files with a signature, and the public keys beside it. */
+/** The files with a signature and the public keys next to it. */
 async function signed(
   files: RepositoryFiles,
   key: Awaited<ReturnType<typeof makeKey>>,

@@ -21,7 +21,7 @@ const token = {
   lastUsedAt: "2026-11-21T09:00:00.000Z",
 };
 
-/** Other paths answer the mode that they were told. */
+/** Other paths return the mode that the request sets. */
 const answers: Record<string, unknown> = {
   "/admin/agreements": { agreements: [acceptance] },
   "/admin/accounts/rhea/tokens": { tokens: [token] },

@@ -19,14 +19,14 @@ export interface ModifiedDrive extends Drive {
 }
 
 /** What the agent sends: JSON, or bytes. */
-export type Told = ModifiedAnswer | { bytes: string | Uint8Array<ArrayBuffer>; size?: number } | { raw: string };
+export type AgentAnswer = ModifiedAnswer | { bytes: string | Uint8Array<ArrayBuffer>; size?: number } | { raw: string };
 
 export const asAgent = (claim: TestdriveClaim) => ({
   authorization: `Bearer ${env.AGENT_TOKEN}`,
   [attemptHeader]: claim.token,
 });
 
-export const bring = ({ id, claim }: Drive, request: string, told: Told): Promise<Response> => {
+export const bring = ({ id, claim }: Drive, request: string, told: AgentAnswer): Promise<Response> => {
   const isBytes = "bytes" in told;
   const type = isBytes ? "application/octet-stream" : "application/json";
   const size = isBytes && told.size !== undefined ? { [contentSizeHeader]: String(told.size) } : {};
@@ -37,7 +37,10 @@ export const bring = ({ id, claim }: Drive, request: string, told: Told): Promis
   });
 };
 
-export async function modifiedDrive(owner: Client, tell: (order: ModifiedOrder) => Told): Promise<ModifiedDrive> {
+export async function modifiedDrive(
+  owner: Client,
+  tell: (order: ModifiedOrder) => AgentAnswer,
+): Promise<ModifiedDrive> {
   const drive = await runningDrive(owner);
   const line = await open(`/agent/testdrives/${drive.id}/modified`, asAgent(drive.claim));
   const orders: ModifiedOrder[] = [];

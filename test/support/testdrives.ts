@@ -111,12 +111,12 @@ export const untilRowIs = (drive: { id: number }, state: Testdrive["state"]) =>
   until(async () => ((await findTestdrive(db, drive.id))?.state === state ? true : undefined));
 
 async function claimOf(build: Build, vnc: object | null): Promise<TestdriveClaim | undefined> {
-  const { testdrive } = await (await askForWork(vnc)).json<{ testdrive: TestdriveClaim | null }>();
+  const { testdrive } = await (await claimTestdrive(vnc)).json<{ testdrive: TestdriveClaim | null }>();
   if (testdrive && testdrive.buildId !== build.id) throw new Error("a testdrive of another test was waiting");
   return testdrive ?? undefined;
 }
 
-export const askForWork = (vnc: object | null = null, token: string = env.AGENT_TOKEN): Promise<Response> =>
+export const claimTestdrive = (vnc: object | null = null, token: string = env.AGENT_TOKEN): Promise<Response> =>
   visit("/agent/testdrives/claim", {
     method: "POST",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },

@@ -11,7 +11,7 @@ import { PackageCache } from "../../src/packages/package-cache.ts";
 import { silent, temporaryDir } from "../support/agent-place.ts";
 import { fileAt, frozenPackage } from "../support/frozen-input.ts";
 
-/** A mirror that answers as it is told, and counts requests. */
+/** A mirror that answers with `answer`, and counts requests. */
 async function startMirror(answer: (path: string, response: ServerResponse) => void) {
   const paths: string[] = [];
   let open = 0;

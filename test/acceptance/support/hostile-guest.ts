@@ -69,7 +69,7 @@ export function processesOf(user: number): string[] {
 export const qemuOf = (user: number) =>
   processesOf(user).find((status) => /^Name:\tqemu-system/m.test(status) && /^Seccomp:\t2$/m.test(status));
 
-/** The file store is the image's root: it stores links as links, and nothing of this host behind them. */
+/** The file store is the image's root: it stores links as links, without the host's files that they point to. */
 export function expectCleanStore(build: FakeBuild): void {
   const index = gunzipSync(uploadedFile(build.artifacts["files-index"])).toString();
   const entries = index.split("\n").filter((line) => line.startsWith('{"path"'));

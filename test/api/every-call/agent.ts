@@ -1,5 +1,5 @@
-import { askForWork, until } from "../../support/testdrives.ts";
+import { claimTestdrive, until } from "../../support/testdrives.ts";
 
-/** A builder agent that takes the testdrive for which a request waits. */
+/** A builder agent that claims the testdrive for which a request waits. */
 export const agentClaims = (vnc: object | null = null): Promise<unknown> =>
-  until(async () => (await (await askForWork(vnc)).json<{ testdrive: unknown }>()).testdrive ?? undefined);
+  until(async () => (await (await claimTestdrive(vnc)).json<{ testdrive: unknown }>()).testdrive ?? undefined);

@@ -16,7 +16,7 @@ const one = (verb: "add" | "remove") => {
       refused(`${path}?repo_id=`, "missing_parameter"),
       refused(`${path}?repo_id=x`, "invalid_repository_id"),
       refused(`/appliances/1/cmd/${verb}_repository?repo_id={repository}`, "access_denied", { status: 403 }),
-      // Taking away what is not there changes nothing; adding what nobody has cannot be.
+      // Removing a missing repository changes nothing; adding an unknown one is an error.
       ...(verb === "add" ? [refused(`${path}?repo_id=999999999`, "invalid_repository_id")] : []),
     ],
   };

@@ -29,7 +29,7 @@ export const builds: readonly Row[] = [
       refused(`${start}&force=perhaps`, "invalid_value"),
       refused(`${start}&multi=perhaps`, "invalid_value"),
     ],
-    // One account has few slots.
+    // One account has few build slots.
     fresh: async ({ ids }) => {
       const tux = await signedIn();
       return { tux, ids: { ...ids, appliance: await createAppliance(tux) } };

@@ -115,14 +115,14 @@ const gpgKeys: readonly Row[] = [
     path: `${keys}/{key}`,
     answer: "gpg_key",
     foreign: "invalid_appliance_id",
-    nobodys: "invalid_gpg_key_id",
+    unknownId: "invalid_gpg_key_id",
   },
   {
     call: "DELETE /appliances/{appliance_id}/gpg_keys/{key_id}",
     path: `${keys}/{key}`,
     answer: "success",
     foreign: "invalid_appliance_id",
-    nobodys: "invalid_gpg_key_id",
+    unknownId: "invalid_gpg_key_id",
     fresh: withKey,
   },
 ];

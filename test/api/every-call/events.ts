@@ -15,7 +15,7 @@ export const events: readonly Row[] = [
     path: "/events",
     answer: "text/event-stream; charset=utf-8",
     fresh,
-    // It would not end by itself.
+    // The stream would not end on its own.
     meanwhile: ({ tux }) => until(async () => ((await objectOf(tux).hangUp()) > 0 ? true : undefined)),
   },
   { call: "GET /webhooks", path: "/webhooks", answer: "webhooks" },

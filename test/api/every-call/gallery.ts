@@ -6,7 +6,7 @@ import { refused, type Row } from "./row.ts";
 import type { Sample } from "./sample.ts";
 
 const published = "/gallery/appliances/{published}";
-/** Built, and not in the gallery: mine and a stranger's. */
+/** Built, but not in the gallery: this account's and another's. */
 const [mine, stranger] = ["/gallery/appliances/{appliance}", "/gallery/appliances/{stranger}"];
 
 const withBuild = async ({ tux, ids }: Sample): Promise<Sample> => ({
@@ -19,23 +19,23 @@ const withPublication = async (sample: Sample): Promise<Sample> => {
   return made;
 };
 
-/** A call that reads what is published. */
+/** A call that reads a published version. */
 const reading = (rest = "") =>
   ({
     path: `${published}${rest}`,
     answer: "gallery",
-    nobodys: "invalid_appliance_id",
+    unknownId: "invalid_appliance_id",
     refused: [
       refused(`${stranger}${rest}`, "access_denied", { status: 403 }),
       refused(`${mine}${rest}`, "version_not_published", { status: "unknown" }),
     ],
   }) as const;
 
-/** A call that changes what its owner has published. */
+/** A call with which an owner changes a published version. */
 const publishing = {
   path: `${published}/version/0.0.1`,
   answer: "gallery",
-  nobodys: "invalid_appliance_id",
+  unknownId: "invalid_appliance_id",
   sent: { text: "Works & more=yes" },
 } as const;
 const notOwn = [
@@ -60,7 +60,7 @@ const versions: readonly Row[] = [
     call: "GET /gallery/appliances/{appliance_id}/version/{version}/release_notes_draft",
     path: `${published}/version/0.0.1/release_notes_draft`,
     answer: "gallery",
-    nobodys: "invalid_appliance_id",
+    unknownId: "invalid_appliance_id",
     refused: [
       refused(`${stranger}/version/0.0.1/release_notes_draft`, "access_denied", { status: 403 }),
       refused(`${published}/version/9.9.9/release_notes_draft`, "invalid_version"),
@@ -112,7 +112,7 @@ const contents: readonly Row[] = [
       refused(`${stranger}/testdrive`, "access_denied", { status: 403 }),
       refused(`${published}/testdrive?version=9.9.9`, "version_not_published"),
     ],
-    // One account has few sessions.
+    // One account has few testdrive slots.
     fresh: async ({ ids }) => ({ tux: await signedIn(), ids }),
     meanwhile: () => agentClaims(),
   },

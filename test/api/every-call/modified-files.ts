@@ -1,13 +1,13 @@
 import { signedIn } from "../../support/client.ts";
-import { listOf, modifiedDrive, modifiedFile, type Told } from "../../support/modified.ts";
+import { listOf, modifiedDrive, modifiedFile, type AgentAnswer } from "../../support/modified.ts";
 import { refused, type Row } from "./row.ts";
 import type { Sample } from "./sample.ts";
 
 const files = "/testdrives/{testdrive}/modified_files";
 
-/** A session whose agent says that. One account has few. */
+/** A session whose agent gives this answer. One account has few slots. */
 const telling =
-  (told: Told) =>
+  (told: AgentAnswer) =>
   async ({ ids }: Sample): Promise<Sample> => {
     const tux = await signedIn();
     const { id } = await modifiedDrive(tux, ({ wanted }) =>

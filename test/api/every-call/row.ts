@@ -1,39 +1,39 @@
 import type { RefusalCode } from "#domain/refusal";
 import type { Sample } from "./sample.ts";
 
-/** What is sent with a request, beside its query. XML may name ids of the sample in braces, as paths do. */
+/** What a request sends in addition to its query. XML may have ids of the sample in braces, as paths do. */
 export type Sent = { xml: string } | { file: string | Uint8Array<ArrayBuffer>; name?: string } | { text: string };
 
-/** One call of the API in the table: a request that succeeds, and those that do not. */
+/** One call of the API: a request that succeeds, and requests that are refused. */
 export interface Row {
-  /** As the table of operations has it: `GET /builds/{build_id}`. */
+  /** As in the table of operations: `GET /builds/{build_id}`. */
   call: string;
   /** Below /api/<version>/user; names in braces are ids of the sample: `/builds/{build}`. */
   path: string;
   sent?: Sent;
   /** Root element of the answer, or its content type. */
   answer: string;
-  /** What an id of another account earns, wherever it stands; for ids in the path also one that nobody has. */
+  /** The error for another account's id anywhere; for ids in the path, also for an unknown one. */
   foreign?: RefusalCode;
-  /** Where the last id in the path earns another. */
-  nobodys?: RefusalCode;
+  /** The error for an unknown last id in the path, if it differs. */
+  unknownId?: RefusalCode;
   refused?: readonly Refused[];
-  /** What a success uses up, made anew for each. */
+  /** Makes what a success uses up, for each request. */
   fresh?: (sample: Sample) => Promise<Sample>;
-  /** What somebody else has to do for the success while the request waits. */
+  /** What another party must do for the success while the request waits. */
   meanwhile?: (sample: Sample) => Promise<unknown>;
 }
 
-/** A request that is refused, and how. */
+/** A request that is refused, and its error. */
 export interface Refused {
   path: string;
   sent?: Sent;
   code: RefusalCode;
-  /** 400 when left out; for an unknown id in the path say "unknown". */
+  /** Default: 400. For an unknown id in the path, set "unknown". */
   status?: number | "unknown";
 }
 
-/** A wrong parameter: the usual row of `refused`. */
+/** A wrong parameter: the most common row of `refused`. */
 export const refused = (path: string, code: RefusalCode, more: Pick<Refused, "sent" | "status"> = {}): Refused => ({
   path,
   code,

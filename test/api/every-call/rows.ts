@@ -14,7 +14,7 @@ import { software } from "./software.ts";
 import { testdrives } from "./testdrives.ts";
 import { tokens } from "./tokens.ts";
 
-/** Every call of the API: a new one needs its row here. */
+/** Every call of the API: a new call needs its row here. */
 export const rows: readonly Row[] = [
   ...general,
   ...tokens,

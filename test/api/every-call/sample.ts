@@ -13,17 +13,17 @@ import { readXml } from "../../support/xml.ts";
 import { sent } from "./send.ts";
 import type { Sent } from "./row.ts";
 
-/** An account, and an id of everything that it has. */
+/** An account, and an id of everything that it owns. */
 export interface Sample {
   tux: Client;
   ids: Record<string, string | number>;
 }
 
 export const mirrorUrl = "http://mirror.example.org/perl";
-/** A file on the web. */
+/** The URL of a file on the web. */
 export const webUrl = `${mirrorUrl}/repodata/repomd.xml`;
 
-/** An account with one of everything. The network must be the one of the test. */
+/** Makes an account with one of everything. The test must set up the network. */
 export async function makeSample(): Promise<Sample> {
   const tux = await signedIn();
   const { applianceId: appliance, buildId: build } = await createBuild(tux, undefined, {
@@ -55,7 +55,7 @@ export async function makeSample(): Promise<Sample> {
   return { tux, ids };
 }
 
-/** The id of what a call has made. */
+/** Returns the id of what a call has created. */
 export async function madeId(tux: Client, method: string, path: string, body?: Sent): Promise<string> {
   const document = await readXml(await sent({ method, path, body, credentials: tux }));
   const [made] = Object.values(document);

@@ -24,7 +24,7 @@ export function sent({ method, path, body, version = "v2", credentials, accept, 
   return visit(`/api/${version}/user${path}`, { method, headers, ...(content === undefined ? {} : { body: content }) });
 }
 
-/** A path, or a document, with the ids of the sample. */
+/** A path or a document with the sample's ids filled in. */
 export function filled(path: string, ids: Sample["ids"]): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     if (ids[name] === undefined) throw new Error(`the sample has no ${name}`);

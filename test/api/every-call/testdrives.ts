@@ -16,12 +16,12 @@ export const testdrives: readonly Row[] = [
       refused("/testdrives?build_id=999999999", "invalid_build_id"),
       refused("/testdrives?build_id={bootable}&network=nat", "invalid_value"),
     ],
-    // One account has few sessions.
+    // One account has few testdrive slots.
     fresh: async ({ ids }) => {
       const tux = await signedIn();
       return { tux, ids: { ...ids, bootable: (await bootableBuild(tux)).id } };
     },
-    // It waits for a builder agent.
+    // The request waits for a builder agent.
     meanwhile: () => agentClaims(),
   },
 ];
