@@ -12,7 +12,7 @@ export interface Run {
   env: NodeJS.ProcessEnv;
   show: Show;
   config?: string;
-  /** Leaves the processors to other runs as long as they want them. */
+  /** Runs with a low priority, so that other runs get the processors first. */
   isInBackground: boolean;
   /** A run in which no test begins or ends for this long is killed. Longer than any test or hook may take. */
   quietSeconds: number;

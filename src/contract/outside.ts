@@ -12,7 +12,7 @@ export function isPublicAddress(address: string): boolean {
   return parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast, 3);
 }
 
-/** All IPv6 addresses that IANA has given out so far (RFC 4291 §2.4). */
+/** All IPv6 addresses that IANA has allocated so far (RFC 4291 §2.4). */
 const globalUnicast = ipaddr.IPv6.parse("2000::");
 
 /** A host as a URL has it: without the brackets of an IPv6 address. */

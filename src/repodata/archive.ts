@@ -32,7 +32,7 @@ export const archiveLimits: ArchiveLimits = {
 /**
  * Streams the RPMs in a tarball: .tar, .tar.gz, .tgz, .tar.bz2, .tar.xz or .tar.zst, recognised by its bytes, not by its name.
  * Skips other regular files and folders. Refuses an archive with a link, a device or a path that points outside: such
- * an archive of RPMs is no accident.
+ * an archive of RPMs is not made by accident.
  */
 export async function* rpmsOfArchive(
   source: ReadableStream<Uint8Array>,

@@ -199,7 +199,7 @@ export function fields<F extends AnyFields>(fields: F): Fields & Shape<OwnerOf<F
   return { kind: "fields", fields: partsOf(fields) };
 }
 
-/** Reads an element in another way than its fields do. */
+/** Reads an element with another reader than its fields'. */
 export const readAs = <T, C>(
   { kind, fields }: Fields & Shape<T>,
   read: (node: XmlNode, path: string) => C,

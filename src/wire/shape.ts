@@ -96,7 +96,7 @@ export interface Part {
   readonly reading: "optional" | "required" | "ignored";
   /** A reader accepts it, but no schema mentions it. */
   readonly isUnnamed?: boolean;
-  /** Another name that a reader takes it by. */
+  /** Another name that a reader accepts. */
   readonly alias?: string | undefined;
   /** Replaces the reader of the shape. */
   readonly readBy?: ((node: XmlNode, path: string) => unknown) | undefined;
