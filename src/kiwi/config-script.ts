@@ -6,10 +6,10 @@ import { staged } from "#kiwi/part";
  * the agent shows the owner its line that begins with `kiln: error: `.
  */
 export const configScript = (commands: readonly string[]): string =>
-  `${head}${firewallFunctions}\ntake_back_hosts\n${leavings}${commands.map((command) => `${command}\n`).join("")}\nrm -rf ${staged}\n`;
+  `${head}${firewallFunctions}\ntake_back_hosts\n${removeBuildLogs}${commands.map((command) => `${command}\n`).join("")}\nrm -rf ${staged}\n`;
 
 /** zypper's records of this build. They differ only in their times, so no two builds would be the same (decision 28). */
-const leavings = "rm -f /var/log/zypp/history /var/log/YaST2/config_diff_*.log\n";
+const removeBuildLogs = "rm -f /var/log/zypp/history /var/log/YaST2/config_diff_*.log\n";
 
 const head = String.raw`#!/bin/bash
 # Written by Kiln from an appliance's configuration.

@@ -10,14 +10,14 @@ consoles() { sed 's/\<tty0\>/tty1/' /sys/class/tty/console/active; }
 on_consoles() {
   answered=/run/kiln-answered
   rm -f "$answered"
-  askers=
+  pids=
   for console in $(consoles); do
     { until "$1"; do sleep 1; done; : > "$answered"; } < "/dev/$console" > "/dev/$console" 2>&1 &
-    askers="$askers $!"
+    pids="$pids $!"
   done
-  [ -n "$askers" ] || return 1
+  [ -n "$pids" ] || return 1
   until [ -e "$answered" ]; do sleep 1; done
-  kill $askers 2> /dev/null
+  kill $pids 2> /dev/null
   rm -f "$answered"
 }
 `;

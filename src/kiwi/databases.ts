@@ -72,8 +72,8 @@ const servers: Record<DatabaseFacts["type"], { programs: string[]; server: strin
 
 function serverCommands({ type }: DatabaseFacts): string[] {
   const { programs, server, services } = servers[type];
-  const isThere = programs.map((program) => `has ${program}`).join(" || ");
-  const note = `${isThere} || note 'the image has no ${server}: its databases are not created'`;
+  const hasClient = programs.map((program) => `has ${program}`).join(" || ");
+  const note = `${hasClient} || note 'the image has no ${server}: its databases are not created'`;
   return [note, ...services.map((service) => `switch_service on ${service}`)];
 }
 

@@ -74,13 +74,13 @@ function packageSections({ packages, bootstrap }: DescriptionFacts): XmlMarked[]
 }
 
 // Before it begins, KIWI looks for its dracut modules by their plain names.
-const soughtByKiwi = /^dracut-kiwi-/;
+const kiwiDracutModule = /^dracut-kiwi-/;
 
 /** `name=[epoch:]version-release`, with the architecture if two packages have the name. */
 function packageRequest(one: DescriptionFacts["packages"][number], all: DescriptionFacts["packages"]): string {
   const { name, arch } = one;
   const isOne = all.filter((other) => other.name === name).length === 1;
-  if (isOne && soughtByKiwi.test(name)) return name;
+  if (isOne && kiwiDracutModule.test(name)) return name;
   return `${name}${isOne ? "" : `.${arch}`}=${evr(one)}`;
 }
 
