@@ -75,7 +75,7 @@ const buildIn = <T>(
   use: (built: BuiltImage, dir: string) => Promise<T>,
 ) => buildHere(input, { stateDir: state.path, url: server.url, ...more }, use);
 
-async function made(imageType: Type, rootOf: Type): Promise<Built> {
+async function makeBuild(imageType: Type, rootOf: Type): Promise<Built> {
   const input = await frozen(imageType);
   using share = await joined(await rootsOf(rootOf), input);
   const phases: Phase[] = [];
@@ -113,7 +113,7 @@ const builds = new Map<string, Promise<Built>>();
 
 /** Built when a test first needs it, then shared by all tests. */
 function builtOnce(imageType: Type, rootOf: Type): Promise<Built> {
-  const found = builds.get(`${imageType} of ${rootOf}`) ?? made(imageType, rootOf);
+  const found = builds.get(`${imageType} of ${rootOf}`) ?? makeBuild(imageType, rootOf);
   builds.set(`${imageType} of ${rootOf}`, found);
   return found;
 }

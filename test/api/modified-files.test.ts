@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { signedIn } from "../support/client.ts";
-import { asAgent, bring, listOf, modifiedDrive, modifiedFile, type AgentAnswer } from "../support/modified.ts";
+import { asAgent, answerOrder, listOf, modifiedDrive, modifiedFile, type AgentAnswer } from "../support/modified.ts";
 import { objectOf, open, runningDrive } from "../support/testdrives.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
@@ -128,9 +128,9 @@ describe("GET modified_files", () => {
     const drive = await modifiedDrive(tux, () => listOf([]));
     await tux.get(`/testdrives/${drive.id}/modified_files`);
     const [order] = drive.orders;
-    expect((await bring(drive, order?.request ?? "", listOf([]))).status).toBe(410);
+    expect((await answerOrder(drive, order?.request ?? "", listOf([]))).status).toBe(410);
     const other = { ...drive, claim: { ...drive.claim, token: "x".repeat(32) } };
-    expect((await bring(other, order?.request ?? "", listOf([]))).status).toBe(410);
+    expect((await answerOrder(other, order?.request ?? "", listOf([]))).status).toBe(410);
   });
 });
 

@@ -6,7 +6,16 @@ import { maxListed } from "#objects/webhook-deliveries";
 import { signedIn } from "../support/client.ts";
 import { announceOne, objectOf } from "../support/events.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
-import { alarmOf, deliveriesOf, webhookOf, moveClock, made, newAddress, receiver, ring } from "../support/webhooks.ts";
+import {
+  alarmOf,
+  deliveriesOf,
+  webhookOf,
+  createWebhook,
+  moveClock,
+  newAddress,
+  receiver,
+  ring,
+} from "../support/webhooks.ts";
 import { readXml } from "../support/xml.ts";
 
 const dayMs = 24 * 60 * 60_000;
@@ -27,7 +36,7 @@ describe("a delivery", () => {
   it("is posted with a signature over time and body", async () => {
     const { posted } = receiver(address, () => new Response(null, { status: 204 }));
     const tux = await signedIn();
-    const { id, secret } = await made(tux, address);
+    const { id, secret } = await createWebhook(tux, address);
     const buildId = await startBuild(tux, await createAppliance(tux));
 
     await ring(tux);
@@ -56,7 +65,7 @@ describe("a delivery", () => {
   it("is sent only for the chosen events", async () => {
     const { posted } = receiver(address);
     const tux = await signedIn();
-    await made(tux, address, { events: "build.failed" });
+    await createWebhook(tux, address, { events: "build.failed" });
 
     await announceOne(tux, "build.finished");
     await announceOne(tux, "build.failed");
@@ -72,7 +81,7 @@ describe("a delivery", () => {
   ])("is retried after %s", async (_, answer, shown) => {
     const { posted, handler } = receiver(address, answer);
     const tux = await signedIn();
-    const { id } = await made(tux, address);
+    const { id } = await createWebhook(tux, address);
     await announceOne(tux);
 
     await ring(tux);
@@ -91,7 +100,7 @@ describe("a delivery", () => {
   it("is dropped after a day", async () => {
     receiver(address, () => new Response(null, { status: 500 }));
     const tux = await signedIn();
-    const { id } = await made(tux, address);
+    const { id } = await createWebhook(tux, address);
     await announceOne(tux);
     await ring(tux);
 
@@ -105,7 +114,7 @@ describe("a delivery", () => {
   it("is not sent without its secret", async () => {
     const { posted } = receiver(address);
     const tux = await signedIn();
-    const { id } = await made(tux, address);
+    const { id } = await createWebhook(tux, address);
     await env.DB.prepare("UPDATE webhooks SET secret_cipher = 'AAAA' WHERE id = ?").bind(id).run();
     await announceOne(tux);
 
@@ -118,7 +127,7 @@ describe("a delivery", () => {
   it("is not sent to an address that has become private", async () => {
     const { posted } = receiver(address);
     const tux = await signedIn();
-    const { id } = await made(tux, address);
+    const { id } = await createWebhook(tux, address);
     await env.DB.prepare("UPDATE webhooks SET url = 'http://10.0.0.1/' WHERE id = ?").bind(id).run();
     await announceOne(tux);
 
@@ -131,7 +140,7 @@ describe("a delivery", () => {
   it("is sent again on request, with the same body", async () => {
     const { posted } = receiver(address);
     const tux = await signedIn();
-    const { id } = await made(tux, address);
+    const { id } = await createWebhook(tux, address);
     await announceOne(tux);
     await ring(tux);
     const [first] = await deliveriesOf(tux, id);
@@ -148,7 +157,7 @@ describe("a delivery", () => {
   it("is listed among the last hundred", async () => {
     receiver(address);
     const tux = await signedIn();
-    const { id } = await made(tux, address);
+    const { id } = await createWebhook(tux, address);
     await announceOne(tux);
     await ring(tux);
     await runInDurableObject(objectOf(tux), (_, { storage }) => {
@@ -174,7 +183,7 @@ describe("a delivery", () => {
 async function disabled() {
   const { posted, handler } = receiver(address, () => new Response(null, { status: 410 }));
   const tux = await signedIn();
-  const { id } = await made(tux, address);
+  const { id } = await createWebhook(tux, address);
   await announceOne(tux);
   await ring(tux);
   moveClock(3 * dayMs);

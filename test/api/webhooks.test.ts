@@ -2,7 +2,16 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { signedIn, visit } from "../support/client.ts";
 import { announceOne } from "../support/events.ts";
-import { alarmOf, deliveriesOf, webhookOf, moveClock, made, newAddress, receiver, ring } from "../support/webhooks.ts";
+import {
+  alarmOf,
+  deliveriesOf,
+  webhookOf,
+  createWebhook,
+  moveClock,
+  newAddress,
+  receiver,
+  ring,
+} from "../support/webhooks.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
 /** A new address for each test. */
@@ -79,7 +88,7 @@ describe("a webhook", () => {
 
   it("is limited in number per account", async () => {
     const tux = await signedIn();
-    for (let i = 0; i < 6; i++) await made(tux, address);
+    for (let i = 0; i < 6; i++) await createWebhook(tux, address);
 
     expect(await expectError(await tux.post("/webhooks", { url: address }), 400, "unknown_error")).toMatch(/at most 6/);
   });
@@ -87,7 +96,7 @@ describe("a webhook", () => {
   it("is visible only to its owner", async () => {
     receiver(address);
     const [tux, gnu] = [await signedIn(), await signedIn()];
-    const { id } = await made(tux, address);
+    const { id } = await createWebhook(tux, address);
     await announceOne(tux);
     const [delivery] = await deliveriesOf(tux, id);
 
@@ -108,7 +117,7 @@ describe("a webhook", () => {
   it("is deleted with its deliveries", async () => {
     receiver(address, () => new Response(null, { status: 500 }));
     const tux = await signedIn();
-    const { id } = await made(tux, address);
+    const { id } = await createWebhook(tux, address);
     await announceOne(tux);
     await ring(tux);
     expect(await alarmOf(tux)).not.toBeNull();

@@ -54,6 +54,6 @@ function parameter({ name, isRequired, meaning, schema }: Parameter): string {
   return `${isRequired ? `**\`${name}\`**` : `\`${name}\``}: ${meaning}${choice}`;
 }
 
-it("is what the calls say", async () => {
+it("matches the descriptions of the calls", async () => {
   await expect(page()).toMatchFileSnapshot("../../docs/api/calls.md");
 });

@@ -26,7 +26,7 @@ export const asAgent = (claim: TestdriveClaim) => ({
   [attemptHeader]: claim.token,
 });
 
-export const bring = ({ id, claim }: Drive, request: string, told: AgentAnswer): Promise<Response> => {
+export const answerOrder = ({ id, claim }: Drive, request: string, told: AgentAnswer): Promise<Response> => {
   const isBytes = "bytes" in told;
   const type = isBytes ? "application/octet-stream" : "application/json";
   const size = isBytes && told.size !== undefined ? { [contentSizeHeader]: String(told.size) } : {};
@@ -48,7 +48,7 @@ export async function modifiedDrive(
     for (;;) {
       const order = ModifiedOrder.parse(JSON.parse(String(await line.next())));
       orders.push(order);
-      await bring(drive, order.request, tell(order));
+      await answerOrder(drive, order.request, tell(order));
     }
   })();
   return { ...drive, line, orders };

@@ -28,7 +28,7 @@ export function receiver(address: string, answer: () => Response | Promise<Respo
 }
 
 /** Makes a new webhook for this URL. */
-export async function made(
+export async function createWebhook(
   tux: Client,
   url: string,
   params: Record<string, string> = {},

@@ -8,7 +8,7 @@ describe("CreditCount", () => {
   });
 
   it.each([1_000, maxFrameBytes - 1, maxFrameBytes, creditWindowBytes])(
-    "keeps the agent's window more than half open with frames of %i bytes",
+    "keeps the agent's window over half open with frames of %i bytes",
     (frameBytes) => {
       const count = new page.CreditCount();
       let underWay = 0;
