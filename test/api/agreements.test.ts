@@ -50,7 +50,7 @@ describe("an appliance on a base system with an agreement", () => {
     expect((await statusOf(appliance)).state).toBe("ok");
   });
 
-  it("can be accepted only by the owner", async () => {
+  it("has an agreement that only its owner can accept", async () => {
     await accept(await signedIn());
 
     await expectError(await build(), 400, "sle_agreement_missing");
