@@ -55,7 +55,7 @@ function filled(path: string): string {
   return withIds
     .replace("/accounts/:name", `/accounts/${sample.tux.username}`)
     .replace(":version", "0.0.1")
-    .replace(/:imageType\b/, "oem")
+    .replace(/:image_type\b/, "oem")
     .replace(/:format\b/, "spdx")
     .replace(/:name\b/, "default")
     .replace("/*", "/nothing.js")
@@ -91,7 +91,9 @@ describe("HEAD", () => {
   });
 
   it("covers paths of the API, of the pages and of files", () => {
-    expect(paths).toEqual(expect.arrayContaining(["/api/v1/user/builds", "/api/v2/user/appliances/:id", "/"]));
+    expect(paths).toEqual(
+      expect.arrayContaining(["/api/v1/user/builds", "/api/v2/user/appliances/:appliance_id", "/"]),
+    );
     expect(paths.length).toBeGreaterThan(40);
   });
 });
