@@ -27,6 +27,18 @@ const Token = z.object({
   lastUsedAt: moment.nullable(),
 });
 
+const AuditEntry = z.object({
+  id: z.number(),
+  accountId: z.number(),
+  username: z.string().nullable(),
+  event: z.string(),
+  actor: z.string(),
+  detail: z.record(z.string(), z.union([z.string(), z.number()])),
+  address: z.string().nullable(),
+  at: moment,
+  count: z.number(),
+});
+
 const ReadOnlyMode = z.object({ on: z.boolean(), since: moment.nullable() });
 export type ReadOnlyMode = z.infer<typeof ReadOnlyMode>;
 
@@ -77,6 +89,11 @@ export function adminClient(url: string, secret: string) {
     tokens: async (username: string) =>
       (await ask("GET", `/accounts/${name(username)}/tokens`, z.object({ tokens: z.array(Token) }))).tokens,
     revokeToken: (id: string) => ask("DELETE", `/tokens/${name(id)}`, z.unknown()),
+    audit: async (query: { account?: string | undefined; before?: string | undefined }) => {
+      const given = Object.entries(query).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]));
+      return (await ask("GET", `/audit?${new URLSearchParams(given)}`, z.object({ entries: z.array(AuditEntry) })))
+        .entries;
+    },
     agents: async () => (await ask("GET", "/agents", z.object({ agents: z.array(Agent) }))).agents,
     addAgent: (agent: string) => ask("POST", "/agents", NewAgent, { name: agent }),
     removeAgent: (agent: string) => ask("DELETE", `/agents/${name(agent)}`, z.unknown()),

@@ -20,6 +20,7 @@ const commands: Record<string, { argument: string | undefined; run: Command }> =
   "agent list": { argument: undefined, run: listAgents },
   "agent remove": { argument: "NAME", run: removeAgent },
   "agreements list": { argument: undefined, run: listAgreements },
+  "audit list": { argument: undefined, run: listAudit },
   "deletions pause": { argument: undefined, run: async (admin) => printPause(await admin.pauseDeletions()) },
   "deletions resume": { argument: undefined, run: async (admin) => printPause(await admin.resumeDeletions()) },
   "deletions status": { argument: undefined, run: async (admin) => printPause(await admin.deletions()) },
@@ -158,6 +159,25 @@ async function listTokens(admin: AdminClient, username: string): Promise<void> {
 async function revokeToken(admin: AdminClient, id: string): Promise<void> {
   await admin.revokeToken(id);
   print(`Revoked the token ${id}; it no longer works.`);
+}
+
+async function listAudit(admin: AdminClient, _: string, { account, before }: AdminOptions): Promise<void> {
+  const entries = await admin.audit({ account, before });
+  printTable([
+    ["ID", "AT", "ACCOUNT", "EVENT", "TIMES", "BY", "ADDRESS", "ABOUT"],
+    ...entries.map(({ id, at, accountId, username, event, count, actor, address, detail }) => [
+      String(id),
+      at.toISOString(),
+      username ?? (accountId === 0 ? "" : `removed (${accountId})`),
+      event,
+      String(count),
+      actor,
+      address ?? "",
+      Object.entries(detail)
+        .map(([name, value]) => `${name}=${value}`)
+        .join(" "),
+    ]),
+  ]);
 }
 
 const printReadOnly = ({ on, since }: ReadOnlyMode): void =>

@@ -13,6 +13,7 @@ export const usage = `npm run admin -- COMMAND
   agent list
   agent remove NAME
   agreements list          which accounts accepted which legal agreement, and when
+  audit list [--account NAME] [--before ID]  what was done in the last 90 days; at most 500 entries, the latest first
   deletions pause|resume|status  while they are paused, the sweep deletes nothing (before a restore)
   read-only on|off|status  while it is on, no account can change or build an appliance
   templates load FILE      loads or updates a catalogue, e.g. templates/tiny.json
@@ -31,6 +32,8 @@ const known = {
   "display-name": { type: "string" },
   "api-key": { type: "string" },
   password: { type: "string" },
+  account: { type: "string" },
+  before: { type: "string" },
   url: { type: "string" },
   state: { type: "string" },
   help: { type: "boolean", short: "h", default: false },
@@ -49,6 +52,8 @@ export function parseAdminLine(argv: readonly string[]) {
   );
   if (command !== "account add" && foreign !== undefined && !options.help)
     throw new Complaint(`--${foreign} belongs to account add.`);
+  if (command !== "audit list" && (options.account ?? options.before) !== undefined && !options.help)
+    throw new Complaint("--account and --before belong to audit list.");
   return { words, options };
 }
 

@@ -1,13 +1,16 @@
+import type { Context } from "hono";
 import { z } from "zod";
 import { createAccount, passwordLength, renewApiKey, setPassword, showApiKey } from "#domain/accounts/account";
+import { note } from "#domain/accounts/audit";
 import { lockAccount, unlockAccount } from "#domain/accounts/lock";
 import { removeAccount } from "#domain/accounts/removal";
 import { newPassword } from "#domain/secrets";
 import { Refusal } from "#domain/refusal";
-import { findAccount, listAccounts } from "#storage/accounts";
+import type { AuditEvent } from "#model/audit-events";
+import { findAccount, listAccounts, type Account } from "#storage/accounts";
 import { listTokens } from "#storage/tokens";
 import type { Database } from "#storage/db";
-import { factory } from "#admin-api/factory";
+import { factory, type AdminEnv } from "#admin-api/factory";
 
 const nameRule =
   "An account name has 1 to 64 letters, digits, dots, dashes and underscores, and starts with a letter or a digit.";
@@ -49,6 +52,7 @@ export const accounts = factory
   .post("/", async (c) => {
     const request = AccountRequest.parse(await c.req.json());
     const { account, apiKey, password } = await createAccount(c.var.db, c.env, request);
+    await noted(c, account, "account.created");
     return c.json({ username: account.username, apiKey, password });
   })
   .get("/:name/api-key", async (c) => {
@@ -57,16 +61,21 @@ export const accounts = factory
   })
   .post("/:name/rekey", async (c) => {
     const account = await getAccount(c.var.db, c.req.param("name"));
-    return c.json({ apiKey: await renewApiKey(c.var.db, c.env, account) });
+    const apiKey = await renewApiKey(c.var.db, c.env, account);
+    await noted(c, account, "key.renewed");
+    return c.json({ apiKey });
   })
   .delete("/:name", async (c) => {
     const account = await getAccount(c.var.db, c.req.param("name"));
     await removeAccount(c.env, c.var.db, account);
+    await noted(c, account, "account.removed");
     return c.json({ removed: account.username });
   })
   .put("/:name/password", async (c) => {
     const { password = newPassword(16) } = PasswordRequest.parse(await c.req.json());
-    await setPassword(c.var.db, await getAccount(c.var.db, c.req.param("name")), password);
+    const account = await getAccount(c.var.db, c.req.param("name"));
+    await setPassword(c.var.db, account, password);
+    await noted(c, account, "password.changed");
     return c.json({ password });
   })
   .put("/:name/lock", async (c) => {
@@ -74,6 +83,7 @@ export const accounts = factory
     const account = await getAccount(c.var.db, c.req.param("name"));
     if (locked) await lockAccount(c.env, c.var.db, account);
     else await unlockAccount(c.var.db, account);
+    await noted(c, account, locked ? "account.locked" : "account.unlocked");
     return c.json({ locked });
   })
   .get("/:name/tokens", async (c) => {
@@ -81,6 +91,9 @@ export const accounts = factory
     const all = await listTokens(c.var.db, account.id);
     return c.json({ tokens: all.map(({ uid: _uid, accountId: _account, tokenHmac: _hmac, ...shown }) => shown) });
   });
+
+const noted = (c: Context<AdminEnv>, { id: accountId, username }: Account, event: AuditEvent) =>
+  note(c.var.db, { event, actor: "operator", accountId, detail: { username } });
 
 async function getAccount(db: Database, name: string) {
   const account = await findAccount(db, name);

@@ -6,6 +6,7 @@ import { wasmWorks } from "#solver/probe";
 import { accounts } from "#admin-api/accounts";
 import { agents } from "#admin-api/agents";
 import { agreements } from "#admin-api/agreements";
+import { audit, audited } from "#admin-api/audit";
 import { catalogues } from "#admin-api/catalogues";
 import { deletions } from "#admin-api/deletions";
 import { factory } from "#admin-api/factory";
@@ -23,6 +24,7 @@ export const adminApi = factory
     await next();
     return undefined;
   })
+  .use(audited)
   .get("/health", async (c) => {
     await c.env.DB.prepare("SELECT 1").run();
     return c.json({ ok: true, version: "0.1.0", wasm: await wasmWorks() });
@@ -30,6 +32,7 @@ export const adminApi = factory
   .route("/accounts", accounts)
   .route("/agents", agents)
   .route("/agreements", agreements)
+  .route("/audit", audit)
   .route("/catalogues", catalogues)
   .route("/deletions", deletions)
   .route("/read-only", readOnly)

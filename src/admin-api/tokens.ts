@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { note } from "#domain/accounts/audit";
 import { revokeTokenOfAnyone } from "#domain/accounts/tokens";
 import { factory } from "#admin-api/factory";
 
@@ -10,6 +11,7 @@ const TokenId = z
 
 export const tokens = factory.createApp().delete("/:id", async (c) => {
   const id = TokenId.parse(c.req.param("id"));
-  await revokeTokenOfAnyone(c.env, c.var.db, id);
+  const { id: accountId } = await revokeTokenOfAnyone(c.env, c.var.db, id);
+  await note(c.var.db, { event: "token.revoked", actor: "operator", accountId, detail: { token_id: id } });
   return c.json({ revoked: id });
 });

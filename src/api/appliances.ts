@@ -7,7 +7,7 @@ import { deleteAppliance } from "#domain/appliances/deletion";
 import { withEstimate } from "#domain/appliances/estimate";
 import { shownStatus } from "#domain/appliances/status";
 import { withBuilds } from "#storage/appliance-builds";
-import { challenge, givenCredentials } from "#api/authenticate";
+import { challengeAgain, givenCredentials } from "#api/authenticate";
 import { call, type CallGroup } from "#api/call";
 import { ofOwn, ofReadable } from "#api/of-appliance";
 import { id, text } from "#api/params";
@@ -26,7 +26,7 @@ export const listAppliances = call("GET /appliances", {
   answer: appliancesDocument,
   act: async ({ env, db }, _request, c) => {
     const given = givenCredentials(c.req.raw, env);
-    return (given && (await listByKeyOrToken(db, env, given))) ?? challenge(c);
+    return (given && (await listByKeyOrToken(db, env, given))) ?? challengeAgain(c, given);
   },
 });
 

@@ -1,16 +1,17 @@
 import type { Context } from "hono";
 import { Buffer } from "node:buffer";
 import { checkKeyOrToken } from "#domain/accounts/account";
+import { noteFailedSignIn } from "#domain/accounts/audit";
 import type { Credentials } from "#domain/accounts/sign-in-brake";
 import { clientAddress, type AddressRules } from "#http/client-address";
-import { factory } from "#api/factory";
+import { factory, type ApiEnv } from "#api/factory";
 import { answerError } from "#api/respond";
 
 /** HTTP Basic: account name, and API key or token (wire.md §1.2). Python and Qt clients send credentials only after the challenge. */
 export const authenticate = factory.createMiddleware(async (c, next) => {
   const given = givenCredentials(c.req.raw, c.env);
   const signedIn = given && (await checkKeyOrToken(c.var.db, c.env, given));
-  if (!signedIn) return challenge(c);
+  if (!signedIn) return challengeAgain(c, given);
   c.set("account", signedIn.account);
   c.set("access", signedIn.access);
   await next();
@@ -32,8 +33,14 @@ function basicCredentials(header: string | null): { username: string; key: strin
   return colon < 0 ? undefined : { username: text.slice(0, colon), key: text.slice(colon + 1) };
 }
 
+/** The answer after credentials that are wrong, if there were any: the account can see that someone tried. */
+export function challengeAgain(c: Context<ApiEnv>, given: Credentials | undefined): Response {
+  if (given) c.executionCtx.waitUntil(noteFailedSignIn(c.var.db, given));
+  return challenge(c);
+}
+
 /** The answer to a request with wrong credentials or without any. */
-export function challenge(c: Context): Response {
+function challenge(c: Context): Response {
   c.header("WWW-Authenticate", 'Basic realm="Kiln API", charset="UTF-8"');
   const message = "Sign in with your account name and your API key.";
   return answerError(c, { code: "access_denied", message }, 401);

@@ -3,6 +3,9 @@ import type { z } from "zod";
 import type { Needed } from "#domain/accounts/access";
 import type { Rated } from "#domain/accounts/rates";
 import type { RefusalCode } from "#domain/refusal";
+import { actorOf, note, type Audited } from "#domain/accounts/audit";
+import { clientAddress } from "#http/client-address";
+import type { AuditDetail, AuditEvent } from "#model/audit-events";
 import { type Access, both, type Body, type Group, type Operation, type Version } from "#openapi/operation";
 import { readDocument } from "#wire/read";
 import type { Document, Typed } from "#wire/shape";
@@ -73,6 +76,8 @@ interface Given<R extends string, A, I extends Ids, P extends z.ZodObject, B, F>
   /** Codes beside those of ids and those that every call knows. */
   refuses?: readonly RefusalCode[];
   deprecated?: true;
+  /** What the audit log says of it when it succeeds. */
+  audit?: { event: AuditEvent; detail?: (request: RequestOf<R, I, P, B, F, A>, result: A) => AuditDetail };
   /** A response of its own goes out as it is. */
   act: (
     caller: Caller,
@@ -139,15 +144,22 @@ async function answered<R extends string, A, I extends Ids, P extends z.ZodObjec
   c: Context<ApiEnv>,
   given: Given<R, A, I, P, B, F>,
 ): Promise<Response> {
-  const { answer, hasEtag, asText, isSecret, act } = given;
+  const { answer, hasEtag, asText, isSecret, audit, act } = given;
   const caller = { ...c.var, env: c.env };
-  const result = await act(caller, await requestOf(c, caller, given), c);
+  const request = await requestOf(c, caller, given);
+  const result = await act(caller, request, c);
   if (result instanceof Response) return result;
+  if (audit) await noteCall(c, { event: audit.event, detail: audit.detail?.(request, result) });
   if (isSecret) c.header("Cache-Control", "no-store");
   const document = answer as Document<A>;
   const view = viewOf(document, result, c.var);
   if (asText) return xmlOrText(c, document.root, view, () => asText(result, caller));
   return (hasEtag ? validated : xml)(c, document.root, view);
+}
+
+async function noteCall(c: Context<ApiEnv>, what: Pick<Audited, "event" | "detail">): Promise<void> {
+  const address = clientAddress(c.req.raw, c.env);
+  await note(c.var.db, { ...what, accountId: c.var.account.id, actor: actorOf(c.var.access), address });
 }
 
 async function requestOf<R extends string, A, I extends Ids, P extends z.ZodObject, B, F>(

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { auditLog } from "#documents/audit-log";
 import { success } from "#documents/success";
 import { changePassword, getByPassword, passwordLength } from "#domain/accounts/account";
 import { removeAccount } from "#domain/accounts/removal";
@@ -8,9 +9,12 @@ import { usedLimits } from "#domain/accounts/limits";
 import { diskQuota } from "#domain/accounts/quota";
 import { Refusal } from "#domain/refusal";
 import { findTemplateSet, listTemplateSets } from "#storage/template-sets";
+import { listAuditLog } from "#storage/audit-log";
 import { v2 } from "#openapi/operation";
 import { call, type CallGroup } from "#api/call";
+import { id } from "#api/params";
 
+const mostEntries = 100;
 const { min, max } = passwordLength;
 const PasswordChange = z.object({
   password: z.string({ error: "missing_parameter" }).max(max, "invalid_value"),
@@ -35,6 +39,7 @@ export const general: CallGroup = {
     call("PUT /account/password", {
       name: "changePassword",
       access: "own",
+      audit: { event: "password.changed" },
       versions: v2,
       scope: "key",
       summary: "Change the password",
@@ -51,6 +56,7 @@ export const general: CallGroup = {
     call("DELETE /account", {
       name: "removeAccount",
       access: "own",
+      audit: { event: "account.removed" },
       versions: v2,
       scope: "key",
       summary: "Remove your account with everything that belongs to it",
@@ -63,6 +69,19 @@ export const general: CallGroup = {
         const given = { username: account.username, key, address: clientAddress(c.req.raw, env) };
         await removeAccount(env, db, await getByPassword(db, env, given));
       },
+    }),
+    call("GET /account/audit_log", {
+      name: "getAuditLog",
+      access: "own",
+      versions: v2,
+      scope: "key",
+      summary: "What was done with your account in the last 90 days",
+      details: "The latest first, at most 100. For earlier ones, pass the last id as before.",
+      params: z.object({ before: id("invalid_value").optional() }),
+      about: { before: "Only entries with a smaller id." },
+      answer: auditLog,
+      refuses: ["invalid_value"],
+      act: ({ db, account }, { before }) => listAuditLog(db, { accountId: account.id, before, limit: mostEntries }),
     }),
     call("GET /account/limits", {
       name: "getAccountLimits",

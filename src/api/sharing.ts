@@ -25,6 +25,7 @@ export const sharing: CallGroup = {
     call("POST /appliances/{appliance_id}/sharing/{username}", {
       name: "shareAppliance",
       access: "own",
+      audit: { event: "appliance.shared", detail: ({ appliance_id, username }) => ({ appliance_id, username }) },
       ...ofAppliance,
       scope: "publish",
       summary: "Share an appliance with an account",
@@ -35,6 +36,7 @@ export const sharing: CallGroup = {
     call("DELETE /appliances/{appliance_id}/sharing/{username}", {
       name: "unshareAppliance",
       access: "own",
+      audit: { event: "appliance.unshared", detail: ({ appliance_id, username }) => ({ appliance_id, username }) },
       ...ofAppliance,
       scope: "publish",
       summary: "Stop sharing an appliance with an account",

@@ -48,6 +48,15 @@ export const tokens: CallGroup = {
       answer: newToken,
       isSecret: true,
       refuses: ["missing_parameter", "invalid_value", "invalid_appliance_id", "unknown_error"],
+      audit: {
+        event: "token.created",
+        detail: ({ appliance_id }, { id, name, scope }) => ({
+          token_id: id,
+          token_name: name,
+          scope,
+          ...(appliance_id !== undefined && { appliance_id }),
+        }),
+      },
       act: async ({ env, db, account, requestId }, request) => {
         const { name, scope, appliance_id: applianceId = null, expires_at: expiresAt = null } = request;
         const made = await createToken(env, db, account.id, { name, scope, applianceId, expiresAt, requestId });
@@ -61,6 +70,7 @@ export const tokens: CallGroup = {
       ids: { token_id: "unknown_error" },
       summary: "Revoke a token: it stops working immediately",
       answer: success,
+      audit: { event: "token.revoked", detail: ({ token_id }) => ({ token_id }) },
       act: ({ env, db, account }, { token_id }) => revokeToken(env, db, account, token_id),
     }),
   ],

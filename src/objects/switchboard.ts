@@ -1,5 +1,8 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Poke } from "#contract/index";
+import { note } from "#domain/accounts/audit";
+import { findAgentById } from "#storage/agents";
+import { openDatabase } from "#storage/db";
 
 /** The agents' sockets. They hibernate, so that an idle one costs nothing; losing one costs only latency. */
 export class Switchboard extends DurableObject<Env> {
@@ -39,9 +42,23 @@ export class Switchboard extends DurableObject<Env> {
     });
   }
 
-  override webSocketClose(socket: WebSocket, code: number): void {
+  override async webSocketClose(socket: WebSocket, code: number): Promise<void> {
     // 1005, 1006 and 1015 say that no code came over the wire; they may not be sent.
     if (socket.readyState === WebSocket.OPEN) socket.close([1005, 1006, 1015].includes(code) ? 1000 : code);
+    await this.#noteLoss(socket);
+  }
+
+  override async webSocketError(socket: WebSocket): Promise<void> {
+    await this.#noteLoss(socket);
+  }
+
+  /** An agent may hold a new socket before its old one has ended: then it is not lost. */
+  async #noteLoss(socket: WebSocket): Promise<void> {
+    const [id = ""] = this.ctx.getTags(socket);
+    if (this.ctx.getWebSockets(id).some((other) => other !== socket && other.readyState === WebSocket.OPEN)) return;
+    const db = openDatabase(this.env.DB);
+    const agent = await findAgentById(db, Number(id));
+    if (agent) await note(db, { event: "agent.lost", actor: "service", detail: { agent: agent.name } });
   }
 
   #tell(sockets: WebSocket[], word: Poke): void {

@@ -1,4 +1,5 @@
 import { sendOutbox } from "#domain/events/events";
+import { forgetAuditLog } from "#domain/accounts/audit";
 import { removeAccounts } from "#domain/accounts/removal";
 import { forgetIdempotentAnswers } from "#domain/accounts/idempotency";
 import { removeReleasedContents, removeStrayContents } from "#domain/contents/content-sweep";
@@ -38,6 +39,7 @@ const repairs: readonly Chore[] = [
 /** Chores that an operator can pause, because a restored database may refer to things that the previous one did not need. */
 const deletions: readonly Chore[] = [
   removeAccounts,
+  forgetAuditLog,
   forgetRetiredBuilds,
   expireOldImages,
   expirePreparedRoots,

@@ -15,6 +15,9 @@ export async function addAgent(db: Database, agent: { name: string; tokenHmac: s
 export const findAgentByToken = (db: Database, tokenHmac: string): Promise<Agent | undefined> =>
   db.query.agents.findFirst({ where: eq(agents.tokenHmac, tokenHmac) });
 
+export const findAgentById = (db: Database, id: number): Promise<Agent | undefined> =>
+  db.query.agents.findFirst({ where: eq(agents.id, id) });
+
 export const listAgents = (db: Database): Promise<Agent[]> => db.query.agents.findMany({ orderBy: agents.id });
 
 /** Whether there was one of that name. */

@@ -1,8 +1,10 @@
 import { readParams } from "#api/params";
 import { renewApiKey, showApiKey } from "#domain/accounts/account";
+import { note } from "#domain/accounts/audit";
 import { Refusal } from "#domain/refusal";
 import { keyedHash, sameSecret } from "#domain/secrets";
 import { refuseInReadOnlyMode } from "#domain/service-settings";
+import { clientAddress } from "#http/client-address";
 import type { Account } from "#storage/accounts";
 import { factory } from "./factory.ts";
 import { Column } from "./layout.tsx";
@@ -28,6 +30,8 @@ export const apiKey = factory
     }
 
     const key = await renewApiKey(c.var.db, c.env, c.var.account);
+    const address = clientAddress(c.req.raw, c.env);
+    await note(c.var.db, { event: "key.renewed", actor: "page", accountId: c.var.account.id, address });
 
     return await page(c, <ApiKey account={c.var.account} apiKey={key} isNew />, { title: "New API key" });
   });

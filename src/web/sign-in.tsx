@@ -1,5 +1,6 @@
 import { givenCredentials } from "#api/authenticate";
 import { checkPasswordOrKey } from "#domain/accounts/account";
+import { noteFailedSignIn } from "#domain/accounts/audit";
 import { factory } from "./factory.ts";
 import { ErrorPage } from "./layout.tsx";
 import { page } from "./page.tsx";
@@ -9,6 +10,7 @@ export const signIn = factory.createMiddleware(async (c, next) => {
   const given = givenCredentials(c.req.raw, c.env);
   const account = given && (await checkPasswordOrKey(c.var.db, c.env, given));
   if (!account) {
+    if (given) c.executionCtx.waitUntil(noteFailedSignIn(c.var.db, given));
     c.header("WWW-Authenticate", 'Basic realm="Kiln account", charset="UTF-8"');
     const message = "Sign in with your account name and your password, or with your API key instead of it.";
     return await page(c, <ErrorPage title="Sign in" message={message} />, { title: "Sign in", status: 401 });

@@ -30,7 +30,9 @@ const remove = ({ username, apiKey }: Client, password = "correct horse") =>
 
 /** Number of rows in each table that belong to the account. */
 async function rowsOf({ accountId }: Client): Promise<Record<string, number>> {
-  const named = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%account_id%'";
+  // The audit log stays for its 90 days.
+  const named =
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%account_id%' AND name <> 'audit_log'";
   const { results } = await env.DB.prepare(named).all<{ name: string }>();
   const found: Record<string, number> = {};
   const columns = [["accounts", "id"], ...results.map(({ name }) => [name, "account_id"])] as const;

@@ -13,6 +13,7 @@ import { filled, filledBody, sent } from "./every-call/send.ts";
 
 /** Calls about the account itself, or that show a webhook's secret. */
 const needKey = [
+  "GET /account/audit_log",
   "DELETE /account",
   "PUT /account/password",
   "GET /tokens",

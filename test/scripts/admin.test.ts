@@ -21,10 +21,23 @@ const token = {
   lastUsedAt: "2026-11-21T09:00:00.000Z",
 };
 
+const entry = {
+  id: 8,
+  accountId: 3,
+  username: "rhea",
+  event: "token.created",
+  actor: "key",
+  detail: { token_id: 7, scope: "build" },
+  address: null,
+  at: "2026-11-20T10:00:00.000Z",
+  count: 1,
+};
+
 /** Other paths return the mode that the request sets. */
 const answers: Record<string, unknown> = {
   "/admin/agreements": { agreements: [acceptance] },
   "/admin/accounts/rhea/tokens": { tokens: [token] },
+  "/admin/audit?account=rhea&before=9": { entries: [entry] },
   "/admin/accounts/rhea/password": { password: "battery staple" },
 };
 
@@ -158,5 +171,14 @@ describe("npm run admin -- account", () => {
     expect(asked).toEqual(['PUT /admin/accounts/rhea/password Bearer secret {"password":"battery staple"}']);
     expect(printed).not.toContain("staple");
     await expect(run("account", "lock", "rhea", "--password", "x")).rejects.toThrow(/belongs to account add/);
+  });
+});
+
+describe("npm run admin -- audit list", () => {
+  it("prints what was done", async () => {
+    await run("audit", "list", "--account", "rhea", "--before", "9");
+
+    expect(printed).toMatch(/8 +2026-11-20T10:00:00.000Z +rhea +token.created +1 +key +token_id=7 scope=build/);
+    await expect(run("agent", "list", "--account", "rhea")).rejects.toThrow(/belong to audit list/);
   });
 });

@@ -50,6 +50,7 @@ export const galleryVersions: readonly Call[] = [
   }),
   call("POST /gallery/appliances/{appliance_id}/version/{version}", {
     name: "publishVersion",
+    audit: { event: "version.published", detail: ({ appliance_id, version }) => ({ appliance_id, version }) },
     rate: "publications",
     scope: "publish",
     ...ofAppliance,
@@ -83,6 +84,7 @@ export const galleryVersions: readonly Call[] = [
   }),
   call("DELETE /gallery/appliances/{appliance_id}/version/{version}", {
     name: "unpublishVersion",
+    audit: { event: "version.unpublished", detail: ({ appliance_id, version }) => ({ appliance_id, version }) },
     scope: "publish",
     ...ofPublished,
     access: "own",

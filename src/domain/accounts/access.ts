@@ -9,6 +9,7 @@ export type Needed = Scope | "key";
 /** What a token may do. `applianceId` null: with all appliances of its account. */
 export interface TokenAccess {
   by: "token";
+  id: number;
   scope: Scope;
   applianceId: number | null;
 }

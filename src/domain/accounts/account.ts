@@ -1,4 +1,5 @@
 import { onlyAppliance, type Access } from "#domain/accounts/access";
+import { noteFailedSignIn } from "#domain/accounts/audit";
 import { hashOneAtATime } from "#domain/accounts/hash-queue";
 import { braking, type BrakeEnv, type Credentials } from "#domain/accounts/sign-in-brake";
 import { findByToken } from "#domain/accounts/tokens";
@@ -131,8 +132,9 @@ export async function getByPassword(db: Database, env: SignInEnv, given: Credent
   const account = await braking(env, given, (refuse) =>
     findByPassword(db, given, { refuse, matches: passwordMatches }),
   );
-  if (!account) throw new Refusal("access_denied", { message: "The password is wrong." });
-  return account;
+  if (account) return account;
+  await noteFailedSignIn(db, given);
+  throw new Refusal("access_denied", { message: "The password is wrong." });
 }
 
 export async function setPassword(db: Database, account: Account, password: string): Promise<void> {

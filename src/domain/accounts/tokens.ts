@@ -79,7 +79,7 @@ export async function findByToken(
   const now = Date.now();
   if (token.expiresAt && token.expiresAt.getTime() <= now) return undefined;
   await noteUse(db, token, now);
-  return { account, access: { by: "token", scope: token.scope, applianceId: token.applianceId } };
+  return { account, access: { by: "token", id: token.id, scope: token.scope, applianceId: token.applianceId } };
 }
 
 async function noteUse(db: Database, { id, lastUsedAt }: Token, now: number): Promise<void> {
@@ -94,11 +94,12 @@ export async function revokeToken(env: Pick<Env, "EVENTS">, db: Database, accoun
   await endStreams(env, account);
 }
 
-/** For the operator, who knows no account's password. */
-export async function revokeTokenOfAnyone(env: Pick<Env, "EVENTS">, db: Database, id: number): Promise<void> {
+/** For the operator, who knows no account's password. Answers whose token it was. */
+export async function revokeTokenOfAnyone(env: Pick<Env, "EVENTS">, db: Database, id: number): Promise<Account> {
   const owner = await findTokenOwner(db, id);
   if (!owner) throw noSuchToken();
   await revokeToken(env, db, owner, id);
+  return owner;
 }
 
 /** Also for text that is not a valid id. */

@@ -5,6 +5,12 @@ export const general: readonly Row[] = [
   { call: "GET /account", path: "/account", answer: "account" },
   { call: "GET /account/limits", path: "/account/limits", answer: "limits" },
   {
+    call: "GET /account/audit_log",
+    path: "/account/audit_log?before=999999999",
+    answer: "audit_log",
+    refused: [refused("/account/audit_log?before=x", "invalid_value")],
+  },
+  {
     call: "DELETE /account",
     path: "/account",
     sent: { text: "password=correct horse" },

@@ -1,0 +1,47 @@
+import type { Access } from "#domain/accounts/access";
+import type { Credentials } from "#domain/accounts/sign-in-brake";
+import type { AuditDetail, AuditEvent } from "#model/audit-events";
+import { addAuditEntry, addAuditEntryOf, deleteAuditBefore } from "#storage/audit-log";
+import type { Database } from "#storage/db";
+
+/** Something to remember. Its detail must not contain a secret. */
+export interface Audited {
+  event: AuditEvent;
+  /** `page`: the page of the API key, which opens with the password or the key. */
+  actor: "key" | "page" | "operator" | "service" | `token ${number}`;
+  /** Left out: no account's. */
+  accountId?: number;
+  detail?: AuditDetail | undefined;
+  address?: string | undefined;
+}
+
+const minuteMs = 60_000;
+const keptMs = 90 * 24 * 60 * minuteMs;
+const deletedAtOnce = 1000;
+
+export const actorOf = (access: Access): Audited["actor"] => (access.by === "key" ? "key" : `token ${access.id}`);
+
+/** Remembers what was done. It is done already, so a failure is only logged. */
+export async function note(db: Database, { accountId = 0, event, actor, detail, address }: Audited): Promise<void> {
+  await addAuditEntry(db, { ...now(), accountId, event, actor, detail: detail ?? {}, address: address ?? null }).catch(
+    (error: unknown) => console.error(`${event} is not in the audit log:`, error),
+  );
+}
+
+/** One row for each account and minute. Call it after the answer: for a name that no account has it is faster. */
+export async function noteFailedSignIn(db: Database, { username, address }: Credentials): Promise<void> {
+  const entry = { ...now(), event: "sign_in.failed", actor: "", detail: {}, address: address ?? null } as const;
+  await addAuditEntryOf(db, username, entry).catch((error: unknown) =>
+    console.error("a failed sign-in is not in the audit log:", error),
+  );
+}
+
+function now() {
+  const at = Date.now();
+  return { at: new Date(at), minute: Math.floor(at / minuteMs) };
+}
+
+/** A chore of the sweep. */
+export async function forgetAuditLog(_: unknown, db: Database, now: number): Promise<void> {
+  while ((await deleteAuditBefore(db, new Date(now - keptMs), deletedAtOnce)) === deletedAtOnce);
+}

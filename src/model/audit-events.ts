@@ -1,0 +1,35 @@
+/** What the audit log tells of. */
+export const auditEvents = [
+  "sign_in.failed",
+  "key.renewed",
+  "password.changed",
+  "token.created",
+  "token.revoked",
+  "appliance.shared",
+  "appliance.unshared",
+  "version.published",
+  "version.unpublished",
+  "account.created",
+  "account.locked",
+  "account.unlocked",
+  "account.removed",
+  "operator.called",
+  "agent.registered",
+  "agent.removed",
+  "agent.started",
+  "agent.lost",
+] as const;
+export type AuditEvent = (typeof auditEvents)[number];
+
+/** What an entry is about. Never a secret. */
+export interface AuditDetail {
+  appliance_id?: number;
+  version?: string;
+  username?: string;
+  token_id?: number;
+  token_name?: string;
+  scope?: string;
+  /** Of the operator: `PUT /accounts/ada/lock`. */
+  call?: string;
+  agent?: string;
+}

@@ -1,0 +1,28 @@
+import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import type { AuditDetail, AuditEvent } from "#model/audit-events";
+import { id, moment } from "./columns.ts";
+
+/** Who did what that matters for security. What happens again within a minute is counted in the same row. */
+export const auditLog = sqliteTable(
+  "audit_log",
+  {
+    id: id(),
+    /** 0: no account's, but the operator's or an agent's. */
+    accountId: integer("account_id").notNull(),
+    event: text("event").notNull().$type<AuditEvent>(),
+    /** `key`, `page`, `token 3`, `operator`, `service`; empty: who failed to sign in. */
+    actor: text("actor").notNull(),
+    detail: text("detail", { mode: "json" }).notNull().$type<AuditDetail>(),
+    /** The client's, of the first time. */
+    address: text("address"),
+    at: moment("at").notNull(),
+    /** Minutes since 1970. */
+    minute: integer("minute").notNull(),
+    count: integer("count").notNull().default(1),
+  },
+  (table) => [
+    uniqueIndex("audit_log_minute").on(table.accountId, table.minute, table.event, table.actor, table.detail),
+    index("audit_log_account").on(table.accountId, table.id),
+    index("audit_log_at").on(table.at),
+  ],
+);
