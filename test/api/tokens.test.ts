@@ -52,6 +52,20 @@ describe("a token", () => {
     expect(message).toContain("scope build");
   });
 
+  it("is checked for HEAD as for GET", async () => {
+    const tux = await signedIn();
+    const [own, other] = [await createAppliance(tux), await createAppliance(tux)];
+    const { secret } = await tokenOf(tux, { appliance_id: own });
+    const headers = { authorization: `Basic ${btoa(`${tux.username}:${secret}`)}` };
+    const head = async (path: string) => (await visit(`/api/v2/user${path}`, { method: "HEAD", headers })).status;
+
+    expect(await head(`/appliances/${own}/`)).toBe(200);
+    const escaped = [...String(other)].map((digit) => `%3${digit}`).join("");
+    for (const path of [`/appliances/${other}`, `/appliances/${escaped}`, "/tokens", "/webhooks"]) {
+      expect([path, await head(path)]).toEqual([path, 403]);
+    }
+  });
+
   it("does not open the API key's page", async () => {
     const tux = await signedIn();
     const { secret } = await tokenOf(tux, { scope: "publish" });
