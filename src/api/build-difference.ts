@@ -40,8 +40,8 @@ export const compareBuilds = call("GET /builds/{build_id}/difference", {
   about: {
     to: "Id of the other build.",
     path: "Only files at and below this path.",
-    after: "Only files behind this path; next_url has it.",
-    limit: "How many files at most: 100 when left out, and never more than 1000.",
+    after: "Only files after this path, as `next_url` gives it.",
+    limit: "Number of files, 1000 at most. Default: 100.",
   },
   answer: buildDifferenceDocument,
   asText: ({ difference, files, nextUrl }) => differenceText(difference, files, nextUrl),

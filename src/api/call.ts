@@ -60,7 +60,7 @@ interface Given<R extends string, A, I extends Ids, P extends z.ZodObject, B, F>
   unknown?: readonly RefusalCode[];
   /** Read from the query, a form or multipart fields; from the query alone where the body is a document or a text. */
   params?: P;
-  /** Parameters beside a file in the body; `act` reads them as they arrive. */
+  /** Parameters next to a file in the body; `act` reads them as they arrive. */
   besideFile?: z.ZodObject;
   /** What a parameter means here, where it is not what `parameter-meanings.ts` says. */
   about?: Readonly<Record<string, string>>;
@@ -73,7 +73,7 @@ interface Given<R extends string, A, I extends Ids, P extends z.ZodObject, B, F>
   asText?: (result: A, caller: Caller) => string;
   /** The answer shows a secret, so that no cache on the way may store it. */
   isSecret?: true;
-  /** Codes beside those of ids and those that every call knows. */
+  /** Codes in addition to those of ids and those that every call knows. */
   refuses?: readonly RefusalCode[];
   deprecated?: true;
   /** What the audit log says of it when it succeeds. */

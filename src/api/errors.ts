@@ -3,7 +3,7 @@ import { Refusal, type Reason, type RefusalCode } from "#domain/refusal";
 import { WireFault } from "#wire/fault";
 import type { ApiVersion } from "#api/versions";
 
-/** What a client is told of an error; everything that is not a Refusal is our bug and shows nothing of itself. */
+/** What a client sees of an error. Everything that is not a Refusal is our bug, and shows no detail. */
 export interface ShownError {
   status: ContentfulStatusCode;
   code: RefusalCode;

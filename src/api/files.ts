@@ -30,7 +30,7 @@ import { withoutEmpty } from "#api/upload";
 
 const OfAppliance = z.object({ appliance_id: id("invalid_appliance_id", "missing_appliance_id") });
 
-/** What a POST of a file takes beside it. */
+/** The parameters of a POST, in addition to the file. */
 const NewFile = OfAppliance.extend({
   url: z.string().optional(),
   ...Object.fromEntries(metadataNames.map((name) => [name, z.string().optional()])),

@@ -28,8 +28,8 @@ const KeepParams = z.object({
   appliance_id: id("invalid_appliance_id").optional(),
 });
 
-const pathMeaning = "A path, and all that is below it; may be repeated. All when left out.";
-const except = "A path that is left out with all that is below it; may be repeated.";
+const pathMeaning = "A path and everything below it. May be repeated. Default: everything.";
+const except = "A path to omit, with everything below it. May be repeated.";
 const ofTestdrive = { versions: v2, ids: { testdrive_id: "unknown_error" } } as const;
 
 /** What the session of a testdrive has changed in its image. */
@@ -96,7 +96,7 @@ export const modifiedFiles: readonly Call[] = [
     about: {
       path: "A path, and all that is below it; may be repeated. / means everything.",
       except,
-      appliance_id: "Where to keep them: one of your appliances. The one whose build runs, when left out.",
+      appliance_id: "The appliance of yours that gets the files. Default: the one whose build runs.",
     },
     answer: keptFiles,
     refuses: [
@@ -122,7 +122,7 @@ async function read({ db, account }: Caller, testdriveId: number, all: (name: st
   const testdrive = await getOwnTestdrive(db, account.id, testdriveId);
   const filter: ModifiedFilter = { paths: all("path").map(normalised), except: all("except").map(normalised) };
   if (filter.paths.length > mostPaths || filter.except.length > mostPaths) {
-    throw new Refusal("invalid_value", { message: `At most ${mostPaths} paths can be named at once.` });
+    throw new Refusal("invalid_value", { message: `At most ${mostPaths} paths in one request.` });
   }
   return { testdrive, filter };
 }

@@ -45,7 +45,7 @@ export const id = (invalid: RefusalCode, missing: RefusalCode = "missing_paramet
     .regex(/^[1-9]\d{0,14}$/, invalid)
     .transform(Number);
 
-/** `true`, `1`, `True` … and for `force=` with nothing behind it: absent. */
+/** `true`, `1`, `True` … and `force=` without a value: absent. */
 export const flag = z
   .string()
   .regex(/^(true|false|1|0)$/i, "invalid_value")

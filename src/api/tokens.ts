@@ -41,9 +41,9 @@ export const tokens: CallGroup = {
       params: TokenRequest,
       about: {
         name: "What it is for.",
-        scope: "read; build, which includes read; or publish, which includes build.",
-        appliance_id: "The only appliance that it reaches; all of yours when left out.",
-        expires_at: "When it stops working, such as 2027-01-31T12:00:00Z; never when left out.",
+        scope: "`build` includes `read`, and `publish` includes `build`.",
+        appliance_id: "The only appliance that it reaches. Default: all of yours.",
+        expires_at: "When it stops working, such as `2027-01-31T12:00:00Z`. Default: never.",
       },
       answer: newToken,
       isSecret: true,

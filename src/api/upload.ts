@@ -3,7 +3,7 @@ import { Refusal, type RefusalCode } from "#domain/refusal";
 import { MultipartFault } from "#http/multipart";
 import type { ApiEnv } from "#api/factory";
 
-/** What a form needs beside its file. */
+/** What a form needs in addition to its file. */
 export const formBytes = 64 * 1024;
 
 /** Parameters of a form: an empty one is an absent one. */

@@ -1,7 +1,7 @@
 import { arrayOf, digest, fields, oneOf, text, url } from "#wire/field";
 import { document, type Viewer } from "#wire/shape";
 
-/** A Kiln extension. The address needs credentials, unlike that beside the image, which is a secret. */
+/** A Kiln extension. The address needs credentials, unlike the one next to the image, which is secret itself. */
 const attestation = fields({
   format: oneOf("format", ["spdx", "cyclonedx", "provenance"]),
   file_name: text("fileName", "Reading_room.x86_64-0.0.2.oem.tar.gz.spdx.json"),

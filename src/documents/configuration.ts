@@ -174,7 +174,7 @@ export const configuration = document(
   }),
 );
 
-/** Any portion of it: what is left out stays, a list that is sent replaces the list. */
+/** Any part of it: what is omitted stays, and a list that is sent replaces the list. */
 export const configurationChange = anyPartOf("WantedConfiguration", configuration);
 
 /** Gigabytes, as the API shows the size of a disk: a rest counts as a whole one. */

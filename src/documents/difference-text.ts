@@ -20,7 +20,7 @@ export const differenceText = (
 const titleOf = ({ build, input }: ComparedBuild): string =>
   `${printable(input.appliance.name)} ${build.version} (${build.imageType}, build ${build.id})`;
 
-/** Release notes have 64 KiB at most: so many lines of each part, and signs, each of which is three bytes at most. */
+/** Release notes have 64 KiB at most: these limits of lines and characters keep below that. A character takes three bytes at most. */
 const mostNoteLines = 150;
 const mostNoteSigns = 20_000;
 const mostNames = 20;

@@ -34,7 +34,7 @@ export const overlayFile = fields({
 export const file = document("File", "file", overlayFile);
 export const files = document("Files", "files", arrayOf("file", overlayFile));
 
-/** What is left out, or empty, stays as it is. */
+/** What is omitted or empty stays as it is. */
 export const fileChange = anyPartOf("WantedFile", file);
 
 /** A file name may begin or end with a space; lines around a text are only its layout. */

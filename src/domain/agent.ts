@@ -27,6 +27,6 @@ export async function findAgent(
   const tokenHmac = await keyedHash(secrets.API_KEY_PEPPER, token);
   const known = await findAgentByToken(db, tokenHmac);
   if (known || !sameSecret(token, secrets.AGENT_TOKEN)) return known;
-  // Two first calls at once: one inserts, the other one reads what it made.
+  // Two simultaneous first calls: one inserts, the other reads that row.
   return (await addAgent(db, { name: firstAgentName, tokenHmac })) ?? (await findAgentByToken(db, tokenHmac));
 }

@@ -56,7 +56,7 @@ export async function hashPassword(password: string): Promise<string> {
   return `${salt.toString("base64")}$${(await scryptOf(password, salt)).toString("base64")}`;
 }
 
-/** What no password matches, and what costs as much as every other. */
+/** Matches no password, and costs as much as a real one. */
 export const hashOfNone = `${"A".repeat(22)}==$none`;
 
 export async function passwordMatches(password: string, stored: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-/** What an account is told of (docs/api/events.md). */
+/** The events of an account (docs/api/events.md). */
 export const eventNames = [
   "build.queued",
   "build.started",

@@ -73,7 +73,7 @@ function operationObject(operation: Operation, group: Group, version: Version): 
   };
 }
 
-/** What a token needs stands where OpenAPI 3.1 has the roles that a call wants. */
+/** OpenAPI 3.1 has a list of roles for a call: here the scope that a token needs. */
 const signedInBy = (needed: Needed): Schema[] =>
   needed === "key" ? [{ apiKey: [] }] : [{ apiKey: [] }, { token: [needed] }];
 

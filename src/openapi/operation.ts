@@ -39,7 +39,7 @@ export interface Operation {
   hasEtag?: true;
   /** Codes for an id in the path that is unknown or another account's: 404 on v2, 400 on v1. */
   unknown?: readonly RefusalCode[];
-  /** Further codes, beside those that every call knows. */
+  /** Codes in addition to those that every call knows. */
   refusals?: readonly RefusalCode[];
   /** Kept for the sake of one client. */
   deprecated?: true;
@@ -48,7 +48,7 @@ export interface Operation {
 /** What a token needs for a call. To read needs `read`, to change something `build`, unless the call says otherwise. */
 export const scopeOf = ({ scope, method }: Operation): Needed => scope ?? (method === "GET" ? "read" : "build");
 
-/** `file`: a form with the field `file`, or the file itself; a file that may be left out says so. */
+/** `file`: a form with the field `file`, or the file itself; an optional file says so. */
 export type Body =
   | { kind: "document"; document: Document }
   | { kind: "file"; what: string; mayBeAbsent?: true }

@@ -21,7 +21,7 @@ export const outsidePaths: Record<string, Schema> = {
     get: {
       operationId: "downloadImage",
       tags: ["Finished builds"],
-      summary: "The image of a build; its address stands in download_url",
+      summary: "The image of a build, at its download_url",
       security: [],
       parameters: [
         { name: "token", in: "path", required: true, schema: { type: "string" } },

@@ -21,7 +21,7 @@ import {
   webhooks,
 } from "./schema.ts";
 
-/** From now on nobody signs in with it or finds it by its name. Twice is fine. */
+/** From now on it cannot sign in and its name finds nothing. May be called again. */
 export async function markRemoved(db: Database, accountId: number, removedAt: Date): Promise<void> {
   await db
     .update(accounts)

@@ -31,7 +31,7 @@ export async function saveCapabilities(db: Database, agentId: number, capabiliti
   await db.update(agents).set({ capabilities, lastSeenAt: new Date() }).where(eq(agents.id, agentId));
 }
 
-/** That it is alive, unless that was noted after `before`: of several calls at once one writes. */
+/** That it is alive, unless that was noted after `before`: of several simultaneous calls, one writes. */
 export async function noteSeen(db: Database, agentId: number, before: Date): Promise<void> {
   const isLongAgo = or(isNull(agents.lastSeenAt), lt(agents.lastSeenAt, before));
   await db

@@ -22,7 +22,7 @@ export async function addAcceptance(db: Database, acceptance: Acceptance): Promi
   await db.insert(agreements).values(acceptance).onConflictDoNothing();
 }
 
-/** All of everybody, oldest first, with the name of the account. */
+/** Of all accounts, oldest first, with the account's name. */
 export const listAllAcceptances = (db: Database) =>
   db
     .select({

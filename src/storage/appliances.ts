@@ -37,7 +37,7 @@ export const findAnyAppliance = (db: Database, id: number): Promise<Appliance | 
 export const findApplianceByUuid = (db: Database, uuid: string): Promise<Appliance | undefined> =>
   db.query.appliances.findFirst({ where: eq(appliances.uuid, uuid) });
 
-/** An appliance of this account, one that is shared with it, or a template, which everybody may read. */
+/** An appliance of this account, one that is shared with it, or a template, which everyone may read. */
 export const findReadableAppliance = (db: Database, accountId: number, id: number): Promise<Appliance | undefined> =>
   db.query.appliances.findFirst({
     where: and(

@@ -47,7 +47,7 @@ export async function abortUpload(blobs: R2Bucket, upload: UploadAddress): Promi
   await blobs.delete(upload.key);
 }
 
-/** Forgets the parts of an upload; one that is gone or complete is that. */
+/** Forgets the parts of an upload; nothing happens if it no longer exists or is complete. */
 export async function abortMultipart(blobs: R2Bucket, { key, uploadId }: UploadAddress): Promise<void> {
   await blobs
     .resumeMultipartUpload(key, uploadId)

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { beginUpload, type BegunUpload } from "./begun-uploads.ts";
 
-/** R2 wants all parts but the last of one size, and at least 5 MiB each. */
+/** R2 requires that all parts but the last have one size, at least 5 MiB. */
 const partBytes = 8 * 2 ** 20;
 
 /** What was stored. */

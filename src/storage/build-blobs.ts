@@ -23,7 +23,7 @@ export async function getInput(blobs: R2Bucket, sha256: string): Promise<FrozenI
   return input;
 }
 
-/** What rpm reported in the image of a build. Undefined: it is gone, or there never was one. */
+/** What rpm reported in the image of a build. Undefined: it is gone, or it never existed. */
 export async function findInstalled(blobs: R2Bucket, uid: string): Promise<InstalledPackage[] | undefined> {
   const blob = await blobs.get(installedKey(uid));
   return blob ? z.array(InstalledPackage).parse(await blob.json()) : undefined;

@@ -84,7 +84,7 @@ export const listUnfinishedBefore = (db: Database, before: Date): Promise<Build[
     where: and(inArray(builds.status, unfinished), sql`${builds.createdAt} < ${before.getTime()}`),
   });
 
-/** All that an account has under way. */
+/** All unfinished builds of an account. */
 export const listUnfinishedOf = (db: Database, accountId: number): Promise<Build[]> =>
   db.query.builds.findMany({ where: and(inArray(builds.status, unfinished), eq(builds.accountId, accountId)) });
 

@@ -54,7 +54,7 @@ export async function keepAnswer(
   await db.update(idempotentAnswers).set(answer).where(isHeldBy(holder));
 }
 
-/** The next one may go on with the request at once. */
+/** The next request with the key may go on immediately. */
 export const endLease = (db: Database, holder: KeyHolder): Promise<void> => renewKey(db, holder, new Date(0));
 
 export async function freeKey(db: Database, holder: KeyHolder): Promise<void> {

@@ -37,7 +37,7 @@ export async function finishContents(db: Database, id: string, facts: ImportFact
 
 /**
  * Removes an import with its packages, unless a repository shows it; the sweep removes its parts, which may still be in
- * use. From the first statement on no repository can begin to show it. Answers whether it is gone.
+ * use. From the first statement on, no repository can begin to show it. True if it was deleted.
  */
 export async function releaseImport(db: Database, id: string): Promise<boolean> {
   const [released] = await db

@@ -17,7 +17,7 @@ export const insertWhere = <Table extends SQLiteTable>(db: Database, table: Tabl
  */
 export function insertFrom<Table extends SQLiteTable>(db: Database, table: Table, row: NewRow<Table>, from: SQL) {
   const given = new Map<string, unknown>(Object.entries(row));
-  // drizzle names all columns of the table in this order, and takes the statement behind them as it is.
+  // drizzle names all columns of the table in this order, and takes the statement after them as it is.
   const values = Object.entries(getTableColumns(table))
     .filter(([, column]) => column.generated === undefined)
     .map(([name, column]) => valueOf(column, given.get(name)));

@@ -48,7 +48,7 @@ export async function deletePackages(db: Database, importId: string): Promise<vo
 
 interface PackageSearch {
   repositoryIds: readonly number[];
-  /** As packages name them: others are left out. */
+  /** As packages name them; others are omitted. */
   arches: readonly string[];
   q: string;
   allFields: boolean;

@@ -14,7 +14,7 @@ export const aliasOf = (repositoryId: number): string => `repo-${repositoryId}`;
 export const findRepository = (db: Database, id: number): Promise<Repository | undefined> =>
   db.query.repositories.findFirst({ where: eq(repositories.id, id) });
 
-/** The repositories as their rows are now, in the order given; one that is gone is left out. */
+/** The repositories as their rows are now, in the order given, without those that no longer exist. */
 export async function rereadRepositories(
   db: Database,
   known: readonly Pick<Repository, "id">[],
@@ -245,7 +245,7 @@ export async function failImport(
 export async function replaceApplianceRepositories(db: Database, applianceId: number, ids: number[]): Promise<void> {
   await db.batch([
     db.delete(applianceRepositories).where(eq(applianceRepositories.applianceId, applianceId)),
-    // Positions are the keys of the JSON array. One that was deleted in between is left out.
+    // Positions are the keys of the JSON array. One that was deleted in between is omitted.
     insertFrom(
       db,
       applianceRepositories,

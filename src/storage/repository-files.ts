@@ -1,6 +1,6 @@
 import { repositoryFileKey } from "./blobs.ts";
 
-/** Streams a file in; R2 wants its length beforehand. */
+/** Streams a file in; R2 needs its length in advance. */
 export async function putRepositoryFile(
   blobs: R2Bucket,
   path: string,

@@ -22,7 +22,7 @@ export const listExpirable = (db: Database, finishedBefore: Date, limit: number)
     limit,
   });
 
-/** From now on the build has no image and no file store. False: meanwhile something keeps it, or it is gone. */
+/** From now on the build has no image and no file store. False: something needs it meanwhile, or it no longer exists. */
 export async function markExpired(db: Database, id: number, expiredAt: Date): Promise<boolean> {
   const marked = await db
     .update(builds)

@@ -13,7 +13,7 @@ export async function listReaders(db: Database, applianceId: number): Promise<st
   return rows.map(({ username }) => username);
 }
 
-/** Twice is once; an appliance that is gone gets no readers. */
+/** Does nothing if it is shared already, or if the appliance no longer exists. */
 export async function addReader(db: Database, applianceId: number, accountId: number): Promise<void> {
   await db
     .insert(shares)

@@ -7,7 +7,7 @@ import { accounts, tokens } from "./schema.ts";
 export type Token = typeof tokens.$inferSelect;
 export type NewToken = Omit<Token, "id" | "lastUsedAt">;
 
-/** Undefined: the account has as many as it may have. One statement, so that requests at once do not pass it together. */
+/** Undefined: the account has as many as it may have. One statement, so that simultaneous requests cannot exceed it together. */
 export async function addToken(db: Database, row: NewToken, most: number): Promise<Token | undefined> {
   const { uid, accountId, name, scope, applianceId, tokenHmac, createdAt, expiresAt } = row;
   const [added] = await db
@@ -48,7 +48,7 @@ export async function saveTokenHmac(db: Database, uid: string, tokenHmac: string
   return saved;
 }
 
-/** Of many requests at once one writes it. */
+/** Of many simultaneous requests, one writes it. */
 export async function noteTokenUse(db: Database, id: number, { at, unlessSince }: { at: Date; unlessSince: Date }) {
   const isDue = or(isNull(tokens.lastUsedAt), lt(tokens.lastUsedAt, unlessSince));
   await db

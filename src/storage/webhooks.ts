@@ -9,7 +9,7 @@ export type NewWebhook = Pick<Webhook, "uid" | "accountId" | "url" | "events" | 
 /** How its deliveries have gone of late. */
 export type WebhookHealth = Pick<Webhook, "failingSince" | "disabledReason">;
 
-/** Undefined: the account has as many as it may have. One statement, so that requests at once do not pass it together. */
+/** Undefined: the account has as many as it may have. One statement, so that simultaneous requests cannot exceed it together. */
 export async function addWebhook(db: Database, row: NewWebhook, most: number): Promise<Webhook | undefined> {
   const [added] = await insertWhere(db, webhooks, row, sql`${counts.webhooks(row.accountId)} < ${most}`).returning();
   return added;

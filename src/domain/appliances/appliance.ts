@@ -91,7 +91,7 @@ async function clonePublished(
   const publication = await findPublication(db, request.cloneFrom);
   if (!publication) throw new Refusal("invalid_appliance_id");
   if (!publication.publicClonable)
-    throw new Refusal("access_denied", { message: "Its publisher lets nobody clone it." });
+    throw new Refusal("access_denied", { message: "The publisher does not allow cloning." });
   const { baseSystem, imageType, logoBlob, backgroundBlob, definition, applianceId: id, name } = publication;
   const { estimatedRawMb, estimatedCompressedMb } = definition;
   const configuration = await configurationForClone({ env, db }, publication);

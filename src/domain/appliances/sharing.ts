@@ -5,7 +5,7 @@ import type { Appliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
 import { addReader, listReaders, removeReader } from "#storage/shares";
 
-/** With whom an appliance is shared, by account name. That is its owner's knowledge; a template is everybody's. */
+/** With whom an appliance is shared, by account name. Only its owner may know. Everyone has a template. */
 export interface Sharing {
   applianceId: number;
   usernames: string[];

@@ -31,7 +31,7 @@ export async function shownStatus(
     readOnlyMode(db),
     missingAgreement(db, { accountId, baseSystem: appliance.baseSystem, baseUrl }),
   ]);
-  // This one issue alone (wire.md §2.3): nothing else could be mended now.
+  // Only this issue (wire.md §2.3): nothing else could be fixed now.
   if (readOnly.on) return { state: "error", issues: [error(readOnlyMessage)] };
   const { state, issues } = await applianceStatus(env, db, appliance);
   return agreement === undefined ? { state, issues } : { state: "error", issues: [error(agreement), ...issues] };
@@ -93,7 +93,7 @@ async function softwareIssues(
   software: ApplianceSoftware,
 ): Promise<Issue[]> {
   const { baseSystem } = software;
-  if (!baseSystem) return [error("The base system of the appliance is gone.")];
+  if (!baseSystem) return [error("The base system of the appliance no longer exists.")];
   // Nothing could be solved, and saying that of every package would hide why.
   if (!servesArch(software)) return [];
   const resolution = await resolve(place, software);

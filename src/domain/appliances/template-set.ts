@@ -33,7 +33,7 @@ export async function loadCatalogue(env: Env, db: Database, catalogue: Catalogue
   return templates.length;
 }
 
-/** A template that an image could not carry would be everybody's trouble later, so it is refused here. */
+/** Refuses a template that no image could have: every clone of it would fail later. */
 async function withSealedPasswords(env: Env, catalogue: Catalogue): Promise<Catalogue> {
   const sealedSets = catalogue.sets.map(async (set) => ({
     ...set,
@@ -62,5 +62,5 @@ async function importCatalogue(env: Env, db: Database, name: string): Promise<vo
 
 function refuseTwice(values: number[], what: string): void {
   const twice = values.find((value, index) => values.indexOf(value) !== index);
-  if (twice !== undefined) throw new Refusal("invalid_value", { message: `The ${what} ${twice} stands there twice.` });
+  if (twice !== undefined) throw new Refusal("invalid_value", { message: `The ${what} ${twice} appears twice.` });
 }

@@ -20,7 +20,7 @@ interface Place {
   db: Database;
 }
 
-/** What can be downloaded about an image, and how its file is called: the image's name and this behind it. */
+/** What can be downloaded about an image, and its file name: the image's name followed by this. */
 export const attestationFormats = {
   spdx: { suffix: ".spdx.json", contentType: "application/spdx+json" },
   cyclonedx: { suffix: ".cdx.json", contentType: "application/vnd.cyclonedx+json; version=1.6" },

@@ -43,7 +43,7 @@ export interface WatchedBuild extends Progress {
 
 /**
  * Freezes what decides the build's content, takes a slot for it and wakes its object. The row is written by one
- * conditional statement, which alone decides between requests that come at once; the checks before it save work.
+ * conditional statement, which alone decides between simultaneous requests; the checks before it save work.
  */
 export async function startBuild(
   env: Env,
@@ -140,7 +140,7 @@ export async function getBuild(db: Database, accountId: number, id: number): Pro
   return build;
 }
 
-/** Removes a build that is over: first the row, so that nothing points at what is gone; the sweeper finds leftovers. */
+/** Removes a build that is over: first the row, so that nothing points to deleted blobs; the sweep finds leftovers. */
 export async function deleteBuild(env: Env, db: Database, accountId: number, id: number): Promise<void> {
   const gone = await deleteBuildRow(db, accountId, id);
   if (!gone) throw await whyNotDeleted(db, accountId, id);

@@ -18,7 +18,7 @@ export interface ShownConfiguration extends Configured {
   id: number;
 }
 
-/** As this account may see it: passwords are its owner's, and a template's everybody's. */
+/** As this account may see it: only the owner sees passwords, except a template's, which everyone sees. */
 export async function shownConfiguration(
   env: ConfigurationKey,
   accountId: number,

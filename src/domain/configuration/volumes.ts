@@ -5,7 +5,7 @@ import type { Configuration } from "#model/configuration";
 type DiskFacts = Pick<Configuration, "lvm" | "settings">;
 
 // All in MB. KIWI NG 9.24 makes the partitions (kiwi/defaults.py), whose first begins at 1 MB; LVM gives out whole extents of
-// what is left of the last one behind 1 MB of its own.
+// what is left of the last one after 1 MB of its own.
 const extentMb = 4;
 const besideVolumes = { tableMb: 1, bootMb: 300, ownMb: 1 };
 /** The BIOS boot partition and the EFI partition, and the second table of GPT at the end of the disk. */

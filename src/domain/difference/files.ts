@@ -20,14 +20,14 @@ export interface FileChange extends Change<ComparedFile> {
   path: string;
 }
 
-/** Which part of the images is asked for: at and below a directory, behind a path, and at most so many changes. */
+/** Which part of the images is asked for: at and below a directory, after a path, and how many changes at most. */
 export interface FileRange {
   path: string;
   after?: string | undefined;
   limit: number;
 }
 
-/** A page of changes in the order of paths; `next`: it goes on behind this one. */
+/** A page of changes in the order of paths; `next`: the next page begins after this path. */
 export interface FileDifference {
   changes: FileChange[];
   next?: string;
@@ -54,11 +54,11 @@ export async function fileDifference(
   return { changes };
 }
 
-/** Everything at and below `path`, behind `after`. */
+/** Everything at and below `path`, after `after`. */
 async function* entriesIn(index: Pick<FileIndex, "entriesFrom">, path: string, after: string | undefined) {
   const order = orderOf(path);
   const below = path === "/" ? order : `${order}\0`;
-  // Nothing can stand between an order and the same with a NUL behind it.
+  // Nothing sorts between a key and the same key followed by NUL.
   const start = after === undefined ? order : `${orderOf(after)}\0`;
   for await (const entry of index.entriesFrom(start > order ? start : order)) {
     const at = orderOf(entry.path);

@@ -77,7 +77,7 @@ function configured(configuration: FrozenInput["configuration"], other: FrozenIn
   return settings.filter(([, value]) => value !== "");
 }
 
-/** Scripts may hold what their author keeps to himself, and a published build is compared by everybody. */
+/** Scripts may contain secrets, and everyone can compare published builds. */
 function scriptChanges(before: FrozenInput, after: FrozenInput): SettingChange[] {
   const [from, to] = [before.configuration?.buildScript, after.configuration?.buildScript];
   if (!before.configuration || !after.configuration || from === to) return [];

@@ -45,7 +45,7 @@ const givenUpAfterMs = 24 * 60 * 60_000;
 /** A webhook that accepts nothing for this long is disabled. */
 const disabledAfterMs = 3 * 24 * 60 * 60_000;
 
-/** After one more attempt; `random` is in [0, 1) and keeps receivers from being called by all at once. */
+/** After one more attempt; `random` is in [0, 1) and spreads the deliveries over time. */
 export function afterAttempt(
   { createdAt, attempts: before }: { createdAt: number; attempts: number },
   succeeded: boolean,

@@ -103,7 +103,7 @@ export async function endStreams(env: Pick<Env, "EVENTS">, account: Account): Pr
     .catch((error: unknown) => console.error(`streams of account ${account.id}:`, error));
 }
 
-/** The account's events from now on, or from the one behind `after` on, as text/event-stream that does not end by itself. */
+/** The account's events from now on, or after the event `after`, as a text/event-stream without an end. */
 export async function followEvents(
   env: Pick<Env, "EVENTS">,
   account: EventsOwner,

@@ -110,7 +110,7 @@ function parseWebhookUrl(rules: OutsideRules, text: string): string {
   return url.href;
 }
 
-/** Names by commas; all events when left out. */
+/** Comma-separated names. Default: all events. */
 function parseEvents(text: string | undefined): EventName[] {
   if (text === undefined) return [...eventNames];
   const asked = text.split(",").map((name) => name.trim());

@@ -20,7 +20,7 @@ export interface GalleryPage {
 
 const maxPerPage = 100;
 
-/** A page behind the last one is empty. */
+/** A page after the last one is empty. */
 export async function listGallery(
   db: Database,
   query: GalleryQuery,

@@ -39,7 +39,7 @@ interface PublishRequest extends VersionOf {
 
 /**
  * Puts a version that has been built into the gallery: a snapshot of the appliance and of what its images hold. One
- * conditional statement decides between requests that come at once; the checks before it say what is wrong.
+ * conditional statement decides between simultaneous requests; the checks before it say what is wrong.
  */
 export async function publish(place: Place, account: Account, request: PublishRequest): Promise<Publication> {
   return await makeOnce(request.requestId, {

@@ -11,7 +11,7 @@ export interface StoredBlob {
 
 type Block = FileTable["blocks"][number];
 
-/** So much of an index's end is read at once: the table of 100,000 files fits in. */
+/** The end of an index that is read in one go. The table of 100,000 files fits. */
 const tailBytes = 64 * 1024;
 
 /** Blocks of one read where all are wanted: a MiB unpacked. */
@@ -43,7 +43,7 @@ export class FileIndex {
     return new FileIndex(blobs, blob, blocks);
   }
 
-  /** The last entry that is not behind `path`. */
+  /** The last entry that is not after `path`. */
   async entryBefore(path: string): Promise<FileEntry | undefined> {
     const order = orderOf(path);
     const block = this.#blocks.findLast(({ first }) => orderOf(first) <= order);
@@ -75,7 +75,7 @@ export class FileIndex {
     return entries;
   }
 
-  /** Of blocks that lie one behind the other. */
+  /** Of consecutive blocks. */
   async #entriesIn(blocks: readonly Block[]): Promise<FileEntry[]> {
     const offset = blocks[0]?.offset ?? 0;
     const length = blocks.reduce((sum, block) => sum + within(this.#blob, block.length, maxBlockBytes), 0);
@@ -105,7 +105,7 @@ async function bytesOf(
   blob: StoredBlob,
   range: { offset: number; length: number },
 ): Promise<Uint8Array> {
-  if (range.offset + range.length > blob.size) throw unreadable(blob, "a range behind its end");
+  if (range.offset + range.length > blob.size) throw unreadable(blob, "a range after its end");
   const found = await blobs.get(blob.key, { range });
   if (!found) throw unreadable(blob, "it is gone");
   return await found.bytes();
@@ -120,7 +120,7 @@ function parsed<T>(blob: StoredBlob, schema: z.ZodType<T>, read: () => unknown):
 }
 
 function within(blob: StoredBlob, bytes: number, most: number): number {
-  if (bytes > most) throw unreadable(blob, `${bytes} bytes at once`);
+  if (bytes > most) throw unreadable(blob, `${bytes} bytes in one read`);
   return bytes;
 }
 

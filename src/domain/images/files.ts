@@ -29,7 +29,7 @@ export async function findImageFile(
   const file = await fileAt(path, (wanted) => entries.entryBefore(wanted));
   if (!file) throw new Refusal("invalid_path");
   const { offset, length, size } = file;
-  if (offset + length > files.size) throw unreadable(files, "a file behind its end");
+  if (offset + length > files.size) throw unreadable(files, "a file after its end");
   return { size, tag: `${build.id}-${offset}`, open: () => openFrame(env.BLOBS, files, { offset, length }) };
 }
 

@@ -1,6 +1,6 @@
 import type { FileEntry, RegularFile } from "#contract/index";
 
-/** Gives the last entry of an image that is not behind `path` in the order of its index. */
+/** The last entry of an image that is not after `path`, in the order of its index. */
 export type EntryBefore = (path: string) => Promise<FileEntry | undefined>;
 
 // Linux's limit.

@@ -38,7 +38,7 @@ export interface ImportedPackages {
   baseSystem: string | undefined;
 }
 
-/** How long an import may have the solver, for which everybody else in the isolate waits meanwhile. */
+/** How long an import may hold the solver, while every other request in the isolate waits for it. */
 const maxMs = 60_000;
 
 /** There is more in the repository than this service reads. */

@@ -71,7 +71,7 @@ export async function giveUpTurn(env: Env, db: Database, repositoryId: number): 
   if (repository) await sendNext(env, db, linesOf({ accountId: repository.accountId ?? 0 }));
 }
 
-/** Each minute: turns whose message is lost are given again, and lines in which everybody waits go on. */
+/** Each minute: sends lost turns again, and continues queues in which every import waits. */
 export async function resumeImports(env: Env, db: Database, now: number): Promise<void> {
   await giveLostTurnsBack(db, new Date(now - lostMs));
   await sendNext(env, db, await listLines(db));

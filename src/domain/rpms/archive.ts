@@ -16,7 +16,7 @@ export interface UnpackedArchive {
   storedBytes: number;
 }
 
-/** `xz -9` wants 65 MiB for its dictionary. */
+/** `xz -9` needs 65 MiB for its dictionary. */
 const dictionaryBytes = 66 * 2 ** 20;
 
 /** Stores each RPM of an archive that is already in R2. Source packages are skipped: they cannot be installed. */

@@ -3,7 +3,7 @@ import { integer, text } from "drizzle-orm/sqlite-core";
 /** Moments are milliseconds since 1970, read as Date. */
 export const moment = (name: string) => integer(name, { mode: "timestamp_ms" });
 
-/** An id that is not given twice, also not after its row is gone; only a restored database gives it again. */
+/** An id that is never used twice, not even after its row is deleted. Only a restored database uses it again. */
 export const id = () => integer("id").primaryKey({ autoIncrement: true });
 
 /** Names what a row has outside of the database. An id comes again after a restore; this never does. Rows from before have their id here. */

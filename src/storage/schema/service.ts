@@ -35,7 +35,7 @@ export const agreements = sqliteTable(
   {
     accountId: integer("account_id").notNull(),
     baseSystem: text("base_system").notNull(),
-    /** SHA-256 of the accepted text: a new text wants a new acceptance. */
+    /** SHA-256 of the accepted text: a new text must be accepted again. */
     textSha256: text("text_sha256").notNull(),
     acceptedAt: moment("accepted_at").notNull(),
   },
