@@ -1,7 +1,9 @@
 import type { Context } from "hono";
 import { z } from "zod";
+import { note } from "#domain/accounts/audit";
 import { Refusal } from "#domain/refusal";
 import { sameSecret } from "#domain/secrets";
+import { clientAddress } from "#http/client-address";
 import { wasmWorks } from "#solver/probe";
 import { accounts } from "#admin-api/accounts";
 import { agents } from "#admin-api/agents";
@@ -20,7 +22,11 @@ export const adminApi = factory
   .createApp()
   .use(async (c, next) => {
     const secret = /^bearer (\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1] ?? "";
-    if (!sameSecret(secret, c.env.ADMIN_SECRET)) return refused(c, "access_denied", "The admin secret is wrong.", 401);
+    if (!sameSecret(secret, c.env.ADMIN_SECRET)) {
+      const address = clientAddress(c.req.raw, c.env);
+      await note(c.var.db, { event: "sign_in.failed", actor: "operator", address });
+      return refused(c, "access_denied", "The admin secret is wrong.", 401);
+    }
     await next();
     return undefined;
   })

@@ -172,6 +172,18 @@ describe("the operator's audit log", () => {
     expect((await operate("GET", "/audit?before=x")).status).toBe(400);
   });
 
+  it("counts wrong admin secrets", async () => {
+    stopClock();
+    for (const secret of ["wrong", "wrong again"]) {
+      expect((await visit("/admin/accounts", { headers: { authorization: `Bearer ${secret}` } })).status).toBe(401);
+    }
+
+    const [latest] = await operatorsLog();
+
+    expect(latest).toMatchObject({ event: "sign_in.failed", actor: "operator", accountId: 0, count: 2 });
+    expect(JSON.stringify(latest)).not.toContain("wrong");
+  });
+
   it("tells of agents that start and are lost", async () => {
     const { token } = await fakeAgent("starter");
     expect(await eventsOfAgent("starter")).toEqual(["agent.started"]);

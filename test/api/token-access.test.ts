@@ -121,6 +121,10 @@ describe.each(rows.map((row) => [row.call, row] as const))("%s", (call, row) => 
     expect(await isAccepted(row, ofScope.get(scope))).toBe(has(scope, needed));
   });
 
+  it("with the account's key", async () => {
+    expect(await isAccepted(row, own.tux)).toBe(true);
+  });
+
   it("with a token for one appliance", async () => {
     const names = [...row.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => applianceOf[name]);
     const named = new Set(names.filter((id) => id !== undefined));
