@@ -127,6 +127,13 @@ export const document = <T, C>(name: string, root: string, shape: Shape<T, C>): 
   shape,
 });
 
-/** The fields that a version of the API shows. */
-export const shownIn = (version: Version, { fields }: Fields): [string, Part][] =>
-  Object.entries(fields).filter(([, { only, isUnnamed }]) => !isUnnamed && (only === undefined || only === version));
+/** The fields that a version of the API shows: found once for each shape, as a list asks for each of its entries. */
+export function shownIn(version: Version, shape: Fields): readonly [string, Part][] {
+  const known = shownFields.get(shape) ?? {};
+  shownFields.set(shape, known);
+  return (known[version] ??= Object.entries(shape.fields).filter(
+    ([, { only, isUnnamed }]) => !isUnnamed && (only === undefined || only === version),
+  ));
+}
+
+const shownFields = new WeakMap<Fields, Partial<Record<Version, [string, Part][]>>>();
