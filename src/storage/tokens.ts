@@ -1,6 +1,7 @@
 import { and, asc, eq, isNull, lt, or, sql } from "drizzle-orm";
 import type { Account } from "./accounts.ts";
 import { prepared, type Database } from "./db.ts";
+import { insertWhere } from "./inserts.ts";
 import { counts } from "./limits.ts";
 import { accounts, tokens } from "./schema.ts";
 
@@ -9,15 +10,7 @@ export type NewToken = Omit<Token, "id" | "lastUsedAt">;
 
 /** Undefined: the account has as many as it may have. One statement, so that simultaneous requests cannot exceed it together. */
 export async function addToken(db: Database, row: NewToken, most: number): Promise<Token | undefined> {
-  const { uid, accountId, name, scope, applianceId, tokenHmac, createdAt, expiresAt } = row;
-  const [added] = await db
-    .insert(tokens)
-    .select(
-      sql`SELECT NULL, ${uid}, ${accountId}, ${name}, ${scope}, ${applianceId}, ${tokenHmac}, ${createdAt.getTime()},
-            ${expiresAt?.getTime() ?? null}, NULL
-          WHERE ${counts.tokens(accountId)} < ${most}`,
-    )
-    .returning();
+  const [added] = await insertWhere(db, tokens, row, sql`${counts.tokens(row.accountId)} < ${most}`).returning();
   return added;
 }
 
