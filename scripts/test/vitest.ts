@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
+import { existsSync, writeFileSync } from "node:fs";
 import { constants, setPriority } from "node:os";
 import { node, projectRoot } from "../launch/project.ts";
 import type { TestEvent } from "./event.ts";
@@ -34,7 +35,7 @@ export async function runVitest(
     // A process group of its own, so that everything the run started can be killed with it.
     detached: true,
   });
-  if (isInBackground && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  if (isInBackground && child.pid !== undefined) yieldProcessors(child.pid);
   const forward = (signal: NodeJS.Signals) => child.kill(signal);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, forward);
   const words: Buffer[] = [];
@@ -44,6 +45,14 @@ export async function runVitest(
   } finally {
     process.stdout.write(Buffer.concat(words));
   }
+}
+
+/** Linux may give each session the same share of the processors: then a priority counts only within its session, which has one too. */
+function yieldProcessors(pid: number): void {
+  const { PRIORITY_BELOW_NORMAL: priority } = constants.priority;
+  setPriority(pid, priority);
+  const session = `/proc/${pid}/autogroup`;
+  if (existsSync(session)) writeFileSync(session, String(priority));
 }
 
 function tallyOf(child: ChildProcess, quietSeconds: number): Promise<Tally> {
