@@ -182,7 +182,7 @@ function numberAt(block: Buffer, at: number, length: number): number {
   const field = block.subarray(at, at + length);
   const isBinary = field[0] === 0x80;
   const text = field.toString("latin1").replaceAll("\0", " ").trim();
-  if (!isBinary && !/^[0-7]*$/.test(text)) throw new HostileTar("a number that is none");
+  if (!isBinary && !/^[0-7]*$/.test(text)) throw new HostileTar("an invalid number");
   const value = isBinary ? BigInt(`0x${field.subarray(1).toString("hex")}`) : BigInt(`0o${text || "0"}`);
   if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new HostileTar("a number that is too large");
   return Number(value);

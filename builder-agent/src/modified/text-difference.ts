@@ -1,4 +1,4 @@
-import { FILE_HEADERS_ONLY, formatPatch, structuredPatch, type StructuredPatch, type StructuredPatchHunk } from "diff";
+import { FILE_HEADERS_ONLY, formatPatch, structuredPatch, type StructuredPatchHunk } from "diff";
 
 /** The time to find the shortest difference grows with the square of its length; beyond so many edits, all lines count as changed. */
 const maxEditLength = 500;
@@ -11,25 +11,14 @@ const maxEditLength = 500;
  */
 export function unifiedDifference(before: string, after: string, names: readonly [string, string]): string {
   const options = { context: 3, maxEditLength };
-  const patch = structuredPatch(...names, before, after, undefined, undefined, options);
-  const { hunks } = patch ?? { hunks: [replacement(before, after)] };
-  return hunks.length === 0 ? "" : withShortRanges(formatPatch(patchOf(names, hunks), FILE_HEADERS_ONLY));
+  const compared = structuredPatch(...names, before, after, undefined, undefined, options);
+  const patch = compared ?? { ...structuredPatch(...names, "", ""), hunks: [replacement(before, after)] };
+  return patch.hunks.length === 0 ? "" : withShortRanges(formatPatch(patch, FILE_HEADERS_ONLY));
 }
 
 /** `diff -u` leaves out a length of one. Lines of the texts never start with an @. */
 const withShortRanges = (difference: string): string =>
   difference.replace(/^@@ .* @@$/gm, (head) => head.replace(/,1(?= )/g, ""));
-
-const patchOf = (
-  [oldFileName, newFileName]: readonly [string, string],
-  hunks: StructuredPatchHunk[],
-): StructuredPatch => ({
-  oldFileName,
-  newFileName,
-  oldHeader: undefined,
-  newHeader: undefined,
-  hunks,
-});
 
 /** All lines of the old text become all lines of the new one. */
 function replacement(before: string, after: string): StructuredPatchHunk {
