@@ -21,7 +21,7 @@ import { listAppliancesOfKey, type ApplianceWithBuilds } from "#storage/applianc
 import type { Database } from "#storage/db";
 
 /** The service's own secrets that guard API keys. */
-export type KeySecrets = Pick<Env, "API_KEY_PEPPER" | "API_KEY_ENCRYPTION_KEY">;
+type KeySecrets = Pick<Env, "API_KEY_PEPPER" | "API_KEY_ENCRYPTION_KEY">;
 
 type SignInEnv = KeySecrets & BrakeEnv;
 

@@ -1,5 +1,4 @@
 import type { Access } from "#domain/accounts/access";
-import type { KeySecrets } from "#domain/accounts/account";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { limitReached, limitsOf, type LimitsEnv } from "#domain/accounts/limits";
 import type { Credentials } from "#domain/accounts/sign-in-brake";
@@ -26,7 +25,7 @@ interface TokenRequest extends Pick<Token, "name" | "scope" | "expiresAt"> {
   requestId?: string | undefined;
 }
 
-type TokenEnv = LimitsEnv & Pick<KeySecrets, "API_KEY_PEPPER">;
+type TokenEnv = LimitsEnv & Pick<Env, "API_KEY_PEPPER">;
 
 /** So that people and scanners of secrets know one when they see it. */
 const prefix = "kiln_";
@@ -68,7 +67,7 @@ async function addWithinLimit(env: LimitsEnv, db: Database, row: NewToken): Prom
 /** The account that a name and a token open, and what the token may do there. Expired tokens open nothing. */
 export async function findByToken(
   db: Database,
-  secrets: Pick<KeySecrets, "API_KEY_PEPPER">,
+  secrets: Pick<Env, "API_KEY_PEPPER">,
   { username, key }: Credentials,
 ): Promise<{ account: Account; access: Access } | undefined> {
   if (!key.startsWith(prefix)) return undefined;
