@@ -102,7 +102,7 @@ export const general: CallGroup = {
     call("GET /template_sets", {
       name: "listTemplateSets",
       access: "public",
-      summary: "All templates, in sets; `default` comes first",
+      summary: "All templates in sets, the default set first",
       answer: templateSets,
       act: ({ db }) => listTemplateSets(db),
     }),
