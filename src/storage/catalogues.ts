@@ -2,6 +2,7 @@ import { and, eq, inArray, ne, sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 import type { Catalogue } from "#model/catalogue";
 import type { Database } from "./db.ts";
+import { nextEdit } from "./edits.ts";
 import { insertFrom } from "./inserts.ts";
 import {
   applianceRepositories,
@@ -88,8 +89,8 @@ function saveTemplate(db: Database, catalogue: Catalogue, template: Template): S
 function saveTemplateAppliance(db: Database, catalogue: Catalogue, template: Template): Statement {
   const { name, arch, imageType, configuration, estimatedRawMb, estimatedCompressedMb } = template;
   const baseSystem = catalogue.baseSystem.name;
-  const lastEditedAt = new Date();
-  const row = { name, arch, imageType, configuration, estimatedRawMb, estimatedCompressedMb, baseSystem, lastEditedAt };
+  const row = { name, arch, imageType, configuration, estimatedRawMb, estimatedCompressedMb, baseSystem };
+  const now = new Date();
   return db
     .insert(appliances)
     .values({
@@ -97,9 +98,10 @@ function saveTemplateAppliance(db: Database, catalogue: Catalogue, template: Tem
       id: template.applianceId,
       uuid: crypto.randomUUID(),
       version: firstVersion,
-      createdAt: lastEditedAt,
+      createdAt: now,
+      lastEditedAt: now,
     })
-    .onConflictDoUpdate({ target: appliances.id, set: row });
+    .onConflictDoUpdate({ target: appliances.id, set: { ...row, lastEditedAt: nextEdit() } });
 }
 
 function saveMembership(db: Database, catalogue: Catalogue, template: Template): Statement {

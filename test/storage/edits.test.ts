@@ -1,6 +1,6 @@
 /** `If-Match` and the solver's cache identify an edit by its time, so no two edits may have the same time. */
 import { env } from "cloudflare:workers";
-import { beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { findAnyAppliance, type Appliance } from "#storage/appliances";
 import { saveConfiguration } from "#storage/configurations";
 import { openDatabase } from "#storage/db";
@@ -16,8 +16,10 @@ import {
 import { savePicture } from "#storage/pictures";
 import { addApplianceRepository, removeApplianceRepository, replaceApplianceRepositories } from "#storage/repositories";
 import { removeSelection, replaceSelections, saveSelection } from "#storage/selections";
+import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn } from "../support/client.ts";
 import { createAppliance } from "../support/factories.ts";
+import { stopClock } from "../support/testdrives.ts";
 
 const db = openDatabase(env.DB);
 const quotaBytes = 2 ** 30;
@@ -35,8 +37,12 @@ beforeEach(async () => {
   const tux = await signedIn();
   accountId = tux.accountId;
   id = await createAppliance(tux);
-  await env.DB.prepare("UPDATE appliances SET last_edited_at = ? WHERE id = ?").bind(at, id).run();
+  await setEditedAt(id);
 });
+afterEach(() => void vi.useRealTimers());
+
+const setEditedAt = (applianceId: number) =>
+  env.DB.prepare("UPDATE appliances SET last_edited_at = ? WHERE id = ?").bind(at, applianceId).run();
 
 const metadata = { path: "/etc", owner: "root", group: "root", permissions: 0o644, enabled: true };
 const content = () => ({ blobId: crypto.randomUUID(), size: 3, md5: "0".repeat(32), sha256: "0".repeat(64) });
@@ -96,5 +102,35 @@ describe("the time of the last edit", () => {
     await savePicture(db, { id, accountId, quotaBytes: 0 }, { kind: "logo", blobId: crypto.randomUUID(), bytes: 3 });
     expect(await listOverlayFiles(db, id)).toEqual([]);
     expect(await editedAt()).toBe(at);
+  });
+
+  it("rises when its catalogue is loaded again", async () => {
+    const template = 1;
+    await loadTemplates();
+    await setEditedAt(template);
+    await loadTemplates();
+    expect((await findAnyAppliance(db, template))?.lastEditedAt.getTime()).toBeGreaterThan(at);
+  });
+
+  it("rises although the clock goes back", async () => {
+    stopClock();
+    vi.setSystemTime(at + 60_000);
+    await saveSelection(db, { ...entry(), version: null, repositoryId: null });
+    expect(await editedAt()).toBe(at + 60_000);
+    vi.setSystemTime(at);
+    await removeSelection(db, entry());
+    expect(await editedAt()).toBe(at + 60_001);
+  });
+
+  it("tells two edits within a millisecond apart, so that the state of the first is refused after the second", async () => {
+    stopClock();
+    vi.setSystemTime(at + 60_000);
+    await saveSelection(db, { ...entry(), version: null, repositoryId: null });
+    const { lastEditedAt: unchangedSince } = await appliance();
+    await saveSelection(db, { ...entry(), name: "bash", version: null, repositoryId: null });
+
+    expect(await replaceSelections(db, { applianceId: id, unchangedSince }, [])).toBe(false);
+    const { lastEditedAt } = await appliance();
+    expect(await replaceSelections(db, { applianceId: id, unchangedSince: lastEditedAt }, [])).toBe(true);
   });
 });
