@@ -17,12 +17,13 @@ const mostKeptBytes = 256 * 1024;
 export const idempotent = factory.createMiddleware(async (c, next) => {
   const key = keyOf(c);
   if (key === undefined) return await next();
+  const store = { db: c.var.db, env: c.env };
   const request = { accountId: c.var.account.id, key, requestSha256: await fingerprint(c) };
-  const claimed = await claimKey(c.var.db, request);
+  const claimed = await claimKey(store, request);
   if ("answer" in claimed) return replay(claimed.answer);
   c.set("requestId", claimed.holder.requestId);
   const thrown: unknown[] = [];
-  const work = holdKey(c.var.db, claimed.holder, async () => {
+  const work = holdKey(store, claimed.holder, async () => {
     try {
       await next();
       return await outcomeOf(c.res);

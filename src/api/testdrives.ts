@@ -2,9 +2,8 @@ import { z } from "zod";
 import { testdrive, testdrives as testdrivesDocument } from "#documents/testdrive";
 import { onlyAppliance } from "#domain/accounts/access";
 import { guestWebUrl } from "#domain/testdrives/guest-web";
-import { startTestdrive } from "#domain/testdrives/testdrive";
+import { listTestdrives, startTestdrive } from "#domain/testdrives/testdrive";
 import { v2 } from "#openapi/operation";
-import { listLiveTestdrives } from "#storage/testdrives";
 import { call, type CallGroup } from "#api/call";
 import { modifiedFiles } from "#api/modified-files";
 import { id } from "#api/params";
@@ -27,7 +26,7 @@ export const testdrives: CallGroup = {
       summary: "Your running testdrives",
       answer: testdrivesDocument,
       act: async ({ env, db, account, access, baseUrl }) => {
-        const live = await listLiveTestdrives(db, account.id, onlyAppliance(access));
+        const live = await listTestdrives({ db, env }, account.id, onlyAppliance(access));
         return live.map((testdrive) => ({ testdrive, webUrl: guestWebUrl(env, baseUrl, testdrive) }));
       },
     }),

@@ -41,6 +41,24 @@ export async function decrypt(encryptionKey: string, cipher: string): Promise<st
   return new TextDecoder().decode(plain);
 }
 
+/** A secret that is sealed in a row: AES-GCM, and this before it. Older rows have theirs in clear. */
+const mark = "sealed:";
+/** A nonce, a tag and at least one byte are 29 bytes. */
+const sealedText = /^sealed:([A-Za-z0-9+/]{38,}={0,2})$/;
+
+/** What seals the secrets in rows. */
+export type SealingKey = Pick<Env, "API_KEY_ENCRYPTION_KEY">;
+
+export const isSealed = (stored: string): boolean => sealedText.test(stored);
+
+export const seal = async (env: SealingKey, clear: string): Promise<string> =>
+  mark + (await encrypt(env.API_KEY_ENCRYPTION_KEY, clear));
+
+export async function unseal(env: SealingKey, stored: string): Promise<string> {
+  const [, cipher] = sealedText.exec(stored) ?? [];
+  return cipher === undefined ? stored : await decrypt(env.API_KEY_ENCRYPTION_KEY, cipher);
+}
+
 /** Compares without telling by its duration where two secrets differ; their lengths are no secret. */
 export function sameSecret(left: string, right: string): boolean {
   const [a, b] = [Buffer.from(left), Buffer.from(right)];

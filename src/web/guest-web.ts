@@ -45,7 +45,9 @@ export const guestWeb = factory.createApp().all("/:id/:webToken/http/*", async (
 
 async function findGuest(c: Context<WebEnv>): Promise<Testdrive | undefined> {
   const { id = "", webToken = "" } = c.req.param();
-  return /^[1-9]\d{0,14}$/.test(id) ? await findTestdriveByWeb(c.var.db, Number(id), webToken) : undefined;
+  return /^[1-9]\d{0,14}$/.test(id)
+    ? await findTestdriveByWeb({ db: c.var.db, env: c.env }, Number(id), webToken)
+    : undefined;
 }
 
 /** Asks the session's object. An object that restarts during the request, after a deploy, loses the visitor. */

@@ -53,7 +53,9 @@ export const testdrivePage = factory
 /** The testdrive of the URL. A wrong token gives the same answer as a wrong id. */
 async function getTestdrive(c: Context<WebEnv>): Promise<Testdrive> {
   const { id = "", pageToken = "" } = c.req.param();
-  const found = /^[1-9]\d{0,14}$/.test(id) ? await findTestdriveByPage(c.var.db, Number(id), pageToken) : undefined;
+  const found = /^[1-9]\d{0,14}$/.test(id)
+    ? await findTestdriveByPage({ db: c.var.db, env: c.env }, Number(id), pageToken)
+    : undefined;
   if (!found) throw new Refusal("unknown_error", { reason: "unknown", message: "There is no testdrive at this URL." });
   return found;
 }

@@ -1,4 +1,5 @@
 import { Refusal } from "#domain/refusal";
+import { seal, unseal, type SealingKey } from "#domain/secrets";
 import type { Database } from "#storage/db";
 import {
   deleteAnswersBefore,
@@ -18,6 +19,12 @@ export interface RepeatableRequest {
   key: string;
   /** Equal for the same request. */
   requestSha256: string;
+}
+
+/** Where answers are. Their bodies are sealed there: some have the address of a testdrive or of a download, which is a secret. */
+export interface AnswerStore {
+  db: Database;
+  env: SealingKey;
 }
 
 /** Body null: too large to be stored. */
@@ -40,18 +47,22 @@ const renewalMs = 3_000;
 
 /** The right to do the request, which one alone can have; or what the same one was answered before. */
 export async function claimKey(
-  db: Database,
+  store: AnswerStore,
   request: RepeatableRequest,
 ): Promise<{ holder: KeyHolder } | { answer: Answer }> {
   const now = Date.now();
   const taking = { ...request, createdAt: new Date(now), leaseEndsAt: new Date(now + keyLeaseMs) };
-  const requestId = await takeKey(db, taking, new Date(now - retentionMs));
+  const requestId = await takeKey(store.db, taking, new Date(now - retentionMs));
   if (requestId !== undefined) return { holder: { ...taking, requestId } };
-  return { answer: await answerBefore(db, request) };
+  return { answer: await answerBefore(store, request) };
 }
 
 /** Does the work while its key is held, and keeps its answer. What was refused or failed may be tried again under the same key. */
-export async function holdKey(db: Database, holder: KeyHolder, work: () => Promise<Outcome>): Promise<void> {
+export async function holdKey(
+  { db, env }: AnswerStore,
+  holder: KeyHolder,
+  work: () => Promise<Outcome>,
+): Promise<void> {
   const renewal = setInterval(() => {
     renewKey(db, holder, new Date(Date.now() + keyLeaseMs)).catch((error: unknown) =>
       console.error("renewKey:", error),
@@ -61,7 +72,7 @@ export async function holdKey(db: Database, holder: KeyHolder, work: () => Promi
     const outcome = await work();
     if (outcome === "refused") await freeKey(db, holder);
     else if (outcome === "failed") await endLease(db, holder);
-    else await keepAnswer(db, holder, outcome);
+    else await keepAnswer(db, holder, { ...outcome, body: outcome.body && (await seal(env, outcome.body)) });
   } finally {
     clearInterval(renewal);
   }
@@ -91,7 +102,10 @@ export async function makeOnce<T>(
 export const forgetIdempotentAnswers = (_: unknown, db: Database, now: number): Promise<void> =>
   deleteAnswersBefore(db, new Date(now - retentionMs));
 
-async function answerBefore(db: Database, { accountId, key, requestSha256 }: RepeatableRequest): Promise<Answer> {
+async function answerBefore(
+  { db, env }: AnswerStore,
+  { accountId, key, requestSha256 }: RepeatableRequest,
+): Promise<Answer> {
   const found = await findKeyHolder(db, accountId, key);
   if (found && found.requestSha256 !== requestSha256) {
     throw refused("key_taken", "This Idempotency-Key belongs to another request. Take a new one for each request.");
@@ -100,7 +114,11 @@ async function answerBefore(db: Database, { accountId, key, requestSha256 }: Rep
   if (!found || found.status === null) {
     throw refused("repeated", "The first request with this Idempotency-Key is still at work. Ask again in a moment.");
   }
-  return { status: found.status, contentType: found.contentType ?? "", body: found.body };
+  return {
+    status: found.status,
+    contentType: found.contentType ?? "",
+    body: found.body && (await unseal(env, found.body)),
+  };
 }
 
 const refused = (reason: "key_taken" | "repeated", message: string) =>

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createHash, createHmac, pbkdf2Sync } from "node:crypto";
 import { encrypt as hashForShadow } from "unixcrypt";
-import type { ConfigurationKey } from "#domain/configuration/secrets";
+import type { SealingKey } from "#domain/secrets";
 import type { Configuration } from "#model/configuration";
 
 /** What servers and systems keep in place of passwords: frozen inputs have nothing else of them. */
@@ -14,7 +14,7 @@ export type Salting = (user: string, password: string) => Buffer;
  * version is frozen as the first was; without the service's key it cannot be predicted, and no two appliances share one.
  */
 export const saltingOf =
-  ({ API_KEY_ENCRYPTION_KEY: key }: ConfigurationKey, applianceId: number): Salting =>
+  ({ API_KEY_ENCRYPTION_KEY: key }: SealingKey, applianceId: number): Salting =>
   (user, password) =>
     createHmac("sha256", Buffer.from(key, "base64"))
       .update(JSON.stringify(["salt of a password in an image", applianceId, user, password]))

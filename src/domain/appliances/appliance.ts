@@ -1,7 +1,8 @@
 import type { Arch } from "#contract/index";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
-import { forStranger, sealedAnew, type ConfigurationKey } from "#domain/configuration/secrets";
+import { forStranger, sealedAnew } from "#domain/configuration/secrets";
+import type { SealingKey } from "#domain/secrets";
 import { configurationForClone, noteUse } from "#domain/gallery/clone";
 import { Refusal, type IdReason } from "#domain/refusal";
 import { configurationOf, type Configuration, storedBytesOf } from "#model/configuration";
@@ -58,7 +59,7 @@ export async function getOwnAppliance(
  * first version, without builds.
  */
 export async function cloneAppliance(
-  { env, db }: { env: ConfigurationKey & LimitsEnv; db: Database },
+  { env, db }: { env: SealingKey & LimitsEnv; db: Database },
   account: Account,
   request: CloneRequest,
 ): Promise<Appliance> {
@@ -69,7 +70,7 @@ export async function cloneAppliance(
 }
 
 async function makeClone(
-  { env, db }: { env: ConfigurationKey & LimitsEnv; db: Database },
+  { env, db }: { env: SealingKey & LimitsEnv; db: Database },
   account: Account,
   request: CloneRequest,
 ): Promise<Appliance> {
@@ -84,7 +85,7 @@ async function makeClone(
 
 /** The version that was published last, as it was then. */
 async function clonePublished(
-  { env, db }: { env: ConfigurationKey & LimitsEnv; db: Database },
+  { env, db }: { env: SealingKey & LimitsEnv; db: Database },
   account: Account,
   request: CloneRequest,
 ): Promise<Appliance> {
@@ -132,7 +133,7 @@ function ownTraits(account: Account, source: Pick<Appliance, "id" | "name">, { n
 
 /** Only the owner gets an appliance's passwords; every account gets a template's. */
 async function clonedConfiguration(
-  { env, db }: { env: ConfigurationKey; db: Database },
+  { env, db }: { env: SealingKey; db: Database },
   { id: accountId }: Account,
   source: Appliance,
 ): Promise<Configuration> {

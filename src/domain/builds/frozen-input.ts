@@ -1,5 +1,5 @@
 import { FrozenPackage, nevra, type FrozenInput, type FrozenRepository, type ImageType } from "#contract/index";
-import type { ConfigurationKey } from "#domain/configuration/secrets";
+import type { SealingKey } from "#domain/secrets";
 import { frozenConfiguration } from "#domain/builds/frozen-configuration";
 import { imageFacts } from "#domain/images/facts";
 import { firmwareOf } from "#domain/images/firmware";
@@ -21,7 +21,7 @@ const kilnVersion = "0.1.0";
  * cannot touch it. Refused while the software does not resolve.
  */
 export async function freezeInput(
-  { env, db }: { env: Pick<Env, "BLOBS"> & ConfigurationKey; db: Database },
+  { env, db }: { env: Pick<Env, "BLOBS"> & SealingKey; db: Database },
   appliance: Appliance,
   request: { version: string; imageType: ImageType },
 ): Promise<FrozenInput> {

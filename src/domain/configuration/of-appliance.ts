@@ -1,6 +1,7 @@
 import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
 import { withChange, type ConfigurationChange, type Configured } from "#domain/configuration/change";
-import { opened, sealed, withoutPasswords, type ConfigurationKey } from "#domain/configuration/secrets";
+import { opened, sealed, withoutPasswords } from "#domain/configuration/secrets";
+import type { SealingKey } from "#domain/secrets";
 import { validate } from "#domain/configuration/validation";
 import { Refusal } from "#domain/refusal";
 import { Configuration, configurationOf, storedBytesOf } from "#model/configuration";
@@ -9,7 +10,7 @@ import { saveConfiguration } from "#storage/configurations";
 import type { Database } from "#storage/db";
 
 interface Place {
-  env: ConfigurationKey & LimitsEnv;
+  env: SealingKey & LimitsEnv;
   db: Database;
 }
 
@@ -20,7 +21,7 @@ export interface ShownConfiguration extends Configured {
 
 /** As this account may see it: only the owner sees passwords, except a template's, which everyone sees. */
 export async function shownConfiguration(
-  env: ConfigurationKey,
+  env: SealingKey,
   accountId: number,
   appliance: Appliance,
 ): Promise<ShownConfiguration> {

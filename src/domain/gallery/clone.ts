@@ -1,4 +1,5 @@
-import { forStranger, type ConfigurationKey } from "#domain/configuration/secrets";
+import { forStranger } from "#domain/configuration/secrets";
+import type { SealingKey } from "#domain/secrets";
 import { configurationOf, type Configuration } from "#model/configuration";
 import type { Account } from "#storage/accounts";
 import { findTemplateConfiguration } from "#storage/configurations";
@@ -18,7 +19,7 @@ export async function noteUse(
 
 /** What a clone starts with: the configuration as it was published, with passwords that are not its publisher's. */
 export async function configurationForClone(
-  { env, db }: { env: ConfigurationKey; db: Database },
+  { env, db }: { env: SealingKey; db: Database },
   { applianceId, definition }: Publication,
 ): Promise<Configuration> {
   const stored = configurationOf(definition);

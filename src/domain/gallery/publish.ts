@@ -1,6 +1,6 @@
 import { makeOnce } from "#domain/accounts/idempotency";
 import { refuseWithoutAgreement } from "#domain/accounts/agreement";
-import type { ConfigurationKey } from "#domain/configuration/secrets";
+import type { SealingKey } from "#domain/secrets";
 import { sendOutboxEvent, versionPublished } from "#domain/events/events";
 import { getOwnForGallery, getPublication, notPublished, refuseUnlessPublished } from "#domain/gallery/access";
 import { definitionOf, softwareIn } from "#domain/gallery/snapshot";
@@ -21,7 +21,7 @@ import {
 } from "#storage/publications";
 
 interface Place {
-  env: Pick<Env, "BLOBS" | "EVENTS"> & ConfigurationKey;
+  env: Pick<Env, "BLOBS" | "EVENTS"> & SealingKey;
   db: Database;
 }
 

@@ -1,5 +1,6 @@
 import { nvra, type FrozenInput, type InstalledPackage } from "#contract/index";
-import { opened, withoutPasswords, type ConfigurationKey } from "#domain/configuration/secrets";
+import { opened, withoutPasswords } from "#domain/configuration/secrets";
+import type { SealingKey } from "#domain/secrets";
 import { Refusal } from "#domain/refusal";
 import { configurationOf, type Configuration } from "#model/configuration";
 import type { PublishedDefinition, PublishedItem, PublishedRepository, PublishedSoftware } from "#model/published";
@@ -13,7 +14,7 @@ import { listOverlayFiles } from "#storage/overlay-files";
 import { rereadRepositories } from "#storage/repositories";
 
 interface Place {
-  env: Pick<Env, "BLOBS"> & ConfigurationKey;
+  env: Pick<Env, "BLOBS"> & SealingKey;
   db: Database;
 }
 
@@ -39,7 +40,7 @@ export async function definitionOf({ env, db }: Place, appliance: Appliance): Pr
   };
 }
 
-async function publicAccounts(env: ConfigurationKey, stored: Configuration, template: Configuration | undefined) {
+async function publicAccounts(env: SealingKey, stored: Configuration, template: Configuration | undefined) {
   const [clear, known] = await Promise.all([opened(env, stored), template && opened(env, template)]);
   const passwords = new Map(known?.users.map(({ name, password }) => [name, password]));
   return clear.users.map(({ name, password }) => ({

@@ -8,7 +8,8 @@ import {
   type ImageType,
 } from "#contract/index";
 import { databaseVerifier, saltingOf, shadowHash } from "#domain/accounts/password-hashes";
-import { opened, type ConfigurationKey } from "#domain/configuration/secrets";
+import { opened } from "#domain/configuration/secrets";
+import type { SealingKey } from "#domain/secrets";
 import { plainArmour } from "#domain/contents/gpg-key";
 import { placeOf } from "#domain/contents/overlay-file-metadata";
 import { Refusal } from "#domain/refusal";
@@ -21,7 +22,7 @@ import { listGpgKeys } from "#storage/gpg-keys";
 import { listOverlayFiles, type OverlayFile } from "#storage/overlay-files";
 
 interface Place {
-  env: Pick<Env, "BLOBS"> & ConfigurationKey;
+  env: Pick<Env, "BLOBS"> & SealingKey;
   db: Database;
 }
 

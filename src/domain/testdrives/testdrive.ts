@@ -1,7 +1,7 @@
 import type { TestdriveClaim } from "#contract/index";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { Refusal } from "#domain/refusal";
-import { newToken, sameSecret } from "#domain/secrets";
+import { newToken, sameSecret, seal, unseal, type SealingKey } from "#domain/secrets";
 import { claimWithinMs, type TestdriveState } from "#domain/testdrives/machine";
 import { configurationOf } from "#model/configuration";
 import type { Account } from "#storage/accounts";
@@ -34,7 +34,7 @@ export interface TestdriveLook {
 }
 
 /** What testdrives need of the Worker's environment. */
-export type TestdriveEnv = Pick<Env, "TESTDRIVES" | "MAX_TESTDRIVES" | "MAX_TESTDRIVES_PER_ACCOUNT">;
+export type TestdriveEnv = Pick<Env, "TESTDRIVES" | "MAX_TESTDRIVES" | "MAX_TESTDRIVES_PER_ACCOUNT"> & SealingKey;
 
 /** The object of a testdrive: the truth about it, and the end of its sockets. */
 export const testdriveObject = (env: Pick<Env, "TESTDRIVES">, { uid }: Pick<Testdrive, "uid">) =>
@@ -79,7 +79,8 @@ export async function startTestdriveOf(
   const facts = await bootFacts(db, build);
   if (!facts) throw new Refusal("build_not_found");
   const limits = { all: Number(env.MAX_TESTDRIVES), perAccount: Number(env.MAX_TESTDRIVES_PER_ACCOUNT) };
-  const tokens = { pageToken: newToken(), webToken: hasNetwork ? newToken() : undefined };
+  const webToken = hasNetwork ? await seal(env, newToken()) : undefined;
+  const tokens = { pageToken: await seal(env, newToken()), webToken };
   const row = { uid: requestId, accountId: account.id, buildId: build.id, ...tokens };
   const testdrive = await makeOnce(requestId, {
     find: (uid) => findTestdriveByUid(db, uid),
@@ -90,7 +91,7 @@ export async function startTestdriveOf(
 
   const started = await testdriveObject(env, testdrive).start({ ...facts, testdriveId: testdrive.id, hasNetwork });
   if ("refused" in started) throw unclaimed();
-  return { testdrive, vnc: started.claimed.vnc, password: started.claimed.password };
+  return { testdrive: await opened(env, testdrive), vnc: started.claimed.vnc, password: started.claimed.password };
 }
 
 const unclaimed = () =>
@@ -127,15 +128,49 @@ export async function endTestdrivesOf(env: Pick<Env, "TESTDRIVES">, db: Database
   await Promise.all(live.map((testdrive) => testdriveObject(env, testdrive).endOfAgent(agent.id)));
 }
 
-/** The testdrive of a page's address; a wrong token is as good as a wrong id. */
-export async function findTestdriveByPage(db: Database, id: number, pageToken: string): Promise<Testdrive | undefined> {
+interface TestdriveStore {
+  db: Database;
+  env: SealingKey;
+}
+
+/** The account's live sessions; with an appliance, only those of its builds. */
+export async function listTestdrives(
+  { db, env }: TestdriveStore,
+  accountId: number,
+  applianceId: number | null,
+): Promise<Testdrive[]> {
+  const live = await listLiveTestdrives(db, accountId, applianceId);
+  return await Promise.all(live.map((testdrive) => opened(env, testdrive)));
+}
+
+/** With its tokens in clear. */
+async function opened(env: SealingKey, testdrive: Testdrive): Promise<Testdrive> {
+  const { pageToken, webToken } = testdrive;
+  return { ...testdrive, pageToken: await unseal(env, pageToken), webToken: webToken && (await unseal(env, webToken)) };
+}
+
+async function findOpened({ db, env }: TestdriveStore, id: number): Promise<Testdrive | undefined> {
   const testdrive = await findTestdrive(db, id);
+  return testdrive && (await opened(env, testdrive));
+}
+
+/** The testdrive of a page's address; a wrong token is as good as a wrong id. */
+export async function findTestdriveByPage(
+  store: TestdriveStore,
+  id: number,
+  pageToken: string,
+): Promise<Testdrive | undefined> {
+  const testdrive = await findOpened(store, id);
   return testdrive && sameSecret(testdrive.pageToken, pageToken) ? testdrive : undefined;
 }
 
 /** The same of the address of the guest's web server. */
-export async function findTestdriveByWeb(db: Database, id: number, webToken: string): Promise<Testdrive | undefined> {
-  const testdrive = await findTestdrive(db, id);
+export async function findTestdriveByWeb(
+  store: TestdriveStore,
+  id: number,
+  webToken: string,
+): Promise<Testdrive | undefined> {
+  const testdrive = await findOpened(store, id);
   return testdrive?.webToken && sameSecret(testdrive.webToken, webToken) ? testdrive : undefined;
 }
 

@@ -80,11 +80,11 @@ export const testdrives = sqliteTable(
     accountId: integer("account_id").notNull(),
     buildId: integer("build_id").notNull(),
     state: text("state", { enum: ["new", "running", "ended"] }).notNull(),
-    /** Part of the page's address; everyone who has it may watch and type. */
+    /** Part of the page's address, sealed; everyone who has it may watch and type. */
     pageToken: text("page_token").notNull().unique(),
     createdAt: moment("created_at").notNull(),
     endedAt: moment("ended_at"),
-    /** Part of the address of the guest's web server; null: the machine has no network. */
+    /** Part of the address of the guest's web server, sealed; null: the machine has no network. */
     webToken: text("web_token"),
   },
   (table) => [index("testdrives_state").on(table.state, table.accountId)],

@@ -57,7 +57,7 @@ export const idempotentAnswers = sqliteTable(
     /** Null while the first request is still running. */
     status: integer("status"),
     contentType: text("content_type"),
-    /** Also null for an answer that was too large to be stored. */
+    /** Sealed; also null for an answer that was too large to be stored. */
     body: text("body"),
     /** When the request came that has the key: also tells it from an earlier one that lost it. */
     createdAt: moment("created_at").notNull(),
