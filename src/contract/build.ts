@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Capabilities } from "./agent.ts";
-import { Arch, Firmware, ImageType, Sha256 } from "./image-type.ts";
+import { Arch, Firmware, ImageType, PackageType, Sha256 } from "./image-type.ts";
 import { FrozenKey, RepositoryTrust } from "./trust.ts";
 
 /** The header that carries the attempt token on every call about a claimed build or testdrive. */
@@ -20,12 +20,21 @@ export type FrozenRepository = z.infer<typeof FrozenRepository>;
 /** The checksum types of packages. */
 const checksumTypes = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512"] as const;
 
-/** One package file of the image. The agent fetches exactly this file. */
+/** Most characters of a paragraph; the longest of Debian has 40,000, most of it capabilities. */
+const maxControlCharacters = 2 ** 18;
+
+/**
+ * One package file of the image. The agent fetches exactly this file.
+ *
+ * Debian writes a version as `epoch:upstream-revision`: `epoch` is its epoch (0: none), `version` the upstream version, and
+ * `release` the revision, which is what follows the last dash (empty: a native package). `evr` joins them again.
+ */
 export const FrozenPackage = z.object({
   name: z.string().min(1),
   epoch: z.int().nonnegative(),
   version: z.string().min(1),
   release: z.string(),
+  /** As the packages say it: `x86_64`, `i686`, `noarch`; for deb `amd64`, `i386`, `all`. */
   arch: z.string().min(1),
   /** The alias of its repository, and the file's path below that. */
   repository: z.string(),
@@ -33,6 +42,12 @@ export const FrozenPackage = z.object({
   checksum: z.object({ type: z.enum(checksumTypes), value: z.string().regex(/^[0-9a-f]{32,128}$/) }),
   /** Bytes of the file; 0: unknown from the metadata. */
   size: z.int().nonnegative(),
+  /**
+   * Only for deb: the lines of the package's paragraph in `Packages`, each with its line feed, without the fields that say which
+   * file it is (Filename, Size, checksums) and those that only people read. With these fields and an empty line
+   * it is a paragraph of a `Packages` file.
+   */
+  control: z.string().max(maxControlCharacters).optional(),
 });
 export type FrozenPackage = z.infer<typeof FrozenPackage>;
 
@@ -97,6 +112,8 @@ export const FrozenInput = z.object({
   formatVersion: z.literal(1),
   appliance: z.object({ id: z.int(), name: z.string(), version: z.string(), arch: Arch }),
   imageType: ImageType,
+  /** Of all its packages and repositories; absent: rpm. */
+  packageType: PackageType.optional(),
   /** Absent: frozen by an older version, which had only BIOS. */
   firmware: Firmware.optional(),
   /** File name of the result without its extension, e.g. "Kiosk.x86_64-0.0.1.oem". */

@@ -23,4 +23,8 @@ export type Firmware = z.infer<typeof Firmware>;
 export const Arch = z.enum(["x86_64", "i586"]);
 export type Arch = z.infer<typeof Arch>;
 
+/** The kind of packages that a distribution consists of. A base system has one kind, and so have all its repositories. */
+export const PackageType = z.enum(["rpm", "deb"]);
+export type PackageType = z.infer<typeof PackageType>;
+
 export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);

@@ -14,11 +14,14 @@ const maxRepositoryKeys = 24;
 /** What the agent checks of a signed repository. */
 export const RepositoryTrust = z.object({
   /** The path of its index, and the SHA-256 of the index that the packages were chosen from. */
-  index: z.enum(["repodata/repomd.xml", "content"]),
+  index: z.union([z.enum(["repodata/repomd.xml", "content"]), z.string().regex(/^(dists\/[^\s]{1,200}\/)?InRelease$/)]),
   indexSha256: z.string().regex(/^[0-9a-f]{64}$/),
   /** Fingerprint of the key that signed that index, as found by the import. */
   signedBy: z.string().regex(/^[0-9a-f]{32,64}$/),
-  /** The keys that may sign its index. They and the appliance's own keys may sign its packages. */
+  /**
+   * The keys that may sign its index. They and the appliance's own keys may sign its packages. Packages of deb are not signed:
+   * the index is, and it vouches for their checksums.
+   */
   keys: z.array(FrozenKey).min(1).max(maxRepositoryKeys),
 });
 export type RepositoryTrust = z.infer<typeof RepositoryTrust>;

@@ -24,7 +24,7 @@ export const baseUrl = url(
 const facts = {
   id: id("id", 12),
   name: text("name", "Tiny Linux 1.0 main"),
-  type: oneOf("type", ["rpm-md", "yast2"]),
+  type: oneOf("type", ["rpm-md", "yast2", "deb"]),
   base_system: text("baseSystem", "tiny-1.0"),
   base_url: baseUrl,
 };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Arch, ImageType } from "#contract/index";
+import { Arch, ImageType, PackageType } from "#contract/index";
 import { Configuration } from "#model/configuration";
 
 /** Ids below are templates; the first migration starts the ids of people's appliances above. */
@@ -15,6 +15,8 @@ export type AgreementText = z.infer<typeof AgreementText>;
 /** What must be known of a distribution to check an appliance and to write its KIWI description. */
 export const BaseSystemFacts = z.object({
   title: z.string().min(1),
+  /** Absent: rpm. Catalogues and rows from before deb have none. */
+  packageType: PackageType.optional(),
   /** An image needs one of these packages. */
   kernels: z.array(z.string()).min(1),
   bootLoaders: z.array(z.string()).min(1),
@@ -41,6 +43,16 @@ export const BaseSystemFacts = z.object({
 });
 export type BaseSystemFacts = z.infer<typeof BaseSystemFacts>;
 
+/** The layout of a repository's index. */
+export const RepositoryType = z.enum(["rpm-md", "yast2", "deb"]);
+export type RepositoryType = z.infer<typeof RepositoryType>;
+
+/** What kind of packages a base system, or a repository, has. */
+export const packageTypeOfBase = (facts: Pick<BaseSystemFacts, "packageType">): PackageType =>
+  facts.packageType ?? "rpm";
+export const packageTypeOfRepository = ({ type }: { type: RepositoryType }): PackageType =>
+  type === "deb" ? "deb" : "rpm";
+
 const key = z.string().regex(/^[a-z0-9][a-z0-9._-]*$/);
 
 /** A template catalogue: a distribution, its repositories and the templates made of them, as data (templates/*.json). */
@@ -53,7 +65,7 @@ export const Catalogue = z.object({
         key,
         name: z.string().min(1),
         url: z.string().regex(/^(https?:\/\/|service:\/)\S+$/),
-        type: z.enum(["rpm-md", "yast2"]),
+        type: RepositoryType,
         arches: z.array(Arch).min(1),
         priority: z.int().min(1).max(99).default(99),
       }),

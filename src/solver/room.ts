@@ -7,12 +7,14 @@
  * A caller can disappear while it holds the lock: the runtime drops a cancelled request without running its `finally`. So
  * waiting callers watch the holder. It loses the lock if it has not used the solver for `staleAfterMs`, or after its time limit.
  */
+import type { PackageType } from "#contract/index";
 import { type Arch, openSolver, type Solver } from "./solver.ts";
 
 /** The packages to load into the solver. The same key must always mean the same packages. */
 export interface PackageSet {
   key: string;
   arch: Arch;
+  packageType: PackageType;
 }
 
 export interface RoomOptions {
@@ -56,18 +58,19 @@ export class SolverRoom {
    * change the solver, use it after `work` ends, or call `withSolver` from inside.
    */
   async withSolver<T>(
-    { key, arch }: PackageSet,
+    { key, arch, packageType }: PackageSet,
     load: (solver: Solver) => Promise<void> | void,
     work: (solver: Solver) => Promise<T> | T,
   ): Promise<T> {
     return this.#withLock(async (lock) => {
       const solver = await this.#open(lock);
-      if (this.#loadedKey === `${arch} ${key}`) return work(solver);
+      const wholeKey = `${packageType} ${arch} ${key}`;
+      if (this.#loadedKey === wholeKey) return work(solver);
       this.#loadedKey = undefined;
       solver.reset(arch);
       await load(solver);
       solver.ready();
-      this.#loadedKey = `${arch} ${key}`;
+      this.#loadedKey = wholeKey;
       return work(solver);
     });
   }

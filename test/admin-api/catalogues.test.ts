@@ -42,6 +42,13 @@ describe("PUT catalogues", () => {
     expect(await errorOf(await operate("PUT", "/catalogues/tiny", high))).toBe("invalid_value");
   });
 
+  it("refuses a repository whose packages are of another type than the base system's", async () => {
+    const [repository, ...others] = tiny.repositories;
+    const mixed = { ...tiny, repositories: [{ ...repository, type: "deb" }, ...others] };
+
+    expect(await errorOf(await operate("PUT", "/catalogues/tiny", mixed))).toBe("invalid_value");
+  });
+
   it("requires the admin secret", async () => {
     const answer = await visit("/admin/health", { headers: { authorization: "Bearer wrong" } });
 

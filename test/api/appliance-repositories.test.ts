@@ -37,6 +37,12 @@ const listOf = (...ids: (number | string)[]) =>
 const add = (params: Record<string, string | number>) => tux.post(`/appliances/${id}/cmd/add_repository`, params);
 const remove = (params: Record<string, string | number>) => tux.post(`/appliances/${id}/cmd/remove_repository`, params);
 
+const ownDebRepository = async (accountId: number): Promise<number> => {
+  const url = `http://mirror.example.org/${accountId}/dists/stable`;
+  const row = { accountId, name: "tux stable", url, type: "deb", baseSystem: "other", arches: [] } as const;
+  return (await addRepository(openDatabase(env.DB), { ...row, arches: [], importState: "ready" }))?.id ?? 0;
+};
+
 const ownRepository = async (accountId: number, isUserRepository = false): Promise<number> => {
   const url = isUserRepository ? `service:/user/${accountId}` : `http://mirror.example.org/${accountId}`;
   const row = { accountId, name: "tux Tiny Linux", url, type: "rpm-md", baseSystem: "tiny-1.0", arches: [] } as const;
@@ -112,6 +118,19 @@ describe("PUT /appliances/<id>/repositories", () => {
     const others = await ownRepository((await signedIn()).accountId);
     await expectError(await put(listOf(main, others)), 400, "invalid_repository_id");
     await expectError(await put(listOf(main), "/appliances/1/repositories"), 403, "access_denied");
+    expect(await current()).toEqual([main, updates]);
+  });
+});
+
+describe("a repository of the other type of packages", () => {
+  it("is refused with a sentence by each call that adds one", async () => {
+    const debs = await ownDebRepository(tux.accountId);
+
+    for (const answer of [await put(listOf(main, debs)), await add({ repo_id: debs })]) {
+      const text = await answer.clone().text();
+      await expectError(answer, 400, "invalid_repository_id");
+      expect(text).toContain("tux stable has deb packages, and Tiny Linux 1.0 consists of rpm packages.");
+    }
     expect(await current()).toEqual([main, updates]);
   });
 });

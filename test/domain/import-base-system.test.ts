@@ -36,7 +36,7 @@ it("is detected from the release package", async () => {
 });
 
 it("is detected from the release package, even after an i686 resolution", async () => {
-  const i686 = { key: "none", arch: "i686" } as const;
+  const i686 = { key: "none", arch: "i686", packageType: "rpm" } as const;
   await solverRoom.withSolver(
     i686,
     () => {},

@@ -7,7 +7,7 @@ import { jobOf, primaryXmlOf } from "./repo-dsl.ts";
 
 const xml = (...packages: string[]): Uint8Array => new TextEncoder().encode(primaryXmlOf(packages));
 const pause = (timeMs: number) => new Promise<void>((resolve) => setTimeout(resolve, timeMs));
-const set = (key: string) => ({ key, arch: "x86_64" }) as const;
+const set = (key: string) => ({ key, arch: "x86_64", packageType: "rpm" }) as const;
 
 describe("SolverRoom", () => {
   it("loads a set once for all callers that request it", async () => {
@@ -24,7 +24,7 @@ describe("SolverRoom", () => {
   it("treats the same key of another architecture as another set", async () => {
     const { room } = roomWith();
     await room.withSolver(set("one"), fillOne, has("one"));
-    await expect(room.withSolver({ key: "one", arch: "aarch64" }, fillOne, has("one"))).resolves.toBe(false);
+    await expect(room.withSolver({ ...set("one"), arch: "aarch64" }, fillOne, has("one"))).resolves.toBe(false);
   });
   it("admits one caller at a time, imports included", async () => {
     const { room } = roomWith();

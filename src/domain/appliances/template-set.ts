@@ -3,7 +3,7 @@ import { validate } from "#domain/configuration/validation";
 import { Refusal } from "#domain/refusal";
 import { waitForImport } from "#domain/repositories/repository";
 import { requestNewImports } from "#domain/repositories/turns";
-import type { Catalogue } from "#model/catalogue";
+import { type Catalogue, packageTypeOfBase, packageTypeOfRepository } from "#model/catalogue";
 import { findForeignTemplates, firstVersion, saveCatalogue } from "#storage/catalogues";
 import type { Database } from "#storage/db";
 import { listByCatalogue } from "#storage/repositories";
@@ -24,6 +24,13 @@ export async function loadCatalogue(env: Env, db: Database, catalogue: Catalogue
   const keys = new Set(catalogue.repositories.map(({ key }) => key));
   const unknown = templates.flatMap(({ repositories }) => repositories).find((key) => !keys.has(key));
   if (unknown) throw new Refusal("invalid_value", { message: `A template names the unknown repository ${unknown}.` });
+  const mixed = catalogue.repositories.find(
+    (one) => packageTypeOfRepository(one) !== packageTypeOfBase(catalogue.baseSystem),
+  );
+  if (mixed) {
+    const message = `The repository ${mixed.key} is of type ${mixed.type}, which ${catalogue.baseSystem.name} cannot use.`;
+    throw new Refusal("invalid_value", { message });
+  }
   const foreign = await findForeignTemplates(db, catalogue.name, ids);
   if (foreign.length > 0) {
     throw new Refusal("invalid_value", { message: `Template id ${foreign.join(", ")} belongs to another catalogue.` });

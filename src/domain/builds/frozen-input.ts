@@ -8,6 +8,7 @@ import { trustOf } from "#domain/repositories/trust";
 import { resolve } from "#domain/software/resolution";
 import { loadSoftware, type ApplianceSoftware } from "#domain/software/resolution-request";
 import { descriptionFiles } from "#kiwi/description-files";
+import { packageTypeOfBase } from "#model/catalogue";
 import type { ResolvedPackage } from "#solver/resolution";
 import type { Appliance, Repository } from "#storage/appliances";
 import type { Database } from "#storage/db";
@@ -43,6 +44,8 @@ export async function freezeInput(
     formatVersion: 1,
     appliance: { id: appliance.id, name: appliance.name, version: request.version, arch: appliance.arch },
     imageType: request.imageType,
+    // Left out for rpm, so that its frozen inputs stay the same to the byte.
+    ...(packageTypeOfBase(baseSystem) === "deb" && { packageType: "deb" as const }),
     firmware,
     imageName: imageName(appliance, request),
     repositories: software.repositories.map(frozenRepository),

@@ -1,16 +1,20 @@
 import { Refusal } from "#domain/refusal";
 import { getRepository, waitForImport } from "#domain/repositories/repository";
 import type { Account } from "#storage/accounts";
-import { listApplianceRepositories, type Appliance } from "#storage/appliances";
+import { packageTypeOfBase, packageTypeOfRepository, type RepositoryType } from "#model/catalogue";
+import { findBaseSystem, listApplianceRepositories, type Appliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
 import {
   addApplianceRepository,
   findUserRepository,
   listVisibleByIds,
+  listVisibleRepositories,
   removeApplianceRepository,
   replaceApplianceRepositories,
   type Repository,
 } from "#storage/repositories";
+
+type BaseSystem = NonNullable<Awaited<ReturnType<typeof findBaseSystem>>>;
 
 /** The repositories that an appliance takes its software from. Every change answers the list as it is then. */
 type Changed = Promise<Repository[]>;
@@ -18,18 +22,19 @@ type Changed = Promise<Repository[]>;
 /** Makes the list exactly these, in their order; an id that is there twice counts once. */
 export async function setRepositories(db: Database, account: Account, appliance: Appliance, ids: number[]): Changed {
   const wanted = [...new Set(ids)];
-  const visible = new Set((await listVisibleByIds(db, account.id, wanted)).map(({ id }) => id));
-  const unknown = wanted.find((id) => !visible.has(id));
+  const visible = await listVisibleByIds(db, account.id, wanted);
+  const unknown = wanted.find((id) => !visible.some((one) => one.id === id));
   if (unknown !== undefined) {
     throw new Refusal("invalid_repository_id", { message: `There is no repository ${unknown}.` });
   }
+  await refuseOtherType(db, appliance, visible);
   await replaceApplianceRepositories(db, appliance.id, wanted);
   return await listApplianceRepositories(db, appliance.id);
 }
 
 /** A repository that the appliance already has stays where it is. */
 export async function useRepository(db: Database, account: Account, appliance: Appliance, id: number): Changed {
-  await getRepository(db, account.id, id, "invalid");
+  await refuseOtherType(db, appliance, [await getRepository(db, account.id, id, "invalid")]);
   await addApplianceRepository(db, appliance.id, id);
   return await listApplianceRepositories(db, appliance.id);
 }
@@ -40,6 +45,32 @@ export async function dropRepository(db: Database, account: Account, appliance: 
   await removeApplianceRepository(db, appliance.id, id);
   return await listApplianceRepositories(db, appliance.id);
 }
+
+/** The repositories that the account sees and that have packages of the appliance's kind. */
+export async function listUsable(db: Database, accountId: number, appliance: Appliance): Promise<Repository[]> {
+  const [base, visible] = await Promise.all([
+    findBaseSystem(db, appliance.baseSystem),
+    listVisibleRepositories(db, accountId),
+  ]);
+  return base ? visible.filter((one) => isOfType(one, base)) : visible;
+}
+
+/** No image holds packages of both kinds. */
+async function refuseOtherType(
+  db: Database,
+  { baseSystem }: Appliance,
+  repositories: readonly Repository[],
+): Promise<void> {
+  const base = await findBaseSystem(db, baseSystem);
+  const other = base && repositories.find((one) => !isOfType(one, base));
+  if (!other) return;
+  const [packages, wanted] = [packageTypeOfRepository(other), packageTypeOfBase(base.facts)];
+  const message = `The repository ${other.name} has ${packages} packages, and ${base.facts.title} consists of ${wanted} packages.`;
+  throw new Refusal("invalid_repository_id", { message });
+}
+
+const isOfType = (repository: { type: RepositoryType }, { facts }: BaseSystem) =>
+  packageTypeOfRepository(repository) === packageTypeOfBase(facts);
 
 /** How long a client waits for the import of packages that it has just uploaded. */
 const importWaitMs = 10_000;

@@ -1,9 +1,10 @@
 import type { SoftwareMap, RepositorySoftware } from "#domain/images/installed-software";
+import { listUsable } from "#domain/repositories/of-appliance";
 import { installable } from "#domain/software/resolution-request";
 import { listApplianceRepositories, type Appliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
 import { searchPackages, type FoundPackage } from "#storage/packages";
-import { listVisibleRepositories, type Repository } from "#storage/repositories";
+import type { Repository } from "#storage/repositories";
 
 /** A client that looks for one letter gets the best of it. */
 const maxHits = 1000;
@@ -16,10 +17,10 @@ export async function searchSoftware(
 ): Promise<SoftwareMap> {
   const { accountId, q, allFields, allRepositories } = request;
   const repositories = await (allRepositories
-    ? listVisibleRepositories(db, accountId)
+    ? listUsable(db, accountId, appliance)
     : listApplianceRepositories(db, appliance.id));
   const repositoryIds = repositories.map(({ id }) => id);
-  const arches = installable[appliance.arch];
+  const arches = installable(appliance.arch, repositories);
   const found = await searchPackages(db, { repositoryIds, arches, q, allFields, limit: maxHits });
   const known = new Map(repositories.map((repository) => [repository.id, repository]));
   const byRepository = [...Map.groupBy(found, ({ repositoryId }) => repositoryId)].flatMap(([id, hits]) => {

@@ -23,7 +23,11 @@ export async function closestNames(
   const candidates =
     kind === "pattern"
       ? await listPatterns(db, repositoryIds)
-      : await similarNames(db, { repositoryIds, arches: installable[arch], pieces: piecesOf(name.toLowerCase()) });
+      : await similarNames(db, {
+          repositoryIds,
+          arches: installable(arch, repositories),
+          pieces: piecesOf(name.toLowerCase()),
+        });
   return closest(name, candidates);
 }
 

@@ -1,5 +1,10 @@
-import type { Arch, ImageType } from "#contract/index";
-import type { BaseSystemFacts } from "#model/catalogue";
+import type { Arch, ImageType, PackageType } from "#contract/index";
+import {
+  type BaseSystemFacts,
+  packageTypeOfBase,
+  packageTypeOfRepository,
+  type RepositoryType,
+} from "#model/catalogue";
 import type { Job } from "#solver/job";
 import type { PackageSet } from "#solver/room";
 import {
@@ -23,11 +28,19 @@ export interface ApplianceSoftware {
   selection: Choice[];
 }
 
-/** What a system of an architecture can install; packages of others may be in the same repository. */
-export const installable: Record<Arch, readonly string[]> = {
-  i586: ["noarch", "i386", "i486", "i586", "i686"],
-  x86_64: ["noarch", "i386", "i486", "i586", "i686", "x86_64"],
+const installableOf: Record<PackageType, Record<Arch, readonly string[]>> = {
+  rpm: {
+    i586: ["noarch", "i386", "i486", "i586", "i686"],
+    x86_64: ["noarch", "i386", "i486", "i586", "i686", "x86_64"],
+  },
+  deb: { i586: ["all", "i386"], x86_64: ["all", "amd64"] },
 };
+
+/** What a system of an architecture can install of these repositories; packages of others may be in them, too. */
+export function installable(arch: Arch, repositories: readonly { type: RepositoryType }[]): string[] {
+  const types = new Set(repositories.map(packageTypeOfRepository));
+  return [...types].flatMap((type) => installableOf[type][arch]);
+}
 
 /** One entry of the selection. */
 export type Choice = Pick<Selection, "kind" | "name" | "version" | "repositoryId">;
@@ -51,7 +64,8 @@ export const unimported = ({ repositories }: ApplianceSoftware): Repository[] =>
   repositories.filter(({ revision }) => revision === null);
 
 /** What the solver has to hold; the same key is the same packages. */
-export const packageSetOf = ({ arch, repositories }: ApplianceSoftware): PackageSet => ({
+export const packageSetOf = ({ arch, baseSystem, repositories }: ApplianceSoftware): PackageSet => ({
+  packageType: baseSystem === undefined ? "rpm" : packageTypeOfBase(baseSystem),
   key: repositories.map(({ id, revision, priority }) => `${id}@${revision}/${priority}`).join(" "),
   arch: arch === "i586" ? "i686" : arch,
 });

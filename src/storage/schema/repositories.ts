@@ -24,7 +24,7 @@ export const repositories = sqliteTable(
     name: text("name").notNull(),
     /** http(s) address, or `service:/repositories/…` for one in the service's own R2. */
     url: text("url").notNull(),
-    type: text("type", { enum: ["rpm-md", "yast2"] }).notNull(),
+    type: text("type", { enum: ["rpm-md", "yast2", "deb"] }).notNull(),
     baseSystem: text("base_system").notNull(),
     /** Architectures its packages are built for, e.g. ["x86_64"]. */
     arches: text("arches", { mode: "json" }).notNull().$type<Arch[]>(),
