@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, parse } from "node:path";
 import { build } from "esbuild";
+import { safeHeaders } from "../src/http/safe-headers.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 const folder = join(root, "dist/assets");
@@ -55,7 +56,8 @@ function headers(): string {
   const cached = Object.values(manifest).map(
     (path) => `${path}\n  Cache-Control: public, max-age=31536000, immutable\n`,
   );
-  return `/assets/*\n  X-Content-Type-Options: nosniff\n${cached.join("")}`;
+  const safe = Object.entries(safeHeaders).map(([name, value]) => `  ${name}: ${value}\n`);
+  return `/assets/*\n${safe.join("")}${cached.join("")}`;
 }
 
 /** Writes new files first, then deletes old ones: a service that reads the folder meanwhile finds one or the other. */

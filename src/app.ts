@@ -10,6 +10,7 @@ import { agentApi } from "#agent-api/index";
 import { queueGateway } from "#agent-api/queue";
 import { Refusal } from "#domain/refusal";
 import { headLength } from "#http/head-length";
+import { safeAnswer } from "#http/safe-answer";
 import { readUnreadBody } from "#http/unread-body";
 import { openDatabase } from "#storage/db";
 import { attestationKeys } from "#web/attestation-keys";
@@ -22,7 +23,7 @@ import { repositoryFiles } from "#web/repository-files";
 /** The root app: middleware for every request, the doors, and the one place that turns errors into answers. */
 export const app = new Hono<ApiEnv>({ strict: false });
 
-app.use(headLength, readUnreadBody);
+app.use(safeAnswer, headLength, readUnreadBody);
 app.use(async (c, next) => {
   c.set("db", openDatabase(c.env.DB));
   c.set("baseUrl", c.env.BASE_URL === "" ? new URL(c.req.url).origin : c.env.BASE_URL.replace(/\/+$/, ""));

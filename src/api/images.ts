@@ -65,6 +65,7 @@ export const images: CallGroup = {
           size,
           etag: `"${tag}"`,
           contentType: "application/octet-stream",
+          fileName: path.slice(path.lastIndexOf("/") + 1),
           read: async (range) => ({ body: cutOut(await open(), range) }),
         });
       },

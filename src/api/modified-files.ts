@@ -141,7 +141,6 @@ async function bytes(c: Context, { size, body }: ModifiedContent, contentType: s
   const headers = {
     "content-type": contentType,
     "content-disposition": "attachment",
-    "x-content-type-options": "nosniff",
     "content-encoding": "identity",
     ...(size === undefined ? {} : { "content-length": String(size) }),
   };

@@ -40,8 +40,6 @@ export function visitorHeaders(fromGuest: Readonly<Record<string, string>>): Hea
     if (value !== undefined) headers.set(name, value);
   }
   headers.set("Content-Security-Policy", sandbox);
-  headers.set("X-Content-Type-Options", "nosniff");
-  headers.set("Referrer-Policy", "no-referrer");
   headers.set("Cross-Origin-Opener-Policy", "same-origin");
   headers.set("Cache-Control", "no-store");
   headers.set("Access-Control-Allow-Origin", "*");

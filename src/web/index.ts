@@ -7,17 +7,17 @@ import { factory } from "./factory.ts";
 import { front } from "./front.tsx";
 import { page } from "./page.tsx";
 import { ErrorPage } from "./layout.tsx";
-import { securityHeaders } from "./security-headers.ts";
+import { pageHeaders } from "./page-headers.ts";
 import { testdrivePage } from "./testdrive.tsx";
 
 /** Door 3: web pages. */
 export const web = factory
   .createApp()
-  .use("/", securityHeaders)
-  .use("/api/docs", securityHeaders)
-  .use("/user/show_api_key", securityHeaders)
-  .use("/agreements/*", securityHeaders)
-  .use("/testdrive/*", securityHeaders)
+  .use("/", pageHeaders)
+  .use("/api/docs", pageHeaders)
+  .use("/user/show_api_key", pageHeaders)
+  .use("/agreements/*", pageHeaders)
+  .use("/testdrive/*", pageHeaders)
   .route("/", front)
   .route("/", apiDocs)
   .route("/", apiKey)

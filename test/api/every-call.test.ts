@@ -6,6 +6,7 @@ import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn } from "../support/client.ts";
 import { mirrorOf, rpmMd } from "../support/mirror.ts";
 import { expectAsDescribed } from "../support/openapi.ts";
+import { expectSafe } from "../support/safe-answer.ts";
 import { expectError } from "../support/xml.ts";
 import { rows } from "./every-call/rows.ts";
 import type { Refused, Row, Sent } from "./every-call/row.ts";
@@ -56,6 +57,7 @@ describe.each(rows.map((row) => [row.call, row] as const))("%s", (call, row) => 
 
     const [answer] = await Promise.all([ask(version, row.path, sample), row.meanwhile?.(sample)]);
 
+    expectSafe(answer);
     const text = Buffer.from(await answer.arrayBuffer()).toString();
     expect({ status: answer.status, answer: kindOf(answer, text) }, text).toEqual({ status: 200, answer: row.answer });
     await expectAsDescribed({ method, path: template, version }, answer.headers.get("content-type") ?? "", text);

@@ -1,10 +1,7 @@
 import { factory } from "./factory.ts";
 
-/**
- * Allows only our own files, no frames, and no referrer, because the URL of a testdrive is a secret. noVNC draws its pointer
- * as a data: image.
- */
-export const securityHeaders = factory.createMiddleware(async (c, next) => {
+/** Allows a page only our own files, and no frames. noVNC draws its pointer as a data: image. */
+export const pageHeaders = factory.createMiddleware(async (c, next) => {
   await next();
   if (c.res.webSocket) return;
   const sockets = c.var.baseUrl.replace(/^http/, "ws");
@@ -20,8 +17,6 @@ export const securityHeaders = factory.createMiddleware(async (c, next) => {
   ];
   c.header("Content-Security-Policy", policy.join("; "));
   c.header("X-Frame-Options", "DENY");
-  c.header("X-Content-Type-Options", "nosniff");
-  c.header("Referrer-Policy", "no-referrer");
   c.header("Cross-Origin-Opener-Policy", "same-origin");
   c.header("Cross-Origin-Resource-Policy", "same-origin");
   c.header("Cache-Control", "no-store");

@@ -1,0 +1,10 @@
+import { expect } from "vitest";
+
+/** Expects the headers that every answer has but one that opens a WebSocket. */
+export function expectSafe(answer: Response): void {
+  expect(Object.fromEntries(answer.headers)).toMatchObject({
+    "content-security-policy": expect.stringMatching(/^(default-src 'none'|sandbox)(?!.*'unsafe)/),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+  });
+}
