@@ -143,10 +143,10 @@ describe("POST /files", () => {
     const path = `/files?appliance_id=${applianceId}`;
     const settings = { MAX_UPLOAD_MB: "1" };
     const large = fileForm(new Uint8Array(2 ** 20 + 1));
-    expect(await expectError(await send(tux, large, { path, settings }), 400, "unknown_error")).toContain("1 MB");
+    expect(await expectError(await send(tux, large, { path, settings }), 400, "unknown_error")).toContain("1 MiB");
     const headers = { "content-length": "2000000000" };
     const announced = await send(tux, fileForm("a"), { path, settings, headers });
-    expect(await expectError(announced, 400, "unknown_error")).toContain("1 MB");
+    expect(await expectError(announced, 400, "unknown_error")).toContain("1 MiB");
     expect(await contentCount()).toBe(before);
   });
 });

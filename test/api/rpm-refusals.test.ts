@@ -99,9 +99,9 @@ describe("POST /rpms", () => {
     const settings = { MAX_UPLOAD_MB: "1" };
     const large = rpmOf("large", { payload: "p".repeat(2 ** 20) });
     const answer = await send(tux, form(large), { settings });
-    expect(await expectError(answer, 400, "invalid_file")).toContain("1 MB");
+    expect(await expectError(answer, 400, "invalid_file")).toContain("1 MiB");
     const announced = await send(tux, form(rpmOf("a")), { settings, headers: { "content-length": "2000000000" } });
-    expect(await expectError(announced, 400, "invalid_file")).toContain("1 MB");
+    expect(await expectError(announced, 400, "invalid_file")).toContain("1 MiB");
     await expectNothingLeft(tux, blobs);
   });
 });

@@ -96,8 +96,8 @@ describe("POST /files with a url", () => {
       () => Response.redirect("http://10.0.0.1/", 302),
       /10\.0\.0\.1 cannot be reached/,
     ],
-    ["is too large", () => new Response(new Uint8Array(2 ** 20 + 1)), /up to 1 MB/],
-    ["is announced to be too large", () => announcing("2000000000"), /up to 1 MB/],
+    ["is too large", () => new Response(new Uint8Array(2 ** 20 + 1)), /up to 1 MiB/],
+    ["is announced to be too large", () => announcing("2000000000"), /up to 1 MiB/],
     ["breaks off", () => new Response(brokenBody()), /broke the download off/],
   ])("stores nothing of a file that %s, and says why", async (_, answer, message) => {
     const before = await contentCount();

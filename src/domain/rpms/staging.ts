@@ -132,7 +132,7 @@ function plainName(fileName: string | undefined): string | undefined {
 
 export const tooLarge = (largestMb: number) =>
   new Refusal("invalid_file", {
-    message: `The file is too large: this service takes uploads of up to ${largestMb} MB.`,
+    message: `The file is too large: this service takes uploads of up to ${largestMb} MiB.`,
   });
 
 function asRefusal(error: unknown): unknown {

@@ -1,0 +1,18 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { projectRoot } from "../../scripts/launch/project.ts";
+import { formBytes } from "../../src/api/upload.ts";
+
+/** Cloudflare's smallest limit of a body. It answers HTML to a larger one, which no client of the API reads. */
+const edgeBytes = 100_000_000;
+
+it("refuses a file that is too large before Cloudflare does", () => {
+  const wrangler = readFileSync(join(projectRoot, "wrangler.toml"), "utf8");
+  const [, production = ""] = wrangler.split("[env.production.vars]");
+  const [, largestMb] = /^MAX_UPLOAD_MB = "(\d+)"/m.exec(production) ?? [];
+  const largestBytes = Number(largestMb) * 2 ** 20 + formBytes;
+
+  expect(largestBytes).toBeLessThan(edgeBytes);
+  expect(largestBytes).toBeGreaterThan(0.99 * edgeBytes);
+});
