@@ -46,8 +46,10 @@ const mark = "sealed:";
 /** A nonce, a tag and at least one byte are 29 bytes. */
 const sealedText = /^sealed:([A-Za-z0-9+/]{38,}={0,2})$/;
 
-/** What seals the secrets in rows. */
-export type SealingKey = Pick<Env, "API_KEY_ENCRYPTION_KEY">;
+/** Of the variables of the Worker: what seals the secrets in rows. */
+export interface SealingKey {
+  API_KEY_ENCRYPTION_KEY: string;
+}
 
 export const isSealed = (stored: string): boolean => sealedText.test(stored);
 
