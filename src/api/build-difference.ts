@@ -49,7 +49,7 @@ export const compareBuilds = call("GET /builds/{build_id}/difference", {
   act: async ({ env, db, account, baseUrl }, { build_id: from, to, path, after, limit }): Promise<ShownDifference> => {
     const compared = await findCompared({ env, db }, account.id, { from, to });
     const difference = buildDifference(compared.from, compared.to);
-    const files = await compareFiles(env, compared, { path, after, limit });
+    const files = await compareFiles(env, { ...compared, readerId: account.id }, { path, after, limit });
     return { difference, files, nextUrl: nextPage(baseUrl, { from, to, path, limit }, files) };
   },
 });

@@ -31,6 +31,7 @@ export const images: CallGroup = {
       ...ofReadable,
       versions: v2,
       summary: "The manifest of a build: its KIWI description, and what KIWI cannot describe",
+      details: "Only the owner of the appliance sees the password hashes of its users.",
       params: ManifestRequest,
       about: { image_type: "Image type that was built.", version: "A built version. Default: the latest." },
       answer: file(
@@ -38,8 +39,14 @@ export const images: CallGroup = {
         "application/xml",
       ),
       refuses: ["invalid_image_type", "invalid_version", "build_not_found"],
-      act: async ({ env, db, version: { imageTypes }, baseUrl }, { found, image_type: imageType, version }, c) => {
-        const manifest = await findManifest({ env, db }, found, { imageType, version, allowedTypes: imageTypes });
+      act: async (caller, { found, image_type: imageType, version }, c) => {
+        const {
+          account,
+          version: { imageTypes: allowedTypes },
+          baseUrl,
+        } = caller;
+        const wanted = { imageType, version, allowedTypes, readerId: account.id };
+        const manifest = await findManifest(caller, found, wanted);
         const body = manifestXml(manifest, baseUrl);
         return c.body(body, 200, {
           "Content-Type": "application/xml; charset=utf-8",
@@ -51,16 +58,18 @@ export const images: CallGroup = {
       name: "getImageFile",
       rate: "image_files",
       summary: "A file of a built image",
-      details: "Supports ranges and ETags. Links are followed inside the image.",
+      details:
+        "Supports ranges and ETags. Links are followed inside the image. Only the owner of the appliance can read files with " +
+        "password hashes or private keys.",
       access: ofReadable.access,
       ids: ofReadable.ids,
       params: FileRequest,
       about: { build_id: "A build of this appliance.", path: "Path of the file in the image: /etc/hostname." },
       answer: file("The file.", "application/octet-stream"),
-      refuses: ["missing_parameter", "invalid_build_id", "invalid_path", "raw_image_unavailable"],
-      act: async ({ env, db, account }, { appliance_id, build_id: buildId, path }, c) => {
-        const appliance = await getAppliance(db, account.id, appliance_id);
-        const { size, tag, open } = await findImageFile({ env, db }, appliance, { buildId, path });
+      refuses: ["missing_parameter", "invalid_build_id", "invalid_path", "raw_image_unavailable", "access_denied"],
+      act: async ({ env, db, account: { id: readerId } }, { appliance_id, build_id: buildId, path }, c) => {
+        const appliance = await getAppliance(db, readerId, appliance_id);
+        const { size, tag, open } = await findImageFile({ env, db }, appliance, { buildId, path, readerId });
         return await answerBlob(c.req.raw, {
           size,
           etag: `"${tag}"`,

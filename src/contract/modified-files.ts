@@ -22,6 +22,8 @@ export const ModifiedFilter = z.object({
   paths: z.array(z.string().startsWith("/").max(maxPathLength)).max(200),
   /** Excludes these paths and everything below. */
   except: z.array(z.string().startsWith("/").max(maxPathLength)).max(200),
+  /** Excludes what only the image's owner may read (`isSecretPath`). */
+  withoutSecrets: z.boolean().optional(),
 });
 export type ModifiedFilter = z.infer<typeof ModifiedFilter>;
 

@@ -1,7 +1,19 @@
-import { describe, expect, it } from "vitest";
-import { signedIn } from "../support/client.ts";
-import { asAgent, answerOrder, listOf, modifiedDrive, modifiedFile, type AgentAnswer } from "../support/modified.ts";
-import { objectOf, open, runningDrive } from "../support/testdrives.ts";
+import { eq } from "drizzle-orm";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { ModifiedOrder } from "#contract/index";
+import { builds } from "#storage/schema";
+import { findTestdrive } from "#storage/testdrives";
+import { signedIn, type Client } from "../support/client.ts";
+import {
+  asAgent,
+  answerOrder,
+  listOf,
+  modifiedDrive,
+  modifiedFile,
+  type AgentAnswer,
+  type ModifiedDrive,
+} from "../support/modified.ts";
+import { bootableBuild, db, objectOf, open, runningDrive } from "../support/testdrives.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
 const gone: AgentAnswer = { kind: "refused", why: "gone", message: "The disk is gone." };
@@ -163,5 +175,78 @@ describe("GET modified_files/data and /archive", () => {
     const data = `/testdrives/${drive.id}/modified_files/data`;
     await expectError(await tux.get(`${data}?path=/none`), 400, "invalid_path");
     await expectError(await tux.get(data), 400, "missing_parameter");
+  });
+});
+
+/** Which of the listed files come with their difference. */
+const shownIn = async (client: Client, { id }: ModifiedDrive) => {
+  const { modified_files: shown } = await readXml(await client.get(`/testdrives/${id}/modified_files`));
+  return shown.files.file.map((file: Record<string, unknown>) => "difference" in file);
+};
+
+describe("secrets of a testdrive of another account's image", () => {
+  const difference = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-root:$6$a\n+root:$6$b\n";
+  const files = [
+    modifiedFile({ path: "/etc/passwd", change: "changed", difference }),
+    modifiedFile({ path: "/etc/shadow", change: "changed", difference }),
+    modifiedFile({ path: "/etc/ssh/ssh_host_rsa_key", difference }),
+  ];
+  const tell = ({ wanted }: ModifiedOrder): AgentAnswer =>
+    wanted.kind === "list" ? listOf(files) : { bytes: "secret", size: 6 };
+  let tux: Client;
+  let drive: ModifiedDrive;
+  let path: string;
+  beforeEach(async () => {
+    tux = await signedIn();
+    drive = await modifiedDrive(tux, tell);
+    path = `/testdrives/${drive.id}/modified_files`;
+  });
+  const publishIt = async () => {
+    const [owner, session] = [await signedIn(), await findTestdrive(db, drive.id)];
+    await db
+      .update(builds)
+      .set({ accountId: owner.accountId })
+      .where(eq(builds.id, session?.buildId ?? 0));
+  };
+
+  it("are shown to the owner of the image", async () => {
+    expect(await shownIn(tux, drive)).toEqual([true, true, true]);
+    expect(await (await tux.get(`${path}/data?path=/etc/shadow`)).text()).toBe("secret");
+    await tux.get(`${path}/archive`);
+    expect(drive.orders.at(-1)?.filter.withoutSecrets).toBeUndefined();
+    const { kept_files: kept } = await readXml(await tux.post(`${path}/keep`, { path: "/" }));
+    expect(kept.files.file).toHaveLength(3);
+  });
+
+  it("are listed without their content", async () => {
+    await publishIt();
+    expect(await shownIn(tux, drive)).toEqual([true, false, false]);
+  });
+
+  it.each(["/etc/shadow", "//etc/./shadow", "/etc/ssh/ssh_host_rsa_key"])("do not come as data: %s", async (secret) => {
+    await publishIt();
+    await expectError(await tux.get(`${path}/data?path=${secret}`), 403, "access_denied");
+    expect(drive.orders).toEqual([]);
+    expect((await tux.get(`${path}/data?path=/etc/passwd`)).status).toBe(200);
+  });
+
+  it("are not in the archive", async () => {
+    await publishIt();
+    await (await tux.get(`${path}/archive?path=/etc`)).text();
+    expect(drive.orders.at(-1)).toMatchObject({ filter: { paths: ["/etc"], withoutSecrets: true } });
+  });
+
+  it("do not become overlay files", async () => {
+    await publishIt();
+    const mine = await bootableBuild(tux);
+    const keep = (more = {}) => tux.post(`${path}/keep`, { path: "/", appliance_id: mine.applianceId, ...more });
+    const { kept_files: kept } = await readXml(await keep());
+    expect(kept.files.file.filename).toBe("passwd");
+    expect(kept.left_out.file.map((file: { path: string }) => file.path)).toEqual([
+      "/etc/shadow",
+      "/etc/ssh/ssh_host_rsa_key",
+    ]);
+    await keep({ archive: "true" });
+    expect(drive.orders.at(-1)?.filter.withoutSecrets).toBe(true);
   });
 });

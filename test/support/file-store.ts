@@ -13,26 +13,31 @@ export interface StoreBytes {
 /** A file with this content, a link, or another kind of entry. */
 export type Node = string | { link: string } | { type: "d" | "c" | "b" | "p" | "s" } | { entry: FileEntry };
 
-/** A store of these paths; directories above them are added automatically. The agent's own code writes the index. */
+/** A store of these paths; directories above them are added automatically. As an agent does, it stores each content once. */
 export function fileStoreOf(nodes: Record<string, Node>): StoreBytes {
   const paths = Object.keys(nodes);
   const dirs = paths.flatMap(dirsAbove).filter((dir) => !(dir in nodes));
   const all = [...new Set(["/", ...dirs, ...paths])].toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
-  const frames: Buffer[] = [zstdCompressSync("")];
+  const frames = new Map([["", zstdCompressSync("")]]);
   const index = new FileIndexWriter();
   for (const path of all) index.add(entryOf(path, nodes[path] ?? { type: "d" }, frames));
-  return { files: Uint8Array.from(Buffer.concat(frames)), index: Uint8Array.from(Buffer.concat(index.end())) };
+  return {
+    files: Uint8Array.from(Buffer.concat([...frames.values()])),
+    index: Uint8Array.from(Buffer.concat(index.end())),
+  };
 }
 
-function entryOf(path: string, node: Node, frames: Buffer[]): FileEntry {
+function entryOf(path: string, node: Node, frames: Map<string, Buffer>): FileEntry {
   const owned = { path, mode: 0o644, uid: 0, gid: 0, owner: "root", group: "root" };
   if (typeof node !== "string") {
     if ("entry" in node) return node.entry;
     return "link" in node ? { ...owned, type: "l", target: node.link } : { ...owned, type: node.type };
   }
-  const frame = zstdCompressSync(node);
-  const offset = Buffer.concat(frames).length;
-  frames.push(frame);
+  const frame = frames.get(node) ?? zstdCompressSync(node);
+  const contents = frames.set(node, frame).keys().toArray();
+  const offset = contents
+    .slice(0, contents.indexOf(node))
+    .reduce((sum, one) => sum + (frames.get(one)?.length ?? 0), 0);
   const sha256 = createHash("sha256").update(node).digest("hex");
   return { ...owned, type: "f", size: Buffer.byteLength(node), sha256, offset, length: frame.length };
 }

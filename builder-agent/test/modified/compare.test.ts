@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ModifiedFile, ModifiedOrder } from "../../src/contract.ts";
+import type { ModifiedFile, ModifiedFilter, ModifiedOrder } from "../../src/contract.ts";
 import { answerFrom, type Answered } from "../../src/modified/answers.ts";
 import { writeTar } from "../../src/modified/tar-writer.ts";
 import { makeDisk, readingOf, type TestDisk } from "./disks.ts";
@@ -31,7 +31,7 @@ async function ask(disk: TestDisk, overlay: string, order: Partial<ModifiedOrder
   };
 }
 
-async function list(disk: TestDisk, overlay: string, filter = noFilter): Promise<ModifiedFile[]> {
+async function list(disk: TestDisk, overlay: string, filter: ModifiedFilter = noFilter): Promise<ModifiedFile[]> {
   const answer = await ask(disk, overlay, { filter });
   if (answer.kind !== "list") throw new Error(JSON.stringify(answer));
   return answer.files;
@@ -57,6 +57,25 @@ describe("the modified files of a session", () => {
   it.each(["gpt", "dos"])("are none for a new overlay on a %s disk", async (label) => {
     const disk = makeDisk(dir, tree, { label });
     expect(await list(disk, disk.overlay([]))).toEqual([]);
+  });
+
+  it("omit secrets on request", async () => {
+    const disk = makeDisk(dir, { ...tree, "/etc/shadow": "root:old\n" });
+    const overlay = disk.overlay([
+      "rm /etc/shadow",
+      `write ${file("shadow", "root:another\n")} /etc/shadow`,
+      "mkdir /root",
+      "mkdir /root/.ssh",
+      `write ${file("id_rsa", "key\n")} /root/.ssh/id_rsa`,
+      `write ${file("config", "Host *\n")} /root/.ssh/config`,
+    ]);
+    const pathsOf = async (filter: ModifiedFilter) => (await list(disk, overlay, filter)).map(({ path }) => path);
+
+    const all = await pathsOf(noFilter);
+    expect(all).toEqual(expect.arrayContaining(["/etc/shadow", "/root/.ssh/id_rsa"]));
+    const secrets = ["/etc/shadow", "/root/.ssh/id_rsa"];
+    expect(await pathsOf({ ...noFilter, withoutSecrets: true })).toEqual(all.filter((path) => !secrets.includes(path)));
+    expect(await pathsOf({ paths: secrets, except: [], withoutSecrets: true })).toEqual([]);
   });
 
   it("are listed with their old and new state, by path", async () => {

@@ -1,5 +1,11 @@
-import { nvra, type FrozenInput, type InstalledPackage } from "#contract/index";
-import { fileDifference, type FileDifference, type FileRange } from "#domain/difference/files";
+import { isSecretPath, nvra, type FrozenInput, type InstalledPackage } from "#contract/index";
+import {
+  fileDifference,
+  type ComparedFile,
+  type FileChange,
+  type FileDifference,
+  type FileRange,
+} from "#domain/difference/files";
 import { FileIndex, type StoredBlob } from "#domain/images/file-store";
 import {
   licenseDifference,
@@ -74,13 +80,34 @@ export const buildDifference = (from: ComparedBuild, to: ComparedBuild): BuildDi
 /** A page of what differs between the files of two images. */
 export async function compareFiles(
   env: Pick<Env, "BLOBS">,
-  { from, to }: Record<"from" | "to", ComparedBuild>,
+  { from, to, readerId }: Record<"from" | "to", ComparedBuild> & { readerId: number },
   range: FileRange,
 ): Promise<ComparedFiles> {
   const [before, after] = [indexOf(from.build), indexOf(to.build)];
   if (!before || !after) return { state: "gone" };
   const [one, other] = await Promise.all([FileIndex.open(env.BLOBS, before), FileIndex.open(env.BLOBS, after)]);
-  return { state: "compared", ...(await fileDifference(one, other, range)) };
+  const { changes, ...page } = await fileDifference(one, other, range);
+  const isOwn = { from: from.build.accountId === readerId, to: to.build.accountId === readerId };
+  return { state: "compared", ...page, changes: changes.map((change) => shownChange(change, isOwn)) };
+}
+
+/**
+ * Everyone sees that a secret has changed. Only the owner of its image sees the checksum, with which a guess of the content
+ * could be checked.
+ */
+function shownChange(change: FileChange, isOwn: Record<"from" | "to", boolean>): FileChange {
+  if (!isSecretPath(change.path)) return change;
+  const { from, to, ...rest } = change;
+  return {
+    ...rest,
+    ...(from && { from: isOwn.from ? from : withoutChecksum(from) }),
+    ...(to && { to: isOwn.to ? to : withoutChecksum(to) }),
+  };
+}
+
+function withoutChecksum(file: ComparedFile): ComparedFile {
+  const { sha256: _, ...shown } = file;
+  return shown;
 }
 
 const indexOf = ({ filesIndexKey: key, filesIndexSize: size }: Build): StoredBlob | undefined =>

@@ -1,5 +1,6 @@
 import { orderOf, type FileEntry } from "#contract/index";
 import type { FileIndex } from "#domain/images/file-store";
+import { entriesIn } from "#domain/images/subtree";
 import type { Change } from "#domain/difference/packages";
 
 /** What is at a path of an image. */
@@ -52,19 +53,6 @@ export async function fileDifference(
     if (changes.length === limit || left <= 0) return { changes, next: pair.path };
   }
   return { changes };
-}
-
-/** Everything at and below `path`, after `after`. */
-async function* entriesIn(index: Pick<FileIndex, "entriesFrom">, path: string, after: string | undefined) {
-  const order = orderOf(path);
-  const below = path === "/" ? order : `${order}\0`;
-  // Nothing sorts between a key and the same key followed by NUL.
-  const start = after === undefined ? order : `${orderOf(after)}\0`;
-  for await (const entry of index.entriesFrom(start > order ? start : order)) {
-    const at = orderOf(entry.path);
-    if (at !== order && !at.startsWith(below)) return;
-    yield entry;
-  }
 }
 
 interface Pair {

@@ -1,5 +1,6 @@
 import { FileIndex, unreadable, type StoredBlob } from "#domain/images/file-store";
-import { fileAt } from "#domain/images/path";
+import { fileAt, type EntryBefore } from "#domain/images/path";
+import { refuseCopyOfSecret, refusingSecrets } from "#domain/images/secret-files";
 import { Refusal } from "#domain/refusal";
 import { decompressed } from "#repodata/decompress";
 import { RepodataFault } from "#repodata/fault";
@@ -16,18 +17,24 @@ export interface ImageFile {
   open: () => Promise<ReadableStream<Uint8Array>>;
 }
 
-/** What is in the image of a build at a path: links are followed inside the image, and only a regular file is one. */
+/**
+ * What is in the image of a build at a path: links are followed inside the image, and only a regular file is one. Only the
+ * owner of the image gets its secrets.
+ */
 export async function findImageFile(
   { env, db }: { env: Pick<Env, "BLOBS">; db: Database },
   appliance: Appliance,
-  { buildId, path }: { buildId: number; path: string },
+  { buildId, path, readerId }: { buildId: number; path: string; readerId: number },
 ): Promise<ImageFile> {
   const build = appliance.accountId === null ? undefined : await findBuild(db, appliance.accountId, buildId);
   if (build?.applianceId !== appliance.id) throw new Refusal("invalid_build_id");
   const { files, index } = storeOf(build);
   const entries = await FileIndex.open(env.BLOBS, index);
-  const file = await fileAt(path, (wanted) => entries.entryBefore(wanted));
+  const isOwner = build.accountId === readerId;
+  const entryBefore: EntryBefore = (wanted) => entries.entryBefore(wanted);
+  const file = await fileAt(path, isOwner ? entryBefore : refusingSecrets(entryBefore));
   if (!file) throw new Refusal("invalid_path");
+  if (!isOwner) await refuseCopyOfSecret(entries, file);
   const { offset, length, size } = file;
   if (offset + length > files.size) throw unreadable(files, "a file after its end");
   return { size, tag: `${build.id}-${offset}`, open: () => openFrame(env.BLOBS, files, { offset, length }) };

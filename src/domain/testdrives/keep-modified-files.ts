@@ -2,10 +2,12 @@ import type { ModifiedFile, ModifiedFilter } from "#contract/index";
 import { getOwnAppliance } from "#domain/appliances/appliance";
 import {
   listModified,
+  mayRead,
   openModified,
   openModifiedArchive,
   unreadable,
   type ModifiedContent,
+  type OwnTestdrive,
 } from "#domain/testdrives/modified-files";
 import { discardContent, stageContent, type Place, type StagedFile } from "#domain/contents/overlay-file-content";
 import { parseMetadata, type FileMetadata } from "#domain/contents/overlay-file-metadata";
@@ -15,7 +17,6 @@ import { findAppliance, type Appliance } from "#storage/appliances";
 import { findAnyBuild } from "#storage/builds";
 import { keepOverlayFiles } from "#storage/kept-files";
 import type { OverlayFile } from "#storage/overlay-files";
-import type { Testdrive } from "#storage/testdrives";
 
 export interface KeepRequest {
   filter: ModifiedFilter;
@@ -39,7 +40,7 @@ const maxFiles = 200;
  * Makes overlay files of what a session has added and changed, with owner, group and mode; in place of what the appliance has
  * at the same places. All of them, or none.
  */
-export async function keepModified(place: Place, testdrive: Testdrive, request: KeepRequest): Promise<Kept> {
+export async function keepModified(place: Place, testdrive: OwnTestdrive, request: KeepRequest): Promise<Kept> {
   const appliance = await applianceOf(place, testdrive, request.applianceId);
   const { filter, asArchive } = request;
   const { kept, leftOut } = asArchive
@@ -60,7 +61,7 @@ export async function keepModified(place: Place, testdrive: Testdrive, request: 
 
 async function applianceOf(
   { db, accountId }: Place,
-  { buildId }: Testdrive,
+  { buildId }: OwnTestdrive,
   given: number | undefined,
 ): Promise<Appliance> {
   if (given !== undefined) return await getOwnAppliance(db, accountId, given, "invalid");
@@ -68,7 +69,7 @@ async function applianceOf(
   const own = build && (await findAppliance(db, accountId, build.applianceId));
   if (own) return own;
   const message =
-    "This testdrive is of somebody else's appliance: say in which of yours to keep the files (appliance_id).";
+    "This testdrive is of another account's appliance. Pass appliance_id: the appliance of yours that gets the files.";
   throw new Refusal("missing_appliance_id", { message });
 }
 
@@ -78,9 +79,11 @@ interface Wanted {
   open: () => Promise<ModifiedContent>;
 }
 
-async function choose({ env, db, accountId }: Place, testdrive: Testdrive, filter: ModifiedFilter) {
+async function choose({ env, db, accountId }: Place, testdrive: OwnTestdrive, filter: ModifiedFilter) {
   const { files, truncated, reading } = await listModified(env, testdrive, { filter, withDifferences: false });
-  const keepable = files.filter(({ change, type }) => change !== "deleted" && type === "f");
+  const keepable = files.filter(
+    ({ change, type, path }) => change !== "deleted" && type === "f" && mayRead(testdrive, path),
+  );
   if (keepable.length === 0) throw new Refusal("invalid_path", { message: "No file of these paths has changed." });
   if (truncated || keepable.length > maxFiles) {
     throw new Refusal("invalid_value", {
@@ -91,13 +94,15 @@ async function choose({ env, db, accountId }: Place, testdrive: Testdrive, filte
   if (bytes > (await leftBytes(db, Number(env.ACCOUNT_QUOTA_GB), accountId))) throw quotaExceeded();
   const leftOut = files
     .filter((file) => !keepable.includes(file))
-    .map(({ path, ...file }) => ({ path, reason: reasonOf(file) }));
+    .map(({ path, ...file }) => ({ path, reason: mayRead(testdrive, path) ? reasonOf(file) : notReadable }));
   const kept = keepable.map((file): Wanted => ({
     metadata: metadataOf(file),
     open: () => openModified(env, testdrive, { path: file.path, reading }),
   }));
   return { kept, leftOut };
 }
+
+const notReadable = "It has secrets of the appliance's owner.";
 
 const reasonOf = ({ change, type }: Pick<ModifiedFile, "change" | "type">): string => {
   if (change === "deleted") return "It was deleted, and overlay files only add.";
@@ -120,7 +125,7 @@ function metadataOf({ path, mode, uid, gid, owner, group, isNewName }: ModifiedF
   );
 }
 
-const archiveOf = ({ env }: Place, testdrive: Testdrive, filter: ModifiedFilter): Wanted => ({
+const archiveOf = ({ env }: Place, testdrive: OwnTestdrive, filter: ModifiedFilter): Wanted => ({
   metadata: parseMetadata(
     { filename: `modified-files-${testdrive.id}.tar.gz`, path: "/", permissions: "600", owner: "0", group: "0" },
     undefined,

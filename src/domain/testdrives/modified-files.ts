@@ -1,38 +1,59 @@
 import {
   contentSizeHeader,
+  isSecretPath,
   ModifiedAnswer,
   maxAnswerBytes,
+  type ModifiedFile,
   type ModifiedFilter,
   type ModifiedList,
   type ModifiedOrder,
 } from "#contract/index";
+import { secretFile } from "#domain/images/secret-files";
 import { Refusal } from "#domain/refusal";
 import { testdriveObject } from "#domain/testdrives/testdrive";
 import { readAtMost } from "#repodata/streams";
+import { findAnyBuild } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { findTestdrive, type Testdrive } from "#storage/testdrives";
 
 type SessionsEnv = Pick<Env, "TESTDRIVES">;
 type Wanted = ModifiedOrder["wanted"];
 
+/** A testdrive of the account that reads its files. */
+export interface OwnTestdrive extends Testdrive {
+  /** Its image is the account's own, too. Otherwise it is from the gallery, and its secrets are the publisher's. */
+  isOfOwnImage: boolean;
+}
+
 /** A testdrive of this account, also one that is over. */
-export async function getOwnTestdrive(db: Database, accountId: number, id: number): Promise<Testdrive> {
+export async function getOwnTestdrive(db: Database, accountId: number, id: number): Promise<OwnTestdrive> {
   const testdrive = await findTestdrive(db, id);
-  if (testdrive?.accountId === accountId) return testdrive;
+  if (testdrive?.accountId === accountId) {
+    const build = await findAnyBuild(db, testdrive.buildId);
+    return { ...testdrive, isOfOwnImage: build?.accountId === accountId };
+  }
   throw new Refusal("unknown_error", { reason: "unknown", message: "There is no testdrive of that id." });
 }
 
-/** What its session has otherwise than its image. */
+/** Whether the account may read what a file of its testdrive contains. */
+export const mayRead = ({ isOfOwnImage }: OwnTestdrive, path: string): boolean => isOfOwnImage || !isSecretPath(path);
+
+/** What its session has otherwise than its image; of secrets that the account may not read, only that they differ. */
 export async function listModified(
   env: SessionsEnv,
-  testdrive: Testdrive,
+  testdrive: OwnTestdrive,
   { filter, withDifferences }: { filter: ModifiedFilter; withDifferences: boolean },
 ): Promise<ModifiedList> {
   const answer = await ask(env, testdrive, { filter, wanted: { kind: "list", withDifferences } });
   if (!isJson(answer)) throw await unusable(answer);
   const told = await readAnswer(answer);
   if (told.kind === "refused") throw refusalOf(told);
-  return told;
+  return { ...told, files: told.files.map((file) => (mayRead(testdrive, file.path) ? file : withoutDifference(file))) };
+}
+
+function withoutDifference(file: ModifiedFile): ModifiedFile {
+  const { difference: _, ...shown } = file;
+  return shown;
 }
 
 export interface ModifiedContent {
@@ -42,21 +63,26 @@ export interface ModifiedContent {
 }
 
 /** The bytes of a regular file of the session; with `reading` those of the moment of that list. */
-export function openModified(
+export async function openModified(
   env: SessionsEnv,
-  testdrive: Testdrive,
+  testdrive: OwnTestdrive,
   { path, reading }: { path: string; reading?: string },
 ): Promise<ModifiedContent> {
+  if (!mayRead(testdrive, path)) throw secretFile();
   const wanted = { kind: "data" as const, path, ...(reading === undefined ? {} : { reading }) };
-  return open(env, testdrive, { filter: { paths: [], except: [] }, wanted });
+  return await open(env, testdrive, { filter: { paths: [], except: [] }, wanted });
 }
 
-/** A tar.gz of what was added and changed. */
+/** A tar.gz of what was added and changed, without secrets that the account may not read. */
 export const openModifiedArchive = (
   env: SessionsEnv,
-  testdrive: Testdrive,
+  testdrive: OwnTestdrive,
   filter: ModifiedFilter,
-): Promise<ModifiedContent> => open(env, testdrive, { filter, wanted: { kind: "archive" } });
+): Promise<ModifiedContent> =>
+  open(env, testdrive, {
+    filter: { ...filter, ...(!testdrive.isOfOwnImage && { withoutSecrets: true }) },
+    wanted: { kind: "archive" },
+  });
 
 async function open(
   env: SessionsEnv,

@@ -1,0 +1,36 @@
+import { isSecretPath, type RegularFile } from "#contract/index";
+import type { FileIndex } from "#domain/images/file-store";
+import type { EntryBefore } from "#domain/images/path";
+import { entriesIn } from "#domain/images/subtree";
+import { Refusal } from "#domain/refusal";
+
+/** Refuses each step of a path that is a secret: the path itself, and what its links lead to. */
+export function refusingSecrets(entryBefore: EntryBefore): EntryBefore {
+  return async (path) => {
+    if (isSecretPath(path)) throw secretFile();
+    return await entryBefore(path);
+  };
+}
+
+/** Where the secrets of a system are that may have a second name. */
+const places = ["/etc", "/root", "/home"];
+/** Names that one request looks at: half a second. */
+const maxNames = 50_000;
+
+/** Refuses a file that is a hard link to a secret, or a copy of one: both are the same place of the store. */
+export async function refuseCopyOfSecret(index: Pick<FileIndex, "entriesFrom">, file: RegularFile): Promise<void> {
+  if (file.size === 0) return; // all empty files are the same place
+  let left = maxNames;
+  for (const place of places) {
+    for await (const entry of entriesIn(index, place)) {
+      if (entry.type === "f" && entry.offset === file.offset && isSecretPath(entry.path)) throw secretFile();
+      left -= 1;
+      if (left <= 0) return;
+    }
+  }
+}
+
+export const secretFile = () =>
+  new Refusal("access_denied", {
+    message: "This file has password hashes, keys or other secrets. Only the owner of the appliance can read it here.",
+  });
