@@ -20,7 +20,8 @@ export async function findNamedBlobs(db: Database, blobIds: string[]): Promise<S
     ["publications", "background_blob"],
   ];
   const isNamed = namers.map(
-    ([table, column]) => sql`asked.value IN (SELECT ${sql.identifier(column)} FROM ${sql.identifier(table)})`,
+    ([table, column]) =>
+      sql`EXISTS (SELECT 1 FROM ${sql.identifier(table)} WHERE ${sql.identifier(column)} = asked.value)`,
   );
   const rows = await db.all<{ blobId: string }>(
     sql`SELECT asked.value AS blobId FROM json_each(${JSON.stringify(blobIds)}) AS asked

@@ -1,4 +1,4 @@
-import { and, desc, eq, type SQL } from "drizzle-orm";
+import { and, desc, eq, sql, type SQL } from "drizzle-orm";
 import type { ImageType } from "#contract/index";
 import type { Database } from "./db.ts";
 import { appliances, builds } from "./schema.ts";
@@ -37,7 +37,7 @@ export async function listEarlierSteps(
 async function listSteps(db: Database, which: SQL, limit: number): Promise<TimedBuild[]> {
   const rows = await db.query.builds.findMany({
     columns: { imageType: true, steps: true },
-    where: and(which, eq(builds.status, "finished")),
+    where: and(which, sql`status = 'finished'`),
     orderBy: desc(builds.id),
     limit,
   });

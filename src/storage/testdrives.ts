@@ -1,11 +1,11 @@
-import { and, asc, eq, gt, lt, ne, sql } from "drizzle-orm";
+import { and, asc, eq, gt, lt, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { insertWhere } from "./inserts.ts";
 import { testdrives } from "./schema.ts";
 
 export type Testdrive = typeof testdrives.$inferSelect;
 /** Everything that has not ended holds a slot. */
-const live = ne(testdrives.state, "ended");
+const isLive = sql`state IN ('new', 'running')`;
 
 /** Takes a slot and an id in one statement; undefined when all slots, or all of this account, are taken. */
 export async function addTestdrive(
@@ -24,8 +24,8 @@ export async function addTestdrive(
     db,
     testdrives,
     { ...row, state: "new", createdAt: new Date() },
-    sql`(SELECT count(*) FROM testdrives WHERE state <> 'ended') < ${limits.all}
-        AND (SELECT count(*) FROM testdrives WHERE state <> 'ended' AND ${ofAccount}) < ${limits.perAccount}`,
+    sql`(SELECT count(*) FROM testdrives WHERE ${isLive}) < ${limits.all}
+        AND (SELECT count(*) FROM testdrives WHERE ${isLive} AND ${ofAccount}) < ${limits.perAccount}`,
   ).returning();
   return added;
 }
@@ -46,7 +46,7 @@ export const listLiveTestdrives = (
 ): Promise<Testdrive[]> => {
   const ofAppliance = sql`build_id IN (SELECT id FROM builds WHERE appliance_id = ${applianceId})`;
   return db.query.testdrives.findMany({
-    where: and(live, eq(testdrives.accountId, accountId), applianceId === null ? undefined : ofAppliance),
+    where: and(isLive, eq(testdrives.accountId, accountId), applianceId === null ? undefined : ofAppliance),
     orderBy: asc(testdrives.id),
   });
 };
@@ -60,7 +60,10 @@ export const listNewTestdrives = (db: Database, madeAfter: Date): Promise<Testdr
 
 /** Rows whose object should know them by now. */
 export const listTestdrivesToWake = (db: Database, madeBefore: Date): Promise<Testdrive[]> =>
-  db.query.testdrives.findMany({ where: and(live, lt(testdrives.createdAt, madeBefore)), orderBy: asc(testdrives.id) });
+  db.query.testdrives.findMany({
+    where: and(isLive, lt(testdrives.createdAt, madeBefore)),
+    orderBy: asc(testdrives.id),
+  });
 
 /** Ended is final: a late report cannot take the slot again. */
 export async function saveTestdriveState(db: Database, uid: string, state: Testdrive["state"]): Promise<void> {
@@ -68,5 +71,5 @@ export async function saveTestdriveState(db: Database, uid: string, state: Testd
   await db
     .update(testdrives)
     .set({ state, endedAt })
-    .where(and(eq(testdrives.uid, uid), live));
+    .where(and(eq(testdrives.uid, uid), isLive));
 }

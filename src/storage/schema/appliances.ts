@@ -37,6 +37,12 @@ export const appliances = sqliteTable(
   (table) => [
     index("appliances_account").on(table.accountId),
     index("appliances_configuration_bytes").on(table.accountId, table.configurationBytes),
+    index("appliances_logo")
+      .on(table.logoBlob)
+      .where(sql`logo_blob IS NOT NULL`),
+    index("appliances_background")
+      .on(table.backgroundBlob)
+      .where(sql`background_blob IS NOT NULL`),
   ],
 );
 

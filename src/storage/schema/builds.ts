@@ -69,6 +69,27 @@ export const builds = sqliteTable(
       .where(sql`status = 'finished' AND retired_at IS NULL`),
     index("builds_status").on(table.status, table.id),
     index("builds_input").on(table.inputSha256),
+    // Has all that the quota adds up, so that no rows are read for it.
+    index("builds_stored").on(
+      table.accountId,
+      table.retiredAt,
+      table.expiredAt,
+      table.fileSize,
+      table.filesSize,
+      table.filesIndexSize,
+    ),
+    index("builds_unfinished_account")
+      .on(table.accountId)
+      .where(sql`status IN ('queued', 'running')`),
+    index("builds_timed")
+      .on(table.imageType, table.id)
+      .where(sql`status = 'finished'`),
+    index("builds_expirable")
+      .on(table.status, table.completedAt)
+      .where(sql`image_key IS NOT NULL AND retired_at IS NULL`),
+    index("builds_retired")
+      .on(table.retiredAt)
+      .where(sql`retired_at IS NOT NULL`),
   ],
 );
 
@@ -87,5 +108,8 @@ export const testdrives = sqliteTable(
     /** Part of the address of the guest's web server, sealed; null: the machine has no network. */
     webToken: text("web_token"),
   },
-  (table) => [index("testdrives_state").on(table.state, table.accountId)],
+  (table) => [
+    index("testdrives_state").on(table.state, table.accountId),
+    index("testdrives_build").on(table.buildId, table.state),
+  ],
 );

@@ -36,5 +36,5 @@ export const eventOutbox = sqliteTable(
     /** When it was tried last, or written: the one that waits longest is next. */
     triedAt: moment("tried_at").notNull(),
   },
-  (table) => [index("event_outbox_tried").on(table.triedAt)],
+  (table) => [index("event_outbox_tried").on(table.triedAt), index("event_outbox_account").on(table.accountId)],
 );

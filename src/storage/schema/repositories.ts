@@ -66,6 +66,10 @@ export const repositories = sqliteTable(
       .on(table.accountId, table.baseSystem)
       .where(sql`is_user_repository = 1`),
     index("repositories_import").on(table.importId),
+    index("repositories_url").on(table.url),
+    index("repositories_checked")
+      .on(table.checkedAt)
+      .where(sql`url NOT LIKE 'service:%'`),
   ],
 );
 

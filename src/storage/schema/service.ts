@@ -24,10 +24,14 @@ export const frozenBlobs = sqliteTable(
 );
 
 /** When a row that named a blob went or changed; the sweeper removes what nothing names any more an hour later. */
-export const releasedBlobs = sqliteTable("released_blobs", {
-  blobId: text("blob_id").primaryKey(),
-  releasedAt: moment("released_at").notNull(),
-});
+export const releasedBlobs = sqliteTable(
+  "released_blobs",
+  {
+    blobId: text("blob_id").primaryKey(),
+    releasedAt: moment("released_at").notNull(),
+  },
+  (table) => [index("released_blobs_at").on(table.releasedAt)],
+);
 
 /** Which legal agreement of a base system an account accepted, and when. */
 export const agreements = sqliteTable(

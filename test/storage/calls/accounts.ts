@@ -1,0 +1,126 @@
+import type * as accountRates from "#storage/account-rates";
+import type * as accountRemoval from "#storage/account-removal";
+import type * as accounts from "#storage/accounts";
+import type * as agents from "#storage/agents";
+import type * as agreements from "#storage/agreements";
+import type * as auditLog from "#storage/audit-log";
+import type * as events from "#storage/events";
+import type * as idempotentAnswers from "#storage/idempotent-answers";
+import type * as limits from "#storage/limits";
+import type * as serviceSettings from "#storage/service-settings";
+import type * as tokens from "#storage/tokens";
+import type * as webhooks from "#storage/webhooks";
+import type { Calls } from "./calls.ts";
+import { account, at, ids } from "./rows.ts";
+
+const own = ids.account;
+const entry = { event: "key.renewed" as const, actor: "key", detail: {}, address: null, at, minute: 1 };
+const acceptance = { accountId: own, baseSystem: "tiny-1.0", textSha256: "sha256", acceptedAt: at };
+const holder = { accountId: own, key: "key", createdAt: at, requestId: "request" };
+const token = {
+  uid: "token",
+  accountId: own,
+  name: "ci",
+  scope: "read" as const,
+  applianceId: null,
+  tokenHmac: "hmac",
+  createdAt: at,
+  expiresAt: null,
+};
+const webhook = { uid: "webhook", accountId: own, url: "", events: [], secretCipher: "cipher", createdAt: at };
+
+export const ofAccounts = {
+  "account-rates": {
+    countUse: [[{ accountId: own, what: "builds", window: 1, most: 1 }]],
+  } satisfies Calls<typeof accountRates>,
+  "account-removal": {
+    markRemoved: [[2, at]],
+    listRemoved: [[10]],
+    pageOfPublications: [[own, 10]],
+    pageOfAppliances: [[own, 10]],
+    pageOfRpms: [[own, 10]],
+    pageOfRepositories: [[own, 10]],
+    deleteComments: [[own, 10]],
+    deleteOpinions: [[own, 10]],
+    deleteSmallRows: [[own, 10]],
+    deleteAccountRows: [[2]],
+  } satisfies Calls<typeof accountRemoval>,
+  accounts: {
+    addAccount: [[{ ...account, id: undefined, uid: "another", username: "another", apiKeyHmac: "another" }]],
+    findAccount: [["tux"]],
+    listAccounts: [[]],
+    savePasswordHash: [[own, "hash"]],
+    saveLock: [[own, null]],
+    saveApiKey: [[own, { hmac: "hmac", cipher: "cipher" }]],
+    usedBytes: [[own]],
+  } satisfies Calls<typeof accounts>,
+  agents: {
+    addAgent: [[{ name: "agent", tokenHmac: "hmac" }]],
+    findAgentByToken: [["hmac"]],
+    findAgentById: [[1]],
+    listAgents: [[]],
+    removeAgent: [["agent"]],
+    saveCapabilities: [
+      [1, { arches: ["x86_64"], imageTypes: ["oem"], isolation: "vm", testdrives: true, builder: "9.24.56" }],
+    ],
+    noteSeen: [[1, at]],
+  } satisfies Calls<typeof agents>,
+  agreements: {
+    findAcceptance: [[acceptance]],
+    addAcceptance: [[acceptance]],
+    listAllAcceptances: [[]],
+  } satisfies Calls<typeof agreements>,
+  "audit-log": {
+    addAuditEntry: [[{ ...entry, accountId: own }]],
+    addAuditEntryOf: [["tux", entry]],
+    listAuditLog: [
+      [{ limit: 10 }],
+      [{ before: 10, limit: 10 }],
+      [{ accountId: own, limit: 10 }],
+      [{ accountId: own, before: 10, limit: 10 }],
+    ],
+    deleteAuditBefore: [[at, 10]],
+  } satisfies Calls<typeof auditLog>,
+  events: {
+    findBuildOfEvent: [["build"]],
+    findTestdriveOfEvent: [["testdrive"]],
+    listOutbox: [[10]],
+    forgetOutboxEvent: [[1]],
+    noteOutboxTry: [[1, at]],
+  } satisfies Calls<typeof events>,
+  "idempotent-answers": {
+    takeKey: [[{ ...holder, requestSha256: "sha256", leaseEndsAt: at }, at]],
+    findKeyHolder: [[own, "key"]],
+    renewKey: [[holder, at]],
+    keepAnswer: [[holder, { status: 200, contentType: "text/plain", body: "" }]],
+    endLease: [[holder]],
+    freeKey: [[holder]],
+    deleteAnswersBefore: [[at]],
+  } satisfies Calls<typeof idempotentAnswers>,
+  limits: {
+    countAll: [[own]],
+  } satisfies Calls<typeof limits>,
+  "service-settings": {
+    findSetting: [["read_only"]],
+    addSetting: [["read_only", "on"]],
+    deleteSetting: [["read_only"]],
+  } satisfies Calls<typeof serviceSettings>,
+  tokens: {
+    addToken: [[token, 10]],
+    findTokenByHmac: [["hmac"]],
+    listTokens: [[own]],
+    saveTokenHmac: [["token", "hmac"]],
+    noteTokenUse: [[1, { at, unlessSince: at }]],
+    findTokenOwner: [[1]],
+    deleteToken: [[own, 1]],
+  } satisfies Calls<typeof tokens>,
+  webhooks: {
+    addWebhook: [[webhook, 10]],
+    listWebhooks: [[own]],
+    findWebhookByUid: [["webhook"]],
+    listWebhooksOf: [["account"]],
+    findWebhook: [[own, 1]],
+    saveWebhookHealth: [[1, { failingSince: null, disabledReason: null }]],
+    deleteWebhook: [[own, 1]],
+  } satisfies Calls<typeof webhooks>,
+};

@@ -1,0 +1,136 @@
+import { sql } from "drizzle-orm";
+import type * as applianceBuilds from "#storage/appliance-builds";
+import type * as applianceParts from "#storage/appliance-parts";
+import type * as appliances from "#storage/appliances";
+import type * as catalogues from "#storage/catalogues";
+import type * as configurations from "#storage/configurations";
+import type * as contents from "#storage/contents";
+import type * as edits from "#storage/edits";
+import type * as estimates from "#storage/estimates";
+import type * as gpgKeys from "#storage/gpg-keys";
+import type * as keptFiles from "#storage/kept-files";
+import type * as lastImages from "#storage/last-images";
+import type * as overlayFiles from "#storage/overlay-files";
+import type * as pictures from "#storage/pictures";
+import type * as releasedBlobs from "#storage/released-blobs";
+import type * as selections from "#storage/selections";
+import type * as shares from "#storage/shares";
+import type * as templateSets from "#storage/template-sets";
+import type { Calls } from "./calls.ts";
+import { appliance, at, catalogue, fileContent, gpgKey, ids, overlayFile, readAppliance } from "./rows.ts";
+
+const [own, it] = [ids.account, ids.appliance];
+const clone = { ...appliance, id: undefined, uuid: "clone" };
+const most = { appliances: 10, configurationBytes: 1e6 };
+const writer = { accountId: own, quotaBytes: 1e6 };
+const { id: _id, ...newFile } = overlayFile;
+const { applianceId: _applianceId, createdAt: _createdAt, ...keptFile } = newFile;
+const { name, version, imageType, configuration } = appliance;
+const columns = { name, version, imageType, configuration };
+const picture = { blobId: "picture", bytes: 1 };
+const selection = { applianceId: it, kind: "package" as const, name: "gtk", version: null, repositoryId: null };
+
+export const ofAppliances = {
+  "appliance-builds": {
+    listAppliancesOfKey: [[{ username: "tux", apiKeyHmac: "hmac" }]],
+    withBuilds: [[readAppliance]],
+  } satisfies Calls<typeof applianceBuilds>,
+  "appliance-parts": {
+    findApplianceIdOf: [
+      ["build", 1],
+      ["file", 1],
+      ["testdrive", 1],
+    ],
+  } satisfies Calls<typeof applianceParts>,
+  appliances: {
+    findAppliance: [[own, it]],
+    findAnyAppliance: [[it]],
+    findApplianceByUuid: [["appliance"]],
+    findReadableAppliance: [[own, it]],
+    listSelection: [[it]],
+    listApplianceRepositories: [[it]],
+    findBaseSystem: [["tiny-1.0"]],
+    listBaseSystems: [[]],
+    deleteRefusedClone: [[clone, { hasSource: sql`true`, most }]],
+    saveClone: [[clone, { sourceId: it, most }]],
+    deleteApplianceRows: [[2000]],
+  } satisfies Calls<typeof appliances>,
+  catalogues: {
+    findForeignTemplates: [["tiny", [1]]],
+    saveCatalogue: [[catalogue]],
+  } satisfies Calls<typeof catalogues>,
+  configurations: {
+    saveConfiguration: [[{ read: readAppliance, columns, maxBytes: 1e6 }]],
+    findTemplateConfiguration: [[it]],
+  } satisfies Calls<typeof configurations>,
+  contents: {
+    findNamedBlobs: [[["blob"]]],
+    listReleasedBefore: [[at, 10]],
+    findReleased: [[["blob"]]],
+    forgetReleased: [[["blob"], at]],
+  } satisfies Calls<typeof contents>,
+  edits: {
+    edited: [[it], [it, sql`true`]],
+  } satisfies Calls<typeof edits>,
+  estimates: {
+    saveEstimate: [[it, { estimatedRawMb: 1, estimatedCompressedMb: 1 }]],
+    listEarlierSteps: [[{ applianceId: it, imageType: "oem" }]],
+  } satisfies Calls<typeof estimates>,
+  "gpg-keys": {
+    listGpgKeys: [[it]],
+    findGpgKey: [[it, 1]],
+    findGpgKeyOfRequest: [["request"]],
+    addGpgKey: [[gpgKey, { maxCount: 10, maxCharacters: 10 }]],
+    deleteGpgKey: [[it, 1]],
+  } satisfies Calls<typeof gpgKeys>,
+  "kept-files": {
+    keepOverlayFiles: [[it, [keptFile], writer]],
+  } satisfies Calls<typeof keptFiles>,
+  "last-images": {
+    findLastImage: [[it, "question"]],
+    saveLastImage: [[it, { question: "question", packages: [] }]],
+  } satisfies Calls<typeof lastImages>,
+  "overlay-files": {
+    listOverlayFiles: [[it]],
+    findAnyOverlayFile: [[1]],
+    findOverlayFileOfRequest: [["request"]],
+    addOverlayFile: [[{ ...newFile, requestId: "request" }, writer]],
+    changeOverlayFile: [[overlayFile, { enabled: false }, own]],
+    replaceContent: [[overlayFile, fileContent, writer]],
+    deleteOverlayFile: [[overlayFile, own]],
+    released: [[sql`overlay_files.id = 1`]],
+  } satisfies Calls<typeof overlayFiles>,
+  pictures: {
+    savePicture: [
+      [
+        { id: it, ...writer },
+        { kind: "logo", ...picture },
+      ],
+      [
+        { id: it, ...writer },
+        { kind: "background", ...picture, blobId: "background" },
+      ],
+    ],
+    forgetPictureSizes: [[["picture"]]],
+  } satisfies Calls<typeof pictures>,
+  "released-blobs": {
+    releaseBlobs: [[{ blobId: sql`'blob'`, from: sql`WHERE true` }]],
+  } satisfies Calls<typeof releasedBlobs>,
+  selections: {
+    saveSelection: [[selection]],
+    removeSelection: [[selection]],
+    replaceSelections: [
+      [{ applianceId: it }, [selection]],
+      [{ applianceId: it, unchangedSince: at }, []],
+    ],
+  } satisfies Calls<typeof selections>,
+  shares: {
+    listReaders: [[it]],
+    addReader: [[it, own]],
+    removeReader: [[it, own]],
+  } satisfies Calls<typeof shares>,
+  "template-sets": {
+    listTemplateSets: [[]],
+    findTemplateSet: [["default"]],
+  } satisfies Calls<typeof templateSets>,
+};

@@ -1,0 +1,141 @@
+import type * as buildQueue from "#storage/build-queue";
+import type * as builds from "#storage/builds";
+import type * as frozenBlobs from "#storage/frozen-blobs";
+import type * as galleryClones from "#storage/gallery-clones";
+import type * as galleryList from "#storage/gallery-list";
+import type * as galleryOpinions from "#storage/gallery-opinions";
+import type * as preparedRoots from "#storage/prepared-roots";
+import type * as publications from "#storage/publications";
+import type * as retention from "#storage/retention";
+import type * as sweep from "#storage/sweep";
+import type * as testdrives from "#storage/testdrives";
+import type * as visibleBuilds from "#storage/visible-builds";
+import type { Calls } from "./calls.ts";
+import { announcement, appliance, at, build, ids, publication, readBuild } from "./rows.ts";
+
+const [own, it] = [ids.account, ids.appliance];
+const slots = { all: 10, perAccount: 10 };
+const result = {
+  imageKey: "image",
+  fileName: "image.raw",
+  fileSize: 1,
+  rawSize: 1,
+  compressed: false,
+  md5: "md5",
+  sha1: "sha1",
+  sha256: "sha256",
+  filesKey: null,
+  filesSize: null,
+  filesIndexKey: null,
+  filesIndexSize: null,
+  builder: null,
+  steps: [],
+  completedAt: at,
+  message: "",
+};
+const page = { limit: 10, offset: 10 };
+const clone = { ...appliance, id: undefined, uuid: "published clone" };
+const most = { appliances: 10, configurationBytes: 1e6 };
+const root = { applianceId: it, key: "key", buildId: 1, blobKey: "root", sha256: "sha256", createdAt: at };
+const comment = { applianceId: it, accountId: own, parentId: 1, text: "" };
+
+export const ofBuilds = {
+  "build-queue": {
+    countQueuedBefore: [[2]],
+  } satisfies Calls<typeof buildQueue>,
+  builds: {
+    findBuild: [[own, 1]],
+    findReadableBuild: [[own, 1]],
+    findAnyBuild: [[1]],
+    findBuildByUid: [["build"]],
+    findDownload: [["download"]],
+    listRunningBuilds: [[own, it]],
+    listOverBuilds: [[own, it]],
+    listBuildsOfAppliance: [[it]],
+    listQueued: [[{ after: 0, limit: 10 }]],
+    listHeldBy: [[1]],
+    listUnfinishedBefore: [[at]],
+    listUnfinishedOf: [[own]],
+    addBuild: [
+      [
+        { ...build, uid: "another", downloadToken: "another" },
+        { force: true, slots },
+      ],
+    ],
+    saveRunning: [["build", { agentId: 1, startedAt: at }]],
+    saveQueued: [["build"]],
+    saveEnded: [["another", { status: "failed", message: "", percent: 0, completedAt: at }]],
+    saveFinished: [[readBuild, { ...result, nextVersion: "0.0.2" }]],
+    deleteBuildRow: [[own, 2]],
+  } satisfies Calls<typeof builds>,
+  "frozen-blobs": {
+    freezeBlobs: [[1, ["blob"]]],
+    isFrozenFor: [[1, "blob"]],
+    thawBlobs: [[at]],
+  } satisfies Calls<typeof frozenBlobs>,
+  publications: {
+    isPublished: [[it], [it, "0.0.1"]],
+    findPublication: [[it], [it, "0.0.1"]],
+    listPublishedVersions: [[it]],
+    addPublication: [[publication, announcement]],
+    findPublicationByUuid: [["publication"]],
+    saveReleaseNotes: [[{ applianceId: it, version: "0.0.1" }, ""]],
+    deletePublication: [[it, "0.0.9"]],
+  } satisfies Calls<typeof publications>,
+  "gallery-clones": {
+    savePublishedClone: [[clone, { publicationId: 1, most }]],
+  } satisfies Calls<typeof galleryClones>,
+  "gallery-list": {
+    listPublications: [
+      [{ kind: "latest" }, page],
+      [{ kind: "popular" }, page],
+      [{ kind: "account", accountId: own }, page],
+      [{ kind: "search", words: ["kiosk"] }, page],
+      [{ kind: "search", words: [] }, page],
+    ],
+  } satisfies Calls<typeof galleryList>,
+  "gallery-opinions": {
+    findRating: [[it]],
+    saveRating: [[{ applianceId: it, accountId: own }, 5]],
+    listComments: [[it]],
+    hasComment: [["request"]],
+    addComment: [
+      [comment, 10],
+      [{ ...comment, parentId: null }, 10],
+    ],
+    addUse: [[{ applianceId: it, accountId: own, kind: "clone" }]],
+  } satisfies Calls<typeof galleryOpinions>,
+  "prepared-roots": {
+    savePreparedRoot: [[root]],
+    findPreparedRoot: [[it, "key"]],
+    findPreparedBlobs: [[["build"]]],
+    deletePreparedBefore: [[at]],
+  } satisfies Calls<typeof preparedRoots>,
+  retention: {
+    listExpirable: [[at, 10]],
+    markExpired: [[1, at]],
+  } satisfies Calls<typeof retention>,
+  sweep: {
+    findKept: [[["build"]]],
+    findUsedInputs: [[["sha256"]]],
+    deleteRetiredBefore: [[at]],
+    findSweepPosition: [["builds/"]],
+    saveSweepPosition: [
+      ["builds/", "cursor"],
+      ["builds/", undefined],
+    ],
+  } satisfies Calls<typeof sweep>,
+  testdrives: {
+    addTestdrive: [[{ uid: "testdrive", accountId: own, buildId: 1, pageToken: "page" }, slots]],
+    findTestdrive: [[1]],
+    findTestdriveByUid: [["testdrive"]],
+    listLiveTestdrives: [[own], [own, it]],
+    listNewTestdrives: [[at]],
+    listTestdrivesToWake: [[at]],
+    saveTestdriveState: [["testdrive", "running"]],
+  } satisfies Calls<typeof testdrives>,
+  "visible-builds": {
+    findVisibleBuild: [[own, 1]],
+    listPublishedImages: [[it]],
+  } satisfies Calls<typeof visibleBuilds>,
+};

@@ -1,0 +1,92 @@
+import type * as importTurns from "#storage/import-turns";
+import type * as imports from "#storage/imports";
+import type * as packages from "#storage/packages";
+import type * as repositories from "#storage/repositories";
+import type * as rpms from "#storage/rpms";
+import type * as userRepositories from "#storage/user-repositories";
+import type { Calls } from "./calls.ts";
+import { at, ids, packageRow, repository, rpm } from "./rows.ts";
+
+const [own, it] = [ids.account, ids.repository];
+const contents = { url: repository.url, revision: "revision" };
+const facts = { parts: [], packageCount: 1, bytes: 1, arches: ["x86_64" as const], baseSystem: null, workMs: 1 };
+const line = { accountId: own, patience: "quick" as const };
+const found = { indexTag: null, signer: null, signingKeys: null };
+const { accountId: _, ...findings } = { ...repository, ...found, revision: "revision", parts: [], packageCount: 1 };
+const search = { repositoryIds: [it], arches: ["noarch"], allFields: false, limit: 10 };
+const uploads = { accountId: own, baseSystem: "tiny-1.0", name: "Uploads", arches: ["x86_64" as const] };
+
+export const ofRepositories = {
+  "import-turns": {
+    askForImports: [[[it], at]],
+    takeTurn: [[line, at]],
+    beginTry: [[it, at]],
+    endTurn: [[it, at]],
+    moveToPatient: [[it]],
+    giveTurnBack: [[it]],
+    giveLostTurnsBack: [[at]],
+    listLines: [[]],
+  } satisfies Calls<typeof importTurns>,
+  imports: {
+    beginContents: [["import", contents]],
+    finishContents: [["import", facts]],
+    findMadeImport: [[contents]],
+    findImport: [["import"]],
+    releaseImport: [["import"]],
+    listUnusedAfter: [[{ id: "", before: at, limit: 10 }]],
+    findImports: [[["import"]]],
+  } satisfies Calls<typeof imports>,
+  packages: {
+    savePackages: [["import", [packageRow]]],
+    searchPackages: [
+      [{ ...search, q: "gtk" }],
+      [{ ...search, q: "gt" }],
+      [{ ...search, q: "gtk", allFields: true }],
+      [{ ...search, q: "g".repeat(60) }],
+    ],
+    searchNames: [[{ repositoryIds: [it], q: "gtk", limit: 10 }], [{ repositoryIds: [it], q: "gt", limit: 10 }]],
+    similarNames: [[{ repositoryIds: [it], arches: ["noarch"], pieces: ["gtk", "tk3"] }]],
+    listPatterns: [[[it]]],
+    deletePackages: [["import"]],
+  } satisfies Calls<typeof packages>,
+  repositories: {
+    findRepository: [[it]],
+    rereadRepositories: [[[{ id: it }]]],
+    findVisibleRepository: [[own, it]],
+    findVisibleRepositoryByUrl: [[own, repository.url]],
+    listVisibleByIds: [[own, [it]]],
+    listVisibleRepositories: [[own], [own, { baseSystem: "tiny-1.0" }]],
+    findUserRepository: [[own, "tiny-1.0"]],
+    findRepositoryByUid: [["repository"]],
+    addRepository: [[{ ...repository, uid: "another", url: "http://mirror.example.org/another" }, 10]],
+    removeUnimported: [[9]],
+    removeFailed: [[own]],
+    deleteRepository: [[own, 9]],
+    listUsersOf: [[it, 10]],
+    listByCatalogue: [["tiny"]],
+    listUncheckedSince: [[at, 10]],
+    listOwnFiles: [[]],
+    beginImport: [[it, { checkId: "check", startedAt: at }]],
+    markImporting: [[[it]]],
+    switchRevision: [[it, "check", { ...findings, importId: "import", packagesFolder: "" }]],
+    confirmRevision: [[it, { checkId: "check", ...found }]],
+    failImport: [[it, { checkId: "check", problem: "", indexTag: null }]],
+    replaceApplianceRepositories: [[ids.appliance, [it]]],
+    addApplianceRepository: [[ids.appliance, it]],
+    removeApplianceRepository: [[ids.appliance, it]],
+  } satisfies Calls<typeof repositories>,
+  rpms: {
+    listRpms: [[own, "tiny-1.0"]],
+    findRpm: [[own, 1]],
+    findRpmOfRequest: [["request"]],
+    addRpm: [[rpm, 1e6]],
+    replaceRpm: [[1, rpm, 1e6]],
+    deleteRpm: [[own, 9]],
+    findUsedBlobIds: [[["rpm"]]],
+  } satisfies Calls<typeof rpms>,
+  "user-repositories": {
+    saveUserRepository: [[uploads]],
+    findUserRepositoryById: [[it]],
+    listUserRepositoriesAfter: [[0, 10]],
+  } satisfies Calls<typeof userRepositories>,
+};

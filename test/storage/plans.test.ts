@@ -1,0 +1,165 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openDatabase, type Database } from "#storage/db";
+import * as schema from "#storage/schema";
+import { ofAccounts } from "./calls/accounts.ts";
+import { ofAppliances } from "./calls/appliances.ts";
+import { ofBuilds } from "./calls/builds.ts";
+import { ofRepositories } from "./calls/repositories.ts";
+import { account, appliance, build, overlayFile, publication, repository } from "./calls/rows.ts";
+
+const calls: Readonly<Record<string, Readonly<Record<string, readonly (readonly unknown[])[]>>>> = {
+  ...ofAccounts,
+  ...ofAppliances,
+  ...ofBuilds,
+  ...ofRepositories,
+};
+
+/** They put statements together that other functions send. */
+const composers = ["gallery-listings.relisted", "inserts.insertWhere", "inserts.insertFrom"];
+
+/** Tables that do not grow with what users do, or with time. */
+const small: Readonly<Record<string, string>> = {
+  base_systems: "rows of the operator's catalogues",
+  template_sets: "rows of the operator's catalogues",
+  templates: "rows of the operator's catalogues",
+  frozen_blobs: "of builds that are not over, which have slots",
+  prepared_roots: "of the last KEEP_PREPARED_HOURS",
+};
+
+const theAnswer = "the operator's list of all of them";
+const someLive = "only what is not over, which has slots";
+const listed = "a short row for each appliance in the gallery: counted, and weighed by its age at the moment";
+
+/** What else reads a table, or all rows with one status, and why it may. */
+const known: Readonly<Record<string, string>> = {
+  "accounts.listAccounts accounts": theAnswer,
+  "agents.listAgents agents": theAnswer,
+  "agreements.listAllAcceptances agreements": theAnswer,
+  "audit-log.listAuditLog audit_log": "by the order of ids, and ends at the limit",
+  "events.listOutbox event_outbox": "by the order of an index, and ends at the limit",
+  "gallery-list.listPublications gallery_listings": listed,
+  "builds.addBuild builds": someLive,
+  "builds.listHeldBy builds": someLive,
+  "builds.listUnfinishedBefore builds": someLive,
+  "testdrives.addTestdrive testdrives": someLive,
+  "testdrives.listNewTestdrives testdrives": someLive,
+  "testdrives.listTestdrivesToWake testdrives": someLive,
+};
+
+const db = openDatabase(env.DB);
+
+beforeAll(async () => {
+  await db.insert(schema.accounts).values(account);
+  await db.insert(schema.appliances).values(appliance);
+  await db.insert(schema.builds).values({ ...build, status: "queued" });
+  await db.insert(schema.repositories).values(repository);
+  await db.insert(schema.overlayFiles).values({ ...overlayFile, blobId: "another" });
+  await db.insert(schema.publications).values({ ...publication, version: "0.0.0", uuid: "earlier", formats: [] });
+});
+
+type Ask = (db: Database, ...given: readonly unknown[]) => PromiseLike<unknown>;
+
+/** A function whose first parameter is the database. */
+const asksDatabase = (value: unknown): value is Ask =>
+  typeof value === "function" && /^(async )?(function \w*)?\s*\(db\b/.test(String(value));
+
+const asking = Object.entries(import.meta.glob("../../src/storage/*.ts", { eager: true }))
+  .flatMap(([path, module]) => {
+    const file = path.replace(/^.*\/(.*)\.ts$/, "$1");
+    return Object.entries(module).map(([name, ask]) => ({ name: `${file}.${name}`, ask, given: calls[file]?.[name] }));
+  })
+  .flatMap(({ ask, ...one }) => (asksDatabase(ask) ? [{ ask, ...one }] : []));
+
+it("knows with which arguments to call every function of the storage layer that asks the database", () => {
+  expect(asking.length).toBeGreaterThan(200);
+  expect(asking.filter(({ given }) => !given?.length).map(({ name }) => name)).toEqual(composers);
+});
+
+describe("the plans of all statements", () => {
+  const found = new Set<string>();
+  const silent: string[] = [];
+
+  beforeAll(async () => {
+    const { recording, statements } = recordingDatabase();
+    const senders = new Map<string, string>();
+    for (const { name, ask, given = [] } of asking) {
+      for (const each of given) {
+        await ask(recording, ...each);
+        if (statements.length === 0) silent.push(name);
+        for (const sql of statements.splice(0)) senders.set(sql, senders.get(sql) ?? name);
+      }
+    }
+    const read = await readWhole([...senders.keys()]);
+    for (const { sql, table } of read) found.add(`${senders.get(sql)} ${table}`);
+  });
+
+  it("has a statement of every call", () => expect(silent).toEqual([]));
+
+  it("reads no table as a whole that grows", () => {
+    const unexpected = [...found].filter((one) => !(one in known) && !((one.split(" ")[1] ?? "") in small));
+    expect(unexpected).toEqual([]);
+  });
+
+  it("names no exception that is none", () => {
+    expect(Object.keys(known).filter((one) => !found.has(one))).toEqual([]);
+    const read = new Set([...found].map((one) => one.split(" ")[1]));
+    expect(Object.keys(small).filter((table) => !read.has(table))).toEqual([]);
+  });
+});
+
+it.each([
+  ["SELECT 1 FROM builds AS b WHERE b.message = ?", ["builds"]],
+  ["SELECT count(*) FROM testdrives WHERE state <> 'ended'", ["testdrives"]],
+  ["SELECT id FROM builds WHERE status = ?", ["builds"]],
+  ["SELECT name FROM packages_fts", ["packages_fts"]],
+  ["SELECT name FROM packages_fts WHERE name LIKE ?", []],
+  ["SELECT one.value FROM json_each(?) AS one JOIN builds ON builds.id = one.value", []],
+  ["WITH one AS MATERIALIZED (SELECT 1 FROM builds WHERE id = 1) SELECT * FROM one", []],
+])("sees which tables a statement reads as a whole: %s", async (sql, expected) => {
+  expect((await readWhole([sql])).map(({ table }) => table)).toEqual(expected);
+});
+
+/** Tables of which statements read every row, or every row with one status: most are finished, or have ended. */
+async function readWhole(statements: readonly string[]): Promise<{ sql: string; table: string }[]> {
+  const named = env.DB.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all<{ name: string }>();
+  const tables = (await named).results.map(({ name }) => name);
+  const plans = await env.DB.batch<{ detail: string }>(statements.map(explanation));
+  return statements.flatMap((sql, nth) => {
+    const aliases = (plans[nth]?.results ?? []).flatMap(({ detail }) => readByStep(detail) ?? []);
+    return tables
+      .filter((table) => aliases.some((alias) => isAlias(alias, table, sql)))
+      .map((table) => ({ sql, table }));
+  });
+}
+
+function explanation(sql: string): D1PreparedStatement {
+  const unbound = Array.from(sql.matchAll(/\?/g), () => null);
+  return env.DB.prepare(`EXPLAIN QUERY PLAN ${sql}`).bind(...unbound);
+}
+
+function readByStep(step: string): string | undefined {
+  // A virtual table that is read as a whole has the index 0, with nothing after it.
+  const [, scanned] = /^SCAN (\w+)(?!.* VIRTUAL TABLE INDEX (?:[1-9]|0:.))/.exec(step) ?? [];
+  const [, searched] = /^SEARCH (\w+) .*\((?:status|state)=\?\)/.exec(step) ?? [];
+  return scanned ?? searched;
+}
+
+const isAlias = (name: string, table: string, sql: string): boolean =>
+  name === table || new RegExp(`\\b${table}"? (?:AS )?"?${name}\\b`, "i").test(sql);
+
+/** A database that notes every statement that is prepared. */
+function recordingDatabase(): { recording: Database; statements: string[] } {
+  const statements: string[] = [];
+  const d1 = new Proxy(env.DB, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      return (...given: unknown[]): unknown => {
+        if (name === "prepare") statements.push(String(given[0]));
+        return value.apply(target, given);
+      };
+    },
+  });
+  return { recording: openDatabase(d1), statements };
+}
