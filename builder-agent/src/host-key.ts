@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { release } from "node:os";
 import { versionOf } from "./program-version.ts";
-import { qemuProgram } from "./testdrive/qemu.ts";
+import { qemuProgram } from "./testdrive/walls.ts";
 
 /** Names this kernel, QEMU and processor: as long as it is the same, so is what was found out with them. */
 export async function hostKey(): Promise<string> {

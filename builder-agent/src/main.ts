@@ -13,6 +13,7 @@ import { connectQueue } from "./queue.ts";
 import { isWorthRetry, withRetry } from "./retry.ts";
 import { openPrepared } from "./prepared/caches.ts";
 import { killOrphans } from "./testdrive/orphans.ts";
+import { findWalls } from "./testdrive/walls.ts";
 import { clearWorkDirs } from "./work-dir.ts";
 import { connectWorker } from "./worker-api.ts";
 
@@ -68,6 +69,8 @@ async function serve(config: Config, signal: AbortSignal): Promise<void> {
 
   const { capabilities } = await findCapabilities(config);
   if (config.isolation === "none") log("builds run bare on this host, as root: isolation is none");
+  const { enclosed, openness } = await findWalls();
+  if (!enclosed) log("testdrives run without walls: npm run doctor says what to do", { reason: openness });
   const api = connectWorker(config);
   // Without an end: an agent may be up before its Worker.
   const tries = { attempts: Infinity, baseDelayMs: 1_000, maxDelayMs: 15_000, signal };

@@ -14,6 +14,7 @@ export const purposes = [
   "UEFI media",
   "guests",
   "testdrives",
+  "enclosure of testdrives",
   "sample-distribution",
   "solver",
   "tests",

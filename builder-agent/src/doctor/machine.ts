@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import { findWalls, type Walls } from "../testdrive/walls.ts";
 import { judgeAccel } from "./acceleration.ts";
 import { degraded, fine, missing, type Check } from "./check.ts";
 import { bootProbe } from "./probe-boot.ts";
@@ -10,8 +11,18 @@ export async function checkMachine(config: Pick<Config, "accel" | "stateDir">): 
     accel === "kvm"
       ? fine("hardware virtualisation", detail)
       : degraded("hardware virtualisation", `${detail}; testdrives are emulated`, [], "use a host with VT-x or AMD-V");
-  return [acceleration, await checkBoot(accel, config.stateDir)];
+  return [acceleration, await checkBoot(accel, config.stateDir), judgeWalls(await findWalls())];
 }
+
+export const judgeWalls = ({ enclosed, openness }: Walls): Check =>
+  enclosed
+    ? fine("enclosure of testdrives", "bubblewrap: QEMU sees its session's files, and has a network of its own")
+    : degraded(
+        "enclosure of testdrives",
+        `${openness}; QEMU still runs as a user without rights, under seccomp, but sees this host's files and network`,
+        [],
+        "apt-get install -y --no-install-recommends bubblewrap; run the agent as root, in a container with CAP_SYS_ADMIN",
+      );
 
 async function checkBoot(accel: "kvm" | "tcg", stateDir: string): Promise<Check> {
   const name = "virtual machine";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { accelArguments } from "../testdrive/machine.ts";
 import type { Accel } from "../testdrive/accel.ts";
-import { qemuProgram } from "../testdrive/qemu.ts";
+import { qemuProgram } from "../testdrive/walls.ts";
 import { probeKernel, probeSays } from "./probe-kernel.ts";
 import { scratchDir } from "./scratch-dir.ts";
 

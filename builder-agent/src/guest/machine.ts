@@ -1,5 +1,6 @@
+import { enclosure } from "../enclosure.ts";
 import type { Accel } from "../testdrive/accel.ts";
-import { qemuProgram } from "../testdrive/qemu.ts";
+import { qemuProgram } from "../testdrive/walls.ts";
 
 /** One guest's means. All that it gets from this host are open files: QEMU's own user could open none of them. */
 export interface GuestMachine {
@@ -40,7 +41,7 @@ export function guestCommand(machine: GuestMachine): [command: string, args: str
   const own = groups.length === 0 ? ["--clear-groups"] : ["--groups", groups.join(",")];
   const words = [
     [...identity, ...own, ...noRights, "--", "prlimit", ...limits(machine), "--"],
-    machine.enclosed ? enclosure(machine) : [],
+    machine.enclosed ? enclosure({ accel: machine.accel, apart: ["--unshare-all"] }) : [],
     [qemuProgram, ...qemuArguments(machine)],
   ];
   return ["setpriv", words.flat()];
@@ -53,17 +54,6 @@ const limits = ({ memoryMb, diskBytes }: GuestMachine): string[] => [
   `--fsize=${diskBytes}`,
   `--as=${(memoryMb + translationMb + overheadMb) * 1024 * 1024}`,
 ];
-
-/** Programs and libraries, read-only, and nothing else; no network, no other process. */
-function enclosure({ accel }: GuestMachine): string[] {
-  const links = ["bin", "lib", "lib64"].flatMap((name) => ["--symlink", `usr/${name}`, `/${name}`]);
-  const readOnly = ["/etc/ld.so.cache", "/etc/alternatives"].flatMap((path) => ["--ro-bind-try", path, path]);
-  const device = accel === "kvm" ? ["--dev-bind", "/dev/kvm", "/dev/kvm"] : [];
-  return [
-    ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--ro-bind", "/usr", "/usr"],
-    [...links, ...readOnly, "--proc", "/proc", "--dev", "/dev", ...device, "--tmpfs", "/tmp", "--chdir", "/", "--"],
-  ].flat();
-}
 
 /** Exported for its test. */
 export function qemuArguments({ accel, memoryMb, cpus }: GuestMachine): string[] {

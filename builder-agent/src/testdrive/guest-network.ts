@@ -1,17 +1,18 @@
 import { z } from "zod";
 import { guestAddress } from "../contract.ts";
+import type { Machine } from "./machine.ts";
 import type { Qmp } from "./qmp.ts";
-
-const guestWebPort = 80;
+import { guestWebPort } from "./walls.ts";
 
 /**
  * The guest's network card, if it has a network. The guest is alone on it with QEMU, which gives it an address and forwards one
  * port to it: `restrict=on` drops whatever the guest sends to the host or beyond. QEMU 7.2 cannot forward
- * from a unix socket, so it listens on a port of this host's loopback that the kernel chooses.
+ * from a unix socket, so it listens on a port of the loopback behind its walls; without walls, on one of this host's that the
+ * kernel chooses.
  */
-export function networkArguments({ hasNetwork }: { hasNetwork: boolean }): string[] {
+export function networkArguments({ hasNetwork, enclosed }: Pick<Machine, "hasNetwork" | "enclosed">): string[] {
   if (!hasNetwork) return ["-nic", "none"];
-  const forward = `hostfwd=tcp:127.0.0.1:0-${guestAddress}:${guestWebPort}`;
+  const forward = `hostfwd=tcp:127.0.0.1:${enclosed ? guestWebPort : 0}-${guestAddress}:80`;
   const user = ["user", "id=net", "restrict=on", "ipv6=off", `dhcpstart=${guestAddress}`, forward];
   return ["-netdev", user.join(","), "-device", "virtio-net-pci,netdev=net,romfile="];
 }

@@ -12,14 +12,15 @@ import {
 } from "../contract.ts";
 import type { VisitApi } from "../visit-api.ts";
 import type { Lease } from "../lease.ts";
+import type { Door } from "./qemu.ts";
 
 /** One request of a visitor for the guest's web server. */
 export interface Visit {
   visit: string;
   request: GuestRequest;
   testdrive: Lease;
-  /** On this host's loopback; null: this machine has no network. */
-  port: number | null;
+  /** Null: this machine has no network. */
+  door: Door | null;
   api: VisitApi;
   signal: AbortSignal;
   /** A guest, or a visitor, that lets a connection rest for longer loses it. */
@@ -43,8 +44,8 @@ export async function answerVisit(visit: Visit): Promise<void> {
 }
 
 async function askGuest(visit: Visit): Promise<Reply> {
-  if (visit.port === null) throw new Excuse(502, "This machine has no network.");
-  const asked = openRequest(visit, visit.port);
+  if (visit.door === null) throw new Excuse(502, "This machine has no network.");
+  const asked = openRequest(visit, visit.door);
   const answered = once(asked, "response", { signal: visit.signal });
   // The body may break, or be refused, after the guest has answered: what counts then is the answer.
   asked.on("error", () => {});
@@ -59,10 +60,9 @@ async function askGuest(visit: Visit): Promise<Reply> {
   return { head, body: answer };
 }
 
-function openRequest({ request, signal, silenceMs = 30_000 }: Visit, port: number): ClientRequest {
+function openRequest({ request, signal, silenceMs = 30_000 }: Visit, door: Door): ClientRequest {
   const asked = askHttp({
-    host: "127.0.0.1",
-    port,
+    ...("path" in door ? { socketPath: door.path } : door),
     method: request.method,
     path: request.target,
     headers: { ...request.headers, host: guestAddress, connection: "close" },

@@ -7,10 +7,14 @@ export interface Machine {
   memoryMb: number;
   /** From makeDrives. */
   drives: string[];
+  /** The file under its drives; all that it sees of the agent's files outside of its session's directory. */
+  image: string;
+  /** Whether it runs behind walls (walls.ts). */
+  enclosed: boolean;
   hasNetwork: boolean;
   /** How large a file of this machine may become: its overlay. QEMU ends when its guest wants more. */
   diskBytes: number;
-  /** The second VNC server, for clients outside of the Worker. */
+  /** The second VNC server, for clients outside of the Worker. Behind walls it listens at a place of its own. */
   vnc: { bindHost: string; port: number; password: string } | null;
 }
 

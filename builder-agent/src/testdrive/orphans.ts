@@ -2,7 +2,7 @@ import { readdir, readFile, readlink, rm } from "node:fs/promises";
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { modifiedDir } from "../modified/ended-disks.ts";
-import { qemuProgram } from "./qemu.ts";
+import { qemuProgram } from "./walls.ts";
 import { sessionsDir } from "./session-dir.ts";
 
 /**

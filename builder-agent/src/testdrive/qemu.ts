@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { rm, writeFile } from "node:fs/promises";
+import { constants } from "node:os";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { endOf, type Exit } from "../process.ts";
@@ -10,8 +11,8 @@ import { openQmp, type Qmp, type QmpEvent } from "./qmp.ts";
 import { rightsOfSession } from "./rights.ts";
 import { keepSerialLog } from "./serial-log.ts";
 import type { SessionDir } from "./session-dir.ts";
+import { clientsPort, clientsSocket, environment, qemuProgram, walled, webSocket } from "./walls.ts";
 
-export const qemuProgram = "qemu-system-x86_64";
 /** Names inside the session's directory. Relative, because QEMU works there (see SessionDir.socket). */
 export const vncSocket = "vnc.sock";
 export const serialLogName = "serial.log";
@@ -21,13 +22,18 @@ const passwordFile = "vnc.password";
 /** A running virtual machine; disposing of it ends the process. */
 export interface Qemu extends AsyncDisposable {
   pid: number;
-  /** Leads to the guest's web server, on this host's loopback; null: no network. */
-  webPort: number | null;
+  /** Leads to the guest's web server; null: no network. */
+  web: Door | null;
+  /** Leads to the VNC server for clients outside of the Worker, if QEMU has walls: nobody else reaches it there. */
+  clients: Door | null;
   /** Settles when the process is gone, with a sentence for the session's owner. */
   ended: Promise<string>;
   /** A command of QMP. */
   execute: Qmp["execute"];
 }
+
+/** Where a server of QEMU is reached, for `net.connect` and `http.request`: a port of this host's loopback, or a socket. */
+export type Door = { host: string; port: number } | { path: string };
 
 export interface QemuStart {
   onEvent: (event: QmpEvent) => void;
@@ -52,9 +58,10 @@ const usualStartTimeoutMs = 20_000;
 export async function startQemu(machine: Machine, dir: SessionDir, start: QemuStart): Promise<Qemu> {
   const { onEvent, signal, saved, startTimeoutMs = usualStartTimeoutMs } = start;
   if (machine.vnc) await writeFile(dir.file(passwordFile), machine.vnc.password, { mode: 0o600 });
-  const [program, args] = commandOf(machine, start);
+  const [program, args] = commandOf(machine, dir, start);
   const child = spawn(program, args, {
     cwd: dir.path,
+    env: environment(),
     stdio: ["ignore", "pipe", "pipe", saved?.descriptor ?? "ignore"],
   });
   const complaints = lastLines(child);
@@ -70,7 +77,7 @@ export async function startQemu(machine: Machine, dir: SessionDir, start: QemuSt
   };
   const given = new AbortController();
   let qmp: Qmp | undefined;
-  let webPort: number | null = null;
+  let web: Door | null = null;
   const kill = async () => {
     await end(child, exited, qmp);
     await logged;
@@ -81,7 +88,7 @@ export async function startQemu(machine: Machine, dir: SessionDir, start: QemuSt
       throw new Error(`QEMU did not start: ${complaints.join(" ") || endOf(exit)}`);
     });
     qmp = await Promise.race([openQmp(dir.socket(qmpSocket), note, inTime), gone]);
-    if (machine.hasNetwork) webPort = await forwardedPort(qmp);
+    if (machine.hasNetwork) web = await webDoor(machine, dir, qmp);
   } catch (error) {
     given.abort();
     await kill();
@@ -91,11 +98,16 @@ export async function startQemu(machine: Machine, dir: SessionDir, start: QemuSt
   }
   return {
     pid: child.pid ?? 0,
-    webPort,
+    web,
+    clients: machine.enclosed && machine.vnc ? { path: dir.socket(clientsSocket) } : null,
     ended: exited.then((exit) => diskFailure ?? reasonOf(exit, complaints)),
     execute: qmp.execute,
     [Symbol.asyncDispose]: kill,
   };
+}
+
+async function webDoor({ enclosed }: Machine, dir: SessionDir, qmp: Qmp): Promise<Door> {
+  return enclosed ? { path: dir.socket(webSocket) } : { host: "127.0.0.1", port: await forwardedPort(qmp) };
 }
 
 function reasonOf(exit: Exit, complaints: string[]): string {
@@ -106,13 +118,13 @@ function reasonOf(exit: Exit, complaints: string[]): string {
 /** After standard input, output and error. */
 const stateDescriptor = 3;
 
-/** Each of these programs replaces itself by the next one, so that the process id is QEMU's. */
-function commandOf(machine: Machine, { saved, isIdle }: QemuStart): [program: string, args: string[]] {
+/** Each of these programs replaces itself by the next one; behind walls the last of them is QEMU's ancestor. */
+function commandOf(machine: Machine, dir: SessionDir, { saved, isIdle }: QemuStart): [string, string[]] {
   const limits = [`--fsize=${machine.diskBytes}`, "--core=0", "--"];
   const priority = isIdle ? ["chrt", "--idle", "0"] : [];
   const incoming = saved ? ["-incoming", `fd:${stateDescriptor}`] : [];
-  const qemu = ["setpriv", "--no-new-privs", "--", qemuProgram, ...qemuArguments(machine), ...incoming];
-  return ["prlimit", [...limits, ...priority, ...qemu]];
+  const qemu = walled(machine, dir, [qemuProgram, ...qemuArguments(machine), ...incoming]);
+  return ["prlimit", [...limits, ...priority, "setpriv", "--no-new-privs", "--", ...qemu]];
 }
 
 /** Exported for its test. */
@@ -123,7 +135,7 @@ function qemuArguments(machine: Machine): string[] {
     ["-chardev", `socket,id=qmp,path=${qmpSocket},server=on,wait=off`, "-mon", "chardev=qmp,mode=control"],
     // A client that asks to be alone must not throw out the others.
     ["-vnc", `unix:${vncSocket},share=force-shared`],
-    machine.vnc ? publicVnc(machine.vnc) : [],
+    machine.vnc ? publicVnc(machine.enclosed ? { bindHost: "127.0.0.1", port: clientsPort } : machine.vnc) : [],
     rightsOfSession(machine.testdriveId),
   ].flat();
 }
@@ -144,9 +156,18 @@ async function* consoleOf(child: ChildProcess, saved: SavedState | undefined): A
 function exitOf(child: ChildProcess): Promise<Exit> {
   return new Promise((resolve) => {
     child.on("error", () => resolve({ code: -1 }));
-    child.on("close", (code, signal) => resolve(signal === null ? { code: code ?? -1 } : { killedBy: signal }));
+    child.on("close", (code, signal) => resolve(signal === null ? endOfCode(code ?? -1) : { killedBy: signal }));
   });
 }
+
+/** A program in between tells the signal that ended QEMU as a code. */
+function endOfCode(code: number): Exit {
+  const names = Object.entries(constants.signals).flatMap(([name, number]) => (number === code - 128 ? [name] : []));
+  const [killedBy] = names.filter(isSignal);
+  return killedBy === undefined ? { code } : { killedBy };
+}
+
+const isSignal = (name: string): name is NodeJS.Signals => name in constants.signals;
 
 /** The end of what a program complains about, kept up to date. */
 function lastLines(child: ChildProcess): string[] {

@@ -1,5 +1,4 @@
-import { connect, type Socket } from "node:net";
-import { pipeline } from "node:stream/promises";
+import type { Socket } from "node:net";
 import type { Config } from "../config.ts";
 import type { TestdriveClaim, TestdriveOrder } from "../contract.ts";
 import { chooseAccel } from "../doctor/acceleration.ts";
@@ -16,11 +15,12 @@ import { makeDrives, overlayName } from "./disk.ts";
 import { answerVisit } from "./guest-web.ts";
 import { getImage } from "./image.ts";
 import type { Snapshots } from "../snapshot/snapshots.ts";
-import { vncSocket } from "./qemu.ts";
+import { vncSocket, type Qemu } from "./qemu.ts";
 import { makeSessionDir, type SessionDir } from "./session-dir.ts";
 import { TcpViewers } from "./tcp-viewers.ts";
-import type { ReservedVnc } from "./vnc-port.ts";
+import { join, type ReservedVnc } from "./vnc-port.ts";
 import { joinViewer } from "./vnc-tunnel.ts";
+import { findWalls } from "./walls.ts";
 
 export interface TestdriveParts {
   api: Pick<WorkerApi, "readImage" | "openControl" | "openViewer" | keyof VisitApi> & ModifiedApi;
@@ -68,12 +68,12 @@ interface Session {
   over: AbortController;
   end: (reason: string) => void;
   /** QEMU's VNC socket accepts. */
-  ready: PromiseWithResolvers<SessionDir & { webPort: number | null }>;
+  ready: PromiseWithResolvers<SessionDir & Pick<Qemu, "web">>;
 }
 
 function openSession(claim: TestdriveClaim, reserved: ReservedVnc | null, parts: TestdriveParts): Session {
   const over = new AbortController();
-  const ready = Promise.withResolvers<SessionDir & { webPort: number | null }>();
+  const ready = Promise.withResolvers<SessionDir & Pick<Qemu, "web">>();
   const end = (reason: string) => over.abort(new SessionOver(reason));
   const stop = () => end("The builder agent is stopping.");
   if (parts.signal.aborted) stop();
@@ -111,9 +111,9 @@ type VisitOrder = Extract<TestdriveOrder, { type: "visit" }>;
 
 /** Does not log the error if the visitor has left. */
 async function visitGuest({ visit, request }: VisitOrder, { claim, parts, over, ready }: Session): Promise<void> {
-  const { webPort: port } = await ready.promise;
+  const { web: door } = await ready.promise;
   const testdrive = { id: claim.testdriveId, token: claim.token };
-  await answerVisit({ visit, request, testdrive, port, api: parts.api, signal: over.signal }).catch(() => {});
+  await answerVisit({ visit, request, testdrive, door, api: parts.api, signal: over.signal }).catch(() => {});
 }
 
 /** → why the session ended. */
@@ -123,6 +123,7 @@ async function host(session: Session): Promise<string> {
   const startedAt = performance.now();
   control.report({ type: "preparing", message: "Fetching the image" });
   const accel = await chooseAccel(parts.config);
+  const { enclosed } = await findWalls();
   await using dir = await makeSessionDir(parts.config.stateDir, claim.testdriveId);
   using image = await getImage(claim, {
     ...parts,
@@ -136,10 +137,12 @@ async function host(session: Session): Promise<string> {
     memoryMb: Math.min(claim.memoryMb, parts.config.memoryMb),
     hasNetwork: claim.hasNetwork ?? false,
     drives: await makeDrives({ image, imageType: claim.imageType }, dir, signal),
+    image: image.path,
+    enclosed,
     diskBytes: Math.round(parts.config.testdriveDiskGb * 1e9),
     vnc: reserved && { bindHost: reserved.bindHost, port: reserved.port, password: claim.password },
   };
-  const early = (await reserved?.handOver()) ?? [];
+  const early = enclosed ? [] : ((await reserved?.handOver()) ?? []);
   await using files = await SessionFiles.open({
     claim,
     overlay: dir.file(overlayName),
@@ -148,11 +151,12 @@ async function host(session: Session): Promise<string> {
   });
   const start = { onEvent: countTcpViewers(control), signal };
   await using qemu = await parts.snapshots.start({ claim, image, machine, dir, start });
+  if (qemu.clients) reserved?.passOn(qemu.clients);
   for (const client of early) if (reserved) void joinEarly(client, reserved);
 
   files.attach(qemu);
   control.report({ type: "ready" });
-  session.ready.resolve({ ...dir, webPort: qemu.webPort });
+  session.ready.resolve({ ...dir, web: qemu.web });
   parts.log("testdrive ready", { testdriveId: claim.testdriveId, ms: Math.round(performance.now() - startedAt) });
   return await orAborted(qemu.ended, signal);
 }
@@ -166,10 +170,6 @@ function countTcpViewers(control: Control) {
 }
 
 /** Passes a client on that connected before QEMU listened: clients may connect as soon as the address is known. */
-async function joinEarly(client: Socket, { bindHost, port }: ReservedVnc): Promise<void> {
-  const host = bindHost === "0.0.0.0" ? "127.0.0.1" : bindHost;
-  const vnc = connect({ host, port });
-  await Promise.all([pipeline(client, vnc), pipeline(vnc, client)]).catch(() => {});
-  client.destroy();
-  vnc.destroy();
+function joinEarly(client: Socket, { bindHost, port }: ReservedVnc): Promise<void> {
+  return join(client, { host: bindHost === "0.0.0.0" ? "127.0.0.1" : bindHost, port });
 }

@@ -1,6 +1,8 @@
-import { createServer, type Server, type Socket } from "node:net";
+import { connect, createServer, type Server, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
+import { pipeline } from "node:stream/promises";
 import type { Config } from "../config.ts";
+import type { Door } from "./qemu.ts";
 
 /** A TCP port for one session's VNC clients. No other program on this host gets it while it is reserved. */
 export interface ReservedVnc {
@@ -11,6 +13,8 @@ export interface ReservedVnc {
   bindHost: string;
   /** Stops listening so that QEMU can; the port stays ours. → clients that came too early, none of them read from. */
   handOver(): Promise<Socket[]>;
+  /** The same for a QEMU behind walls: we go on listening, and lead clients to it, the early ones first. */
+  passOn(door: Door): void;
   release(): Promise<void>;
 }
 
@@ -19,6 +23,8 @@ export const firstVncPort = 5900;
 
 /** Clients may come between the answer to their POST and QEMU's start: so many of them wait, the others are cut off. */
 const maxEarlyClients = 8;
+/** QEMU itself takes as many. */
+const maxClients = 32;
 
 /** Ports in our hands without a listener: QEMU is about to take them, or about to go. */
 const handedOver = new Set<number>();
@@ -43,11 +49,13 @@ function candidates([from, to]: readonly [number, number]): number[] {
 }
 
 function reserved(host: string, bindHost: string, { server, port }: { server: Server; port: number }): ReservedVnc {
-  const early = new Set<Socket>();
+  const clients = new Set<Socket>();
+  let door: Door | undefined;
   server.on("connection", (socket) => {
-    if (early.size >= maxEarlyClients) return void socket.destroy();
-    early.add(socket);
-    socket.on("error", () => socket.destroy()).on("close", () => early.delete(socket));
+    if (clients.size >= (door ? maxClients : maxEarlyClients)) return void socket.destroy();
+    clients.add(socket);
+    socket.on("error", () => socket.destroy()).on("close", () => clients.delete(socket));
+    if (door) void join(socket, door);
   });
   // close() frees the port at once; its callback would wait for the early clients.
   return {
@@ -57,14 +65,26 @@ function reserved(host: string, bindHost: string, { server, port }: { server: Se
     async handOver() {
       handedOver.add(port);
       server.close();
-      return [...early];
+      return [...clients];
+    },
+    passOn(to) {
+      door = to;
+      for (const socket of clients) void join(socket, to);
     },
     async release() {
       server.close();
-      for (const socket of early) socket.destroy();
+      for (const socket of clients) socket.destroy();
       handedOver.delete(port);
     },
   };
+}
+
+/** Joins a client with QEMU until one of them leaves. */
+export async function join(client: Socket, door: Door): Promise<void> {
+  const vnc = connect(door);
+  await Promise.all([pipeline(client, vnc), pipeline(vnc, client)]).catch(() => {});
+  client.destroy();
+  vnc.destroy();
 }
 
 function listen(host: string, port: number): Promise<Server | undefined> {

@@ -48,6 +48,7 @@ describe("packages.json", () => {
       "UEFI media",
       "guests",
       "testdrives",
+      "enclosure of testdrives",
       "sample-distribution",
       "tests",
     ];

@@ -135,7 +135,7 @@ describe("a snapshot of the booted guest", () => {
     await using session = await place.startSession();
     await session.says("wait ");
     const own = () =>
-      [...processesIn(join(place.path, "testdrives")).values()].filter((line) => line.includes("-testdrive-0 "));
+      [...processesIn(join(place.path, "testdrives")).values()].filter((line) => /^qemu.*-testdrive-0 /.test(line));
     await eventually("the machine of the snapshot", () => own().length === 1);
 
     place.stopping.abort();

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
-import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { connect, createServer as createTcpServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { join } from "node:path";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -61,7 +62,15 @@ async function visitTo(
   const request: GuestRequest = { method: "GET", target: "/", headers: {}, hasBody: body !== "", ...asked };
   const testdrive = { id: 1, token: "token" };
   const { signal } = new AbortController();
-  await answerVisit({ visit: "v", request, testdrive, port, api, signal, silenceMs });
+  await answerVisit({
+    visit: "v",
+    request,
+    testdrive,
+    door: port === null ? null : { host: "127.0.0.1", port },
+    api,
+    signal,
+    silenceMs,
+  });
   return await shown.promise;
 }
 
@@ -134,7 +143,13 @@ describe("answerVisit", () => {
       },
     };
     const request: GuestRequest = { method: "GET", target: "/", headers: {}, hasBody: false };
-    const visit = { visit: "v", request, testdrive: { id: 1, token: "t" }, port: server.port, api };
+    const visit = {
+      visit: "v",
+      request,
+      testdrive: { id: 1, token: "t" },
+      door: { host: "127.0.0.1", port: server.port },
+      api,
+    };
 
     await expect(answerVisit({ ...visit, signal: new AbortController().signal })).rejects.toThrow("410");
 
@@ -156,7 +171,13 @@ describe("answerVisit", () => {
       answerVisit: async () => void (await sleep(500)),
     };
     const request: GuestRequest = { method: "GET", target: "/", headers: {}, hasBody: false };
-    const visit = { visit: "v", request, testdrive: { id: 1, token: "t" }, port: server.port, api };
+    const visit = {
+      visit: "v",
+      request,
+      testdrive: { id: 1, token: "t" },
+      door: { host: "127.0.0.1", port: server.port },
+      api,
+    };
 
     await answerVisit({ ...visit, signal: new AbortController().signal });
 
@@ -165,10 +186,14 @@ describe("answerVisit", () => {
 });
 
 describe("a session with a network", () => {
-  it("listens only on this host's loopback", async () => {
+  it("listens on no address of this host, and is reached by its socket", async () => {
     await using session = await startSession({ change: (claim) => ({ ...claim, hasNetwork: true }) });
     await session.ready();
 
-    expect(listenersIn(session.path)).toEqual([expect.stringMatching(/^127\.0\.0\.1:\d+$/)]);
+    const socket = connect(join(session.path, "web.sock"));
+    await once(socket, "connect");
+    socket.destroy();
+
+    expect(listenersIn(session.path)).toEqual([]);
   });
 });

@@ -1,33 +1,12 @@
-import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { killOrphans } from "../../src/testdrive/orphans.ts";
 import { eventually } from "../support/agent-place.ts";
 import { ownPort } from "../support/ports.ts";
+import { findQemu, getQemu } from "./find-qemu.ts";
 import { openVnc } from "./rfb.ts";
 import { bootSector, password, startSession } from "./session.ts";
-
-/** The QEMU of a session, found by its working directory. */
-function findQemu(path: string): number | undefined {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .find((pid) => cwdOf(pid) === path);
-}
-
-function cwdOf(pid: number): string {
-  try {
-    return readlinkSync(`/proc/${pid}/cwd`);
-  } catch {
-    return "";
-  }
-}
-
-function getQemu(path: string): number {
-  const pid = findQemu(path);
-  if (pid === undefined) throw new Error(`no QEMU works in ${path}`);
-  return pid;
-}
 
 describe("runTestdrive", () => {
   it("downloads, unpacks and boots the disk, and logs its console", async () => {

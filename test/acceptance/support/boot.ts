@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { qemuProgram } from "../../../builder-agent/src/testdrive/qemu.ts";
+import { qemuProgram } from "../../../builder-agent/src/testdrive/walls.ts";
 
 /** Longer than any boot, however many builds and emulated machines share the processors. */
 const longestBootSeconds = 800;

@@ -1,0 +1,76 @@
+import { fileURLToPath } from "node:url";
+import { enclosure } from "../enclosure.ts";
+import { endOf, run } from "../process.ts";
+import type { Machine } from "./machine.ts";
+import { userOfSession } from "./rights.ts";
+import type { SessionDir } from "./session-dir.ts";
+
+/** Whether the QEMUs of testdrives run behind walls on this host. */
+export interface Walls {
+  enclosed: boolean;
+  /** Why not. */
+  openness: string;
+}
+
+/**
+ * What a session's QEMU has of its own: a network with a loopback only, its files, processes and names. Root does without a
+ * user namespace, because QEMU opens its files as root and then becomes the session's user, whom such a namespace would lack.
+ */
+const apart = (): string[] =>
+  process.getuid?.() === 0
+    ? [
+        ["--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
+        ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"],
+      ].flat()
+    : ["--unshare-all"];
+
+let walls: Promise<Walls> | undefined;
+
+/** Asked once per process: it cannot change while we run. */
+export const findWalls = (): Promise<Walls> => (walls ??= tryWalls());
+
+/** Tries the walls around QEMU, which only says its version. Exported for its test. */
+export async function tryWalls(env: Record<string, string> = environment()): Promise<Walls> {
+  const lines: string[] = [];
+  const options = { env, signal: AbortSignal.timeout(30_000), onLine: (line: string) => void lines.push(line) };
+  const [command = "", ...args] = [...enclosure({ accel: "tcg", apart: apart() }), qemuProgram, "--version"];
+  const exit = await run(command, args, options).catch((error: Error) => error);
+  if (exit instanceof Error) return { enclosed: false, openness: reasonOf(exit) };
+  if ("code" in exit && exit.code === 0) return { enclosed: true, openness: "" };
+  return { enclosed: false, openness: lines.at(-1) ?? endOf(exit) };
+}
+
+const reasonOf = (error: Error): string =>
+  "code" in error && error.code === "ENOENT" ? "bubblewrap is not installed" : error.message;
+
+export const qemuProgram = "qemu-system-x86_64";
+
+/** All that QEMU learns of the agent's environment: a token may be in there. */
+export const environment = (): Record<string, string> => ({
+  PATH: process.env["PATH"] ?? "/usr/sbin:/usr/bin:/sbin:/bin",
+});
+
+/** Ports on the loopback behind the walls, where QEMU is alone. */
+export const guestWebPort = 8080;
+export const clientsPort = 5900;
+/** Sockets in the session's directory that lead to them. */
+export const webSocket = "web.sock";
+export const clientsSocket = "clients.sock";
+
+const gate = fileURLToPath(new URL("gate.ts", import.meta.url));
+
+/** QEMU's command behind the walls: it sees its session's directory and its image, at their usual paths. */
+export function walled(machine: Machine, dir: SessionDir, qemu: readonly string[]): string[] {
+  if (!machine.enclosed) return [...qemu];
+  const ways = [
+    ...(machine.hasNetwork ? [`${webSocket}=${guestWebPort}`] : []),
+    ...(machine.vnc ? [`${clientsSocket}=${clientsPort}`] : []),
+  ];
+  const shown = ways.length === 0 ? [machine.image] : [machine.image, process.execPath, gate];
+  const readOnly = shown.flatMap((path) => ["--ro-bind", path, path]);
+  const mounts = ["--bind", dir.path, dir.path, ...readOnly];
+  const user = userOfSession(machine.testdriveId) ?? "";
+  const opener =
+    ways.length === 0 ? [] : [process.execPath, "--max-old-space-size=32", gate, `${user}`, ways.join(",")];
+  return [...enclosure({ accel: machine.accel, apart: apart(), mounts, dir: dir.path }), ...opener, ...qemu];
+}
