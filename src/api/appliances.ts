@@ -4,6 +4,7 @@ import { success } from "#documents/success";
 import { listByKeyOrToken } from "#domain/accounts/account";
 import { cloneAppliance, parseArch } from "#domain/appliances/appliance";
 import { deleteAppliance } from "#domain/appliances/deletion";
+import { withLinks } from "#domain/builds/download-link";
 import { withEstimate } from "#domain/appliances/estimate";
 import { shownStatus } from "#domain/appliances/status";
 import { withBuilds } from "#storage/appliance-builds";
@@ -62,7 +63,10 @@ export const appliances: CallGroup = {
       summary: "An appliance",
       details: "Every account can read templates. They have no parent.",
       answer: appliance,
-      act: async ({ env, db }, { found }) => withBuilds(db, await withEstimate({ env, db }, found)),
+      act: async ({ env, db, account, access }, { found }) => {
+        const { appliance, builds } = await withBuilds(db, await withEstimate({ env, db }, found));
+        return { appliance, builds: await withLinks(builds, found.accountId, { account, access }) };
+      },
     }),
     call("DELETE /appliances/{appliance_id}", {
       name: "deleteAppliance",

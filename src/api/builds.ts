@@ -26,7 +26,9 @@ const noTexts = { own: "", kiwi: "" };
 
 export const builds: CallGroup = {
   title: "Finished builds",
-  about: "Images that were built. A download_url needs no credentials, and supports ranges and ETags.",
+  about:
+    "Images that were built. A download_url needs no credentials, and supports ranges and ETags. If the build is of an " +
+    "appliance that is shared with you, or you use a token, the address is your own, and ends with the sharing or the token.",
   operations: [
     call("GET /builds", {
       name: "listBuilds",
@@ -35,7 +37,7 @@ export const builds: CallGroup = {
       params: ListRequest,
       answer: buildsDocument,
       refuses: ["missing_appliance_id", "invalid_appliance_id"],
-      act: ({ db, account }, { appliance_id }) => listBuilds(db, account.id, appliance_id),
+      act: ({ db, account, access }, { appliance_id }) => listBuilds(db, { account, access }, appliance_id),
     }),
     call("GET /builds/{build_id}", {
       name: "getBuild",
@@ -43,8 +45,8 @@ export const builds: CallGroup = {
       summary: "A finished build; on v2 with its log and how long each step took",
       ids,
       answer: build,
-      act: async ({ env, db, account, version }, { build_id }) => {
-        const build = await getBuild(db, account.id, build_id);
+      act: async ({ env, db, account, access, version }, { build_id }) => {
+        const build = await getBuild(db, { account, access }, build_id);
         return { build, texts: version.name === "v2" ? await readTexts(env, build) : noTexts };
       },
     }),

@@ -7,22 +7,23 @@ import {
   getAttestations,
   type AttestationFormat,
 } from "#domain/builds/attestation";
+import { findByLink } from "#domain/builds/download-link";
 import { answerImage } from "#http/image";
 import { answerText } from "#http/text";
-import { findDownload } from "#storage/builds";
 import type { Database } from "#storage/db";
 
 /**
  * Downloads images by their unguessable URL, without credentials, and the documents about an image, whose URLs only have
- * another suffix.
+ * another suffix. A URL that was given to another account than the owner may have ended.
  */
 export const download = new Hono<{ Bindings: Env; Variables: { db: Database } }>().get(
   "/:token/:fileName",
   async (c) => {
-    const build = await findDownload(c.var.db, c.req.param("token"));
-    const imageName = build?.fileName ?? undefined;
+    const found = await findByLink(c.var.db, c.req.param("token"));
+    const imageName = found?.build.fileName ?? undefined;
     const wanted = imageName === undefined ? undefined : wantedOf(c.req.param("fileName"), imageName);
-    if (!build || imageName === undefined || wanted === undefined) return noFile();
+    if (!found || imageName === undefined || wanted === undefined) return noFile();
+    const { build, isLasting } = found;
     if (build.expiredAt !== null) return answerError(c, { code: "build_not_found", message: expired }, 410);
     if (wanted !== "image") {
       const made = await getAttestations({ env: c.env, db: c.var.db }, build);
@@ -30,6 +31,8 @@ export const download = new Hono<{ Bindings: Env; Variables: { db: Database } }>
     }
     const image = await answerImage(c.env.BLOBS, c.req.raw, build);
     image?.headers.set("link", linksOf(imageName));
+    // A cache on the way must not serve it after the link has ended.
+    if (!isLasting) image?.headers.set("cache-control", "private, no-cache");
     return image ?? noFile();
   },
 );

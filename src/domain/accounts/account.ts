@@ -4,6 +4,7 @@ import { hashOneAtATime } from "#domain/accounts/hash-queue";
 import { braking, type BrakeEnv, type Credentials } from "#domain/accounts/sign-in-brake";
 import { findByToken } from "#domain/accounts/tokens";
 import { refuseLocked } from "#domain/accounts/lock";
+import { withLinks } from "#domain/builds/download-link";
 import { endStreams } from "#domain/events/events";
 import { Refusal } from "#domain/refusal";
 import {
@@ -101,7 +102,13 @@ async function listOtherwise(db: Database, env: SignInEnv, given: Credentials) {
   const { account, access } = signedIn;
   const only = onlyAppliance(access);
   const all = await listAppliancesOfKey(db, account);
-  return only === null ? all : all?.filter(({ appliance }) => appliance.id === only);
+  const linked = all
+    ?.filter(({ appliance }) => only === null || appliance.id === only)
+    .map(async ({ appliance, builds }) => ({
+      appliance,
+      builds: await withLinks(builds, account.id, signedIn),
+    }));
+  return linked && (await Promise.all(linked));
 }
 
 /**

@@ -4,6 +4,7 @@ import { makeOnce } from "#domain/accounts/idempotency";
 import { leftBytes } from "#domain/accounts/quota";
 import { getAppliance, getOwnAppliance } from "#domain/appliances/appliance";
 import { applianceStatus } from "#domain/appliances/status";
+import { withLink, withLinks, type LinkReader } from "#domain/builds/download-link";
 import { blobsIn } from "#domain/builds/frozen-content";
 import { freezeInput } from "#domain/builds/frozen-input";
 import { waiting } from "#domain/builds/machine";
@@ -128,16 +129,16 @@ export async function cancelBuildsOf(env: Env, db: Database, applianceId: number
   await Promise.all(builds.filter(isUnfinished).map((build) => buildObject(env, build).cancel()));
 }
 
-export async function listBuilds(db: Database, accountId: number, applianceId: number): Promise<Build[]> {
-  const appliance = await getAppliance(db, accountId, applianceId, "invalid");
-  return appliance.accountId === null ? [] : await listOverBuilds(db, appliance.accountId, appliance.id);
+export async function listBuilds(db: Database, reader: LinkReader, applianceId: number): Promise<Build[]> {
+  const { id, accountId: ownerId } = await getAppliance(db, reader.account.id, applianceId, "invalid");
+  return ownerId === null ? [] : await withLinks(await listOverBuilds(db, ownerId, id), ownerId, reader);
 }
 
 /** A build that is over, of an appliance that this account may read. */
-export async function getBuild(db: Database, accountId: number, id: number): Promise<Build> {
-  const build = await findReadableBuild(db, accountId, id);
+export async function getBuild(db: Database, reader: LinkReader, id: number): Promise<Build> {
+  const build = await findReadableBuild(db, reader.account.id, id);
   if (!build || isUnfinished(build)) throw new Refusal("invalid_build_id", { reason: "unknown" });
-  return build;
+  return await withLink(build, build.accountId, reader);
 }
 
 /** Removes a build that is over: first the row, so that nothing points to deleted blobs; the sweep finds leftovers. */

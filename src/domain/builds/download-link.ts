@@ -1,0 +1,70 @@
+import type { Access } from "#domain/accounts/access";
+import { Refusal } from "#domain/refusal";
+import { keyedHash, sameSecret } from "#domain/secrets";
+import type { Account } from "#storage/accounts";
+import { findDownload, type Build } from "#storage/builds";
+import type { Database } from "#storage/db";
+import { findLinked, type LinkNames } from "#storage/download-links";
+
+/*
+ * A download link needs no credentials. The owner's has the build's token: it works while the build exists. Every other account, and
+ * every token, gets a link of its own, `build-account-token-seal`, which ends with what it was given for (docs/decisions/
+ * 0037-secrets-in-images.md). The seal's key is the build's token, so nothing is stored for a link.
+ */
+
+/** To whom a link is given. */
+export interface LinkReader {
+  account: Pick<Account, "id" | "uid" | "apiKeyHmac">;
+  access: Access;
+}
+
+/** What a link is made of. */
+type Linked = Pick<Build, "id" | "downloadToken">;
+
+/** The same build with the part of the download address that this reader gets. */
+export async function withLink<B extends Linked>(build: B, ownerId: number | null, reader: LinkReader): Promise<B> {
+  const { account, access } = reader;
+  if (account.id === ownerId && access.by === "key") return build;
+  const tokenId = access.by === "token" ? access.id : null;
+  const seal = await sealOf(build, account, tokenId);
+  return { ...build, downloadToken: `${build.id}-${account.id}-${tokenId ?? 0}-${seal}` };
+}
+
+export const withLinks = <B extends Linked>(
+  builds: readonly B[],
+  ownerId: number | null,
+  reader: LinkReader,
+): Promise<B[]> => Promise.all(builds.map((build) => withLink(build, ownerId, reader)));
+
+/** The finished build that a link leads to; undefined: none. Refused if the link has ended. `isLasting`: it cannot end before the build. */
+export async function findByLink(
+  db: Database,
+  link: string,
+): Promise<{ build: Build; isLasting: boolean } | undefined> {
+  const [, buildId, accountId, tokenId, seal] = /^(\d{1,15})-(\d{1,15})-(\d{1,15})-([0-9a-f]{64})$/.exec(link) ?? [];
+  if (seal === undefined) {
+    const build = await findDownload(db, link);
+    return build && { build, isLasting: true };
+  }
+  const names: LinkNames = {
+    buildId: Number(buildId),
+    accountId: Number(accountId),
+    tokenId: Number(tokenId) || null,
+  };
+  const found = await findLinked(db, names, new Date());
+  if (found && sameSecret(seal, await sealOf(found.build, found.account, names.tokenId))) {
+    return { build: found.build, isLasting: false };
+  }
+  throw new Refusal("access_denied", { message: ended });
+}
+
+/** A renewed key is another one, so a link ends with the key that it was given to, as with a token. */
+const sealOf = (
+  { id, downloadToken }: Linked,
+  { uid, apiKeyHmac }: LinkReader["account"],
+  tokenId: number | null,
+): Promise<string> => keyedHash(downloadToken, [id, uid, tokenId === null ? apiKeyHmac : `token ${tokenId}`].join(" "));
+
+const ended =
+  "This link has ended: the appliance is no longer shared with the account that got the link, or that account was locked, or " +
+  "its key or token was replaced. If you may read the build, GET builds/<id> has a new link.";
