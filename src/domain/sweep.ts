@@ -1,4 +1,5 @@
 import { buildObject, forgetBuild } from "#domain/builds/build";
+import { wakeAfterLife } from "#domain/sign-of-life";
 import { abortNoted } from "#storage/begun-uploads";
 import {
   attestationsKey,
@@ -10,7 +11,7 @@ import {
   logKey,
   sha256OfKey,
 } from "#storage/blobs";
-import { isUnfinished, listUnfinishedBefore } from "#storage/builds";
+import { isUnfinished, takeSilentBuilds } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { findPreparedBlobs } from "#storage/prepared-roots";
 import {
@@ -22,18 +23,18 @@ import {
   type KeptBuild,
 } from "#storage/sweep";
 
-/** A row without news for this long may belong to an object that was never woken. */
-const silentMs = 60_000;
 /** Blobs come before their rows: a young one without a row may just be waiting for it. */
 const graceMs = 60 * 60_000;
 /** An upload of 2 GiB may take its time. */
 const longestUploadMs = 24 * 60 * 60_000;
-/** Blobs looked at per prefix and run. */
+/** Blobs of each prefix, and objects, that one run looks at. */
 const pageSize = 500;
+/** Builds whose leftovers one run removes. */
+const forgottenAtOnce = 100;
 
-/** Wakes the objects of unfinished builds, which then go on with whatever a crash interrupted, and tell rows that a restore took back. */
-export async function wakeLostBuilds(env: Env, db: Database, now: number): Promise<void> {
-  const silent = await listUnfinishedBefore(db, new Date(now - silentMs));
+/** Wakes the objects of silent builds, which then go on with whatever a crash interrupted, and tell rows that a restore took back. */
+export async function wakeSilentBuilds(env: Env, db: Database, now: number): Promise<void> {
+  const silent = await takeSilentBuilds(db, { now: new Date(now), wakeAt: wakeAfterLife(now), limit: pageSize });
   await Promise.all(
     silent.map((build) =>
       buildObject(env, build)
@@ -45,7 +46,8 @@ export async function wakeLostBuilds(env: Env, db: Database, now: number): Promi
 
 /** Builds that forced ones replaced: deleted after an hour, so that downloads can end. */
 export async function forgetRetiredBuilds(env: Env, db: Database, now: number): Promise<void> {
-  for (const gone of await deleteRetiredBefore(db, new Date(now - graceMs))) await forgetBuild(env, gone);
+  const gone = await deleteRetiredBefore(db, new Date(now - graceMs), forgottenAtOnce);
+  for (const build of gone) await forgetBuild(env, build);
 }
 
 /** Removes blobs of builds that have no row any more, and of attempts that lost. */

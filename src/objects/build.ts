@@ -18,15 +18,14 @@ import {
 } from "#domain/builds/machine";
 import { progressOf, type Progress } from "#domain/builds/progress";
 import { switchboard } from "#domain/jobs";
+import { showLifeEveryMs, wakeAfterLife } from "#domain/sign-of-life";
 import { installedKey } from "#storage/blobs";
-import { findBuildByUid, isUnfinished, type Build as Row } from "#storage/builds";
+import { findBuildByUid, isUnfinished, saveSignOfLife, type Build as Row } from "#storage/builds";
 import { openDatabase } from "#storage/db";
 import { BuildChores, idOfBuild, retryMs } from "./build-chores.ts";
 import { BuildLog } from "./build-log.ts";
 import { BuildUploads, type RecordedPart, type UploadRefused } from "./build-uploads.ts";
 import { done, type Done } from "./done.ts";
-
-const lookForRowEveryMs = 60_000;
 
 export interface Claimed {
   attempt: number;
@@ -46,7 +45,6 @@ export class Build extends DurableObject<Env> {
   #settled: Promise<void> = Promise.resolve();
   #news = Promise.withResolvers<void>();
   #revision = 0;
-  #rowSeenAt = Date.now();
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -114,7 +112,7 @@ export class Build extends DurableObject<Env> {
   }
 
   async heartbeat(token: string, beat: Heartbeat): Promise<{ cancel: boolean } | Refused> {
-    if (Date.now() - this.#rowSeenAt >= lookForRowEveryMs) await this.#endIfLost();
+    if (Date.now() - (this.#kv.get<number>("shownAt") ?? 0) >= showLifeEveryMs) await this.#showLife();
     const state = await this.#apply({ type: "heartbeat", at: Date.now(), token, beat });
     return "refused" in state ? state : { cancel: state.status === "cancelled" };
   }
@@ -183,7 +181,7 @@ export class Build extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
-    if ((await this.#load())?.status === "queued") await this.#endIfLost();
+    if ((await this.#load())?.status === "queued") await this.#showLife();
     const state = this.#state;
     if (!state) return;
     const isLong = state.status === "queued" && Date.now() - state.queuedAt >= longQueueMs;
@@ -225,10 +223,11 @@ export class Build extends DurableObject<Env> {
     return this.#save(state);
   }
 
-  /** A restore of the database can take the row away: no one wants the image any more, and the id is given again. */
-  async #endIfLost(): Promise<void> {
-    this.#rowSeenAt = Date.now();
-    const isThere = await findBuildByUid(openDatabase(this.env.DB), this.#uid).then(Boolean, () => true);
+  /** Tells the row. A restore of the database can take it away: no one wants the image any more, and the id is given again. */
+  async #showLife(): Promise<void> {
+    const at = Date.now();
+    this.#kv.put("shownAt", at);
+    const isThere = await saveSignOfLife(openDatabase(this.env.DB), this.#uid, wakeAfterLife(at)).catch(() => true);
     if (!isThere) await this.#apply({ type: "cancelled", at: Date.now() });
   }
 

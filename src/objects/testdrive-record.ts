@@ -1,18 +1,19 @@
 import { announceTestdrive } from "#domain/events/events";
 import type { TestdriveState } from "#domain/testdrives/machine";
+import { showLifeEveryMs, wakeAfterLife } from "#domain/sign-of-life";
 import { openDatabase } from "#storage/db";
-import { saveTestdriveState, type Testdrive } from "#storage/testdrives";
+import { saveTestdrive, type Testdrive } from "#storage/testdrives";
 import { Announcements } from "./announcements.ts";
 
-export type RowState = Testdrive["state"];
+export type RowState = Pick<Testdrive, "state" | "agentId">;
 
 interface Known {
   state: TestdriveState;
-  /** An agent has claimed it. */
-  isClaimed: boolean;
+  /** Who claimed it. */
+  agentId: number | null;
 }
 
-/** Writes a session's state to its row in D1 and announces it to the account, again until both have worked. */
+/** Writes a session's state to its row in D1, with signs of life, and announces it to the account, again until both have worked. */
 export class TestdriveRecord {
   readonly #env: Env;
   readonly #kv: SyncKvStorage;
@@ -27,40 +28,44 @@ export class TestdriveRecord {
   }
 
   /** What the row says, even if this object has written something else. */
-  rowIs(state: RowState): void {
-    if (this.#told !== state) this.#kv.put("told", state);
+  rowIs(row: RowState): void {
+    this.#kv.put("told", { word: wordFor(row), at: Date.now() });
   }
 
   /** In the same write as the state. A session that no agent claimed was refused: neither its start nor its end is announced. */
-  note({ state, isClaimed }: Known): void {
+  note({ state, agentId }: Known): void {
     const at = Date.now();
     if (state.status === "running") {
       this.#announcements.note({ event: "testdrive.started", at, state: "running", message: "" });
-    } else if (state.status === "ended" && isClaimed) {
+    } else if (state.status === "ended" && agentId !== null) {
       this.#announcements.note({ event: "testdrive.ended", at, state: "ended", message: state.reason });
     }
   }
 
-  isTold(state: TestdriveState): boolean {
-    return this.#told === rowState(state) && this.#announcements.isEmpty;
+  isTold(known: Known): boolean {
+    return this.#rowSays(known) && this.#announcements.isEmpty;
   }
 
-  /** Writes the row if its state has changed, and announces what is noted. May be called again until that has worked. */
-  async tell({ state }: Known): Promise<void> {
-    const row = rowState(state);
-    if (this.#told !== row) {
-      await saveTestdriveState(openDatabase(this.#env.DB), this.#uid, row);
-      this.#kv.put("told", row);
+  /** Writes the row if it has changed or a sign of life is due, and announces what is noted. May be called again until that has worked. */
+  async tell(known: Known): Promise<void> {
+    if (!this.#rowSays(known)) {
+      const row = rowOf(known);
+      const at = Date.now();
+      await saveTestdrive(openDatabase(this.#env.DB), this.#uid, { ...row, wakeAt: wakeAfterLife(at) });
+      this.#kv.put("told", { word: wordFor(row), at });
     }
     await this.#announcements.send((moment) => announceTestdrive(this.#env, this.#uid, moment));
   }
 
-  get #told(): string | undefined {
-    return this.#kv.get<string>("told");
+  #rowSays(known: Known): boolean {
+    const told = this.#kv.get<{ word: string; at: number }>("told");
+    const isRecent = known.state.status === "ended" || Date.now() - (told?.at ?? 0) < showLifeEveryMs;
+    return told?.word === wordFor(rowOf(known)) && isRecent;
   }
 }
 
-function rowState(state: TestdriveState): RowState {
-  if (state.status === "running" || state.status === "ended") return state.status;
-  return "new";
+const wordFor = ({ state, agentId }: RowState) => `${state} ${agentId}`;
+
+function rowOf({ state: { status }, agentId }: Known): RowState {
+  return { state: status === "running" || status === "ended" ? status : "new", agentId };
 }

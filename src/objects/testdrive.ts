@@ -32,7 +32,7 @@ export class Testdrive extends DurableObject<Env> {
   async start(facts: TestdriveFacts): Promise<{ claimed: TestdriveLook } | { refused: "unclaimed" }> {
     if (!this.#session) {
       const state = startWaiting(Date.now());
-      this.#record.rowIs("new");
+      this.#record.rowIs({ state: "new", agentId: null });
       await this.#save({ facts, password: newPassword(8), state });
       this.ctx.waitUntil(this.#callAgents(facts.testdriveId));
     }
@@ -200,16 +200,16 @@ export class Testdrive extends DurableObject<Env> {
 
   /** The alarm comes back until that has worked. */
   async #tell(session: Session): Promise<void> {
-    if (this.#record.isTold(session.state)) return;
+    if (this.#record.isTold(known(session))) return;
     await this.#record.tell(known(session));
     await this.#setAlarm();
   }
 
   async #setAlarm(): Promise<void> {
-    const state = this.#session?.state;
-    if (!state) return;
-    const again = this.#record.isTold(state) ? Infinity : Date.now() + tellAgainMs;
-    await this.ctx.storage.setAlarm(Math.min(nextWakeUp(state), again));
+    const session = this.#session;
+    if (!session) return;
+    const again = this.#record.isTold(known(session)) ? Infinity : Date.now() + tellAgainMs;
+    await this.ctx.storage.setAlarm(Math.min(nextWakeUp(session.state), again));
   }
 
   #hangUp(reason: string): void {
@@ -253,6 +253,6 @@ type WithoutAt<T> = T extends unknown ? Omit<T, "at"> : never;
 const tellAgainMs = 5_000;
 const agentRestarted = "The builder agent that ran it has restarted.";
 
-const known = ({ state, attempt }: Session) => ({ state, isClaimed: !!attempt });
+const known = ({ state, attempt }: Session) => ({ state, agentId: attempt?.agentId ?? null });
 
 const refused = (status: number, sentence: string) => new Response(sentence, { status });

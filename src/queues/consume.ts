@@ -2,12 +2,14 @@ import { deadImportsQueue, ImportMessage, importsQueues } from "#domain/reposito
 import { giveUpTurn, importInTurn } from "#domain/repositories/turns";
 import { openDatabase, type Database } from "#storage/db";
 import { takeJobs } from "./jobs.ts";
+import { choresQueue, takeChores } from "./sweep.ts";
 
 /** Consumes every queue of this Worker. */
 export async function consume(batch: MessageBatch, env: Env): Promise<void> {
   const patience = importsQueues[batch.queue];
   if (patience) await takeImports(batch, env, (db, id) => importInTurn(env, db, { repositoryId: id, patience }));
   else if (batch.queue === deadImportsQueue) await takeImports(batch, env, (db, id) => giveUpTurn(env, db, id));
+  else if (batch.queue === choresQueue) await takeChores(batch, env);
   else await takeJobs(batch, env);
 }
 

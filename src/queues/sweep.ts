@@ -1,67 +1,27 @@
-import { sendOutbox } from "#domain/events/events";
-import { forgetAuditLog } from "#domain/accounts/audit";
-import { removeAccounts } from "#domain/accounts/removal";
-import { forgetIdempotentAnswers } from "#domain/accounts/idempotency";
-import { removeReleasedContents, removeStrayContents } from "#domain/contents/content-sweep";
-import {
-  refreshRepositories,
-  removeStrayDownloads,
-  removeStrayPackages,
-  removeStraySolvs,
-} from "#domain/repositories/refresh";
-import { resumeImports } from "#domain/repositories/turns";
-import { fixUserRepositories, removeReleasedUploads, removeStrayUploads, thawOverBuilds } from "#domain/rpms/sweep";
-import { expirePreparedRoots } from "#domain/builds/prepared-root";
-import { expireOldImages } from "#domain/builds/retention";
-import {
-  abortLostUploads,
-  forgetRetiredBuilds,
-  removeStrayBuildBlobs,
-  removeStrayInputs,
-  wakeLostBuilds,
-} from "#domain/sweep";
-import { deletionPause } from "#domain/service-settings";
-import { wakeTestdrives } from "#domain/testdrives/testdrive";
-import { openDatabase, type Database } from "#storage/db";
+import { ChoreMessage, chores, doChore } from "./chores.ts";
 
-type Chore = (env: Env, db: Database, now: number) => Promise<void>;
+/** The name of the queue of chores. */
+export const choresQueue = "kiln-chores";
 
-const repairs: readonly Chore[] = [
-  wakeLostBuilds,
-  wakeTestdrives,
-  sendOutbox,
-  refreshRepositories,
-  resumeImports,
-  fixUserRepositories,
-  forgetIdempotentAnswers,
-];
+/**
+ * Runs every minute: asks for each chore that repairs what a crash left behind. Each is a message, and on Cloudflare each
+ * message has an invocation of its own: with its own limit of subrequests, and with failures that stop no other.
+ */
+export async function sweep(
+  { scheduledTime: at }: Pick<ScheduledController, "scheduledTime">,
+  env: Env,
+): Promise<void> {
+  const messages = chores.map((chore) => ({ body: { chore, at } satisfies ChoreMessage }));
+  await env.CHORES.sendBatch(messages.map((message) => ({ ...message, contentType: "json" as const })));
+}
 
-/** Chores that an operator can pause, because a restored database may refer to things that the previous one did not need. */
-const deletions: readonly Chore[] = [
-  removeAccounts,
-  forgetAuditLog,
-  forgetRetiredBuilds,
-  expireOldImages,
-  expirePreparedRoots,
-  removeStrayBuildBlobs,
-  removeStrayInputs,
-  removeStraySolvs,
-  removeStrayDownloads,
-  removeStrayPackages,
-  thawOverBuilds,
-  removeStrayUploads,
-  removeReleasedUploads, // before the next one, which deletes the time of their release
-  removeReleasedContents,
-  removeStrayContents,
-  abortLostUploads,
-];
-
-/** Runs every minute, and repairs what a crash left behind. If one chore fails, the others still run. */
-export async function sweep(event: ScheduledController, env: Env): Promise<void> {
-  const db = openDatabase(env.DB);
-  const run = async (chore: Chore) =>
-    chore(env, db, event.scheduledTime).catch((error: unknown) => console.error(`${chore.name}:`, error));
-  for (const chore of repairs) await run(chore);
-  const { paused } = await deletionPause(env);
-  if (!paused) for (const chore of deletions) await run(chore);
+/** Does the chores of a batch at the same time, and one that several messages ask for once. */
+export async function takeChores({ messages }: MessageBatch, env: Env): Promise<void> {
+  const latest = new Map<string, ChoreMessage>();
+  for (const { id, body } of messages) {
+    const message = ChoreMessage.safeParse(body);
+    if (message.success) latest.set(message.data.chore, message.data);
+    else console.error(`message ${id} is not a valid chore:`, message.error.message);
+  }
+  await Promise.all([...latest.values()].map((message) => doChore(env, message)));
 }

@@ -1,4 +1,4 @@
-import { and, asc, eq, isNotNull, isNull, sql, type SQL } from "drizzle-orm";
+import { and, eq, isNull, sql, type SQL } from "drizzle-orm";
 import type { Account } from "./accounts.ts";
 import type { Appliance, Repository } from "./appliances.ts";
 import type { Database } from "./db.ts";
@@ -29,9 +29,15 @@ export async function markRemoved(db: Database, accountId: number, removedAt: Da
     .where(and(eq(accounts.id, accountId), isNull(accounts.removedAt)));
 }
 
-/** Those whose things are being removed, oldest first. */
-export const listRemoved = (db: Database, limit: number): Promise<Account[]> =>
-  db.query.accounts.findMany({ where: isNotNull(accounts.removedAt), orderBy: asc(accounts.removedAt), limit });
+/** The next whose things are to be removed. They go to the end of the line, so that one whose removal fails stops no other. */
+export const takeRemoved = (db: Database, limit: number, now: Date): Promise<Account[]> =>
+  db
+    .update(accounts)
+    .set({ removalTriedAt: now })
+    .where(
+      sql`id IN (SELECT id FROM accounts WHERE removed_at IS NOT NULL ORDER BY removal_tried_at, id LIMIT ${limit})`,
+    )
+    .returning();
 
 export const pageOfPublications = (db: Database, accountId: number, limit: number) =>
   db

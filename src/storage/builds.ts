@@ -78,11 +78,24 @@ export const listQueued = (
 export const listHeldBy = (db: Database, agentId: number): Promise<Build[]> =>
   db.query.builds.findMany({ where: and(eq(builds.agentId, agentId), eq(builds.status, "running")) });
 
-/** Unfinished builds whose row is older than that: their objects may never have heard of them. */
-export const listUnfinishedBefore = (db: Database, before: Date): Promise<Build[]> =>
-  db.query.builds.findMany({
-    where: and(inArray(builds.status, unfinished), sql`${builds.createdAt} < ${before.getTime()}`),
-  });
+/** Unfinished builds that should have shown a sign of life by now, the longest overdue first. Each is answered again after `wakeAt` only. */
+export const takeSilentBuilds = (
+  db: Database,
+  { now, wakeAt, limit }: { now: Date; wakeAt: Date; limit: number },
+): Promise<Build[]> =>
+  db
+    .update(builds)
+    .set({ wakeAt })
+    .where(
+      sql`id IN (SELECT id FROM builds INDEXED BY builds_wake WHERE ${isTaken} AND wake_at <= ${now.getTime()} ORDER BY wake_at LIMIT ${limit})`,
+    )
+    .returning();
+
+/** Its object lives. False: the row is gone. */
+export async function saveSignOfLife(db: Database, uid: string, wakeAt: Date): Promise<boolean> {
+  const told = await db.update(builds).set({ wakeAt }).where(eq(builds.uid, uid)).returning({ id: builds.id });
+  return told.length > 0;
+}
 
 /** All unfinished builds of an account. */
 export const listUnfinishedOf = (db: Database, accountId: number): Promise<Build[]> =>
@@ -99,7 +112,9 @@ export type NewBuild = Pick<
   | "needsEfi"
   | "inputSha256"
   | "downloadToken"
-> & { createdAt: Date };
+  | "createdAt"
+  | "wakeAt"
+>;
 
 /**
  * Takes the id, the slot and the (appliance, version, type) in one statement, so that no two requests pass a check

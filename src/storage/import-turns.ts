@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, isNull, lt, lte, sql } from "drizzle-orm";
+import { and, eq, isNotNull, lt, lte, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { insertFrom } from "./inserts.ts";
 import { importTurns } from "./schema.ts";
@@ -82,9 +82,13 @@ export const giveLostTurnsBack = (db: Database, before: Date) =>
     .set({ sentAt: null })
     .where(and(isNotNull(importTurns.sentAt), lt(importTurns.sentAt, before)));
 
-/** Lines in which an import waits. */
-export const listLines = (db: Database): Promise<Line[]> =>
+/** Lines in which an import waits and none has its turn. */
+export const listLines = (db: Database, limit: number): Promise<Line[]> =>
   db
     .selectDistinct({ accountId: importTurns.accountId, patience: importTurns.patience })
     .from(importTurns)
-    .where(isNull(importTurns.sentAt));
+    .where(
+      sql`sent_at IS NULL AND NOT EXISTS (SELECT 1 FROM import_turns AS sent
+            WHERE sent.account_id = ${importTurns.accountId} AND sent.patience = ${importTurns.patience} AND sent.sent_at IS NOT NULL)`,
+    )
+    .limit(limit);

@@ -153,10 +153,10 @@ export function listUncheckedSince(db: Database, before: Date, limit: number): P
 const checked = (when: SQL) =>
   sql`SELECT id, checked_at FROM repositories WHERE url NOT LIKE 'service:%' AND checked_at ${when}`;
 
-/** Repositories whose files are in the service's own R2. */
+/** Repositories of catalogues whose files are in the service's own R2. */
 export const listOwnFiles = (db: Database): Promise<Repository[]> =>
   db.query.repositories.findMany({
-    where: sql`${repositories.url} >= 'service:' AND ${repositories.url} < 'service;'`,
+    where: sql`${repositories.url} >= 'service:/repositories/' AND ${repositories.url} < 'service:/repositories0'`,
   });
 
 /**

@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNotNull, sql } from "drizzle-orm";
+import { eq, inArray, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { builds, sweepPositions } from "./schema.ts";
 
@@ -21,11 +21,11 @@ export async function findUsedInputs(db: Database, digests: string[]): Promise<S
   return new Set(rows.map(({ sha256 }) => sha256));
 }
 
-/** Removes rows of builds that were replaced before that moment; answers their uids. */
-export async function deleteRetiredBefore(db: Database, before: Date): Promise<{ uid: string }[]> {
+/** Removes rows of builds that were replaced before that moment, the oldest first; answers their uids. */
+export async function deleteRetiredBefore(db: Database, before: Date, limit: number): Promise<{ uid: string }[]> {
   return await db
     .delete(builds)
-    .where(and(isNotNull(builds.retiredAt), sql`${builds.retiredAt} < ${before.getTime()}`))
+    .where(sql`id IN (SELECT id FROM builds WHERE retired_at < ${before.getTime()} ORDER BY retired_at LIMIT ${limit})`)
     .returning({ uid: builds.uid });
 }
 

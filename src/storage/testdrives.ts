@@ -1,10 +1,10 @@
-import { and, asc, eq, gt, lt, sql } from "drizzle-orm";
+import { and, asc, eq, gt, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { insertWhere } from "./inserts.ts";
 import { testdrives } from "./schema.ts";
 
 export type Testdrive = typeof testdrives.$inferSelect;
-/** Everything that has not ended holds a slot. */
+/** Everything that has not ended holds a slot. Spelt as the indexes are. */
 const isLive = sql`state IN ('new', 'running')`;
 
 /** Takes a slot and an id in one statement; undefined when all slots, or all of this account, are taken. */
@@ -16,6 +16,7 @@ export async function addTestdrive(
     buildId: number;
     pageToken: string;
     webToken?: string | undefined;
+    wakeAt: Date;
   },
   limits: { all: number; perAccount: number },
 ): Promise<Testdrive | undefined> {
@@ -58,18 +59,32 @@ export const listNewTestdrives = (db: Database, madeAfter: Date): Promise<Testdr
     orderBy: asc(testdrives.id),
   });
 
-/** Rows whose object should know them by now. */
-export const listTestdrivesToWake = (db: Database, madeBefore: Date): Promise<Testdrive[]> =>
-  db.query.testdrives.findMany({
-    where: and(isLive, lt(testdrives.createdAt, madeBefore)),
-    orderBy: asc(testdrives.id),
-  });
+/** Those that an agent claimed and that have not ended. */
+export const listTestdrivesOfAgent = (db: Database, agentId: number): Promise<Testdrive[]> =>
+  db.query.testdrives.findMany({ where: and(isLive, eq(testdrives.agentId, agentId)) });
+
+/** Live ones that should have shown a sign of life by now, the longest overdue first. Each is answered again after `wakeAt` only. */
+export const takeSilentTestdrives = (
+  db: Database,
+  { now, wakeAt, limit }: { now: Date; wakeAt: Date; limit: number },
+): Promise<Testdrive[]> =>
+  db
+    .update(testdrives)
+    .set({ wakeAt })
+    .where(
+      sql`id IN (SELECT id FROM testdrives INDEXED BY testdrives_wake WHERE ${isLive} AND wake_at <= ${now.getTime()} ORDER BY wake_at LIMIT ${limit})`,
+    )
+    .returning();
 
 /** Ended is final: a late report cannot take the slot again. */
-export async function saveTestdriveState(db: Database, uid: string, state: Testdrive["state"]): Promise<void> {
+export async function saveTestdrive(
+  db: Database,
+  uid: string,
+  { state, ...row }: Pick<Testdrive, "state"> & Partial<Pick<Testdrive, "agentId" | "wakeAt">>,
+): Promise<void> {
   const endedAt = state === "ended" ? new Date() : null;
   await db
     .update(testdrives)
-    .set({ state, endedAt })
+    .set({ ...row, state, endedAt })
     .where(and(eq(testdrives.uid, uid), isLive));
 }

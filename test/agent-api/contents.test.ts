@@ -1,13 +1,12 @@
 /** The appliance's own files, as the agent downloads them for a build. */
-import { env } from "cloudflare:workers";
 import { beforeAll, expect, it } from "vitest";
 import { attemptHeader } from "#contract/index";
-import { sweep } from "#queues/sweep";
 import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn, visit } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { bytesOf, fakeAgent, sha256, type Attempt, type FakeAgent } from "../support/fake-agent.ts";
 import { send, uploadFile } from "../support/files.ts";
+import { sweepIn } from "../support/sweep.ts";
 import { pngOf } from "../picture/png-maker.ts";
 
 beforeAll(loadTemplates);
@@ -43,7 +42,7 @@ it("freezes files with their paths and owners for the attempt", async () => {
 it("keeps frozen files for a build after the appliance's are deleted", async () => {
   const { tux, file, agent, attempt, frozen } = await building();
   await tux.delete(`/files/${file.id}`);
-  await sweep({ scheduledTime: Date.now() + 2 * 60 * 60_000, cron: "* * * * *", noRetry() {} }, env);
+  await sweepIn(2 * 60 * 60_000);
   expect(await bytesIn(await fetchContent(agent, attempt, frozen.blobId))).toEqual(bytesOf("hello"));
 });
 

@@ -3,13 +3,13 @@ import { env } from "cloudflare:workers";
 import { packTar } from "modern-tar";
 import { beforeAll, expect, it } from "vitest";
 import { attemptHeader } from "#contract/index";
-import { sweep } from "#queues/sweep";
 import { uploadsPrefix } from "#storage/blobs";
 import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { fakeAgent, type Attempt, type FakeAgent } from "../support/fake-agent.ts";
 import { rpmOf } from "../support/packages.ts";
+import { sweepIn } from "../support/sweep.ts";
 import { readXml } from "../support/xml.ts";
 
 const base = "tiny-1.0";
@@ -17,8 +17,7 @@ const minuteMs = 60_000;
 beforeAll(loadTemplates);
 
 /** Runs the sweep as if this many minutes had passed; R2's own clock does not follow. */
-const sweepIn = (minutes: number) =>
-  sweep({ scheduledTime: Date.now() + minutes * minuteMs, cron: "* * * * *", noRetry() {} }, env);
+const sweepAfter = (minutes: number) => sweepIn(minutes * minuteMs);
 
 async function send(tux: Client, method: string, path: string, file: Uint8Array<ArrayBuffer>): Promise<string> {
   const authorization = `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}`;
@@ -82,15 +81,15 @@ it.each<[string, (file: Uint8Array<ArrayBuffer>) => Promise<Uint8Array<ArrayBuff
 
   await tux.delete(`/rpms/${rpm}`);
   expect(await get()).toEqual(file);
-  for (const minutes of [1, 90, 180]) await sweepIn(minutes);
+  for (const minutes of [1, 90, 180]) await sweepAfter(minutes);
   expect(await get()).toEqual(file);
 
   await tux.delete(`/running_builds/${buildId}`);
   expect(await get()).toBe(410);
-  await sweepIn(181);
-  await sweepIn(200);
+  await sweepAfter(181);
+  await sweepAfter(200);
   expect(await ownKeys()).not.toEqual([]);
-  await sweepIn(243);
+  await sweepAfter(243);
   expect(await ownKeys()).toEqual([]);
 });
 
@@ -101,7 +100,7 @@ it("keeps the frozen bytes when the upload is replaced", async () => {
   const { get, buildId } = await building(tux, "own-note");
 
   expect(await uploads(tux, late)).toBe(rpm);
-  await sweepIn(90);
+  await sweepAfter(90);
   expect(await get()).toEqual(early);
 
   await tux.delete(`/running_builds/${buildId}`);

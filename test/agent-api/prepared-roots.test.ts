@@ -3,7 +3,6 @@ import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { attemptHeader, partDigestHeader } from "#contract/index";
 import { isRootShared } from "#domain/builds/prepared-root";
-import { sweep } from "#queues/sweep";
 import { buildPrefix } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
@@ -11,6 +10,7 @@ import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { bytesOf, fakeAgent, sha256, type Attempt, type FakeAgent } from "../support/fake-agent.ts";
+import { sweepIn } from "../support/sweep.ts";
 import { expectError } from "../support/xml.ts";
 
 beforeAll(loadTemplates);
@@ -46,11 +46,7 @@ async function sharedRoot() {
   return { applianceId, buildId, uid: attempt.uid };
 }
 
-const sweepIn = (hours: number, keep = "24") =>
-  sweep(
-    { scheduledTime: Date.now() + hours * hourMs, cron: "* * * * *", noRetry() {} },
-    { ...env, KEEP_PREPARED_HOURS: keep },
-  );
+const sweepAfter = (hours: number, keep = "24") => sweepIn(hours * hourMs, { KEEP_PREPARED_HOURS: keep });
 
 const preparedBlobs = async (uid: string) => {
   const { objects } = await env.BLOBS.list({ prefix: `${buildPrefix(uid)}prepared` });
@@ -112,9 +108,9 @@ describe("a prepared root", () => {
 
   it("is deleted with its blob after KEEP_PREPARED_HOURS", async () => {
     const { buildId, uid } = await sharedRoot();
-    await sweepIn(23);
+    await sweepAfter(23);
     expect(await preparedBlobs(uid)).toBe(1);
-    await sweepIn(25);
+    await sweepAfter(25);
     expect(await preparedBlobs(uid)).toBe(0);
     expect((await findAnyBuild(db, buildId))?.status).toBe("finished");
   });
@@ -124,7 +120,7 @@ describe("a prepared root", () => {
     const attempt = await other.claimsBuild(await startOther(applianceId, "iso"));
     expect((await tux.delete(`/builds/${buildId}`)).status).toBe(200);
     expect((await requestRoot(other, attempt)).status).toBe(404);
-    await sweepIn(0);
+    await sweepAfter(0);
     expect((await requestRoot(other, attempt)).status).toBe(404);
   });
 });

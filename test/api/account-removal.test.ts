@@ -1,11 +1,11 @@
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { sweep } from "#queues/sweep";
 import { loadTemplates } from "../support/catalogue.ts";
 import { operate, signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance } from "../support/factories.ts";
 import { galleryPath, sendText } from "../support/gallery.ts";
 import { mirrorOf, rpmMd } from "../support/mirror.ts";
+import { sweepIn } from "../support/sweep.ts";
 import { tokenOf } from "../support/tokens.ts";
 import { expectError, readXml } from "../support/xml.ts";
 import { makeSample, mirrorUrl, type Sample } from "./every-call/sample.ts";
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => void vi.restoreAllMocks());
 
-const sweepNow = () => sweep({ scheduledTime: Date.now(), cron: "* * * * *", noRetry() {} }, env);
+const sweepNow = () => sweepIn(0);
 
 const remove = ({ username, apiKey }: Client, password = "correct horse") =>
   visit("/api/v2/user/account", {

@@ -1,7 +1,6 @@
 import { env } from "cloudflare:workers";
 import { asc, eq, inArray } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
-import { sweep } from "#queues/sweep";
 import { buildPrefix } from "#storage/blobs";
 import { openDatabase } from "#storage/db";
 import {
@@ -18,6 +17,7 @@ import { ringAlarm } from "../support/builds.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
+import { sweepIn } from "../support/sweep.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
 const db = openDatabase(env.DB);
@@ -133,7 +133,7 @@ describe("deleting an appliance", () => {
     await tux.delete(`/appliances/${applianceId}`);
 
     expect((await visit(new URL(build.download_url).pathname)).status).toBe(404);
-    await sweep({ scheduledTime: Date.now() + 2 * hourMs, cron: "* * * * *", noRetry() {} }, env);
+    await sweepIn(2 * hourMs);
     expect(await keys()).toBe(0);
   });
 });

@@ -6,7 +6,6 @@ import { z } from "zod";
 import { preAuthEncoding } from "#attest/dsse";
 import { attestBuild, getAttestations } from "#domain/builds/attestation";
 import { listPublicKeys } from "#domain/builds/attestation-keys";
-import { sweep } from "#queues/sweep";
 import { keepAttestations } from "#storage/attestations";
 import { attestationsKey, installedKey } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
@@ -17,6 +16,7 @@ import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
 import { bytesOf, sha256 } from "../support/fake-agent.ts";
 import { publishedAppliance } from "../support/gallery.ts";
+import { sweepIn } from "../support/sweep.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
 const db = openDatabase(env.DB);
@@ -182,8 +182,7 @@ describe("GET builds/:id/attestations", () => {
     await ringAlarm(buildId); // which would recreate it
     await textOf(buildId, "spdx");
 
-    const inAMonth = { scheduledTime: Date.now() + 31 * 24 * 60 * 60_000, cron: "* * * * *", noRetry() {} };
-    await sweep(inAMonth, { ...env, KEEP_IMAGES_DAYS: "30" });
+    await sweepIn(31 * 24 * 60 * 60_000, { KEEP_IMAGES_DAYS: "30" });
 
     await expectError(await get(buildId, "spdx"), 400, "build_not_found");
     expect(await env.BLOBS.head(attestationsKey(uid))).toBeNull();
@@ -193,7 +192,7 @@ describe("GET builds/:id/attestations", () => {
     const { buildId, uid } = await createBuild(tux, image);
     const before = await textOf(buildId, "spdx");
 
-    await sweep({ scheduledTime: Date.now() + 24 * 60 * 60_000, cron: "* * * * *", noRetry() {} }, env);
+    await sweepIn(24 * 60 * 60_000);
 
     expect(await env.BLOBS.head(attestationsKey(uid))).not.toBeNull();
     expect(await textOf(buildId, "spdx")).toBe(before);

@@ -1,10 +1,10 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { sweep } from "#queues/sweep";
 import { loadTemplates } from "../support/catalogue.ts";
 import { operate, signedIn, visit, withKey, type Client } from "../support/client.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
 import { galleryPath, publishedAppliance } from "../support/gallery.ts";
+import { sweepIn } from "../support/sweep.ts";
 import { dial, stopClock, until } from "../support/testdrives.ts";
 import { tokenOf } from "../support/tokens.ts";
 import { readXml } from "../support/xml.ts";
@@ -28,8 +28,7 @@ const failed = (log: Entry[]) => log.filter(({ event }) => event === "sign_in.fa
 const eventsOfAgent = async (name: string): Promise<string[]> =>
   (await operatorsLog()).filter(({ detail }) => detail.agent === name).map(({ event }) => event);
 
-const sweepIn = (days: number) =>
-  sweep({ scheduledTime: Date.now() + days * 24 * 60 * 60_000, cron: "* * * * *", noRetry() {} }, env);
+const sweepAfter = (days: number) => sweepIn(days * 24 * 60 * 60_000);
 
 describe("the audit log of an account", () => {
   it("tells of tokens, shares, publications and passwords, the latest first, and of no secret", async () => {
@@ -123,9 +122,9 @@ describe("the audit log of an account", () => {
   it("is kept for 90 days", async () => {
     const tux = await signedIn();
     await tokenOf(tux);
-    await sweepIn(89);
+    await sweepAfter(89);
     expect(await logOf(tux)).toHaveLength(1);
-    await sweepIn(91);
+    await sweepAfter(91);
     expect(await logOf(tux)).toEqual([]);
   });
 });

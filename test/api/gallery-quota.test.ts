@@ -1,7 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { app } from "../../src/app.ts";
-import { sweep } from "#queues/sweep";
 import { usedBytes } from "#storage/accounts";
 import { openDatabase } from "#storage/db";
 import { pngOf, rowOf } from "../picture/png-maker.ts";
@@ -9,6 +8,7 @@ import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance, createBuild } from "../support/factories.ts";
 import { uploadFile } from "../support/files.ts";
 import { galleryPath, publish } from "../support/gallery.ts";
+import { sweepIn } from "../support/sweep.ts";
 import { expectError } from "../support/xml.ts";
 
 const red = pngOf(64, 32, { row: rowOf(64, [255, 0, 0, 255]) });
@@ -110,7 +110,7 @@ describe("pictures", () => {
     expect(await used()).toBe(0);
     expect(await strayRows()).toBeGreaterThan(0);
 
-    await sweep({ scheduledTime: Date.now() + 2 * 60 * 60_000, cron: "* * * * *", noRetry() {} }, env);
+    await sweepIn(2 * 60 * 60_000);
 
     expect(await strayRows()).toBe(0);
   });

@@ -2,7 +2,6 @@ import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { versionPublished } from "#domain/events/events";
-import { sweep } from "#queues/sweep";
 import { deleteApplianceRows } from "#storage/appliances";
 import { contentKey } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
@@ -15,6 +14,7 @@ import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
 import { configure, galleryPath, publish, publishedAppliance } from "../support/gallery.ts";
+import { sweepIn } from "../support/sweep.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
 const db = openDatabase(env.DB);
@@ -28,11 +28,7 @@ beforeAll(async () => {
   [tux, rhea] = await Promise.all([signedIn(), signedIn()]);
 });
 
-const sweepAfter = (days: number) =>
-  sweep(
-    { scheduledTime: Date.now() + days * dayMs, cron: "* * * * *", noRetry() {} },
-    { ...env, KEEP_IMAGES_DAYS: "30" },
-  );
+const sweepAfter = (days: number) => sweepIn(days * dayMs, { KEEP_IMAGES_DAYS: "30" });
 
 const addFile = (id: number, text: string, name: string) =>
   sent({

@@ -1,12 +1,11 @@
-import { createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openDatabase } from "#storage/db";
 import { idempotentAnswers } from "#storage/schema";
-import { sweep } from "#queues/sweep";
 import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
+import { sweepIn } from "../support/sweep.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
 beforeAll(loadTemplates);
@@ -180,7 +179,7 @@ describe("a POST with an Idempotency-Key", () => {
 
     await send(tux, "k2");
     await db.update(idempotentAnswers).set({ createdAt: yesterday }).where(eq(idempotentAnswers.key, "k1"));
-    await sweep(createScheduledController(), env);
+    await sweepIn(0);
     expect(await rowOf(tux)).toMatchObject({ key: "k2", status: 200 });
   });
 

@@ -1,11 +1,11 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { sweep } from "#queues/sweep";
 import { loadTemplates } from "../support/catalogue.ts";
 import { operate, signedIn, type Client } from "../support/client.ts";
 import { mirrorOf, publish, rpmMd, type RepositoryFiles } from "../support/mirror.ts";
 import { patienceMs } from "../support/patience.ts";
 import { tinyRepository } from "../support/repositories.ts";
+import { sweepIn } from "../support/sweep.ts";
 import { expectError, readXml } from "../support/xml.ts";
 import tiny from "../../templates/tiny.json";
 
@@ -156,7 +156,6 @@ describe("GET /repositories/<id>", () => {
   });
 });
 
-const sweepIn = (ms: number) => sweep({ scheduledTime: Date.now() + ms, cron: "* * * * *", noRetry() {} }, env);
 const minuteMs = 60_000;
 
 const strays = () => env.DB.prepare("SELECT count(*) AS n FROM packages WHERE import_id = 'killed'").first("n");

@@ -143,6 +143,7 @@ describe("POST testdrives", () => {
       accountId: tux.accountId,
       buildId: 1,
       pageToken: crypto.randomUUID(),
+      wakeAt: new Date(),
     }));
 
     const added = await Promise.all(rows.map((row) => addTestdrive(db, row, { all: 10_000, perAccount: 2 })));
@@ -151,7 +152,8 @@ describe("POST testdrives", () => {
   });
 
   it("counts the slots of all accounts", async () => {
-    const row = { accountId: (await signedIn()).accountId, buildId: 1, pageToken: crypto.randomUUID() };
+    const { accountId } = await signedIn();
+    const row = { accountId, buildId: 1, pageToken: crypto.randomUUID(), wakeAt: new Date() };
 
     expect(await addTestdrive(db, row, { all: 0, perAccount: 2 })).toBeUndefined();
   });

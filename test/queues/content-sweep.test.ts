@@ -1,6 +1,5 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, it } from "vitest";
-import { sweep } from "#queues/sweep";
 import { contentKey, thumbnailKey } from "#storage/blobs";
 import { openDatabase } from "#storage/db";
 import { freezeBlobs } from "#storage/frozen-blobs";
@@ -8,6 +7,7 @@ import { findAnyOverlayFile } from "#storage/overlay-files";
 import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { fileForm, send, uploadFile } from "../support/files.ts";
+import { sweepIn } from "../support/sweep.ts";
 
 const hourMs = 60 * 60_000;
 
@@ -17,9 +17,6 @@ beforeEach(async () => {
   tux = await signedIn();
   applianceId = await createAppliance(tux);
 });
-
-/** Runs the sweep as if this much time had passed; R2's own clock does not follow. */
-const sweepIn = (ms: number) => sweep({ scheduledTime: Date.now() + ms, cron: "* * * * *", noRetry() {} }, env);
 
 const blobOf = async (id: string) =>
   (await findAnyOverlayFile(openDatabase(env.DB), Number(id)))?.blobId ?? expect.fail(`there is no file ${id}`);

@@ -1,12 +1,12 @@
 import { env } from "cloudflare:workers";
 import { expect, it, vi } from "vitest";
-import { sweep } from "#queues/sweep";
 import { signedIn } from "../support/client.ts";
 import { listen } from "../support/events.ts";
 import { createBuild } from "../support/factories.ts";
 import { publish } from "../support/gallery.ts";
+import { sweepIn } from "../support/sweep.ts";
 
-const runSweep = () => sweep({ scheduledTime: Date.now(), cron: "* * * * *", noRetry() {} }, env);
+const runSweep = () => sweepIn(0);
 const waiting = () => env.DB.prepare("SELECT count(*) AS rows FROM event_outbox").first<number>("rows");
 const renameWebhooks = (from: string, to: string) => env.DB.prepare(`ALTER TABLE ${from} RENAME TO ${to}`).run();
 

@@ -1,7 +1,6 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { sweep } from "#queues/sweep";
 import { buildPrefix } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
@@ -13,6 +12,7 @@ import { createAppliance, createBuild, startBuild } from "../support/factories.t
 import { bytesOf, fakeAgent } from "../support/fake-agent.ts";
 import { uploadFile } from "../support/files.ts";
 import { bookmark, restore } from "../support/restore.ts";
+import { sweepIn } from "../support/sweep.ts";
 import { objectOf, untilRowIs, runningDrive, startDrive } from "../support/testdrives.ts";
 import { readXml } from "../support/xml.ts";
 
@@ -25,7 +25,6 @@ beforeEach(async () => {
   tux = await signedIn();
 });
 
-const sweepIn = (ms: number) => sweep({ scheduledTime: Date.now() + ms, cron: "* * * * *", noRetry() {} }, env);
 const keysBelow = async (prefix: string) => (await env.BLOBS.list({ prefix })).objects.map(({ key }) => key);
 const statusOf = async (buildId: number) => (await findAnyBuild(db, buildId))?.status;
 
@@ -155,7 +154,7 @@ describe("a database restored to an earlier time", () => {
 
     expect(again.id).toBe(lost.id);
     expect((await findTestdrive(db, ended.id))?.state).toBe("running");
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2 * minuteMs });
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 6 * minuteMs });
     await sweepIn(0);
     vi.useRealTimers();
     expect((await findTestdrive(db, ended.id))?.state).toBe("ended");

@@ -1,6 +1,5 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { sweep } from "#queues/sweep";
 import { buildPrefix } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
@@ -8,6 +7,7 @@ import { signedIn, visit, type Client } from "../support/client.ts";
 import { createBuild, startBuild } from "../support/factories.ts";
 import { bytesOf } from "../support/fake-agent.ts";
 import { fileStoreOf } from "../support/file-store.ts";
+import { sweepIn } from "../support/sweep.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
 const dayMs = 24 * 60 * 60_000;
@@ -19,11 +19,7 @@ beforeEach(async () => {
 });
 
 /** Runs the sweep as if this many days had passed, in a service that keeps images for `keep` days. */
-const sweepAfter = (days: number, keep = "30") =>
-  sweep(
-    { scheduledTime: Date.now() + days * dayMs, cron: "* * * * *", noRetry() {} },
-    { ...env, KEEP_IMAGES_DAYS: keep },
-  );
+const sweepAfter = (days: number, keep = "30") => sweepIn(days * dayMs, { KEEP_IMAGES_DAYS: keep });
 
 const build = () => createBuild(tux, bytesOf("an image"), { store: fileStoreOf({ "/a": "a" }) });
 
@@ -109,7 +105,7 @@ describe("image retention", () => {
   it("keeps an image while a testdrive uses it", async () => {
     const { buildId } = await build();
     const testdrive = env.DB.prepare(
-      "INSERT INTO testdrives (uid, account_id, build_id, state, page_token, created_at) VALUES (hex(randomblob(16)), ?, ?, 'running', ?, ?)",
+      "INSERT INTO testdrives (uid, account_id, build_id, state, page_token, created_at, wake_at) VALUES (hex(randomblob(16)), ?, ?, 'running', ?, 0, ?)",
     );
     await testdrive.bind(tux.accountId, buildId, crypto.randomUUID(), Date.now() + 40 * dayMs).run();
     await sweepAfter(31);

@@ -1,7 +1,6 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, it } from "vitest";
-import { sweep } from "#queues/sweep";
 import { buildPrefix, inputKey } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
@@ -9,6 +8,7 @@ import { objectOfBuild } from "../support/builds.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
 import { bytesOf, fakeAgent } from "../support/fake-agent.ts";
+import { sweepIn } from "../support/sweep.ts";
 import { readXml } from "../support/xml.ts";
 
 const minuteMs = 60_000;
@@ -18,9 +18,6 @@ let tux: Client;
 beforeEach(async () => {
   tux = await signedIn();
 });
-
-/** Runs the sweep as if this much time had passed; R2's own clock does not follow. */
-const sweepIn = (ms: number) => sweep({ scheduledTime: Date.now() + ms, cron: "* * * * *", noRetry() {} }, env);
 
 const keysOf = async (uid: string) => {
   const { objects } = await env.BLOBS.list({ prefix: buildPrefix(uid) });

@@ -16,7 +16,17 @@ describe.each(["", "production"])("the queues of environment %j", (environment) 
     expect(max_concurrency).toBeLessThanOrEqual(4);
   });
 
+  it("repeat no chore of the sweep: the next minute does", () => {
+    expect(producers?.map((one: { queue: string }) => one.queue)).toContain("kiln-chores");
+    expect(consumer("kiln-chores").max_retries).toBe(0);
+  });
+
   it("have a consumer for dead messages", () => {
     expect(consumer("kiln-dead-imports").max_retries).toBeGreaterThan(0);
   });
+});
+
+it("gives each chore an invocation of its own on Cloudflare", () => {
+  const { consumers } = unstable_readConfig({ config, env: "production" }).queues;
+  expect(consumers?.find((one: { queue: string }) => one.queue === "kiln-chores")?.max_batch_size).toBe(1);
 });

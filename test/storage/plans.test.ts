@@ -33,6 +33,7 @@ const listed = "a short row for each appliance in the gallery: counted, and weig
 
 /** What else reads a table, or all rows with one status, and why it may. */
 const known: Readonly<Record<string, string>> = {
+  "account-removal.takeRemoved accounts": "removed ones by the order of their index, and ends at the limit",
   "accounts.listAccounts accounts": theAnswer,
   "agents.listAgents agents": theAnswer,
   "agreements.listAllAcceptances agreements": theAnswer,
@@ -41,10 +42,8 @@ const known: Readonly<Record<string, string>> = {
   "gallery-list.listPublications gallery_listings": listed,
   "builds.addBuild builds": someLive,
   "builds.listHeldBy builds": someLive,
-  "builds.listUnfinishedBefore builds": someLive,
   "testdrives.addTestdrive testdrives": someLive,
   "testdrives.listNewTestdrives testdrives": someLive,
-  "testdrives.listTestdrivesToWake testdrives": someLive,
 };
 
 const db = openDatabase(env.DB);

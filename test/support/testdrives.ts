@@ -7,7 +7,7 @@ import { Configuration } from "#model/configuration";
 import type { Build } from "#storage/builds";
 import { openDatabase } from "#storage/db";
 import { appliances, builds } from "#storage/schema";
-import { addTestdrive, findTestdrive, saveTestdriveState, type Testdrive } from "#storage/testdrives";
+import { addTestdrive, findTestdrive, saveTestdrive, type Testdrive } from "#storage/testdrives";
 import { visit, type Client } from "./client.ts";
 import { readXml } from "./xml.ts";
 
@@ -99,10 +99,10 @@ export async function runningDrive(owner: Client, params = {}): Promise<Drive & 
 
 /** An ended session that no agent ever had. */
 export async function endedTestdrive({ accountId }: Client, buildId: number): Promise<number> {
-  const row = { accountId, buildId, pageToken: crypto.randomUUID() };
+  const row = { accountId, buildId, pageToken: crypto.randomUUID(), wakeAt: new Date() };
   const added = await addTestdrive(db, row, { all: 1e6, perAccount: 1e6 });
   if (!added) throw new Error("no testdrive");
-  await saveTestdriveState(db, added.uid, "ended");
+  await saveTestdrive(db, added.uid, { state: "ended" });
   return added.id;
 }
 

@@ -6,12 +6,12 @@ import {
   deleteComments,
   deleteOpinions,
   deleteSmallRows,
-  listRemoved,
   markRemoved,
   pageOfAppliances,
   pageOfPublications,
   pageOfRepositories,
   pageOfRpms,
+  takeRemoved,
 } from "#storage/account-removal";
 import type { Account } from "#storage/accounts";
 import { userRepositoryFileKey } from "#storage/blobs";
@@ -37,10 +37,11 @@ const pageSize = 20;
 const rowsAtOnce = 1000;
 /** Of one account in one run of the sweep. */
 const longestMs = 20_000;
+const pagesAtOnce = 20;
 
 /** A chore of the sweep: goes on with removed accounts. */
-export async function removeAccounts(env: Env, db: Database): Promise<void> {
-  for (const account of await listRemoved(db, accountsAtOnce)) {
+export async function removeAccounts(env: Env, db: Database, now: number): Promise<void> {
+  for (const account of await takeRemoved(db, accountsAtOnce, new Date(now))) {
     await goOn(env, db, account).catch((error: unknown) => console.error(`removal of account ${account.id}:`, error));
   }
 }
@@ -61,7 +62,13 @@ const steps: readonly Step[] = [
 async function goOn(env: Env, db: Database, account: Account): Promise<void> {
   const endsAt = Date.now() + longestMs;
   await endWork(env, db, account);
-  for (const step of steps) while ((await step(env, db, account)) > 0) if (Date.now() > endsAt) return;
+  let pages = 0;
+  for (const step of steps) {
+    while ((await step(env, db, account)) > 0) {
+      pages += 1;
+      if (pages === pagesAtOnce || Date.now() > endsAt) return;
+    }
+  }
   await eventsObject(env, account).forget();
   await deleteAccountRows(db, account.id);
 }

@@ -14,6 +14,7 @@ import { chooseImageType, chooseVersion, obstacleTo, type BuildRequest } from "#
 import { needsVolumes } from "#domain/configuration/volumes";
 import { Refusal } from "#domain/refusal";
 import { newToken } from "#domain/secrets";
+import { wakeAfterStart } from "#domain/sign-of-life";
 import { configurationOf } from "#model/configuration";
 import { listAgents } from "#storage/agents";
 import type { Appliance } from "#storage/appliances";
@@ -80,6 +81,7 @@ async function enqueue(env: Env, db: Database, account: { id: number }, request:
 
   if (request.force) await cancelSame(env, built, { version, imageType });
   const row = { accountId: account.id, applianceId: appliance.id, version, imageType, inputSha256 };
+  const createdAt = new Date();
   const build = await addBuild(
     db,
     {
@@ -88,7 +90,8 @@ async function enqueue(env: Env, db: Database, account: { id: number }, request:
       needsLvm: needsVolumes(configurationOf(appliance), imageType),
       needsEfi: input.firmware === "efi",
       downloadToken: newToken(),
-      createdAt: new Date(),
+      createdAt,
+      wakeAt: wakeAfterStart(createdAt),
     },
     { force: request.force, slots: slotsOf(env) },
   );

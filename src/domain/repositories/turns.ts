@@ -30,6 +30,8 @@ import { findRepository, markImporting } from "#storage/repositories";
 const maxTries = 4;
 /** Longer than a queue consumer may run: no consumer works on what began before. */
 const lostMs = 20 * 60_000;
+/** Lines that one run of the sweep continues. */
+const linesPerRun = 500;
 
 /** Asks for imports; each begins when it is its account's turn. */
 export async function requestImports(env: Env, db: Database, repositoryIds: readonly number[]): Promise<void> {
@@ -74,7 +76,7 @@ export async function giveUpTurn(env: Env, db: Database, repositoryId: number): 
 /** Each minute: sends lost turns again, and continues queues in which every import waits. */
 export async function resumeImports(env: Env, db: Database, now: number): Promise<void> {
   await giveLostTurnsBack(db, new Date(now - lostMs));
-  await sendNext(env, db, await listLines(db));
+  await sendNext(env, db, await listLines(db, linesPerRun));
 }
 
 const linesOf = ({ accountId }: Pick<Line, "accountId">): Line[] => [

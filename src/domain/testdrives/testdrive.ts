@@ -2,6 +2,7 @@ import type { TestdriveClaim } from "#contract/index";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { Refusal } from "#domain/refusal";
 import { newToken, sameSecret, seal, unseal, type SealingKey } from "#domain/secrets";
+import { wakeAfterLife, wakeAfterStart } from "#domain/sign-of-life";
 import { claimWithinMs, type TestdriveState } from "#domain/testdrives/machine";
 import { configurationOf } from "#model/configuration";
 import type { Account } from "#storage/accounts";
@@ -15,8 +16,9 @@ import {
   findTestdriveByUid,
   listLiveTestdrives,
   listNewTestdrives,
-  listTestdrivesToWake,
-  saveTestdriveState,
+  listTestdrivesOfAgent,
+  saveTestdrive,
+  takeSilentTestdrives,
   type Testdrive,
 } from "#storage/testdrives";
 
@@ -81,7 +83,8 @@ export async function startTestdriveOf(
   const limits = { all: Number(env.MAX_TESTDRIVES), perAccount: Number(env.MAX_TESTDRIVES_PER_ACCOUNT) };
   const webToken = hasNetwork ? await seal(env, newToken()) : undefined;
   const tokens = { pageToken: await seal(env, newToken()), webToken };
-  const row = { uid: requestId, accountId: account.id, buildId: build.id, ...tokens };
+  const wakeAt = wakeAfterStart(new Date());
+  const row = { uid: requestId, accountId: account.id, buildId: build.id, ...tokens, wakeAt };
   const testdrive = await makeOnce(requestId, {
     find: (uid) => findTestdriveByUid(db, uid),
     make: () => addTestdrive(db, row, limits),
@@ -124,7 +127,7 @@ export async function claimTestdrive(
 
 /** Ends the sessions of an agent that has restarted. */
 export async function endTestdrivesOf(env: Pick<Env, "TESTDRIVES">, db: Database, agent: Pick<Agent, "id">) {
-  const live = await listTestdrivesToWake(db, new Date());
+  const live = await listTestdrivesOfAgent(db, agent.id);
   await Promise.all(live.map((testdrive) => testdriveObject(env, testdrive).endOfAgent(agent.id)));
 }
 
@@ -183,15 +186,26 @@ export const lookAtTestdrive = (
 export const stopTestdrive = (env: Pick<Env, "TESTDRIVES">, testdrive: Testdrive): Promise<TestdriveLook | undefined> =>
   testdriveObject(env, testdrive).stop();
 
-// A POST inserts the row and starts its object within seconds.
-const startedWithinMs = 60_000;
+/** Objects that one run of the sweep wakes. */
+const wokenAtOnce = 500;
 
-/** For the sweep: frees the slots of rows whose object was never started, and wakes all others. */
-export async function wakeTestdrives(env: Pick<Env, "TESTDRIVES">, db: Database): Promise<void> {
-  for (const testdrive of await listTestdrivesToWake(db, new Date(Date.now() - startedWithinMs))) {
-    const isKnown = await testdriveObject(env, testdrive).wake(testdrive.state);
-    if (!isKnown) await saveTestdriveState(db, testdrive.uid, "ended");
-  }
+/** For the sweep: wakes silent testdrives, and frees the slots of rows whose object was never started. */
+export async function wakeSilentTestdrives(env: Pick<Env, "TESTDRIVES">, db: Database, now: number): Promise<void> {
+  const wakeAt = wakeAfterLife(now);
+  const silent = await takeSilentTestdrives(db, { now: new Date(now), wakeAt, limit: wokenAtOnce });
+  await Promise.all(
+    silent.map((testdrive) =>
+      wake(env, db, testdrive).catch((error: unknown) =>
+        console.error(`testdrive ${testdrive.id} does not wake up:`, error),
+      ),
+    ),
+  );
+}
+
+async function wake(env: Pick<Env, "TESTDRIVES">, db: Database, testdrive: Testdrive): Promise<void> {
+  const { uid, state, agentId } = testdrive;
+  const isKnown = await testdriveObject(env, testdrive).wake({ state, agentId });
+  if (!isKnown) await saveTestdrive(db, uid, { state: "ended" });
 }
 
 /** What the machine is made from; undefined where there is no image to boot. */

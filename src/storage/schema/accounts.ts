@@ -20,10 +20,12 @@ export const accounts = sqliteTable(
     lockedAt: moment("locked_at"),
     /** When it was removed; the row goes last, when nothing of the account is left. */
     removedAt: moment("removed_at"),
+    /** When the sweep last went on with its removal. */
+    removalTriedAt: moment("removal_tried_at"),
   },
   (table) => [
-    index("accounts_removed")
-      .on(table.removedAt)
+    index("accounts_removal")
+      .on(table.removalTriedAt)
       .where(sql`removed_at IS NOT NULL`),
   ],
 );

@@ -58,6 +58,10 @@ export const builds = sqliteTable(
     createdAt: moment("created_at").notNull(),
     startedAt: moment("started_at"),
     completedAt: moment("completed_at"),
+    /** While it is not over: when the sweep wakes its object, unless that shows a sign of life before. */
+    wakeAt: moment("wake_at")
+      .notNull()
+      .default(sql`0`),
   },
   (table) => [
     index("builds_appliance").on(table.applianceId, table.id),
@@ -90,6 +94,9 @@ export const builds = sqliteTable(
     index("builds_retired")
       .on(table.retiredAt)
       .where(sql`retired_at IS NOT NULL`),
+    index("builds_wake")
+      .on(table.wakeAt)
+      .where(sql`status IN ('queued', 'running')`),
   ],
 );
 
@@ -107,9 +114,21 @@ export const testdrives = sqliteTable(
     endedAt: moment("ended_at"),
     /** Part of the address of the guest's web server, sealed; null: the machine has no network. */
     webToken: text("web_token"),
+    /** Who claimed it. */
+    agentId: integer("agent_id"),
+    /** While it has not ended: when the sweep wakes its object, unless that shows a sign of life before. */
+    wakeAt: moment("wake_at")
+      .notNull()
+      .default(sql`0`),
   },
   (table) => [
     index("testdrives_state").on(table.state, table.accountId),
     index("testdrives_build").on(table.buildId, table.state),
+    index("testdrives_agent")
+      .on(table.agentId)
+      .where(sql`state IN ('new', 'running')`),
+    index("testdrives_wake")
+      .on(table.wakeAt)
+      .where(sql`state IN ('new', 'running')`),
   ],
 );

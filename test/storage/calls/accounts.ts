@@ -35,7 +35,7 @@ export const ofAccounts = {
   } satisfies Calls<typeof accountRates>,
   "account-removal": {
     markRemoved: [[2, at]],
-    listRemoved: [[10]],
+    takeRemoved: [[10, at]],
     pageOfPublications: [[own, 10]],
     pageOfAppliances: [[own, 10]],
     pageOfRpms: [[own, 10]],

@@ -54,7 +54,8 @@ export const ofBuilds = {
     listBuildsOfAppliance: [[it]],
     listQueued: [[{ after: 0, limit: 10 }]],
     listHeldBy: [[1]],
-    listUnfinishedBefore: [[at]],
+    takeSilentBuilds: [[{ now: at, wakeAt: at, limit: 10 }]],
+    saveSignOfLife: [["build", at]],
     listUnfinishedOf: [[own]],
     addBuild: [
       [
@@ -118,7 +119,7 @@ export const ofBuilds = {
   sweep: {
     findKept: [[["build"]]],
     findUsedInputs: [[["sha256"]]],
-    deleteRetiredBefore: [[at]],
+    deleteRetiredBefore: [[at, 10]],
     findSweepPosition: [["builds/"]],
     saveSweepPosition: [
       ["builds/", "cursor"],
@@ -126,13 +127,14 @@ export const ofBuilds = {
     ],
   } satisfies Calls<typeof sweep>,
   testdrives: {
-    addTestdrive: [[{ uid: "testdrive", accountId: own, buildId: 1, pageToken: "page" }, slots]],
+    addTestdrive: [[{ uid: "testdrive", accountId: own, buildId: 1, pageToken: "page", wakeAt: at }, slots]],
     findTestdrive: [[1]],
     findTestdriveByUid: [["testdrive"]],
     listLiveTestdrives: [[own], [own, it]],
     listNewTestdrives: [[at]],
-    listTestdrivesToWake: [[at]],
-    saveTestdriveState: [["testdrive", "running"]],
+    listTestdrivesOfAgent: [[1]],
+    takeSilentTestdrives: [[{ now: at, wakeAt: at, limit: 10 }]],
+    saveTestdrive: [["testdrive", { state: "running", agentId: 1, wakeAt: at }]],
   } satisfies Calls<typeof testdrives>,
   "visible-builds": {
     findVisibleBuild: [[own, 1]],

@@ -25,7 +25,7 @@ export const ofRepositories = {
     moveToPatient: [[it]],
     giveTurnBack: [[it]],
     giveLostTurnsBack: [[at]],
-    listLines: [[]],
+    listLines: [[10]],
   } satisfies Calls<typeof importTurns>,
   imports: {
     beginContents: [["import", contents]],

@@ -62,6 +62,7 @@ export const build = {
   inputSha256: sha256,
   downloadToken: "download",
   createdAt: at,
+  wakeAt: at,
 };
 
 export const repository = {

@@ -1,0 +1,92 @@
+import { z } from "zod";
+import { removeAccounts } from "#domain/accounts/removal";
+import { forgetAuditLog } from "#domain/accounts/audit";
+import { forgetIdempotentAnswers } from "#domain/accounts/idempotency";
+import { expirePreparedRoots } from "#domain/builds/prepared-root";
+import { expireOldImages } from "#domain/builds/retention";
+import { removeReleasedContents, removeStrayContents } from "#domain/contents/content-sweep";
+import { sendOutbox } from "#domain/events/events";
+import {
+  refreshRepositories,
+  removeStrayDownloads,
+  removeStrayPackages,
+  removeStraySolvs,
+} from "#domain/repositories/refresh";
+import { resumeImports } from "#domain/repositories/turns";
+import { fixUserRepositories, removeReleasedUploads, removeStrayUploads, thawOverBuilds } from "#domain/rpms/sweep";
+import { deletionPause } from "#domain/service-settings";
+import {
+  abortLostUploads,
+  forgetRetiredBuilds,
+  removeStrayBuildBlobs,
+  removeStrayInputs,
+  wakeSilentBuilds,
+} from "#domain/sweep";
+import { wakeSilentTestdrives } from "#domain/testdrives/testdrive";
+import { openDatabase, type Database } from "#storage/db";
+
+/** What the sweep has to do, a page at a time. May run twice at the same time. */
+type Chore = (env: Env, db: Database, now: number) => Promise<void>;
+
+const repairs: Record<string, Chore> = {
+  wakeSilentBuilds,
+  wakeSilentTestdrives,
+  sendOutbox,
+  refreshRepositories,
+  resumeImports,
+  fixUserRepositories,
+  forgetIdempotentAnswers,
+};
+
+/** Chores that an operator can pause, because a restored database may refer to things that the previous one did not need. */
+const deletions: Record<string, Chore> = {
+  removeAccounts,
+  forgetAuditLog,
+  forgetRetiredBuilds,
+  expireOldImages,
+  expirePreparedRoots,
+  removeStrayBuildBlobs,
+  removeStrayInputs,
+  removeStraySolvs,
+  removeStrayDownloads,
+  removeStrayPackages,
+  removeStrayUploads,
+  removeReleased,
+  removeStrayContents,
+  abortLostUploads,
+};
+
+export const chores: readonly string[] = [...Object.keys(repairs), ...Object.keys(deletions)];
+
+/** Asks for a run of one chore, as of that moment. */
+export const ChoreMessage = z.object({ chore: z.enum(chores), at: z.int().positive() });
+export type ChoreMessage = z.infer<typeof ChoreMessage>;
+
+/** Longer than a chore takes. One that hangs must not stop those after it. */
+const longestMs = 2 * 60_000;
+
+/** Does what a message of the sweep asks for. A failure is only logged: the next run of the sweep repeats the chore. */
+export async function doChore(env: Env, { chore, at }: ChoreMessage): Promise<void> {
+  const isDone = new AbortController();
+  const tooLong = scheduler.wait(longestMs, { signal: isDone.signal }).then(
+    () => console.error(`${chore}: it did not end within ${longestMs / 60_000} minutes`),
+    () => {},
+  );
+  const work = run(env, chore, at).catch((error: unknown) => console.error(`${chore}:`, error));
+  await Promise.race([work, tooLong]);
+  isDone.abort();
+}
+
+async function run(env: Env, chore: string, at: number): Promise<void> {
+  const db = openDatabase(env.DB);
+  await repairs[chore]?.(env, db, at);
+  const deletion = deletions[chore];
+  if (deletion && !(await deletionPause(env)).paused) await deletion(env, db, at);
+}
+
+/** One chore, because of the order: the last forgets when something was released, which the others need. */
+async function removeReleased(env: Env, db: Database, now: number): Promise<void> {
+  await thawOverBuilds(env, db, now);
+  await removeReleasedUploads(env, db, now);
+  await removeReleasedContents(env, db, now);
+}
