@@ -1,4 +1,4 @@
-import { and, eq, isNull, lt, or } from "drizzle-orm";
+import { and, eq, isNull, lt, or, sql } from "drizzle-orm";
 import type { Capabilities } from "#contract/index";
 import type { Database } from "./db.ts";
 import { agents } from "./schema.ts";
@@ -19,6 +19,25 @@ export const findAgentById = (db: Database, id: number): Promise<Agent | undefin
   db.query.agents.findFirst({ where: eq(agents.id, id) });
 
 export const listAgents = (db: Database): Promise<Agent[]> => db.query.agents.findMany({ orderBy: agents.id });
+
+/** What agents have said that they can do, each once however many can do the same: the index leads from one to the next. */
+export async function listAbilities(db: Database): Promise<Capabilities[]> {
+  const first = sql`SELECT min(capabilities) FROM agents WHERE capabilities IS NOT NULL`;
+  const next = sql`SELECT min(capabilities) FROM agents WHERE capabilities > can`;
+  const kinds = sql`WITH RECURSIVE kinds (can) AS (
+    ${first} UNION ALL SELECT (${next}) FROM kinds WHERE can IS NOT NULL
+  ) SELECT can FROM kinds WHERE can IS NOT NULL`;
+  const rows = await db.select({ can: sql<Capabilities>`can`.mapWith(agents.capabilities) }).from(sql`(${kinds})`);
+  return rows.map(({ can }) => can);
+}
+
+/** How many agents make images and were heard since that moment, at most so many. */
+export async function countBuilders(db: Database, since: Date, most: number): Promise<number> {
+  const row = await db.get<{ n: number }>(sql`SELECT count(*) AS n FROM (
+    SELECT 1 FROM agents WHERE last_seen_at > ${since.getTime()}
+      AND json_array_length(capabilities, '$.imageTypes') > 0 LIMIT ${most})`);
+  return row.n;
+}
 
 /** Whether there was one of that name. */
 export async function removeAgent(db: Database, name: string): Promise<boolean> {

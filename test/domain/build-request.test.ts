@@ -3,7 +3,6 @@ import type { Arch, Capabilities, ImageType } from "#contract/index";
 import { chooseImageType, chooseVersion, obstacleTo, type BuildRequest } from "#domain/builds/request";
 import { Refusal } from "#domain/refusal";
 import { raiseRelease } from "#domain/version";
-import type { Agent } from "#storage/agents";
 import type { Appliance } from "#storage/appliances";
 import type { Build } from "#storage/builds";
 import { capabilities } from "../support/fake-agent.ts";
@@ -22,7 +21,7 @@ const build = (words: string): Build => {
   const [version, imageType, status, expired] = words.split(" ");
   return { version, imageType, status, expiredAt: expired === undefined ? null : new Date() } as Build;
 };
-const agentWith = (...imageTypes: ImageType[]) => ({ capabilities: { ...capabilities, imageTypes } }) as Agent;
+const agentWith = (...imageTypes: ImageType[]): Capabilities => ({ ...capabilities, imageTypes });
 
 function codeOf(act: () => unknown): unknown {
   try {
@@ -73,7 +72,7 @@ describe("chooseImageType", () => {
 });
 
 const choosingVmx = (can: Partial<Capabilities>, arch: Arch = "x86_64") => {
-  const agents = [{ capabilities: { ...capabilities, ...can } } as Agent];
+  const agents = [{ ...capabilities, ...can }];
   return () => chooseImageType({ ...appliance, arch }, agents, { ...request, imageType: "vmx" });
 };
 
@@ -102,10 +101,7 @@ describe("an image type that no builder supports for the appliance's architectur
   });
 
   it("is refused if one builder has the type and another the architecture", () => {
-    const agents = [
-      agentWith("oem"),
-      { capabilities: { ...capabilities, arches: ["i586"], imageTypes: ["vmx"] } } as Agent,
-    ];
+    const agents: Capabilities[] = [agentWith("oem"), { ...capabilities, arches: ["i586"], imageTypes: ["vmx"] }];
     const act = () => chooseImageType(appliance, agents, { ...request, imageType: "vmx" });
     expect(codeOf(act)).toBe("configuration_error");
   });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import type { Capabilities } from "#contract/index";
 import { whyNoVolumes } from "#domain/builds/builder-abilities";
 import { configurationIssues } from "#domain/configuration/issues";
 import { Configuration } from "#model/configuration";
-import type { Agent } from "#storage/agents";
 import { capabilities } from "../support/fake-agent.ts";
 
 const image = (...names: string[]) => ({
@@ -80,13 +80,13 @@ describe("configurationIssues", () => {
   });
 });
 
-const agent = (change: object = {}) => ({ capabilities: { ...capabilities, ...change } }) as Agent;
+const agent = (change: object = {}): Capabilities => ({ ...capabilities, ...change });
 
 describe("whyNoVolumes", () => {
   const wanted = { imageType: "oem", arch: "x86_64" } as const;
 
   it.each([
-    ["no builder has reported its capabilities", [{ capabilities: null } as Agent], undefined],
+    ["no builder has reported its capabilities", [], undefined],
     ["one builder supports volumes", [agent({ noLvm: "lvm2" }), agent()], undefined],
     ["no builder supports the image type", [agent({ noLvm: "lvm2", imageTypes: ["iso"] })], undefined],
     [

@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
+import { examine } from "#domain/appliances/status";
 import { freezeInput } from "#domain/builds/frozen-input";
 import { forStranger, opened, sealed, sealedAnew } from "#domain/configuration/secrets";
 import { configurationOf, type Configuration } from "#model/configuration";
@@ -96,7 +97,9 @@ describe("a frozen input", () => {
   it("contains hashes of the passwords", async () => {
     const id = await createAppliance(tux);
 
-    const input = await freezeInput({ env, db }, await rowOf(id), { version: "0.0.1", imageType: "oem" });
+    const appliance = await rowOf(id);
+    const examined = await examine({ env, db }, appliance, { imageType: "oem", abilities: [] });
+    const input = await freezeInput({ env, db }, appliance, { ...examined, version: "0.0.1", imageType: "oem" });
 
     const [, hash = ""] = /password="(\$6\$[^"]+)"/.exec(input.description["config.xml"] ?? "") ?? [];
     const { verify } = await import("unixcrypt");

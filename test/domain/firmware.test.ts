@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { imageTypes } from "#contract/index";
+import { imageTypes, type Capabilities } from "#contract/index";
 import { whyNoEfi } from "#domain/builds/builder-abilities";
 import { efiBootLoaderOf, firmwareOf, type BootFacts } from "#domain/images/firmware";
-import type { Agent } from "#storage/agents";
 import { capabilities } from "../support/fake-agent.ts";
 
 const facts: BootFacts = {
@@ -31,13 +30,13 @@ describe("firmwareOf", () => {
   });
 });
 
-const agent = (change: object = {}) => ({ capabilities: { ...capabilities, ...change } }) as Agent;
+const agent = (change: object = {}): Capabilities => ({ ...capabilities, ...change });
 
 describe("whyNoEfi", () => {
   const wanted = { imageType: "oem", arch: "x86_64", loader: "grub2-x86_64-efi" } as const;
 
   it.each([
-    ["no builder has reported its capabilities", [{ capabilities: null } as Agent]],
+    ["no builder has reported its capabilities", []],
     ["one builder supports EFI", [agent({ noEfi: { oem: "mkdosfs" } }), agent()]],
     ["only media lack a program", [agent({ noEfi: { iso: "mcopy" } })]],
     ["no builder supports the image type", [agent({ noEfi: { oem: "mkdosfs" }, imageTypes: ["iso"] })]],

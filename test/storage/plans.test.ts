@@ -36,6 +36,7 @@ const known: Readonly<Record<string, string>> = {
   "account-removal.takeRemoved accounts": "removed ones by the order of their index, and ends at the limit",
   "accounts.listAccounts accounts": theAnswer,
   "agents.listAgents agents": theAnswer,
+  "agents.countBuilders agents": "ends at the second one that is alive",
   "agreements.listAllAcceptances agreements": theAnswer,
   "audit-log.listAuditLog audit_log": "by the order of ids, and ends at the limit",
   "events.listOutbox event_outbox": "by the order of an index, and ends at the limit",

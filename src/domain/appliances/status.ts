@@ -1,4 +1,4 @@
-import type { ImageType } from "#contract/index";
+import type { Capabilities, ImageType } from "#contract/index";
 import { missingAgreement } from "#domain/accounts/agreement";
 import { estimateOf } from "#domain/appliances/estimate";
 import type { Issue } from "#domain/appliances/issue";
@@ -12,7 +12,7 @@ import { resolve, type SoftwareProblem, type SoftwareResolution } from "#domain/
 import { loadSoftware, type ApplianceSoftware } from "#domain/software/resolution-request";
 import type { BaseSystemFacts } from "#model/catalogue";
 import { configurationOf } from "#model/configuration";
-import { listAgents, type Agent } from "#storage/agents";
+import { listAbilities } from "#storage/agents";
 import type { Appliance, Repository } from "#storage/appliances";
 import type { Database } from "#storage/db";
 
@@ -27,46 +27,60 @@ export async function shownStatus(
   db: Database,
   { appliance, accountId, baseUrl }: { appliance: Appliance; accountId: number; baseUrl: string },
 ): Promise<ApplianceStatus> {
-  const [readOnly, agreement] = await Promise.all([
+  const [readOnly, abilities, agreement] = await Promise.all([
     readOnlyMode(db),
+    listAbilities(db),
     missingAgreement(db, { accountId, baseSystem: appliance.baseSystem, baseUrl }),
   ]);
   // Only this issue (wire.md §2.3): nothing else could be fixed now.
   if (readOnly.on) return { state: "error", issues: [error(readOnlyMessage)] };
-  const { state, issues } = await applianceStatus(env, db, appliance);
+  const { state, issues } = await examine({ env, db }, appliance, { imageType: appliance.imageType, abilities });
   return agreement === undefined ? { state, issues } : { state: "error", issues: [error(agreement), ...issues] };
 }
 
-/** Resolves the software for an image type, the appliance's own unless said, and tells what is wrong with it. */
-export async function applianceStatus(
-  env: Pick<Env, "BLOBS">,
-  db: Database,
+/** A status with what it was told by. */
+export interface ExaminedAppliance extends ApplianceStatus {
+  software: ApplianceSoftware;
+  /** Undefined: nothing could be solved. */
+  resolution: SoftwareResolution | undefined;
+}
+
+interface Place {
+  env: Pick<Env, "BLOBS">;
+  db: Database;
+}
+
+/** Resolves the software for an image type, and tells what is wrong with it. `abilities`: of the service's builders. */
+export async function examine(
+  place: Place,
   appliance: Appliance,
-  imageType: ImageType = appliance.imageType,
-): Promise<ApplianceStatus> {
-  const [software, agents] = await Promise.all([loadSoftware(db, appliance, imageType), listAgents(db)]);
+  { imageType, abilities }: { imageType: ImageType; abilities: readonly Capabilities[] },
+): Promise<ExaminedAppliance> {
+  const software = await loadSoftware(place.db, appliance, imageType);
+  // Otherwise nothing could be solved, and saying that of every package would hide why.
+  const resolution = software.baseSystem && servesArch(software) ? await resolve(place, software) : undefined;
   const issues = [
     ...repositoryIssues(software),
-    ...(await softwareIssues({ env, db, agents }, appliance, software)),
-    ...volumeIssues(agents, appliance, imageType),
+    ...(await softwareIssues({ db: place.db, abilities, appliance }, software, resolution)),
+    ...volumeIssues(abilities, appliance, imageType),
   ];
-  return { state: issues.some(({ type }) => type === "error") ? "error" : "ok", issues };
+  return { state: issues.some(({ type }) => type === "error") ? "error" : "ok", issues, software, resolution };
 }
 
 const error = (text: string): Issue => ({ type: "error", text });
 
 /** Volumes that every builder of the service would refuse. */
-function volumeIssues(agents: readonly Agent[], appliance: Appliance, imageType: ImageType): Issue[] {
+function volumeIssues(abilities: readonly Capabilities[], appliance: Appliance, imageType: ImageType): Issue[] {
   if (!needsVolumes(configurationOf(appliance), imageType)) return [];
-  const why = whyNoVolumes(agents, { imageType, arch: appliance.arch });
+  const why = whyNoVolumes(abilities, { imageType, arch: appliance.arch });
   return why === undefined ? [] : [error(why)];
 }
 
 /** A UEFI boot loader in the software that every builder of the service would refuse. */
-function firmwareIssues(agents: readonly Agent[], software: BootFacts): Issue[] {
+function firmwareIssues(abilities: readonly Capabilities[], software: BootFacts): Issue[] {
   const loader = efiBootLoaderOf(software);
   if (loader === undefined) return [];
-  const why = whyNoEfi(agents, { ...software, loader });
+  const why = whyNoEfi(abilities, { ...software, loader });
   return why === undefined ? [] : [error(why)];
 }
 
@@ -88,20 +102,19 @@ const staleIssue = ({ name, problem }: Repository): Issue => ({
 });
 
 async function softwareIssues(
-  place: { env: Pick<Env, "BLOBS">; db: Database; agents: readonly Agent[] },
-  appliance: Appliance,
+  known: { db: Database; abilities: readonly Capabilities[]; appliance: Appliance },
   software: ApplianceSoftware,
+  resolution: SoftwareResolution | undefined,
 ): Promise<Issue[]> {
   const { baseSystem } = software;
+  const { appliance } = known;
   if (!baseSystem) return [error("The base system of the appliance no longer exists.")];
-  // Nothing could be solved, and saying that of every package would hide why.
-  if (!servesArch(software)) return [];
-  const resolution = await resolve(place, software);
+  if (!resolution) return [];
   switch (resolution.state) {
     case "unimported":
       return resolution.repositories.map(unimportedIssue);
     case "unsolvable":
-      return await problemIssues(place.db, software, resolution.problems);
+      return await problemIssues(known.db, software, resolution.problems);
     case "solved": {
       const image = { ...software, baseSystem, packages: resolution.packages };
       const softwareMb = estimateOf(resolution)?.estimatedRawMb ?? 0;
@@ -109,7 +122,7 @@ async function softwareIssues(
         ...bootIssues(baseSystem, resolution),
         ...diskIssues(appliance, software, resolution),
         ...configurationIssues(configurationOf(appliance), { ...image, softwareMb, firmware: firmwareOf(image) }),
-        ...firmwareIssues(place.agents, image),
+        ...firmwareIssues(known.abilities, image),
       ];
     }
     default:

@@ -3,7 +3,7 @@ import { refuseWithoutAgreement } from "#domain/accounts/agreement";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { leftBytes } from "#domain/accounts/quota";
 import { getAppliance, getOwnAppliance } from "#domain/appliances/appliance";
-import { applianceStatus } from "#domain/appliances/status";
+import { examine, type ExaminedAppliance } from "#domain/appliances/status";
 import { withLink, withLinks, type LinkReader } from "#domain/builds/download-link";
 import { blobsIn } from "#domain/builds/frozen-content";
 import { freezeInput } from "#domain/builds/frozen-input";
@@ -16,8 +16,7 @@ import { Refusal } from "#domain/refusal";
 import { newToken } from "#domain/secrets";
 import { wakeAfterStart } from "#domain/sign-of-life";
 import { configurationOf } from "#model/configuration";
-import { listAgents } from "#storage/agents";
-import type { Appliance } from "#storage/appliances";
+import { listAbilities } from "#storage/agents";
 import { buildPrefix } from "#storage/blobs";
 import { deleteBlobsBelow, putInput } from "#storage/build-blobs";
 import {
@@ -66,17 +65,17 @@ export async function startBuild(
 
 async function enqueue(env: Env, db: Database, account: { id: number }, request: BuildRequest): Promise<Build> {
   const appliance = await getOwnAppliance(db, account.id, request.applianceId, "invalid");
-  const [built, agents] = await Promise.all([listBuildsOfAppliance(db, appliance.id), listAgents(db)]);
+  const [built, abilities] = await Promise.all([listBuildsOfAppliance(db, appliance.id), listAbilities(db)]);
   const version = chooseVersion(appliance, built, request);
-  const imageType = chooseImageType(appliance, agents, request);
+  const imageType = chooseImageType(appliance, abilities, request);
   const obstacle =
     (await lockOn(db, { applianceId: appliance.id, version })) ?? obstacleTo({ version, imageType }, built, request);
   if (obstacle) throw obstacle;
   if ((await leftBytes(db, Number(env.ACCOUNT_QUOTA_GB), account.id)) === 0) throw noRoomForBuild();
   const { baseUrl } = request;
   await refuseWithoutAgreement(db, { accountId: account.id, baseSystem: appliance.baseSystem, baseUrl });
-  await refuseUnlessOk(env, db, appliance, imageType);
-  const input = await freezeInput({ env, db }, appliance, { version, imageType });
+  const { software, resolution } = okOrRefused(await examine({ env, db }, appliance, { imageType, abilities }));
+  const input = await freezeInput({ env, db }, appliance, { version, imageType, software, resolution });
   const inputSha256 = await putInput(env.BLOBS, input);
 
   if (request.force) await cancelSame(env, built, { version, imageType });
@@ -175,9 +174,9 @@ export type { Progress };
 /** The object of a build: the truth about it while it runs. */
 export const buildObject = (env: Pick<Env, "BUILDS">, { uid }: Pick<Build, "uid">) => env.BUILDS.getByName(uid);
 
-async function refuseUnlessOk(env: Env, db: Database, appliance: Appliance, imageType: ImageType): Promise<void> {
-  const { state, issues } = await applianceStatus(env, db, appliance, imageType);
-  if (state === "ok") return;
+function okOrRefused(examined: ExaminedAppliance): ExaminedAppliance {
+  const { state, issues } = examined;
+  if (state === "ok") return examined;
   const first = issues.find(({ type }) => type === "error");
   throw new Refusal("configuration_error", first ? { message: first.text } : {});
 }

@@ -1,5 +1,4 @@
 import type { Arch, Capabilities, ImageType } from "#contract/index";
-import type { Agent } from "#storage/agents";
 import type { Build } from "#storage/builds";
 
 /** What a build requires of a builder. */
@@ -19,14 +18,14 @@ export const canDo = (can: Capabilities, build: Wanted & Pick<Build, "needsLvm" 
   (!build.needsEfi || can.noEfi?.[build.imageType] === undefined);
 
 /** Why no builder divides the disk of such an image into volumes. Undefined: one may. */
-export function whyNoVolumes(agents: readonly Agent[], wanted: Wanted): string | undefined {
-  const there = missingEverywhere(agents, wanted, ({ noLvm }) => noLvm);
+export function whyNoVolumes(abilities: readonly Capabilities[], wanted: Wanted): string | undefined {
+  const there = missingEverywhere(abilities, wanted, ({ noLvm }) => noLvm);
   return there && `No builder of this service can divide a disk into volumes (LVM). Missing there: ${there}.`;
 }
 
 /** Why no builder makes such an image boot by UEFI, which the package `loader` asks for. Undefined: one may. */
-export function whyNoEfi(agents: readonly Agent[], wanted: Wanted & { loader: string }): string | undefined {
-  const there = missingEverywhere(agents, wanted, ({ noEfi }) => noEfi?.[wanted.imageType]);
+export function whyNoEfi(abilities: readonly Capabilities[], wanted: Wanted & { loader: string }): string | undefined {
+  const there = missingEverywhere(abilities, wanted, ({ noEfi }) => noEfi?.[wanted.imageType]);
   if (there === undefined) return undefined;
   return `No builder of this service can make an image that boots by UEFI, for which ${wanted.loader} asks. Missing there: ${there}.`;
 }
@@ -36,11 +35,11 @@ export function whyNoEfi(agents: readonly Agent[], wanted: Wanted & { loader: st
  * which is another refusal.
  */
 function missingEverywhere(
-  agents: readonly Agent[],
+  abilities: readonly Capabilities[],
   wanted: Wanted,
   lack: (can: Capabilities) => string | undefined,
 ): string | undefined {
-  const builders = agents.flatMap(({ capabilities }) => capabilities ?? []).filter((can) => canBuild(can, wanted));
+  const builders = abilities.filter((can) => canBuild(can, wanted));
   const missing = builders.flatMap((can) => lack(can) ?? []);
   if (builders.length === 0 || missing.length < builders.length) return undefined;
   return [...new Set(missing)].slice(0, 3).join("; ");

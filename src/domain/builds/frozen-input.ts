@@ -1,12 +1,12 @@
 import { FrozenPackage, nevra, type FrozenInput, type FrozenRepository, type ImageType } from "#contract/index";
+import type { ExaminedAppliance } from "#domain/appliances/status";
 import type { SealingKey } from "#domain/secrets";
 import { frozenConfiguration } from "#domain/builds/frozen-configuration";
 import { imageFacts } from "#domain/images/facts";
 import { firmwareOf } from "#domain/images/firmware";
 import { Refusal } from "#domain/refusal";
 import { trustOf } from "#domain/repositories/trust";
-import { resolve } from "#domain/software/resolution";
-import { loadSoftware, type ApplianceSoftware } from "#domain/software/resolution-request";
+import type { ApplianceSoftware } from "#domain/software/resolution-request";
 import { descriptionFiles } from "#kiwi/description-files";
 import { packageTypeOfBase } from "#model/catalogue";
 import type { ResolvedPackage } from "#solver/resolution";
@@ -17,6 +17,9 @@ import { aliasOf } from "#storage/repositories";
 /** Kiln's own version, as frozen inputs and the operator's health page tell it. */
 const kilnVersion = "0.1.0";
 
+/** A build, with the software as the status has resolved it. */
+type ToFreeze = { version: string; imageType: ImageType } & Pick<ExaminedAppliance, "software" | "resolution">;
+
 /**
  * Collects all that decides what a build contains, so that later changes of the appliance, and of its repositories,
  * cannot touch it. Refused while the software does not resolve.
@@ -24,12 +27,10 @@ const kilnVersion = "0.1.0";
 export async function freezeInput(
   { env, db }: { env: Pick<Env, "BLOBS"> & SealingKey; db: Database },
   appliance: Appliance,
-  request: { version: string; imageType: ImageType },
+  { software, resolution, ...request }: ToFreeze,
 ): Promise<FrozenInput> {
-  const software = await loadSoftware(db, appliance, request.imageType);
-  const resolution = await resolve({ env, db }, software);
   const { baseSystem } = software;
-  if (!baseSystem || resolution.state !== "solved") throw new Refusal("configuration_error");
+  if (!baseSystem || resolution?.state !== "solved") throw new Refusal("configuration_error");
   const folders = new Map(software.repositories.map(({ id, packagesFolder }) => [aliasOf(id), packagesFolder]));
   const packages = resolution.packages.map((one) => frozenPackage(one, folders.get(one.repository) ?? ""));
   const firmware = firmwareOf({ ...software, baseSystem, packages });

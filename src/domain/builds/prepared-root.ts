@@ -1,4 +1,4 @@
-import { listAgents, type Agent } from "#storage/agents";
+import { countBuilders } from "#storage/agents";
 import { isUnfinished, listBuildsOfAppliance, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { deletePreparedBefore, findPreparedRoot, savePreparedRoot } from "#storage/prepared-roots";
@@ -19,8 +19,11 @@ const hoursKept = ({ KEEP_PREPARED_HOURS: hours }: Pick<Env, "KEEP_PREPARED_HOUR
  */
 export async function isRootShared({ env, db }: Place, build: Build): Promise<boolean> {
   if (hoursKept(env) === 0) return false;
-  const [agents, builds] = await Promise.all([listAgents(db), listBuildsOfAppliance(db, build.applianceId)]);
-  if (agents.filter(isBuilder).length < 2) return false;
+  const [builders, builds] = await Promise.all([
+    countBuilders(db, new Date(Date.now() - silentMs), 2),
+    listBuildsOfAppliance(db, build.applianceId),
+  ]);
+  if (builders < 2) return false;
   return builds.some(
     (other) =>
       other.version === build.version &&
@@ -28,9 +31,6 @@ export async function isRootShared({ env, db }: Place, build: Build): Promise<bo
       (other.status === "finished" || isUnfinished(other)),
   );
 }
-
-const isBuilder = ({ capabilities, lastSeenAt }: Agent): boolean =>
-  (capabilities?.imageTypes.length ?? 0) > 0 && (lastSeenAt?.getTime() ?? 0) > Date.now() - silentMs;
 
 /** A root that a build has given away. Its build may be gone meanwhile, and with it the appliance: then so is the root. */
 export async function keepPreparedRoot(

@@ -1,7 +1,6 @@
-import { imageTypes, type Arch, type ImageType } from "#contract/index";
+import { imageTypes, type Arch, type Capabilities, type ImageType } from "#contract/index";
 import { canBuild } from "#domain/builds/builder-abilities";
 import { Refusal } from "#domain/refusal";
-import type { Agent } from "#storage/agents";
 import type { Appliance } from "#storage/appliances";
 import { isUnfinished, type Build } from "#storage/builds";
 
@@ -32,20 +31,23 @@ export function chooseVersion(appliance: Appliance, built: Build[], { version, m
   });
 }
 
-/** The image type to build. `agents`: all that ever said hello. */
-export function chooseImageType(appliance: Appliance, agents: Agent[], request: BuildRequest): ImageType {
+/** The image type to build. `builders`: what each kind of them has said that it can do. */
+export function chooseImageType(
+  appliance: Appliance,
+  builders: readonly Capabilities[],
+  request: BuildRequest,
+): ImageType {
   const wanted = request.imageType ?? appliance.imageType;
   const known = imageTypes.find((type) => type === wanted);
   if (!known || !request.allowedTypes.includes(known)) {
     throw new Refusal("invalid_image_type", { message: `Pick one of ${request.allowedTypes.join(", ")}.` });
   }
-  refuseUnbuildable(known, appliance.arch, agents);
+  refuseUnbuildable(known, appliance.arch, builders);
   return known;
 }
 
 /** Refuses a build that no builder can do: it would wait forever. If no builder has reported its capabilities yet, the build is allowed. */
-function refuseUnbuildable(imageType: ImageType, arch: Arch, agents: Agent[]): void {
-  const builders = agents.flatMap(({ capabilities }) => capabilities ?? []);
+function refuseUnbuildable(imageType: ImageType, arch: Arch, builders: readonly Capabilities[]): void {
   if (builders.length === 0 || builders.some((can) => canBuild(can, { imageType, arch }))) return;
   const lacking = builders.flatMap(({ lacking }) => [lacking?.[imageType], lacking?.[arch]].filter(isText));
   const missing = lacking.length === 0 ? "" : ` Missing there: ${[...new Set(lacking)].slice(0, 3).join("; ")}.`;

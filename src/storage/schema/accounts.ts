@@ -31,11 +31,19 @@ export const accounts = sqliteTable(
 );
 
 /** Builder agents, known by their token. */
-export const agents = sqliteTable("agents", {
-  id: id(),
-  name: text("name").notNull().unique(),
-  tokenHmac: text("token_hmac").notNull().unique(),
-  capabilities: text("capabilities", { mode: "json" }).$type<Capabilities>(),
-  createdAt: moment("created_at").notNull(),
-  lastSeenAt: moment("last_seen_at"),
-});
+export const agents = sqliteTable(
+  "agents",
+  {
+    id: id(),
+    name: text("name").notNull().unique(),
+    tokenHmac: text("token_hmac").notNull().unique(),
+    capabilities: text("capabilities", { mode: "json" }).$type<Capabilities>(),
+    createdAt: moment("created_at").notNull(),
+    lastSeenAt: moment("last_seen_at"),
+  },
+  (table) => [
+    index("agents_capabilities")
+      .on(table.capabilities)
+      .where(sql`capabilities IS NOT NULL`),
+  ],
+);

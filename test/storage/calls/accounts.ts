@@ -59,6 +59,8 @@ export const ofAccounts = {
     findAgentByToken: [["hmac"]],
     findAgentById: [[1]],
     listAgents: [[]],
+    listAbilities: [[]],
+    countBuilders: [[at, 2]],
     removeAgent: [["agent"]],
     saveCapabilities: [
       [1, { arches: ["x86_64"], imageTypes: ["oem"], isolation: "vm", testdrives: true, builder: "9.24.56" }],
