@@ -1,5 +1,6 @@
 import type * as buildQueue from "#storage/build-queue";
 import type * as builds from "#storage/builds";
+import type * as downloadLinks from "#storage/download-links";
 import type * as frozenBlobs from "#storage/frozen-blobs";
 import type * as galleryClones from "#storage/gallery-clones";
 import type * as galleryList from "#storage/gallery-list";
@@ -69,6 +70,12 @@ export const ofBuilds = {
     saveFinished: [[readBuild, { ...result, nextVersion: "0.0.2" }]],
     deleteBuildRow: [[own, 2]],
   } satisfies Calls<typeof builds>,
+  "download-links": {
+    findLinked: [
+      [{ buildId: 1, accountId: own, tokenId: null }, at],
+      [{ buildId: 1, accountId: own, tokenId: 1 }, at],
+    ],
+  } satisfies Calls<typeof downloadLinks>,
   "frozen-blobs": {
     freezeBlobs: [[1, ["blob"]]],
     isFrozenFor: [[1, "blob"]],
