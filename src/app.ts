@@ -10,8 +10,8 @@ import { agentApi } from "#agent-api/index";
 import { queueGateway } from "#agent-api/queue";
 import { Refusal } from "#domain/refusal";
 import { headLength } from "#http/head-length";
+import { causeOf, requestBody } from "#http/request-body";
 import { safeAnswer } from "#http/safe-answer";
-import { readUnreadBody } from "#http/unread-body";
 import { openDatabase } from "#storage/db";
 import { attestationKeys } from "#web/attestation-keys";
 import { download } from "#web/download";
@@ -23,7 +23,7 @@ import { repositoryFiles } from "#web/repository-files";
 /** The root app: middleware for every request, the doors, and the one place that turns errors into answers. */
 export const app = new Hono<ApiEnv>({ strict: false });
 
-app.use(safeAnswer, headLength, readUnreadBody);
+app.use(safeAnswer, headLength, requestBody);
 app.use(async (c, next) => {
   c.set("db", openDatabase(c.env.DB));
   c.set("baseUrl", c.env.BASE_URL === "" ? new URL(c.req.url).origin : c.env.BASE_URL.replace(/\/+$/, ""));
@@ -50,7 +50,8 @@ app.notFound((c) => {
   throw new Refusal("wrong_http_method", { message: `Use ${allowed.join(" or ")} here.` });
 });
 
-app.onError((error, c) => {
+app.onError((thrown, c) => {
+  const error = causeOf(c, thrown);
   const { status, code, message, headers } = shown(error, c.var.version);
   if (status >= 500) console.error(c.req.method, c.req.path, error);
   for (const [name, value] of Object.entries(headers)) c.header(name, value);

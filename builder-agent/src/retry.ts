@@ -49,7 +49,7 @@ export async function withRetry<T>(work: () => Promise<T>, tries: Tries): Promis
 
 /** The network, a server error and "slow down" may pass. Everything else will not. */
 export function isWorthRetry(error: unknown): boolean {
-  if (error instanceof RemoteRefusal) return error.status === 429 || error.status >= 500;
+  if (error instanceof RemoteRefusal) return error.status === 408 || error.status === 429 || error.status >= 500;
   if (!(error instanceof Error)) return false;
   // fetch throws TypeError for all network errors, with the reason in `cause`. A bug in our code has no cause.
   return error.name === "TimeoutError" || (error instanceof TypeError && error.cause !== undefined);

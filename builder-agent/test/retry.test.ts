@@ -9,6 +9,7 @@ describe("failures that are retried", () => {
   it.each([
     [500, true],
     [503, true],
+    [408, true],
     [429, true],
     [400, false],
     [401, false],

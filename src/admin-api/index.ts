@@ -4,6 +4,7 @@ import { note } from "#domain/accounts/audit";
 import { Refusal } from "#domain/refusal";
 import { sameSecret } from "#domain/secrets";
 import { clientAddress } from "#http/client-address";
+import { BodyFault, causeOf } from "#http/request-body";
 import { wasmWorks } from "#solver/probe";
 import { accounts } from "#admin-api/accounts";
 import { agents } from "#admin-api/agents";
@@ -45,13 +46,15 @@ export const adminApi = factory
   .route("/repositories", repositoryFiles)
   .route("/tokens", tokens);
 
-adminApi.onError((error, c) => {
+adminApi.onError((thrown, c) => {
+  const error = causeOf(c, thrown);
   if (error instanceof Refusal) return refused(c, error.code, error.message || error.code, 400);
+  if (error instanceof BodyFault) return refused(c, "unknown_error", error.message, error.status);
   if (error instanceof z.ZodError) return refused(c, "invalid_value", problemsOf(error), 400);
   if (error instanceof SyntaxError) return refused(c, "invalid_value", "The body is not JSON.", 400);
   console.error(c.req.method, c.req.path, error);
   return refused(c, "internal_error", "Something went wrong inside the service.", 500);
 });
 
-const refused = (c: Context, code: string, message: string, status: 400 | 401 | 500) =>
+const refused = (c: Context, code: string, message: string, status: 400 | 401 | 408 | 500) =>
   c.json({ error: { code, message } }, status);

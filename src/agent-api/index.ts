@@ -9,6 +9,7 @@ import { factory } from "#agent-api/factory";
 import { AgentRefusal } from "#agent-api/refusal";
 import { packages } from "#agent-api/packages";
 import { preparedRoots } from "#agent-api/prepared-roots";
+import { BodyFault, causeOf } from "#http/request-body";
 import { testdrives } from "#agent-api/testdrives";
 import { visits } from "#agent-api/visits";
 
@@ -25,7 +26,8 @@ export const agentApi = factory
   .route("/testdrives", testdrives)
   .route("/testdrives", visits);
 
-agentApi.onError((error, c) => {
+agentApi.onError((thrown, c) => {
+  const error = causeOf(c, thrown);
   const { status, code, message } = shown(error);
   if (status >= 500) console.error(c.req.method, c.req.path, error);
   return c.json({ error: { code, message } }, status);
@@ -33,6 +35,7 @@ agentApi.onError((error, c) => {
 
 function shown(error: unknown) {
   if (error instanceof AgentRefusal) return error;
+  if (error instanceof BodyFault) return { status: error.status, code: "no_body", message: error.message };
   if (error instanceof Refusal) return { status: 400 as const, code: error.code, message: error.message };
   if (error instanceof z.ZodError) return new AgentRefusal("invalid", z.prettifyError(error));
   if (error instanceof SyntaxError) return new AgentRefusal("invalid", "The body is not JSON.");

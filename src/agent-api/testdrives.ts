@@ -3,6 +3,7 @@ import { z } from "zod";
 import { attemptHeader, TestdriveClaimRequest, type TestdriveClaimAnswer } from "#contract/index";
 import { claimTestdrive, testdriveObject } from "#domain/testdrives/testdrive";
 import { answerImage } from "#http/image";
+import { untimed } from "#http/request-body";
 import { findAnyBuild } from "#storage/builds";
 import { tokenOf } from "#agent-api/attempt";
 import { readMessage } from "#agent-api/body";
@@ -52,7 +53,7 @@ async function bringAnswer(c: Context<AgentEnv>, request: string): Promise<Respo
   const { row } = tokenOf(c, TestdriveId.parse(c.req.param("id")));
   const url = `https://testdrive/modified/answers/${encodeURIComponent(request)}?agent=${c.var.agent.id}`;
   const headers = new Headers(c.req.raw.headers);
-  const answer = await testdriveObject(c.env, row).fetch(url, { method: "POST", headers, body: c.req.raw.body });
+  const answer = await testdriveObject(c.env, row).fetch(url, { method: "POST", headers, body: untimed(c).body });
   if (answer.status === 410) throw new AgentRefusal("late", await answer.text());
   return new Response(null, { status: answer.status });
 }

@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { testdriveObject } from "#domain/testdrives/testdrive";
 import { tokenOf } from "#agent-api/attempt";
+import { untimed } from "#http/request-body";
 import { factory, type AgentEnv } from "#agent-api/factory";
 import { AgentRefusal } from "#agent-api/refusal";
 
@@ -21,7 +22,7 @@ async function passOn(c: Context<AgentEnv>): Promise<Response> {
   const { id, visit } = Visit.parse(c.req.param());
   const { row } = tokenOf(c, id);
   const url = `https://testdrive/visits/${visit}?agent=${c.var.agent.id}`;
-  const answer = await testdriveObject(c.env, row).fetch(new Request(url, c.req.raw));
+  const answer = await testdriveObject(c.env, row).fetch(new Request(url, untimed(c)));
   if (answer.status === 410) throw new AgentRefusal("late", await answer.text());
   return answer;
 }

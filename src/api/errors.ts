@@ -1,5 +1,6 @@
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { Refusal, type Reason, type RefusalCode } from "#domain/refusal";
+import { BodyFault } from "#http/request-body";
 import { WireFault } from "#wire/fault";
 import type { ApiVersion } from "#api/versions";
 
@@ -14,6 +15,9 @@ export interface ShownError {
 
 export function shown(error: unknown, version?: ApiVersion): ShownError {
   if (error instanceof WireFault) return shown(new Refusal(error.code, { message: error.message }), version);
+  if (error instanceof BodyFault) {
+    return { status: error.status, code: "unknown_error", message: error.message, headers: {} };
+  }
   if (!(error instanceof Refusal)) return shown(new Refusal("internal_error"), version);
   const { code, message, retryAfterSeconds: seconds } = error;
   const headers = seconds === undefined ? {} : { "Retry-After": String(seconds) };

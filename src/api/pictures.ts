@@ -30,10 +30,13 @@ export const replacePictureBy =
 /** The file of the request, in memory: it is not larger than it may be. */
 async function receivePng(request: Request, kind: PictureKind): Promise<Uint8Array> {
   const { stored } = await receiveUpload(request, {
-    store: async ({ body }) => (await readWhole(body, pictureLimits[kind].maxBytes)) ?? "too large",
+    store: async ({ body }) => (await readWhole(body, pictureLimits[kind].maxBytes)) ?? refuseLarge(kind),
     discard: async () => {}, // nothing is stored yet
   }).catch(damagedForm("invalid_value"));
-  if (stored === "too large") throw pictureTooLarge(kind);
   if (stored && stored.byteLength > 0) return stored;
   throw new Refusal("missing_parameter", { message: "The parameter file is missing." });
+}
+
+function refuseLarge(kind: PictureKind): never {
+  throw pictureTooLarge(kind);
 }

@@ -18,33 +18,15 @@ export interface Received<T> {
 }
 
 const maxFieldBytes = 4096;
-const chunkBytes = 128 * 1024;
 
 /** Reads a form with the file in the field `file`, or a body that is the file itself, as one client sends it (wire.md §5.2). */
 export async function receiveUpload<T>(request: Request, sink: UploadSink<T>): Promise<Received<T>> {
   const boundary = boundaryOf(request.headers.get("content-type"));
   if (request.body === null) return { fields: new Map(), stored: undefined };
-  const body = inLargeChunks(request.body);
-  if (boundary !== undefined) return receiveForm(body, boundary, sink);
-  const { start, stream } = await peek(body, 1);
+  if (boundary !== undefined) return receiveForm(request.body, boundary, sink);
+  const { start, stream } = await peek(request.body, 1);
   const stored = start.byteLength === 0 ? undefined : await sink.store({ body: stream, fileName: undefined });
   return { fields: new Map(), stored };
-}
-
-/** By default the runtime returns a few kilobytes per read. That would be half a million reads for 2 GiB. */
-function inLargeChunks(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-  const reader = body.getReader({ mode: "byob" });
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { done, value } = await reader.readAtLeast(chunkBytes, new Uint8Array(chunkBytes));
-        if (value && value.byteLength > 0) controller.enqueue(value);
-        else if (done) controller.close();
-      },
-      cancel: (reason) => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  );
 }
 
 async function receiveForm<T>(

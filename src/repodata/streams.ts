@@ -25,7 +25,7 @@ export function streamOf(chunks: AsyncGenerator<Uint8Array>, abandon: () => Prom
 export async function peek(
   source: ReadableStream<Uint8Array>,
   bytes: number,
-): Promise<{ start: Uint8Array; stream: ReadableStream<Uint8Array> }> {
+): Promise<{ start: Uint8Array<ArrayBuffer>; stream: ReadableStream<Uint8Array> }> {
   const reader = source.getReader();
   const chunks: Uint8Array[] = [];
   for (let missing = bytes; missing > 0;) {

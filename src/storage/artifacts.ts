@@ -64,25 +64,17 @@ export async function digestOfParts(parts: readonly { sha256: string }[]): Promi
   return hex(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 }
 
-/** A connection brings pieces of a few KiB. They are collected, because each one would cost a turn of JavaScript. */
-const gatheredBytes = 256 * 1024;
-
 /** Copies to the end, and answers the SHA-256 of what went through. */
 async function copyHashed(from: ReadableStream<Uint8Array>, to: WritableStream<Uint8Array>): Promise<string> {
   const digest = new crypto.DigestStream("SHA-256");
   digest.digest.catch(() => {}); // a part that does not arrive whole is its reader's failure
-  const [reader, hash, copy] = [from.getReader({ mode: "byob" }), digest.getWriter(), to.getWriter()];
+  const [hash, copy] = [digest.getWriter(), to.getWriter()];
   try {
-    for (let buffer = new ArrayBuffer(gatheredBytes); ;) {
-      const { value, done } = await reader.readAtLeast(gatheredBytes, new Uint8Array(buffer));
-      if (value && value.length > 0) await Promise.all([hash.write(value), copy.write(value)]);
-      if (done || !value) break;
-      buffer = value.buffer;
-    }
+    for await (const chunk of from) await Promise.all([hash.write(chunk), copy.write(chunk)]);
     await Promise.all([hash.close(), copy.close()]);
     return hex(await digest.digest);
   } catch (error) {
-    await Promise.allSettled([reader.cancel(error), hash.abort(error), copy.abort(error)]);
+    await Promise.allSettled([hash.abort(error), copy.abort(error)]);
     throw error;
   }
 }

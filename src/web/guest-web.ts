@@ -10,6 +10,7 @@ import {
   readGuestHead,
 } from "#contract/index";
 import { findTestdriveByWeb, testdriveObject } from "#domain/testdrives/testdrive";
+import { BodyFault, causeOf } from "#http/request-body";
 import type { Testdrive } from "#storage/testdrives";
 import { factory, type WebEnv } from "./factory.ts";
 import { allowPreflight, guestRequestHeaders, visitorHeaders } from "./guest-headers.ts";
@@ -57,7 +58,9 @@ async function passOn(c: Context<WebEnv>, testdrive: Testdrive, guestRequest: Gu
   const request = new Request("https://testdrive/web", { method: body ? "POST" : "GET", headers, body });
   try {
     return await testdriveObject(c.env, testdrive).fetch(request);
-  } catch (error) {
+  } catch (thrown) {
+    const error = causeOf(c, thrown);
+    if (error instanceof BodyFault) throw error;
     console.error(`testdrive ${testdrive.id}: lost a web visitor`, error);
     return new Response("The service has restarted. Please try again.\n", { status: 503 });
   }

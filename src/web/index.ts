@@ -1,5 +1,6 @@
 import { shown } from "#api/errors";
 import { answerError } from "#api/respond";
+import { causeOf } from "#http/request-body";
 import { agreementPage } from "./agreement.tsx";
 import { apiDocs } from "./api-docs.tsx";
 import { apiKey } from "./api-key.tsx";
@@ -25,7 +26,8 @@ export const web = factory
   .route("/", testdrivePage);
 
 /** A browser gets a page, a program the same document as from the API. */
-web.onError(async (error, c) => {
+web.onError(async (thrown, c) => {
+  const error = causeOf(c, thrown);
   const { status, code, message, headers } = shown(error);
   for (const [name, value] of Object.entries(headers)) c.header(name, value);
   if (status >= 500) console.error(c.req.method, c.req.routePath, error);

@@ -63,7 +63,8 @@ describe("a connection", () => {
   ])("survives %s with a body that is not used", async (line, refusal) => {
     const wire = await dialect.open();
 
-    await wire.send(request(line, { headers: [dialect.basic, xmlType, length(large)], body: large }));
+    const body = large.subarray(0, 2 ** 20); // more is read only before a challenge
+    await wire.send(request(line, { headers: [dialect.basic, xmlType, length(body)], body }));
     expectDocument(await wire.answer(), `HTTP/1.1 ${refusal}`);
     await wire.send(account());
 

@@ -20,9 +20,9 @@ describe("readWhole", () => {
     expect(await readWhole(bodyOf(0).stream, 9)).toEqual(new Uint8Array());
   });
 
-  it("returns nothing for a longer body, and reads it to its end", async () => {
+  it("returns nothing for a longer body, and does not read on", async () => {
     const { stream, seen } = bodyOf(3000);
     expect(await readWhole(stream, 9)).toBeUndefined();
-    expect(seen.bytes).toBe(3000);
+    expect(seen.bytes).toBeLessThan(20);
   });
 });

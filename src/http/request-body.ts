@@ -1,0 +1,127 @@
+import type { Context } from "hono";
+import { createMiddleware } from "hono/factory";
+
+/** So much of a body must arrive within BODY_SECONDS. A byte now and then does not keep a connection open, and a slow line does. */
+const chunkBytes = 128 * 1024;
+
+/** So much of a body that the answer did not need is read: a client that sends everything first then reads the answer. */
+const maxUnreadBytes = 2 ** 20;
+
+/** The body did not arrive: its client is too slow, or has gone. What fails because of that is not the service's fault. */
+export class BodyFault extends Error {
+  override readonly name = "BodyFault";
+  readonly status: 400 | 408;
+  constructor(why: "slow" | "gone") {
+    super(why === "slow" ? "The request's body arrives too slowly." : "The request ended before its body.");
+    this.status = why === "slow" ? 408 : 400;
+  }
+}
+
+/** A request's body in large chunks, each with a deadline. By default the runtime returns a few kilobytes per read. */
+export class RequestBody {
+  readonly stream: ReadableStream<Uint8Array>;
+  readonly #source: ReadableStream<Uint8Array>;
+  readonly #chunkMs: number;
+  #reader: ReadableStreamBYOBReader | undefined;
+  #fault: BodyFault | undefined;
+  #isOver = false;
+  #reading: Promise<Uint8Array | undefined> | undefined;
+
+  constructor(source: ReadableStream<Uint8Array>, chunkMs: number) {
+    this.#source = source;
+    this.#chunkMs = chunkMs;
+    this.stream = new ReadableStream<Uint8Array>(
+      {
+        pull: async (controller) => {
+          const chunk = await this.#next();
+          if (chunk) controller.enqueue(chunk);
+          if (this.#isOver) controller.close();
+        },
+        // A reader that has seen enough: `discard` decides about the rest.
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  /** Why it did not arrive, if it did not. */
+  get fault(): BodyFault | undefined {
+    return this.#fault;
+  }
+
+  get isBegun(): boolean {
+    return this.#reader !== undefined;
+  }
+
+  /** Reads what its reader has left, at most `maxBytes` of it, unless it is still being read. */
+  async discard(maxBytes: number): Promise<void> {
+    const isWithOther = this.#source.locked && !this.isBegun;
+    if (this.#reading || isWithOther) return;
+    for (let bytes = 0; bytes < maxBytes && !this.#isOver && !this.#fault;) {
+      const chunk = await this.#next().catch(() => undefined); // a client that has gone needs no answer
+      bytes += chunk?.byteLength ?? 0;
+    }
+  }
+
+  async #next(): Promise<Uint8Array | undefined> {
+    this.#reading = this.#chunk();
+    try {
+      return await this.#reading;
+    } finally {
+      this.#reading = undefined;
+    }
+  }
+
+  async #chunk(): Promise<Uint8Array | undefined> {
+    const reader = (this.#reader ??= this.#source.getReader({ mode: "byob" }));
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(() => late.reject(new BodyFault("slow")), this.#chunkMs);
+    const reading = reader.readAtLeast(chunkBytes, new Uint8Array(chunkBytes));
+    try {
+      const { done, value } = await Promise.race([reading, late.promise]);
+      this.#isOver = done;
+      return value && value.byteLength > 0 ? value : undefined;
+    } catch (error) {
+      this.#fault = error instanceof BodyFault ? error : new BodyFault("gone");
+      reading.catch(() => {});
+      void reader.cancel(this.#fault).catch(() => {});
+      throw this.#fault;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+const bodies = new WeakMap<Context, { given: Request; body: RequestBody }>();
+
+/**
+ * Gives every body its deadlines. After the answer is made, reads a part of what is left of the body: a client that sends all of it
+ * before it reads the answer would find its connection closed, and the answer lost. To one that sends before it signs in, as Python
+ * does, the challenge is owed whatever it sends (wire.md §1.2). A body that waits for `100 Continue` is not sent yet, and reading
+ * would request it.
+ */
+export const requestBody = createMiddleware<{ Bindings: Env }>(async (c, next) => {
+  const given = c.req.raw;
+  if (given.body === null) return await next();
+  const body = new RequestBody(given.body, Number(c.env.BODY_SECONDS) * 1000);
+  bodies.set(c, { given, body });
+  c.req.raw = withBody(given, body.stream);
+  await next();
+  const waits = /^\s*100-continue\s*$/i.test(given.headers.get("expect") ?? "");
+  if (waits && !body.isBegun) return;
+  const isChallenge = c.res.status === 401 && !given.headers.has("authorization");
+  const maxBytes = isChallenge ? (Number(c.env.MAX_UPLOAD_MB) + 1) * 2 ** 20 : maxUnreadBytes;
+  if (body.isBegun || Number(given.headers.get("content-length") ?? 0) <= maxBytes) await body.discard(maxBytes);
+});
+
+/** Some clients send parameters in the body of a GET, with which no Request can be made. */
+function withBody(request: Request, body: ReadableStream<Uint8Array>): Request {
+  const { method } = request;
+  if (method === "GET" || method === "HEAD") return Object.defineProperty(request, "body", { value: body });
+  return new Request(request, { method, body });
+}
+
+/** The request as it came, for a call that passes its body on while it arrives and that ends it by rules of its own. */
+export const untimed = (c: Context): Request => bodies.get(c)?.given ?? c.req.raw;
+
+/** The fault of the request's body, from which the error followed; without one, the error itself. */
+export const causeOf = (c: Context, error: unknown): unknown => bodies.get(c)?.body.fault ?? error;

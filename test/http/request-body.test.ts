@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import { RequestBody } from "#http/request-body";
+
+const kib = 1024;
+
+/** A body that arrives as its writer writes it. */
+function arriving(deadlineMs: number) {
+  const { readable, writable } = new IdentityTransformStream();
+  const writer = writable.getWriter();
+  return { body: new RequestBody(readable, deadlineMs), writer };
+}
+
+const sizes = async (stream: ReadableStream<Uint8Array>): Promise<number[]> => {
+  const found: number[] = [];
+  for await (const chunk of stream) found.push(chunk.byteLength);
+  return found;
+};
+
+describe("a body", () => {
+  it("is read in large chunks", async () => {
+    const { body, writer } = arriving(60_000);
+    const sent = (async () => {
+      for (let at = 0; at < 300; at++) await writer.write(new Uint8Array(kib));
+      await writer.close();
+    })();
+
+    expect(await sizes(body.stream)).toEqual([128 * kib, 128 * kib, 44 * kib]);
+    await sent;
+    expect(body.fault).toBeUndefined();
+  });
+
+  it("may be empty", async () => {
+    const { body, writer } = arriving(60_000);
+    await Promise.all([expect(sizes(body.stream)).resolves.toEqual([]), writer.close()]);
+  });
+
+  it("ends with 408 if a byte comes now and then", async () => {
+    const { body, writer } = arriving(100);
+    const timer = setInterval(() => void writer.write(new Uint8Array(1)).catch(() => {}), 10);
+
+    await expect(sizes(body.stream)).rejects.toThrow("too slowly");
+    clearInterval(timer);
+
+    expect(body.fault?.status).toBe(408);
+  });
+
+  it("may take longer than the deadline if all of it keeps coming", async () => {
+    const { body, writer } = arriving(400);
+    const sent = (async () => {
+      for (let at = 0; at < 8; at++) {
+        await writer.write(new Uint8Array(64 * kib));
+        await scheduler.wait(100);
+      }
+      await writer.close();
+    })();
+
+    expect((await sizes(body.stream)).reduce((all, size) => all + size)).toBe(8 * 64 * kib);
+    await sent;
+  });
+
+  it("is gone if its client is", async () => {
+    const { body, writer } = arriving(60_000);
+    const read = expect(sizes(body.stream)).rejects.toThrow("ended before its body");
+    await writer.write(new Uint8Array(1));
+    await writer.abort(new Error("Network connection lost."));
+
+    await read;
+    expect(body.fault?.status).toBe(400);
+  });
+
+  it("that is left by its reader is discarded up to a limit", async () => {
+    const { body, writer } = arriving(60_000);
+    let written = 0;
+    const sent = (async () => {
+      for (;;) {
+        await writer.write(new Uint8Array(64 * kib));
+        written += 64 * kib;
+      }
+    })().catch(() => {});
+    for await (const chunk of body.stream) if (chunk.byteLength > 0) break;
+    await body.discard(512 * kib);
+    await scheduler.wait(20);
+
+    expect(written).toBeGreaterThanOrEqual(640 * kib);
+    expect(written).toBeLessThanOrEqual(704 * kib);
+    await writer.abort();
+    await sent;
+  });
+});
