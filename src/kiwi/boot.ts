@@ -1,4 +1,5 @@
 import type { ImageFacts } from "#kiwi/facts";
+import { hostKeyFunctions } from "#kiwi/machine-identity";
 import { linesOf, staging, type Part } from "#kiwi/part";
 import { withInterpreter } from "#kiwi/shell";
 
@@ -48,8 +49,14 @@ start_autostarts() {
   done
 }
 
+${hostKeyFunctions}
 case $1 in
+  host-keys)
+    make_host_keys
+    make_dropbear_keys
+    ;;
   before-login)
+    [ -d /run/systemd/system ] || "$0" host-keys
     each_time firewall
     each_time swap
     once accept-eulas

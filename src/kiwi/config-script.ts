@@ -1,4 +1,5 @@
 import { firewallFunctions } from "#kiwi/firewall";
+import { machineIdentityFunctions } from "#kiwi/machine-identity";
 import { staged } from "#kiwi/part";
 
 /**
@@ -6,7 +7,7 @@ import { staged } from "#kiwi/part";
  * the agent shows the owner its line that begins with `kiln: error: `.
  */
 export const configScript = (commands: readonly string[]): string =>
-  `${head}${firewallFunctions}\ntake_back_hosts\n${removeBuildLogs}${commands.map((command) => `${command}\n`).join("")}\nrm -rf ${staged}\n`;
+  `${head}${firewallFunctions}${machineIdentityFunctions}\ntake_back_hosts\n${removeBuildLogs}${commands.map((command) => `${command}\n`).join("")}\nrm -rf ${staged}\n`;
 
 /** zypper's records of this build. They differ only in their times, so no two builds would be the same (decision 28). */
 const removeBuildLogs = "rm -f /var/log/zypp/history /var/log/YaST2/config_diff_*.log\n";

@@ -9,6 +9,7 @@ import { firewallPart } from "#kiwi/firewall";
 import { identityPart } from "#kiwi/identity";
 import { localePart } from "#kiwi/locale";
 import { loginPart } from "#kiwi/login";
+import { machineIdentityPart } from "#kiwi/machine-identity";
 import { networkPart } from "#kiwi/network";
 import { notesPart } from "#kiwi/notes";
 import { overlayPart } from "#kiwi/overlay";
@@ -30,11 +31,12 @@ export function descriptionFiles(facts: ImageFacts): Record<string, string> {
     notesPart(facts),
     overlayPart(facts),
     buildScriptPart(facts),
+    machineIdentityPart(facts),
   ]);
   return { "config.xml": kiwiDescription(facts), "config.sh": configScript(commands), ...files };
 }
 
-/** It runs last, so the script sees the finished image. */
+/** It runs after all that is configured, so the script sees the finished image. */
 function buildScriptPart({ scripts: { build } }: Pick<ImageFacts, "scripts">): Part {
   if (!build.enabled || build.script.trim() === "") return {};
   return { files: { [`${staging}/build-script`]: withInterpreter(build.script) }, commands: ["run_build_script"] };

@@ -139,6 +139,11 @@ describe("an image", () => {
     expect(await log()).toContain("the build script says hello");
   });
 
+  it("has no host key and no machine-id of the machine that built it", () => {
+    expect(disk.stat("/etc/ssh")).toMatch(/^0755 /);
+    for (const path of ["/etc/ssh/ssh_host_rsa_key", "/etc/machine-id"]) expect(disk.read(path)).toBe("");
+  });
+
   it("notes in its log, once each, what lacks packages", async () => {
     const notes = (await log()).match(/kiln: note: [^:]* is enabled: /g) ?? [];
     expect(notes.map((note) => /note: (?:a )?(.*) is enabled/.exec(note)?.[1])).toEqual([

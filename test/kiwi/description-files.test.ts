@@ -50,11 +50,11 @@ describe("config.sh", () => {
 
     const commands = commandsOf({ overlay: [file], scripts });
 
-    const [place = "", run] = commands.split("\n").slice(-5);
+    const [place = "", run, forget] = commands.split("\n").slice(-7);
     expect(place).toBe(
       String.raw`'place' '/image/kiln/contents/${file.blobId}' '/etc/it'\''s $(x)' '0640' 'nobody' 'users'`,
     );
-    expect(run).toBe("run_build_script");
+    expect([run, forget]).toEqual(["run_build_script", "'forget_machine'"]);
     expect(filesOf({ scripts })["root/image/kiln/build-script"]).toBe("#!/bin/bash\necho hello\n");
   });
 

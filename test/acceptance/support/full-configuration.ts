@@ -25,7 +25,10 @@ const buildScript = `#!/bin/bash
 set -e
 echo "the build script says hello"
 echo "as $(id -un) in $(pwd), with $(cat /etc/hostname)" > /etc/build-script-was-here
-grep -c "" /etc/kiosk/settings.conf >> /etc/build-script-was-here`;
+grep -c "" /etc/kiosk/settings.conf >> /etc/build-script-was-here
+mkdir -p /etc/ssh
+echo key > /etc/ssh/ssh_host_rsa_key
+echo 0123456789abcdef0123456789abcdef > /etc/machine-id`;
 
 const escaped = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 

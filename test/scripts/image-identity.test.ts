@@ -1,0 +1,99 @@
+/** What an image forgets of its machine, and what its first boot makes: config.sh and the boot program, run on this host. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { plain } from "../kiwi/support/facts.ts";
+import { imagesIn } from "./image-root.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "kiln-image-identity-"));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const inImage = imagesIn(dir);
+
+/** What packages leave in a root. */
+const installed = `
+  mkdir -p /etc/ssh /etc/dropbear /var/lib/systemd /var/lib/dbus /var/lib/NetworkManager
+  for name in rsa ecdsa ed25519; do echo key > /etc/ssh/ssh_host_\${name}_key; echo pub > /etc/ssh/ssh_host_\${name}_key.pub; done
+  echo key > /etc/dropbear/dropbear_rsa_host_key
+  echo Port 22 > /etc/ssh/sshd_config
+  echo 0123456789abcdef0123456789abcdef | tee /etc/machine-id > /var/lib/dbus/machine-id
+  echo seed > /var/lib/systemd/random-seed
+  echo key > /var/lib/NetworkManager/secret_key
+`;
+const withoutSystemd = "rm /usr/lib/systemd/systemd";
+const listed = String.raw`find /etc/ssh /etc/dropbear /etc/machine-id /var/lib/systemd /var/lib/dbus /var/lib/NetworkManager -type f \
+  -printf '%p %s\n' 2> /dev/null | sort || true`;
+const filesIn = (output: string) => output.trim().split("\n");
+
+describe("an image", () => {
+  it("has no host keys, an empty machine-id and no seed", () => {
+    expect(filesIn(inImage({}, listed, installed))).toEqual(["/etc/machine-id 0", "/etc/ssh/sshd_config 8"]);
+  });
+
+  it("has no machine-id if its init is not systemd", () => {
+    expect(filesIn(inImage({}, listed, `${installed}${withoutSystemd}`))).toEqual(["/etc/ssh/sshd_config 8"]);
+  });
+
+  it.each([
+    ["missing", "true", ""],
+    ["uninitialized", "echo uninitialized > /etc/machine-id", "uninitialized\n"],
+  ])("leaves a machine-id that is %s", (_what, before, text) => {
+    expect(inImage({}, "cat /etc/machine-id 2> /dev/null || true", before)).toBe(text);
+  });
+
+  it("has no keys that its build script made", () => {
+    const script = "mkdir -p /etc/ssh; ssh-keygen -A > /dev/null; ls /etc/ssh > /etc/seen; echo ab > /etc/machine-id";
+    const scripts = { ...plain.scripts, build: { enabled: true, script } };
+    const output = inImage({ scripts }, `grep -c host /etc/seen; ${listed}`);
+    const [made, ...left] = filesIn(output);
+    expect(Number(made)).toBeGreaterThan(3);
+    expect(left).toEqual(["/etc/machine-id 0"]);
+  });
+
+  it("has the owner's files in their place", () => {
+    const file = { owner: "root", group: "root", size: 4, sha256: "0".repeat(64), mode: 0o600 };
+    const overlay = ["/etc/ssh/ssh_host_rsa_key", "/etc/machine-id"].map((path) => ({
+      ...file,
+      path,
+      blobId: "11111111-2222-4333-8444-555555555555",
+    }));
+    // The agent puts the contents of overlay files next to the description.
+    const contents = `for at in ${dir}/image-*/root/image/kiln; do mkdir -p $at/contents; echo mine > $at/contents/${overlay[0]?.blobId}; done`;
+    const output = inImage({ overlay }, listed, `${installed}\n${contents}`);
+    expect(filesIn(output)).toEqual(["/etc/machine-id 5", "/etc/ssh/ssh_host_rsa_key 5", "/etc/ssh/sshd_config 8"]);
+  });
+});
+
+describe("the first boot", () => {
+  const sshd = "install -m 755 /bin/true /usr/sbin/sshd";
+  const keys = "ls /etc/ssh | grep '^ssh_host_.*key$'; sha256sum /etc/ssh/ssh_host_*_key > /etc/sums";
+  const boot = "/usr/lib/kiln/boot host-keys > /dev/null 2>&1";
+
+  it("makes host keys once, which differ from machine to machine", () => {
+    const ask = `${boot}; ${keys}; ${boot}; sha256sum --check --quiet /etc/sums && cat /etc/sums`;
+    const [one, other] = [1, 2].map(() => inImage({}, ask, `${installed}\n${sshd}`));
+    expect(one).toMatch(/^ssh_host_ecdsa_key\nssh_host_ed25519_key\nssh_host_rsa_key\n/m);
+    expect(one).not.toBe(other);
+  });
+
+  it("makes them before sshd starts, in a unit that systemd accepts", () => {
+    const unit = "/etc/systemd/system/kiln-host-keys.service";
+    const ask = `systemctl --root=/ is-enabled kiln-host-keys.service
+      systemd-analyze verify --man=no ${unit} 2>&1 | grep -F kiln || true
+      grep ^Before= ${unit}`;
+    expect(inImage({}, ask)).toBe("enabled\nBefore=ssh.service sshd.service dropbear.service\n");
+  });
+
+  it("makes them with another init, too", () => {
+    const ask = "bash -x /usr/lib/kiln/boot before-login > /dev/null 2>&1; ls /etc/ssh | grep -c '_key$'";
+    expect(Number(inImage({}, ask, `${installed}\n${sshd}\n${withoutSystemd}`))).toBeGreaterThan(2);
+  });
+
+  it("makes none without a server, or if the distribution makes them", () => {
+    const ask = `${boot} || true; ls /etc/ssh`;
+    const service = "mkdir -p /usr/libexec/openssh; install -m 755 /bin/true /usr/libexec/openssh/sshd-keygen";
+    expect(inImage({}, ask, installed)).toBe("sshd_config\n");
+    expect(inImage({}, ask, `${installed}\n${sshd}\n${service}`)).toBe("sshd_config\n");
+  });
+});
