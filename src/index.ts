@@ -7,6 +7,7 @@ export { Events } from "#objects/events";
 export { Mailbox } from "#objects/mailbox";
 export { Switchboard } from "#objects/switchboard";
 export { Testdrive } from "#objects/testdrive";
+export { UserRepositoryIndex } from "#objects/user-repository-index";
 
 export default {
   fetch: app.fetch,

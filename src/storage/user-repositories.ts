@@ -33,6 +33,12 @@ export async function findUserRepositoryById(db: Database, id: number): Promise<
   return found && isUserRepository(found) ? found : undefined;
 }
 
+/** For the object that writes its index, which has this name. */
+export async function findUserRepositoryByUid(db: Database, uid: string): Promise<UserRepository | undefined> {
+  const found = await db.query.repositories.findFirst({ where: eq(repositories.uid, uid) });
+  return found && isUserRepository(found) ? found : undefined;
+}
+
 /** The next ones after an id. */
 export async function listUserRepositoriesAfter(db: Database, id: number, limit: number): Promise<UserRepository[]> {
   const found = await db.query.repositories.findMany({

@@ -10,6 +10,7 @@ import { listRpms, type Rpm } from "#storage/rpms";
 import {
   findPublished,
   findUserRepositoryById,
+  findUserRepositoryByUid,
   putIndexFile,
   removeOldIndexFiles,
   saveUserRepository,
@@ -41,7 +42,7 @@ export async function publishUploads(
     name: `${account.username} ${facts?.title ?? baseSystem}`,
     arches: ["i586", "x86_64"],
   });
-  await publishUserRepository(env, db, repository);
+  await publishUserRepository(env, repository);
   await waitUntilImported(env, db, repository.id);
 }
 
@@ -57,24 +58,15 @@ async function waitUntilImported(env: Env, db: Database, id: number): Promise<vo
   }
 }
 
-/**
- * Writes the index from the headers of the uploads, repomd.xml last. Two requests may do that at the same time, and the one that
- * knows fewer uploads may come last. So each checks the uploads after it has written, and repeats until they are the same.
- */
-export async function publishUserRepository(env: Env, db: Database, repository: UserRepository): Promise<void> {
-  const list = () => listRpms(db, repository.accountId, repository.baseSystem);
-  for (let uploads = await list(); ;) {
-    const failure = await writeIndex(env, repository.uid, uploads).then(
-      () => undefined,
-      (error: unknown) => ({ error }),
-    );
-    const now = await list();
-    if (stateOf(now) === stateOf(uploads)) {
-      if (failure) throw failure.error;
-      break;
-    }
-    uploads = now;
-  }
+/** Makes the index say what the uploads are now. Its object writes it: one write after the other, and one for all who wait. */
+export const publishUserRepository = (env: Pick<Env, "USER_REPOSITORIES">, { uid }: Pick<UserRepository, "uid">) =>
+  env.USER_REPOSITORIES.getByName(uid).publish();
+
+/** For that object: writes the index from the headers of the uploads, repomd.xml last, and asks for its import. */
+export async function writeUserRepository(env: Env, db: Database, uid: string): Promise<void> {
+  const repository = await findUserRepositoryByUid(db, uid);
+  if (!repository) return;
+  await writeIndex(env, uid, await listRpms(db, repository.accountId, repository.baseSystem));
   await requestNewImports(env, db, [repository.id]);
 }
 

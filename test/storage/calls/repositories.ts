@@ -87,6 +87,7 @@ export const ofRepositories = {
   "user-repositories": {
     saveUserRepository: [[uploads]],
     findUserRepositoryById: [[it]],
+    findUserRepositoryByUid: [["repository"]],
     listUserRepositoriesAfter: [[0, 10]],
   } satisfies Calls<typeof userRepositories>,
 };

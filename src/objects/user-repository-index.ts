@@ -1,0 +1,23 @@
+import { DurableObject } from "cloudflare:workers";
+import { Coalesced } from "#domain/coalesced";
+import { writeUserRepository } from "#domain/repositories/user-repository";
+import { openDatabase } from "#storage/db";
+
+/** R2 takes one write a second of one key: here, `repomd.xml`. The R2 of one machine takes any number. */
+const writeEveryMs = 1_100;
+
+/** The index of one user repository, named by its row's uid: in one object, simultaneous uploads share a write. */
+export class UserRepositoryIndex extends DurableObject<Env> {
+  readonly #writes = new Coalesced(() => writeUserRepository(this.env, openDatabase(this.env.DB), this.#uid), {
+    gapMs: this.env.MODE === "embedded" ? 0 : writeEveryMs,
+  });
+
+  /** Returns when the index has all uploads that were there at the call. */
+  publish(): Promise<void> {
+    return this.#writes.run();
+  }
+
+  get #uid(): string {
+    return this.ctx.id.name ?? "";
+  }
+}
