@@ -1,4 +1,6 @@
+import { env } from "cloudflare:workers";
 import { app } from "./app.ts";
+import { guestOriginProblem } from "#domain/testdrives/guest-origin";
 import { consume } from "#queues/consume";
 import { sweep } from "#queues/sweep";
 
@@ -8,6 +10,10 @@ export { Mailbox } from "#objects/mailbox";
 export { Switchboard } from "#objects/switchboard";
 export { Testdrive } from "#objects/testdrive";
 export { UserRepositoryIndex } from "#objects/user-repository-index";
+
+// A deploy with such variables fails, with this message.
+const problem = guestOriginProblem(env);
+if (problem !== undefined) throw new Error(problem);
 
 export default {
   fetch: app.fetch,

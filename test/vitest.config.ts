@@ -66,6 +66,7 @@ export default defineConfig({
                 // vitest sets MODE for its own use, and wrangler prefers the environment to [vars].
                 MODE: "embedded",
                 MAX_BUILDS: "1000",
+                TESTDRIVE_ORIGIN: "https://guests.test",
                 MAX_TESTDRIVES: "1000",
                 TEST_MIGRATIONS: await readD1Migrations(`${root}migrations`),
               },

@@ -9,6 +9,7 @@ import { bundleWorker } from "./bundle.ts";
 import { loadContents } from "./contents.ts";
 import { startEmbedded } from "./embedded.ts";
 import { firstAccount } from "./first-account.ts";
+import { checkGuestOrigin } from "./guest-origin.ts";
 import { prepareHost } from "./host.ts";
 import { agentStateOf, chooseIsolation, lookAhead } from "./isolation.ts";
 import { childMark, endLeftovers } from "./leftovers.ts";
@@ -79,6 +80,7 @@ async function startService(
   stops: Stops,
   signal: AbortSignal,
 ): Promise<{ url: string; admin: AdminClient; testdriveSlots: number }> {
+  checkGuestOrigin(options);
   const bundle = await bundleWorker(signal);
   const bindings = {
     BASE_URL: options.baseUrl,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { testdrive, testdrives as testdrivesDocument } from "#documents/testdrive";
 import { onlyAppliance } from "#domain/accounts/access";
-import { guestWebUrl } from "#domain/testdrives/guest-web";
+import { checkGuestWeb, guestWebUrl } from "#domain/testdrives/guest-web";
 import { listTestdrives, startTestdrive } from "#domain/testdrives/testdrive";
 import { v2 } from "#openapi/operation";
 import { call, type CallGroup } from "#api/call";
@@ -42,6 +42,7 @@ export const testdrives: CallGroup = {
       answer: testdrive,
       refuses: ["missing_parameter", "invalid_build_id", "invalid_value", "build_not_found", "no_build_slots"],
       act: async ({ env, db, account, baseUrl, requestId }, { build_id: buildId, network }) => {
+        if (network === "on") checkGuestWeb(env, baseUrl);
         const request = { buildId, hasNetwork: network === "on", requestId };
         const started = await startTestdrive(env, db, account, request);
         return { ...started, webUrl: guestWebUrl(env, baseUrl, started.testdrive) };

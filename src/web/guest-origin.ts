@@ -1,12 +1,12 @@
 import { createMiddleware } from "hono/factory";
 import { nothingHere } from "#api/respond";
 import type { ApiEnv } from "#api/factory";
+import { guestOrigin } from "#domain/testdrives/guest-origin";
 
-/** If TESTDRIVE_ORIGIN is set, that origin serves guests and nothing else, and no other origin serves guests. */
+/** The origin of guests serves their web pages and nothing else, and no other origin serves them. */
 export const separateGuestOrigin = createMiddleware<ApiEnv>(async (c, next) => {
-  const { TESTDRIVE_ORIGIN: origin } = c.env;
-  if (origin === "") return await next();
   const { host, pathname } = new URL(c.req.url);
-  const isGuest = pathname.startsWith("/testdrives/");
-  return isGuest === (host === new URL(origin).host) ? await next() : nothingHere(c);
+  const origin = guestOrigin(c.env, c.var.baseUrl);
+  const isGuestHost = origin !== undefined && host === new URL(origin).host;
+  return isGuestHost === pathname.startsWith("/testdrives/") ? await next() : nothingHere(c);
 });

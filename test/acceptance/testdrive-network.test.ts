@@ -5,6 +5,7 @@ import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { listenersIn } from "../../builder-agent/test/support/listeners.ts";
+import { visitGuest } from "./support/guests.ts";
 import { inBrowser } from "./support/page.ts";
 import { personOf } from "./support/person.ts";
 import { restClient, type RestClient } from "./support/rest.ts";
@@ -59,7 +60,7 @@ const watch = () =>
     .then((wire) => openViewer(wire))
     .catch(() => undefined);
 
-const fromGuest = (path: string, init?: RequestInit) => fetch(session.web_url + path, init);
+const fromGuest = (path: string, init?: { method: string; body: Buffer }) => visitGuest(session.web_url + path, init);
 const sessionDir = () => join(service.stateDir, "agent", "testdrives", session.id);
 
 describe("a testdrive with network=on", () => {
@@ -72,7 +73,9 @@ describe("a testdrive with network=on", () => {
     expect(await page.text()).toBe("<h1>webdemo-pro</h1>\n");
     expect(page.headers.get("content-security-policy")).toMatch(/^sandbox /);
     expect((await fromGuest("not-there")).status).toBe(404);
-    expect((await fetch(session.web_url.replace("/http/", "x/http/"))).status).toBe(404);
+    expect((await visitGuest(session.web_url.replace("/http/", "x/http/"))).status).toBe(404);
+    expect(new URL(session.web_url).hostname).toBe("guests.localhost");
+    expect((await fetch(service.ready().url + new URL(session.web_url).pathname)).status).toBe(404);
   });
 
   it("transfers megabytes to the machine and back", async () => {

@@ -66,7 +66,7 @@ export interface Drive {
   uid: string;
   /** Path of its page. */
   page: string;
-  /** Path of its guest's web server, if it has a network. */
+  /** URL of its guest's web server, if it has a network. */
   web?: string;
   vnc: { host: string; port: string; password: string };
   claim: TestdriveClaim;
@@ -82,7 +82,7 @@ export async function startDrive(
   const posted = owner.post("/testdrives", { build_id: build.id, ...params });
   const claim = await until(() => claimOf(build, vnc));
   const { testdrive } = await readXml(await posted);
-  const web = testdrive.web_url && new URL(testdrive.web_url).pathname;
+  const web = testdrive.web_url;
   const id = Number(testdrive.id);
   const uid = (await findTestdrive(db, id))?.uid ?? "";
   return { id, uid, page: new URL(testdrive.url).pathname, web, vnc: testdrive.server.vnc, claim };

@@ -1,11 +1,22 @@
+import { Refusal } from "#domain/refusal";
+import { guestOrigin } from "#domain/testdrives/guest-origin";
 import type { Testdrive } from "#storage/testdrives";
 
-/** Where visitors find the web server of a testdrive's guest; undefined for a machine without a network. */
+type GuestEnv = Pick<Env, "TESTDRIVE_ORIGIN">;
+
+/** Where visitors find the web server of a testdrive's guest; undefined for a machine without a network, and if it is nowhere. */
 export function guestWebUrl(
-  { TESTDRIVE_ORIGIN: origin }: Pick<Env, "TESTDRIVE_ORIGIN">,
+  env: GuestEnv,
   baseUrl: string,
   { id, webToken }: Pick<Testdrive, "id" | "webToken">,
 ): string | undefined {
-  if (webToken === null) return undefined;
-  return `${origin === "" ? baseUrl : origin.replace(/\/+$/, "")}/testdrives/${id}/${webToken}/http/`;
+  const origin = guestOrigin(env, baseUrl);
+  return webToken === null || origin === undefined ? undefined : `${origin}/testdrives/${id}/${webToken}/http/`;
+}
+
+/** Refuses a network for a machine whose web pages could not be shown. */
+export function checkGuestWeb(env: GuestEnv, baseUrl: string): void {
+  if (guestOrigin(env, baseUrl) !== undefined) return;
+  const message = `network=on is not possible at ${new URL(baseUrl).host}: guests' web pages need another host name than the service. Its operator can set TESTDRIVE_ORIGIN.`;
+  throw new Refusal("invalid_value", { message });
 }

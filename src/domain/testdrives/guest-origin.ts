@@ -1,0 +1,38 @@
+/** Of the variables of the Worker. */
+interface GuestEnv {
+  TESTDRIVE_ORIGIN: string;
+}
+
+const isLoopback = /^(127(\.\d+){3}|\[::1\]|localhost|.+\.localhost)$/;
+
+/**
+ * Where guests' web pages are, and nothing else: under another host name than the service, because cookies ignore ports. A
+ * service that is used on its own machine has one without being told: browsers and curl resolve *.localhost. Undefined: nowhere.
+ */
+export function guestOrigin({ TESTDRIVE_ORIGIN: given }: GuestEnv, baseUrl: string): string | undefined {
+  const base = new URL(baseUrl);
+  if (given === "") {
+    if (!isLoopback.test(base.hostname)) return undefined;
+    base.hostname = "guests.localhost";
+    return base.origin;
+  }
+  const { origin, host, hostname } = new URL(given);
+  return hostname === base.hostname && host !== base.host ? undefined : origin;
+}
+
+/** Why a service must not start with these variables; undefined: it may. */
+export function guestOriginProblem({
+  MODE,
+  BASE_URL,
+  TESTDRIVE_ORIGIN: given,
+}: GuestEnv & { MODE: string; BASE_URL: string }): string | undefined {
+  const wanted = "an address under another host name than the service, e.g. https://guests.example.net";
+  if (given === "") {
+    return MODE === "embedded" ? undefined : `Set TESTDRIVE_ORIGIN, where guests' web pages are shown: ${wanted}.`;
+  }
+  const url = URL.parse(given);
+  const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
+  if (!isOrigin) return `TESTDRIVE_ORIGIN ${given}: give ${wanted}.`;
+  if (BASE_URL === "" || url.hostname !== new URL(BASE_URL).hostname) return undefined;
+  return `TESTDRIVE_ORIGIN ${given} has the host name of BASE_URL, and cookies ignore ports: give ${wanted}.`;
+}
