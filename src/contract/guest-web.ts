@@ -29,6 +29,8 @@ export const guestHeadHeader = "x-kiln-guest-head";
 export const maxGuestHeadBytes = 16 * 1024;
 export const maxGuestRequestBytes = 16 * 1024 * 1024;
 export const maxGuestAnswerBytes = 64 * 1024 * 1024;
+/** From a visitor's request to the end of the answer. */
+export const maxVisitMs = 5 * 60_000;
 
 export const guestHead = (head: GuestRequest | GuestAnswer): string => encodeURIComponent(JSON.stringify(head));
 

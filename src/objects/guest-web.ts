@@ -6,6 +6,7 @@ import {
   isBodyless,
   maxGuestAnswerBytes,
   maxGuestRequestBytes,
+  maxVisitMs,
   readGuestHead,
   type TestdriveOrder,
 } from "#contract/index";
@@ -14,7 +15,6 @@ import { newToken } from "#domain/secrets";
 const maxVisits = 32;
 /** Longer than the agent's own patience, so that its sentence arrives. */
 const answerWithinMs = 40_000;
-const maxVisitMs = 5 * 60_000;
 
 interface Visit {
   isHead: boolean;

@@ -7,6 +7,7 @@ import {
   guestAddress,
   guestHead,
   maxGuestHeadBytes,
+  maxVisitMs,
   shownGuestHeaders,
   type GuestRequest,
 } from "../contract.ts";
@@ -23,9 +24,22 @@ export interface Visit {
   door: Door | null;
   api: VisitApi;
   signal: AbortSignal;
-  /** A guest, or a visitor, that lets a connection rest for longer loses it. */
-  silenceMs?: number;
+  /** Shorter in tests. */
+  limits?: Partial<Limits>;
 }
+
+interface Limits {
+  /** A guest, or a visitor, that lets a connection rest for longer loses it. */
+  silenceMs: number;
+  /** To the end of the head of the guest's answer, however slowly it sends. The Worker waits a little longer. */
+  answerMs: number;
+  /** To the end of its body. */
+  visitMs: number;
+}
+
+const usualLimits: Limits = { silenceMs: 30_000, answerMs: 35_000, visitMs: maxVisitMs };
+
+type LimitedVisit = Visit & { limits: Limits };
 
 interface Reply {
   head: GuestAnswer;
@@ -33,8 +47,11 @@ interface Reply {
 }
 
 /** Asks the guest and passes on what it says; a guest that says nothing useful is excused in its place. */
-export async function answerVisit(visit: Visit): Promise<void> {
-  const { testdrive, api, signal } = visit;
+export async function answerVisit(given: Visit): Promise<void> {
+  const limits = { ...usualLimits, ...given.limits };
+  const signal = AbortSignal.any([given.signal, AbortSignal.timeout(limits.visitMs)]);
+  const visit = { ...given, limits, signal };
+  const { testdrive, api } = visit;
   const { head, body } = await askGuest(visit).catch(excuse);
   try {
     await api.answerVisit({ ...testdrive, visit: visit.visit }, { head, body }, signal);
@@ -43,14 +60,19 @@ export async function answerVisit(visit: Visit): Promise<void> {
   }
 }
 
-async function askGuest(visit: Visit): Promise<Reply> {
+async function askGuest(visit: LimitedVisit): Promise<Reply> {
   if (visit.door === null) throw new Excuse(502, "This machine has no network.");
   const asked = openRequest(visit, visit.door);
   const answered = once(asked, "response", { signal: visit.signal });
   // The body may break, or be refused, after the guest has answered: what counts then is the answer.
   asked.on("error", () => {});
   sendBody(visit, asked).catch((error: Error) => asked.destroy(error));
-  const [answer]: unknown[] = await answered;
+  const late = new Excuse(
+    504,
+    `The machine's web server has not answered within ${visit.limits.answerMs / 1000} seconds.`,
+  );
+  const timer = setTimeout(() => asked.destroy(late), visit.limits.answerMs);
+  const [answer]: unknown[] = await answered.finally(() => clearTimeout(timer));
   if (!(answer instanceof IncomingMessage)) throw new Excuse(502, noHttp);
   const head = { status: answer.statusCode ?? 0, headers: shownOf(answer) };
   if (!GuestAnswer.safeParse(head).success || guestHead(head).length > maxGuestHeadBytes) {
@@ -60,7 +82,7 @@ async function askGuest(visit: Visit): Promise<Reply> {
   return { head, body: answer };
 }
 
-function openRequest({ request, signal, silenceMs = 30_000 }: Visit, door: Door): ClientRequest {
+function openRequest({ request, signal, limits: { silenceMs } }: LimitedVisit, door: Door): ClientRequest {
   const asked = askHttp({
     ...("path" in door ? { socketPath: door.path } : door),
     method: request.method,

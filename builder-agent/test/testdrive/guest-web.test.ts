@@ -7,7 +7,7 @@ import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { GuestAnswer, GuestRequest } from "../../src/contract.ts";
-import { answerVisit } from "../../src/testdrive/guest-web.ts";
+import { answerVisit, type Visit } from "../../src/testdrive/guest-web.ts";
 import type { VisitApi } from "../../src/visit-api.ts";
 import { eventually } from "../support/agent-place.ts";
 import { listenersIn } from "../support/listeners.ts";
@@ -42,6 +42,14 @@ const rawGuest = (words: string) => {
   }));
 };
 
+/** Begins so, and then sends a byte at a time. */
+const pieces = (first: string) =>
+  guest((_, { socket }) => {
+    socket?.write(first);
+    const timer = setInterval(() => socket?.write("x"), 20);
+    socket?.on("close", () => clearInterval(timer)).on("error", () => {});
+  });
+
 interface Shown {
   head: GuestAnswer;
   body: string;
@@ -52,7 +60,7 @@ async function visitTo(
   port: number | null,
   asked: Partial<GuestRequest> = {},
   body = "",
-  silenceMs = 30_000,
+  limits: Visit["limits"] = {},
 ): Promise<Shown> {
   const shown = Promise.withResolvers<Shown>();
   const api: VisitApi = {
@@ -69,7 +77,7 @@ async function visitTo(
     door: port === null ? null : { host: "127.0.0.1", port },
     api,
     signal,
-    silenceMs,
+    limits,
   });
   return await shown.promise;
 }
@@ -116,7 +124,10 @@ describe("answerVisit", () => {
     await gone[Symbol.asyncDispose]();
 
     const others = [nonsense.port, oddStatus.port, long.port, gone.port, null];
-    const shown = await Promise.all([visitTo(silent.port, {}, "", 300), ...others.map((port) => visitTo(port))]);
+    const shown = await Promise.all([
+      visitTo(silent.port, {}, "", { silenceMs: 300 }),
+      ...others.map((port) => visitTo(port)),
+    ]);
 
     expect(shown.map(({ head }) => head.status)).toEqual([504, 502, 502, 502, 502, 502]);
     expect(shown.map(({ body }) => body)).toEqual([
@@ -127,6 +138,20 @@ describe("answerVisit", () => {
       "No web server answers on port 80 of the machine. It may still be starting.\n",
       "This machine has no network.\n",
     ]);
+  });
+
+  it("ends a guest that sends its answer byte by byte", async () => {
+    await using head = await pieces("HTTP/1.1 200 OK\r\nx-slow: ");
+    await using body = await pieces("HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n");
+
+    const late = await visitTo(head.port, {}, "", { answerMs: 300 });
+    const cut = visitTo(body.port, {}, "", { visitMs: 300 });
+
+    expect([late.head.status, late.body]).toEqual([
+      504,
+      "The machine's web server has not answered within 0.3 seconds.\n",
+    ]);
+    await expect(cut).rejects.toThrow();
   });
 
   it("stops reading from the guest when the visitor has left", async () => {
