@@ -39,11 +39,37 @@ describe("readXml", () => {
     ["&#128039;&#x1F427;", "🐧🐧"],
     ["&amp;#65;", "&#65;"],
     ["<![CDATA[<a> & &lt;]]>b", "<a> & &lt;b"],
+    ["<![CDATA[<!-- a -- b -->]]>c", "<!-- a -- b -->c"],
+    ["a<!-- b - c -->d", "ad"],
+    ["\t𐍈", "𐍈"],
+    ["a > b", "a > b"],
     ["0123", "0123"],
     [" 1.0 ", "1.0"],
   ])("reads the text %s as %s", (written, meant) => {
     expect(readXml(`<a>${written}</a>`).text).toBe(meant);
     if (!written.includes("<")) expect(readXml(`<a b="${written.trim()}"/>`).attributes.get("b")).toBe(meant);
+  });
+
+  it.each([
+    ["a byte order mark", "\uFEFF<a>b</a>"],
+    [
+      "a declaration with another encoding and version",
+      `<?xml version='1.1' encoding="ISO-8859-1" standalone='yes' ?>\r\n<a>b</a>`,
+    ],
+    ["white space and comments around the root", "\n<!-- c -->\n<a>b</a>\n<!-- d -->\n"],
+    ["instructions", '<?xml-stylesheet href="x"?><a>b<?c d?></a><?e?>'],
+    ["a prefix", "<a xmlns:x='urn:x'><x:c/>b</a>"],
+  ])("accepts %s", (_, document) => {
+    expect(readXml(document).text).toBe("b");
+  });
+
+  it("reads every line end as LF, and in attributes as a space", () => {
+    const { attributes, exactText } = readXml('<a b="1\r\n2\t3">c\r\nd\re</a>');
+    expect([attributes.get("b"), exactText]).toEqual(["1 2 3", "c\nd\ne"]);
+  });
+
+  it("leaves a control character in text to the reader of the element", () => {
+    expect(readXml("<a>b\u000bc</a>").exactText).toBe("b\u000bc");
   });
 
   it.each([
@@ -69,6 +95,38 @@ describe("readXml", () => {
     ["an element called constructor", "<a><constructor/></a>"],
     ["an attribute called __proto__", '<a __proto__="b"/>'],
     ["an attribute twice", '<a b="1" b="2"/>'],
+    ["< in an attribute", '<a b="1<2"/>'],
+    ["< in an attribute, and a control character in text", '<a><b c="1<2"/>\u000b</a>'],
+    ["& in an attribute", '<a b="1&2"/>'],
+    ["an attribute without quotes", "<a b=1/>"],
+    ["an attribute without a value", "<a b/>"],
+    ["attributes without white space in between", '<a b="1"c="2"/>'],
+    ["a control character in an attribute", '<a b="\u0001"/>'],
+    ["a control character in a name", "<a\u0001/>"],
+    ["a control character in a comment", "<a><!-- \u000b --></a>"],
+    ["a control character in an instruction", "<a><?b \u000b?></a>"],
+    ["a control character after the root", "<a/>\u000b"],
+    ["a reference to a control character", "<a>&#11;</a>"],
+    ["a reference to a control character in an attribute", '<a b="&#xb;"/>'],
+    ["a reference to a character that XML does not have", "<a>&#xffff;</a>"],
+    ["very many control characters", `<a>${"\u000b".repeat(101)}</a>`],
+    ["two dashes in a comment", "<a><!-- b -- c --></a>"],
+    ["a comment that ends in three dashes", "<a><!-- b ---></a>"],
+    ["two dashes in a comment after CDATA", "<a><![CDATA[<!--]]><!-- b -- c --></a>"],
+    ["a comment that is not closed", "<a/><!-- b"],
+    ["CDATA that is not closed", "<a><![CDATA[b</a>"],
+    ["CDATA outside the root", "<a/><![CDATA[b]]>"],
+    ["the end of CDATA in text", "<a>b]]>c</a>"],
+    ["a wrong closing tag", "<a><b></a></b>"],
+    ["a closing tag too many", "<a></a></b>"],
+    ["a closing tag with an attribute", '<a></a b="c">'],
+    ["a name that begins with a digit", "<1a/>"],
+    ["< in text", "<a>1 < 2</a>"],
+    ["a declaration in the middle", '<a><?xml version="1.0"?></a>'],
+    ["white space before the declaration", ' <?xml version="1.0"?><a/>'],
+    ["a declaration without a version", '<?xml encoding="UTF-8"?><a/>'],
+    ["two declarations", '<?xml version="1.0"?><?xml version="1.0"?><a/>'],
+    ["an instruction that is not closed", "<a/><?b"],
     ["deep nesting", `${"<a>".repeat(100)}${"</a>".repeat(100)}`],
     ["very many elements", `<a>${"<b/>".repeat(60_000)}</a>`],
     ["very much text", `<a>${"b".repeat(maxXmlBytes)}</a>`],

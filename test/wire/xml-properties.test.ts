@@ -59,12 +59,12 @@ const fieldsOf = (children: Element[]): XmlFields =>
 
 /** Characters that XML 1.0 cannot represent, and unpaired surrogates. */
 const unwritable = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu;
-// Every XML reader normalizes a carriage return to a line end.
+// Every XML reader normalizes a carriage return to a line end, and white space in attributes to spaces.
 const written = (one: string) => one.replace(unwritable, "").replace(/\r\n?/g, "\n");
 
 const expected = ({ name, attributes, text, children }: Element): unknown => ({
   name,
-  attributes: attributes.map(([key, value]) => [key, written(value)]),
+  attributes: attributes.map(([key, value]) => [key, written(value).replace(/[\n\t]/g, " ")]),
   text: written(text).trim(),
   children: children.map(expected),
 });
