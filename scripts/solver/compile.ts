@@ -35,8 +35,8 @@ function versionOf(libsolv: string): Record<string, string> {
   return Object.fromEntries(parts.map(([, part = "", value = ""]) => [part, value]));
 }
 
-const features = new Set(["FEATURE_LINKED_PKGS", "FEATURE_COMPLEX_DEPS"]);
-const extFeatures = new Set(["FEATURE_RPMMD", "FEATURE_SUSEREPO", "FEATURE_RPMPKG"]);
+const features = new Set(["FEATURE_LINKED_PKGS", "FEATURE_COMPLEX_DEPS", "FEATURE_MULTI_SEMANTICS"]);
+const extFeatures = new Set(["FEATURE_RPMMD", "FEATURE_SUSEREPO", "FEATURE_RPMPKG", "FEATURE_DEBIAN"]);
 
 /** The header that CMake's configure_file would write. */
 function solvVersionHeader(template: string, version: Record<string, string>): string {

@@ -14,14 +14,17 @@ const asSystem = (flags: string[]): string[] => flags.map((flag) => flag.replace
 /** Our replacements for headers from a library's configure script, or from a system with users and signals. */
 const compat = (name: string): string => join(nativeFolder, "compat", name);
 
-/** SUSE's variant of libsolv, as used by zypper. */
+/** SUSE's variant of libsolv, as used by zypper, which can also compare versions and relations as Debian does. */
 const libsolv = {
-  defines: define(`SUSE ENABLE_RPMMD ENABLE_SUSEREPO ENABLE_COMPLEX_DEPS ENABLE_LINKED_PKGS ENABLE_RPMPKG
+  defines:
+    define(`SUSE MULTI_SEMANTICS ENABLE_DEBIAN ENABLE_RPMMD ENABLE_SUSEREPO ENABLE_COMPLEX_DEPS ENABLE_LINKED_PKGS ENABLE_RPMPKG
     LIBSOLV_INTERNAL=1 WITHOUT_COOKIEOPEN _FILE_OFFSET_BITS=64 _GNU_SOURCE HAVE_STRCHRNUL`),
   core: words(`bitmap chksum cleandeps cplxdeps decision dirpool diskusage evr filelistfilter fileprovides linkedpkg
     md5 order policy pool poolarch poolid poolvendor problems queue repo repo_solv repo_write repodata repopage rules
     selection sha1 sha2 solvable solver solver_util solverdebug solvversion strpool suse transaction userinstalled util`),
-  readers: words(`pool_parserpmrichdep repo_content repo_rpmmd repo_susetags repo_updateinfoxml repodata_diskusage`),
+  readers: words(
+    `pool_parserpmrichdep repo_content repo_deb repo_rpmmd repo_susetags repo_updateinfoxml repodata_diskusage`,
+  ),
 };
 
 const liblzma = {
@@ -92,7 +95,7 @@ function ourGroup(trees: SourceTrees, flags: string[]): UnitGroup {
   return {
     name: "kiln",
     folder: nativeFolder,
-    files: words("decompress describe files jobs json metadata package pool solve"),
+    files: words("apt deb decompress describe files jobs json metadata package pool solve"),
     flags: ["-Wall", "-Wextra", ...asSystem(libraries)],
   };
 }

@@ -28,6 +28,7 @@ export const layouts = {
   updateinfo: xml("updates", "update", "updateinfo.xml"),
   susetags: susetags("packages", ["2.0"], "=Pkg:"),
   patterns: susetags("a file of patterns", ["4.0", "5.0"], "=Pat:"),
+  deb: debianPackages(),
 } as const;
 
 const latin1 = (bytes: Uint8Array) => new TextDecoder("latin1").decode(bytes);
@@ -59,12 +60,30 @@ function susetags(what: string, versions: string[], paragraph: string): Layout {
       }
       return { bytes: start.slice(0, head.length), contentAt: head.length };
     },
-    readRest(rest) {
-      if (latin1(rest.subarray(0, paragraph.length)) === paragraph) return "record";
-      if (latin1(rest).trim() === "") return "end";
-      throw malformed(`${what} contains something other than ${paragraph}`);
-    },
+    readRest: (rest) => lastParagraph(rest, paragraph, what),
   };
+}
+
+/** Debian's `Packages`, in which each paragraph begins with the package's name. Only the checksum shows that it is whole. */
+function debianPackages(): Layout {
+  const [what, paragraph] = ["Packages", "Package:"];
+  return {
+    what,
+    records: { paragraph },
+    tail: "",
+    readHead(start) {
+      const contentAt = latin1(start).search(/[^\n]|$/);
+      lastParagraph(start.subarray(contentAt), paragraph, what);
+      return { bytes: new Uint8Array(), contentAt };
+    },
+    readRest: (rest) => lastParagraph(rest, paragraph, what),
+  };
+}
+
+function lastParagraph(rest: Uint8Array, paragraph: string, what: string): "end" | "record" {
+  if (latin1(rest.subarray(0, paragraph.length)) === paragraph) return "record";
+  if (latin1(rest).trim() === "") return "end";
+  throw malformed(`${what} contains something other than ${paragraph}`);
 }
 
 const byteOrderMark = "\u00ef\u00bb\u00bf"; // in UTF-8, read as latin1

@@ -8,6 +8,8 @@ export interface ImportOptions extends Partial<SliceLimits> {
   packagesPerPart?: number;
   /** Bytes of metadata after which a part ends, however few packages it has: one advisory can name many files. */
   bytesPerPart?: number;
+  /** Sees each slice that was read into the current part. */
+  onSlice?: (slice: Uint8Array) => void;
 }
 
 /** Small slices, so that a part is not much larger than requested. */
@@ -21,13 +23,14 @@ export async function* importedParts(
   solver: Solver,
   source: ReadableStream<Uint8Array>,
   document: SlicedDocument,
-  { packagesPerPart = 8000, bytesPerPart = 48 * 2 ** 20, ...limits }: ImportOptions = {},
+  { packagesPerPart = 8000, bytesPerPart = 48 * 2 ** 20, onSlice, ...limits }: ImportOptions = {},
 ): AsyncGenerator<Repository> {
   solver.reset();
   let part = solver.addRepository("part");
   let partBytes = 0;
   for await (const { bytes } of slices(source, document, { ...sliceLimits, records: packagesPerPart, ...limits })) {
     read(part, document, bytes);
+    onSlice?.(bytes);
     partBytes += bytes.byteLength;
     if (part.packageCount < packagesPerPart && partBytes < bytesPerPart) continue;
     part.finish();
@@ -43,5 +46,6 @@ export async function* importedParts(
 function read(part: Repository, document: SlicedDocument, slice: Uint8Array): void {
   if (document === "primary") part.readPrimary(slice);
   else if (document === "updateinfo") part.readUpdateinfo(slice);
+  else if (document === "deb") part.readDeb(slice);
   else part.readSusetags(slice);
 }

@@ -11,7 +11,7 @@ export interface NativeExports {
   _initialize(): void;
   kiln_alloc(size: number): Address;
   kiln_free(memory: Address): void;
-  kiln_pool(arch: Address): Address;
+  kiln_pool(arch: Address, isDeb: number): Address;
   kiln_pool_free(pool: Address): void;
   kiln_repository(pool: Address, name: Address, priority: number): number;
   kiln_count(pool: Address, repository: number): number;
@@ -21,6 +21,7 @@ export interface NativeExports {
   kiln_write(pool: Address, repository: number, file: number, forSolving: number): number;
   kiln_read_solv(pool: Address, repository: number, file: number): number;
   kiln_read_primary(pool: Address, repository: number, file: number): number;
+  kiln_read_deb(pool: Address, repository: number, file: number): number;
   kiln_read_updateinfo(pool: Address, repository: number, file: number): number;
   kiln_read_susetags(pool: Address, repository: number, file: number, language: Address): number;
   kiln_read_content(pool: Address, repository: number, file: number): number;

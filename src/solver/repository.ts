@@ -42,6 +42,11 @@ export class Repository {
     this.#read(document, (exports, file) => exports.kiln_read_primary(this.#pool, this.#id, file));
   }
 
+  /** Reads a whole `Packages` of Debian, or one of its slices. Call `finish` after the last. */
+  readDeb(document: Uint8Array): void {
+    this.#read(document, (exports, file) => exports.kiln_read_deb(this.#pool, this.#id, file));
+  }
+
   readUpdateinfo(document: Uint8Array): void {
     this.#read(document, (exports, file) => exports.kiln_read_updateinfo(this.#pool, this.#id, file));
   }

@@ -67,7 +67,7 @@ export class SolverRoom {
       const wholeKey = `${packageType} ${arch} ${key}`;
       if (this.#loadedKey === wholeKey) return work(solver);
       this.#loadedKey = undefined;
-      solver.reset(arch);
+      solver.reset({ arch, packageType });
       await load(solver);
       solver.ready();
       this.#loadedKey = wholeKey;
@@ -76,17 +76,17 @@ export class SolverRoom {
   }
 
   /**
-   * Runs `work` with an empty solver, for an import or a decompression. Its architecture is x86_64, so it accepts packages for
+   * Runs `work` with an empty solver, for an import or a decompression. Its architecture is x86_64, so it accepts rpms for
    * i686 too. After `maxMs` the caller loses the solver and gets `LockTimeout`.
    */
   async withEmptySolver<T>(
     work: (solver: Solver) => Promise<T> | T,
-    { maxMs = Infinity }: { maxMs?: number } = {},
+    { maxMs = Infinity, packageType = "rpm" }: { maxMs?: number; packageType?: PackageType } = {},
   ): Promise<T> {
     return this.#withLock(async (lock) => {
       const solver = await this.#open(lock);
       this.#loadedKey = undefined;
-      solver.reset("x86_64");
+      solver.reset({ arch: "x86_64", packageType });
       return work(solver);
     }, maxMs);
   }

@@ -1,4 +1,5 @@
 /** libsolv as a typed object. Everything except opening it is synchronous. */
+import type { PackageType } from "#contract/index";
 import { type Compression, Decoder, type DecoderLimits } from "./decoder.ts";
 import { type Job, jobLines } from "./job.ts";
 import { type Address, Native } from "./native.ts";
@@ -27,23 +28,40 @@ export interface Dependencies {
 /** zypper's default priority of a repository. */
 const defaultPriority = 99;
 
-export async function openSolver(module: WebAssembly.Module, arch: Arch = "x86_64"): Promise<Solver> {
-  return new Solver(await Native.open(module), arch);
+/** What kind of system a solver chooses packages for. */
+interface System {
+  arch: Arch;
+  packageType: PackageType;
+}
+
+/** Debian's names of the architectures. */
+const debArches: Record<Arch, string> = { x86_64: "amd64", i686: "i386", aarch64: "arm64" };
+
+export async function openSolver(
+  module: WebAssembly.Module,
+  arch: Arch = "x86_64",
+  packageType: PackageType = "rpm",
+): Promise<Solver> {
+  return new Solver(await Native.open(module), { arch, packageType });
 }
 
 export class Solver {
   readonly #native: Native;
-  #arch: Arch;
+  #system: System;
   #pool: Address;
 
-  constructor(native: Native, arch: Arch) {
+  constructor(native: Native, system: System) {
     this.#native = native;
-    this.#arch = arch;
+    this.#system = system;
     this.#pool = this.#newPool();
   }
 
   get memoryBytes(): number {
     return this.#native.memoryBytes;
+  }
+
+  get packageType(): PackageType {
+    return this.#system.packageType;
   }
 
   /** The number of calls so far. */
@@ -57,8 +75,8 @@ export class Solver {
   }
 
   /** Removes all repositories and reuses the instance. A dropped instance would hold its memory until it is garbage collected. */
-  reset(arch: Arch = this.#arch): void {
-    this.#arch = arch;
+  reset(system: Partial<System> = {}): void {
+    this.#system = { ...this.#system, ...system };
     this.#native.call((exports) => exports.kiln_pool_free(this.#pool));
     this.#native.files.clear();
     this.#pool = this.#newPool();
@@ -112,7 +130,7 @@ export class Solver {
     return (this.#native.takeJson(answer) as DescriptionFields[]).map(descriptionOf);
   }
 
-  /** Compares `[epoch:]version[-release]` in rpm's order: negative, zero or positive. */
+  /** Compares `[epoch:]version[-release]` in the order of rpm, or of Debian: negative, zero or positive. */
   compareEvr(left: string, right: string): number {
     return this.#native.withTexts([left, right], (exports, [one = 0, other = 0]) =>
       exports.kiln_compare_evr(this.#pool, one, other),
@@ -125,6 +143,10 @@ export class Solver {
   }
 
   #newPool(): Address {
-    return this.#native.withTexts([this.#arch], (exports, [arch = 0]) => exports.kiln_pool(arch));
+    const { arch, packageType } = this.#system;
+    const isDeb = packageType === "deb";
+    return this.#native.withTexts([isDeb ? debArches[arch] : arch], (exports, [name = 0]) =>
+      exports.kiln_pool(name, isDeb ? 1 : 0),
+    );
   }
 }

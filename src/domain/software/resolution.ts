@@ -144,7 +144,10 @@ function solve(solver: Solver, jobs: Job[]): Answer {
 
 function patternsOf(solver: Solver, job: Job, packages: ResolvedPackage[]): ResolvedPattern[] {
   if (job.kind !== "installPattern") return [];
-  const providing = [...solver.providers("pattern()", job.name), ...solver.providers(`pattern:${job.name}`)];
+  const providing =
+    solver.packageType === "deb"
+      ? solver.providers(job.name).filter(({ name }) => name === job.name)
+      : [...solver.providers("pattern()", job.name), ...solver.providers(`pattern:${job.name}`)];
   const providers = new Set(providing.map(nevra));
   const by = packages.find((one) => providers.has(nevra(one)));
   return by ? [{ name: job.name, by }] : [];

@@ -3,13 +3,18 @@
 
 #include <string.h>
 
+#include "deb.h"
 #include "evr.h"
 #include "json.h"
 #include "package.h"
 
-/* The name after `pattern() = `, for packages that stand for a pattern. */
+/* The name after `pattern() = `, for packages that stand for a pattern. Debian's patterns are its tasks, e.g. task-ssh-server. */
 static const char *pattern_name(Pool *pool, Solvable *s) {
-  Id capability = pool_str2id(pool, "pattern()", 0), *dep;
+  Id capability, *dep;
+
+  if (pool->disttype == DISTTYPE_DEB)
+    return is_task(pool_id2str(pool, s->name)) ? pool_id2str(pool, s->name) : 0;
+  capability = pool_str2id(pool, "pattern()", 0);
 
   if (!strncmp(pool_id2str(pool, s->name), "pattern:", 8))
     return pool_id2str(pool, s->name) + 8;

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "evr.h"
 #include "selection.h"
 #include "solver.h"
 
@@ -78,6 +79,24 @@ static void ask_for_the_missing(Pool *pool, Queue *selection, char *fields[FIELD
   queue_push2(selection, SOLVER_SOLVABLE_NAME, id);
 }
 
+/* A task is a package whose recommendations are what it stands for. */
+static int select_task(Pool *pool, Queue *selection, const char *name) {
+  Id id = pool_str2id(pool, name, 1), p, pp;
+  int matched = 0;
+  Solvable *best = 0;
+
+  queue_push2(selection, SOLVER_SOLVABLE_NAME, id);
+  FOR_PROVIDES(p, pp, id) {
+    Solvable *s = pool_id2solvable(pool, p);
+    if (s->name == id && (!best || pool_evrcmp(pool, s->evr, best->evr, EVRCMP_COMPARE) > 0))
+      best = s;
+    matched |= s->name == id;
+  }
+  for (Id *one = best && best->recommends ? best->repo->idarraydata + best->recommends : 0; one && *one; one++)
+    queue_push2(selection, SOLVER_SOLVABLE_PROVIDES | SOLVER_WEAK, *one);
+  return matched;
+}
+
 /* A pattern is a capability in rpm-md, and a package named "pattern:…" in susetags. */
 static int select_pattern(Pool *pool, Queue *selection, const char *name) {
   Id tagged = pool_str2id(pool, pool_tmpjoin(pool, "pattern:", name, 0), 0);
@@ -94,7 +113,7 @@ static int select_pattern(Pool *pool, Queue *selection, const char *name) {
 
 static int select_wanted(Pool *pool, Queue *selection, char *fields[FIELDS]) {
   if (!strcmp(fields[KIND], "pattern"))
-    return select_pattern(pool, selection, fields[VALUE]);
+    return (pool->disttype == DISTTYPE_DEB ? select_task : select_pattern)(pool, selection, fields[VALUE]);
   if (!strcmp(fields[KIND], "provides")) {
     queue_push2(selection, SOLVER_SOLVABLE_PROVIDES, pool_str2id(pool, fields[VALUE], 1));
     return 1;

@@ -12,10 +12,10 @@ void *EXPORT(kiln_alloc)(size_t size) { return malloc(size); }
 
 void EXPORT(kiln_free)(void *memory) { free(memory); }
 
-Pool *EXPORT(kiln_pool)(const char *arch) {
+Pool *EXPORT(kiln_pool)(const char *arch, int is_deb) {
   static const char *languages[] = {"en"};
   Pool *pool = pool_create();
-  pool_setdisttype(pool, DISTTYPE_RPM);
+  pool_setdisttype(pool, is_deb ? DISTTYPE_DEB : DISTTYPE_RPM);
   pool_setarch(pool, arch);
   /* The layout before rpm-md stores its texts by language. */
   pool_set_languages(pool, languages, 1);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "deb.h"
 #include "json.h"
 #include "package.h"
 #include "problems.h"
@@ -141,9 +142,20 @@ static void write_problems(Json *json, Solver *solver, Queue *origins) {
   json_close(json, ']');
 }
 
+/* Weak: libsolv drops what is impossible. */
+static void prefer_apts_choice(Pool *pool, Queue *jobs) {
+  Queue marked;
+
+  queue_init(&marked);
+  mark_as_apt(pool, jobs, &marked);
+  for (int i = 0; i < marked.count; i++)
+    queue_push2(jobs, SOLVER_INSTALL | SOLVER_SOLVABLE | SOLVER_WEAK, marked.elements[i]);
+  queue_free(&marked);
+}
+
 char *EXPORT(kiln_solve)(Pool *pool, char *lines, int without_recommended) {
   Json json = {0};
-  Queue jobs, origins;
+  Queue jobs, origins, asked;
   Map missed;
   Solver *solver;
 
@@ -151,6 +163,9 @@ char *EXPORT(kiln_solve)(Pool *pool, char *lines, int without_recommended) {
   queue_init(&origins);
   map_init(&missed, 1);
   read_jobs(pool, lines, &jobs, &origins, &missed);
+  queue_init_clone(&asked, &jobs);
+  if (pool->disttype == DISTTYPE_DEB)
+    prefer_apts_choice(pool, &jobs);
   solver = solver_create(pool);
   solver_set_flag(solver, SOLVER_FLAG_IGNORE_RECOMMENDED, without_recommended);
 
@@ -159,12 +174,13 @@ char *EXPORT(kiln_solve)(Pool *pool, char *lines, int without_recommended) {
   if (solver_solve(solver, &jobs))
     write_problems(&json, solver, &origins);
   else
-    write_packages(&json, solver, &jobs);
+    write_packages(&json, solver, &asked);
   json_close(&json, '}');
 
   solver_free(solver);
   map_free(&missed);
   queue_free(&origins);
+  queue_free(&asked);
   queue_free(&jobs);
   return json.text;
 }
