@@ -31,9 +31,14 @@ export const repositories: CallGroup = {
       name: "importRepository",
       access: "own",
       rate: "repositories",
-      summary: "Import an rpm-md or yast2 repository",
+      summary: "Import an rpm-md, yast2 or deb repository",
       params: ImportRequest,
-      about: { url: "Base URL of the repository: http or https.", name: "Name of the repository." },
+      about: {
+        url:
+          "Base URL of the repository: http or https. Of a Debian repository that of a suite, with the components that you want: " +
+          "`http://deb.debian.org/debian/dists/bookworm#main,contrib`; or a line of `sources.list`.",
+        name: "Name of the repository.",
+      },
       answer: repository,
       refuses: ["missing_url", "missing_name", "invalid_value", "repository_already_exists", "download_error"],
       act: ({ env, db, account, requestId }, { url, name }) =>

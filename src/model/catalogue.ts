@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Arch, ImageType, PackageType } from "#contract/index";
+import { aptAddress, componentName } from "#model/apt-address";
 import { Configuration } from "#model/configuration";
 
 /** Ids below are templates; the first migration starts the ids of people's appliances above. */
@@ -35,6 +36,8 @@ export const BaseSystemFacts = z.object({
       urls: z.array(z.string()).default([]),
       /** Names of the distribution in the repository's index. */
       cpeIds: z.array(z.string()).default([]),
+      /** Of Debian: `bookworm` is also for `bookworm-backports`. */
+      codenames: z.array(z.string()).optional(),
       /** What its release package provides. */
       releaseCapabilities: z.array(z.string()).default([]),
     })
@@ -61,16 +64,29 @@ export const Catalogue = z.object({
   baseSystem: BaseSystemFacts.extend({ name: z.string().regex(/^\S+$/) }),
   repositories: z
     .array(
-      z.object({
-        key,
-        name: z.string().min(1),
-        url: z.string().regex(/^(https?:\/\/|service:\/)\S+$/),
-        type: RepositoryType,
-        arches: z.array(Arch).min(1),
-        priority: z.int().min(1).max(99).default(99),
-      }),
+      z
+        .object({
+          key,
+          name: z.string().min(1),
+          url: z.string().regex(/^(https?:\/\/|service:\/)\S+$/),
+          type: RepositoryType,
+          /** Only of deb: the suite below `url`, and its components. Without a suite `url` is its address. */
+          suite: z
+            .string()
+            .regex(/^[A-Za-z0-9][A-Za-z0-9.+/-]*$/)
+            .optional(),
+          components: z.array(z.string().regex(componentName)).default([]),
+          arches: z.array(Arch).min(1),
+          priority: z.int().min(1).max(99).default(99),
+        })
+        .transform(({ suite, components, ...repository }) => ({
+          ...repository,
+          url: suite === undefined ? repository.url : aptAddress(repository.url, suite, components),
+        })),
     )
     .min(1),
+  /** Public keys in ASCII armour: one of them must have signed the index of each repository of deb. */
+  keys: z.array(z.string().max(256 * 1024)).default([]),
   sets: z
     .array(
       z.object({

@@ -1,6 +1,6 @@
 /** What can be wrong with a repository, an archive or a package from outside. */
 export type FaultCode =
-  | "not_a_repository" // neither rpm-md nor yast2
+  | "not_a_repository" // neither rpm-md nor yast2 nor deb
   | "malformed_metadata" // repomd.xml, content or primary.xml does not follow its format
   | "malformed_package" // the header of an RPM
   | "malformed_archive" // a tarball of RPMs
@@ -9,6 +9,7 @@ export type FaultCode =
   | "forbidden_location" // a path that leaves the repository
   | "checksum_mismatch"
   | "too_large" // more bytes or packages, or a higher compression ratio, than Kiln or the metadata allows
+  | "expired" // the index says that it is no longer valid
   | "bad_signature"; // the signature does not match these bytes
 
 /**

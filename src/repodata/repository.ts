@@ -1,5 +1,6 @@
 import { hexDigest, verified } from "./checksum.ts";
 import { type OtherDecompressor, decompressed } from "./decompress.ts";
+import { type DebRequest, openDeb } from "./deb.ts";
 import { RepodataFault } from "./fault.ts";
 import { hintedKeys } from "./hinted-keys.ts";
 import { type InflationLimits, atMost, inflationGuard, metadataInflation } from "./limits.ts";
@@ -30,7 +31,7 @@ export type Download = (path: string) => Promise<ReadableStream<Uint8Array> | un
 
 /** A repository whose index is read and checked. No large file has been fetched yet. */
 export interface OpenedRepository {
-  type: "rpm-md" | "yast2";
+  type: "rpm-md" | "yast2" | "deb";
   /** SHA-256 of the index. The index lists the checksum of every other file, so this identifies the whole revision. */
   revision: string;
   /** Undefined: not signed. */
@@ -39,7 +40,8 @@ export interface OpenedRepository {
   keys: SigningKey[];
   /** The distributions that the repository says it is for. */
   distributions: { cpeId?: string; name: string }[];
-  packages: RepositoryPart;
+  /** One list; deb has one for each component and architecture. */
+  packages: RepositoryPart[];
   /** The folder that package locations are relative to; empty: the repository's root. */
   packagesFolder: string;
   /** yast2 has summaries and descriptions in a separate file, and patterns in one or many files. */
@@ -54,18 +56,22 @@ export type RepositoryPart = Pick<MetadataPart, "path" | "checksum" | "openCheck
 /** Largest compressed file of metadata; the largest distributions have 30 MB. */
 const maxCompressedBytes = 256 * 2 ** 20;
 
-/** Reads the index of a repository, rpm-md or the older yast2, and its signature. */
-export async function openRepository(download: Download): Promise<OpenedRepository> {
+/** Reads the index of a repository, rpm-md, the older yast2 or deb, and its signature. */
+export async function openRepository(download: Download, deb: DebRequest = anyDeb): Promise<OpenedRepository> {
   const repomd = await indexFile(download, "repodata/repomd.xml", maxRepomdBytes);
   if (repomd) return openRpmMd(repomd, download);
   const content = await indexFile(download, "content", maxContentBytes);
   if (content) return openYast2(content, download);
-  throw new RepodataFault("not_a_repository", "found neither repodata/repomd.xml nor content");
+  const opened = await openDeb(download, deb);
+  if (opened) return opened;
+  throw new RepodataFault("not_a_repository", "found neither repodata/repomd.xml nor content nor InRelease");
 }
+
+const anyDeb: DebRequest = { keys: [], components: [], arches: [] };
 
 /** Every large file of the repository that an import reads. */
 export const partsOf = ({ packages, descriptions, patterns, updateinfo }: OpenedRepository): RepositoryPart[] =>
-  [packages, descriptions, ...patterns, updateinfo].filter((part) => part !== undefined);
+  [...packages, descriptions, ...patterns, updateinfo].filter((part) => part !== undefined);
 
 /** Fetches a file of metadata as it is. Checks its size and checksum while it streams. */
 export async function fetchPart(
@@ -139,7 +145,7 @@ async function openRpmMd({ bytes, signer, keys }: IndexFile, download: Download)
     signer,
     keys: signer ? [...keys, ...(await hintedKeys(content, (path) => small(download, path, maxKeyBytes)))] : [],
     distributions,
-    packages,
+    packages: [packages],
     packagesFolder: "",
     patterns: [], // packages provide them
     ...(updateinfo && { updateinfo }),
@@ -155,7 +161,7 @@ async function openYast2({ bytes, signer, keys }: IndexFile, download: Download)
     signer,
     keys,
     distributions: content.distributions,
-    packages: packagesFile(content),
+    packages: [packagesFile(content)],
     packagesFolder: content.dataDirectory,
     ...(descriptions && { descriptions }),
     patterns: await yast2Patterns(content, download),

@@ -1,4 +1,15 @@
-import { type Key, type Signature, config, createMessage, enums, readKeys, readSignature, verify } from "openpgp";
+import {
+  type CleartextMessage,
+  type Key,
+  type Signature,
+  config,
+  createMessage,
+  enums,
+  readCleartextMessage,
+  readKeys,
+  readSignature,
+  verify,
+} from "openpgp";
 import { RepodataFault } from "./fault.ts";
 
 export const maxSignatureBytes = 64 * 1024;
@@ -31,6 +42,38 @@ export async function verifySigner(signed: Uint8Array, signature: Uint8Array, ke
   const message = await createMessage({ binary: signed });
   const date = new Date(Date.now() + clockSkewMs);
   const { signatures } = await verify({ message, signature: parsed, verificationKeys, date, config: weakAllowed });
+  return firstValid(signatures, verificationKeys);
+}
+
+/**
+ * A text with its own signature, as in Debian's InRelease. Nothing before and after what is signed is in `text`. No weak
+ * algorithm is accepted: no distribution that signs so needs one.
+ */
+export async function verifyClearsigned(
+  signed: Uint8Array,
+  keys: readonly SigningKey[],
+): Promise<{ text: string; signer: Signer }> {
+  const verificationKeys = await readPublicKeys(new TextEncoder().encode(keys.map(({ armour }) => armour).join("\n")));
+  const message = await cleartext(signed);
+  const date = new Date(Date.now() + clockSkewMs);
+  const { signatures, data } = await verify({ message, verificationKeys, date });
+  return { text: data, signer: await firstValid(signatures, verificationKeys) };
+}
+
+/** The same text, whoever has signed it. */
+export const readClearsigned = async (signed: Uint8Array): Promise<string> => (await cleartext(signed)).getText();
+
+async function cleartext(signed: Uint8Array): Promise<CleartextMessage> {
+  try {
+    return await readCleartextMessage({ cleartextMessage: new TextDecoder().decode(signed) });
+  } catch (error) {
+    throw fault("is not one around a text", error);
+  }
+}
+
+type Signatures = Awaited<ReturnType<typeof verify>>["signatures"];
+
+async function firstValid(signatures: Signatures, verificationKeys: readonly Key[]): Promise<Signer> {
   let failure: unknown;
   for (const one of signatures) {
     try {

@@ -20,6 +20,12 @@ export const solvKey = (repositoryId: number, importId: string, n: number) =>
   `${solvPrefixOf(repositoryId, importId)}${n}.solv`;
 /** Everything of one import. */
 export const solvPrefixOf = (repositoryId: number, importId: string) => `solv/${repositoryId}/${importId}/`;
+/** The nth text of what an import of deb knows of its packages, besides the .solv files. */
+export const controlKey = (repositoryId: number, importId: string, n: number) =>
+  `${solvPrefixOf(repositoryId, importId)}${controlName}${n}.gz`;
+/** Prefix of those texts, of the import that a .solv file belongs to. */
+export const controlPrefixOfPart = (part: string) => `${part.slice(0, part.lastIndexOf("/") + 1)}${controlName}`;
+const controlName = "control-";
 /** The nth file of metadata that an import has downloaded and not yet read. */
 export const downloadKey = (importId: string, n: number) => `${downloadsPrefix}${importId}/${n}`;
 

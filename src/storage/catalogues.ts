@@ -1,5 +1,6 @@
 import { and, eq, inArray, ne, sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
+import type { FrozenKey } from "#contract/index";
 import type { Catalogue } from "#model/catalogue";
 import type { Database } from "./db.ts";
 import { nextEdit } from "./edits.ts";
@@ -33,14 +34,14 @@ export async function findForeignTemplates(db: Database, catalogue: string, ids:
  * Makes the stored catalogue equal to the file in one batch: upserts by id, and hides the templates that left. Rows of
  * repositories are found by (catalogue, url), so that their ids outlive a reload.
  */
-export async function saveCatalogue(db: Database, catalogue: Catalogue): Promise<void> {
+export async function saveCatalogue(db: Database, catalogue: Catalogue, keys: FrozenKey[]): Promise<void> {
   const members = catalogue.sets.flatMap(({ name, templates }) =>
     templates.map((template, position): Template => ({ ...template, set: name, position })),
   );
   await db.batch([
     saveBaseSystem(db, catalogue),
     hideMissing(db, catalogue, members),
-    ...saveRepositories(db, catalogue),
+    ...saveRepositories(db, catalogue, keys),
     ...saveSets(db, catalogue),
     ...members.flatMap((template) => saveTemplate(db, catalogue, template)),
   ]);
@@ -62,9 +63,11 @@ function hideMissing(db: Database, catalogue: Catalogue, members: Template[]): S
     );
 }
 
-const saveRepositories = (db: Database, catalogue: Catalogue): Statement[] =>
+const saveRepositories = (db: Database, catalogue: Catalogue, keys: FrozenKey[]): Statement[] =>
   catalogue.repositories.map(({ key: _key, ...repository }) => {
-    const row = { ...repository, baseSystem: catalogue.baseSystem.name, catalogue: catalogue.name };
+    const known = { ...repository, baseSystem: catalogue.baseSystem.name, catalogue: catalogue.name };
+    // Others have their keys next to their index.
+    const row = repository.type === "deb" ? { ...known, signingKeys: keys } : known;
     return db
       .insert(repositories)
       .values(row)

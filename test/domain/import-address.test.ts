@@ -9,6 +9,30 @@ const known = (url: string): KnownBaseSystem[] => [
   { name: "12.1", facts: { detection: { urls: [url], cpeIds: [], releaseCapabilities: [] } } as never },
 ];
 
+const parse = (text: string) => parseRepositoryUrl({ BASE_URL: "https://kiln.example.org/" }, text);
+
+describe("the address of a repository of deb", () => {
+  it.each([
+    ["deb http://deb.example.org/debian bookworm main", "http://deb.example.org/debian/dists/bookworm#main"],
+    ["deb [arch=amd64 signed-by=/a.gpg]  http://a.org/d/ x/y main  contrib", "http://a.org/d/dists/x/y#main,contrib"],
+    ["deb http://a.org/flat ./", "http://a.org/flat"],
+    ["deb http://a.org/flat amd64/", "http://a.org/flat/amd64"],
+    ["http://a.org/debian/dists/bookworm/#main", "http://a.org/debian/dists/bookworm#main"],
+    ["http://a.org/debian/dists/bookworm/InRelease", "http://a.org/debian/dists/bookworm"],
+  ])("of %s is %s", (text, url) => {
+    expect(parse(text)).toBe(url);
+  });
+
+  it.each([
+    "http://a.org/rpm#main",
+    "http://a.org/dists/x#main,../a",
+    "deb http://127.0.0.1/d x main",
+    "deb-src http://a.org/d x main",
+  ])("is not %s", (text) => {
+    expect(() => parse(text)).toThrow();
+  });
+});
+
 describe("an address to import from", () => {
   it.each([
     "http://localhost/",

@@ -112,7 +112,13 @@ describe("the trust data of a repository", () => {
 
   it("uses yast2's name of the index", () => {
     const keys = [{ name: "", fingerprint: "ab".repeat(20), armour: "" }];
-    const found = { type: "yast2" as const, revision: "0".repeat(64), signer: "AB".repeat(20), signingKeys: keys };
+    const found = {
+      type: "yast2" as const,
+      url: "http://a.example.org",
+      revision: "0".repeat(64),
+      signer: "AB".repeat(20),
+      signingKeys: keys,
+    };
     expect(trustOf(found)).toMatchObject({ index: "content", signedBy: "ab".repeat(20) });
   });
 });

@@ -4,6 +4,8 @@ import { Refusal } from "#domain/refusal";
 import { waitForImport } from "#domain/repositories/repository";
 import { requestNewImports } from "#domain/repositories/turns";
 import { type Catalogue, packageTypeOfBase, packageTypeOfRepository } from "#model/catalogue";
+import { RepodataFault } from "#repodata/fault";
+import { type SigningKey, signingKeysOf } from "#repodata/signature";
 import { findForeignTemplates, firstVersion, saveCatalogue } from "#storage/catalogues";
 import type { Database } from "#storage/db";
 import { listByCatalogue } from "#storage/repositories";
@@ -35,9 +37,21 @@ export async function loadCatalogue(env: Env, db: Database, catalogue: Catalogue
   if (foreign.length > 0) {
     throw new Refusal("invalid_value", { message: `Template id ${foreign.join(", ")} belongs to another catalogue.` });
   }
-  await saveCatalogue(db, await withSealedPasswords(env, catalogue));
+  await saveCatalogue(db, await withSealedPasswords(env, catalogue), await signingKeys(catalogue));
   await importCatalogue(env, db, catalogue.name);
   return templates.length;
+}
+
+async function signingKeys({ keys }: Catalogue): Promise<SigningKey[]> {
+  const read = keys.map(async (armour) => {
+    try {
+      return await signingKeysOf(new TextEncoder().encode(armour));
+    } catch (error) {
+      if (error instanceof RepodataFault) throw new Refusal("invalid_value", { message: `A key: ${error.message}.` });
+      throw error;
+    }
+  });
+  return (await Promise.all(read)).flat();
 }
 
 /** Refuses a template that no image could have: every clone of it would fail later. */

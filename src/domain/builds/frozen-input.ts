@@ -5,9 +5,11 @@ import { frozenConfiguration } from "#domain/builds/frozen-configuration";
 import { imageFacts } from "#domain/images/facts";
 import { firmwareOf } from "#domain/images/firmware";
 import { Refusal } from "#domain/refusal";
+import { keyOfDeb, readControls } from "#domain/repositories/controls";
 import { trustOf } from "#domain/repositories/trust";
 import type { ApplianceSoftware } from "#domain/software/resolution-request";
 import { descriptionFiles } from "#kiwi/description-files";
+import { parseAptAddress } from "#model/apt-address";
 import { packageTypeOfBase } from "#model/catalogue";
 import type { ResolvedPackage } from "#solver/resolution";
 import type { Appliance, Repository } from "#storage/appliances";
@@ -32,7 +34,8 @@ export async function freezeInput(
   const { baseSystem } = software;
   if (!baseSystem || resolution?.state !== "solved") throw new Refusal("configuration_error");
   const folders = new Map(software.repositories.map(({ id, packagesFolder }) => [aliasOf(id), packagesFolder]));
-  const packages = resolution.packages.map((one) => frozenPackage(one, folders.get(one.repository) ?? ""));
+  const frozen = resolution.packages.map((one) => frozenPackage(one, folders.get(one.repository) ?? ""));
+  const packages = packageTypeOfBase(baseSystem) === "deb" ? await withControls(env.BLOBS, software, frozen) : frozen;
   const firmware = firmwareOf({ ...software, baseSystem, packages });
   const { facts, keys } = await imageFacts({ env, db }, appliance, {
     ...request,
@@ -77,8 +80,10 @@ function fileNameOf(name: string): string {
 }
 
 function frozenRepository(repository: Repository): FrozenRepository {
-  const { id, name, url } = repository;
+  const { id, name } = repository;
   const trust = trustOf(repository);
+  // Locations of deb are relative to the archive, and not to the suite.
+  const url = repository.type === "deb" ? parseAptAddress(repository.url).root : repository.url;
   return { alias: aliasOf(id), id, name, url, ...(trust !== undefined && { trust }) };
 }
 
@@ -97,6 +102,26 @@ function frozenPackage(resolved: ResolvedPackage, folder: string): FrozenPackage
   if (parsed.success) return parsed.data;
   const message = `The repository of ${nevra(resolved)} does not say where its file is, or gives no checksum that is known.`;
   throw new Refusal("configuration_error", { message });
+}
+
+/** Adds what the lists of their repositories say of the packages. */
+async function withControls(
+  blobs: R2Bucket,
+  { repositories }: ApplianceSoftware,
+  packages: readonly FrozenPackage[],
+): Promise<FrozenPackage[]> {
+  const read = repositories.map(async ({ id, parts }): Promise<[string, Map<string, string>]> => {
+    const alias = aliasOf(id);
+    const theirs = packages.filter(({ repository }) => repository === alias);
+    return [alias, await readControls(blobs, parts, theirs)];
+  });
+  const controls = new Map(await Promise.all(read));
+  return packages.map((one) => {
+    const control = controls.get(one.repository)?.get(keyOfDeb(one));
+    if (control !== undefined) return { ...one, control };
+    const message = `What the repository of ${nevra(one)} says of it is gone. Import the repository again.`;
+    throw new Refusal("configuration_error", { message });
+  });
 }
 
 function frozenSelection({ selection, repositories }: ApplianceSoftware): FrozenInput["selection"] {

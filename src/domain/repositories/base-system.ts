@@ -11,14 +11,21 @@ export interface KnownBaseSystem {
 /** By its address, or by what its index says; undefined: its packages must tell. */
 export function baseSystemByIndex(
   known: readonly KnownBaseSystem[],
-  { url, distributions }: { url: string; distributions: readonly { cpeId?: string }[] },
+  { url, distributions }: { url: string; distributions: readonly { cpeId?: string; name: string }[] },
 ): string | undefined {
   const byUrl = known.find(({ facts }) => facts.detection.urls.some((pattern) => fits(pattern, `${url}/`)));
   const cpeIds = distributions.map(({ cpeId }) => cpeId?.toLowerCase());
   const byCpe = () =>
     known.find(({ facts }) => facts.detection.cpeIds.some((cpeId) => cpeIds.includes(cpeId.toLowerCase())));
-  return (byUrl ?? byCpe())?.name;
+  const byCodename = () =>
+    known.find(({ facts }) =>
+      facts.detection.codenames?.some((codename) => distributions.some(({ name }) => isSuiteOf(codename, name))),
+    );
+  return (byUrl ?? byCpe() ?? byCodename())?.name;
 }
+
+/** `bookworm-security` is for `bookworm`. */
+const isSuiteOf = (codename: string, suite: string) => suite === codename || suite.startsWith(`${codename}-`);
 
 /** By a package that provides a base system's release capability. */
 export const baseSystemByPackages = (

@@ -32,7 +32,7 @@ interface Fetched {
  */
 export async function contentsOf(env: Env, db: Database, fetched: Fetched): Promise<MadeImport> {
   const { repository, opened } = fetched;
-  const contents = { url: repository.url, revision: opened.revision };
+  const contents = { url: sourceOf(repository, opened), revision: opened.revision };
   const limits = await limitsFor(env, db, repository);
   const known = await findMadeImport(db, contents);
   if (!known) return (await make(env, db, { ...fetched, contents, limits })) ?? (await contentsOf(env, db, fetched));
@@ -40,6 +40,10 @@ export async function contentsOf(env: Env, db: Database, fetched: Fetched): Prom
   if (repository.revision === null) await new Promise((resolve) => setTimeout(resolve, known.workMs));
   return known;
 }
+
+/** The index of deb is the same for all architectures, and their lists are not. */
+const sourceOf = ({ url, arches, catalogue }: Repository, { type }: OpenedRepository) =>
+  type === "deb" && catalogue !== null ? `${url} [${arches.join()}]` : url;
 
 /** Undefined: another import of the same contents was faster. What a crash leaves is the sweep's. */
 async function make(

@@ -34,7 +34,8 @@ export function sourceOf(
   const { url } = repository;
   const keyOf = ownKey(repository);
   if (keyOf) return { isOurs: true, download: async (path) => (await env.BLOBS.get(keyOf(path)))?.body };
-  return { isOurs: false, download: (path) => fetched(env, locationUrl(url, path), asking) };
+  const [address = ""] = url.split("#");
+  return { isOurs: false, download: (path) => fetched(env, locationUrl(address, path), asking) };
 }
 
 /** What R2 calls the version of the index of a repository of the service itself; undefined: the files are elsewhere. */

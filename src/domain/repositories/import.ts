@@ -1,4 +1,4 @@
-import { baseSystemByIndex, otherBaseSystem } from "#domain/repositories/base-system";
+import { baseSystemByIndex, type KnownBaseSystem, otherBaseSystem } from "#domain/repositories/base-system";
 import {
   DownloadFailed,
   DownloadTookTooLong,
@@ -10,6 +10,9 @@ import {
 import { contentsOf, removeUnshown } from "#domain/repositories/contents";
 import { ImportTookTooLong } from "#domain/repositories/packages";
 import { stageParts } from "#domain/repositories/staging";
+import { parseAptAddress } from "#model/apt-address";
+import { packageTypeOfBase, packageTypeOfRepository } from "#model/catalogue";
+import type { DebRequest } from "#repodata/deb";
 import { RepodataFault } from "#repodata/fault";
 import { type Download, type OpenedRepository, openRepository, partsOf } from "#repodata/repository";
 import { isSameSigner } from "#repodata/signature";
@@ -91,8 +94,11 @@ export async function giveUpImport(db: Database, repositoryId: number, problem: 
 async function lookAndImport(work: Import): Promise<void> {
   const { env, db, repository, importId, indexTag } = work;
   const source = sourceOf(env, repository, work);
-  const opened = await openRepository(source.download);
-  if (!isSameSigner(repository.signer ?? undefined, opened.signer)) {
+  const deb = debRequestOf(repository);
+  const opened = await openRepository(source.download, deb);
+  refuseOtherType(repository, opened);
+  // Keys that the catalogue names may take turns; each of them proves who signed.
+  if (deb.keys.length === 0 && !isSameSigner(repository.signer ?? undefined, opened.signer)) {
     throw new RepodataFault("bad_signature", "the repository is not signed by the key that signed it before");
   }
   if (opened.revision === repository.revision) {
@@ -103,10 +109,25 @@ async function lookAndImport(work: Import): Promise<void> {
   await show(work, opened, staged.download);
 }
 
+/** What is known of a repository of deb before its index is read. The architectures of others come from their packages. */
+const debRequestOf = ({ type, url, catalogue, arches, signingKeys }: Repository): DebRequest => ({
+  keys: type === "deb" ? (signingKeys ?? []) : [],
+  components: parseAptAddress(url).components,
+  arches: catalogue === null ? [] : arches,
+});
+
+/** Appliances that use it consist of the packages that it had. */
+function refuseOtherType(repository: Repository, opened: OpenedRepository): void {
+  const { catalogue, revision, isUserRepository } = repository;
+  const [before, now] = [packageTypeOfRepository(repository), packageTypeOfRepository(opened)];
+  if (before === now || (catalogue === null && revision === null && !isUserRepository)) return;
+  throw new RepodataFault("not_a_repository", `it has ${now} packages, and not ${before} packages`);
+}
+
 /** Lets the repository show what is in it, unless a later import of it has begun. */
 async function show(work: Import, opened: OpenedRepository, download: Download): Promise<void> {
   const { env, db, repository, importId, indexTag } = work;
-  const known = repository.isUserRepository ? [] : await listBaseSystems(db);
+  const known = repository.isUserRepository ? [] : basesOf(opened, await listBaseSystems(db));
   const byIndex = baseSystemByIndex(known, { url: repository.url, distributions: opened.distributions });
   const candidates = byIndex === undefined ? known : [];
   // A catalogue, or the owner of the uploads, has said what its repository is for.
@@ -132,6 +153,9 @@ async function show(work: Import, opened: OpenedRepository, download: Download):
     // The contents were another repository's, which gave them up in between.
   }
 }
+
+const basesOf = (opened: OpenedRepository, bases: readonly KnownBaseSystem[]) =>
+  bases.filter((one) => packageTypeOfBase(one.facts) === packageTypeOfRepository(opened));
 
 const facts = ({ type, revision, packagesFolder, ...opened }: OpenedRepository) => ({
   type,

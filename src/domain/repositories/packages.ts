@@ -1,7 +1,9 @@
-import type { Arch } from "#contract/index";
+import { type Arch, evr } from "#contract/index";
 import { baseSystemByPackages, type KnownBaseSystem } from "#domain/repositories/base-system";
 import { type ImportLimits, refuseMore } from "#domain/repositories/import-limits";
+import { ControlWriter } from "#domain/repositories/controls";
 import { PartWriter } from "#domain/repositories/parts";
+import { packageTypeOfRepository } from "#model/catalogue";
 import type { OtherDecompressor } from "#repodata/decompress";
 import { type InflationLimits, metadataInflation } from "#repodata/limits";
 import { type Download, type OpenedRepository, type RepositoryPart, openPart } from "#repodata/repository";
@@ -71,32 +73,40 @@ export async function importPackages(env: Env, db: Database, source: PackageSour
     return { ...facts, packageCount: found.packages, bytes: found.bytes, parts: parts.keys };
   };
   try {
-    return await solverRoom.withEmptySolver(work, { maxMs });
+    return await solverRoom.withEmptySolver(work, { maxMs, packageType: packageTypeOfRepository(source.opened) });
   } catch (error) {
     if (!(error instanceof LockTimeout)) throw error;
     throw new ImportTookTooLong(`Its lists took longer than ${maxMs / 1000} s to read.`, { cause: error });
   }
 }
 
+const layouts = { "rpm-md": "primary", yast2: "susetags", deb: "deb" } as const;
+
 async function addPackages(work: Work): Promise<Pick<ImportedPackages, "arches" | "baseSystem">> {
   const { solver, source, parts } = work;
   const { opened } = source;
   const arches = new Set<string>();
+  const controls = new ControlWriter(work.env.BLOBS, source);
   let baseSystem: string | undefined;
-  const layout = opened.type === "yast2" ? "susetags" : "primary";
-  for await (const part of importedParts(solver, await opening(work, opened.packages), layout)) {
-    await addTexts(part, work);
-    parts.add(part);
-    for (const page of part.pages()) {
-      for (const { arch } of page) arches.add(arch);
-      work.found.packages += page.length;
-      await addRows(
-        work,
-        page.map((listed) => rowOf(listed, opened.packagesFolder)),
-      );
+  const isNew = unlessRepeated();
+  for (const list of opened.packages) {
+    const options = opened.type === "deb" ? { onSlice: (slice: Uint8Array) => controls.add(slice) } : {};
+    for await (const part of importedParts(solver, await opening(work, list), layouts[opened.type], options)) {
+      await addTexts(part, work);
+      await controls.flush();
+      parts.add(part);
+      for (const page of part.pages()) {
+        for (const { arch } of page) arches.add(arch);
+        const listed = opened.packages.length === 1 ? page : page.filter(isNew);
+        work.found.packages += listed.length;
+        await addRows(
+          work,
+          listed.map((one) => rowOf(one, opened)),
+        );
+      }
+      baseSystem ??= findBaseSystem(solver, source);
+      if (parts.isFull) await parts.flush();
     }
-    baseSystem ??= findBaseSystem(solver, source);
-    if (parts.isFull) await parts.flush();
   }
   await parts.flush();
   return { arches: buildableArches(arches), baseSystem };
@@ -160,9 +170,23 @@ async function addAdvisories(work: Work): Promise<void> {
 const opening = ({ solver, source }: Work, part: RepositoryPart, limits?: InflationLimits) =>
   openPart(part, source.download, decoders(solver), limits);
 
-function rowOf(listed: ListedPackage, folder: string): SearchRow {
+function rowOf(listed: ListedPackage, { type, packagesFolder: folder }: OpenedRepository): SearchRow {
   const row = searchRow(listed);
+  // Debian's lists have only the first line of a description, which is the summary.
+  if (type === "deb") return { ...row, description: "" };
   return folder === "" ? row : { ...row, location: `${folder}/${row.location}` };
+}
+
+/** Debian's lists of several architectures repeat the packages that are for all. */
+function unlessRepeated(): (listed: ListedPackage) => boolean {
+  const seen = new Set<string>();
+  return ({ arch, ...listed }) => {
+    if (arch !== "all") return true;
+    const key = `${listed.name} ${evr(listed)}`;
+    const isNew = !seen.has(key);
+    seen.add(key);
+    return isNew;
+  };
 }
 
 function findBaseSystem(solver: Solver, { candidates }: PackageSource): string | undefined {
@@ -171,12 +195,13 @@ function findBaseSystem(solver: Solver, { candidates }: PackageSource): string |
   return baseSystemByPackages(candidates, (capability) => solver.providers(capability).length > 0);
 }
 
-/** What images its packages can go into; noarch ones go into all. */
+/** What images its packages can go into; noarch ones, and those of Debian for all, go into all. */
 function buildableArches(arches: ReadonlySet<string>): Arch[] {
   const found: Arch[] = [];
-  if (arches.has("x86_64")) found.push("x86_64");
+  if (arches.has("x86_64") || arches.has("amd64")) found.push("x86_64");
   if (["i386", "i486", "i586", "i686"].some((arch) => arches.has(arch))) found.push("i586");
-  return found.length === 0 && arches.has("noarch") ? ["x86_64", "i586"] : found;
+  const isForAll = arches.has("noarch") || arches.has("all");
+  return found.length === 0 && isForAll ? ["x86_64", "i586"] : found;
 }
 
 /** xz and bzip2 are decoded by the solver's own instance, whose memory the limits below count into. */

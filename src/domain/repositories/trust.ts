@@ -1,4 +1,5 @@
 import type { RepositoryTrust } from "#contract/index";
+import { parseAptAddress } from "#model/apt-address";
 import type { Repository } from "#storage/repositories";
 
 /**
@@ -6,15 +7,21 @@ import type { Repository } from "#storage/repositories";
  * because only the account and the agents can reach them. Undefined: its keys are not known yet, and come with its next check.
  */
 export function trustOf(
-  repository: Pick<Repository, "type" | "revision" | "signer" | "signingKeys">,
+  repository: Pick<Repository, "type" | "url" | "revision" | "signer" | "signingKeys">,
 ): RepositoryTrust | null | undefined {
-  const { type, revision, signer, signingKeys } = repository;
+  const { revision, signer, signingKeys } = repository;
   if (signer === null) return null;
   if (revision === null || !signingKeys || signingKeys.length === 0) return undefined;
   return {
-    index: type === "yast2" ? "content" : "repodata/repomd.xml",
+    index: indexOf(repository),
     indexSha256: revision,
     signedBy: signer.toLowerCase(),
     keys: signingKeys,
   };
+}
+
+function indexOf({ type, url }: Pick<Repository, "type" | "url">): string {
+  if (type !== "deb") return type === "yast2" ? "content" : "repodata/repomd.xml";
+  const { directory } = parseAptAddress(url);
+  return directory === "" ? "InRelease" : `${directory}/InRelease`;
 }

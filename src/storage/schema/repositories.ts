@@ -22,7 +22,7 @@ export const repositories = sqliteTable(
     /** Who imported it, and alone sees it; null: everyone's, brought by a catalogue. */
     accountId: integer("account_id").references(() => accounts.id),
     name: text("name").notNull(),
-    /** http(s) address, or `service:/repositories/…` for one in the service's own R2. */
+    /** http(s) address, or `service:/repositories/…` for one in the service's own R2. Of deb: #model/apt-address. */
     url: text("url").notNull(),
     type: text("type", { enum: ["rpm-md", "yast2", "deb"] }).notNull(),
     baseSystem: text("base_system").notNull(),
@@ -48,7 +48,7 @@ export const repositories = sqliteTable(
     packagesFolder: text("packages_folder").notNull().default(""),
     /** Fingerprint of the key that signed the index; every later import must be signed by it. */
     signer: text("signer"),
-    /** The public keys next to that signature; null: none, or the last good import knew nothing of them. */
+    /** The public keys next to that signature, or of deb the catalogue's; null: none, or the last good import knew nothing of them. */
     signingKeys: text("signing_keys", { mode: "json" }).$type<FrozenKey[]>(),
     /** What R2 or the mirror calls the version of the index that was looked at last. */
     indexTag: text("index_tag"),

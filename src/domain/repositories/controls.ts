@@ -1,0 +1,59 @@
+import { evr, type FrozenPackage } from "#contract/index";
+import { controlsIn, debKey, wantedControls } from "#repodata/deb-control";
+import { readAtMost } from "#repodata/streams";
+import { controlKey, controlPrefixOfPart } from "#storage/blobs";
+
+/** Texts of one import, opened. */
+const maxBytes = 128 * 2 ** 20;
+
+/**
+ * What `Packages` says of each package of an import, next to its .solv files: a build needs the paragraphs of its packages as
+ * they are, and the solver knows only a part of what they say. One compressed text for some thousand packages.
+ */
+export class ControlWriter {
+  readonly #put: (n: number, bytes: ArrayBuffer) => Promise<unknown>;
+  #waiting: string[] = [];
+  #written = 0;
+
+  constructor(blobs: R2Bucket, { repositoryId, importId }: { repositoryId: number; importId: string }) {
+    this.#put = (n, bytes) => blobs.put(controlKey(repositoryId, importId, n), bytes);
+  }
+
+  add(slice: Uint8Array): void {
+    this.#waiting.push(controlsIn(slice));
+  }
+
+  async flush(): Promise<void> {
+    if (this.#waiting.length === 0) return;
+    const opened = new Blob(this.#waiting).stream();
+    this.#waiting = [];
+    const compressed = await new Response(opened.pipeThrough(new CompressionStream("gzip"))).arrayBuffer();
+    await this.#put(this.#written++, compressed);
+  }
+}
+
+/** The paragraphs of packages of an import, by `debKey`; those that it does not have are left out. */
+export async function readControls(
+  blobs: R2Bucket,
+  parts: readonly string[],
+  packages: readonly DebPackage[],
+): Promise<Map<string, string>> {
+  const [part] = parts;
+  if (part === undefined || packages.length === 0) return new Map();
+  const wanted = new Set(packages.map(keyOfDeb));
+  const found = new Map<string, string>();
+  const { objects } = await blobs.list({ prefix: controlPrefixOfPart(part) });
+  let leftBytes = maxBytes;
+  for (const { key } of objects) {
+    const blob = await blobs.get(key);
+    if (!blob || found.size === wanted.size) continue;
+    const opened = await readAtMost(blob.body.pipeThrough(new DecompressionStream("gzip")), leftBytes, key);
+    leftBytes -= opened.byteLength;
+    for (const [id, text] of wantedControls(new TextDecoder().decode(opened), wanted)) found.set(id, text);
+  }
+  return found;
+}
+
+type DebPackage = Pick<FrozenPackage, "name" | "epoch" | "version" | "release" | "arch">;
+
+export const keyOfDeb = (one: DebPackage): string => debKey({ name: one.name, version: evr(one), arch: one.arch });

@@ -1,0 +1,32 @@
+/**
+ * A repository of deb has one address, the directory of its index, so that it can be compared and opened like any other:
+ * `http://deb.debian.org/debian/dists/bookworm#main,contrib`. After `#` are the components; without it, it is those that the
+ * index suggests. A flat repository has its index and packages in one directory, without `/dists/`.
+ */
+export interface AptAddress {
+  /** What the locations of packages are relative to. */
+  root: string;
+  /** Of the index, below the root: `dists/bookworm`; empty: flat. */
+  directory: string;
+  components: string[];
+}
+
+export function parseAptAddress(url: string): AptAddress {
+  const [address = "", components = ""] = url.split("#");
+  const at = address.lastIndexOf("/dists/");
+  return {
+    root: at < 0 ? address : address.slice(0, at),
+    directory: at < 0 ? "" : address.slice(at + 1),
+    components: components.split(",").filter(Boolean),
+  };
+}
+
+/** A suite that ends with `/` is the directory of a flat repository, as in apt's own lists of sources. */
+export function aptAddress(root: string, suite: string, components: readonly string[]): string {
+  const base = root.replace(/\/+$/, "");
+  const path = suite.replace(/^\/+|\/+$/g, "");
+  if (suite.endsWith("/")) return path === "" || path === "." ? base : `${base}/${path}`;
+  return `${base}/dists/${path}${components.length > 0 ? `#${components.join(",")}` : ""}`;
+}
+
+export const componentName = /^[A-Za-z0-9][A-Za-z0-9.+-]*$/;

@@ -1,0 +1,92 @@
+import type { Arch } from "#contract/index";
+import { hexDigest } from "./checksum.ts";
+import { type Release, maxReleaseBytes, readRelease, refuseExpired } from "./deb-release.ts";
+import { RepodataFault } from "./fault.ts";
+import type { Download, OpenedRepository, RepositoryPart } from "./repository.ts";
+import { type Signer, type SigningKey, readClearsigned, verifyClearsigned } from "./signature.ts";
+import { readAtMost } from "./streams.ts";
+
+/** What the owner of a repository has said about it. */
+export interface DebRequest {
+  /** Whoever signs the index must have one of these keys. None: the signature is not checked. */
+  keys: readonly SigningKey[];
+  /** Empty: `main`, or all if there is none of that name. */
+  components: readonly string[];
+  /** Empty: all that images can have. */
+  arches: readonly Arch[];
+}
+
+/** Debian's names. */
+const archNames: Record<Arch, string> = { x86_64: "amd64", i586: "i386" };
+const maxLists = 32;
+
+/** Reads the index of a suite of Debian, or of a flat repository; undefined: there is none. */
+export async function openDeb(download: Download, request: DebRequest): Promise<OpenedRepository | undefined> {
+  const index = await readIndex(download, request.keys);
+  if (!index) return undefined;
+  const { bytes, text, signer } = index;
+  const release = readRelease(text);
+  refuseExpired(release, Date.now());
+  return {
+    type: "deb",
+    revision: hexDigest("sha256", bytes),
+    signer,
+    keys: signer ? [...request.keys] : [],
+    distributions: release.names.map((name) => ({ name })),
+    packages: listsOf(release, request),
+    packagesFolder: "",
+    patterns: [],
+  };
+}
+
+interface Index {
+  bytes: Uint8Array;
+  text: string;
+  signer: Signer | undefined;
+}
+
+/** InRelease is index and signature in one file. A repository without keys may also have an unsigned Release. */
+async function readIndex(download: Download, keys: readonly SigningKey[]): Promise<Index | undefined> {
+  const signed = await small(download, "InRelease");
+  if (signed && keys.length > 0) return { bytes: signed, ...(await verifyClearsigned(signed, keys)) };
+  if (signed) return { bytes: signed, text: await readClearsigned(signed), signer: undefined };
+  const plain = await small(download, "Release");
+  if (!plain) return undefined;
+  if (keys.length > 0) throw new RepodataFault("bad_signature", "it has no InRelease, which must be signed");
+  return { bytes: plain, text: new TextDecoder().decode(plain), signer: undefined };
+}
+
+async function small(download: Download, path: string): Promise<Uint8Array | undefined> {
+  const body = await download(path);
+  return body && readAtMost(body, maxReleaseBytes, path);
+}
+
+/** One list for each component and architecture; a flat repository has one in all. */
+function listsOf(release: Release, request: DebRequest): RepositoryPart[] {
+  const lists = directoriesOf(release, request).flatMap((directory) => listIn(release, directory) ?? []);
+  if (lists.length > maxLists) throw new RepodataFault("too_large", `it has more than ${maxLists} lists of packages`);
+  if (lists.length > 0) return lists;
+  const flat = listIn(release, "");
+  if (flat) return [flat];
+  throw new RepodataFault("malformed_metadata", "its index lists no packages for these components and architectures");
+}
+
+function directoriesOf(release: Release, request: DebRequest): string[] {
+  const main = release.components.includes("main") ? ["main"] : release.components;
+  const components = request.components.length > 0 ? request.components : main;
+  const wanted = request.arches.length > 0 ? request.arches : (["x86_64", "i586"] as const);
+  const arches = [...wanted.map((arch) => archNames[arch]), "all"].filter((arch) => release.arches.includes(arch));
+  return components.flatMap((component) => arches.map((arch) => `${component}/binary-${arch}/`));
+}
+
+/** The smallest compression of a list. */
+function listIn({ files, hasFilesByHash }: Release, directory: string): RepositoryPart | undefined {
+  const found = [".xz", ".zst", ".gz", ".bz2", ""].flatMap((suffix) => {
+    const path = `${directory}Packages${suffix}`;
+    const file = files.get(path);
+    return file ? [{ path, ...file }] : [];
+  });
+  const [smallest] = found.toSorted((a, b) => a.sizeBytes - b.sizeBytes);
+  if (!smallest || !hasFilesByHash) return smallest;
+  return { ...smallest, path: `${directory}by-hash/SHA256/${smallest.checksum.hex}` };
+}

@@ -1,0 +1,120 @@
+/** A build of a base system that consists of deb, as its agent gets it. */
+import { env } from "cloudflare:workers";
+import { expect, it } from "vitest";
+import { evr } from "#contract/index";
+import { importRepository } from "#domain/repositories/import";
+import { openDatabase } from "#storage/db";
+import { listByCatalogue } from "#storage/repositories";
+import { operate, signedIn } from "../support/client.ts";
+import { archiveKey, debSuite } from "../support/deb.ts";
+import { createAppliance, startBuild } from "../support/factories.ts";
+import { fakeAgent } from "../support/fake-agent.ts";
+import { mirrorOf } from "../support/mirror.ts";
+import { readXml } from "../support/xml.ts";
+import tiny from "../../templates/tiny.json";
+
+const db = openDatabase(env.DB);
+const url = "http://mirror.example.org/debian";
+const main = [
+  "base-files 12.4+deb12u12; Essential: yes",
+  "linux-image-amd64 6.1.158-1; Depends: initramfs-tools | dracut",
+  "initramfs-tools 0.142",
+  "dracut 059-4",
+  "grub-pc 2.06-13+deb12u1; Depends: base-files (>= 12)",
+  "task-web-server 3.73 all; Depends: apache2",
+  "apache2 2.4.62-1~deb12u2; Pre-Depends: base-files; Conflicts: apache",
+];
+
+function catalogue(armour: string) {
+  const [set] = tiny.sets;
+  const template = { ...set?.templates[0], applianceId: 900, repositories: ["main", "security"], patterns: [] };
+  const base = { packageType: "deb", kernels: ["linux-image-amd64"], bootLoaders: ["grub-pc"], needs: {} };
+  const suite = { url, type: "deb", components: ["main"], arches: ["x86_64"] };
+  return {
+    name: "test-deb",
+    baseSystem: {
+      ...tiny.baseSystem,
+      ...base,
+      name: "debian-test",
+      title: "Debian Test",
+      bootstrap: ["base-files"],
+      detection: { codenames: ["test"] },
+    },
+    keys: [armour],
+    repositories: [
+      { ...suite, key: "main", name: "Debian Test", suite: "test" },
+      { ...suite, key: "security", name: "Debian Test, security", suite: "test-security" },
+    ],
+    sets: [
+      {
+        name: "deb",
+        description: "Debian",
+        templates: [{ ...template, packages: ["linux-image-amd64", "grub-pc"] }],
+      },
+    ],
+  };
+}
+
+async function loadDebian(): Promise<void> {
+  const key = await archiveKey();
+  expect(await (await operate("PUT", "/catalogues/test-deb", catalogue(key.armour))).json()).toEqual({ templates: 1 });
+  const files = {
+    [`${url}/dists/test`]: await debSuite({ lists: { "main/amd64": main }, key: key.secret }),
+    [`${url}/dists/test-security`]: await debSuite({
+      codename: "test-security",
+      lists: { "main/amd64": ["apache2 2.4.65-1~deb12u1; Pre-Depends: base-files; Conflicts: apache"] },
+      key: key.secret,
+    }),
+  };
+  for (const { id } of await listByCatalogue(db, "test-deb")) await importRepository(env, db, id, mirrorOf(files));
+}
+
+it("has the type of its packages, their versions in full, and their paragraphs", async () => {
+  await loadDebian();
+  const tux = await signedIn();
+  const applianceId = await createAppliance(tux, { clone_from: 900 });
+  const added = await readXml(
+    await tux.post(`/appliances/${applianceId}/cmd/add_pattern`, { name: "task-web-server" }),
+  );
+  expect(added.success.details.status).toMatchObject({ state: "changed", packages_added: "2" });
+  const { claim } = await (await fakeAgent()).claimsBuild(await startBuild(tux, applianceId));
+
+  const { input } = claim;
+  expect(input).toMatchObject({ packageType: "deb", patterns: [{ name: "task-web-server", version: "3.73" }] });
+  expect(input.repositories[0]).toMatchObject({ url, trust: { index: "dists/test/InRelease" } });
+  expect(Object.fromEntries(input.packages.map((one) => [one.name, evr(one)]))).toEqual({
+    apache2: "2.4.65-1~deb12u1",
+    "base-files": "12.4+deb12u12",
+    "grub-pc": "2.06-13+deb12u1",
+    "initramfs-tools": "0.142",
+    "linux-image-amd64": "6.1.158-1",
+    "task-web-server": "3.73",
+  });
+  expect(input.packages.find(({ name }) => name === "apache2")).toMatchObject({
+    arch: "amd64",
+    location: "pool/main/a/apache2/apache2_2.4.65-1~deb12u1_amd64.deb",
+    size: 1234,
+    checksum: { type: "sha256" },
+    control: [
+      "Package: apache2",
+      "Version: 2.4.65-1~deb12u1",
+      "Installed-Size: 24",
+      "Architecture: amd64",
+      "Pre-Depends: base-files",
+      "Conflicts: apache",
+      "Section: misc",
+      "Priority: optional",
+      "",
+    ].join("\n"),
+  });
+  expect(input.packages.find(({ name }) => name === "base-files")?.control).toContain("\nEssential: yes\n");
+});
+
+it("shows the packages of its base system in the search, and no rpms", async () => {
+  const tux = await signedIn();
+  const applianceId = await createAppliance(tux, { clone_from: 900 });
+  const answer = await tux.get(`/appliances/${applianceId}/software/search?q=apache&all_repos=true`);
+  const text = await answer.text();
+  expect(text).toContain('version="2.4.62-1~deb12u2"');
+  expect(text).not.toContain("tiny");
+});
