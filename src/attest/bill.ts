@@ -28,7 +28,7 @@ export interface Bill {
   /** Such as `kiln 0.1.0`. */
   writtenBy: string;
   builder: string;
-  /** The packages that rpm reported in the image, by name. */
+  /** The packages that rpm or dpkg reported in the image, by name. */
   packages: BilledPackage[];
   files: FrozenFile[];
   keys: FrozenKey[];
@@ -53,7 +53,9 @@ export function billOf(
   const sources = sourcesOf(input, baseUrl);
   const billed = [...new Map(installed.map((one) => [nvra(one), one]))]
     .toSorted(([left], [right]) => (left < right ? -1 : 1))
-    .map(([name, one]) => billedPackage(one, { frozen: frozen.get(name), sources, facts }));
+    .map(([name, one]) =>
+      billedPackage(one, { frozen: frozen.get(name), sources, facts, packageType: input.packageType }),
+    );
   return {
     ...facts,
     packages: billed,
@@ -91,11 +93,12 @@ interface Joined {
   frozen: FrozenPackage | undefined;
   sources: Sources;
   facts: Pick<Bill, "appliance">;
+  packageType: FrozenInput["packageType"];
 }
 
-function billedPackage(installed: InstalledPackage, { frozen, sources, facts }: Joined): BilledPackage {
+function billedPackage(installed: InstalledPackage, { frozen, sources, facts, packageType }: Joined): BilledPackage {
   const source = frozen && sources.get(frozen.repository);
-  const purl = purlOf(installed, { distro: facts.appliance.baseSystem, repositoryUrl: source?.url });
+  const purl = purlOf(installed, { packageType, distro: facts.appliance.baseSystem, repositoryUrl: source?.url });
   if (!frozen) return { ...installed, purl };
   const repository = source?.name ?? frozen.repository;
   return { ...installed, purl, frozen: { repository, checksum: frozen.checksum, url: fileUrl(frozen, sources) } };

@@ -1,7 +1,7 @@
 import { evr } from "#contract/index";
 import { moment, type Bill, type BilledPackage } from "./bill.ts";
 
-/** A CycloneDX 1.6 document of an image: its packages, the appliance's own files, and the keys that its rpm trusts. */
+/** A CycloneDX 1.6 document of an image: its packages, the appliance's own files, and the keys that its rpm or apt trusts. */
 export function cycloneDxOf(bill: Bill): object {
   const components = [
     ...bill.packages.map(rpmComponent),

@@ -62,7 +62,11 @@ function dependencies({ appliance: { baseSystem }, files, keys }: Bill, { input,
     const url = fileUrl(one, sources);
     return {
       name: one.name,
-      uri: purlOf(one, { distro: baseSystem, repositoryUrl: sources.get(repository)?.url }),
+      uri: purlOf(one, {
+        packageType: input.packageType,
+        distro: baseSystem,
+        repositoryUrl: sources.get(repository)?.url,
+      }),
       digest: { [checksum.type]: checksum.value },
       ...(url !== undefined && { downloadLocation: url }),
     };

@@ -20,7 +20,7 @@ const origin = {
 
 describe("purlOf", () => {
   const busybox = { name: "busybox", version: "1.35.0", release: "1", arch: "x86_64" };
-  it.each([
+  it.each<[Parameters<typeof purlOf>[0], Parameters<typeof purlOf>[1], string]>([
     [busybox, {}, "pkg:rpm/busybox@1.35.0-1?arch=x86_64"],
     [
       { ...busybox, epoch: "1" },
@@ -37,6 +37,12 @@ describe("purlOf", () => {
       busybox,
       { repositoryUrl: "https://mirror.example.org/os" },
       "pkg:rpm/busybox@1.35.0-1?arch=x86_64&repository_url=https:%2F%2Fmirror.example.org%2Fos",
+    ],
+    [{ ...busybox, arch: "amd64" }, { packageType: "deb" }, "pkg:deb/debian/busybox@1.35.0-1?arch=amd64"],
+    [
+      { name: "adduser", epoch: 1, version: "3.134+deb12u1", release: "", arch: "all" },
+      { packageType: "deb", distro: "debian-12" },
+      "pkg:deb/debian/adduser@1:3.134%2Bdeb12u1?arch=all&distro=debian-12",
     ],
     [{ ...busybox, name: "\ud800" }, {}, "pkg:rpm/%EF%BF%BD@1.35.0-1?arch=x86_64"],
   ])("%j %j", (one, about, expected) => {
