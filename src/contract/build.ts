@@ -104,6 +104,9 @@ export const stagedContents = "root/image/kiln/contents";
 /** The name, in the KIWI description, of the one repository that the agent creates on its own disk from the frozen packages. */
 export const frozenSource = "repo:frozen";
 
+/** The one component of that repository, if its packages are of Debian's kind. */
+export const frozenComponent = "main";
+
 /**
  * Everything that determines the content of a build. It is hashed, and written to R2 before the row exists. The KIWI description
  * names one repository, `frozenSource`, because only the agent knows where it stored the packages.
@@ -114,6 +117,11 @@ export const FrozenInput = z.object({
   imageType: ImageType,
   /** Of all its packages and repositories; absent: rpm. */
   packageType: PackageType.optional(),
+  /** The release of a deb system, as debootstrap knows it: `bookworm`. */
+  debRelease: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{0,39}$/)
+    .optional(),
   /** Absent: frozen by an older version, which had only BIOS. */
   firmware: Firmware.optional(),
   /** File name of the result without its extension, e.g. "Kiosk.x86_64-0.0.1.oem". */

@@ -6,8 +6,8 @@ import { staged } from "#kiwi/part";
  * config.sh: KIWI runs it in the image after it has installed the packages, the files below root/ and the users. If it fails,
  * the agent shows the owner its line that begins with `kiln: error: `.
  */
-export const configScript = (commands: readonly string[]): string =>
-  `${head}${firewallFunctions}${machineIdentityFunctions}\ntake_back_hosts\n${removeBuildLogs}${commands.map((command) => `${command}\n`).join("")}\nrm -rf ${staged}\n`;
+export const configScript = (commands: readonly string[], moreFunctions = ""): string =>
+  `${head}${firewallFunctions}${machineIdentityFunctions}${moreFunctions}\ntake_back_hosts\n${removeBuildLogs}${commands.map((command) => `${command}\n`).join("")}\nrm -rf ${staged}\n`;
 
 /** zypper's records of this build. They differ only in their times, so no two builds would be the same (decision 28). */
 const removeBuildLogs = "rm -f /var/log/zypp/history /var/log/YaST2/config_diff_*.log\n";

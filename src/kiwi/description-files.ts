@@ -2,6 +2,7 @@ import { autostartPart } from "#kiwi/autostarts";
 import { bootPart } from "#kiwi/boot";
 import { configScript } from "#kiwi/config-script";
 import { databasePart } from "#kiwi/databases";
+import { debianEndPart, debianFunctions, debianPart } from "#kiwi/debian";
 import { kiwiDescription } from "#kiwi/description";
 import { eulaPart } from "#kiwi/eulas";
 import type { ImageFacts } from "#kiwi/facts";
@@ -21,6 +22,7 @@ export function descriptionFiles(facts: ImageFacts): Record<string, string> {
   const { files, commands } = joinParts([
     identityPart(facts),
     localePart(facts),
+    debianPart(facts),
     networkPart(facts),
     firewallPart(facts),
     loginPart(facts),
@@ -32,8 +34,10 @@ export function descriptionFiles(facts: ImageFacts): Record<string, string> {
     overlayPart(facts),
     buildScriptPart(facts),
     machineIdentityPart(facts),
+    debianEndPart(facts),
   ]);
-  return { "config.xml": kiwiDescription(facts), "config.sh": configScript(commands), ...files };
+  const script = configScript(commands, facts.debian ? debianFunctions : "");
+  return { "config.xml": kiwiDescription(facts), "config.sh": script, ...files };
 }
 
 /** It runs after all that is configured, so the script sees the finished image. */

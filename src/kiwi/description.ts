@@ -1,5 +1,6 @@
-import { evr, frozenSource, type Firmware, type FrozenPackage, type ImageType } from "#contract/index";
+import { evr, frozenComponent, frozenSource, type Firmware, type FrozenPackage, type ImageType } from "#contract/index";
 import { marked, writeXml, type XmlMarked } from "#wire/xml";
+import type { DebianFacts } from "#kiwi/debian";
 import { imageTypeElement } from "#kiwi/image-type";
 import { keymapOf } from "#kiwi/keytables";
 import { withVolumes, type LvmFacts } from "#kiwi/volumes";
@@ -21,6 +22,8 @@ export interface DescriptionFacts {
   packages: Pick<FrozenPackage, "name" | "epoch" | "version" | "release" | "arch">[];
   /** The packages that KIWI installs from outside, before the image has a package manager; null: all. */
   bootstrap: string[] | null;
+  /** Absent: a system of rpm packages. */
+  debian?: DebianFacts;
 }
 
 /**
@@ -37,22 +40,30 @@ export function kiwiDescription(facts: DescriptionFacts): string {
       ),
       preferences: preferences(facts),
       users: { user: facts.users.map(user) },
-      repository: frozenRepository,
+      repository: frozenRepository(facts),
       packages: packageSections(facts),
     },
   );
   return `<?xml version="1.0" encoding="utf-8"?>\n${writeXml("image", image)}`;
 }
 
-const preferences = ({ version, locale, imageType, firmware = "bios", diskSizeMb, lvm }: DescriptionFacts) => ({
-  version,
+const preferences = (facts: DescriptionFacts) => ({
+  version: facts.version,
+  ...(facts.debian ? { packagemanager: "apt" } : rpmPreferences(facts)),
+  type: typeElement(facts),
+});
+
+const typeElement = ({ imageType, firmware = "bios", diskSizeMb, lvm }: DescriptionFacts): XmlMarked =>
+  withVolumes(imageTypeElement(imageType, { diskSizeMb, firmware }), lvm);
+
+/** KIWI sets language, keyboard and time zone by programs that fail in a Debian system: config.sh does it there. */
+const rpmPreferences = ({ locale }: DescriptionFacts) => ({
   packagemanager: "zypper",
   locale: locale.language.replace(/\..*$/, ""),
   keytable: keymapOf(locale.keyboardLayout),
   timezone: locale.timezone,
   // The agent has checked every file against its frozen checksum, which comes from signed metadata if there is any.
   "rpm-check-signatures": false,
-  type: withVolumes(imageTypeElement(imageType, { diskSizeMb, firmware }), lvm),
 });
 
 const user = ({ name, passwordHash, homedir, shell, group, uid }: DescriptionFacts["users"][number]): XmlMarked =>
@@ -61,13 +72,25 @@ const user = ({ name, passwordHash, homedir, shell, group, uid }: DescriptionFac
     {},
   );
 
-const frozenRepository = marked(
-  { type: "rpm-md", alias: "frozen", repository_gpgcheck: "false", package_gpgcheck: "false" },
-  { source: marked({ path: frozenSource }, {}) },
-);
+const frozenRepository = ({ debian }: DescriptionFacts) => {
+  const type = debian
+    ? { type: "apt-deb", distribution: debian.release, components: frozenComponent, use_for_bootstrap: "true" }
+    : { type: "rpm-md", package_gpgcheck: "false" };
+  return marked(
+    { ...type, alias: "frozen", repository_gpgcheck: "false" },
+    { source: marked({ path: frozenSource }, {}) },
+  );
+};
 
-/** Two sections if the image contains its own package manager, one if the host installs everything. */
-function packageSections({ packages, bootstrap }: DescriptionFacts): XmlMarked[] {
+/**
+ * Two sections if the image contains its own package manager, one if the host installs everything. debootstrap finds out by
+ * itself what a Debian system needs before it has apt.
+ */
+function packageSections({ packages, bootstrap, debian }: DescriptionFacts): XmlMarked[] {
+  if (debian) {
+    const names = packages.map((one) => `${one.name}=${evr(one)}`);
+    return [section("bootstrap", ["apt"]), section("image", names)];
+  }
   const names = packages.map((one) => packageRequest(one, packages));
   if (bootstrap === null) return [section("bootstrap", names)];
   return [section("bootstrap", bootstrap), section("image", names)];

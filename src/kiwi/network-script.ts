@@ -63,6 +63,29 @@ write_network_manager() {
   } >> "$file"
 }
 
+# Debian's ifupdown. The names of cards differ between machines, so a pattern finds them, and a program calls each "wired".
+# The boot does not wait for a card.
+write_ifupdown() {
+  mkdir -p /usr/lib/kiln
+  printf '%s\n' "#!/bin/sh" "echo wired" > /usr/lib/kiln/wired
+  chmod 755 /usr/lib/kiln/wired
+  {
+    printf '%s\n' "source /etc/network/interfaces.d/*" "" "auto lo" "iface lo inet loopback" ""
+    printf '%s\n' "mapping e*" "  script /usr/lib/kiln/wired"
+    if [ "$kind" = dhcp ]; then
+      printf '%s\n' "allow-hotplug /e*" "iface wired inet dhcp"
+    else
+      inet=inet
+      [ "$(family "$address")" = 4 ] || inet=inet6
+      printf '%s\n' "allow-hotplug /e*/1" "iface wired $inet static" "  address $address"
+      [ -z "$router" ] || echo "  gateway $router"
+    fi
+  } > /etc/network/interfaces
+  write_resolv_conf
+  # After the questions of the first boot: the cards were found before.
+  [ ! -d /run/systemd/system ] || udevadm trigger --action=add --subsystem-match=net
+}
+
 write_networkd() {
   mkdir -p /etc/systemd/network
   {
@@ -81,6 +104,7 @@ write_networkd() {
 
 if [ -x /usr/sbin/wicked ]; then write_sysconfig
 elif [ -d /etc/NetworkManager ]; then write_network_manager
+elif [ -e /etc/default/networking ]; then write_ifupdown
 elif [ -e /usr/lib/systemd/systemd-networkd ]; then write_networkd
 elif [ -d /etc/sysconfig/network ]; then write_sysconfig
 else echo "kiln: note: the image has no known network service: $kind was not configured" >&2

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { descriptionFiles } from "#kiwi/description-files";
 import type { ImageFacts } from "#kiwi/facts";
+import { keytables } from "#kiwi/keytables";
 import { prefixLength } from "#kiwi/network";
 import { shellCommand, shellQuote } from "#kiwi/shell";
 import { plain } from "./support/facts.ts";
@@ -65,6 +66,49 @@ describe("config.sh", () => {
     ]) {
       expect(commandsOf({ scripts: { ...plain.scripts, build } })).not.toContain("run_build_script");
     }
+  });
+});
+
+describe("a Debian system", () => {
+  const key = { name: "ours", fingerprint: "ab".repeat(20), armour: "-----BEGIN" };
+  const sources = [
+    { url: "http://deb.example.org/debian", suite: "bookworm", components: ["main", "contrib"], isSigned: true },
+    { url: "http://own.example.org", suite: "stable", components: ["main"], isSigned: false },
+  ];
+  const debian = { release: "bookworm", sources, keys: [key] };
+
+  it("has the appliance's repositories and keys, not the build's", () => {
+    const files = filesOf({ debian });
+
+    expect(files["root/etc/apt/sources.list"]).toBe(
+      "deb http://deb.example.org/debian bookworm main contrib\ndeb [trusted=yes] http://own.example.org stable main\n",
+    );
+    expect(files[`root/etc/apt/trusted.gpg.d/kiln-${key.fingerprint}.asc`]).toBe(key.armour);
+  });
+
+  it("has XKB's name of the keyboard layout", () => {
+    const layouts = Object.keys(keytables).map((keyboardLayout) => {
+      const text = filesOf({ debian, locale: { ...plain.locale, keyboardLayout } })["root/etc/default/keyboard"] ?? "";
+      return [keyboardLayout, /XKBLAYOUT="(\w*)"\nXKBVARIANT="(\w*)"/.exec(text)?.slice(1).join(" ")];
+    });
+    expect(Object.fromEntries(layouts)).toMatchObject({
+      "english-uk": "gb ",
+      german: "de nodeadkeys",
+      dvorak: "us dvorak",
+    });
+    const isUs = layouts.filter(([, xkb]) => xkb === "us ").map(([name]) => name);
+    expect(isUs, "every layout of the API is known").toEqual(["english-us"]);
+  });
+
+  it("is configured first, and forgets its build last", () => {
+    const scripts = { ...plain.scripts, build: { enabled: true, script: "echo hello" } };
+
+    const commands = commandsOf({ debian, scripts }).trim().split("\n");
+
+    expect(commands.indexOf("take_back_debian")).toBeLessThan(commands.indexOf("run_build_script"));
+    expect(commands.indexOf("run_build_script")).toBeLessThan(commands.indexOf("forget_debian_build"));
+    expect(commands.slice(-3)).toEqual(["forget_debian_build", "", "rm -rf /image/kiln"]);
+    expect(commandsOf({ scripts })).not.toContain("debian");
   });
 });
 

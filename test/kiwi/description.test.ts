@@ -60,6 +60,24 @@ describe("kiwiDescription", () => {
     ]);
   });
 
+  it("describes a Debian system with apt, its release, and exact versions", () => {
+    const debian = { release: "bookworm", sources: [], keys: [] };
+    const { preferences, repository, packages } = described({ debian });
+
+    expect(preferences).toEqual({ version: "0.0.3", packagemanager: "apt", type: described().preferences.type });
+    expect(repository).toEqual({
+      "@type": "apt-deb",
+      "@distribution": "bookworm",
+      "@components": "main",
+      "@use_for_bootstrap": "true",
+      "@alias": "frozen",
+      "@repository_gpgcheck": "false",
+      source: { "@path": "repo:frozen" },
+    });
+    expect(packages[0].package).toEqual({ "@name": "apt" });
+    expect(namesIn(packages[1])).toEqual(["hello=1.0-1", "vim=2:9.0-3"]);
+  });
+
   it("writes password hashes, and the locale in KIWI's form", () => {
     const { users, preferences } = described();
 

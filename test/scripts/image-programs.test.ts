@@ -99,6 +99,26 @@ describe.each(["bash", "dash"])("network, run by %s,", (shell) => {
     ]);
   });
 
+  it("writes ifupdown's file, with a name for every card", () => {
+    const { output } = inBareSystem(
+      `mkdir -p /etc/default /etc/network; touch /etc/default/networking
+       ${manual}; sed 1,2d /etc/network/interfaces; cat /etc/resolv.conf; /usr/lib/kiln/wired ens3
+       SHELL ${network} dhcp; tail -n 2 /etc/network/interfaces`,
+      shell,
+    );
+    const lines = ["auto lo", "iface lo inet loopback", "", "mapping e*", "  script /usr/lib/kiln/wired"];
+    const first = ["allow-hotplug /e*/1", "iface wired inet static", "  address 192.0.2.10/24", "  gateway 192.0.2.1"];
+    const servers = ["nameserver 192.0.2.2", "nameserver 2001:db8::2", "wired"];
+    expect(output.split("\n")).toEqual([
+      ...lines,
+      ...first,
+      ...servers,
+      "allow-hotplug /e*",
+      "iface wired inet dhcp",
+      "",
+    ]);
+  });
+
   it("writes systemd-networkd's files", () => {
     const { output } = inBareSystem(
       `mkdir -p /usr/lib/systemd; touch /usr/lib/systemd/systemd-networkd

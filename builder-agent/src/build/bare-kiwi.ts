@@ -66,7 +66,8 @@ async function restore({ place, share, signal }: KiwiJob, archive: string): Prom
 }
 
 /** Makes a repository of the packages, which were compared with their checksums before. */
-async function indexPackages({ place, signal, workDir }: KiwiJob): Promise<void> {
+async function indexPackages({ input, place, signal, workDir }: KiwiJob): Promise<void> {
+  if (input.packageType === "deb") return; // the agent itself has written it
   let lastWords = "";
   const [command, args] = enclosed("createrepo_c", ["--quiet", "--no-database", place.packages]);
   const exit = await run(command, args, {
@@ -78,6 +79,12 @@ async function indexPackages({ place, signal, workDir }: KiwiJob): Promise<void>
   if ("code" in exit && exit.code === 0) return;
   throw new Error(`createrepo_c ended with ${endOf(exit)}: ${lastWords || "no reason given"}`);
 }
+
+/** Programs that close all files that they might have open take minutes where they may have a million. */
+const withFewFiles = (command: string, args: string[]): [command: string, args: string[]] => [
+  "prlimit",
+  ["--nofile=1024:", "--", command, ...args],
+];
 
 interface KiwiRun {
   program: string;
@@ -100,7 +107,7 @@ async function runKiwi(job: KiwiJob, { program, args, log: logFile, first }: Kiw
   let lastWords = "";
   const [start = program, ...startArguments] = loaded ?? [program];
   const machine = asMachine(input.appliance.arch, start, [...startArguments, ...args]);
-  const exit = await run(...enclosed(...machine), {
+  const exit = await run(...enclosed(...withFewFiles(...machine)), {
     env: environment,
     cwd: workDir,
     signal,

@@ -4,7 +4,7 @@ import { parseLogLine } from "./log-line.ts";
 
 /** What KIWI's log has said so far about why it will fail. */
 export interface Notes {
-  /** zypper's first `Problem:` lines, each once. */
+  /** The first problems of zypper's or apt's solver, each once. */
   problems: string[];
   /** The last record of level ERROR, all its lines. */
   error: string[];
@@ -38,13 +38,17 @@ export function note(notes: Notes, line: string): Notes {
     return { ...notes, error, diskFull, imageFull, said };
   }
   if (record.level === "ERROR") return { ...notes, error: [record.text], inError: true, diskFull, imageFull, said };
-  const problem = /^(?:bootstrap|system): Problem: (?:\d+: )?(.+)$/.exec(record.text)?.[1];
+  const problem = solverProblem.exec(record.text)?.[1];
   const isNew = problem !== undefined && notes.problems.length < maxProblems && !notes.problems.includes(problem);
   const problems = isNew ? [...notes.problems, problem] : notes.problems;
   return { ...notes, problems, inError: false, diskFull, imageFull, said };
 }
 
 const maxProblems = 100;
+
+/** zypper: `Problem: 1: …`; apt: ` name : Depends: other but …`; debootstrap: `E: Couldn't find these debs: …`. */
+const solverProblem =
+  /^(?:bootstrap|system):(?: Problem: (?:\d+: )?| +(?=\S+ : (?:Pre-)?Depends: )| E: (?=Couldn't find |Version ))(.+)$/;
 
 /** Where KIWI mounts the image that it fills. */
 const kiwisMount = /\/kiwi_(mount_manager|volumes)\.[^/]+\//;

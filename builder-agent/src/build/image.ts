@@ -1,16 +1,18 @@
 import type { FrozenInput, Phase } from "../contract.ts";
 import { guestKiwi, type GuestKiwi } from "../guest/guest-kiwi.ts";
 import { checkTrust } from "../packages/check-trust.ts";
+import { writeDebRepository } from "../packages/deb-repository.ts";
 import type { Reach } from "../packages/mirror.ts";
 import type { PackageCache } from "../packages/package-cache.ts";
 import { fetchPackages } from "../packages/package-files.ts";
 import type { RootShare } from "../prepared/share.ts";
 import { bareKiwi } from "./bare-kiwi.ts";
+import { addLicences } from "./debian-licences.ts";
 import type { KiwiJob } from "./kiwi-runner.ts";
 import { makeKiwiPlace, type KiwiPlace } from "./kiwi.ts";
 import { machineOf, type Machine } from "./machine.ts";
 import { fetchContents, writeKeys } from "./overlay.ts";
-import { readResult, type KiwiResult } from "./result.ts";
+import { findParts, readResult, type KiwiResult } from "./result.ts";
 import type { RootTree } from "./root-walk.ts";
 import { writeDescription } from "./source.ts";
 import { refuseVolumes } from "./volumes.ts";
@@ -48,13 +50,14 @@ export async function buildImage(input: FrozenInput, build: ImageBuild): Promise
   const runner = build.guest ? guestKiwi(build.guest) : bareKiwi(build.kiwi);
   // A guest has its own kernel.
   if (!build.guest) refuseVolumes(input);
-  const place = await makeKiwiPlace(build.workDir);
+  const place = await makeKiwiPlace(build.workDir, input.packageType);
   await writeDescription(input, place.description, runner.repository(place));
   build.onPhase("Preparing the build");
-  const keys = await writeKeys(input, place.keys);
+  const keys = input.packageType === "deb" ? [] : await writeKeys(input, place.keys);
   const fetch = () => fetchAll(input, place, build);
   const root = await runner.run({ ...build, input, place, keys, fetch });
-  const result = await readResult(place.target, input.imageType);
+  if (input.packageType === "deb") await addLicences((await findParts(place.target, input.imageType)).packages, root);
+  const result = await readResult(place.target, input.imageType, input.packageType);
   return { ...result, root, machine: machineOf(input), sourceDate: input.sourceDate };
 }
 
@@ -63,4 +66,5 @@ async function fetchAll(input: FrozenInput, place: KiwiPlace, build: ImageBuild)
   await fetchContents({ ...build, input, description: place.description });
   await fetchPackages({ ...build, input, dir: place.packages });
   await checkTrust({ ...build, input, dir: place.packages });
+  if (input.packageType === "deb") await writeDebRepository(input, place.packages);
 }

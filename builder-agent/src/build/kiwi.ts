@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { kiwiTypes, type Arch, type ImageType } from "../contract.ts";
+import { kiwiTypes, type Arch, type ImageType, type PackageType } from "../contract.ts";
 
 /** Everything of one KIWI run is below the work directory: nothing is written to the host's /etc or /var. */
 export interface KiwiPlace {
@@ -36,12 +36,12 @@ export function kiwiPlaceAt(workDir: string): KiwiPlace {
   };
 }
 
-export async function makeKiwiPlace(workDir: string): Promise<KiwiPlace> {
+export async function makeKiwiPlace(workDir: string, packageType: PackageType = "rpm"): Promise<KiwiPlace> {
   const place = kiwiPlaceAt(workDir);
   const { description, packages, target, home, cache, temp } = place;
   await Promise.all([description, packages, target, home, cache, temp].map((dir) => mkdir(dir)));
   await writeFile(join(place.home, ".rpmmacros"), rpmMacros);
-  await writeFile(place.config, kiwiConfig);
+  await writeFile(place.config, packageType === "deb" ? `${kiwiConfig}${debianConfig}` : kiwiConfig);
   return place;
 }
 
@@ -50,7 +50,11 @@ export const kiwiEnvironment = (place: KiwiPlace) => ({
   HOME: place.home,
   PATH: `${shims}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
   LANG: "C.UTF-8",
+  ...spared,
 });
+
+/** Read by the scripts of Debian's kernels: KIWI makes the initial archive anyway, after all packages are there. */
+export const spared = { INITRD: "No" } as const;
 
 /**
  * The same command where the kernel says it is a machine of that architecture: KIWI, libzypp and the programs of the
@@ -92,3 +96,12 @@ const rpmMacros = "%_dbpath /usr/lib/sysimage/rpm\n%__gpg /usr/bin/gpg\n";
 // By default KIWI compresses with xz -9, which takes longer than the rest of the build.
 // shims/xz knows it by these options.
 const kiwiConfig = "xz:\n  - options: '-0 --threads=0'\n";
+
+// KIWI looks for its dracut modules in packages called dracut-kiwi-*. Debian calls them kiwi-dracut-*.
+const debianConfig = `runtime_checks:
+  - disable:
+    - check_dracut_module_for_disk_oem_in_package_list
+    - check_dracut_module_for_oem_install_in_package_list
+    - check_dracut_module_for_live_iso_in_package_list
+    - check_dracut_module_for_disk_overlay_in_package_list
+`;

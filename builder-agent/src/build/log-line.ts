@@ -17,14 +17,18 @@ export function ownLine(text: string, at: Date): string {
   return `[ INFO    ]: ${at.toISOString().slice(11, 19)} | Kiln: ${withoutSecrets(text)}`;
 }
 
-/** What zypper says on each package; "system" is the second transaction, by the image's own package manager. */
+/**
+ * What zypper, or debootstrap and apt, say on each package; "system" is the second transaction, by the image's own package
+ * manager. apt's total counts packages instead of bytes; each takes two steps.
+ */
 export type PackageLine =
   | { kind: "total"; downloadBytes: number; unpackedBytes: number }
   | { kind: "retrieved"; name: string; nth: number; of: number; downloadBytes: number; unpackedBytes: number }
-  | { kind: "installed"; name: string; nth: number; of: number };
+  | { kind: "installed"; name: string; nth: number; of: number }
+  | { kind: "step"; name: string };
 
 export function parsePackageLine(text: string): PackageLine | undefined {
-  return total(text) ?? retrieved(text) ?? installed(text);
+  return total(text) ?? retrieved(text) ?? installed(text) ?? aptTotal(text) ?? aptStep(text);
 }
 
 // An image's scripts write such lines too: each pattern reads a line in linear time, and no number of theirs is NaN.
@@ -56,6 +60,19 @@ function installed(text: string): PackageLine | undefined {
   const found = /^(?:bootstrap|system): \( *(\d+)\/(\d+)\) Installing: (\S+)/.exec(text);
   if (found === null) return undefined;
   return { kind: "installed", nth: Number(found[1]), of: Number(found[2]), name: found[3] ?? "" };
+}
+
+function aptTotal(text: string): PackageLine | undefined {
+  const found = /^system: \d{1,9} upgraded, (\d{1,9}) newly installed, /.exec(text);
+  return found === null
+    ? undefined
+    : { kind: "total", downloadBytes: Number(found[1]), unpackedBytes: Number(found[1]) };
+}
+
+function aptStep(text: string): PackageLine | undefined {
+  const found =
+    /^(?:bootstrap: I: (?:Unpacking|Configuring)|system: (?:Unpacking|Setting up)) ([a-z0-9][a-z0-9+.-]*)/.exec(text);
+  return found === null ? undefined : { kind: "step", name: (found[1] ?? "").replace(/\.+$/, "") };
 }
 
 const units: Record<string, number> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4 };

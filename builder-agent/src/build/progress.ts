@@ -27,7 +27,7 @@ export type ProgressEvent =
   | { type: "done"; fraction: number; at: number }
   | { type: "time"; at: number };
 
-/** What zypper has reported about its transaction, in bytes: a kernel is more work than a text file. */
+/** What zypper has reported about its transaction, in bytes: a kernel is more work than a text file. apt counts packages. */
 interface Software {
   downloadBytes: number;
   unpackedBytes: number;
@@ -158,6 +158,10 @@ function withPackage(progress: Progress, line: PackageLine): Progress {
       const doneBytes = software.doneBytes + (software.unpacked.get(line.name) ?? 0);
       const message = `Installing software (${line.nth}/${line.of}) ${shortName(line.name)}`;
       return { ...counted(progress, { ...software, doneBytes }), message };
+    }
+    case "step": {
+      const message = `Installing software: ${line.name}`;
+      return { ...counted(progress, { ...software, doneBytes: software.doneBytes + 1 }), message };
     }
     default:
       return line satisfies never;

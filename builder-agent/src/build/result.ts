@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { kiwiTypes, type ImageType, type InstalledPackage } from "../contract.ts";
+import { kiwiTypes, type ImageType, type InstalledPackage, type PackageType } from "../contract.ts";
 
 /** What the image is made of: a disk, a medium, or the parts of a system that starts from a network. */
 export type Product =
@@ -16,13 +16,18 @@ export type KiwiResult = Product & {
 };
 
 /** By fixed name pattern only: the names in KIWI's own list of results come from inside the image. */
-export async function readResult(target: string, imageType: ImageType): Promise<KiwiResult> {
+export async function readResult(
+  target: string,
+  imageType: ImageType,
+  packageType: PackageType = "rpm",
+): Promise<KiwiResult> {
   const { product, packages } = await findParts(target, imageType);
   const rawSize = await sizeOf(product);
-  return { ...product, imageType, rawSize, installed: parsePackages(await readFile(packages, "utf8")) };
+  const parse = packageType === "deb" ? parseDebPackages : parsePackages;
+  return { ...product, imageType, rawSize, installed: parse(await readFile(packages, "utf8")) };
 }
 
-/** The files of a result, and of what rpm has found in the image; throws where one is missing or could be several. */
+/** The files of a result, and of what rpm or dpkg has found in the image; throws where one is missing or could be several. */
 export async function findParts(target: string, imageType: ImageType): Promise<{ product: Product; packages: string }> {
   const names = await readdir(target);
   return { product: productOf(target, names, imageType), packages: join(target, theOne(names, ".packages")) };
@@ -39,6 +44,20 @@ export function parsePackages(text: string): InstalledPackage[] {
     return [{ name, ...said, version, release, arch }];
   });
 }
+
+/** Lines `name|None|[epoch:]version[-release]|None|arch|None|license` of Debian's packages (debian-licences.ts). */
+export function parseDebPackages(text: string): InstalledPackage[] {
+  return text.split("\n").flatMap((line) => {
+    const [name = "", , whole = "", , arch, , license = noLicence] = line.split("|");
+    const [, epoch, version = "", release = ""] = /^(?:(\d+):)?(.+?)(?:-([^-]*))?$/.exec(whole) ?? [];
+    if (arch === undefined || version === "") return [];
+    const said = { ...(epoch !== undefined && { epoch }), ...(license !== noLicence && { license }) };
+    return [{ name, ...said, version, release, arch }];
+  });
+}
+
+/** What KIWI writes for a field that dpkg does not know. */
+export const noLicence = "None";
 
 function productOf(target: string, names: string[], imageType: ImageType): Product {
   const at = (ending: string) => join(target, theOne(names, ending));

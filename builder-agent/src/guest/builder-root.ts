@@ -13,7 +13,7 @@ const wantedPackages = [
   ["lvm2", "cryptsetup-bin", "xorriso", "squashfs-tools", "isolinux", "extlinux", "syslinux", "syslinux-common"],
   ["syslinux-utils", "grub-common", "grub2-common", "grub-pc-bin", "grub-efi-amd64-bin", "qemu-utils", "rsync"],
   ["xz-utils", "zstd", "util-linux", "udev", "kmod", "mount", "bash", "coreutils", "tar", "procps", "mawk", "iproute2"],
-  ["patch", "cpio", "file", "binutils"],
+  ["patch", "cpio", "file", "binutils", "debootstrap", "dpkg"],
 ].flat();
 /** Without these no image is made. */
 const neededPackages = ["kiwi", "zypper", "rpm", "createrepo-c", "e2fsprogs", "kmod", "iproute2"];

@@ -1,6 +1,14 @@
 import { chmod, copyFile, link, mkdir, open, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { asMachine, createArguments, kiwiPlaceAt, prepareArguments, shims, type KiwiPlace } from "../build/kiwi.ts";
+import {
+  asMachine,
+  createArguments,
+  kiwiPlaceAt,
+  prepareArguments,
+  shims,
+  spared,
+  type KiwiPlace,
+} from "../build/kiwi.ts";
 import type { KiwiJob } from "../build/kiwi-runner.ts";
 import { steadyEnvironment } from "../build/steady.ts";
 import { packArguments, unpackArguments } from "../prepared/archive.ts";
@@ -20,6 +28,7 @@ const environment = [
   `HOME=${insideGuest.home}`,
   "PATH=/job/shims:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
   "LANG=C.UTF-8",
+  ...Object.entries(spared).map(([name, value]) => `${name}=${value}`),
 ];
 
 /** Where a prepared root goes in, and comes out. */
@@ -41,7 +50,7 @@ export function jobCommands({ input, keys, share }: Pick<KiwiJob, "input" | "key
   const create = kiwi(createArguments(insideGuest, imageType));
   if (share?.archive !== undefined) return { restore: unpackArguments(archiveIn, insideGuest.root), create };
   return {
-    index: ["createrepo_c", "--quiet", "--no-database", insideGuest.packages],
+    index: input.packageType === "deb" ? ["true"] : ["createrepo_c", "--quiet", "--no-database", insideGuest.packages],
     prepare: kiwi(prepareArguments(insideGuest, imageType, keysInside)),
     ...(share && { keep: packArguments(insideGuest.root, archiveOut) }),
     create,

@@ -13,7 +13,7 @@ import { askRepository, type Reach } from "./mirror.ts";
 import { checkPackageSignatures } from "./package-signatures.ts";
 
 export interface TrustCheck {
-  input: Pick<FrozenInput, "packages" | "repositories" | "keys">;
+  input: Pick<FrozenInput, "packages" | "packageType" | "repositories" | "keys">;
   /** Where the packages are. */
   dir: string;
   /** Of the build. */
@@ -28,7 +28,8 @@ type Signed = FrozenInput["repositories"][number] & { trust: RepositoryTrust };
 /**
  * A repository that was signed when its packages were chosen: each of its packages must be signed by a key of the repository
  * or of the appliance, and its index, while it is still that one, must be signed by the repository's. All others are told in
- * the log as not signed: there the checksum alone is what a package is held to.
+ * the log as not signed: there the checksum alone is what a package is held to. Debian signs no package: a signed index
+ * names the checksums of the lists, which name those of the packages.
  */
 export async function checkTrust(check: TrustCheck): Promise<void> {
   const { input, onLine, dir, signal } = check;
@@ -38,6 +39,7 @@ export async function checkTrust(check: TrustCheck): Promise<void> {
     const say = (what: string) => onLine(ownLine(`the repository ${oneLine(repository.name)} ${what}`, new Date()));
     if (isSigned(repository)) {
       say(await checkIndex(repository, check));
+      if (input.packageType === "deb") continue;
       const keys = distinct([...repository.trust.keys, ...(input.keys ?? [])]);
       await checkPackageSignatures({ packages, repository, keys, dir, signal });
       say(`has signed packages: ${packages.length} of ${packages.length}`);
@@ -63,11 +65,11 @@ async function checkIndex(repository: Signed, check: TrustCheck): Promise<string
   if (!("bytes" in index)) return `could not be asked for its index: ${index.reason}`;
   const digest = createHash("sha256").update(index.bytes).digest("hex");
   if (digest !== indexSha256) return "has another index than when the packages were chosen";
-  const signature = await read(`${path}.asc`, repository, check);
-  if (!("bytes" in signature) && !signature.isGone) return `could not be asked for its signature: ${signature.reason}`;
+  const signature = check.input.packageType === "deb" ? contained : await read(`${path}.asc`, repository, check);
+  if ("reason" in signature && !signature.isGone) return `could not be asked for its signature: ${signature.reason}`;
   const dir = join(check.workDir, "index-signature");
   const isGood =
-    "bytes" in signature &&
+    !("reason" in signature) &&
     (await isSignedIndex({ index: index.bytes, signature: signature.bytes, keys }, dir, check.signal));
   if (isGood) return `has an index signed by the key ${signedBy}`;
   const why = `The index of the repository ${repository.name} is not signed by its key ${signedBy} any more.`;
@@ -76,6 +78,9 @@ async function checkIndex(repository: Signed, check: TrustCheck): Promise<string
     reason: `${why} Ask its owner, or refresh the repository and build again.`,
   });
 }
+
+/** An InRelease has its signature inside. */
+const contained = { bytes: undefined };
 
 /** `isGone`: there is no such file, or none that could be one. */
 type Read = { bytes: Uint8Array } | { reason: string; isGone: boolean };

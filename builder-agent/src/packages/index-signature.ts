@@ -6,8 +6,8 @@ import { asNobody } from "../testdrive/rights.ts";
 
 export interface SignedIndex {
   index: Uint8Array;
-  /** Detached, in armour or binary. */
-  signature: Uint8Array;
+  /** Detached, in armour or binary; absent: the index contains it. */
+  signature?: Uint8Array | undefined;
   keys: RepositoryTrust["keys"];
 }
 
@@ -21,12 +21,13 @@ export async function isSignedIndex({ index, signature, keys }: SignedIndex, dir
   try {
     const files = {
       index,
-      "index.asc": signature,
+      ...(signature && { "index.asc": signature }),
       "keys.gpg": Buffer.concat(keys.map(({ armour }) => unarmoured(armour))),
     };
     for (const [name, bytes] of Object.entries(files)) await writeFile(join(dir, name), bytes, { mode: 0o644 });
     const lines: string[] = [];
-    const words = ["--homedir", ".", "--keyring", "./keys.gpg", "--status-fd", "1", "index.asc", "index"];
+    const signed = signature ? ["index.asc", "index"] : ["index"];
+    const words = ["--homedir", ".", "--keyring", "./keys.gpg", "--status-fd", "1", ...signed];
     const options = { cwd: dir, env: gpgEnvironment, signal };
     await run(...asNobody("gpgv", words), {
       ...options,

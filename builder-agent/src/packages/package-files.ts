@@ -21,7 +21,8 @@ export interface PackageFetch {
 }
 
 /** A package's file in the directory of a build, by its checksum: no name of a mirror's making comes near a path. */
-export const packageFile = ({ checksum }: Pick<FrozenPackage, "checksum">) => `${checksum.value}.rpm`;
+export const packageFile = ({ checksum, control }: Pick<FrozenPackage, "checksum" | "control">) =>
+  `${checksum.value}.${control === undefined ? "rpm" : "deb"}`;
 
 /** More would gain nothing at one mirror, and would be rude. */
 const atOnce = 6;

@@ -61,7 +61,7 @@ export async function takeDisk(
   const store = await prepared.disks.take(key, { target, workDir });
   if (!store) return undefined;
   onNote("the disk is the one of an earlier format of this version");
-  const result = await readResult(target, input.imageType);
+  const result = await readResult(target, input.imageType, input.packageType);
   return { ...result, store, machine: machineOf(input), sourceDate: input.sourceDate };
 }
 

@@ -35,6 +35,23 @@ describe("the message of a failed build", () => {
   });
 });
 
+describe("the message of packages that apt cannot install", () => {
+  it.each([
+    [
+      "system:  openssh-server : Depends: libc6 (>= 9) but 2.36-9 is to be installed",
+      "openssh-server : Depends: libc6 (>= 9) but 2.36-9 is to be installed",
+    ],
+    ["system: E: Version '1.0' for 'hello' was not found", "Version '1.0' for 'hello' was not found"],
+    ["bootstrap: E: Couldn't find these debs: libfoo1", "Couldn't find these debs: libfoo1"],
+  ])("is what it says: %s", (line, said) => {
+    const notes = notesOf([
+      `[ DEBUG   ]: 13:46:07 | ${line}`,
+      "[ ERROR   ]: 13:46:08 | KiwiInstallPhaseFailed: System",
+    ]);
+    expect(failureOf(notes, { exit, lastWords: "", root }).reason).toBe(`The software cannot be installed: ${said}.`);
+  });
+});
+
 describe("the message of a failing script", () => {
   const said = "[ DEBUG   ]: 14:08:26 | kiln: error: The build script of the appliance ended with exit code 3.";
 

@@ -35,6 +35,23 @@ describe("zypper's lines", () => {
   });
 });
 
+describe("the lines of debootstrap and apt", () => {
+  it.each([
+    ["bootstrap: I: Unpacking libc6:amd64...", { kind: "step", name: "libc6" }],
+    ["bootstrap: I: Configuring base-files...", { kind: "step", name: "base-files" }],
+    ["system: Unpacking libstdc++6 (12.2.0-14) ...", { kind: "step", name: "libstdc++6" }],
+    ["system: Setting up g++ (4:12.2.0-3) ...", { kind: "step", name: "g++" }],
+    [
+      "system: 0 upgraded, 81 newly installed, 0 to remove and 0 not upgraded.",
+      { kind: "total", downloadBytes: 81, unpackedBytes: 81 },
+    ],
+    ["system: Get:67 file:/packages bookworm/main amd64 dracut amd64 059-4 [323 kB]", undefined],
+    ["bootstrap: I: Retrieving apt 2.6.1", undefined],
+  ])("count packages: %s", (text, expected) => {
+    expect(parsePackageLine(text)).toEqual(expected);
+  });
+});
+
 describe("KIWI's list of packages", () => {
   it("is read without rpm's (none) and without signing keys", () => {
     const text =

@@ -206,3 +206,53 @@ describe("unsigned repositories", () => {
     expect(await check({ trust: undefined, packages: [signing.makePackage("hello")] })).toBe("");
   });
 });
+
+const release = () => signing.clearSign("Suite: bookworm\n", owner);
+
+describe("packages of a signed Debian repository", () => {
+  const path = "dists/bookworm/InRelease";
+  const checkDebian = async (served: string | undefined, chosen: string): Promise<string> => {
+    const host = await serve({ [path]: served });
+    const lines: string[] = [];
+    const trust = { index: path, indexSha256: sha256(chosen), signedBy: owner.fingerprint, keys: [owner] };
+    const control = "Package: hello\nVersion: 1.0\n";
+    const hello = { name: "hello", epoch: 0, version: "1.0", release: "", arch: "all", repository: "main", size: 1 };
+    const frozen = {
+      ...hello,
+      control,
+      location: "pool/hello.deb",
+      checksum: { type: "sha256" as const, value: "0".repeat(64) },
+    };
+    await checkTrust({
+      input: {
+        packageType: "deb",
+        packages: [frozen],
+        repositories: [{ alias: "main", id: 7, name: "Debian", url: `http://${host}/linux`, trust }],
+      },
+      dir: workDir,
+      workDir,
+      reach: { url: "http://127.0.0.1:1", credentials: {}, allowHosts: [host] },
+      signal: new AbortController().signal,
+      onLine: (line) => void lines.push(line.replace(/^.*Kiln: the repository /, "")),
+    });
+    return lines.join("\n");
+  };
+
+  it("need no signature of their own: the index inside whose signature their checksums begin is the frozen one", async () => {
+    const signed = release();
+    expect(await checkDebian(signed, signed)).toBe(`Debian has an index signed by the key ${owner.fingerprint}`);
+  });
+
+  it("are told apart from a newer index, and from one out of reach", async () => {
+    const signed = release();
+    expect(await checkDebian("Suite: trixie\n", signed)).toBe(
+      "Debian has another index than when the packages were chosen",
+    );
+    expect(await checkDebian(undefined, signed)).toMatch(/^Debian could not be asked for its index: /);
+  });
+
+  it("are refused if the frozen index is signed by another key", async () => {
+    const signed = signing.clearSign("Suite: bookworm\n", stranger);
+    await expect(checkDebian(signed, signed)).rejects.toMatchObject(failed(/is not signed by its key/));
+  });
+});

@@ -26,6 +26,12 @@ async function isSigned(keys: FrozenKey[], signature: string | Buffer, bytes = i
   return answer;
 }
 
+async function isSignedInside(text: string, keys: FrozenKey[]): Promise<boolean> {
+  await using place = await temporaryDir();
+  const signal = new AbortController().signal;
+  return await isSignedIndex({ index: Buffer.from(text), keys }, join(place.path, "signature"), signal);
+}
+
 describe("an index", () => {
   it("is signed by a key of the repository, in armour or binary", async () => {
     expect(await isSigned([owner], signing.sign(index, owner))).toBe(true);
@@ -40,6 +46,14 @@ describe("an index", () => {
 
   it("does not match the signature of other bytes", async () => {
     expect(await isSigned([owner], signing.sign(index, owner), `${index}\n`)).toBe(false);
+  });
+
+  it("may contain its signature", async () => {
+    const signed = signing.clearSign("Suite: bookworm\n", owner);
+    expect(await isSignedInside(signed, [stranger, owner])).toBe(true);
+    expect(await isSignedInside(signed, [stranger])).toBe(false);
+    expect(await isSignedInside(signed.replace("bookworm", "trixie"), [owner])).toBe(false);
+    expect(await isSignedInside("Suite: bookworm\n", [owner])).toBe(false);
   });
 
   it("accepts only the announced keys, not others in their armour", async () => {

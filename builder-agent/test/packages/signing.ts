@@ -48,6 +48,10 @@ export function openSigning({ time }: { time?: string } = {}) {
     sign(bytes: string, key: FrozenKey): string {
       return tool("gpg", ["--batch", ...clock, "--local-user", key.fingerprint, "--armor", "--detach-sign"], bytes);
     },
+    /** The text with its signature, as Debian signs an index. */
+    clearSign(text: string, key: FrozenKey): string {
+      return tool("gpg", ["--batch", ...clock, "--local-user", key.fingerprint, "--clear-sign"], text);
+    },
     /** The same signature, binary. */
     signPlain(bytes: string, key: FrozenKey): Buffer {
       const args = ["--batch", ...clock, "--local-user", key.fingerprint, "--detach-sign"];

@@ -12,9 +12,9 @@ export interface Guest extends AsyncDisposable {
   ended: Promise<unknown>;
 }
 
-export function bootDisk(raw: string): Guest {
+export function bootDisk(raw: string, memory = "256M"): Guest {
   const drive = `file=${raw},format=raw,if=virtio`;
-  const machine = ["-nodefaults", "-accel", "tcg,tb-size=128", "-cpu", "max,la57=off", "-m", "256M"];
+  const machine = ["-nodefaults", "-accel", "tcg,tb-size=128", "-cpu", "max,la57=off", "-m", memory];
   const devices = ["-drive", drive, "-nic", "user,model=virtio-net-pci,restrict=on", "-vga", "std", "-display", "none"];
   const qemu = spawn("qemu-system-x86_64", [...machine, ...devices, "-serial", "stdio", "-no-reboot"]);
   const ended = new Promise((resolve) => qemu.once("close", resolve));

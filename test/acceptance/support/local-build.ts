@@ -16,7 +16,7 @@ export function sampleDistribution(): string {
 /** A web server for a folder, which is also available at `prefix`. */
 export async function serveFiles(folder: string, prefix = "/"): Promise<{ url: string } & Disposable> {
   const server = createServer((request, response) => {
-    const path = normalize(new URL(request.url ?? "/", "http://here").pathname);
+    const path = normalize(decodeURIComponent(new URL(request.url ?? "/", "http://here").pathname));
     const file = join(folder, path.startsWith(prefix) ? path.slice(prefix.length) : path);
     if (!existsSync(file) || !statSync(file).isFile()) return void response.writeHead(404).end();
     response.writeHead(200, { "content-length": statSync(file).size });

@@ -1,0 +1,65 @@
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { addLicences, licenceOf } from "../../src/build/debian-licences.ts";
+import { parseDebPackages } from "../../src/build/result.ts";
+import { treeAt } from "../../src/build/root-walk.ts";
+import { temporaryDir } from "../support/agent-place.ts";
+
+const head = "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n";
+
+describe("the licence in a copyright file", () => {
+  it.each([
+    ["one", `${head}\nFiles: *\nLicense: MIT\n`, "MIT"],
+    ["several, each once", `${head}\nLicense: MIT\n\nLicense: GPL-2+\n the text\n\nLicense: MIT\n`, "MIT and GPL-2+"],
+    ["a choice beside another", `${head}\nLicense: GPL-2+ or MIT\n\nLicense: Expat\n`, "(GPL-2+ or MIT) and Expat"],
+    ["a choice alone", `${head}\nLicense: GPL-2+ or MIT\n`, "GPL-2+ or MIT"],
+    ["a text for people", "This is free software.\nLicense: MIT\n", ""],
+    ["a field that would split KIWI's line", `${head}\nLicense: MIT|None\n`, ""],
+  ])("is that of %s", (_, text, licence) => {
+    expect(licenceOf(text)).toBe(licence);
+  });
+});
+
+describe("the list of Debian's packages", () => {
+  let dir: string;
+  beforeEach(async () => {
+    const temporary = await temporaryDir();
+    onTestFinished(() => temporary[Symbol.asyncDispose]());
+    dir = temporary.path;
+  });
+
+  const write = (path: string, text: string) => {
+    mkdirSync(dirname(join(dir, path)), { recursive: true });
+    writeFileSync(join(dir, path), text);
+  };
+
+  it("gets the licences of the image, also those behind links between packages", async () => {
+    write("root/usr/share/doc/hello/copyright", `${head}\nLicense: MIT\n`);
+    write("root/usr/share/doc/other/readme", "");
+    symlinkSync("hello", join(dir, "root/usr/share/doc/libhello1"));
+    symlinkSync("../hello/copyright", join(dir, "root/usr/share/doc/other/copyright"));
+    const lines = ["hello", "libhello1", "other", "silent"].map(
+      (name) => `${name}|None|1:2.0-3+b1|None|amd64|None|None\n`,
+    );
+    write("list", lines.join(""));
+
+    await addLicences(join(dir, "list"), treeAt(join(dir, "root")));
+
+    const found = parseDebPackages(readFileSync(join(dir, "list"), "utf8"));
+    expect(found.map(({ name, license }) => [name, license])).toEqual([
+      ["hello", "MIT"],
+      ["libhello1", "MIT"],
+      ["other", "MIT"],
+      ["silent", undefined],
+    ]);
+  });
+
+  it.each([
+    ["2:1.0-2-3~deb12u1", { epoch: "2", version: "1.0-2", release: "3~deb12u1" }],
+    ["0.5.12-2", { version: "0.5.12", release: "2" }],
+    ["12.4+deb12u15", { version: "12.4+deb12u15", release: "" }],
+  ])("has the parts of the version %s", (version, parts) => {
+    expect(parseDebPackages(`a|None|${version}|None|all|None|None\n`)).toEqual([{ name: "a", arch: "all", ...parts }]);
+  });
+});

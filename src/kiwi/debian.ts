@@ -1,0 +1,114 @@
+import type { FrozenKey } from "#contract/index";
+import type { ImageFacts } from "#kiwi/facts";
+import { linesOf, type Part } from "#kiwi/part";
+import { shellCommand } from "#kiwi/shell";
+import { xkbOf } from "#kiwi/xkb-layouts";
+
+/** What the description of a Debian system needs in addition. */
+export interface DebianFacts {
+  /** The release as debootstrap knows it, such as `bookworm`. */
+  release: string;
+  /** Repositories that the image itself can reach later. */
+  sources: AptSource[];
+  /** The keys that the image's apt must trust, besides those that its packages bring. */
+  keys: FrozenKey[];
+}
+
+/** A line of the image's /etc/apt/sources.list. */
+export interface AptSource {
+  url: string;
+  suite: string;
+  components: readonly string[];
+  /** Whether its index was signed when the packages were chosen. */
+  isSigned: boolean;
+}
+
+/**
+ * Before anything else configures a Debian system: what debootstrap has copied from the build host, locale and keyboard, which
+ * KIWI cannot set there, the appliance's repositories and keys, and how the kernel's initial archive is packed.
+ */
+export function debianPart({ debian, locale }: Pick<ImageFacts, "debian" | "locale">): Part {
+  if (!debian) return {};
+  return {
+    files: {
+      "post_bootstrap.sh": postBootstrap,
+      "root/etc/apt/sources.list": linesOf(...debian.sources.map(sourceLine)),
+      "root/etc/default/keyboard": keyboardFile(locale.keyboardLayout),
+      ...Object.fromEntries(
+        debian.keys.map(({ fingerprint, armour }) => [`root/etc/apt/trusted.gpg.d/kiln-${fingerprint}.asc`, armour]),
+      ),
+    },
+    commands: [
+      "take_back_debian",
+      "configure_initial_archive",
+      shellCommand("set_debian_timezone", locale.timezone),
+      shellCommand("set_debian_locale", locale.language),
+      "set_debian_keyboard",
+    ],
+  };
+}
+
+/** At the very end: removes the records of this build, which would make every image a different one (decision 28). */
+export const debianEndPart = ({ debian }: Pick<ImageFacts, "debian">): Part =>
+  debian ? { commands: ["forget_debian_build"] } : {};
+
+const sourceLine = ({ url, suite, components, isSigned }: AptSource): string =>
+  ["deb", ...(isSigned ? [] : ["[trusted=yes]"]), url, suite, ...components].join(" ");
+
+function keyboardFile(name: string): string {
+  const [layout, variant = ""] = xkbOf(name);
+  const values = { XKBMODEL: "pc105", XKBLAYOUT: layout, XKBVARIANT: variant, XKBOPTIONS: "", BACKSPACE: "guess" };
+  return linesOf(...Object.entries(values).map(([variable, value]) => `${variable}="${value}"`));
+}
+
+/** KIWI runs it before it installs all other packages: none may start its service, and none need wait for the disk. */
+const postBootstrap = String.raw`#!/bin/sh
+printf '#!/bin/sh\nexit 101\n' > /usr/sbin/policy-rc.d
+chmod 755 /usr/sbin/policy-rc.d
+echo force-unsafe-io > /etc/dpkg/dpkg.cfg.d/kiln
+`;
+
+/** Functions of config.sh. */
+export const debianFunctions = String.raw`
+# debootstrap gives the image the build host's name.
+take_back_debian() { rm -f /usr/sbin/policy-rc.d /etc/dpkg/dpkg.cfg.d/kiln /etc/hostname; }
+
+# Debian's dracut packs with gzip -9, which takes minutes. KIWI's modules of dracut are written for bash.
+configure_initial_archive() {
+  has dracut || return 0
+  local compress='gzip -n -1'
+  ! has zstd || compress='zstd -3 -q -T0'
+  mkdir -p /etc/dracut.conf.d
+  printf '%s\n' "compress=\"$compress\"" 'omit_dracutmodules+=" dash "' 'add_dracutmodules+=" bash "' > /etc/dracut.conf.d/10-kiln.conf
+}
+
+set_debian_timezone() { [ ! -e "/usr/share/zoneinfo/$1" ] || echo "$1" > /etc/timezone; }
+
+# Debian has no locale until it is generated.
+set_debian_locale() {
+  local language=$1
+  if has locale-gen; then
+    echo "$1 UTF-8" > /etc/locale.gen
+    locale-gen > /dev/null || fail "The locale $1 cannot be generated."
+  else
+    language=C.UTF-8
+    note "the image has no locales (package locales): its language is C.UTF-8"
+  fi
+  echo "LANG=$language" > /etc/locale.conf
+  [ -L /etc/default/locale ] || echo "LANG=$language" > /etc/default/locale
+}
+
+# The console reads what is stored here, and makes it at each boot if it is not there.
+set_debian_keyboard() {
+  if has setupcon; then setupcon --save-only --force
+  else note "the image has no console-setup: its console has the US keyboard"
+  fi
+}
+
+forget_debian_build() {
+  apt-get clean
+  rm -rf /var/lib/apt/lists/* /var/log/apt/*
+  rm -f /var/cache/apt/*.bin /var/cache/debconf/*-old /var/cache/ldconfig/aux-cache /var/lib/dpkg/*-old
+  rm -f /var/log/dpkg.log /var/log/bootstrap.log /var/log/alternatives.log
+}
+`;
