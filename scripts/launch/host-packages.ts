@@ -12,6 +12,7 @@ export const purposes = [
   "iso",
   "UEFI disks",
   "UEFI media",
+  "deb",
   "guests",
   "testdrives",
   "enclosure of testdrives",

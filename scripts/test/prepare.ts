@@ -18,6 +18,7 @@ export async function prepareForTests({ isFast }: { isFast: boolean }): Promise<
     "solver",
     "oem",
     "iso",
+    "deb",
     "testdrives",
     ...(found ? [] : ["sample-distribution" as const]),
   ];

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Arch, ImageType } from "./image-type.ts";
+import { Arch, ImageType, PackageType } from "./image-type.ts";
 
 /** For an agent's build. The lease survives two lost heartbeats. Then another agent gets the build. */
 export const heartbeatEveryMs = 10_000;
@@ -11,6 +11,10 @@ export const Capabilities = z.object({
   imageTypes: z.array(ImageType),
   /** Why it cannot build the others: the names of what is missing, by type or architecture. */
   lacking: z.partialRecord(z.union([ImageType, Arch]), z.string().max(300)).optional(),
+  /** The kinds of systems that it builds; absent: only rpm. */
+  packageTypes: z.array(PackageType).optional(),
+  /** Why it cannot build systems of deb packages: the names of what is missing. */
+  noDeb: z.string().min(1).max(300).optional(),
   /** Why it cannot make disks with LVM volumes: the names of what is missing. Absent: it can, or did not report it. */
   noLvm: z.string().min(1).max(300).optional(),
   /** Why it cannot make images that boot with UEFI: the names of what is missing, by type. */

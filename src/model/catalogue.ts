@@ -27,6 +27,13 @@ export const BaseSystemFacts = z.object({
   patterns: z.record(z.string(), z.array(z.string())),
   /** Packages that an image type needs in addition to the selection, e.g. dracut-kiwi-live for iso. */
   needs: z.partialRecord(ImageType, z.array(z.string())),
+  /** Image types that it cannot be built as, each with the reason, a sentence. */
+  cannot: z.partialRecord(ImageType, z.string().min(1)).optional(),
+  /** The release of a deb system, as debootstrap knows it: `bookworm`. */
+  debRelease: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{0,39}$/)
+    .optional(),
   /** What KIWI installs from outside before the image's own package manager exists; null: everything. */
   bootstrap: z.array(z.string()).nullable(),
   /** How a repository that a person imports is known to be for it; the first that fits decides. */
@@ -45,6 +52,10 @@ export const BaseSystemFacts = z.object({
   agreement: AgreementText.optional(),
 });
 export type BaseSystemFacts = z.infer<typeof BaseSystemFacts>;
+
+/** Why a base system cannot be built as this type. Undefined: it can. */
+export const whyNotAs = ({ cannot }: Pick<BaseSystemFacts, "cannot">, imageType: ImageType): string | undefined =>
+  cannot?.[imageType];
 
 /** The layout of a repository's index. */
 export const RepositoryType = z.enum(["rpm-md", "yast2", "deb"]);

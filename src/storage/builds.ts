@@ -110,6 +110,7 @@ export type NewBuild = Pick<
   | "imageType"
   | "needsLvm"
   | "needsEfi"
+  | "packageType"
   | "inputSha256"
   | "downloadToken"
   | "createdAt"

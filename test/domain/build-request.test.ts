@@ -3,17 +3,20 @@ import type { Arch, Capabilities, ImageType } from "#contract/index";
 import { chooseImageType, chooseVersion, obstacleTo, type BuildRequest } from "#domain/builds/request";
 import { Refusal } from "#domain/refusal";
 import { raiseRelease } from "#domain/version";
+import type { BaseSystemFacts } from "#model/catalogue";
 import type { Appliance } from "#storage/appliances";
 import type { Build } from "#storage/builds";
 import { capabilities } from "../support/fake-agent.ts";
 
 // The rules read only a few columns of wide rows; these objects have only those.
 const appliance = { version: "0.0.3", imageType: "oem", arch: "x86_64" } as Appliance;
+const base = { cannot: { ec2: "Nobody has tried it." } } as unknown as BaseSystemFacts;
+const subject = { appliance, base };
 const request: BuildRequest = {
   applianceId: 1,
   force: false,
   multi: false,
-  allowedTypes: ["oem", "iso", "vmx"],
+  allowedTypes: ["oem", "iso", "vmx", "ec2"],
   baseUrl: "https://kiln.test",
 };
 
@@ -66,14 +69,15 @@ describe("chooseImageType", () => {
     ["no type that no builder supports", "oem", [agentWith("iso")], "configuration_error"],
     ["no type that this version of the API lacks", "net", [agentWith("net")], "invalid_image_type"],
     ["no unknown type", "floppy", [], "invalid_image_type"],
+    ["no type that its base system cannot have", "ec2", [agentWith("ec2")], "invalid_image_type"],
   ])("takes %s", (_what, imageType, agents, expected) => {
-    expect(codeOf(() => chooseImageType(appliance, agents, { ...request, imageType }))).toBe(expected);
+    expect(codeOf(() => chooseImageType(subject, agents, { ...request, imageType }))).toBe(expected);
   });
 });
 
 const choosingVmx = (can: Partial<Capabilities>, arch: Arch = "x86_64") => {
   const agents = [{ ...capabilities, ...can }];
-  return () => chooseImageType({ ...appliance, arch }, agents, { ...request, imageType: "vmx" });
+  return () => chooseImageType({ base, appliance: { ...appliance, arch } }, agents, { ...request, imageType: "vmx" });
 };
 
 describe("an image type that no builder supports for the appliance's architecture", () => {
@@ -102,7 +106,7 @@ describe("an image type that no builder supports for the appliance's architectur
 
   it("is refused if one builder has the type and another the architecture", () => {
     const agents: Capabilities[] = [agentWith("oem"), { ...capabilities, arches: ["i586"], imageTypes: ["vmx"] }];
-    const act = () => chooseImageType(appliance, agents, { ...request, imageType: "vmx" });
+    const act = () => chooseImageType(subject, agents, { ...request, imageType: "vmx" });
     expect(codeOf(act)).toBe("configuration_error");
   });
 });

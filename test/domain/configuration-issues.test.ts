@@ -83,7 +83,7 @@ describe("configurationIssues", () => {
 const agent = (change: object = {}): Capabilities => ({ ...capabilities, ...change });
 
 describe("whyNoVolumes", () => {
-  const wanted = { imageType: "oem", arch: "x86_64" } as const;
+  const wanted = { imageType: "oem", arch: "x86_64", packageType: "rpm" } as const;
 
   it.each([
     ["no builder has reported its capabilities", [], undefined],

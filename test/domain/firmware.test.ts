@@ -33,7 +33,7 @@ describe("firmwareOf", () => {
 const agent = (change: object = {}): Capabilities => ({ ...capabilities, ...change });
 
 describe("whyNoEfi", () => {
-  const wanted = { imageType: "oem", arch: "x86_64", loader: "grub2-x86_64-efi" } as const;
+  const wanted = { imageType: "oem", arch: "x86_64", packageType: "rpm", loader: "grub2-x86_64-efi" } as const;
 
   it.each([
     ["no builder has reported its capabilities", []],

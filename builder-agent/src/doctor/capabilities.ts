@@ -52,6 +52,7 @@ function capabilitiesOf(report: Check[], { isolation }: DoctorConfig, kiwi: stri
     arches: Arch.options.filter((arch) => arch === "x86_64" || isPossible(arch, report)),
     imageTypes: imageTypes.filter((type) => isPossible(type, report)),
     lacking: lackingOf(report),
+    ...packageTypesOf(report),
     ...noLvmOf(report),
     ...noEfiOf(report),
     isolation,
@@ -61,6 +62,11 @@ function capabilitiesOf(report: Check[], { isolation }: DoctorConfig, kiwi: stri
 }
 
 const maxLackingLength = 300;
+
+function packageTypesOf(report: Check[]): Pick<Capabilities, "packageTypes" | "noDeb"> {
+  const noDeb = lackingFor(["deb"], report);
+  return noDeb === "" ? { packageTypes: ["rpm", "deb"] } : { packageTypes: ["rpm"], noDeb };
+}
 
 function noLvmOf(report: Check[]): Pick<Capabilities, "noLvm"> {
   const names = lackingFor(["LVM disks"], report);

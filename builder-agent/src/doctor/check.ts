@@ -7,7 +7,7 @@ export type Ability = Possibility | "builds" | "guests" | "UEFI disks" | "UEFI m
 export const answerLimitMs = 30_000;
 
 /** What the doctor gives a verdict on. */
-export type Possibility = ImageType | "i586" | "testdrives" | "sample-distribution";
+export type Possibility = ImageType | "i586" | "deb" | "testdrives" | "sample-distribution";
 
 /** One finding of the doctor. `degraded`: works, but slower or narrower. */
 export interface Check {

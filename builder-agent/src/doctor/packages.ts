@@ -63,6 +63,7 @@ export async function findDistribution(file = "/etc/os-release"): Promise<Distri
 const abilities: readonly string[] = [
   ...imageTypes,
   "i586",
+  "deb",
   "UEFI disks",
   "UEFI media",
   "guests",

@@ -2,7 +2,7 @@ import { imageTypes } from "../contract.ts";
 import { isPossible, type Check } from "./check.ts";
 
 const colours = { ok: 32, degraded: 33, missing: 31 } as const;
-const results = [...imageTypes, "i586", "testdrives", "sample-distribution"] as const;
+const results = [...imageTypes, "i586", "deb", "testdrives", "sample-distribution"] as const;
 
 /** The report as people read it: a line per check, what to do below those that need it, and what is possible at the end. */
 export function formatReport(report: Check[], { colour }: { colour: boolean }): string {

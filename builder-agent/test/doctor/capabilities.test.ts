@@ -27,6 +27,7 @@ describe("findCapabilities", () => {
       arches: ["x86_64", "i586"],
       imageTypes: ["oem", "iso", "vmx", "xen", "ec2", "net", "oemiso"],
       lacking: {},
+      packageTypes: ["rpm", "deb"],
       isolation: "none",
       testdrives: true,
       builder: expect.stringMatching(/^\d+\.\d+\.\d+$/),

@@ -2,7 +2,7 @@ import type { Capabilities, ImageType } from "#contract/index";
 import { missingAgreement } from "#domain/accounts/agreement";
 import { estimateOf } from "#domain/appliances/estimate";
 import type { Issue } from "#domain/appliances/issue";
-import { whyNoEfi, whyNoVolumes } from "#domain/builds/builder-abilities";
+import { whyNoEfi, whyNoPackages, whyNoVolumes } from "#domain/builds/builder-abilities";
 import { configurationIssues } from "#domain/configuration/issues";
 import { needsVolumes } from "#domain/configuration/volumes";
 import { efiBootLoaderOf, firmwareOf, type BootFacts } from "#domain/images/firmware";
@@ -10,7 +10,7 @@ import { readOnlyMessage, readOnlyMode } from "#domain/service-settings";
 import { closestNames, didYouMean, type UnknownName } from "#domain/software/closest-names";
 import { resolve, type SoftwareProblem, type SoftwareResolution } from "#domain/software/resolution";
 import { loadSoftware, type ApplianceSoftware } from "#domain/software/resolution-request";
-import type { BaseSystemFacts } from "#model/catalogue";
+import { packageTypeOfBase, whyNotAs, type BaseSystemFacts } from "#model/catalogue";
 import { configurationOf } from "#model/configuration";
 import { listAbilities } from "#storage/agents";
 import type { Appliance, Repository } from "#storage/appliances";
@@ -62,25 +62,45 @@ export async function examine(
   const issues = [
     ...repositoryIssues(software),
     ...(await softwareIssues({ db: place.db, abilities, appliance }, software, resolution)),
-    ...volumeIssues(abilities, appliance, imageType),
+    ...builderIssues(abilities, software, imageType),
+    ...volumeIssues({ abilities, software }, appliance, imageType),
   ];
   return { state: issues.some(({ type }) => type === "error") ? "error" : "ok", issues, software, resolution };
 }
 
 const error = (text: string): Issue => ({ type: "error", text });
 
+/** A system that every builder of the service would refuse, or that has no image of this type anywhere. */
+function builderIssues(
+  abilities: readonly Capabilities[],
+  { baseSystem }: ApplianceSoftware,
+  imageType: ImageType,
+): Issue[] {
+  if (!baseSystem) return [];
+  const texts = [whyNoPackages(abilities, packageTypeOfBase(baseSystem)), whyNotAs(baseSystem, imageType)];
+  return texts.flatMap((text) => (text === undefined ? [] : [error(text)]));
+}
+
 /** Volumes that every builder of the service would refuse. */
-function volumeIssues(abilities: readonly Capabilities[], appliance: Appliance, imageType: ImageType): Issue[] {
-  if (!needsVolumes(configurationOf(appliance), imageType)) return [];
-  const why = whyNoVolumes(abilities, { imageType, arch: appliance.arch });
+function volumeIssues(
+  { abilities, software: { baseSystem } }: { abilities: readonly Capabilities[]; software: ApplianceSoftware },
+  appliance: Appliance,
+  imageType: ImageType,
+): Issue[] {
+  if (!baseSystem || !needsVolumes(configurationOf(appliance), imageType)) return [];
+  const packageType = packageTypeOfBase(baseSystem);
+  const why = whyNoVolumes(abilities, { imageType, arch: appliance.arch, packageType });
   return why === undefined ? [] : [error(why)];
 }
 
 /** A UEFI boot loader in the software that every builder of the service would refuse. */
-function firmwareIssues(abilities: readonly Capabilities[], software: BootFacts): Issue[] {
+function firmwareIssues(
+  abilities: readonly Capabilities[],
+  software: BootFacts & { baseSystem: BaseSystemFacts },
+): Issue[] {
   const loader = efiBootLoaderOf(software);
   if (loader === undefined) return [];
-  const why = whyNoEfi(abilities, { ...software, loader });
+  const why = whyNoEfi(abilities, { ...software, packageType: packageTypeOfBase(software.baseSystem), loader });
   return why === undefined ? [] : [error(why)];
 }
 

@@ -17,6 +17,7 @@ import { newToken } from "#domain/secrets";
 import { wakeAfterStart } from "#domain/sign-of-life";
 import { configurationOf } from "#model/configuration";
 import { listAbilities } from "#storage/agents";
+import { findBaseSystem } from "#storage/appliances";
 import { buildPrefix } from "#storage/blobs";
 import { deleteBlobsBelow, putInput } from "#storage/build-blobs";
 import {
@@ -65,9 +66,13 @@ export async function startBuild(
 
 async function enqueue(env: Env, db: Database, account: { id: number }, request: BuildRequest): Promise<Build> {
   const appliance = await getOwnAppliance(db, account.id, request.applianceId, "invalid");
-  const [built, abilities] = await Promise.all([listBuildsOfAppliance(db, appliance.id), listAbilities(db)]);
+  const [built, abilities, base] = await Promise.all([
+    listBuildsOfAppliance(db, appliance.id),
+    listAbilities(db),
+    findBaseSystem(db, appliance.baseSystem),
+  ]);
   const version = chooseVersion(appliance, built, request);
-  const imageType = chooseImageType(appliance, abilities, request);
+  const imageType = chooseImageType({ appliance, base: base?.facts }, abilities, request);
   const obstacle =
     (await lockOn(db, { applianceId: appliance.id, version })) ?? obstacleTo({ version, imageType }, built, request);
   if (obstacle) throw obstacle;
@@ -88,6 +93,7 @@ async function enqueue(env: Env, db: Database, account: { id: number }, request:
       uid: request.requestId ?? crypto.randomUUID(),
       needsLvm: needsVolumes(configurationOf(appliance), imageType),
       needsEfi: input.firmware === "efi",
+      packageType: input.packageType ?? "rpm",
       downloadToken: newToken(),
       createdAt,
       wakeAt: wakeAfterStart(createdAt),

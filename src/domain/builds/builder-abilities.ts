@@ -1,21 +1,33 @@
-import type { Arch, Capabilities, ImageType } from "#contract/index";
+import type { Arch, Capabilities, ImageType, PackageType } from "#contract/index";
 import type { Build } from "#storage/builds";
 
 /** What a build requires of a builder. */
 export interface Wanted {
   imageType: ImageType;
   arch: Arch;
+  packageType: PackageType;
 }
 
 /** Whether an agent can make an image of this kind at all. */
-export const canBuild = ({ imageTypes, arches }: Capabilities, { imageType, arch }: Wanted): boolean =>
-  imageTypes.includes(imageType) && arches.includes(arch);
+export const canBuild = (can: Capabilities, { imageType, arch, packageType }: Wanted): boolean =>
+  can.imageTypes.includes(imageType) && can.arches.includes(arch) && canInstall(can, packageType);
+
+const canInstall = ({ packageTypes = ["rpm"] }: Capabilities, packageType: PackageType): boolean =>
+  packageTypes.includes(packageType);
 
 /** Whether an agent can do this build. */
 export const canDo = (can: Capabilities, build: Wanted & Pick<Build, "needsLvm" | "needsEfi">): boolean =>
   canBuild(can, build) &&
   (!build.needsLvm || can.noLvm === undefined) &&
   (!build.needsEfi || can.noEfi?.[build.imageType] === undefined);
+
+/** Why no builder builds systems of such packages. Undefined: one does, or none has said yet what it builds. */
+export function whyNoPackages(builders: readonly Capabilities[], packageType: PackageType): string | undefined {
+  if (builders.length === 0 || builders.some((can) => canInstall(can, packageType))) return undefined;
+  const missing = distinct(builders.flatMap(({ noDeb }) => (packageType === "deb" ? (noDeb ?? []) : [])));
+  const there = missing === "" ? "" : ` Missing there: ${missing}.`;
+  return `No builder of this service can build systems of ${packageType} packages.${there}`;
+}
 
 /** Why no builder divides the disk of such an image into volumes. Undefined: one may. */
 export function whyNoVolumes(abilities: readonly Capabilities[], wanted: Wanted): string | undefined {
@@ -42,5 +54,7 @@ function missingEverywhere(
   const builders = abilities.filter((can) => canBuild(can, wanted));
   const missing = builders.flatMap((can) => lack(can) ?? []);
   if (builders.length === 0 || missing.length < builders.length) return undefined;
-  return [...new Set(missing)].slice(0, 3).join("; ");
+  return distinct(missing);
 }
+
+const distinct = (texts: readonly string[]): string => [...new Set(texts)].slice(0, 3).join("; ");

@@ -49,7 +49,7 @@ export async function freezeInput(
     appliance: { id: appliance.id, name: appliance.name, version: request.version, arch: appliance.arch },
     imageType: request.imageType,
     // Left out for rpm, so that its frozen inputs stay the same to the byte.
-    ...(packageTypeOfBase(baseSystem) === "deb" && { packageType: "deb" as const }),
+    ...(packageTypeOfBase(baseSystem) === "deb" && { packageType: "deb" as const, debRelease: baseSystem.debRelease }),
     firmware,
     imageName: imageName(appliance, request),
     repositories: software.repositories.map(frozenRepository),

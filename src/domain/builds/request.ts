@@ -1,6 +1,7 @@
-import { imageTypes, type Arch, type Capabilities, type ImageType } from "#contract/index";
-import { canBuild } from "#domain/builds/builder-abilities";
+import { imageTypes, type Capabilities, type ImageType } from "#contract/index";
+import { canBuild, whyNoPackages, type Wanted } from "#domain/builds/builder-abilities";
 import { Refusal } from "#domain/refusal";
+import { packageTypeOfBase, whyNotAs, type BaseSystemFacts } from "#model/catalogue";
 import type { Appliance } from "#storage/appliances";
 import { isUnfinished, type Build } from "#storage/builds";
 
@@ -31,9 +32,12 @@ export function chooseVersion(appliance: Appliance, built: Build[], { version, m
   });
 }
 
-/** The image type to build. `builders`: what each kind of them has said that it can do. */
+/**
+ * The image type to build. `builders`: what each kind of them has said that it can do. Without a base system, the appliance's
+ * status is not ok.
+ */
 export function chooseImageType(
-  appliance: Appliance,
+  { appliance, base }: { appliance: Appliance; base: BaseSystemFacts | undefined },
   builders: readonly Capabilities[],
   request: BuildRequest,
 ): ImageType {
@@ -42,13 +46,19 @@ export function chooseImageType(
   if (!known || !request.allowedTypes.includes(known)) {
     throw new Refusal("invalid_image_type", { message: `Pick one of ${request.allowedTypes.join(", ")}.` });
   }
-  refuseUnbuildable(known, appliance.arch, builders);
+  const why = base && whyNotAs(base, known);
+  if (why !== undefined) throw new Refusal("invalid_image_type", { message: why });
+  const packageType = base ? packageTypeOfBase(base) : "rpm";
+  refuseUnbuildable({ imageType: known, arch: appliance.arch, packageType }, builders);
   return known;
 }
 
 /** Refuses a build that no builder can do: it would wait forever. If no builder has reported its capabilities yet, the build is allowed. */
-function refuseUnbuildable(imageType: ImageType, arch: Arch, builders: readonly Capabilities[]): void {
-  if (builders.length === 0 || builders.some((can) => canBuild(can, { imageType, arch }))) return;
+function refuseUnbuildable(wanted: Wanted, builders: readonly Capabilities[]): void {
+  const { imageType, arch, packageType } = wanted;
+  if (builders.length === 0 || builders.some((can) => canBuild(can, wanted))) return;
+  const noPackages = whyNoPackages(builders, packageType);
+  if (noPackages !== undefined) throw new Refusal("configuration_error", { message: noPackages });
   const lacking = builders.flatMap(({ lacking }) => [lacking?.[imageType], lacking?.[arch]].filter(isText));
   const missing = lacking.length === 0 ? "" : ` Missing there: ${[...new Set(lacking)].slice(0, 3).join("; ")}.`;
   const can = imageTypes.filter((type) => builders.some(({ imageTypes }) => imageTypes.includes(type)));

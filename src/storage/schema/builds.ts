@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import type { ImageType } from "#contract/index";
+import type { ImageType, PackageType } from "#contract/index";
 import { id, moment, uid } from "./columns.ts";
 
 export const buildStatuses = ["queued", "running", "finished", "failed", "error", "cancelled"] as const;
@@ -23,6 +23,8 @@ export const builds = sqliteTable(
     needsLvm: integer("needs_lvm", { mode: "boolean" }).notNull().default(false),
     /** It boots by UEFI: not every builder can do that either. */
     needsEfi: integer("needs_efi", { mode: "boolean" }).notNull().default(false),
+    /** Of what it installs: not every builder can install both kinds. */
+    packageType: text("package_type").notNull().$type<PackageType>().default("rpm"),
     /** The agent whose attempt runs. */
     agentId: integer("agent_id"),
     /** SHA-256 of the frozen input, which is also its key in R2. */

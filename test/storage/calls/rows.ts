@@ -59,6 +59,7 @@ export const build = {
   imageType: "oem" as const,
   needsLvm: false,
   needsEfi: false,
+  packageType: "rpm" as const,
   inputSha256: sha256,
   downloadToken: "download",
   createdAt: at,

@@ -1,0 +1,1 @@
+ALTER TABLE `builds` ADD `package_type` text DEFAULT 'rpm' NOT NULL;
