@@ -3,6 +3,7 @@ import { loadCatalogueFile } from "../launch/catalogue-file.ts";
 import { print } from "../launch/progress.ts";
 import { type AdminClient, adminClient, type DeletionPause, type ReadOnlyMode } from "./client.ts";
 import { type AdminOptions, parseAdminLine, usage } from "./options.ts";
+import { secretOf } from "./secret.ts";
 import { findService } from "./service.ts";
 import { printTable } from "./table.ts";
 
@@ -55,13 +56,15 @@ function unknownCommand(name: string, topic = ""): Complaint {
 }
 
 async function addAccount(admin: AdminClient, username: string, options: AdminOptions): Promise<void> {
-  const { email, "display-name": displayName, "api-key": apiKey, password } = options;
+  const { email, "display-name": displayName } = options;
   if (!email) throw new Complaint("account add needs --email ADDRESS.");
+  const apiKey = await secretOf(options, "api-key");
+  const password = await secretOf(options, "password");
   const made = await admin.addAccount({ username, email, displayName, apiKey, password });
   printTable([
     ["account", made.username],
     ["API key", made.apiKey],
-    // A password from the command line is already known.
+    // A password that was given is already known.
     ...(made.password && password === undefined ? [["password", `${made.password}   (shown this once)`]] : []),
   ]);
 }
@@ -96,8 +99,9 @@ async function removeAccount(admin: AdminClient, username: string): Promise<void
 }
 
 async function setPassword(admin: AdminClient, username: string, options: AdminOptions): Promise<void> {
-  const password = await admin.setPassword(username, options.password);
-  print(options.password === undefined ? `${password}   (shown this once)` : `${username} has the new password.`);
+  const given = await secretOf(options, "password");
+  const password = await admin.setPassword(username, given);
+  print(given === undefined ? `${password}   (shown this once)` : `${username} has the new password.`);
 }
 
 async function addAgent(admin: AdminClient, name: string): Promise<void> {

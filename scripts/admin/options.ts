@@ -3,10 +3,10 @@ import { Complaint } from "../launch/complaint.ts";
 
 export const usage = `npm run admin -- COMMAND
 
-  account add NAME --email ADDRESS [--display-name TEXT] [--api-key KEY] [--password TEXT]
+  account add NAME --email ADDRESS [--display-name TEXT] [--api-key-file FILE] [--password-file FILE]
   account list
   account lock|unlock NAME  a locked account cannot sign in; its builds and testdrives end
-  account password NAME [--password TEXT]
+  account password NAME [--password-file FILE]
   account rekey NAME       a new API key; the old one stops working immediately
   account remove NAME      removes the account with everything that belongs to it
   agent add NAME           prints the agent's token, once
@@ -20,6 +20,10 @@ export const usage = `npm run admin -- COMMAND
   tokens list NAME         the tokens of an account, and when each was last used
   tokens revoke ID         the token stops working immediately
 
+Secrets:
+  --password-file FILE, --api-key-file FILE   its only line is the secret; - reads standard input
+  --password TEXT, --api-key KEY              other users of this machine can see them
+
 Which service:
   --url URL                or KILN_URL; with it, KILN_ADMIN_SECRET
   --state DIR              or KILN_STATE; the service that npm start runs on DIR (default: .kiln)
@@ -31,7 +35,9 @@ const known = {
   email: { type: "string" },
   "display-name": { type: "string" },
   "api-key": { type: "string" },
+  "api-key-file": { type: "string" },
   password: { type: "string" },
+  "password-file": { type: "string" },
   account: { type: "string" },
   before: { type: "string" },
   url: { type: "string" },
@@ -41,17 +47,21 @@ const known = {
 
 export type AdminOptions = ReturnType<typeof parseAdminLine>["options"];
 
-const accountOptions = ["email", "display-name", "api-key", "password"] as const;
+const passwordOptions = ["password", "password-file"] as const;
+const accountOptions = ["email", "display-name", "api-key", "api-key-file", ...passwordOptions] as const;
 
 /** The words of the command and its options. Refuses an option of another command. */
 export function parseAdminLine(argv: readonly string[]) {
   const { positionals: words, values: options } = parse(argv);
   const command = words.slice(0, 2).join(" ");
   const foreign = accountOptions.find(
-    (name) => options[name] !== undefined && !(name === "password" && command === "account password"),
+    (name) =>
+      options[name] !== undefined && !(command === "account password" && passwordOptions.some((each) => each === name)),
   );
   if (command !== "account add" && foreign !== undefined && !options.help)
     throw new Complaint(`--${foreign} belongs to account add.`);
+  if (options["api-key-file"] === "-" && options["password-file"] === "-")
+    throw new Complaint("Standard input has only one of the two secrets: name a file for the other.");
   if (command !== "audit list" && (options.account ?? options.before) !== undefined && !options.help)
     throw new Complaint("--account and --before belong to audit list.");
   return { words, options };

@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import { z } from "zod";
 import type { AdminClient } from "../admin/client.ts";
 import { Complaint } from "./complaint.ts";
+import { readText } from "./given-file.ts";
 
 const Named = z.looseObject({ name: z.string().min(1) });
 
@@ -13,13 +13,7 @@ export async function loadCatalogueFile(admin: AdminClient, path: string): Promi
 }
 
 function readJson(path: string): unknown {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    throw new Complaint(code === "ENOENT" ? `There is no file ${path}.` : `${path} cannot be read (${String(code)}).`);
-  }
+  const text = readText(path);
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -13,7 +13,8 @@ export const Ready = z.object({
 });
 export type Ready = z.infer<typeof Ready>;
 
-const readyFile = (stateDirectory: string) => join(stateDirectory, "ready.json");
+/** Only its owner may read it. */
+export const readyFile = (stateDirectory: string) => join(stateDirectory, "ready.json");
 
 export function writeReady(stateDirectory: string, ready: Ready): void {
   writePrivateFile(readyFile(stateDirectory), `${JSON.stringify(ready, null, 2)}\n`);

@@ -2,6 +2,7 @@ import type { BuilderState } from "./builder.ts";
 import type { FirstAccount } from "./first-account.ts";
 import type { Isolation } from "./isolation.ts";
 import { print, seconds } from "./progress.ts";
+import { readyFile } from "./ready-file.ts";
 
 export type Summary = {
   url: string;
@@ -16,17 +17,22 @@ export type Summary = {
 
 const wantedTypes = ["oem", "iso", "vmx", "xen", "ec2", "net", "oemiso"];
 
-/** Prints the end of a start: everything that a new user needs for the first call. */
+/**
+ * Prints the end of a start: everything that a new user needs for the first call. What is not printed to a terminal is stored, by
+ * a service manager or a CI job, for others to read: then it has no secrets.
+ */
 export function showSummary(summary: Summary): void {
   const { url, baseUrl, account, stateDirectory, startedAt } = summary;
+  const isTerminal = process.stdout.isTTY === true;
+  const { apiKey, password } = (isTerminal ? secretsOf : withoutSecrets)(account, stateDirectory);
   const rows = [
     ["service", url],
     ...(baseUrl === "" ? [] : [["known as", baseUrl]]),
     ["account", account.username],
-    ["API key", account.apiKey],
-    ...(account.password === undefined ? [] : [["password", `${account.password}   (shown this once)`]]),
+    ["API key", apiKey],
+    ...(password === undefined ? [] : [["password", password]]),
     ["open", `${url}/user/show_api_key`],
-    ["try", `curl -u ${account.username}:${account.apiKey} ${url}/api/v2/user/template_sets`],
+    ["try", `curl -u ${account.username}:${isTerminal ? apiKey : "KEY"} ${url}/api/v2/user/template_sets`],
     ["builder", builder(summary.agent)],
     ["state, logs", stateDirectory],
   ];
@@ -41,6 +47,22 @@ export function showSummary(summary: Summary): void {
   }
   print(`  Ctrl-C stops everything.`);
 }
+
+type ShownSecrets = { apiKey: string; password: string | undefined };
+
+const secretsOf = ({ apiKey, password }: FirstAccount): ShownSecrets => ({
+  apiKey,
+  password: password === undefined ? undefined : `${password}   (shown this once)`,
+});
+
+/** Where to get what is not shown. */
+const withoutSecrets = ({ username, password }: FirstAccount, stateDirectory: string): ShownSecrets => ({
+  apiKey: `api_key in ${readyFile(stateDirectory)}`,
+  password:
+    password === undefined
+      ? undefined
+      : `set one: npm run admin -- account password ${username} --state ${stateDirectory}`,
+});
 
 function builder(agent: BuilderState): string {
   if (agent.state === "none") return `none: ${agent.why}`;

@@ -1,6 +1,10 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { administer } from "../../scripts/admin/commands.ts";
 
 const acceptance = {
@@ -45,10 +49,12 @@ let service: Server;
 let isOn: boolean;
 let asked: string[];
 let printed: string;
+let warned: string;
+const root = new URL("../..", import.meta.url).pathname;
 
 /** Answers like the admin routes (test/api/read-only.test.ts and test/web/agreement.test.ts test the real ones). */
 beforeEach(async () => {
-  [isOn, asked, printed] = [false, [], ""];
+  [isOn, asked, printed, warned] = [false, [], "", ""];
   service = createServer(async (request, response) => {
     let body = "";
     for await (const chunk of request) body += String(chunk);
@@ -60,6 +66,7 @@ beforeEach(async () => {
   }).listen(0, "127.0.0.1");
   await once(service, "listening");
   vi.spyOn(process.stdout, "write").mockImplementation((text) => Boolean((printed += String(text))));
+  vi.spyOn(process.stderr, "write").mockImplementation((text) => Boolean((warned += String(text))));
 });
 afterEach(async () => {
   vi.restoreAllMocks();
@@ -67,11 +74,21 @@ afterEach(async () => {
   await once(service, "close");
 });
 
-const run = (...words: string[]) => {
+function serviceUrl(): string {
   const address = service.address();
   if (address === null || typeof address === "string") throw new Error("no port");
-  return administer(words, { KILN_URL: `http://127.0.0.1:${address.port}`, KILN_ADMIN_SECRET: "secret" });
-};
+  return `http://127.0.0.1:${address.port}`;
+}
+
+const run = (...words: string[]) => administer(words, { KILN_URL: serviceUrl(), KILN_ADMIN_SECRET: "secret" });
+
+/** A file with this content, until the test ends. */
+function fileOf(content: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "kiln-admin-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, "secret"), content);
+  return join(folder, "secret");
+}
 
 describe("npm run admin -- read-only", () => {
   it.each([
@@ -165,11 +182,51 @@ describe("npm run admin -- account", () => {
     expect(printed).toContain(words);
   });
 
-  it("takes a password that is given, and does not print it", async () => {
+  it.each(["battery staple", "battery staple\n", "battery staple\r\n"])(
+    "reads a password from a file: %j",
+    async (text) => {
+      const file = fileOf(text);
+
+      await run("account", "password", "rhea", "--password-file", file);
+
+      expect(asked).toEqual(['PUT /admin/accounts/rhea/password Bearer secret {"password":"battery staple"}']);
+      expect([printed, warned]).toEqual(["rhea has the new password.\n", ""]);
+    },
+  );
+
+  it("reads a secret from standard input", async () => {
+    const env = { ...process.env, KILN_URL: serviceUrl(), KILN_ADMIN_SECRET: "secret" };
+    const args = ["scripts/admin.ts", "account", "password", "rhea", "--password-file", "-"];
+    const command = spawn(process.execPath, args, { cwd: root, env, stdio: ["pipe", "ignore", "inherit"] });
+    command.stdin.end("battery staple\n");
+    await once(command, "exit");
+
+    expect(asked).toEqual(['PUT /admin/accounts/rhea/password Bearer secret {"password":"battery staple"}']);
+  });
+
+  it.each([
+    [["--password-file", "/absent"], /^There is no file \/absent\.$/],
+    [["--password-file", "/dev/null"], /^The password is empty\.$/],
+    [["--password", "a", "--password-file", "/dev/null"], /^Give --password or --password-file, not both\.$/],
+    [["--api-key-file", "/dev/null"], /belongs to account add/],
+  ])("explains what is wrong with %j", async (words, message) => {
+    await expect(run("account", "password", "rhea", ...words)).rejects.toThrow(message);
+    expect(asked).toEqual([]);
+  });
+
+  it("refuses two secrets from one standard input, and a secret of two lines", async () => {
+    const both = ["--api-key-file", "-", "--password-file", "-"];
+    await expect(run("account", "add", "rhea", "--email", "e@f", ...both)).rejects.toThrow(/only one of the two/);
+    const file = fileOf("battery\nstaple\n");
+    await expect(run("account", "password", "rhea", "--password-file", file)).rejects.toThrow(/single line/);
+  });
+
+  it("takes a password from the command line, does not print it, and says who can see it", async () => {
     await run("account", "password", "rhea", "--password", "battery staple");
 
     expect(asked).toEqual(['PUT /admin/accounts/rhea/password Bearer secret {"password":"battery staple"}']);
     expect(printed).not.toContain("staple");
+    expect(warned).toMatch(/^! Other users of this machine can see --password .*--password-file FILE/);
     await expect(run("account", "lock", "rhea", "--password", "x")).rejects.toThrow(/belongs to account add/);
   });
 });

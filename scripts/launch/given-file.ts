@@ -1,0 +1,12 @@
+import { readFileSync } from "node:fs";
+import { Complaint } from "./complaint.ts";
+
+/** The text of a file that the operator names. */
+export function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    throw new Complaint(code === "ENOENT" ? `There is no file ${path}.` : `${path} cannot be read (${String(code)}).`);
+  }
+}
