@@ -1,6 +1,7 @@
 import { sql, type SQL } from "drizzle-orm";
 import { jsonBatches, type SearchRow } from "#repodata/search-rows";
 import type { Database } from "./db.ts";
+import { deleteNamePages, findByShortName } from "./name-pages.ts";
 
 /** A package as search shows it. */
 export interface FoundPackage {
@@ -44,6 +45,7 @@ export async function deletePackages(db: Database, importId: string): Promise<vo
       DELETE FROM packages WHERE id IN (SELECT id FROM packages WHERE import_id = ${importId} LIMIT ${deletedAtOnce})`);
     deleted = meta.changes;
   } while (deleted > 0);
+  await deleteNamePages(db, importId);
 }
 
 interface PackageSearch {
@@ -72,7 +74,7 @@ export async function searchPackages(
     FROM packages AS p ${showing(repositoryIds)}
     WHERE p.import_id IN ${shownImports(repositoryIds)}
       AND p.arch IN (SELECT value FROM json_each(${JSON.stringify(arches)}))
-      AND ${candidates(repositoryIds, needle, allFields)}
+      AND ${allFields ? sql`true` : await candidates(db, { repositoryIds, arches, needle, limit })}
       AND (${sql.join(matches, sql` OR `)})
     ORDER BY ${rank(sql`p.name`, needle)}, p.name, r.id, p.id
     LIMIT ${limit}`);
@@ -92,7 +94,7 @@ export async function searchNames(
         SELECT DISTINCT r.id AS repositoryId, lower(p.name) AS name
         FROM packages AS p ${showing(repositoryIds)}
         WHERE p.import_id IN ${shownImports(repositoryIds)}
-          AND ${candidates(repositoryIds, needle, false)}
+          AND ${hasTrigram(needle) ? byTrigrams(repositoryIds, needle) : sql`true`}
           AND ${holds(sql`p.name`, needle)}))
     WHERE place <= ${limit} ORDER BY repositoryId, place`);
   const names = new Map<number, string[]>();
@@ -148,17 +150,28 @@ const holds = (column: SQL, needle: string) => sql`instr(lower(${column}), lower
 const rank = (name: SQL, needle: string) =>
   sql`CASE instr(lower(${name}), lower(${needle})) WHEN 1 THEN length(${name}) > length(${needle}) WHEN 0 THEN 3 ELSE 2 END`;
 
+/** A superset of the matches that come first, by indexes. */
+async function candidates(
+  db: Database,
+  { needle, ...search }: Pick<PackageSearch, "repositoryIds" | "arches" | "limit"> & { needle: string },
+): Promise<SQL> {
+  if (hasTrigram(needle)) return byTrigrams(search.repositoryIds, needle);
+  const ids = await findByShortName(db, { needle, ...search });
+  return sql`p.id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;
+}
+
+const hasTrigram = (needle: string): boolean => [...needle].length >= 3;
+
+/** D1 takes patterns up to 50 bytes, and a character has at most four. */
+const mostCharacters = 12;
+
 /**
- * A superset of the matches that the indexes give: `_` and `%` are not escaped, since LIKE with ESCAPE does not use the
- * index of trigrams. That needs three characters, and D1 takes patterns up to 50 bytes: other texts look at every name, and
- * `all fields` at every description, of these repositories.
+ * A superset of the matches: `_` and `%` are not escaped, since LIKE with ESCAPE does not use the index of trigrams, and of
+ * a long text it has the beginning.
  */
-function candidates(repositoryIds: readonly number[], needle: string, allFields: boolean): SQL {
-  const pattern = `%${needle}%`;
-  const fits = [...needle].length >= 3 && new TextEncoder().encode(pattern).byteLength <= 50;
-  if (!fits || allFields) return sql`true`;
+function byTrigrams(repositoryIds: readonly number[], needle: string): SQL {
   return sql`p.id IN (
-    SELECT rowid FROM packages_fts WHERE name LIKE ${pattern}
+    SELECT rowid FROM packages_fts WHERE name LIKE ${`%${[...needle].slice(0, mostCharacters).join("")}%`}
     UNION ALL SELECT id FROM packages
     WHERE import_id IN ${shownImports(repositoryIds)} AND pattern IS NOT NULL)`;
 }

@@ -12,6 +12,7 @@ import {
   type MadeImport,
   releaseImport,
 } from "#storage/imports";
+import { saveNamePages } from "#storage/name-pages";
 import type { Repository } from "#storage/repositories";
 
 /** A repository whose files are at hand. */
@@ -61,6 +62,7 @@ async function make(
       repositoryId: repository.id,
       importId,
     });
+    await saveNamePages(db, importId);
     const facts = { ...found, baseSystem: found.baseSystem ?? null, workMs: Date.now() - begunAt };
     made = await finishContents(db, importId, facts);
   } finally {

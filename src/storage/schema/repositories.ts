@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { Arch, FrozenKey } from "#contract/index";
 import type { BaseSystemFacts } from "#model/catalogue";
 import type { StoredPackage } from "#model/stored-package";
@@ -136,6 +136,22 @@ export const packages = sqliteTable(
       .on(table.importId, table.pattern)
       .where(sql`pattern IS NOT NULL`),
   ],
+);
+
+/**
+ * The names of an import in their order, some dozen in a row: a text that is too short for the trigrams is looked for in
+ * these instead of in each name.
+ */
+export const namePages = sqliteTable(
+  "name_pages",
+  {
+    importId: text("import_id").notNull(),
+    first: text("first").notNull(),
+    last: text("last").notNull(),
+    /** In lower case, each in a line. */
+    names: text("names").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.importId, table.first] })],
 );
 
 /** Uploaded RPMs and archives of RPMs; the packages of both make up a user repository. Their headers are next to them in R2. */

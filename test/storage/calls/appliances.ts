@@ -57,7 +57,7 @@ export const ofAppliances = {
   } satisfies Calls<typeof appliances>,
   catalogues: {
     findForeignTemplates: [["tiny", [1]]],
-    saveCatalogue: [[catalogue]],
+    saveCatalogue: [[catalogue, []]],
   } satisfies Calls<typeof catalogues>,
   configurations: {
     saveConfiguration: [[{ read: readAppliance, columns, maxBytes: 1e6 }]],

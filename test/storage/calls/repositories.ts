@@ -1,5 +1,6 @@
 import type * as importTurns from "#storage/import-turns";
 import type * as imports from "#storage/imports";
+import type * as namePages from "#storage/name-pages";
 import type * as packages from "#storage/packages";
 import type * as repositories from "#storage/repositories";
 import type * as rpms from "#storage/rpms";
@@ -36,6 +37,11 @@ export const ofRepositories = {
     listUnusedAfter: [[{ id: "", before: at, limit: 10 }]],
     findImports: [[["import"]]],
   } satisfies Calls<typeof imports>,
+  "name-pages": {
+    saveNamePages: [["import"]],
+    findByShortName: [[{ repositoryIds: [it], arches: ["noarch"], needle: "gt", limit: 10 }]],
+    deleteNamePages: [["import"]],
+  } satisfies Calls<typeof namePages>,
   packages: {
     savePackages: [["import", [packageRow]]],
     searchPackages: [

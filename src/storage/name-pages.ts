@@ -1,0 +1,72 @@
+import { sql, type SQL } from "drizzle-orm";
+import type { Database } from "./db.ts";
+
+const namesInPage = 32;
+
+/** Writes the pages of an import whose packages are all there. */
+export async function saveNamePages(db: Database, importId: string): Promise<void> {
+  await db.run(sql`
+    INSERT INTO name_pages (import_id, first, last, names)
+    SELECT ${importId}, min(name), max(name), group_concat(lower(name), char(10)) FROM (
+      SELECT name, (row_number() OVER (ORDER BY name) - 1) / ${namesInPage} AS page
+      FROM (SELECT DISTINCT name FROM packages WHERE import_id = ${importId}))
+    GROUP BY page`);
+}
+
+export async function deleteNamePages(db: Database, importId: string): Promise<void> {
+  await db.run(sql`DELETE FROM name_pages WHERE import_id = ${importId}`);
+}
+
+interface ShortSearch {
+  repositoryIds: readonly number[];
+  arches: readonly string[];
+  /** One or two characters, in lower case. */
+  needle: string;
+  limit: number;
+}
+
+/**
+ * Ids of packages among which are the first of each repository whose name holds the needle: those that begin with it, by the index of
+ * names, and if these are too few others, by the pages. Patterns are all among them. Each import has a statement of its own, which
+ * reads in the order of the names and stops at the limit.
+ */
+export async function findByShortName(
+  db: Database,
+  { repositoryIds, ...search }: ShortSearch,
+): Promise<readonly number[]> {
+  const shown = await db.all<{ importId: string }>(sql`
+    SELECT DISTINCT import_id AS importId FROM repositories
+    WHERE id IN (SELECT value FROM json_each(${JSON.stringify(repositoryIds)})) AND import_id IS NOT NULL`);
+  const [first, ...others] = shown.map(({ importId }) =>
+    db.select({ id: sql<number>`id` }).from(sql`(${inImport(importId, search)})`),
+  );
+  return first ? (await db.batch([first, ...others])).flat().map(({ id }) => id) : [];
+}
+
+function inImport(importId: string, { arches, needle, limit }: Omit<ShortSearch, "repositoryIds">): SQL {
+  const fits = sql`arch IN (SELECT value FROM json_each(${JSON.stringify(arches)}))`;
+  const beginning = writings(needle).map(
+    (text) => sql`SELECT id FROM (
+      SELECT id FROM packages WHERE import_id = ${importId} AND name >= ${text} AND name < ${text} || char(1114111) AND ${fits}
+      ORDER BY name LIMIT ${limit})`,
+  );
+  return sql`
+    WITH beginning AS MATERIALIZED (${sql.join(beginning, sql` UNION ALL `)}),
+    holding AS (
+      SELECT p.id FROM name_pages AS n
+      CROSS JOIN packages AS p ON p.import_id = n.import_id AND p.name BETWEEN n.first AND n.last
+      WHERE n.import_id = ${importId} AND instr(n.names, ${needle}) > 0 AND instr(lower(p.name), ${needle}) > 1 AND ${fits}
+      ORDER BY n.first, p.name LIMIT max(0, ${limit} - (SELECT count(*) FROM beginning)))
+    SELECT id FROM beginning UNION ALL SELECT id FROM holding
+    UNION ALL SELECT id FROM packages WHERE import_id = ${importId} AND pattern IS NOT NULL`;
+}
+
+/** A text with each of its letters small or large: as names may begin with it. */
+const writings = (needle: string): string[] =>
+  [...needle].reduce<string[]>(
+    (begun, letter) => begun.flatMap((text) => [...new Set([letter, upper(letter)])].map((each) => text + each)),
+    [""],
+  );
+
+/** As SQLite's lower(), for ASCII only. */
+const upper = (letter: string): string => (/[a-z]/.test(letter) ? letter.toUpperCase() : letter);

@@ -1,0 +1,84 @@
+import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
+import { beforeAll, expect, it } from "vitest";
+import { openDatabase } from "#storage/db";
+import { beginContents } from "#storage/imports";
+import { saveNamePages } from "#storage/name-pages";
+import { deletePackages, savePackages, searchPackages } from "#storage/packages";
+import { addRepository } from "#storage/repositories";
+import { namePages } from "#storage/schema";
+
+const db = openDatabase(env.DB);
+
+/** Every name of up to three of some letters, and longer ones around them. */
+const letters = ["a", "b", "L", "l", "-", "é"];
+const pairs = letters.flatMap((one) => letters.map((other) => one + other));
+const names = [
+  ...letters,
+  ...pairs,
+  ...pairs.flatMap((pair) => [`lib${pair}`, `${pair}-devel`, `x${pair}x`, `Z${pair.toUpperCase()}`]),
+];
+
+const row = { epoch: 0, version: "1", release: "1", summary: "", description: "", sizeBytes: 1, installedBytes: 1 };
+const repositoryIds: number[] = [];
+
+async function addImport(importId: string, shown: readonly string[], arch: string): Promise<void> {
+  const fields = { name: importId, url: `http://mirror.example.org/${importId}`, type: "rpm-md" as const };
+  const added = await addRepository(db, { ...fields, importId, baseSystem: "tiny-1.0", arches: [] });
+  repositoryIds.push(added?.id ?? expect.fail("the repository is not stored"));
+  await beginContents(db, importId, { url: fields.url, revision: "1" });
+  await savePackages(
+    db,
+    importId,
+    shown.map((name) => ({ ...row, name, arch })),
+  );
+  await saveNamePages(db, importId);
+}
+
+beforeAll(async () => {
+  await addImport("first", names, "noarch");
+  await addImport(
+    "second",
+    names.filter((_name, nth) => nth % 3 === 0),
+    "x86_64",
+  );
+  await addImport("foreign", names, "s390x");
+});
+
+/** As SQLite's lower(). */
+const lower = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+
+/** What a search looks like that reads every name. */
+function expected(needle: string, limit: number): string[] {
+  const rank = (name: string) => (lower(name) === needle ? 0 : lower(name).startsWith(needle) ? 1 : 2);
+  const both = [...names, ...names.filter((_name, nth) => nth % 3 === 0)];
+  const found = both.filter((name) => lower(name).includes(needle));
+  const order = (one: string, other: string) =>
+    rank(one) - rank(other) || Buffer.compare(Buffer.from(one), Buffer.from(other));
+  return found.toSorted(order).slice(0, limit);
+}
+
+it.each([3, 10, 40, 1000])("finds the first %i names for each text of one or two characters", async (limit) => {
+  for (const q of [...letters, ...pairs, "zz"].map((text) => text.toLowerCase())) {
+    const arches = ["noarch", "x86_64"];
+    const found = await searchPackages(db, { repositoryIds, arches, q, allFields: false, limit });
+    expect(
+      found.map(({ name }) => name),
+      `${q}, ${limit}`,
+    ).toEqual(expected(q, limit));
+  }
+});
+
+it("finds a package by a text that is longer than D1's patterns", async () => {
+  const name = `lib${"é".repeat(30)}-devel`;
+  await addImport("long", [name, `lib${"é".repeat(29)}`], "noarch");
+  const found = await searchPackages(db, { repositoryIds, arches: ["noarch"], q: name, allFields: false, limit: 9 });
+  expect(found.map((one) => one.name)).toEqual([name]);
+});
+
+it("removes the pages with the packages", async () => {
+  const pages = () => db.query.namePages.findMany({ where: eq(namePages.importId, "second") });
+  expect(await pages()).not.toEqual([]);
+  await deletePackages(db, "second");
+  expect(await pages()).toEqual([]);
+});
