@@ -29,11 +29,6 @@ export const BaseSystemFacts = z.object({
   needs: z.partialRecord(ImageType, z.array(z.string())),
   /** Image types that it cannot be built as, each with the reason, a sentence. */
   cannot: z.partialRecord(ImageType, z.string().min(1)).optional(),
-  /** The release of a deb system, as debootstrap knows it: `bookworm`. */
-  debRelease: z
-    .string()
-    .regex(/^[a-z][a-z0-9-]{0,39}$/)
-    .optional(),
   /** What KIWI installs from outside before the image's own package manager exists; null: everything. */
   bootstrap: z.array(z.string()).nullable(),
   /** How a repository that a person imports is known to be for it; the first that fits decides. */
@@ -43,7 +38,7 @@ export const BaseSystemFacts = z.object({
       urls: z.array(z.string()).default([]),
       /** Names of the distribution in the repository's index. */
       cpeIds: z.array(z.string()).default([]),
-      /** Of Debian: `bookworm` is also for `bookworm-backports`. */
+      /** Of Debian: `bookworm` is also for `bookworm-backports`. The first is the release as debootstrap knows it. */
       codenames: z.array(z.string()).optional(),
       /** What its release package provides. */
       releaseCapabilities: z.array(z.string()).default([]),

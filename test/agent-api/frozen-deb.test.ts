@@ -81,6 +81,9 @@ it("has the type of its packages, their versions in full, and their paragraphs",
 
   const { input } = claim;
   expect(input).toMatchObject({ packageType: "deb", patterns: [{ name: "task-web-server", version: "3.73" }] });
+  expect(input.debRelease).toBe("test");
+  expect(input.description["config.xml"]).toContain('distribution="test"');
+  expect(input.description["root/etc/apt/sources.list"]).toBe(`deb ${url} test main\ndeb ${url} test-security main\n`);
   expect(input.repositories[0]).toMatchObject({ url, trust: { index: "dists/test/InRelease" } });
   expect(Object.fromEntries(input.packages.map((one) => [one.name, evr(one)]))).toEqual({
     apache2: "2.4.65-1~deb12u1",

@@ -23,6 +23,7 @@ import { fileStoreOf, type StoreBytes } from "./file-store.ts";
 export const capabilities: Capabilities = {
   arches: ["x86_64"],
   imageTypes: ["oem", "iso"],
+  packageTypes: ["rpm", "deb"],
   isolation: "none",
   testdrives: true,
   builder: "9.24.56",

@@ -2,6 +2,7 @@ import { FrozenPackage, nevra, type FrozenInput, type FrozenRepository, type Ima
 import type { ExaminedAppliance } from "#domain/appliances/status";
 import type { SealingKey } from "#domain/secrets";
 import { frozenConfiguration } from "#domain/builds/frozen-configuration";
+import { debianFacts } from "#domain/images/debian-facts";
 import { imageFacts } from "#domain/images/facts";
 import { firmwareOf } from "#domain/images/firmware";
 import { Refusal } from "#domain/refusal";
@@ -44,12 +45,13 @@ export async function freezeInput(
     firmware,
     bootstrap: baseSystem.bootstrap,
   });
+  const debian = debianFacts(baseSystem, software.repositories, keys);
   return {
     formatVersion: 1,
     appliance: { id: appliance.id, name: appliance.name, version: request.version, arch: appliance.arch },
     imageType: request.imageType,
     // Left out for rpm, so that its frozen inputs stay the same to the byte.
-    ...(packageTypeOfBase(baseSystem) === "deb" && { packageType: "deb" as const, debRelease: baseSystem.debRelease }),
+    ...(debian && { packageType: "deb" as const, debRelease: debian.release }),
     firmware,
     imageName: imageName(appliance, request),
     repositories: software.repositories.map(frozenRepository),
@@ -61,7 +63,7 @@ export async function freezeInput(
       release,
       repository,
     })),
-    description: descriptionFiles(facts),
+    description: descriptionFiles({ ...facts, ...(debian && { debian }) }),
     files: facts.overlay,
     keys,
     configuration: frozenConfiguration(appliance),

@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import { debianFacts } from "#domain/images/debian-facts";
+import { Refusal } from "#domain/refusal";
+import type { BaseSystemFacts } from "#model/catalogue";
+import tiny from "../../templates/tiny.json";
+
+const rpm: BaseSystemFacts = tiny.baseSystem;
+const debian: BaseSystemFacts = {
+  ...rpm,
+  packageType: "deb",
+  detection: { ...rpm.detection, codenames: ["bookworm", "stable"] },
+};
+const own = { name: "own", fingerprint: "a".repeat(40), armour: "-----OWN" };
+const theirs = { name: "theirs", fingerprint: "b".repeat(40), armour: "-----THEIRS" };
+const suite = { accountId: null, url: "http://deb.example.org/debian/dists/bookworm", signer: "c", signingKeys: [own] };
+
+describe("the facts of a Debian system", () => {
+  it("are none for another system", () => {
+    expect(debianFacts(rpm, [suite], [own])).toBeUndefined();
+  });
+
+  it.each([
+    ["a suite", {}, { suite: "bookworm", components: ["main"], isSigned: true }],
+    [
+      "its components",
+      { url: `${suite.url}-backports#main,contrib` },
+      { suite: "bookworm-backports", components: ["main", "contrib"], isSigned: true },
+    ],
+    ["an unsigned one", { signer: null }, { suite: "bookworm", components: ["main"], isSigned: false }],
+  ])("have apt's source for %s", (_what, change, expected) => {
+    const facts = debianFacts(debian, [{ ...suite, ...change }], []);
+    expect(facts).toEqual({
+      release: "bookworm",
+      keys: [],
+      sources: [{ url: "http://deb.example.org/debian", ...expected }],
+    });
+  });
+
+  it("have a flat repository as apt writes it, and none that only this service reaches", () => {
+    const flat = { ...suite, url: "https://example.org/flat" };
+    const { sources } = debianFacts(debian, [flat, { ...suite, url: "service:/user/7" }], []) ?? {};
+    expect(sources).toEqual([{ url: "https://example.org/flat", suite: "./", components: [], isSigned: true }]);
+  });
+
+  it("have the appliance's keys and those of repositories that people added, each once", () => {
+    const added = { ...suite, accountId: 3, signingKeys: [theirs, own] };
+    expect(debianFacts(debian, [suite, added], [own])?.keys.map(({ name }) => name)).toEqual(["theirs", "own"]);
+  });
+
+  it("need the name of a release", () => {
+    expect(() => debianFacts({ ...debian, detection: rpm.detection }, [], [])).toThrow(Refusal);
+  });
+});
