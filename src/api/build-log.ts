@@ -1,4 +1,6 @@
 import type { HonoRequest } from "hono";
+import type { Access } from "#domain/accounts/access";
+import { stillOpens } from "#domain/accounts/tokens";
 import { getRunningBuild } from "#domain/builds/build";
 import { followBuild, openLog, type BuildNews } from "#domain/builds/log";
 import { eventStreamHeaders } from "#http/event-stream";
@@ -7,13 +9,14 @@ import type { Database } from "#storage/db";
 /** The log of a build while it is written: as text, or as server-sent events for a client that follows it. */
 export async function readLog(
   { env, db }: { env: Env; db: Database },
-  { account, buildId }: { account: { id: number }; buildId: number },
+  { account, access, buildId }: { account: { id: number }; access: Access; buildId: number },
   request: HonoRequest,
 ): Promise<Response> {
   const build = await getRunningBuild(db, account.id, buildId);
   if (wantsEvents(request.header("accept"))) {
     const news = followBuild(env, db, build, offsetOf(request.header("last-event-id")));
-    return new Response(bodyOf(news, eventOf), { headers: eventStreamHeaders });
+    const shown = whileAllowed(() => stillOpens(db, access), news);
+    return new Response(bodyOf(shown, eventOf), { headers: eventStreamHeaders });
   }
   const { length, pages } = await openLog(env, build);
   const headers = { "content-type": "text/plain; charset=utf-8", "content-length": String(length), ...unkept };
@@ -27,6 +30,13 @@ const wantsEvents = (accept: string | undefined) => /\btext\/event-stream\b/i.te
 
 const offsetOf = (lastEventId: string | undefined): number | undefined =>
   lastEventId !== undefined && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined;
+
+async function* whileAllowed<T>(isAllowed: () => Promise<boolean>, source: AsyncGenerator<T>): AsyncGenerator<T> {
+  for await (const one of source) {
+    if (!(await isAllowed())) return;
+    yield one;
+  }
+}
 
 /** Pulled by the client's reading, so that a slow one slows only itself. */
 function bodyOf<T>(source: AsyncGenerator<T>, encoded: (one: T) => Uint8Array): ReadableStream<Uint8Array> {

@@ -2,7 +2,14 @@ import { z } from "zod";
 import { deliveries, delivery, newWebhook, webhook, webhooks } from "#documents/event";
 import { success } from "#documents/success";
 import { followEvents } from "#domain/events/events";
-import { createWebhook, getWebhook, listDeliveries, removeWebhook, replayDelivery } from "#domain/events/webhook";
+import {
+  createWebhook,
+  getWebhook,
+  listDeliveries,
+  removeWebhook,
+  replayDelivery,
+  shownWebhook,
+} from "#domain/events/webhook";
 import { Refusal } from "#domain/refusal";
 import { eventStreamHeaders } from "#http/event-stream";
 import { v2 } from "#openapi/operation";
@@ -13,6 +20,8 @@ const WebhookRequest = z.object({
   url: z.string({ error: "missing_parameter" }).max(1000, "invalid_value"),
   events: z.string().max(1000, "invalid_value").optional(),
 });
+
+const shownToTokens = "With a token, the URL has no path and no query: these often contain a secret of the receiver.";
 
 const ofWebhook = { versions: v2, ids: { webhook_id: "unknown_error" } } as const;
 
@@ -28,13 +37,13 @@ export const events: CallGroup = {
       summary: "Your events as they happen",
       details:
         "Server-sent events from now on. `Last-Event-ID` resumes after that event: the last 1000 of 7 days are stored. The stream " +
-        "ends after an hour; clients reconnect on their own.",
+        "ends after an hour, and with the token that opened it; clients reconnect on their own.",
       answer: file("Does not end by itself.", "text/event-stream"),
       refuses: ["invalid_value", "unknown_error"],
-      act: async ({ env, account }, _request, c) => {
+      act: async ({ env, account, access }, _request, c) => {
         const after = idIn(c.req.header("last-event-id"));
         if (c.req.method === "HEAD") return new Response(null, { headers: eventStreamHeaders });
-        return new Response(await followEvents(env, account, after), { headers: eventStreamHeaders });
+        return new Response(await followEvents(env, account, { after, access }), { headers: eventStreamHeaders });
       },
     }),
     call("GET /webhooks", {
@@ -42,8 +51,10 @@ export const events: CallGroup = {
       access: "own",
       versions: v2,
       summary: "Your webhooks",
+      details: shownToTokens,
       answer: webhooks,
-      act: ({ db, account }) => listWebhooks(db, account.id),
+      act: async ({ db, account, access }) =>
+        (await listWebhooks(db, account.id)).map((each) => shownWebhook(each, access)),
     }),
     call("POST /webhooks", {
       name: "createWebhook",
@@ -68,8 +79,10 @@ export const events: CallGroup = {
       access: "own",
       ...ofWebhook,
       summary: "A webhook",
+      details: shownToTokens,
       answer: webhook,
-      act: ({ db, account }, { webhook_id }) => getWebhook(db, account.id, webhook_id),
+      act: async ({ db, account, access }, { webhook_id }) =>
+        shownWebhook(await getWebhook(db, account.id, webhook_id), access),
     }),
     call("DELETE /webhooks/{webhook_id}", {
       name: "deleteWebhook",

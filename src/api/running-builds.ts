@@ -95,7 +95,8 @@ export const runningBuilds: CallGroup = {
         "(JSON: state, percent, time_elapsed, message, and queue_position while it waits) and `end`. `Last-Event-ID` resumes it.",
       ids,
       answer: file("The log so far.", "text/plain", "text/event-stream"),
-      act: ({ env, db, account }, { build_id: buildId }, c) => readLog({ env, db }, { account, buildId }, c.req),
+      act: ({ env, db, account, access }, { build_id: buildId }, c) =>
+        readLog({ env, db }, { account, access, buildId }, c.req),
     }),
   ],
 };

@@ -9,7 +9,7 @@ const maxUnread = 200;
 
 interface Listener {
   controller: ReadableStreamDefaultController<Uint8Array>;
-  openedAt: number;
+  endsAt: number;
 }
 
 /** The open streams of an account's events (text/event-stream). They are in memory only: a client that loses one connects again. */
@@ -25,16 +25,16 @@ export class EventListeners {
     return this.#open.size;
   }
 
-  /** A stream of what the client has missed and of all that comes. */
-  listen(missed: readonly StoredEvent[]): ReadableStream<Uint8Array> {
+  /** A stream of what the client has missed and of all that comes until then. */
+  listen(missed: readonly StoredEvent[], until: number): ReadableStream<Uint8Array> {
     let listener: Listener | undefined;
     return new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
-          listener = { controller, openedAt: Date.now() };
+          listener = { controller, endsAt: Math.min(until, Date.now() + listensForMs) };
           this.#open.add(listener);
           controller.enqueue(encode(`retry: 3000\n\n${missed.map(frameOf).join("")}`));
-          this.#heartbeat ??= setInterval(() => this.#beat(), heartbeatEveryMs);
+          this.#heartbeat ??= setInterval(() => this.#send(": still here\n\n"), heartbeatEveryMs);
         },
         cancel: () => {
           if (listener) this.#drop(listener);
@@ -53,17 +53,11 @@ export class EventListeners {
     for (const listener of this.#open) this.#close(listener);
   }
 
-  #beat(): void {
-    for (const listener of this.#open) {
-      if (Date.now() - listener.openedAt >= listensForMs) this.#close(listener);
-    }
-    this.#send(": still here\n\n");
-  }
-
   #send(text: string): void {
     const bytes = encode(text);
     for (const listener of this.#open) {
-      if ((listener.controller.desiredSize ?? 0) <= 0) this.#close(listener);
+      const isOver = Date.now() >= listener.endsAt || (listener.controller.desiredSize ?? 0) <= 0;
+      if (isOver) this.#close(listener);
       else listener.controller.enqueue(bytes);
     }
   }

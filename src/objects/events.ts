@@ -36,11 +36,13 @@ export class Events extends DurableObject<Env> {
     await this.#setAlarm();
   }
 
-  /** A stream from now on, or with `?after=` from the event after that one on. */
+  /** A stream from now on, or with `?after=` from the event after that one on; with `?until=`, until that moment at most. */
   override fetch(request: Request): Response {
     if (this.#listeners.isFull) return new Response(null, { status: 503 });
-    const after = new URL(request.url).searchParams.get("after");
-    return new Response(this.#listeners.listen(after === null ? [] : this.#log.after(Number(after))));
+    const { searchParams: asked } = new URL(request.url);
+    const [after, until] = [asked.get("after"), asked.get("until")];
+    const missed = after === null ? [] : this.#log.after(Number(after));
+    return new Response(this.#listeners.listen(missed, until === null ? Infinity : Number(until)));
   }
 
   /** Ends all streams; answers how many there were. */

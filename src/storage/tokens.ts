@@ -50,6 +50,11 @@ export async function noteTokenUse(db: Database, id: number, { at, unlessSince }
     .where(and(eq(tokens.id, id), isDue));
 }
 
+export async function hasToken(db: Database, id: number): Promise<boolean> {
+  const found = await db.query.tokens.findFirst({ where: eq(tokens.id, id), columns: { id: true } });
+  return found !== undefined;
+}
+
 /** Whose token it is. */
 export async function findTokenOwner(db: Database, id: number): Promise<Account | undefined> {
   const owner = db.select({ id: tokens.accountId }).from(tokens).where(eq(tokens.id, id));

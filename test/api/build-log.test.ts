@@ -3,6 +3,7 @@ import { ringAlarm } from "../support/builds.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
 import { bytesOf, fakeAgent, type Attempt } from "../support/fake-agent.ts";
+import { tokenOf } from "../support/tokens.ts";
 import { expectError } from "../support/xml.ts";
 
 let tux: Client;
@@ -24,8 +25,8 @@ interface Event {
 }
 
 /** Reads server-sent events one at a time, without comments, as a browser does. */
-async function follow(headers: Record<string, string> = {}) {
-  const answer = await tux.get(path(), { headers: { accept: "text/event-stream", ...headers } });
+async function follow(headers: Record<string, string> = {}, client = tux) {
+  const answer = await client.get(path(), { headers: { accept: "text/event-stream", ...headers } });
   expect(answer.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
   const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
   let unread = "";
@@ -86,6 +87,19 @@ describe("GET running_builds/:id/log as text", () => {
 });
 
 describe("GET running_builds/:id/log as events", () => {
+  it("ends when the token that opened it is revoked", async () => {
+    const { id, client } = await tokenOf(tux);
+    await attempt.writesLog(0, "first\n");
+    const { next } = await follow({}, client);
+    expect(await next()).toMatchObject({ data: "first" });
+    expect(await next()).toMatchObject({ event: "progress" });
+
+    await tux.delete(`/tokens/${id}`);
+    await attempt.writesLog(6, "second\n");
+
+    expect(await next()).toBeUndefined();
+  });
+
   it("sends every line and all progress as they occur, and the end", async () => {
     await attempt.writesLog(0, "first\nsec");
     const { next } = await follow();

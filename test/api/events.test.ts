@@ -12,6 +12,7 @@ import { publish } from "../support/gallery.ts";
 import { patienceMs } from "../support/patience.ts";
 import { db, runningDrive } from "../support/testdrives.ts";
 import { moveClock } from "../support/webhooks.ts";
+import { tokenOf } from "../support/tokens.ts";
 import { expectError } from "../support/xml.ts";
 
 afterEach(() => {
@@ -186,6 +187,24 @@ describe("GET events", () => {
     await wait(heartbeatEveryMs);
 
     expect(await listener.block()).toBeUndefined();
+  });
+
+  it("ends with the token that opened it, and sends nothing after that", async () => {
+    const tux = await signedIn();
+    vi.useFakeTimers({ toFake: ["Date", "setInterval", "clearInterval"] });
+    const endsAt = Math.ceil(Date.now() / 1000) * 1000 + 60_000;
+    const { client } = await tokenOf(tux, { expires_at: new Date(endsAt).toISOString() });
+    const [ofToken, ofKey] = [await listen(client), await listen(tux)];
+    await announceOne(tux);
+    expect(await ofToken.next()).toMatchObject({ event: "build.finished" });
+    expect(await ofKey.next()).toMatchObject({ event: "build.finished" });
+
+    vi.setSystemTime(endsAt);
+    await announceOne(tux, "build.failed");
+
+    expect(await ofToken.block()).toBeUndefined();
+    expect(await ofKey.next()).toMatchObject({ event: "build.failed" });
+    await ofKey.close();
   });
 
   it("limits the number of streams, and frees the slot of closed ones", async () => {

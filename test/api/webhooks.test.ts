@@ -12,6 +12,7 @@ import {
   receiver,
   ring,
 } from "../support/webhooks.ts";
+import { tokenOf } from "../support/tokens.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
 /** A new address for each test. */
@@ -28,6 +29,18 @@ afterEach(() => {
 });
 
 describe("a webhook", () => {
+  it("shows its whole URL to the key only", async () => {
+    const tux = await signedIn();
+    const url = "https://hooks.example.org:8443/services/T0/secret?token=secret";
+    const { webhook } = await readXml(await tux.post("/webhooks", { url }));
+    const { client } = await tokenOf(tux, { scope: "publish" });
+
+    for (const path of ["/webhooks", `/webhooks/${webhook.id}`]) {
+      expect(await (await tux.get(path)).text()).toContain(`<url>${url}</url>`);
+      expect(await (await client.get(path)).text()).toContain("<url>https://hooks.example.org:8443/</url>");
+    }
+  });
+
   it("shows its secret once, and stores it encrypted", async () => {
     const tux = await signedIn();
 

@@ -12,6 +12,8 @@ export interface TokenAccess {
   id: number;
   scope: Scope;
   applianceId: number | null;
+  /** Null: never. */
+  expiresAt: Date | null;
 }
 
 /** How a request has signed in, and so what it may do. The account's key may do everything. */

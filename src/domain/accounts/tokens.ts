@@ -13,6 +13,7 @@ import {
   deleteToken,
   findTokenByHmac,
   findTokenOwner,
+  hasToken,
   noteTokenUse,
   saveTokenHmac,
   type NewToken,
@@ -78,7 +79,15 @@ export async function findByToken(
   const now = Date.now();
   if (token.expiresAt && token.expiresAt.getTime() <= now) return undefined;
   await noteUse(db, token, now);
-  return { account, access: { by: "token", id: token.id, scope: token.scope, applianceId: token.applianceId } };
+  const { id, scope, applianceId, expiresAt } = token;
+  return { account, access: { by: "token", id, scope, applianceId, expiresAt } };
+}
+
+/** Whether what a request signed in with is still good for more of a long answer: its token may have expired or been revoked. */
+export async function stillOpens(db: Database, access: Access): Promise<boolean> {
+  if (access.by === "key") return true;
+  if (access.expiresAt && access.expiresAt.getTime() <= Date.now()) return false;
+  return await hasToken(db, access.id);
 }
 
 async function noteUse(db: Database, { id, lastUsedAt }: Token, now: number): Promise<void> {

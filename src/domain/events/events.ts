@@ -1,3 +1,4 @@
+import type { Access } from "#domain/accounts/access";
 import { Refusal } from "#domain/refusal";
 import type { Announcement } from "#model/announcement";
 import type { EventName } from "#model/event-names";
@@ -103,14 +104,24 @@ export async function endStreams(env: Pick<Env, "EVENTS">, account: Account): Pr
     .catch((error: unknown) => console.error(`streams of account ${account.id}:`, error));
 }
 
-/** The account's events from now on, or after the event `after`, as a text/event-stream without an end. */
+interface Following {
+  /** The last event that the client has. */
+  after: number | undefined;
+  access: Access;
+}
+
+/** The account's events from now on, or after the event `after`, as a text/event-stream that ends when its token expires. */
 export async function followEvents(
   env: Pick<Env, "EVENTS">,
   account: EventsOwner,
-  after: number | undefined,
+  { after, access }: Following,
 ): Promise<ReadableStream<Uint8Array>> {
-  const query = after === undefined ? "" : `?after=${after}`;
-  const { ok, body } = await eventsObject(env, account).fetch(`https://events/${query}`);
+  const until = access.by === "token" ? access.expiresAt?.getTime() : undefined;
+  const query = new URLSearchParams({
+    ...(after !== undefined && { after: String(after) }),
+    ...(until !== undefined && { until: String(until) }),
+  });
+  const { ok, body } = await eventsObject(env, account).fetch(`https://events/?${query}`);
   if (ok && body) return body;
   throw new Refusal("unknown_error", { message: "Too many streams of this account are open. Close one of them." });
 }

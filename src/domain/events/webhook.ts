@@ -1,3 +1,4 @@
+import type { Access } from "#domain/accounts/access";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { limitReached, limitsOf, type LimitsEnv } from "#domain/accounts/limits";
 import type { Delivery } from "#domain/events/delivery";
@@ -55,6 +56,10 @@ export async function getWebhook(db: Database, accountId: number, id: number): P
   if (!webhook) throw noSuchWebhook();
   return webhook;
 }
+
+/** The path and the query of a URL are often the secret of a receiver. Only the key, which may change webhooks, shows them. */
+export const shownWebhook = (webhook: Webhook, access: Access): Webhook =>
+  access.by === "key" ? webhook : { ...webhook, url: `${new URL(webhook.url).origin}/` };
 
 /** Also deletes the deliveries that still wait. */
 export async function removeWebhook(
