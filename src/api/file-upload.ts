@@ -1,12 +1,12 @@
 import type { Context } from "hono";
 import type { Refusal } from "#domain/refusal";
 import { startOfBody } from "#http/body-start";
-import { formFields, mayBeForm } from "#http/form";
+import { formBytes, formFields, mayBeForm } from "#http/form";
 import { isJson, JsonFault, jsonFields } from "#http/json-fields";
 import { boundaryOf } from "#http/multipart";
 import { receiveUpload, type Received } from "#http/upload";
 import type { ApiEnv } from "#api/factory";
-import { damagedForm, formBytes, refuseLongBody } from "#api/upload";
+import { damagedForm, refuseLongBody } from "#api/upload";
 
 /** How a call takes a file. */
 export interface FileCall<T> {

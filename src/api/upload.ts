@@ -1,10 +1,8 @@
 import type { Context } from "hono";
 import { Refusal, type RefusalCode } from "#domain/refusal";
+import { formBytes } from "#http/form";
 import { MultipartFault } from "#http/multipart";
 import type { ApiEnv } from "#api/factory";
-
-/** What a form needs in addition to its file. */
-export const formBytes = 64 * 1024;
 
 /** Parameters of a form: an empty one is an absent one. */
 export const withoutEmpty = (fields: ReadonlyMap<string, string>): Record<string, string> =>

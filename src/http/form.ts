@@ -1,6 +1,9 @@
 import { isJson, jsonFields } from "./json-fields.ts";
 import { boundaryOf, partsOf } from "./multipart.ts";
 
+/** What a form needs in addition to its file. */
+export const formBytes = 64 * 1024;
+
 /** Whether a body of this type may contain parameters. Shell clients also send them without a type. */
 export const mayBeForm = (contentType: string | null): boolean =>
   contentType === null ||

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { projectRoot } from "../../scripts/launch/project.ts";
-import { formBytes } from "../../src/api/upload.ts";
+import { formBytes } from "../../src/http/form.ts";
 
 /** Cloudflare's smallest limit of a body. It answers HTML to a larger one, which no client of the API reads. */
 const edgeBytes = 100_000_000;
