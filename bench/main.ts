@@ -3,6 +3,7 @@ import { availableParallelism, cpus, loadavg, release, totalmem } from "node:os"
 import { measureBuild, measureMulti } from "./build.ts";
 import { table, type Figure, type Measurement } from "./figure.ts";
 import { measureKilledAgent } from "./killed-agent.ts";
+import { measureLargeUpload } from "./large-upload.ts";
 import { measureList } from "./list.ts";
 import { Place } from "./place.ts";
 import { measureRelay } from "./relay.ts";
@@ -19,6 +20,7 @@ const measurements: Measurement[] = [
   { name: "software", run: measureSoftware },
   { name: "killed-agent", run: measureKilledAgent },
   { name: "upload-memory", run: measureUploadMemory },
+  { name: "large-upload", run: measureLargeUpload },
 ];
 
 process.exitCode = await main(process.argv.slice(2));

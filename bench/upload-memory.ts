@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   heartbeatEveryMs,
@@ -10,10 +9,10 @@ import {
 } from "../builder-agent/src/contract.ts";
 import { digestOfParts } from "../builder-agent/src/upload/checksum.ts";
 import { connectWorker, type ArtifactApi, type WorkerApi } from "../builder-agent/src/worker-api.ts";
-import { marked } from "../scripts/launch/leftovers.ts";
 import { readSecrets } from "../scripts/launch/secrets.ts";
 import { restClient } from "../test/acceptance/support/rest.ts";
 import { verdict, type Figure } from "./figure.ts";
+import { memoryMib, resetPeak, workerdOf } from "./memory.ts";
 import { cloneJeos, postBuild, type Place } from "./place.ts";
 
 const parts = (2 * 1024 ** 3) / partBytes;
@@ -60,8 +59,7 @@ type Upload = { api: WorkerApi; claim: BuildClaim; pid: number };
 
 async function measure(place: Place, { api, claim, pid }: Upload): Promise<Figure[]> {
   const beforeMib = memoryMib(pid, "VmRSS");
-  // Resets the peak (proc(5)).
-  writeFileSync(`/proc/${pid}/clear_refs`, "5");
+  resetPeak(pid);
   let halfMib = NaN;
   const startedAt = performance.now();
   await uploadAll(api, claim, () => (halfMib = memoryMib(pid, "VmHWM")));
@@ -85,17 +83,6 @@ async function measure(place: Place, { api, claim, pid }: Upload): Promise<Figur
       verdict: "reported",
     },
   ];
-}
-
-function workerdOf(stateDir: string): number {
-  const found = marked(stateDir).find((pid) => readFileSync(`/proc/${pid}/comm`, "utf8").trim() === "workerd");
-  if (found === undefined) throw new Error("the service has no workerd");
-  return found;
-}
-
-function memoryMib(pid: number, name: "VmRSS" | "VmHWM"): number {
-  const found = new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"));
-  return Number(found?.[1]) / 1024;
 }
 
 async function uploadAll(api: WorkerApi, claim: BuildClaim, onHalf: () => void): Promise<void> {

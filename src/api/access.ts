@@ -59,6 +59,7 @@ const kinds: Readonly<Record<string, Named["what"]>> = {
   to: "build",
   file_id: "file",
   testdrive_id: "testdrive",
+  upload_id: "upload",
 };
 
 function namedInPath(c: Context<ApiEnv>, { path }: Operation): Named[] {

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import type { z } from "zod";
 import type { Needed } from "#domain/accounts/access";
 import type { Rated } from "#domain/accounts/rates";
-import type { RefusalCode } from "#domain/refusal";
+import type { Reason, RefusalCode } from "#domain/refusal";
 import { actorOf, note, type Audited } from "#domain/accounts/audit";
 import { clientAddress } from "#http/client-address";
 import type { AuditDetail, AuditEvent } from "#model/audit-events";
@@ -34,6 +34,11 @@ export type FileAnswer = Extract<Operation["answer"], { kind: "file" }> & Typed<
 
 export const file = (what: string, ...types: readonly string[]): FileAnswer => ({ kind: "file", types, what });
 
+/** An answer without a body: `act` makes the response itself. */
+export type NoAnswer = Extract<Operation["answer"], { kind: "nothing" }> & Typed<Response, unknown>;
+
+export const nothing = (what: string): NoAnswer => ({ kind: "nothing", what });
+
 /** A body that is text, whatever its content type claims. */
 type TextBody = Extract<Body, { kind: "text" }> & Typed<never, string>;
 
@@ -60,13 +65,17 @@ interface Given<R extends string, A, I extends Ids, P extends z.ZodObject, B, F>
   unknown?: readonly RefusalCode[];
   /** Read from the query, a form or multipart fields; from the query alone where the body is a document or a text. */
   params?: P;
-  /** Parameters next to a file in the body; `act` reads them as they arrive. */
+  /** Parameters that `act` reads itself: next to a file in the body, as they arrive, or in a header too. */
   besideFile?: z.ZodObject;
   /** What a parameter means here, where it is not what `parameter-meanings.ts` says. */
   about?: Readonly<Record<string, string>>;
   /** The document that the body holds, or what else it is. */
-  takes?: (Document | TextBody | Extract<Body, { kind: "file" }>) & Typed<never, B>;
-  answer: (Document | FileAnswer) & Typed<A, unknown>;
+  takes?: (Document | TextBody | Extract<Body, { kind: "file" | "bytes" }>) & Typed<never, B>;
+  answer: (Document | FileAnswer | NoAnswer) & Typed<A, unknown>;
+  /** The answer has status 201. */
+  isCreated?: true;
+  /** Headers of the request that are about this call. */
+  headers?: Operation["headers"];
   /** The answer carries an ETag; the call heeds If-None-Match or If-Match. */
   hasEtag?: true;
   /** The same for a client that asks for plain text. */
@@ -75,6 +84,8 @@ interface Given<R extends string, A, I extends Ids, P extends z.ZodObject, B, F>
   isSecret?: true;
   /** Codes in addition to those of ids and those that every call knows. */
   refuses?: readonly RefusalCode[];
+  /** Further statuses of `unknown_error`. */
+  reasons?: readonly Reason[];
   deprecated?: true;
   /** What the audit log says of it when it succeeds. */
   audit?: { event: AuditEvent; detail?: (request: RequestOf<R, I, P, B, F, A>, result: A) => AuditDetail };
@@ -108,7 +119,8 @@ export function call<
   B = undefined,
   F = undefined,
 >(route: R, given: Given<R, A, I, P, B, F>): Call {
-  const { name, access, summary, scope, rate, details, about, deprecated, hasEtag } = given;
+  const { name, access, summary, scope, rate, details, about, deprecated, hasEtag, isCreated, headers, reasons } =
+    given;
   const { ids, versions = both, params = given.besideFile, refuses, takes, answer, asText } = given;
   const [method, path = ""] = route.split(" ");
   const unknown = [...Object.values(ids ?? {}), ...(given.unknown ?? [])];
@@ -122,12 +134,17 @@ export function call<
     ...(about && { about }),
     ...(deprecated && { deprecated }),
     ...(hasEtag && { hasEtag }),
+    ...(headers && { headers }),
+    ...(reasons && { reasons }),
     ...(params && { params }),
     method: method as Operation["method"],
     path,
     versions,
     ...(takes && { body: "root" in takes ? { kind: "document", document: takes } : takes }),
-    answer: "root" in answer ? { kind: "document", document: answer, ...(asText && { asText: true }) } : answer,
+    answer:
+      "root" in answer
+        ? { kind: "document", document: answer, ...(asText && { asText: true }), ...(isCreated && { isCreated }) }
+        : answer,
     ...(unknown.length > 0 && { unknown }),
     ...(refuses && { refusals: refuses }),
     handle: async (c) => await answered(c, given),
@@ -144,7 +161,7 @@ async function answered<R extends string, A, I extends Ids, P extends z.ZodObjec
   c: Context<ApiEnv>,
   given: Given<R, A, I, P, B, F>,
 ): Promise<Response> {
-  const { answer, hasEtag, asText, isSecret, audit, act } = given;
+  const { answer, hasEtag, asText, isSecret, isCreated, audit, act } = given;
   const caller = { ...c.var, env: c.env };
   const request = await requestOf(c, caller, given);
   const result = await act(caller, request, c);
@@ -154,7 +171,7 @@ async function answered<R extends string, A, I extends Ids, P extends z.ZodObjec
   const document = answer as Document<A>;
   const view = viewOf(document, result, c.var);
   if (asText) return xmlOrText(c, document.root, view, () => asText(result, caller));
-  return (hasEtag ? validated : xml)(c, document.root, view);
+  return hasEtag ? validated(c, document.root, view) : xml(c, document.root, view, isCreated ? 201 : 200);
 }
 
 async function noteCall(c: Context<ApiEnv>, what: Pick<Audited, "event" | "detail">): Promise<void> {

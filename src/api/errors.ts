@@ -35,6 +35,11 @@ const statusOfReason: Partial<Record<Reason, ContentfulStatusCode>> = {
   changed: 412,
   key_taken: 422,
   too_fast: 429,
+  busy: 423,
+  wrong_offset: 409,
+  too_large: 413,
+  wrong_type: 415,
+  wrong_protocol: 412,
 };
 
 const statusOfCode: Partial<Record<RefusalCode, ContentfulStatusCode>> = {

@@ -99,5 +99,5 @@ function replay({ status, contentType, body }: Answer): Response {
     throw new Refusal("unknown_error", { reason: "repeated", message });
   }
   const headers = { "Content-Type": contentType, "Content-Length": String(Buffer.byteLength(body)), Vary: "Accept" };
-  return new Response(body, { status, headers: { ...headers, "Idempotency-Replayed": "true" } });
+  return new Response(body === "" ? null : body, { status, headers: { ...headers, "Idempotency-Replayed": "true" } });
 }

@@ -6,6 +6,7 @@ import { versionless } from "#api/gallery/index";
 import { idempotent } from "#api/idempotency";
 import { refuseChangesInReadOnlyMode } from "#api/read-only";
 import { mounted } from "#api/mount";
+import { tus } from "#api/tus";
 import { v1, v2, type ApiVersion } from "#api/versions";
 import { groups } from "#openapi/operations";
 
@@ -19,6 +20,7 @@ function resources(version: ApiVersion) {
       c.set("version", version);
       await next();
     })
+    .use("/uploads/*", tus)
     .route("/", mounted({ operations: [listAppliances] }, version)) // checks the credentials itself
     .use(authenticate)
     .use(refuseBeyondToken)

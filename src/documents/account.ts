@@ -50,6 +50,7 @@ export const limits = document(
     comments: limit("comments", 3, 2000),
     webhooks: limit("webhooks", 1, 6),
     tokens: limit("tokens", 2, 50),
+    uploads: limit("uploads", 1, 20),
   }),
 );
 

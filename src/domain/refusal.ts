@@ -70,7 +70,16 @@ export type Reason =
   | "repeated"
   /** The Idempotency-Key belongs to another request. */
   | "key_taken"
-  | "too_fast";
+  | "too_fast"
+  /** Another request is writing the thing. */
+  | "busy"
+  /** Bytes of a file that do not begin where the stored ones end. */
+  | "wrong_offset"
+  | "too_large"
+  /** The body is of a type that the call does not take. */
+  | "wrong_type"
+  /** The client speaks a version of the protocol that this service does not. */
+  | "wrong_protocol";
 
 /** An unknown id is "unknown" if the call is about the thing of that id, and "invalid" if it is only an argument. */
 export type IdReason = Extract<Reason, "unknown" | "invalid">;

@@ -2,7 +2,7 @@ import type { RefusalCode } from "#domain/refusal";
 import { error } from "#documents/error";
 import { componentName } from "#openapi/components";
 import { jsonExample, xmlExample } from "#wire/example";
-import type { Body, Operation, Version } from "#openapi/operation";
+import { statusOf, type Body, type Operation, type Version } from "#openapi/operation";
 import type { Parameter } from "#openapi/parameters";
 import { possibleRefusals } from "#openapi/refusals";
 import type { Schema } from "#wire/schema";
@@ -38,6 +38,8 @@ function bodyObject(body: Body, query: readonly Parameter[], version: Version): 
         content: { "multipart/form-data": { schema: form }, "application/octet-stream": {} },
       };
     }
+    case "bytes":
+      return { description: body.what, required: true, content: { [body.type]: {} } };
     case "text":
       return { description: body.what, required: false, content: { "text/plain": { schema: { type: "string" } } } };
     default:
@@ -50,7 +52,7 @@ const propertiesOf = (parameters: readonly Parameter[]): Schema =>
 
 /** The answers of a call by their status: what it is for, then one per status of its refusals. */
 export const responses = (operation: Operation, version: Version): Schema => ({
-  200: answerObject(operation, version),
+  [statusOf(operation)]: answerObject(operation, version),
   ...(operation.hasEtag && operation.method === "GET" && { 304: { description: "You have it already." } }),
   ...refusalObjects(operation, version),
 });
@@ -68,6 +70,7 @@ function answerObject({ answer, hasEtag }: Operation, version: Version): Schema 
       },
     };
   }
+  if (answer.kind === "nothing") return { description: answer.what };
   return { description: answer.what, content: Object.fromEntries(answer.types.map((type) => [type, {}])) };
 }
 

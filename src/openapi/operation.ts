@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Needed } from "#domain/accounts/access";
 import type { Rated } from "#domain/accounts/rates";
-import type { RefusalCode } from "#domain/refusal";
+import type { Reason, RefusalCode } from "#domain/refusal";
 import type { Document } from "#wire/shape";
 
 export type Version = "v1" | "v2";
@@ -19,7 +19,7 @@ export interface Operation {
   /** Unlike that of every other call; the anchor of the page. */
   name: string;
   access: Access;
-  method: "GET" | "POST" | "PUT" | "DELETE";
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Below /api/<version>/user, with its ids in braces: `/builds/{build_id}`. */
   path: string;
   versions: readonly Version[];
@@ -35,15 +35,30 @@ export interface Operation {
   about?: Readonly<Record<string, string>>;
   body?: Body;
   answer: Answer;
+  /** Headers of the request that are about this call. */
+  headers?: Readonly<Record<string, HeaderMeaning>>;
   /** Carries an ETag, and heeds If-None-Match or If-Match. */
   hasEtag?: true;
   /** Codes for an id in the path that is unknown or another account's: 404 on v2, 400 on v1. */
   unknown?: readonly RefusalCode[];
   /** Codes in addition to those that every call knows. */
   refusals?: readonly RefusalCode[];
+  /** Further statuses of `unknown_error`. */
+  reasons?: readonly Reason[];
   /** Kept for the sake of one client. */
   deprecated?: true;
 }
+
+interface HeaderMeaning {
+  meaning: string;
+  isRequired?: true;
+}
+
+/** The status of a call that succeeds. */
+export const statusOf = ({ answer }: Operation): 200 | 201 | 204 => {
+  if (answer.kind === "nothing") return 204;
+  return answer.kind === "document" && answer.isCreated ? 201 : 200;
+};
 
 /** What a token needs for a call. To read needs `read`, to change something `build`, unless the call says otherwise. */
 export const scopeOf = ({ scope, method }: Operation): Needed => scope ?? (method === "GET" ? "read" : "build");
@@ -52,11 +67,13 @@ export const scopeOf = ({ scope, method }: Operation): Needed => scope ?? (metho
 export type Body =
   | { kind: "document"; document: Document }
   | { kind: "file"; what: string; mayBeAbsent?: true }
+  | { kind: "bytes"; what: string; type: string }
   | { kind: "text"; what: string };
 
-/** `asText`: also what the document says as plain text, for `Accept: text/plain`. */
+/** `asText`: also what the document says as plain text, for `Accept: text/plain`. `isCreated`: with status 201. `nothing`: only headers. */
 export type Answer =
-  | { kind: "document"; document: Document; asText?: true }
+  | { kind: "document"; document: Document; asText?: true; isCreated?: true }
+  | { kind: "nothing"; what: string }
   | { kind: "file"; types: readonly string[]; what: string };
 
 export interface Group {

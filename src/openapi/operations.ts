@@ -16,6 +16,7 @@ import { sharing } from "#api/sharing";
 import { software } from "#api/software";
 import { testdrives } from "#api/testdrives";
 import { tokens } from "#api/tokens";
+import { uploads } from "#api/uploads";
 
 /** Every call of the API below its prefix, in the order of the page. */
 export const groups: readonly CallGroup[] = [
@@ -33,6 +34,7 @@ export const groups: readonly CallGroup[] = [
   testdrives,
   events,
   rpms,
+  uploads,
   repositories,
   sharing,
   gallery,

@@ -40,12 +40,17 @@ function queryParameters({ params, about = {} }: Operation): Parameter[] {
   }));
 }
 
-function headerParameters({ method, hasEtag }: Operation): Parameter[] {
+function headerParameters({ method, hasEtag, headers = {} }: Operation): Parameter[] {
+  const own = Object.entries(headers).map(([name, { meaning, isRequired = false }]) => ({
+    ...header(name, meaning),
+    isRequired,
+  }));
   if (method === "POST")
     return [
+      ...own,
       header("Idempotency-Key", "Any text of yours. Kiln does the same request with the same key once in 24 hours."),
     ];
-  if (!hasEtag) return [];
+  if (!hasEtag) return own;
   return method === "GET"
     ? [header("If-None-Match", "An ETag that you have. 304 if nothing has changed since.")]
     : [header("If-Match", "The ETag of what you change. 412 if it has changed since.")];

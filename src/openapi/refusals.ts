@@ -28,6 +28,7 @@ export function possibleRefusals(operation: Operation, version: Version): Possib
     ...(changes ? [told("read_only_mode_active")] : []),
     ...(operation.unknown ?? []).map((code) => told(code, "unknown")),
     ...(operation.refusals ?? []).map((code) => told(code)),
+    ...(operation.reasons ?? []).map((reason) => told("unknown_error", reason)),
     ...headerRefusals(operation).map((reason) => told("unknown_error", reason)),
     told("internal_error"),
   ];

@@ -23,6 +23,7 @@ import {
   wakeSilentBuilds,
 } from "#domain/sweep";
 import { wakeSilentTestdrives } from "#domain/testdrives/testdrive";
+import { removeExpiredUploads, removeStrayTails } from "#domain/uploads/sweep";
 import { openDatabase, type Database } from "#storage/db";
 
 /** What the sweep has to do, a page at a time. May run twice at the same time. */
@@ -50,6 +51,8 @@ const deletions: Record<string, Chore> = {
   removeStraySolvs,
   removeStrayDownloads,
   removeStrayPackages,
+  removeExpiredUploads,
+  removeStrayTails,
   removeStrayUploads,
   removeReleased,
   removeStrayContents,

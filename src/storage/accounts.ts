@@ -41,7 +41,7 @@ export async function saveApiKey(
   await db.update(accounts).set({ apiKeyHmac: key.hmac, apiKeyCipher: key.cipher }).where(eq(accounts.id, accountId));
 }
 
-/** Bytes that an account stores: its images with their file stores, its uploads, its overlay files and its pictures. */
+/** Bytes that an account stores: its images with their file stores, its uploads, its overlay files and its pictures. Of an unfinished upload, all that it will store. */
 export async function usedBytes(db: Database, accountId: number): Promise<number> {
   const row = await db.get<{ bytes: number }>(sql`SELECT ${usedBytesOf(accountId)} AS bytes`);
   return row.bytes;
@@ -65,6 +65,7 @@ export const usedBytesOf = (
   sql`((SELECT coalesce(sum(file_size + coalesce(files_size, 0) + coalesce(files_index_size, 0)), 0) FROM builds
           WHERE account_id = ${accountId} AND retired_at IS NULL AND expired_at IS NULL)
      + (SELECT coalesce(sum(stored_bytes), 0) FROM rpms WHERE account_id = ${accountId})
+     + (SELECT coalesce(sum(length), 0) FROM resumable_uploads WHERE account_id = ${accountId} AND finished_at IS NULL)
      + (SELECT coalesce(sum(size), 0) FROM (
           SELECT blob_id, size FROM overlay_files
           WHERE overlay_files.id <> ${withoutFile}

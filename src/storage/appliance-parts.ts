@@ -1,14 +1,14 @@
 import { eq } from "drizzle-orm";
 import type { Database } from "./db.ts";
-import { builds, overlayFiles, testdrives } from "./schema.ts";
+import { builds, overlayFiles, resumableUploads, testdrives } from "./schema.ts";
 
 /** What belongs to an appliance and has an id of its own. */
-export type PartOfAppliance = "build" | "file" | "testdrive";
+export type PartOfAppliance = "build" | "file" | "testdrive" | "upload";
 
 /** The appliance that a thing belongs to, whoever owns it. */
 export async function findApplianceIdOf(db: Database, what: PartOfAppliance, id: number): Promise<number | undefined> {
   const [found] = await queries[what](db, id);
-  return found?.applianceId;
+  return found?.applianceId ?? undefined;
 }
 
 const ofBuild = { applianceId: builds.applianceId };
@@ -23,4 +23,6 @@ const queries = {
       .from(testdrives)
       .innerJoin(builds, eq(builds.id, testdrives.buildId))
       .where(eq(testdrives.id, id)),
+  upload: (db: Database, id: number) =>
+    db.select({ applianceId: resumableUploads.applianceId }).from(resumableUploads).where(eq(resumableUploads.id, id)),
 };

@@ -53,10 +53,12 @@ export async function abortMultipart(blobs: R2Bucket, { key, uploadId }: UploadA
     .resumeMultipartUpload(key, uploadId)
     .abort()
     .catch((error: unknown) => {
-      // 10024: R2's "The specified multipart upload does not exist."
-      if (!/10024|does not exist/.test(String(error))) throw error;
+      if (!isGone(error)) throw error;
     });
 }
+
+/** Whether R2 says of an upload "The specified multipart upload does not exist." */
+export const isGone = (error: unknown): boolean => /10024|does not exist/.test(String(error));
 
 /** SHA-256 over the parts' hex digests, joined by newlines (contract/upload.ts). */
 export async function digestOfParts(parts: readonly { sha256: string }[]): Promise<string> {

@@ -1,8 +1,6 @@
 import { createHash } from "node:crypto";
 import { beginUpload, type BegunUpload } from "./begun-uploads.ts";
-
-/** R2 requires that all parts but the last have one size, at least 5 MiB. */
-const partBytes = 8 * 2 ** 20;
+import { PartBuffer } from "./part-buffer.ts";
 
 /** What was stored. */
 export interface StoredBlob {
@@ -14,18 +12,33 @@ export interface StoredBlob {
 /** Streams bytes of unknown number into R2; when it fails, nothing of them stays. One part is in memory. */
 export async function putBlob(blobs: R2Bucket, key: string, source: ReadableStream<Uint8Array>): Promise<StoredBlob> {
   const writer = new BlobWriter(blobs, key);
-  const [md5, sha256] = [createHash("md5"), createHash("sha256")];
   try {
-    for await (const chunk of source) {
-      md5.update(chunk);
-      sha256.update(chunk);
-      await writer.write(chunk);
-    }
-    return { size: await writer.complete(), md5: md5.digest("hex"), sha256: sha256.digest("hex") };
+    const stored = await measured(source, (chunk) => writer.write(chunk));
+    await writer.complete();
+    return stored;
   } catch (error) {
     await writer.abort();
     throw error;
   }
+}
+
+/** Reads a stream to its end: the same as `putBlob` of what is stored already. */
+export const measureBlob = (source: ReadableStream<Uint8Array>): Promise<StoredBlob> =>
+  measured(source, async () => {});
+
+async function measured(
+  source: ReadableStream<Uint8Array>,
+  take: (chunk: Uint8Array) => Promise<void>,
+): Promise<StoredBlob> {
+  const [md5, sha256] = [createHash("md5"), createHash("sha256")];
+  let size = 0;
+  for await (const chunk of source) {
+    md5.update(chunk);
+    sha256.update(chunk);
+    size += chunk.byteLength;
+    await take(chunk);
+  }
+  return { size, md5: md5.digest("hex"), sha256: sha256.digest("hex") };
 }
 
 /** Writes an object in parts, or in one put if it fits into a single part. The object is not visible until `complete`. */
@@ -33,10 +46,8 @@ export class BlobWriter {
   readonly #blobs: R2Bucket;
   readonly #key: string;
   readonly #parts: R2UploadedPart[] = [];
+  readonly #buffer = new PartBuffer();
   #upload: BegunUpload | undefined;
-  // One buffer for all parts: a new one for each would take memory until the garbage collector runs.
-  #buffer = new Uint8Array(1 << 16);
-  #heldBytes = 0;
   #sentBytes = 0;
 
   constructor(blobs: R2Bucket, key: string) {
@@ -45,19 +56,17 @@ export class BlobWriter {
   }
 
   async write(chunk: Uint8Array): Promise<void> {
-    for (let at = 0; at < chunk.byteLength;) {
-      if (this.#heldBytes === partBytes) await this.#sendPart();
-      const piece = chunk.subarray(at, at + partBytes - this.#heldBytes);
-      this.#hold(piece);
-      at += piece.byteLength;
+    for (let rest = chunk; rest.byteLength > 0;) {
+      if (this.#buffer.isFull) await this.#sendPart();
+      rest = this.#buffer.add(rest);
     }
   }
 
   /** How many bytes it has. */
   async complete(): Promise<number> {
     if (!this.#upload) {
-      await this.#blobs.put(this.#key, this.#held());
-      return this.#heldBytes;
+      await this.#blobs.put(this.#key, this.#buffer.held());
+      return this.#buffer.bytes;
     }
     await this.#sendPart();
     const { size } = await this.#upload.complete(this.#parts);
@@ -69,25 +78,10 @@ export class BlobWriter {
     await this.#upload?.abort();
   }
 
-  #hold(bytes: Uint8Array): void {
-    const needed = this.#heldBytes + bytes.byteLength;
-    if (needed > this.#buffer.byteLength) {
-      const larger = new Uint8Array(Math.min(partBytes, Math.max(needed, 2 * this.#buffer.byteLength)));
-      larger.set(this.#held());
-      this.#buffer = larger;
-    }
-    this.#buffer.set(bytes, this.#heldBytes);
-    this.#heldBytes = needed;
-  }
-
-  #held(): Uint8Array<ArrayBuffer> {
-    return this.#buffer.subarray(0, this.#heldBytes);
-  }
-
   async #sendPart(): Promise<void> {
     this.#upload ??= await beginUpload(this.#blobs, this.#key);
-    this.#parts.push(await this.#upload.uploadPart(this.#parts.length + 1, this.#held()));
-    this.#sentBytes += this.#heldBytes;
-    this.#heldBytes = 0;
+    this.#parts.push(await this.#upload.uploadPart(this.#parts.length + 1, this.#buffer.held()));
+    this.#sentBytes += this.#buffer.bytes;
+    this.#buffer.clear();
   }
 }

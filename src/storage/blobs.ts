@@ -43,6 +43,10 @@ export const userRepositoryFileKey = (uid: string, path: string) => `user-reposi
 /** Names a multipart upload that has begun and may not have ended. */
 export const begunUploadKey = (noteId: string) => `begun-uploads/${noteId}.json`;
 
+/** The last bytes of an unfinished upload that are not a whole part, by where they end. */
+export const tailKey = (blobId: string, end: number) => `${tailPrefix(blobId)}${end}`;
+export const tailPrefix = (blobId: string) => `upload-tails/${blobId}/`;
+
 /** Something that an appliance holds: an overlay file, a logo, a background. Clones name the same. */
 export const contentKey = (blobId: string) => `contents/${blobId}`;
 /** The thumbnail of a background, next to the background itself. */
@@ -61,5 +65,6 @@ export const sha256OfKey = (key: string): string => key.slice(inputsPrefix.lengt
 export const importIdOfKey = (key: string): string => key.split("/")[2] ?? "";
 export const uploadsPrefix = "uploads/";
 export const begunUploadsPrefix = "begun-uploads/";
+export const tailsPrefix = "upload-tails/";
 export const contentsPrefix = "contents/";
 export const blobIdOfKey = (key: string): string => key.split("/")[1] ?? "";

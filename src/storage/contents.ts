@@ -16,6 +16,7 @@ export async function findNamedBlobs(db: Database, blobIds: string[]): Promise<S
     ["appliances", "background_blob"],
     ["frozen_blobs", "blob_id"],
     ["published_files", "blob_id"],
+    ["resumable_uploads", "blob_id"],
     ["publications", "logo_blob"],
     ["publications", "background_blob"],
   ];

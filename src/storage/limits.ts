@@ -12,6 +12,8 @@ export interface Counted {
   comments: number;
   webhooks: number;
   tokens: number;
+  /** That are not finished. */
+  uploads: number;
 }
 
 /** How many of each an account has, by indexes; statements that must not exceed a limit use the same expressions. */
@@ -29,6 +31,8 @@ export const counts = {
   comments: (accountId: number) => sql`(SELECT count(*) FROM comments WHERE account_id = ${accountId})`,
   webhooks: (accountId: number) => sql`(SELECT count(*) FROM webhooks WHERE account_id = ${accountId})`,
   tokens: (accountId: number) => sql`(SELECT count(*) FROM tokens WHERE account_id = ${accountId})`,
+  uploads: (accountId: number) =>
+    sql`(SELECT count(*) FROM resumable_uploads WHERE account_id = ${accountId} AND finished_at IS NULL)`,
 } satisfies Record<keyof Counted, (accountId: number) => SQL>;
 
 /** Contents that two of its repositories show count twice: either may keep them. */
@@ -41,4 +45,5 @@ export const countAll = (db: Database, accountId: number): Promise<Counted> =>
     ${counts.repositories(accountId)} AS repositories, ${counts.packages(accountId)} AS packages,
     ${counts.repositoryBytes(accountId)} AS repositoryBytes, ${counts.appliances(accountId)} AS appliances,
     ${counts.configurationBytes(accountId)} AS configurationBytes, ${counts.comments(accountId)} AS comments,
-    ${counts.webhooks(accountId)} AS webhooks, ${counts.tokens(accountId)} AS tokens`);
+    ${counts.webhooks(accountId)} AS webhooks, ${counts.tokens(accountId)} AS tokens,
+    ${counts.uploads(accountId)} AS uploads`);

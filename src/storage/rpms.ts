@@ -68,11 +68,12 @@ export async function deleteRpm(db: Database, accountId: number, id: number): Pr
 const release = (db: Database, which: SQL) =>
   releaseBlobs(db, { blobId: sql`rpms.blob_id`, from: sql`FROM rpms WHERE ${which}` });
 
-/** Those of the blobs that an upload names, or a build that is not over. */
+/** Those of the blobs that an upload names, finished or not, or a build that is not over. */
 export async function findUsedBlobIds(db: Database, blobIds: string[]): Promise<Set<string>> {
   const asked = sql`(SELECT value FROM json_each(${JSON.stringify(blobIds)}))`;
   const rows = await db.all<{ blobId: string }>(
     sql`SELECT blob_id AS blobId FROM rpms WHERE blob_id IN ${asked}
+        UNION SELECT blob_id FROM resumable_uploads WHERE blob_id IN ${asked}
         UNION SELECT blob_id FROM frozen_blobs WHERE blob_id IN ${asked}`,
   );
   return new Set(rows.map(({ blobId }) => blobId));

@@ -11,5 +11,6 @@ export * from "./schema/import-turns.ts";
 export * from "./schema/prepared-roots.ts";
 export * from "./schema/repositories.ts";
 export * from "./schema/resolutions.ts";
+export * from "./schema/resumable-uploads.ts";
 export * from "./schema/service.ts";
 export * from "./schema/tokens.ts";

@@ -90,6 +90,7 @@ const RequestBody = ({ body }: { body: Body }) => {
           <span class="label">Body</span> {body.what} As the field <code>file</code> of a form, or as the whole body.
         </p>
       );
+    case "bytes":
     case "text":
       return (
         <p>
@@ -101,14 +102,14 @@ const RequestBody = ({ body }: { body: Body }) => {
   }
 };
 
-const AnswerOf = ({ answer }: { answer: Answer }) =>
-  answer.kind === "document" ? (
-    <Example title="Answer" document={xmlExample(answer.document, "v2")} />
-  ) : (
+const AnswerOf = ({ answer }: { answer: Answer }) => {
+  if (answer.kind === "document") return <Example title="Answer" document={xmlExample(answer.document, "v2")} />;
+  return (
     <p>
-      <span class="label">Answer</span> {answer.what} <code>{answer.types.join(", ")}</code>
+      <span class="label">Answer</span> {answer.what} {answer.kind === "file" && <code>{answer.types.join(", ")}</code>}
     </p>
   );
+};
 
 /** Long documents are collapsed. */
 const Example = ({ title, document }: { title: string; document: string }) => (

@@ -84,7 +84,12 @@ afterAll(async () => {
 
 async function appliancesOf(ids: Sample["ids"]): Promise<Record<string, number>> {
   const { appliance, published } = ids;
-  const found = { appliance: Number(appliance), published: Number(published), file: Number(appliance) };
+  const found = {
+    appliance: Number(appliance),
+    published: Number(published),
+    file: Number(appliance),
+    upload: Number(appliance),
+  };
   const builds = ["build", "otherBuild", "running", "bootable"] as const;
   const ofBuilds = await Promise.all(
     builds.map(async (name) => {

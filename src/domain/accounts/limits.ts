@@ -11,6 +11,7 @@ const variables = {
   comments: "MAX_COMMENTS_PER_ACCOUNT",
   webhooks: "MAX_WEBHOOKS_PER_ACCOUNT",
   tokens: "MAX_TOKENS_PER_ACCOUNT",
+  uploads: "MAX_UPLOADS_PER_ACCOUNT",
 } as const satisfies Record<keyof Counted, keyof Env>;
 
 export type LimitsEnv = Pick<Env, (typeof variables)[keyof Counted]>;
@@ -31,6 +32,7 @@ export function limitsOf(env: LimitsEnv): Counted {
     comments: most("comments"),
     webhooks: Math.min(maxWebhooks, most("webhooks")),
     tokens: most("tokens"),
+    uploads: most("uploads"),
   };
 }
 
@@ -66,4 +68,5 @@ const sentences: Record<keyof Counted, (most: number) => string> = {
   comments: (most) => `An account writes at most ${most} comments.`,
   webhooks: (most) => `An account has at most ${most} webhooks. Delete one of them.`,
   tokens: (most) => `An account has at most ${most} tokens. Revoke one of them.`,
+  uploads: (most) => `An account has at most ${most} unfinished uploads. Finish or delete one of them.`,
 };

@@ -1,6 +1,7 @@
 import { endWork } from "#domain/accounts/lock";
 import { deleteAppliance } from "#domain/appliances/deletion";
 import { endStreams, eventsObject } from "#domain/events/events";
+import { removeUpload } from "#domain/uploads/upload";
 import {
   deleteAccountRows,
   deleteComments,
@@ -20,6 +21,7 @@ import type { Database } from "#storage/db";
 import { releaseImport } from "#storage/imports";
 import { deletePublication } from "#storage/publications";
 import { deleteRepository } from "#storage/repositories";
+import { pageOfResumableUploads } from "#storage/resumable-uploads";
 import { deleteRpm } from "#storage/rpms";
 
 /**
@@ -50,6 +52,7 @@ type Step = (env: Env, db: Database, account: Account) => Promise<number>;
 
 /** Each removes one page and answers how many there were. What others depend on comes after what depends on it. */
 const steps: readonly Step[] = [
+  removeUploads,
   removePublications,
   removeAppliances,
   removeRpms,
@@ -71,6 +74,12 @@ async function goOn(env: Env, db: Database, account: Account): Promise<void> {
   }
   await eventsObject(env, account).forget();
   await deleteAccountRows(db, account.id);
+}
+
+async function removeUploads(env: Env, db: Database, { id }: Account): Promise<number> {
+  const page = await pageOfResumableUploads(db, id, pageSize);
+  for (const upload of page) await removeUpload({ env, db }, upload);
+  return page.length;
 }
 
 async function removePublications(_: Env, db: Database, { id }: Account): Promise<number> {

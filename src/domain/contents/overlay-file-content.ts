@@ -20,6 +20,8 @@ export interface Place {
   accountId: number;
   /** Of a request that may come again. */
   requestId?: string | undefined;
+  /** What the quota counts for it already. */
+  reservedBytes?: number;
 }
 
 /** A file that would not fit: of a direct upload, for which the specification has no code, or of a download. */
@@ -58,7 +60,7 @@ export async function discardContent({ env }: Place, staged: FileContent | undef
 
 /** Adds a staged content to an appliance. */
 export async function addFile(
-  { env, db, accountId, requestId }: Place,
+  { env, db, accountId, requestId, reservedBytes = 0 }: Place,
   applianceId: number,
   metadata: FileMetadata,
   staged: StagedFile,
@@ -70,7 +72,8 @@ export async function addFile(
     createdAt: new Date(),
     ...(requestId && { requestId }),
   };
-  const added = await addOverlayFile(db, row, { accountId, quotaBytes: quotaBytes(Number(env.ACCOUNT_QUOTA_GB)) });
+  const writer = { accountId, quotaBytes: reservedBytes + quotaBytes(Number(env.ACCOUNT_QUOTA_GB)) };
+  const added = await addOverlayFile(db, row, writer);
   if (added) return added;
   await getOwnAppliance(db, accountId, applianceId, "invalid"); // or it was deleted meanwhile
   throw quotaExceeded();

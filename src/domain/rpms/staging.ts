@@ -10,7 +10,7 @@ import { tapRpmHeader } from "#repodata/rpm-header-tap";
 import { peek } from "#repodata/streams";
 import { DecompressionRefused } from "#solver/decoder";
 import type { Account } from "#storage/accounts";
-import { putBlob } from "#storage/blob-writer";
+import { measureBlob, putBlob, type StoredBlob } from "#storage/blob-writer";
 import { uploadKey } from "#storage/blobs";
 import type { Database } from "#storage/db";
 import { removeUploadBlobs } from "#storage/upload-blobs";
@@ -37,6 +37,16 @@ export interface IncomingFile {
 
 const tarBlockBytes = 512;
 
+/** Where a file goes while its packages are read. */
+interface Staging {
+  env: Env;
+  blobId: string;
+  /** What the account still has room for, the file itself included. */
+  roomBytes: number;
+  /** Reads the file to its end, and stores it unless it is stored. */
+  take: (file: ReadableStream<Uint8Array>) => Promise<StoredBlob>;
+}
+
 /**
  * Stores an RPM or a tarball of RPMs while it arrives; one that is refused, or cut off, leaves nothing behind.
  *
@@ -50,15 +60,26 @@ export async function stageUpload(
 ): Promise<StagedUpload> {
   const roomBytes = replacedBytes + (await leftBytes(db, Number(env.ACCOUNT_QUOTA_GB), account.id));
   const blobId = crypto.randomUUID();
+  const take = (stream: ReadableStream<Uint8Array>) => putBlob(env.BLOBS, uploadKey(blobId), stream);
+  const body = file.body.pipeThrough(capAt(env, { roomBytes, tooLarge }));
   try {
-    const capped = file.body.pipeThrough(capAt(env, { roomBytes, tooLarge }));
-    const { start, stream } = await peek(capped, tarBlockBytes);
-    const incoming = { body: stream, fileName: plainName(file.fileName) };
-    return isRpm(start)
-      ? await stageRpm(env, blobId, incoming)
-      : await stageArchive(env, blobId, { ...incoming, compression: tarCompression(start), roomBytes });
+    return await stage({ env, blobId, roomBytes, take }, { ...file, body });
   } catch (error) {
     await removeUploadBlobs(env.BLOBS, blobId);
+    throw asRefusal(error);
+  }
+}
+
+/** Reads an RPM or a tarball of RPMs that is in R2 already; if it is refused, it stays there. */
+export async function stageStoredUpload(
+  env: Env,
+  { blobId, fileName, roomBytes }: { blobId: string; fileName: string | undefined; roomBytes: number },
+): Promise<StagedUpload> {
+  const stored = await env.BLOBS.get(uploadKey(blobId));
+  if (!stored) throw new Error(`upload ${blobId} is gone`);
+  try {
+    return await stage({ env, blobId, roomBytes, take: measureBlob }, { body: stored.body, fileName });
+  } catch (error) {
     throw asRefusal(error);
   }
 }
@@ -67,9 +88,17 @@ export async function stageUpload(
 export const discardUpload = (env: Env, { blobId }: StagedUpload): Promise<void> =>
   removeUploadBlobs(env.BLOBS, blobId);
 
-async function stageRpm(env: Env, blobId: string, file: IncomingFile): Promise<StagedUpload> {
+async function stage(staging: Staging, { body, fileName }: IncomingFile): Promise<StagedUpload> {
+  const { start, stream } = await peek(body, tarBlockBytes);
+  const incoming = { body: stream, fileName: plainName(fileName) };
+  return isRpm(start)
+    ? await stageRpm(staging, incoming)
+    : await stageArchive(staging, { ...incoming, compression: tarCompression(start) });
+}
+
+async function stageRpm({ env, blobId, take }: Staging, file: IncomingFile): Promise<StagedUpload> {
   const { stream, header } = tapRpmHeader(file.body);
-  const stored = await putBlob(env.BLOBS, uploadKey(blobId), stream);
+  const stored = await take(stream);
   const found = await header;
   if (found.isSource) {
     throw new Refusal("invalid_file", { message: "This is a source package. Upload the RPM that was built from it." });
@@ -88,14 +117,13 @@ async function stageRpm(env: Env, blobId: string, file: IncomingFile): Promise<S
 }
 
 async function stageArchive(
-  env: Env,
-  blobId: string,
-  file: IncomingFile & { compression: Compression; roomBytes: number },
+  { env, blobId, roomBytes, take }: Staging,
+  file: IncomingFile & { compression: Compression },
 ): Promise<StagedUpload> {
-  const stored = await putBlob(env.BLOBS, uploadKey(blobId), file.body);
+  const stored = await take(file.body);
   const { packages, storedBytes } = await unpackArchive(env, blobId, {
     compression: file.compression,
-    roomBytes: file.roomBytes - stored.size,
+    roomBytes: roomBytes - stored.size,
   });
   if (packages.length === 0) {
     throw new Refusal("invalid_file", { message: "There is no RPM to install in this archive." });

@@ -12,6 +12,8 @@ interface Owner {
   baseSystem: string;
   /** Of a request that may come again. */
   requestId?: string | undefined;
+  /** What the quota counts for it already. */
+  reservedBytes?: number;
 }
 
 /**
@@ -20,7 +22,7 @@ interface Owner {
  * an hour, and as long as a build needs them.
  */
 export async function addUpload(env: Env, db: Database, owner: Owner, staged: StagedUpload): Promise<Rpm> {
-  const quota = quotaBytes(Number(env.ACCOUNT_QUOTA_GB));
+  const quota = (owner.reservedBytes ?? 0) + quotaBytes(Number(env.ACCOUNT_QUOTA_GB));
   const rpm = await addRpm(db, rowOf(owner, staged), quota);
   if (!rpm) throw quotaExceeded();
   await publishUploads(env, db, owner);

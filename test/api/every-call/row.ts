@@ -2,7 +2,11 @@ import type { RefusalCode } from "#domain/refusal";
 import type { Sample } from "./sample.ts";
 
 /** What a request sends in addition to its query. XML may have ids of the sample in braces, as paths do. */
-export type Sent = { xml: string } | { file: string | Uint8Array<ArrayBuffer>; name?: string } | { text: string };
+export type Sent =
+  | { xml: string }
+  | { file: string | Uint8Array<ArrayBuffer>; name?: string }
+  | { text: string }
+  | { bytes: string; headers: Record<string, string> };
 
 /** One call of the API: a request that succeeds, and requests that are refused. */
 export interface Row {
@@ -11,8 +15,10 @@ export interface Row {
   /** Below /api/<version>/user; names in braces are ids of the sample: `/builds/{build}`. */
   path: string;
   sent?: Sent;
-  /** Root element of the answer, or its content type. */
+  /** Root element of the answer, or its content type; empty: it has no body. */
   answer: string;
+  /** Default: 200. */
+  status?: number;
   /** The error for another account's id anywhere; for ids in the path, also for an unknown one. */
   foreign?: RefusalCode;
   /** The error for an unknown last id in the path, if it differs. */

@@ -13,6 +13,7 @@ import { repositories } from "./repositories.ts";
 import { software } from "./software.ts";
 import { testdrives } from "./testdrives.ts";
 import { tokens } from "./tokens.ts";
+import { uploads } from "./uploads.ts";
 
 /** Every call of the API: a new call needs its row here. */
 export const rows: readonly Row[] = [
@@ -29,5 +30,6 @@ export const rows: readonly Row[] = [
   ...modifiedFiles,
   ...events,
   ...repositories,
+  ...uploads,
   ...gallery,
 ];

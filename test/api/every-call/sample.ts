@@ -11,6 +11,7 @@ import { bootableBuild, endedTestdrive } from "../../support/testdrives.ts";
 import { tokenOf } from "../../support/tokens.ts";
 import { readXml } from "../../support/xml.ts";
 import { sent } from "./send.ts";
+import { announced } from "./uploads.ts";
 import type { Sent } from "./row.ts";
 
 /** An account, and an id of everything that it owns. */
@@ -51,6 +52,7 @@ export async function makeSample(): Promise<Sample> {
     repository: await madeId(tux, "POST", `/repositories?url=${mirrorUrl}&name=Perl`),
     ...(await webhookIds(tux)),
     token: (await tokenOf(tux)).id,
+    upload: await madeId(tux, "POST", `/uploads?appliance_id=${appliance}&filename=big`, announced),
   };
   return { tux, ids };
 }

@@ -37,12 +37,14 @@ export const filledBody = (body: Sent | undefined, ids: Sample["ids"]): Sent | u
 
 function typeOf(body: Sent): Record<string, string> {
   if ("xml" in body) return { "content-type": "application/xml" };
+  if ("bytes" in body) return body.headers;
   return "text" in body ? { "content-type": "application/x-www-form-urlencoded" } : {};
 }
 
 function contentOf(body: Sent): BodyInit {
   if ("xml" in body) return body.xml;
   if ("text" in body) return body.text;
+  if ("bytes" in body) return body.bytes;
   const form = new FormData();
   form.set("file", new Blob([body.file]), body.name ?? "upload");
   return form;

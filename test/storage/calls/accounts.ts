@@ -7,6 +7,7 @@ import type * as auditLog from "#storage/audit-log";
 import type * as events from "#storage/events";
 import type * as idempotentAnswers from "#storage/idempotent-answers";
 import type * as limits from "#storage/limits";
+import type * as resumableUploads from "#storage/resumable-uploads";
 import type * as serviceSettings from "#storage/service-settings";
 import type * as tokens from "#storage/tokens";
 import type * as webhooks from "#storage/webhooks";
@@ -27,6 +28,25 @@ const token = {
   createdAt: at,
   expiresAt: null,
 };
+const newUpload = {
+  accountId: own,
+  applianceId: ids.appliance,
+  baseSystem: null,
+  metadata: null,
+  sentName: null,
+  length: 10,
+  offset: 0,
+  blobId: "blob",
+  multipartId: "multipart",
+  leaseId: "lease",
+  leaseEndsAt: at,
+  createdAt: at,
+  expiresAt: at,
+  finishedAt: null,
+  madeId: null,
+  requestId: "request",
+};
+const upload = { ...newUpload, id: 1 };
 const webhook = { uid: "webhook", accountId: own, url: "", events: [], secretCipher: "cipher", createdAt: at };
 
 export const ofAccounts = {
@@ -102,6 +122,25 @@ export const ofAccounts = {
   limits: {
     countAll: [[own]],
   } satisfies Calls<typeof limits>,
+  "resumable-uploads": {
+    addResumableUpload: [[newUpload, { most: 10, quotaBytes: 100 }]],
+    findResumableUpload: [[own, 1]],
+    findResumableUploadOfRequest: [["request"]],
+    listUnfinishedUploads: [[own]],
+    pageOfResumableUploads: [[own, 10]],
+    listExpiredUploads: [[at, 10]],
+    takeLease: [[upload, { leaseId: "lease", leaseEndsAt: at }, at]],
+    renewLease: [[upload, at]],
+    endLease: [[upload]],
+    recordProgress: [
+      [upload, { offset: 1, expiresAt: at }],
+      [upload, { offset: 1, expiresAt: at }, { number: 1, etag: "etag" }],
+    ],
+    listParts: [[1]],
+    finishUpload: [[upload, { madeId: 1, finishedAt: at, expiresAt: at }]],
+    deleteResumableUpload: [[1]],
+    findBlobsOfUploads: [[["blob"]]],
+  } satisfies Calls<typeof resumableUploads>,
   "service-settings": {
     findSetting: [["read_only"]],
     addSetting: [["read_only", "on"]],

@@ -1,0 +1,75 @@
+import { makeOnce } from "#domain/accounts/idempotency";
+import { leftBytes } from "#domain/accounts/quota";
+import { addFile } from "#domain/contents/overlay-file-content";
+import type { OutsideEnv } from "#domain/outside";
+import { Refusal } from "#domain/refusal";
+import { stageStoredUpload } from "#domain/rpms/staging";
+import { addUpload, findUpload } from "#domain/rpms/upload";
+import { expiryOf } from "#domain/uploads/expiry";
+import type { Received } from "#domain/uploads/received";
+import type { Account } from "#storage/accounts";
+import { measureBlob } from "#storage/blob-writer";
+import type { Database } from "#storage/db";
+import { findOverlayFileOfRequest } from "#storage/overlay-files";
+import { completeBlob, deleteBlob, deleteTails, getBlob } from "#storage/resumable-blobs";
+import { deleteResumableUpload, finishUpload, type ResumableUpload } from "#storage/resumable-uploads";
+
+/** A request that writes an upload of its account. */
+export interface Writing {
+  env: Env & OutsideEnv;
+  db: Database;
+  account: Account;
+}
+
+/**
+ * Makes a file or a package of an upload of which everything has come, by the rules of an upload in one request. If that is refused,
+ * nothing of it stays. If it is interrupted, the client sends the last bytes again, and this goes on where it was.
+ */
+export async function finish(writing: Writing, upload: ResumableUpload, received: Received): Promise<void> {
+  const { env, db } = writing;
+  await completeBlob(env.BLOBS, upload, { parts: received.parts, last: received.rest });
+  try {
+    const madeId = await (upload.applianceId === null ? makePackage : makeFile)(writing, upload);
+    const now = Date.now();
+    await finishUpload(db, upload, { madeId, finishedAt: new Date(now), expiresAt: expiryOf(now) });
+  } catch (error) {
+    if (error instanceof Refusal) await forget(writing, upload);
+    throw error;
+  }
+  await deleteTails(env.BLOBS, upload);
+}
+
+async function forget({ env, db }: Writing, upload: ResumableUpload): Promise<void> {
+  await deleteBlob(env.BLOBS, upload);
+  await deleteTails(env.BLOBS, upload);
+  await deleteResumableUpload(db, upload.id);
+}
+
+/** The blob's id stands for the request: a second attempt finds what the first has made. */
+async function makeFile({ env, db, account }: Writing, upload: ResumableUpload): Promise<number> {
+  const { applianceId, metadata, blobId, length, sentName } = upload;
+  if (applianceId === null || metadata === null) throw new Error(`upload ${upload.id} is no file of an appliance`);
+  const place = { env, db, accountId: account.id, requestId: blobId, reservedBytes: length };
+  const file = await makeOnce(blobId, {
+    find: (requestId) => findOverlayFileOfRequest(db, requestId),
+    make: async () => {
+      const content = await measureBlob((await getBlob(env.BLOBS, upload)).body);
+      return await addFile(place, applianceId, metadata, { ...content, blobId, sentName: sentName ?? undefined });
+    },
+  });
+  return file.id;
+}
+
+async function makePackage({ env, db, account }: Writing, upload: ResumableUpload): Promise<number> {
+  const { baseSystem, blobId, length, sentName } = upload;
+  if (baseSystem === null) throw new Error(`upload ${upload.id} is for no base system`);
+  const rpm = await makeOnce(blobId, {
+    find: (requestId) => findUpload(env, db, { account, requestId }),
+    make: async () => {
+      const roomBytes = length + (await leftBytes(db, Number(env.ACCOUNT_QUOTA_GB), account.id));
+      const staged = await stageStoredUpload(env, { blobId, fileName: sentName ?? undefined, roomBytes });
+      return await addUpload(env, db, { account, baseSystem, requestId: blobId, reservedBytes: length }, staged);
+    },
+  });
+  return rpm.id;
+}

@@ -1,0 +1,71 @@
+import { Refusal } from "#domain/refusal";
+import { finish, type Writing } from "#domain/uploads/finish";
+import { withLease } from "#domain/uploads/lease";
+import { Received } from "#domain/uploads/received";
+import { noSuchUpload, removeUpload } from "#domain/uploads/upload";
+import { isBlobGone } from "#storage/resumable-blobs";
+import type { ResumableUpload } from "#storage/resumable-uploads";
+
+/** Bytes that a request brings. */
+export interface Piece {
+  /** Where they begin in the file. */
+  offset: number;
+  /** How many they are; undefined: the client does not say. */
+  announcedBytes: number | undefined;
+  /** Null: none. */
+  chunks: AsyncIterable<Uint8Array> | null;
+}
+
+/** Adds bytes to an upload, and finishes it when they are the last ones. What has come is stored, also of a request that is cut off. */
+export async function receive(writing: Writing, upload: ResumableUpload, piece: Piece): Promise<number> {
+  if (piece.offset !== upload.offset) throw wrongOffset(upload);
+  if (upload.offset + (piece.announcedBytes ?? 0) > upload.length) throw tooLong(upload);
+  if (upload.finishedAt) return upload.offset;
+  return await withLease(writing.db, upload, (held) => write(writing, held, piece));
+}
+
+async function write(writing: Writing, upload: ResumableUpload, { chunks }: Piece): Promise<number> {
+  try {
+    const received = await Received.of(writing, upload);
+    const cut = chunks && (await take(upload, received, chunks));
+    if (received.bytes === upload.length) await finish(writing, upload, received);
+    else await received.store();
+    if (cut) throw cut;
+    return received.bytes;
+  } catch (error) {
+    if (error instanceof Refusal || !isBlobGone(error)) throw error;
+    await removeUpload(writing, upload);
+    throw noSuchUpload();
+  }
+}
+
+/** Takes bytes to their end; answers why that came early, if it did. */
+async function take(
+  { length }: ResumableUpload,
+  received: Received,
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<Refusal | undefined> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await iterator.next().catch(() => undefined);
+    if (!next) return received.bytes < length ? cutOff() : undefined;
+    if (next.done) return undefined;
+    if (received.bytes + next.value.byteLength > length) throw tooLong({ length });
+    await received.take(next.value);
+  }
+}
+
+const wrongOffset = ({ offset }: ResumableUpload) =>
+  new Refusal("unknown_error", {
+    reason: "wrong_offset",
+    message: `The next byte of this upload is number ${offset}.`,
+  });
+
+const tooLong = ({ length }: Pick<ResumableUpload, "length">) =>
+  new Refusal("unknown_error", {
+    reason: "too_large",
+    message: `This upload has ${length} bytes, and these are more.`,
+  });
+
+const cutOff = () =>
+  new Refusal("unknown_error", { message: "The bytes stopped coming. Ask how many are stored, and send the rest." });

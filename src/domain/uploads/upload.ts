@@ -1,0 +1,100 @@
+import { makeOnce } from "#domain/accounts/idempotency";
+import { limitsOf, refuseOverLimit, type LimitsEnv } from "#domain/accounts/limits";
+import { quotaBytes, quotaExceeded } from "#domain/accounts/quota";
+import { getOwnAppliance } from "#domain/appliances/appliance";
+import type { FileMetadata } from "#domain/contents/overlay-file-metadata";
+import { Refusal } from "#domain/refusal";
+import { checkBaseSystem } from "#domain/rpms/rpm";
+import { expiryOf } from "#domain/uploads/expiry";
+import { withLease } from "#domain/uploads/lease";
+import type { Database } from "#storage/db";
+import { closeBlob, discardBlob, openBlob } from "#storage/resumable-blobs";
+import {
+  addResumableUpload,
+  deleteResumableUpload,
+  findResumableUpload,
+  findResumableUploadOfRequest,
+  type ResumableUpload,
+} from "#storage/resumable-uploads";
+
+interface Stores {
+  env: LimitsEnv & Pick<Env, "BLOBS" | "ACCOUNT_QUOTA_GB" | "MAX_FILE_MB">;
+  db: Database;
+}
+
+/** What a file that is to come will be: an overlay file, or a package. */
+export type Purpose = { applianceId: number; metadata: FileMetadata } | { baseSystem: string };
+
+/** A file that will come in several requests. */
+export interface Announced {
+  accountId: number;
+  purpose: Purpose;
+  length: number;
+  /** What the client calls the file. */
+  sentName: string | undefined;
+  /** Of a request that may come again. */
+  requestId: string | undefined;
+}
+
+/** Begins an upload. Its whole length counts towards the quota from now on. */
+export async function beginUpload(stores: Stores, announced: Announced): Promise<ResumableUpload> {
+  const { env, db } = stores;
+  const { accountId, purpose, length, requestId } = announced;
+  const largestMb = Number(env.MAX_FILE_MB);
+  if (length > largestMb * 2 ** 20) throw tooLarge(largestMb);
+  if ("applianceId" in purpose) await getOwnAppliance(db, accountId, purpose.applianceId, "invalid");
+  else await checkBaseSystem(db, purpose.baseSystem);
+  return await makeOnce(requestId, {
+    find: (requestId) => findResumableUploadOfRequest(db, requestId),
+    make: () => addUpload(stores, announced),
+  });
+}
+
+async function addUpload(
+  { env, db }: Stores,
+  { accountId, purpose, length, sentName, requestId }: Announced,
+): Promise<ResumableUpload> {
+  await refuseOverLimit({ env, db }, accountId, { uploads: 1 });
+  const now = Date.now();
+  const target = { blobId: crypto.randomUUID(), applianceId: null, baseSystem: null, metadata: null, ...purpose };
+  const multipartId = await openBlob(env.BLOBS, target);
+  const times = { createdAt: new Date(now), expiresAt: expiryOf(now) };
+  const row = { ...target, ...times, accountId, length, multipartId, sentName: sentName ?? null };
+  const quota = { most: limitsOf(env).uploads, quotaBytes: quotaBytes(Number(env.ACCOUNT_QUOTA_GB)) };
+  const added = await addResumableUpload(db, { ...row, ...(requestId && { requestId }) }, quota);
+  if (added) return added;
+  await closeBlob(env.BLOBS, target, multipartId);
+  await refuseOverLimit({ env, db }, accountId, { uploads: 1 }); // or another one was faster
+  throw quotaExceeded();
+}
+
+/** An upload of this account; another account's does not exist. */
+export async function getResumableUpload(db: Database, accountId: number, id: number): Promise<ResumableUpload> {
+  const upload = await findResumableUpload(db, accountId, id);
+  if (!upload || upload.expiresAt.getTime() <= Date.now()) throw noSuchUpload();
+  return upload;
+}
+
+/** Ends an upload. What it has become stays. */
+export async function deleteUpload(stores: Pick<Stores, "db"> & { env: Pick<Env, "BLOBS"> }, upload: ResumableUpload) {
+  await withLease(stores.db, upload, (held) => removeUpload(stores, held));
+}
+
+/** Removes an upload, and what it has stored unless that has become something. Twice is fine. */
+export async function removeUpload(
+  { env, db }: { env: Pick<Env, "BLOBS">; db: Database },
+  upload: ResumableUpload,
+): Promise<void> {
+  await discardBlob(env.BLOBS, upload);
+  await deleteResumableUpload(db, upload.id);
+}
+
+/** Also for text that is not a valid id. */
+export const noSuchUpload = () =>
+  new Refusal("unknown_error", { reason: "unknown", message: "There is no such upload, or it has expired." });
+
+const tooLarge = (largestMb: number) =>
+  new Refusal("unknown_error", {
+    reason: "too_large",
+    message: `The file is too large: this service takes files of up to ${largestMb} MiB.`,
+  });

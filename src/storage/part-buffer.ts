@@ -1,0 +1,41 @@
+/** R2 requires that all parts but the last have one size, at least 5 MiB. */
+export const partBytes = 8 * 2 ** 20;
+
+/** The bytes of one part while they come. One buffer for all parts: a new one for each would take memory until the garbage collector runs. */
+export class PartBuffer {
+  #buffer = new Uint8Array(1 << 16);
+  #bytes = 0;
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get isFull(): boolean {
+    return this.#bytes === partBytes;
+  }
+
+  /** Takes what fits into the part; answers the rest. */
+  add(chunk: Uint8Array): Uint8Array {
+    const taken = chunk.subarray(0, partBytes - this.#bytes);
+    this.#makeRoom(this.#bytes + taken.byteLength);
+    this.#buffer.set(taken, this.#bytes);
+    this.#bytes += taken.byteLength;
+    return chunk.subarray(taken.byteLength);
+  }
+
+  /** Valid until the next `add`. */
+  held(): Uint8Array<ArrayBuffer> {
+    return this.#buffer.subarray(0, this.#bytes);
+  }
+
+  clear(): void {
+    this.#bytes = 0;
+  }
+
+  #makeRoom(neededBytes: number): void {
+    if (neededBytes <= this.#buffer.byteLength) return;
+    const larger = new Uint8Array(Math.min(partBytes, Math.max(neededBytes, 2 * this.#buffer.byteLength)));
+    larger.set(this.held());
+    this.#buffer = larger;
+  }
+}

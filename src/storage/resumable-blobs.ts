@@ -1,0 +1,92 @@
+import { abortMultipart, completeUpload, isGone, openUpload, type UploadAddress } from "./artifacts.ts";
+import { contentKey, tailKey, tailPrefix, uploadKey } from "./blobs.ts";
+import { deleteBlobsBelow } from "./build-blobs.ts";
+import { partBytes } from "./part-buffer.ts";
+import type { ResumableUpload, StoredPart } from "./resumable-uploads.ts";
+import { removeUploadBlobs } from "./upload-blobs.ts";
+
+/** What an upload has in R2: a multipart upload, and the bytes after its last part as an object of their own. */
+
+/** Something that a row counts on is not there: a restored database can bring back an upload that was removed. */
+class BlobGone extends Error {}
+
+export const isBlobGone = (error: unknown): boolean => error instanceof BlobGone || isGone(error);
+
+type Target = Pick<ResumableUpload, "applianceId" | "blobId">;
+
+const keyOf = ({ applianceId, blobId }: Target): string =>
+  applianceId === null ? uploadKey(blobId) : contentKey(blobId);
+
+const addressOf = (upload: ResumableUpload): UploadAddress => ({ key: keyOf(upload), uploadId: upload.multipartId });
+
+/** Answers R2's id of it. */
+export const openBlob = async (blobs: R2Bucket, target: Target): Promise<string> =>
+  (await openUpload(blobs, keyOf(target))).uploadId;
+
+/** Forgets what `openBlob` has opened for a row that did not come about. */
+export const closeBlob = (blobs: R2Bucket, target: Target, multipartId: string): Promise<void> =>
+  abortMultipart(blobs, { key: keyOf(target), uploadId: multipartId });
+
+export async function putUploadPart(
+  blobs: R2Bucket,
+  upload: ResumableUpload,
+  { number, bytes }: { number: number; bytes: Uint8Array<ArrayBuffer> },
+): Promise<StoredPart> {
+  const { key, uploadId } = addressOf(upload);
+  const { etag } = await blobs.resumeMultipartUpload(key, uploadId).uploadPart(number, bytes);
+  return { number, etag };
+}
+
+/** Adds the last bytes and makes the object of all parts, unless a request before this one has done so. */
+export async function completeBlob(
+  blobs: R2Bucket,
+  upload: ResumableUpload,
+  { parts, last }: { parts: readonly StoredPart[]; last: Uint8Array<ArrayBuffer> },
+): Promise<void> {
+  if (await blobs.head(keyOf(upload))) return;
+  const lastPart = await putUploadPart(blobs, upload, { number: parts.length + 1, bytes: last });
+  const all = [...parts.map((part) => ({ ...part, size: partBytes })), { ...lastPart, size: last.byteLength }];
+  await completeUpload(blobs, addressOf(upload), all);
+}
+
+/** The object of a completed upload. */
+export async function getBlob(blobs: R2Bucket, upload: ResumableUpload): Promise<R2ObjectBody> {
+  const blob = await blobs.get(keyOf(upload));
+  if (!blob) throw new BlobGone(`the blob of upload ${upload.id} is gone`);
+  return blob;
+}
+
+/** Deletes the object of a completed upload, and what was taken out of it. */
+export const deleteBlob = (blobs: R2Bucket, { applianceId, blobId }: Target): Promise<void> =>
+  applianceId === null ? removeUploadBlobs(blobs, blobId) : blobs.delete(contentKey(blobId));
+
+/** How many bytes of the upload are not in a part. */
+export const tailBytes = ({ offset }: Pick<ResumableUpload, "offset">): number => offset % partBytes;
+
+/** The bytes after the last part. */
+export async function getTail(blobs: R2Bucket, upload: ResumableUpload): Promise<Uint8Array<ArrayBuffer>> {
+  if (tailBytes(upload) === 0) return new Uint8Array(0);
+  const tail = await blobs.get(tailKey(upload.blobId, upload.offset));
+  if (!tail) throw new BlobGone(`the last bytes of upload ${upload.id} are gone`);
+  return new Uint8Array(await tail.arrayBuffer());
+}
+
+export async function putTail(
+  blobs: R2Bucket,
+  { blobId }: ResumableUpload,
+  { end, bytes }: { end: number; bytes: Uint8Array<ArrayBuffer> },
+): Promise<void> {
+  await blobs.put(tailKey(blobId, end), bytes);
+}
+
+export const deleteTail = (blobs: R2Bucket, { blobId, offset }: ResumableUpload): Promise<void> =>
+  blobs.delete(tailKey(blobId, offset));
+
+export const deleteTails = (blobs: R2Bucket, { blobId }: ResumableUpload): Promise<void> =>
+  deleteBlobsBelow(blobs, tailPrefix(blobId));
+
+/** Forgets the parts and the last bytes. An object that a row names stays; one that none names goes with the sweep. */
+export async function discardBlob(blobs: R2Bucket, upload: ResumableUpload): Promise<void> {
+  await abortMultipart(blobs, addressOf(upload));
+  await deleteTails(blobs, upload);
+}

@@ -1,0 +1,138 @@
+import { and, asc, eq, isNull, lt, or, sql, type SQL } from "drizzle-orm";
+import { usedBytesOf } from "./accounts.ts";
+import type { Database } from "./db.ts";
+import { insertFrom, insertWhere } from "./inserts.ts";
+import { counts } from "./limits.ts";
+import { resumableUploadParts as parts, resumableUploads as uploads } from "./schema.ts";
+
+export type ResumableUpload = typeof uploads.$inferSelect;
+export type NewResumableUpload = Omit<typeof uploads.$inferInsert, "id">;
+export type StoredPart = Omit<typeof parts.$inferSelect, "uploadId">;
+
+/** Undefined: the account has as many as it may have, or its quota is exceeded. */
+export async function addResumableUpload(
+  db: Database,
+  row: NewResumableUpload,
+  { most, quotaBytes }: { most: number; quotaBytes: number },
+): Promise<ResumableUpload | undefined> {
+  const isRoom = sql`${counts.uploads(row.accountId)} < ${most}
+    AND ${usedBytesOf(row.accountId)} + ${row.length} <= ${quotaBytes}`;
+  const [added] = await insertWhere(db, uploads, row, isRoom).returning();
+  return added;
+}
+
+export const findResumableUpload = (
+  db: Database,
+  accountId: number,
+  id: number,
+): Promise<ResumableUpload | undefined> =>
+  db.query.resumableUploads.findFirst({ where: and(eq(uploads.id, id), eq(uploads.accountId, accountId)) });
+
+/** The one that a request has begun. */
+export const findResumableUploadOfRequest = (db: Database, requestId: string): Promise<ResumableUpload | undefined> =>
+  db.query.resumableUploads.findFirst({ where: eq(uploads.requestId, requestId) });
+
+/** An account has few of them. */
+export const listUnfinishedUploads = (db: Database, accountId: number): Promise<ResumableUpload[]> =>
+  db.query.resumableUploads.findMany({
+    where: and(eq(uploads.accountId, accountId), isNull(uploads.finishedAt)),
+    orderBy: asc(uploads.id),
+  });
+
+export const pageOfResumableUploads = (db: Database, accountId: number, limit: number): Promise<ResumableUpload[]> =>
+  db.query.resumableUploads.findMany({ where: eq(uploads.accountId, accountId), limit });
+
+/** Those that have expired and that no request writes. */
+export const listExpiredUploads = (db: Database, now: Date, limit: number): Promise<ResumableUpload[]> =>
+  db.query.resumableUploads.findMany({
+    where: and(lt(uploads.expiresAt, now), isFree(now)),
+    orderBy: asc(uploads.expiresAt),
+    limit,
+  });
+
+/** The right to write an upload, which one request alone has. */
+export interface Lease {
+  leaseId: string;
+  leaseEndsAt: Date;
+}
+
+/** Takes the lease of an upload as it is; undefined: another request has it, has written meanwhile, or has removed the upload. */
+export async function takeLease(
+  db: Database,
+  { id, offset }: Pick<ResumableUpload, "id" | "offset">,
+  lease: Lease,
+  now: Date,
+): Promise<ResumableUpload | undefined> {
+  const isAsItWas = and(eq(uploads.id, id), eq(uploads.offset, offset), isFree(now));
+  const [taken] = await db.update(uploads).set(lease).where(isAsItWas).returning();
+  return taken;
+}
+
+export async function renewLease(db: Database, upload: ResumableUpload, leaseEndsAt: Date): Promise<void> {
+  await db.update(uploads).set({ leaseEndsAt }).where(isHeld(upload));
+}
+
+export async function endLease(db: Database, upload: ResumableUpload): Promise<void> {
+  await db.update(uploads).set({ leaseId: null, leaseEndsAt: null }).where(isHeld(upload));
+}
+
+/** What a request has stored, and until when the upload is there now. */
+export type Progress = Pick<ResumableUpload, "offset" | "expiresAt">;
+
+/** False: the lease is lost, and nothing was written. A part that fills the offset comes with it. */
+export async function recordProgress(
+  db: Database,
+  upload: ResumableUpload,
+  progress: Progress,
+  part?: StoredPart,
+): Promise<boolean> {
+  const update = db.update(uploads).set(progress).where(isHeld(upload)).returning({ id: uploads.id });
+  if (!part) return (await update).length > 0;
+  const added = insertFrom(
+    db,
+    parts,
+    { uploadId: sql`id`, ...part },
+    sql`FROM resumable_uploads WHERE ${isHeld(upload)}`,
+  ).onConflictDoUpdate({ target: [parts.uploadId, parts.number], set: { etag: part.etag } });
+  const [, updated] = await db.batch([added, update]);
+  return updated.length > 0;
+}
+
+/** In the order of the file. */
+export const listParts = (db: Database, uploadId: number): Promise<StoredPart[]> =>
+  db
+    .select({ number: parts.number, etag: parts.etag })
+    .from(parts)
+    .where(eq(parts.uploadId, uploadId))
+    .orderBy(asc(parts.number));
+
+/** All of it is stored, and a row names it. */
+export async function finishUpload(
+  db: Database,
+  upload: ResumableUpload,
+  made: Pick<ResumableUpload, "madeId" | "finishedAt" | "expiresAt">,
+): Promise<void> {
+  await db
+    .update(uploads)
+    .set({ ...made, offset: upload.length, leaseId: null, leaseEndsAt: null })
+    .where(isHeld(upload));
+}
+
+/** Its parts go with it. */
+export async function deleteResumableUpload(db: Database, id: number): Promise<void> {
+  await db.delete(uploads).where(eq(uploads.id, id));
+}
+
+/** Those of the blobs that an upload names. */
+export async function findBlobsOfUploads(db: Database, blobIds: readonly string[]): Promise<Set<string>> {
+  const rows = await db.all<{ blobId: string }>(
+    sql`SELECT blob_id AS blobId FROM resumable_uploads
+        WHERE blob_id IN (SELECT value FROM json_each(${JSON.stringify(blobIds)}))`,
+  );
+  return new Set(rows.map(({ blobId }) => blobId));
+}
+
+const isHeld = ({ id, leaseId }: ResumableUpload): SQL =>
+  sql`${eq(uploads.id, id)} AND ${uploads.leaseId} = ${leaseId}`;
+
+const isFree = (now: Date) => or(isNull(uploads.leaseEndsAt), lt(uploads.leaseEndsAt, now));

@@ -1,0 +1,63 @@
+import { sql } from "drizzle-orm";
+import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { accounts } from "./accounts.ts";
+import { id, moment, requestId } from "./columns.ts";
+import type { overlayFiles } from "./contents.ts";
+
+type FileMetadata = Pick<
+  typeof overlayFiles.$inferSelect,
+  "fileName" | "path" | "owner" | "group" | "permissions" | "enabled"
+>;
+
+/** Files that arrive in several requests. A row stays for a day after its last bytes, also when its file is complete. */
+export const resumableUploads = sqliteTable(
+  "resumable_uploads",
+  {
+    id: id(),
+    accountId: integer("account_id")
+      .notNull()
+      .references(() => accounts.id),
+    /** What it becomes: an overlay file of this appliance, or else a package for this base system. */
+    applianceId: integer("appliance_id"),
+    baseSystem: text("base_system"),
+    /** Of an overlay file. */
+    metadata: text("metadata", { mode: "json" }).$type<FileMetadata>(),
+    /** What the client calls the file. */
+    sentName: text("sent_name"),
+    length: integer("length").notNull(),
+    /** How much of it is stored. It reaches the length in the moment in which the file is complete. */
+    offset: integer("received_bytes").notNull().default(0),
+    blobId: text("blob_id").notNull().unique(),
+    /** R2's multipart upload of the blob. */
+    multipartId: text("multipart_id").notNull(),
+    /** The request that writes it now, and when that is taken for dead. */
+    leaseId: text("lease_id"),
+    leaseEndsAt: moment("lease_ends_at"),
+    createdAt: moment("created_at").notNull(),
+    expiresAt: moment("expires_at").notNull(),
+    /** When it became a file or a package, and the id of that. */
+    finishedAt: moment("finished_at"),
+    madeId: integer("made_id"),
+    requestId: requestId(),
+  },
+  (table) => [
+    index("resumable_uploads_account").on(table.accountId, table.id),
+    index("resumable_uploads_unfinished")
+      .on(table.accountId, table.length)
+      .where(sql`finished_at IS NULL`),
+    index("resumable_uploads_expires").on(table.expiresAt),
+  ],
+);
+
+/** Parts of a multipart upload that are stored: R2 does not list them. */
+export const resumableUploadParts = sqliteTable(
+  "resumable_upload_parts",
+  {
+    uploadId: integer("upload_id")
+      .notNull()
+      .references(() => resumableUploads.id, { onDelete: "cascade" }),
+    number: integer("number").notNull(),
+    etag: text("etag").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.uploadId, table.number] })],
+);

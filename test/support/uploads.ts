@@ -1,0 +1,70 @@
+import { env } from "cloudflare:workers";
+import { tailPrefix } from "#storage/blobs";
+import { visit, type Client } from "./client.ts";
+import { expectError, readXml, type XmlDocument } from "./xml.ts";
+
+export const mebibyte = 2 ** 20;
+const bytesType = "application/offset+octet-stream";
+
+/** A client of tus that can be told what to send. */
+export function tusClient({ username, apiKey }: Client) {
+  const authorization = `Basic ${btoa(`${username}:${apiKey}`)}`;
+  const ask = (method: string, path: string, headers: Record<string, string>, body?: BodyInit) =>
+    visit(`/api/v2/user${path}`, {
+      method,
+      headers: { authorization, "tus-resumable": "1.0.0", ...headers },
+      ...(body === undefined ? {} : { body }),
+    });
+  return {
+    begin: (query: Record<string, string | number>, length: number, headers: Record<string, string> = {}) => {
+      const parameters = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]));
+      return ask("POST", `/uploads?${parameters}`, { "upload-length": String(length), ...headers });
+    },
+    head: (id: string) => ask("HEAD", `/uploads/${id}`, {}),
+    show: async (id: string): Promise<XmlDocument> => (await readXml(await ask("GET", `/uploads/${id}`, {}))).upload,
+    send: (id: string, offset: number, body: BodyInit, headers: Record<string, string> = {}) =>
+      ask("PATCH", `/uploads/${id}`, { "content-type": bytesType, "upload-offset": String(offset), ...headers }, body),
+    end: (id: string) => ask("DELETE", `/uploads/${id}`, {}),
+  };
+}
+
+export type TusClient = ReturnType<typeof tusClient>;
+
+/** Begins an upload; answers its id. */
+export const begun = async (tus: TusClient, query: Record<string, string | number>, length: number): Promise<string> =>
+  (await readXml(await tus.begin(query, length))).upload.id;
+
+export const offsetOf = async (tus: TusClient, id: string) => Number((await tus.head(id)).headers.get("upload-offset"));
+
+/** Bytes that differ everywhere, so that none can stand for another. */
+export function someBytes(length: number): Uint8Array<ArrayBuffer> {
+  const words = new Uint32Array(Math.ceil(length / 4));
+  for (let at = 0, word = length; at < words.length; at++)
+    words[at] = word = (Math.imul(word, 1664525) + 1013904223) >>> 0;
+  return new Uint8Array(words.buffer, 0, length);
+}
+
+/** A body that brings these bytes, and then waits to be ended or cut off. */
+export function openBody(bytes: Uint8Array) {
+  const { readable, writable } = new IdentityTransformStream();
+  const writer = writable.getWriter();
+  const written = writer.write(bytes);
+  written.catch(() => {});
+  return {
+    body: readable,
+    written,
+    end: () => writer.close(),
+    cut: () => writer.abort(new Error("the connection is cut")),
+  };
+}
+
+export const expectRefused = (answer: Response, status: number) => expectError(answer, status, "unknown_error");
+
+export async function blobIdOf(id: string): Promise<string> {
+  const asked = env.DB.prepare("SELECT blob_id FROM resumable_uploads WHERE id = ?").bind(id);
+  return (await asked.first<string>("blob_id")) ?? "";
+}
+
+/** Keys of what is stored of an upload after its last part. */
+export const tailsOf = async (blobId: string): Promise<string[]> =>
+  (await env.BLOBS.list({ prefix: tailPrefix(blobId) })).objects.map(({ key }) => key);
