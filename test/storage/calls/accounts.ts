@@ -153,6 +153,7 @@ export const ofAccounts = {
     saveTokenHmac: [["token", "hmac"]],
     noteTokenUse: [[1, { at, unlessSince: at }]],
     findTokenOwner: [[1]],
+    hasToken: [[1]],
     deleteToken: [[own, 1]],
   } satisfies Calls<typeof tokens>,
   webhooks: {
