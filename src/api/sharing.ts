@@ -1,8 +1,13 @@
+import type { Context } from "hono";
+import { z } from "zod";
 import { sharing as sharingDocument } from "#documents/sharing";
+import { sharingWarnings as sharingWarningsDocument } from "#documents/sharing-warnings";
 import { getSharing, share, unshare } from "#domain/appliances/sharing";
+import { sharingWarnings } from "#domain/appliances/sharing-warnings";
 import { Refusal } from "#domain/refusal";
 import { v2 } from "#openapi/operation";
 import { call, type CallGroup } from "#api/call";
+import { ofOwn } from "#api/of-appliance";
 
 const ofAppliance = {
   versions: v2,
@@ -10,10 +15,12 @@ const ofAppliance = {
   answer: sharingDocument,
 } as const;
 
-/** All three answer the list (wire.md §2.5). */
+const WarningsRequest = z.object({ version: z.string().optional() });
+
+/** The calls of a list of readers answer the list (wire.md §2.5). */
 export const sharing: CallGroup = {
   title: "Sharing",
-  about: "Who else may read an appliance and clone it. Every call answers the new list.",
+  about: "Who else may read an appliance and clone it, and what they learn. Every change answers the new list.",
   operations: [
     call("GET /appliances/{appliance_id}/sharing", {
       name: "getSharing",
@@ -21,6 +28,21 @@ export const sharing: CallGroup = {
       ...ofAppliance,
       summary: "The accounts that an appliance is shared with",
       act: ({ db, account }, { appliance_id }) => getSharing(db, account, appliance_id),
+    }),
+    call("GET /appliances/{appliance_id}/sharing_warnings", {
+      name: "listSharingWarnings",
+      ...ofOwn,
+      rate: "differences",
+      versions: v2,
+      summary: "What others learn if you share an appliance or publish a version",
+      details:
+        "Passwords that are not the template's, and files and scripts that look like secrets: of the appliance as it is now, and " +
+        "of its ten newest images that differ. Ask before you share or publish.",
+      params: WarningsRequest,
+      about: { version: "A built version to publish. Default: the appliance with all of its images." },
+      answer: sharingWarningsDocument,
+      refuses: ["invalid_version"],
+      act: ({ env, db }, { found, version }) => sharingWarnings({ env, db }, found, version),
     }),
     call("POST /appliances/{appliance_id}/sharing/{username}", {
       name: "shareAppliance",
@@ -30,8 +52,11 @@ export const sharing: CallGroup = {
       scope: "publish",
       summary: "Share an appliance with an account",
       refuses: ["invalid_username"],
-      act: ({ db, account }, { appliance_id: applianceId }, c) =>
-        share(db, account, { applianceId, username: usernameIn(c.req.url) }),
+      act: async ({ db, account }, { appliance_id: applianceId }, c) => {
+        const shared = await share(db, account, { applianceId, username: usernameIn(c.req.url) });
+        linkWarnings(c, applianceId);
+        return shared;
+      },
     }),
     call("DELETE /appliances/{appliance_id}/sharing/{username}", {
       name: "unshareAppliance",
@@ -46,6 +71,12 @@ export const sharing: CallGroup = {
     }),
   ],
 };
+
+/** An answer after which others read the images points to what they learn. The document has no place for it. */
+export function linkWarnings(c: Context, applianceId: number, version?: string): void {
+  const query = version === undefined ? "" : `?version=${encodeURIComponent(version)}`;
+  c.header("Link", `</api/v2/user/appliances/${applianceId}/sharing_warnings${query}>; rel="related"`);
+}
 
 /** The last segment as it was sent: the Ruby client writes a space as a plus there, too (wire.md §5.2). */
 function usernameIn(url: string): string {

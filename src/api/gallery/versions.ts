@@ -5,6 +5,7 @@ import { draftReleaseNotes } from "#domain/difference/release-notes-draft";
 import { getPublication } from "#domain/gallery/access";
 import { changeReleaseNotes, publish, publishedVersions, unpublish } from "#domain/gallery/publish";
 import { call, rawText, type Call } from "#api/call";
+import { linkWarnings } from "#api/sharing";
 import { ofAppliance, ofPublished } from "#api/gallery/of-appliance";
 
 const releaseNotes = rawText("Release notes, as plain text whatever the Content-Type; may be empty.");
@@ -66,8 +67,12 @@ export const galleryVersions: readonly Call[] = [
       "invalid_value",
       "build_not_found",
     ],
-    act: async ({ env, db, account, baseUrl, requestId }, { appliance_id: applianceId, version, body }) =>
-      publish({ env, db }, account, { applianceId, version, releaseNotes: await body(), baseUrl, requestId }),
+    act: async ({ env, db, account, baseUrl, requestId }, { appliance_id: applianceId, version, body }, c) => {
+      const request = { applianceId, version, releaseNotes: await body(), baseUrl, requestId };
+      const published = await publish({ env, db }, account, request);
+      linkWarnings(c, applianceId, version);
+      return published;
+    },
   }),
   call("PUT /gallery/appliances/{appliance_id}/version/{version}", {
     name: "changeReleaseNotes",

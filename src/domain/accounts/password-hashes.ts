@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash, createHmac, pbkdf2Sync } from "node:crypto";
-import { encrypt as hashForShadow } from "unixcrypt";
+import { encrypt as hashForShadow, verify as matchesShadow } from "unixcrypt";
 import type { SealingKey } from "#domain/secrets";
 import type { Configuration } from "#model/configuration";
 
@@ -23,6 +23,8 @@ export const saltingOf =
 
 /** SHA-512 crypt, for /etc/shadow. KIWI would hash plain passwords itself, with MD5 and a fixed salt. */
 export const shadowHash = (password: string, salt: Buffer): string => hashForShadow(password, `$6$${cryptText(salt)}`);
+
+export const isShadowHashOf = (password: string, hash: string): boolean => hash !== "" && matchesShadow(password, hash);
 
 /** The 16 signs that crypt takes at most, of those that it knows. */
 const cryptText = (salt: Buffer): string => salt.toString("base64").slice(0, 16).replaceAll("+", ".");

@@ -146,6 +146,16 @@ const opinions: readonly Row[] = [
 
 const sharing: readonly Row[] = [
   {
+    call: "GET /appliances/{appliance_id}/sharing_warnings",
+    path: "/appliances/{appliance}/sharing_warnings?version=0.0.1",
+    answer: "sharing_warnings",
+    foreign: "invalid_appliance_id",
+    refused: [
+      refused("/appliances/{appliance}/sharing_warnings?version=9.9.9", "invalid_version"),
+      refused("/appliances/1/sharing_warnings", "access_denied", { status: 403 }),
+    ],
+  },
+  {
     call: "GET /appliances/{appliance_id}/sharing",
     path: "/appliances/{appliance}/sharing",
     answer: "appliance",

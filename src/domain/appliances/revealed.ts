@@ -1,0 +1,85 @@
+import { isSecretPath, type FrozenInput } from "#contract/index";
+import { isShadowHashOf } from "#domain/accounts/password-hashes";
+import { placeOf } from "#domain/contents/overlay-file-metadata";
+import type { Configuration } from "#model/configuration";
+import type { revealedKinds } from "#model/revealed";
+import type { OverlayFile } from "#storage/overlay-files";
+
+/** A secret of the owner that others get with the appliance or its images. */
+export interface Revealed {
+  kind: (typeof revealedKinds)[number];
+  /** Of the user, the path, or which script. */
+  name: string;
+}
+
+/** Passwords of users that are no secrets, by the user's name. */
+export type KnownPasswords = ReadonlyMap<string, string>;
+
+export const isPassword = ({ kind }: Revealed): boolean => kind === "user_password" || kind === "database_password";
+
+/** What an appliance has. Its configuration shows passwords in clear. */
+export function revealedNow(
+  { users, databases, scripts }: Configuration,
+  files: readonly OverlayFile[],
+  known: KnownPasswords,
+): Revealed[] {
+  return [
+    ...users.filter(({ name, password }) => known.get(name) !== password).map(({ name }) => userPassword(name)),
+    ...databases.flatMap((one) => one.users.map(({ username }) => databasePassword(one.type, username))),
+    ...files.filter(({ enabled }) => enabled).flatMap((file) => overlayFile(placeOf(file))),
+    ...scriptNames.flatMap((name) => (scripts[name].enabled ? script(name, scripts[name].script) : [])),
+  ];
+}
+
+const scriptNames = ["build", "boot", "autoyast"] as const satisfies readonly (keyof Configuration["scripts"])[];
+
+/** What an image has, by what it was made from. */
+export function revealedBy(input: FrozenInput, isKnown: (user: string, hash: string) => boolean): Revealed[] {
+  const { description, files = [], configuration } = input;
+  const users = [...(description["config.xml"] ?? "").matchAll(/<user name="([^"]+)" password="([^"]*)"/g)];
+  const databases = Object.entries(databaseUsers).flatMap(([type, user]) =>
+    [...(description[`root/usr/lib/kiln/databases/${type}.sql`] ?? "").matchAll(user)].map(([, name = ""]) =>
+      databasePassword(type, name),
+    ),
+  );
+  return [
+    ...users.filter(([, name = "", hash = ""]) => !isKnown(name, hash)).map(([, name = ""]) => userPassword(name)),
+    ...databases,
+    ...files.flatMap(({ path }) => overlayFile(path)),
+    ...script("build", configuration?.buildScript ?? ""),
+    ...script("boot", description["root/usr/lib/kiln/boot-script"] ?? ""),
+    ...script("autoyast", description["root/autoinst.xml"] ?? ""),
+  ];
+}
+
+/** As `src/kiwi/databases.ts` writes them. */
+const databaseUsers = {
+  pgsql: /^ALTER ROLE "(\w+)" LOGIN PASSWORD/gm,
+  mysql: /^CREATE USER IF NOT EXISTS '(\w+)'@/gm,
+} as const satisfies Record<Configuration["databases"][number]["type"], RegExp>;
+
+/** Whether a hash is that of a user's known password. A hash takes a while, and most images have the same ones. */
+export function hashChecker(known: KnownPasswords): (user: string, hash: string) => boolean {
+  const checked = new Map<string, boolean>();
+  return (user, hash) => {
+    const key = `${user} ${hash}`;
+    const password = known.get(user);
+    const isKnown = checked.get(key) ?? (password !== undefined && isShadowHashOf(password, hash));
+    checked.set(key, isKnown);
+    return isKnown;
+  };
+}
+
+const userPassword = (name: string): Revealed => ({ kind: "user_password", name });
+const databasePassword = (type: string, name: string): Revealed => ({
+  kind: "database_password",
+  name: `${type} ${name}`,
+});
+const overlayFile = (path: string): Revealed[] => (isSuspicious(path) ? [{ kind: "overlay_file", name: path }] : []);
+const script = (name: string, text: string): Revealed[] =>
+  mentionsSecret.test(text) ? [{ kind: "script", name }] : [];
+
+const isSuspicious = (path: string): boolean => isSecretPath(path) || nameOfSecret.test(path);
+const nameOfSecret =
+  /\.(?:key|p12|pfx|jks|keystore|kdbx|ppk)$|\/(?:id_(?:rsa|dsa|ecdsa|ed25519)|\.env)$|(?:password|passphrase|secret|credential|token)[^/]*$/i;
+const mentionsSecret = /passw(?:or)?d|passphrase|secret|token|api[_-]?key|BEGIN [A-Z ]*PRIVATE KEY/i;

@@ -1,0 +1,102 @@
+import {
+  hashChecker,
+  isPassword,
+  revealedBy,
+  revealedNow,
+  type KnownPasswords,
+  type Revealed,
+} from "#domain/appliances/revealed";
+import { opened } from "#domain/configuration/secrets";
+import { Refusal } from "#domain/refusal";
+import type { SealingKey } from "#domain/secrets";
+import { configurationOf } from "#model/configuration";
+import { revealedKinds } from "#model/revealed";
+import type { Appliance } from "#storage/appliances";
+import { findInput } from "#storage/build-blobs";
+import { listBuildsOfAppliance, type Build } from "#storage/builds";
+import { findTemplateConfiguration } from "#storage/configurations";
+import type { Database } from "#storage/db";
+import { listOverlayFiles } from "#storage/overlay-files";
+
+export interface SharingWarning extends Revealed {
+  /** The appliance has it now, and so will its next build. */
+  isCurrent: boolean;
+  /** Built versions with it, the newest first. */
+  versions: string[];
+}
+
+export interface SharingWarnings {
+  applianceId: number;
+  warnings: SharingWarning[];
+  /** Every image was looked at. */
+  isComplete: boolean;
+}
+
+interface Place {
+  env: Pick<Env, "BLOBS"> & SealingKey;
+  db: Database;
+}
+
+/** Frozen inputs that one request reads: each may have a megabyte. */
+const maxInputs = 10;
+
+/**
+ * What others learn if the appliance is shared: from itself and from its images. With a version, what they learn if that version is
+ * published. Passwords of the template that it descends from are no secrets.
+ */
+export async function sharingWarnings(
+  { env, db }: Place,
+  appliance: Appliance,
+  version: string | undefined,
+): Promise<SharingWarnings> {
+  const [images, known, configuration, files] = await Promise.all([
+    imagesOf(db, appliance, version),
+    knownPasswords({ env, db }, appliance),
+    opened(env, configurationOf(appliance)),
+    listOverlayFiles(db, appliance.id),
+  ]);
+  const found = new Warnings();
+  const now = revealedNow(configuration, files, known);
+  // A clone of a published version has the files and scripts of the moment, and no passwords.
+  for (const each of now) if (version === undefined || !isPassword(each)) found.add(each);
+  const isKnown = hashChecker(known);
+  for (const build of images.slice(0, maxInputs)) {
+    const input = await findInput(env.BLOBS, build.inputSha256);
+    if (input) for (const each of revealedBy(input, isKnown)) found.add(each, build.version);
+  }
+  return { applianceId: appliance.id, warnings: found.all(), isComplete: images.length <= maxInputs };
+}
+
+async function knownPasswords({ env, db }: Place, { id }: Appliance): Promise<KnownPasswords> {
+  const template = await findTemplateConfiguration(db, id);
+  const users = template ? (await opened(env, template)).users : [];
+  return new Map(users.map(({ name, password }) => [name, password]));
+}
+
+/** One build of each input whose image can be downloaded, the newest first. */
+async function imagesOf(db: Database, { id }: Appliance, version: string | undefined): Promise<Build[]> {
+  const builds = (await listBuildsOfAppliance(db, id)).filter(
+    (build) => build.status === "finished" && build.expiredAt === null && (version ?? build.version) === build.version,
+  );
+  if (version !== undefined && builds.length === 0) throw new Refusal("invalid_version");
+  return [...new Map(builds.map((build) => [build.inputSha256, build])).values()];
+}
+
+/** Each secret once, wherever it is. */
+class Warnings {
+  readonly #found = new Map<string, SharingWarning>();
+
+  /** Without a version: in the appliance itself. */
+  add({ kind, name }: Revealed, version?: string): void {
+    const key = `${kind} ${name}`;
+    const warning = this.#found.get(key) ?? { kind, name, isCurrent: false, versions: [] };
+    this.#found.set(key, warning);
+    if (version === undefined) warning.isCurrent = true;
+    else if (!warning.versions.includes(version)) warning.versions.push(version);
+  }
+
+  all(): SharingWarning[] {
+    const order = (one: SharingWarning) => revealedKinds.indexOf(one.kind);
+    return [...this.#found.values()].toSorted((one, other) => order(one) - order(other));
+  }
+}
