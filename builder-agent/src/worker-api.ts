@@ -58,6 +58,7 @@ export interface WorkerApi extends VisitApi, ModifiedApi {
   openSocket(): WebSocket;
   openControl(testdrive: Lease): WebSocket;
   openViewer(testdrive: Lease, viewer: string): WebSocket;
+  openVisit(testdrive: Lease, visit: { visit: string; protocol: string }): WebSocket;
 }
 
 export interface ArtifactApi {
@@ -68,8 +69,8 @@ export interface ArtifactApi {
 
 export function connectWorker(config: Pick<Config, "url" | "token">): WorkerApi {
   const send: Send = (path, request) => call(config, path, request);
-  const dial: Dial = (path, attempt) =>
-    new WebSocket(`${config.url.replace(/^http/, "ws")}${path}`, {
+  const dial: Dial = (path, attempt, protocol = "") =>
+    new WebSocket(`${config.url.replace(/^http/, "ws")}${path}`, protocol === "" ? [] : [protocol], {
       headers: headers(config.token, attempt),
       handshakeTimeout: 10_000,
       maxPayload: 1024 * 1024,
@@ -87,7 +88,7 @@ export function connectWorker(config: Pick<Config, "url" | "token">): WorkerApi 
 }
 
 type Send = (path: string, request: Request) => Promise<Response>;
-type Dial = (path: string, attempt?: string) => WebSocket;
+type Dial = (path: string, attempt?: string, protocol?: string) => WebSocket;
 
 function buildCalls(send: Send) {
   const about = (build: Lease, verb: string, request: Omit<Request, "attempt">) =>
@@ -132,6 +133,8 @@ function testdriveCalls(send: Send, dial: Dial) {
     openControl: (testdrive) => dial(`${pathOf(testdrive)}/control`, testdrive.token),
     openViewer: (testdrive, viewer) =>
       dial(`${pathOf(testdrive)}/viewers/${encodeURIComponent(viewer)}`, testdrive.token),
+    openVisit: (testdrive, { visit, protocol }) =>
+      dial(`${pathOf(testdrive)}/visits/${encodeURIComponent(visit)}/socket`, testdrive.token, protocol),
   } satisfies Partial<WorkerApi>;
 }
 

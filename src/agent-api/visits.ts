@@ -6,10 +6,11 @@ import { untimed } from "#http/request-body";
 import { factory, type AgentEnv } from "#agent-api/factory";
 import { AgentRefusal } from "#agent-api/refusal";
 
-/** Requests to a guest's web server: the body of a visitor's request and the guest's answer, both as streams. */
+/** Requests to a guest's web server: the body of a visitor's request and the guest's answer, both as streams; or its WebSocket. */
 export const visits = factory
   .createApp()
   .get("/:id/visits/:visit/body", (c) => passOn(c))
+  .get("/:id/visits/:visit/socket", (c) => passOn(c))
   .post("/:id/visits/:visit/answer", (c) => passOn(c));
 
 const Visit = z.object({

@@ -8,6 +8,8 @@ export const GuestRequest = z.object({
   /** Lower-case names. */
   headers: z.record(z.string(), z.string()),
   hasBody: z.boolean(),
+  /** The visitor wants a WebSocket; `sec-websocket-protocol` is among its headers then. */
+  isSocket: z.literal(true).optional(),
 });
 export type GuestRequest = z.infer<typeof GuestRequest>;
 

@@ -1,6 +1,7 @@
 /** Messages between Worker and builder agent. Imports zod, ipaddr.js and none of our modules, so that both sides can import it. */
 export * from "./agent.ts";
 export * from "./build.ts";
+export * from "./close-code.ts";
 export * from "./file-store.ts";
 export * from "./guest-web.ts";
 export * from "./image-type.ts";

@@ -39,7 +39,10 @@ export const TestdriveOrder = z.discriminatedUnion("type", [
   /** Open GET /agent/testdrives/:id/viewers/:viewer and join it to a new connection to QEMU's Unix socket. */
   z.object({ type: z.literal("viewer"), viewer: z.string() }),
   z.object({ type: z.literal("stop"), reason: z.string() }),
-  /** Send the request to the guest's web server, and POST its answer to /agent/testdrives/:id/visits/:visit/answer. */
+  /**
+   * Send the request to the guest's web server, and POST its answer to /agent/testdrives/:id/visits/:visit/answer. If the
+   * guest opens a WebSocket, join it to GET /agent/testdrives/:id/visits/:visit/socket instead.
+   */
   z.object({ type: z.literal("visit"), visit: z.string(), request: GuestRequest }),
 ]);
 export type TestdriveOrder = z.infer<typeof TestdriveOrder>;

@@ -11,13 +11,18 @@ import {
   type TestdriveOrder,
 } from "#contract/index";
 import { newToken } from "#domain/secrets";
+import { joinSockets } from "./joined-sockets.ts";
 
 const maxVisits = 32;
+/** Of these visits. Nothing holds a writer of messages back, so that the object may hold all of them for a slow reader. */
+const maxSockets = 5;
+const maxSocketBytes = 16 * 1024 * 1024;
 /** Longer than the agent's own patience, so that its sentence arrives. */
 const answerWithinMs = 40_000;
 
 interface Visit {
   isHead: boolean;
+  isSocket: boolean;
   /** Null once the agent has taken it, or where there is none. */
   body: ReadableStream<Uint8Array> | null;
   /** An answer is under way; there is one. */
@@ -50,7 +55,9 @@ export class GuestWeb {
   async visit(request: Request, order: (order: TestdriveOrder) => boolean): Promise<Response> {
     const asked = readGuestHead(GuestRequest, request.headers.get(guestHeadHeader));
     if (!asked) return refused(400, "This request cannot be sent to a testdrive.");
-    if (this.#visits.size >= maxVisits) return refused(503, "This machine has as many visitors as it can take.");
+    const sockets = this.#visits.values().filter(({ isSocket }) => isSocket);
+    const isFull = this.#visits.size >= maxVisits || (asked.isSocket && [...sockets].length >= maxSockets);
+    if (isFull) return refused(503, "This machine has as many visitors as it can take.");
     const visit = newToken();
     const { answered } = this.#open(visit, asked, request.body);
     await this.#onChange();
@@ -59,8 +66,9 @@ export class GuestWeb {
     return refused(503, "The machine's host is out of reach for the moment.");
   }
 
-  /** The agent asks for the body of a visitor's request, or brings the guest's answer. */
+  /** The agent asks for the body of a visitor's request, or brings the guest's answer or its WebSocket. */
   ofAgent(visit: string, request: Request): Response | Promise<Response> {
+    if (request.headers.has("upgrade")) return this.#join(visit, request);
     return request.method === "GET" ? this.#body(visit) : this.#answer(visit, request);
   }
 
@@ -91,6 +99,21 @@ export class GuestWeb {
     }
   }
 
+  /** The guest has opened a WebSocket, and so do we for the visitor. It lasts as long as the session. */
+  #join(id: string, request: Request): Response {
+    const found = this.#visits.get(id);
+    if (!found?.isSocket || found.isAnswered) return left();
+    found.isAnswered = true;
+    const [ofAgent, ofVisitor] = [new WebSocketPair(), new WebSocketPair()];
+    const { signal } = found.over;
+    const joined = joinSockets(ofAgent[1], ofVisitor[1], { maxBytes: maxSocketBytes, signal });
+    void joined.finally(() => this.#close(id));
+    const protocol = request.headers.get("sec-websocket-protocol");
+    const headers = protocol === null ? {} : { "Sec-WebSocket-Protocol": protocol };
+    found.answered.resolve(new Response(null, { status: 101, webSocket: ofVisitor[0], headers }));
+    return new Response(null, { status: 101, webSocket: ofAgent[0], headers });
+  }
+
   closeAll(): void {
     for (const { answered, over } of this.#visits.values()) {
       answered.resolve(refused(410, "This testdrive has ended."));
@@ -99,10 +122,11 @@ export class GuestWeb {
     this.#visits.clear();
   }
 
-  #open(id: string, { method, hasBody }: GuestRequest, body: Visit["body"]): Visit {
+  #open(id: string, { method, hasBody, isSocket }: GuestRequest, body: Visit["body"]): Visit {
     const isHead = method === "HEAD";
     const visit: Visit = {
       isHead,
+      isSocket: isSocket ?? false,
       body: hasBody ? body : null,
       isAnswered: false,
       answered: Promise.withResolvers(),
@@ -110,7 +134,7 @@ export class GuestWeb {
     };
     const silent = refused(504, "The machine's host has not answered in time.");
     const late = setTimeout(() => this.#excuse(id, silent), answerWithinMs);
-    const tooLong = setTimeout(() => visit.over.abort(), maxVisitMs);
+    const tooLong = setTimeout(() => (isSocket && visit.isAnswered ? {} : visit.over.abort()), maxVisitMs);
     void visit.answered.promise.then(() => clearTimeout(late));
     visit.over.signal.addEventListener("abort", () => {
       clearTimeout(late);

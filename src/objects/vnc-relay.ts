@@ -1,13 +1,11 @@
 import type { z } from "zod";
 import { Credit, creditProtocol, maxFrameBytes } from "#contract/index";
 import { newToken } from "#domain/secrets";
+import { closingLike, gone } from "./closing.ts";
 
 const maxViewers = 5;
 // What a browser may say before the agent has dialled. RFB clients are silent until the server greets them.
 const maxEarlyBytes = 16 * 1024;
-/** RFC 6455 §7.4.1: what a close without a code is called, which may not be sent itself. */
-const noCode = 1005;
-const gone = { code: 1001, reason: "The other side is gone." };
 
 /**
  * Joins each viewer's browser socket to the one that the agent dials for it, and passes frames on as they are. All it
@@ -68,7 +66,7 @@ export class VncRelay {
     const viewer = viewerOf(this.#ctx, socket);
     const peer = this.#peer(sideOf(this.#ctx, socket) === "agent" ? "browser" : "agent", viewer);
     this.#ctx.storage.kv.delete(earlyKey(viewer));
-    const shown = isSendable(code) ? { code, reason } : code === noCode ? { code: 1000, reason } : gone;
+    const shown = closingLike(code, reason);
     peer?.close(shown.code, shown.reason);
   }
 
@@ -125,7 +123,3 @@ function creditIn(text: string): z.infer<typeof Credit> | undefined {
     return undefined;
   }
 }
-
-/** RFC 6455 §7.4: 1004, 1005, 1006 and 1015 only describe an end that no side has sent. */
-const isSendable = (code: number) =>
-  (code >= 1000 && code <= 1014 && ![1004, 1005, 1006].includes(code)) || (code >= 3000 && code <= 4999);

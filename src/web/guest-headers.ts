@@ -16,6 +16,7 @@ const requestHeaderNames = [
   "if-range",
   "if-unmodified-since",
   "range",
+  "sec-websocket-protocol",
   "user-agent",
   "x-csrf-token",
   "x-requested-with",

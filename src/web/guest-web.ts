@@ -27,8 +27,6 @@ export const guestWeb = factory.createApp().all("/:id/:webToken/http/*", async (
   if (pathname === prefix) return redirect(`${prefix}/${search}`);
   const { method, headers, body } = c.req.raw;
   if (method === "OPTIONS" && headers.has("access-control-request-method")) return allowPreflight();
-  if (headers.has("upgrade"))
-    return textAnswer(400, "A testdrive's web server supports plain HTTP only, not WebSocket.");
   if (Number(headers.get("content-length") ?? 0) > maxGuestRequestBytes)
     return textAnswer(413, `A request to a testdrive may have at most ${maxGuestRequestBytes} bytes.`);
 
@@ -38,9 +36,11 @@ export const guestWeb = factory.createApp().all("/:id/:webToken/http/*", async (
     target,
     headers: guestRequestHeaders(headers),
     hasBody: body !== null,
+    ...(isWebSocket(headers) && { isSocket: true }),
   });
   if (!guestRequest.success) return textAnswer(400, "This request cannot be sent to a testdrive.");
   const answer = await passOn(c, testdrive, guestRequest.data);
+  if (answer.webSocket) return answer;
   return showAnswer(answer, prefix, target);
 });
 
@@ -51,10 +51,15 @@ async function findGuest(c: Context<WebEnv>): Promise<Testdrive | undefined> {
     : undefined;
 }
 
+const isWebSocket = (headers: Headers): boolean => headers.get("upgrade")?.toLowerCase() === "websocket";
+
 /** Asks the session's object. An object that restarts during the request, after a deploy, loses the visitor. */
 async function passOn(c: Context<WebEnv>, testdrive: Testdrive, guestRequest: GuestRequest): Promise<Response> {
   const { body } = c.req.raw;
-  const headers = { [guestHeadHeader]: guestHead(guestRequest) };
+  const headers = {
+    [guestHeadHeader]: guestHead(guestRequest),
+    ...(guestRequest.isSocket && { upgrade: "websocket" }),
+  };
   const request = new Request("https://testdrive/web", { method: body ? "POST" : "GET", headers, body });
   try {
     return await testdriveObject(c.env, testdrive).fetch(request);

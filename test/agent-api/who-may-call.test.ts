@@ -162,6 +162,11 @@ const sessionCalls: Record<string, Row & { ended?: number }> = {
     path: ({ session }) => `/testdrives/${session}/visits/x/body`,
     held: 410,
   },
+  "GET /testdrives/:id/visits/:visit/socket": {
+    path: ({ session }) => `/testdrives/${session}/visits/x/socket`,
+    ...socket,
+    held: 410,
+  },
   "POST /testdrives/:id/visits/:visit/answer": {
     path: ({ session }) => `/testdrives/${session}/visits/x/answer`,
     body: "",

@@ -1,10 +1,13 @@
 import { runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { maxGuestAnswerBytes } from "#contract/index";
+import { env } from "cloudflare:workers";
+import { attemptHeader, maxGuestAnswerBytes } from "#contract/index";
 import { signedIn, visit } from "../support/client.ts";
 import { answerVisit, bodyOfVisit, webDrive } from "../support/guest-web.ts";
 import {
+  dial,
   objectOf,
+  open,
   openControl,
   passTime,
   passTimeAlive,
@@ -171,6 +174,78 @@ describe("visitors of a guest's web server", () => {
 
     await answerVisit(drive, order.visit, { status: 200, headers: {} }, "good");
     expect(await (await page).text()).toBe("good");
+  });
+
+  it("get a WebSocket of the guest, with its protocol, without their cookies", async () => {
+    const drive = await webDrive(await signedIn());
+    const secrets = { cookie: "a=b", authorization: "Basic eDp5" };
+    const opening = open(`${drive.web}chat`, { ...secrets, "sec-websocket-protocol": "chat, other" });
+    const { visit: id, request } = await drive.nextVisit();
+    const guest = await open(`/agent/testdrives/${drive.id}/visits/${id}/socket`, {
+      authorization: `Bearer ${env.AGENT_TOKEN}`,
+      [attemptHeader]: drive.claim.token,
+      "sec-websocket-protocol": "chat",
+    });
+    const visitor = await opening;
+
+    expect(request).toMatchObject({ method: "GET", target: "/chat", isSocket: true });
+    expect(request.headers).toEqual({ "accept-encoding": "identity", "sec-websocket-protocol": "chat, other" });
+    expect(visitor.protocol).toBe("chat");
+    visitor.socket.send("a text");
+    guest.socket.send(new Uint8Array([1, 2]));
+    expect([await guest.next(), new Uint8Array((await visitor.next()) as ArrayBuffer)]).toEqual([
+      "a text",
+      new Uint8Array([1, 2]),
+    ]);
+    await viewersAre(drive, 1);
+    guest.socket.close(4001, "enough");
+    expect(await visitor.closed).toEqual({ code: 4001, reason: "enough" });
+    await viewersAre(drive, 0);
+  });
+
+  it("get the answer of a guest that opens no WebSocket", async () => {
+    const drive = await webDrive(await signedIn());
+    const asked = dial(drive.web);
+    const order = await drive.nextVisit();
+    await answerVisit(drive, order.visit, { status: 403, headers: {} }, "nope");
+    const answer = await asked;
+
+    expect([answer.status, answer.webSocket, await answer.text()]).toEqual([403, null, "nope"]);
+    expect(answer.headers.get("content-security-policy")).toMatch(/^sandbox /);
+  });
+
+  it("have at most five WebSockets at a time", async () => {
+    const drive = await webDrive(await signedIn());
+    const asked = Array.from({ length: 5 }, () => dial(drive.web));
+    const orders = [];
+    for (const _ of asked) orders.push(await drive.nextVisit());
+
+    expect((await dial(drive.web)).status).toBe(503);
+
+    for (const { visit: id } of orders) await answerVisit(drive, id, { status: 403, headers: {} }, "nope");
+    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
+    const again = dial(drive.web);
+    await answerVisit(drive, (await drive.nextVisit()).visit, { status: 404, headers: {} }, "nope");
+    expect((await again).status).toBe(404);
+  });
+
+  it("lose their WebSocket at the end of the session, and for too many bytes", async () => {
+    const tux = await signedIn();
+    for (const end of ["session", "bytes"]) {
+      const drive = await webDrive(tux);
+      const opening = open(drive.web);
+      const { visit: id } = await drive.nextVisit();
+      const guest = await open(`/agent/testdrives/${drive.id}/visits/${id}/socket`, {
+        authorization: `Bearer ${env.AGENT_TOKEN}`,
+        [attemptHeader]: drive.claim.token,
+      });
+      const visitor = await opening;
+
+      if (end === "session") await objectOf(drive).stop();
+      else for (let mebi = 0; mebi <= 16; mebi++) guest.socket.send(new Uint8Array(2 ** 20));
+
+      expect((await visitor.closed).code).toBe(end === "session" ? 1001 : 1009);
+    }
   });
 
   it("cannot be answered by another session's agent", async () => {

@@ -140,7 +140,9 @@ export interface Wire {
 }
 
 export const dial = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
-  exports.default.fetch(`https://kiln.test${path}`, { headers: { upgrade: "websocket", ...headers } });
+  exports.default.fetch(path.startsWith("https://") ? path : `https://kiln.test${path}`, {
+    headers: { upgrade: "websocket", ...headers },
+  });
 
 export async function open(path: string, headers?: Record<string, string>): Promise<Wire> {
   const answer = await dial(path, headers);

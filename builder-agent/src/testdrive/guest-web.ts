@@ -12,6 +12,8 @@ import {
   type GuestRequest,
 } from "../contract.ts";
 import type { VisitApi } from "../visit-api.ts";
+import type { WorkerApi } from "../worker-api.ts";
+import { joinGuestSocket, openGuestSocket } from "./guest-socket.ts";
 import type { Lease } from "../lease.ts";
 import type { Door } from "./qemu.ts";
 
@@ -22,7 +24,7 @@ export interface Visit {
   testdrive: Lease;
   /** Null: this machine has no network. */
   door: Door | null;
-  api: VisitApi;
+  api: VisitApi & Pick<WorkerApi, "openVisit">;
   signal: AbortSignal;
   /** Shorter in tests. */
   limits?: Partial<Limits>;
@@ -49,10 +51,27 @@ interface Reply {
 /** Asks the guest and passes on what it says; a guest that says nothing useful is excused in its place. */
 export async function answerVisit(given: Visit): Promise<void> {
   const limits = { ...usualLimits, ...given.limits };
+  if (given.request.isSocket) return await answerSocket({ ...given, limits });
   const signal = AbortSignal.any([given.signal, AbortSignal.timeout(limits.visitMs)]);
   const visit = { ...given, limits, signal };
-  const { testdrive, api } = visit;
-  const { head, body } = await askGuest(visit).catch(excuse);
+  await bring(visit, await askGuest(visit).catch(excuse));
+}
+
+/** A WebSocket lasts as long as both sides want, and the session. */
+async function answerSocket(visit: LimitedVisit): Promise<void> {
+  const { request, door, limits, api, testdrive, signal } = visit;
+  const opened =
+    door === null
+      ? excuse(noNetwork())
+      : await openGuestSocket({ request, door, limitMs: limits.answerMs, late: tooLate(limits) }).catch(excuse);
+  if ("head" in opened) return await bring(visit, opened);
+  if (opened instanceof IncomingMessage) return await bring(visit, await replyOf(opened).catch(excuse));
+  const { protocol } = opened;
+  await joinGuestSocket(opened, api.openVisit(testdrive, { visit: visit.visit, protocol }), signal);
+}
+
+async function bring(visit: Visit, { head, body }: Reply): Promise<void> {
+  const { testdrive, api, signal } = visit;
   try {
     await api.answerVisit({ ...testdrive, visit: visit.visit }, { head, body }, signal);
   } finally {
@@ -61,18 +80,19 @@ export async function answerVisit(given: Visit): Promise<void> {
 }
 
 async function askGuest(visit: LimitedVisit): Promise<Reply> {
-  if (visit.door === null) throw new Excuse(502, "This machine has no network.");
+  if (visit.door === null) throw noNetwork();
   const asked = openRequest(visit, visit.door);
   const answered = once(asked, "response", { signal: visit.signal });
   // The body may break, or be refused, after the guest has answered: what counts then is the answer.
   asked.on("error", () => {});
   sendBody(visit, asked).catch((error: Error) => asked.destroy(error));
-  const late = new Excuse(
-    504,
-    `The machine's web server has not answered within ${visit.limits.answerMs / 1000} seconds.`,
-  );
+  const late = tooLate(visit.limits);
   const timer = setTimeout(() => asked.destroy(late), visit.limits.answerMs);
   const [answer]: unknown[] = await answered.finally(() => clearTimeout(timer));
+  return await replyOf(answer);
+}
+
+async function replyOf(answer: unknown): Promise<Reply> {
   if (!(answer instanceof IncomingMessage)) throw new Excuse(502, noHttp);
   const head = { status: answer.statusCode ?? 0, headers: shownOf(answer) };
   if (!GuestAnswer.safeParse(head).success || guestHead(head).length > maxGuestHeadBytes) {
@@ -121,6 +141,9 @@ class Excuse extends Error {
   }
 }
 
+const tooLate = ({ answerMs }: Limits) =>
+  new Excuse(504, `The machine's web server has not answered within ${answerMs / 1000} seconds.`);
+const noNetwork = () => new Excuse(502, "This machine has no network.");
 const noHttp = "What the machine's web server says cannot be passed on.";
 const noServer = "No web server answers on port 80 of the machine. It may still be starting.";
 

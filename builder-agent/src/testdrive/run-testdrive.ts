@@ -23,7 +23,7 @@ import { joinViewer } from "./vnc-tunnel.ts";
 import { findWalls } from "./walls.ts";
 
 export interface TestdriveParts {
-  api: Pick<WorkerApi, "readImage" | "openControl" | "openViewer" | keyof VisitApi> & ModifiedApi;
+  api: Pick<WorkerApi, "readImage" | "openControl" | "openViewer" | "openVisit" | keyof VisitApi> & ModifiedApi;
   config: Pick<Config, "stateDir" | "memoryMb" | "accel" | "testdriveDiskGb">;
   cache: ImageCache;
   snapshots: Pick<Snapshots, "start">;

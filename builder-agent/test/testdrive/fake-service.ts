@@ -58,6 +58,8 @@ class FakeService {
   readonly reports: TestdriveReport[] = [];
   readonly viewers = new Map<string, FakeViewer>();
   controls: WebSocket[] = [];
+  /** Sockets of visitors of the guest's web server. */
+  readonly visits = new Map<string, WebSocket>();
   /** Connections for orders about modified files. */
   modified: WebSocket[] = [];
   /** Answers to them, by their ids. */
@@ -108,6 +110,8 @@ class FakeService {
   join(path: string, socket: WebSocket): void {
     const viewer = /^\/agent\/testdrives\/\d+\/viewers\/(.+)$/.exec(path)?.[1];
     if (viewer !== undefined) return void this.viewers.set(viewer, new FakeViewer(socket));
+    const visit = /\/visits\/(.+)\/socket$/.exec(path)?.[1];
+    if (visit !== undefined) return void this.visits.set(visit, socket);
     if (path.endsWith("/modified")) return void this.modified.push(socket);
     this.controls.push(socket);
     socket.on("message", (data: Buffer) => this.reports.push(TestdriveReport.parse(JSON.parse(data.toString()))));

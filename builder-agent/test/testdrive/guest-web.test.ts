@@ -8,7 +8,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { GuestAnswer, GuestRequest } from "../../src/contract.ts";
 import { answerVisit, type Visit } from "../../src/testdrive/guest-web.ts";
-import type { VisitApi } from "../../src/visit-api.ts";
 import { eventually } from "../support/agent-place.ts";
 import { listenersIn } from "../support/listeners.ts";
 import { startSession } from "./session.ts";
@@ -50,6 +49,10 @@ const pieces = (first: string) =>
     socket?.on("close", () => clearInterval(timer)).on("error", () => {});
   });
 
+const refuseSocket = () => {
+  throw new Error("this visit is no socket");
+};
+
 interface Shown {
   head: GuestAnswer;
   body: string;
@@ -63,7 +66,8 @@ async function visitTo(
   limits: Visit["limits"] = {},
 ): Promise<Shown> {
   const shown = Promise.withResolvers<Shown>();
-  const api: VisitApi = {
+  const api: Visit["api"] = {
+    openVisit: refuseSocket,
     readVisit: async () => Readable.from([Buffer.from(body)]),
     answerVisit: async (_, answer) => shown.resolve({ head: answer.head, body: String(await buffer(answer.body)) }),
   };
@@ -161,7 +165,8 @@ describe("answerVisit", () => {
       const write = () => response.write(Buffer.alloc(65_536), () => response.destroyed || setImmediate(write));
       write();
     });
-    const api: VisitApi = {
+    const api: Visit["api"] = {
+      openVisit: refuseSocket,
       readVisit: async () => Readable.from([]),
       answerVisit: async () => {
         throw new Error("410");
@@ -191,7 +196,8 @@ describe("answerVisit", () => {
       };
       write();
     });
-    const api: VisitApi = {
+    const api: Visit["api"] = {
+      openVisit: refuseSocket,
       readVisit: async () => Readable.from([]),
       answerVisit: async () => void (await sleep(500)),
     };

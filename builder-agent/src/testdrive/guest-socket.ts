@@ -1,0 +1,74 @@
+import type { IncomingMessage } from "node:http";
+import { connect } from "node:net";
+import { WebSocket, type RawData } from "ws";
+import { guestAddress, isSendableCode, maxFrameBytes, type GuestRequest } from "../contract.ts";
+import type { Door } from "./qemu.ts";
+import { watch } from "./watchdog.ts";
+
+/** So much may wait for a slow reader before its writer has to wait too. */
+const maxWaitingBytes = 1024 * 1024;
+
+interface Handshake {
+  request: GuestRequest;
+  door: Door;
+  /** To the end of the handshake, however slowly the guest sends it; then `late` is thrown. */
+  limitMs: number;
+  late: Error;
+}
+
+/** The guest's WebSocket, which says nothing before it is resumed; or the answer of a guest that refuses one. */
+export async function openGuestSocket({
+  request,
+  door,
+  limitMs,
+  late,
+}: Handshake): Promise<WebSocket | IncomingMessage> {
+  const { "sec-websocket-protocol": offered = "", ...headers } = request.headers;
+  const protocols = offered.split(",").flatMap((name) => (name.trim() === "" ? [] : [name.trim()]));
+  let timer: NodeJS.Timeout | undefined;
+  const socket = new WebSocket(`ws://${guestAddress}${request.target}`, protocols, {
+    headers,
+    createConnection: () => connect(door),
+    maxPayload: maxFrameBytes,
+    perMessageDeflate: false,
+  });
+  const opened = new Promise<WebSocket | IncomingMessage>((resolve, reject) => {
+    socket.on("open", () => resolve(paused(socket)));
+    socket.on("unexpected-response", (_, answer) => resolve(answer));
+    socket.on("error", reject);
+    timer = setTimeout(() => {
+      reject(late);
+      socket.terminate();
+    }, limitMs);
+  });
+  return await opened.finally(() => clearTimeout(timer));
+}
+
+function paused(socket: WebSocket): WebSocket {
+  socket.pause();
+  return socket;
+}
+
+/** Passes messages on both ways, until one side is closed. `worker` still connects. */
+export async function joinGuestSocket(guest: WebSocket, worker: WebSocket, signal: AbortSignal): Promise<void> {
+  const abort = () => [guest, worker].map((socket) => socket.terminate());
+  signal.addEventListener("abort", abort);
+  watch(worker);
+  worker.on("open", () => guest.resume());
+  forward(guest, worker);
+  forward(worker, guest);
+  try {
+    await Promise.all([guest, worker].map((socket) => new Promise((resolve) => socket.once("close", resolve))));
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+function forward(from: WebSocket, to: WebSocket): void {
+  from.on("message", (data: RawData, isBinary: boolean) => {
+    to.send(data, { binary: isBinary }, () => from.isPaused && to.bufferedAmount < maxWaitingBytes && from.resume());
+    if (to.bufferedAmount >= maxWaitingBytes) from.pause();
+  });
+  from.on("error", () => {}); // "close" follows
+  from.on("close", (code, reason) => (isSendableCode(code) ? to.close(code, reason) : to.close()));
+}

@@ -1,0 +1,32 @@
+import { closingLike, gone } from "./closing.ts";
+
+interface Joint {
+  /** Of one direction; the object's memory holds what a slow reader leaves. */
+  maxBytes: number;
+  /** Closes both. */
+  signal: AbortSignal;
+}
+
+/** Passes the messages of two sockets on to each other, until one of them is closed. In memory: they end with their object. */
+export async function joinSockets(one: WebSocket, other: WebSocket, { maxBytes, signal }: Joint): Promise<void> {
+  const ended = Promise.withResolvers<{ code: number; reason: string }>();
+  const end = (code: number, reason: string) => ended.resolve(closingLike(code, reason));
+  for (const [from, to] of [
+    [one, other],
+    [other, one],
+  ] as const) {
+    let bytes = 0;
+    from.binaryType = "arraybuffer";
+    from.accept();
+    from.addEventListener("message", ({ data }: { data: string | ArrayBuffer }) => {
+      bytes += typeof data === "string" ? data.length : data.byteLength;
+      if (bytes > maxBytes) end(1009, `At most ${maxBytes} bytes.`);
+      else to.send(data);
+    });
+    from.addEventListener("close", ({ code, reason }) => end(code, reason));
+    from.addEventListener("error", () => end(gone.code, gone.reason));
+  }
+  signal.addEventListener("abort", () => end(gone.code, "This testdrive has ended."));
+  const { code, reason } = await ended.promise;
+  for (const socket of [one, other]) socket.close(code, reason);
+}
