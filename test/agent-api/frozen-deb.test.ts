@@ -28,7 +28,13 @@ const main = [
 function catalogue(armour: string) {
   const [set] = tiny.sets;
   const template = { ...set?.templates[0], applianceId: 900, repositories: ["main", "security"], patterns: [] };
-  const base = { packageType: "deb", kernels: ["linux-image-amd64"], bootLoaders: ["grub-pc"], needs: {} };
+  const base = {
+    packageType: "deb",
+    debRelease: "bookworm",
+    kernels: ["linux-image-amd64"],
+    bootLoaders: ["grub-pc"],
+    needs: {},
+  };
   const suite = { url, type: "deb", components: ["main"], arches: ["x86_64"] };
   return {
     name: "test-deb",

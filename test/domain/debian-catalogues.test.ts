@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { Catalogue } from "#model/catalogue";
+import { signingKeysOf } from "#repodata/signature";
+import debian12 from "../../templates/debian-12.json";
+import debian13 from "../../templates/debian-13.json";
+import tiny from "../../templates/tiny.json";
+
+const templatesOf = ({ sets }: { sets: { templates: { applianceId: number; repositories: string[] }[] }[] }) =>
+  sets.flatMap(({ templates }) => templates);
+
+describe.each([
+  ["bookworm", debian12],
+  ["trixie", debian13],
+])("the catalogue of %s", (codename, file) => {
+  const catalogue = Catalogue.parse(file);
+
+  it("has main, updates and security of that release, each at the address of its suite", () => {
+    expect(catalogue.repositories.map(({ url, type }) => [url, type])).toEqual([
+      [`http://deb.debian.org/debian/dists/${codename}#main`, "deb"],
+      [`http://deb.debian.org/debian/dists/${codename}-updates#main`, "deb"],
+      [`http://deb.debian.org/debian-security/dists/${codename}-security#main`, "deb"],
+    ]);
+    for (const { repositories } of templatesOf(catalogue))
+      expect(repositories).toEqual(["main", "updates", "security"]);
+  });
+
+  it("has the keys of the archive and of security", async () => {
+    const keys = await Promise.all(catalogue.keys.map((armour) => signingKeysOf(new TextEncoder().encode(armour))));
+    const names = keys.flat().map(({ name }) => name);
+    expect(names).toHaveLength(3);
+    expect(names.filter((name) => name.includes("Security"))).toHaveLength(1);
+  });
+
+  it("installs what debootstrap needs, and a kernel and a boot loader in each template", () => {
+    const { bootstrap, kernels, bootLoaders, debRelease } = catalogue.baseSystem;
+    expect(debRelease).toBe(codename);
+    expect(bootstrap).toEqual(expect.arrayContaining(["apt", "base-files", "dpkg", "libc-bin", "usr-is-merged"]));
+    for (const { packages } of catalogue.sets.flatMap(({ templates }) => templates)) {
+      expect(packages.some((name) => kernels.includes(name))).toBe(true);
+      expect(packages.some((name) => bootLoaders.includes(name))).toBe(true);
+    }
+  });
+});
+
+it("gives each template of all catalogues an id of its own", () => {
+  const ids = [tiny, debian12, debian13].flatMap(templatesOf).map(({ applianceId }) => applianceId);
+  expect(new Set(ids).size).toBe(ids.length);
+});
