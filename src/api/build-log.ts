@@ -1,7 +1,7 @@
 import type { HonoRequest } from "hono";
 import type { Access } from "#domain/accounts/access";
 import { stillOpens } from "#domain/accounts/tokens";
-import { getRunningBuild } from "#domain/builds/build";
+import { getRunningBuild, stillReads } from "#domain/builds/build";
 import { followBuild, openLog, type BuildNews } from "#domain/builds/log";
 import { eventStreamHeaders } from "#http/event-stream";
 import type { Database } from "#storage/db";
@@ -15,7 +15,8 @@ export async function readLog(
   const build = await getRunningBuild(db, account.id, buildId);
   if (wantsEvents(request.header("accept"))) {
     const news = followBuild(env, db, build, offsetOf(request.header("last-event-id")));
-    const shown = whileAllowed(() => stillOpens(db, access), news);
+    const isAllowed = async () => (await stillOpens(db, access)) && (await stillReads(db, account.id, build));
+    const shown = whileAllowed(isAllowed, news);
     return new Response(bodyOf(shown, eventOf), { headers: eventStreamHeaders });
   }
   const { length, pages } = await openLog(env, build);

@@ -200,9 +200,11 @@ describe("GET builds/:id/attestations", () => {
 });
 
 describe("next to the image", () => {
-  it("serves each document to anyone with the URL", async () => {
-    const { buildId } = await createBuild(tux, image);
-    const { build } = await readXml(await tux.get(`/builds/${buildId}`));
+  it.each(["the owner", "a reader"])("serves each document to anyone with the URL of %s", async (client) => {
+    const { applianceId, buildId } = await createBuild(tux, image);
+    const rhea = await signedIn();
+    await tux.post(`/appliances/${applianceId}/sharing/${rhea.username}`);
+    const { build } = await readXml(await (client === "the owner" ? tux : rhea).get(`/builds/${buildId}`));
     const path = new URL(build.download_url).pathname;
 
     for (const [suffix, format] of [

@@ -8,10 +8,12 @@ import { expectError } from "../support/xml.ts";
 
 let tux: Client;
 let attempt: Attempt;
+let applianceId: number;
 let buildId: number;
 beforeEach(async () => {
   tux = await signedIn();
-  buildId = await startBuild(tux, await createAppliance(tux));
+  applianceId = await createAppliance(tux);
+  buildId = await startBuild(tux, applianceId);
   attempt = await (await fakeAgent()).claimsBuild(buildId);
 });
 
@@ -98,6 +100,24 @@ describe("GET running_builds/:id/log as events", () => {
     await attempt.writesLog(6, "second\n");
 
     expect(await next()).toBeUndefined();
+  });
+
+  it("ends when the appliance is no longer shared with the reader", async () => {
+    const rhea = await signedIn();
+    const sharing = `/appliances/${applianceId}/sharing/${rhea.username}`;
+    await tux.post(sharing);
+    await attempt.writesLog(0, "first\n");
+    const [reader, owner] = [await follow({}, rhea), await follow()];
+    for (const { next } of [reader, owner]) {
+      expect(await next()).toMatchObject({ data: "first" });
+      expect(await next()).toMatchObject({ event: "progress" });
+    }
+
+    await tux.delete(sharing);
+    await attempt.writesLog(6, "second\n");
+
+    expect(await reader.next()).toBeUndefined();
+    expect(await owner.next()).toMatchObject({ data: "second" });
   });
 
   it("sends every line and all progress as they occur, and the end", async () => {

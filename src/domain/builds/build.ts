@@ -175,6 +175,10 @@ export async function getRunningBuild(db: Database, accountId: number, id: numbe
   return build;
 }
 
+/** Whether an account may read more of a build that it has begun to follow: the appliance may no longer be shared with it. */
+export const stillReads = async (db: Database, accountId: number, build: Build): Promise<boolean> =>
+  build.accountId === accountId || (await findReadableBuild(db, accountId, build.id)) !== undefined;
+
 export type { Progress };
 
 /** The object of a build: the truth about it while it runs. */
