@@ -44,6 +44,7 @@ const parameters: [RegExp, string][] = [
   [/(?<=[/]repositories[/]):\w+/, "repository"],
   [/(?<=[/]rpms[/]):\w+/, "rpm"],
   [/(?<=[/]webhooks[/]):\w+/, "webhook"],
+  [/(?<=[/]uploads[/]):\w+/, "upload"],
   [/(?<=[/]testdrives?[/]):\w+/, "testdrive"],
 ];
 
