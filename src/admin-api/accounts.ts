@@ -1,13 +1,13 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { createAccount, passwordLength, renewApiKey, setPassword, showApiKey } from "#domain/accounts/account";
-import { note } from "#domain/accounts/audit";
+import { audited } from "#domain/accounts/audit";
 import { lockAccount, unlockAccount } from "#domain/accounts/lock";
 import { removeAccount } from "#domain/accounts/removal";
 import { newPassword } from "#domain/secrets";
 import { Refusal } from "#domain/refusal";
 import type { AuditEvent } from "#model/audit-events";
-import { findAccount, listAccounts, type Account } from "#storage/accounts";
+import { findAccount, listAccounts } from "#storage/accounts";
 import { listTokens } from "#storage/tokens";
 import type { Database } from "#storage/db";
 import { factory, type AdminEnv } from "#admin-api/factory";
@@ -51,8 +51,7 @@ export const accounts = factory
   })
   .post("/", async (c) => {
     const request = AccountRequest.parse(await c.req.json());
-    const { account, apiKey, password } = await createAccount(c.var.db, c.env, request);
-    await noted(c, account, "account.created");
+    const { account, apiKey, password } = await createAccount(acting(c, request, "account.created"), c.env, request);
     return c.json({ username: account.username, apiKey, password });
   })
   .get("/:name/api-key", async (c) => {
@@ -61,29 +60,25 @@ export const accounts = factory
   })
   .post("/:name/rekey", async (c) => {
     const account = await getAccount(c.var.db, c.req.param("name"));
-    const apiKey = await renewApiKey(c.var.db, c.env, account);
-    await noted(c, account, "key.renewed");
+    const apiKey = await renewApiKey(acting(c, account, "key.renewed"), c.env, account);
     return c.json({ apiKey });
   })
   .delete("/:name", async (c) => {
     const account = await getAccount(c.var.db, c.req.param("name"));
-    await removeAccount(c.env, c.var.db, account);
-    await noted(c, account, "account.removed");
+    await removeAccount(c.env, acting(c, account, "account.removed"), account);
     return c.json({ removed: account.username });
   })
   .put("/:name/password", async (c) => {
     const { password = newPassword(16) } = PasswordRequest.parse(await c.req.json());
     const account = await getAccount(c.var.db, c.req.param("name"));
-    await setPassword(c.var.db, account, password);
-    await noted(c, account, "password.changed");
+    await setPassword(acting(c, account, "password.changed"), account, password);
     return c.json({ password });
   })
   .put("/:name/lock", async (c) => {
     const { locked } = LockRequest.parse(await c.req.json());
     const account = await getAccount(c.var.db, c.req.param("name"));
-    if (locked) await lockAccount(c.env, c.var.db, account);
-    else await unlockAccount(c.var.db, account);
-    await noted(c, account, locked ? "account.locked" : "account.unlocked");
+    if (locked) await lockAccount(c.env, acting(c, account, "account.locked"), account);
+    else await unlockAccount(acting(c, account, "account.unlocked"), account);
     return c.json({ locked });
   })
   .get("/:name/tokens", async (c) => {
@@ -92,8 +87,12 @@ export const accounts = factory
     return c.json({ tokens: all.map(({ uid: _uid, accountId: _account, tokenHmac: _hmac, ...shown }) => shown) });
   });
 
-const noted = (c: Context<AdminEnv>, { id: accountId, username }: Account, event: AuditEvent) =>
-  note(c.var.db, { event, actor: "operator", accountId, detail: { username } });
+/** The database for an act of the operator. A new account has no id yet. */
+const acting = (
+  c: Context<AdminEnv>,
+  { id: accountId, username }: { id?: number; username: string },
+  event: AuditEvent,
+): Database => audited(c.var.db, { event, actor: "operator", accountId, detail: { username } });
 
 async function getAccount(db: Database, name: string) {
   const account = await findAccount(db, name);

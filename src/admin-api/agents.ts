@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { factory } from "#admin-api/factory";
-import { note } from "#domain/accounts/audit";
+import { audited } from "#domain/accounts/audit";
 import { createAgent } from "#domain/agent";
 import { switchboard } from "#domain/jobs";
 import { Refusal } from "#domain/refusal";
@@ -23,15 +23,15 @@ export const agents = factory
   })
   .post("/", async (c) => {
     const { name } = AgentRequest.parse(await c.req.json());
-    const { agent, token } = await createAgent(c.var.db, c.env.API_KEY_PEPPER, name);
-    await note(c.var.db, { event: "agent.registered", actor: "operator", detail: { agent: name } });
+    const db = audited(c.var.db, { event: "agent.registered", actor: "operator", detail: { agent: name } });
+    const { agent, token } = await createAgent(db, c.env.API_KEY_PEPPER, name);
     return c.json({ id: agent.id, name: agent.name, token });
   })
   .delete("/:name", async (c) => {
     const name = c.req.param("name");
-    if (!(await removeAgent(c.var.db, name))) {
+    const db = audited(c.var.db, { event: "agent.removed", actor: "operator", detail: { agent: name } });
+    if (!(await removeAgent(db, name))) {
       throw new Refusal("invalid_value", { message: `There is no agent ${name}.` });
     }
-    await note(c.var.db, { event: "agent.removed", actor: "operator", detail: { agent: name } });
     return c.json({ removed: name });
   });

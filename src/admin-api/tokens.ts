@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { note } from "#domain/accounts/audit";
+import { audited } from "#domain/accounts/audit";
 import { revokeTokenOfAnyone } from "#domain/accounts/tokens";
 import { factory } from "#admin-api/factory";
 
@@ -11,7 +11,7 @@ const TokenId = z
 
 export const tokens = factory.createApp().delete("/:id", async (c) => {
   const id = TokenId.parse(c.req.param("id"));
-  const { id: accountId } = await revokeTokenOfAnyone(c.env, c.var.db, id);
-  await note(c.var.db, { event: "token.revoked", actor: "operator", accountId, detail: { token_id: id } });
+  const db = audited(c.var.db, { event: "token.revoked", actor: "operator", detail: { token_id: id } });
+  await revokeTokenOfAnyone(c.env, db, id);
   return c.json({ revoked: id });
 });

@@ -2,7 +2,7 @@ import { readMessage } from "#agent-api/body";
 import { factory } from "#agent-api/factory";
 import { AgentRefusal } from "#agent-api/refusal";
 import { Hello, type HelloAnswer } from "#contract/index";
-import { note } from "#domain/accounts/audit";
+import { audited } from "#domain/accounts/audit";
 import { endLeases } from "#domain/builds/claim";
 import { switchboard } from "#domain/jobs";
 import { endTestdrivesOf } from "#domain/testdrives/testdrive";
@@ -14,10 +14,10 @@ export const agents = factory
     const { capabilities } = await readMessage(c, Hello);
     const { agent, db } = c.var;
 
-    await saveCapabilities(db, agent.id, capabilities);
+    const started = audited(db, { event: "agent.started", actor: "service", detail: { agent: agent.name } });
+    await saveCapabilities(started, agent.id, capabilities);
     const endedLeases = await endLeases(c.env, db, agent);
     await endTestdrivesOf(c.env, db, agent);
-    await note(db, { event: "agent.started", actor: "service", detail: { agent: agent.name } });
 
     return c.json<HelloAnswer>({ agentId: agent.id, name: agent.name, endedLeases });
   })

@@ -3,11 +3,12 @@ import type { z } from "zod";
 import type { Needed } from "#domain/accounts/access";
 import type { Rated } from "#domain/accounts/rates";
 import type { Reason, RefusalCode } from "#domain/refusal";
-import { actorOf, note, type Audited } from "#domain/accounts/audit";
+import { actorOf, audited, type Audited } from "#domain/accounts/audit";
 import { clientAddress } from "#http/client-address";
 import type { AuditDetail, AuditEvent } from "#model/audit-events";
 import { type Access, both, type Body, type Group, type Operation, type Version } from "#openapi/operation";
 import { readDocument } from "#wire/read";
+import type { Database } from "#storage/db";
 import type { Document, Typed } from "#wire/shape";
 import { viewOf } from "#wire/view";
 import type { ApiEnv } from "#api/factory";
@@ -87,8 +88,8 @@ interface Given<R extends string, A, I extends Ids, P extends z.ZodObject, B, F>
   /** Further statuses of `unknown_error`. */
   reasons?: readonly Reason[];
   deprecated?: true;
-  /** What the audit log says of it when it succeeds. */
-  audit?: { event: AuditEvent; detail?: (request: RequestOf<R, I, P, B, F, A>, result: A) => AuditDetail };
+  /** What the audit log says of it. The statements of the act write that with them: see `entryOfAct`. */
+  audit?: { event: AuditEvent; detail?: (request: RequestOf<R, I, P, B, F, A>) => AuditDetail };
   /** A response of its own goes out as it is. */
   act: (
     caller: Caller,
@@ -164,9 +165,9 @@ async function answered<R extends string, A, I extends Ids, P extends z.ZodObjec
   const { answer, hasEtag, asText, isSecret, isCreated, audit, act } = given;
   const caller = { ...c.var, env: c.env };
   const request = await requestOf(c, caller, given);
-  const result = await act(caller, request, c);
+  const db = audit ? auditedCall(c, { event: audit.event, detail: audit.detail?.(request) }) : caller.db;
+  const result = await act({ ...caller, db }, request, c);
   if (result instanceof Response) return result;
-  if (audit) await noteCall(c, { event: audit.event, detail: audit.detail?.(request, result) });
   if (isSecret) c.header("Cache-Control", "no-store");
   const document = answer as Document<A>;
   const view = viewOf(document, result, c.var);
@@ -174,9 +175,9 @@ async function answered<R extends string, A, I extends Ids, P extends z.ZodObjec
   return hasEtag ? validated(c, document.root, view) : xml(c, document.root, view, isCreated ? 201 : 200);
 }
 
-async function noteCall(c: Context<ApiEnv>, what: Pick<Audited, "event" | "detail">): Promise<void> {
+function auditedCall(c: Context<ApiEnv>, what: Pick<Audited, "event" | "detail">): Database {
   const address = clientAddress(c.req.raw, c.env);
-  await note(c.var.db, { ...what, accountId: c.var.account.id, actor: actorOf(c.var.access), address });
+  return audited(c.var.db, { ...what, accountId: c.var.account.id, actor: actorOf(c.var.access), address });
 }
 
 async function requestOf<R extends string, A, I extends Ids, P extends z.ZodObject, B, F>(

@@ -50,8 +50,7 @@ export const tokens: CallGroup = {
       refuses: ["missing_parameter", "invalid_value", "invalid_appliance_id", "unknown_error"],
       audit: {
         event: "token.created",
-        detail: ({ appliance_id }, { id, name, scope }) => ({
-          token_id: id,
+        detail: ({ appliance_id, name, scope }) => ({
           token_name: name,
           scope,
           ...(appliance_id !== undefined && { appliance_id }),

@@ -1,6 +1,7 @@
 import { and, eq, isNull, sql, type SQL } from "drizzle-orm";
 import type { Account } from "./accounts.ts";
 import type { Appliance, Repository } from "./appliances.ts";
+import { entryOfAct } from "./audit-log.ts";
 import type { Database } from "./db.ts";
 import { relisted } from "./gallery-listings.ts";
 import {
@@ -23,10 +24,13 @@ import {
 
 /** From now on it cannot sign in and its name finds nothing. May be called again. */
 export async function markRemoved(db: Database, accountId: number, removedAt: Date): Promise<void> {
-  await db
-    .update(accounts)
-    .set({ removedAt })
-    .where(and(eq(accounts.id, accountId), isNull(accounts.removedAt)));
+  await db.batch([
+    db
+      .update(accounts)
+      .set({ removedAt })
+      .where(and(eq(accounts.id, accountId), isNull(accounts.removedAt))),
+    ...entryOfAct(db),
+  ]);
 }
 
 /** The next whose things are to be removed. They go to the end of the line, so that one whose removal fails stops no other. */

@@ -1,4 +1,5 @@
 import { and, eq, isNull, sql, type SQL } from "drizzle-orm";
+import { entryOfAct } from "./audit-log.ts";
 import { prepared, type Database } from "./db.ts";
 import { accounts } from "./schema.ts";
 
@@ -7,7 +8,10 @@ export type NewAccount = typeof accounts.$inferInsert;
 
 /** Undefined if the name is taken; the unique index decides between two at the same time. */
 export async function addAccount(db: Database, account: NewAccount): Promise<Account | undefined> {
-  const [added] = await db.insert(accounts).values(account).onConflictDoNothing().returning();
+  const [[added]] = await db.batch([
+    db.insert(accounts).values(account).onConflictDoNothing().returning(),
+    ...entryOfAct(db, { accountId: sql`last_insert_rowid()` }),
+  ]);
   return added;
 }
 
@@ -24,12 +28,12 @@ export const listAccounts = (db: Database): Promise<Account[]> =>
   db.query.accounts.findMany({ where: isNull(accounts.removedAt), orderBy: accounts.id });
 
 export async function savePasswordHash(db: Database, accountId: number, passwordHash: string): Promise<void> {
-  await db.update(accounts).set({ passwordHash }).where(eq(accounts.id, accountId));
+  await db.batch([db.update(accounts).set({ passwordHash }).where(eq(accounts.id, accountId)), ...entryOfAct(db)]);
 }
 
 /** Null: the account is open. */
 export async function saveLock(db: Database, accountId: number, lockedAt: Date | null): Promise<void> {
-  await db.update(accounts).set({ lockedAt }).where(eq(accounts.id, accountId));
+  await db.batch([db.update(accounts).set({ lockedAt }).where(eq(accounts.id, accountId)), ...entryOfAct(db)]);
 }
 
 /** Replaces the API key; the old one is unknown from the next request on. */
@@ -38,7 +42,10 @@ export async function saveApiKey(
   accountId: number,
   key: { hmac: string; cipher: string },
 ): Promise<void> {
-  await db.update(accounts).set({ apiKeyHmac: key.hmac, apiKeyCipher: key.cipher }).where(eq(accounts.id, accountId));
+  await db.batch([
+    db.update(accounts).set({ apiKeyHmac: key.hmac, apiKeyCipher: key.cipher }).where(eq(accounts.id, accountId)),
+    ...entryOfAct(db),
+  ]);
 }
 
 /** Bytes that an account stores: its images with their file stores, its uploads, its overlay files and its pictures. Of an unfinished upload, all that it will store. */

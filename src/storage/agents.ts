@@ -1,5 +1,6 @@
 import { and, eq, isNull, lt, or, sql } from "drizzle-orm";
 import type { Capabilities } from "#contract/index";
+import { entryOfAct } from "./audit-log.ts";
 import type { Database } from "./db.ts";
 import { agents } from "./schema.ts";
 
@@ -8,7 +9,10 @@ export type Agent = typeof agents.$inferSelect;
 /** Undefined if the name is taken. */
 export async function addAgent(db: Database, agent: { name: string; tokenHmac: string }): Promise<Agent | undefined> {
   const row = { ...agent, createdAt: new Date() };
-  const [added] = await db.insert(agents).values(row).onConflictDoNothing().returning();
+  const [[added]] = await db.batch([
+    db.insert(agents).values(row).onConflictDoNothing().returning(),
+    ...entryOfAct(db),
+  ]);
   return added;
 }
 
@@ -41,13 +45,19 @@ export async function countBuilders(db: Database, since: Date, most: number): Pr
 
 /** Whether there was one of that name. */
 export async function removeAgent(db: Database, name: string): Promise<boolean> {
-  const gone = await db.delete(agents).where(eq(agents.name, name)).returning({ id: agents.id });
+  const [gone] = await db.batch([
+    db.delete(agents).where(eq(agents.name, name)).returning({ id: agents.id }),
+    ...entryOfAct(db),
+  ]);
   return gone.length > 0;
 }
 
 /** Notes what a starting agent can do. */
 export async function saveCapabilities(db: Database, agentId: number, capabilities: Capabilities): Promise<void> {
-  await db.update(agents).set({ capabilities, lastSeenAt: new Date() }).where(eq(agents.id, agentId));
+  await db.batch([
+    db.update(agents).set({ capabilities, lastSeenAt: new Date() }).where(eq(agents.id, agentId)),
+    ...entryOfAct(db),
+  ]);
 }
 
 /** That it is alive, unless that was noted after `before`: of several simultaneous calls, one writes. */

@@ -1,4 +1,4 @@
-import { and, desc, eq, lt, sql } from "drizzle-orm";
+import { and, desc, eq, lt, sql, type SQL } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { insertFrom } from "./inserts.ts";
 import { accounts, auditLog } from "./schema.ts";
@@ -13,6 +13,37 @@ const again = {
   set: { count: sql`${auditLog.count} + 1` },
   setWhere: lt(auditLog.count, mostCounted),
 };
+
+/** What databases were given for the next act. */
+const given = new WeakMap<Database, NewAuditEntry>();
+
+/** The same database for an act that the audit log tells of. The batch of the act writes the entry with it: see `entryOfAct`. */
+export function withAuditEntry(db: Database, entry: NewAuditEntry): Database {
+  const acting: Database = Object.create(db);
+  given.set(acting, entry);
+  return acting;
+}
+
+/** What only the act knows of its entry. */
+interface Known {
+  accountId?: number | SQL;
+  detail?: (given: SQL) => SQL;
+  /** Whether the act was done: without it, whether the statement before this one has changed a row. */
+  when?: SQL;
+}
+
+/** For the batch of an act, after the statement that decides about it: writes the entry that the database was given. */
+export function entryOfAct(db: Database, { accountId, detail, when = sql`changes() > 0` }: Known = {}) {
+  const entry = given.get(db);
+  if (!entry) return [];
+  const row = {
+    ...entry,
+    accountId: accountId ?? entry.accountId,
+    detail: detail?.(sql`${JSON.stringify(entry.detail)}`) ?? entry.detail,
+    count: 1,
+  };
+  return [insertFrom(db, auditLog, row, sql`WHERE ${when}`).onConflictDoUpdate(again)];
+}
 
 export async function addAuditEntry(db: Database, entry: NewAuditEntry): Promise<void> {
   await db.insert(auditLog).values(entry).onConflictDoUpdate(again);

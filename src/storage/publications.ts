@@ -1,4 +1,5 @@
 import { and, desc, eq, sql } from "drizzle-orm";
+import { entryOfAct } from "./audit-log.ts";
 import type { Database } from "./db.ts";
 import type { OutboxEvent } from "./events.ts";
 import { relisted } from "./gallery-listings.ts";
@@ -84,6 +85,7 @@ export async function addPublication(
       sql`FROM publications WHERE uuid = ${uuid}`,
     ).returning(),
     ...relisted(db, applianceId),
+    ...entryOfAct(db, { when: sql`EXISTS (SELECT 1 FROM publications WHERE uuid = ${uuid})` }),
   ]);
   return publication && event && { publication, event };
 }
@@ -120,6 +122,7 @@ export async function deletePublication(db: Database, applianceId: number, versi
     }),
     db.delete(publishedFiles).where(sql`publication_id IN ${gone}`),
     db.delete(publications).where(published(applianceId, version)).returning({ id: publications.id }),
+    ...entryOfAct(db),
     ...relisted(db, applianceId),
   ]);
   return deleted.length > 0;

@@ -1,4 +1,5 @@
 import { and, asc, eq, sql } from "drizzle-orm";
+import { entryOfAct } from "./audit-log.ts";
 import type { Database } from "./db.ts";
 import { accounts, shares } from "./schema.ts";
 
@@ -15,14 +16,20 @@ export async function listReaders(db: Database, applianceId: number): Promise<st
 
 /** Does nothing if it is shared already, or if the appliance no longer exists. */
 export async function addReader(db: Database, applianceId: number, accountId: number): Promise<void> {
-  await db
-    .insert(shares)
-    .select(
-      sql`SELECT ${applianceId}, ${accountId}, ${Date.now()} WHERE EXISTS (SELECT 1 FROM appliances WHERE id = ${applianceId})`,
-    )
-    .onConflictDoNothing();
+  await db.batch([
+    db
+      .insert(shares)
+      .select(
+        sql`SELECT ${applianceId}, ${accountId}, ${Date.now()} WHERE EXISTS (SELECT 1 FROM appliances WHERE id = ${applianceId})`,
+      )
+      .onConflictDoNothing(),
+    ...entryOfAct(db),
+  ]);
 }
 
 export async function removeReader(db: Database, applianceId: number, accountId: number): Promise<void> {
-  await db.delete(shares).where(and(eq(shares.applianceId, applianceId), eq(shares.accountId, accountId)));
+  await db.batch([
+    db.delete(shares).where(and(eq(shares.applianceId, applianceId), eq(shares.accountId, accountId))),
+    ...entryOfAct(db),
+  ]);
 }

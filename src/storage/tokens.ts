@@ -1,5 +1,6 @@
 import { and, asc, eq, isNull, lt, or, sql } from "drizzle-orm";
 import type { Account } from "./accounts.ts";
+import { entryOfAct } from "./audit-log.ts";
 import { prepared, type Database } from "./db.ts";
 import { insertWhere } from "./inserts.ts";
 import { counts } from "./limits.ts";
@@ -10,7 +11,10 @@ export type NewToken = Omit<Token, "id" | "lastUsedAt">;
 
 /** Undefined: the account has as many as it may have. One statement, so that simultaneous requests cannot exceed it together. */
 export async function addToken(db: Database, row: NewToken, most: number): Promise<Token | undefined> {
-  const [added] = await insertWhere(db, tokens, row, sql`${counts.tokens(row.accountId)} < ${most}`).returning();
+  const [[added]] = await db.batch([
+    insertWhere(db, tokens, row, sql`${counts.tokens(row.accountId)} < ${most}`).returning(),
+    ...entryOfAct(db, { detail: (given) => sql`json_set(${given}, '$.token_id', last_insert_rowid())` }),
+  ]);
   return added;
 }
 
@@ -64,6 +68,6 @@ export async function findTokenOwner(db: Database, id: number): Promise<Account 
 /** Undefined: the account has no such token. */
 export async function deleteToken(db: Database, accountId: number, id: number): Promise<Token | undefined> {
   const isIt = and(eq(tokens.id, id), eq(tokens.accountId, accountId));
-  const [gone] = await db.delete(tokens).where(isIt).returning();
+  const [[gone]] = await db.batch([db.delete(tokens).where(isIt).returning(), ...entryOfAct(db, { accountId })]);
   return gone;
 }

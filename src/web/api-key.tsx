@@ -1,6 +1,6 @@
 import { readParams } from "#api/params";
 import { renewApiKey, showApiKey } from "#domain/accounts/account";
-import { note } from "#domain/accounts/audit";
+import { audited } from "#domain/accounts/audit";
 import { Refusal } from "#domain/refusal";
 import { keyedHash, sameSecret } from "#domain/secrets";
 import { refuseInReadOnlyMode } from "#domain/service-settings";
@@ -29,9 +29,10 @@ export const apiKey = factory
       throw new Refusal("access_denied", { message: "This form has expired. Please open the page again." });
     }
 
-    const key = await renewApiKey(c.var.db, c.env, c.var.account);
     const address = clientAddress(c.req.raw, c.env);
-    await note(c.var.db, { event: "key.renewed", actor: "page", accountId: c.var.account.id, address });
+    const { db, account } = c.var;
+    const acting = audited(db, { event: "key.renewed", actor: "page", accountId: account.id, address });
+    const key = await renewApiKey(acting, c.env, account);
 
     return await page(c, <ApiKey account={c.var.account} apiKey={key} isNew />, { title: "New API key" });
   });

@@ -16,7 +16,13 @@ const calls: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
 };
 
 /** They put statements together that other functions send. */
-const composers = ["gallery-listings.relisted", "inserts.insertWhere", "inserts.insertFrom"];
+const composers = [
+  "audit-log.withAuditEntry",
+  "audit-log.entryOfAct",
+  "gallery-listings.relisted",
+  "inserts.insertWhere",
+  "inserts.insertFrom",
+];
 
 /** Tables that do not grow with what users do, or with time. */
 const small: Readonly<Record<string, string>> = {

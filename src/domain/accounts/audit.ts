@@ -1,7 +1,13 @@
 import type { Access } from "#domain/accounts/access";
 import type { Credentials } from "#domain/accounts/sign-in-brake";
 import type { AuditDetail, AuditEvent } from "#model/audit-events";
-import { addAuditEntry, addAuditEntryOf, deleteAuditBefore } from "#storage/audit-log";
+import {
+  addAuditEntry,
+  addAuditEntryOf,
+  deleteAuditBefore,
+  withAuditEntry,
+  type NewAuditEntry,
+} from "#storage/audit-log";
 import type { Database } from "#storage/db";
 
 /** Something to remember. Its detail must not contain a secret. */
@@ -10,9 +16,9 @@ export interface Audited {
   /** `page`: the page of the API key, which opens with the password or the key. */
   actor: "key" | "page" | "operator" | "service" | `token ${number}`;
   /** Left out: no account's. */
-  accountId?: number;
+  accountId?: number | undefined;
   detail?: AuditDetail | undefined;
-  address?: string | undefined;
+  address?: string | null | undefined;
 }
 
 const minuteMs = 60_000;
@@ -21,12 +27,24 @@ const deletedAtOnce = 1000;
 
 export const actorOf = (access: Access): Audited["actor"] => (access.by === "key" ? "key" : `token ${access.id}`);
 
-/** Remembers what was done. It is done already, so a failure is only logged. */
-export async function note(db: Database, { accountId = 0, event, actor, detail, address }: Audited): Promise<void> {
-  await addAuditEntry(db, { ...now(), accountId, event, actor, detail: detail ?? {}, address: address ?? null }).catch(
-    (error: unknown) => console.error(`${event} is not in the audit log:`, error),
+/** The database for an act that is one batch: the act and its entry are stored together, or neither is. */
+export const audited = (db: Database, what: Audited): Database => withAuditEntry(db, entryOf(what));
+
+/** Remembers what is not an act of one batch. It has happened already, so a failure is only logged. */
+export async function note(db: Database, what: Audited): Promise<void> {
+  await addAuditEntry(db, entryOf(what)).catch((error: unknown) =>
+    console.error(`${what.event} is not in the audit log:`, error),
   );
 }
+
+const entryOf = ({ accountId = 0, event, actor, detail = {}, address = null }: Audited): NewAuditEntry => ({
+  ...now(),
+  accountId,
+  event,
+  actor,
+  detail,
+  address,
+});
 
 /** One row for each account and minute. Call it after the answer: for a name that no account has it is faster. */
 export async function noteFailedSignIn(db: Database, { username, address }: Credentials): Promise<void> {

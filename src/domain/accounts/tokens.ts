@@ -102,12 +102,11 @@ export async function revokeToken(env: Pick<Env, "EVENTS">, db: Database, accoun
   await endStreams(env, account);
 }
 
-/** For the operator, who knows no account's password. Answers whose token it was. */
-export async function revokeTokenOfAnyone(env: Pick<Env, "EVENTS">, db: Database, id: number): Promise<Account> {
+/** For the operator, who knows no account's password. */
+export async function revokeTokenOfAnyone(env: Pick<Env, "EVENTS">, db: Database, id: number): Promise<void> {
   const owner = await findTokenOwner(db, id);
   if (!owner) throw noSuchToken();
   await revokeToken(env, db, owner, id);
-  return owner;
 }
 
 /** Also for text that is not a valid id. */
