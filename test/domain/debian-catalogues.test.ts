@@ -32,8 +32,8 @@ describe.each([
   });
 
   it("installs what debootstrap needs, and a kernel and a boot loader in each template", () => {
-    const { bootstrap, kernels, bootLoaders, debRelease } = catalogue.baseSystem;
-    expect(debRelease).toBe(codename);
+    const { bootstrap, kernels, bootLoaders, detection } = catalogue.baseSystem;
+    expect(detection.codenames).toEqual([codename]);
     expect(bootstrap).toEqual(expect.arrayContaining(["apt", "base-files", "dpkg", "libc-bin", "usr-is-merged"]));
     for (const { packages } of catalogue.sets.flatMap(({ templates }) => templates)) {
       expect(packages.some((name) => kernels.includes(name))).toBe(true);
