@@ -30,6 +30,13 @@ const number = (fix: string, { min = 0, max = 1_000_000 } = {}) => z.coerce.numb
 const count = (fix: string, { min = 0, max = 1_000_000 } = {}) => number(fix, { min, max }).int(fix);
 const secret = (fix: string) => z.string(fix).regex(/^\S{8,}$/, fix);
 const text = (fix: string) => z.string(fix).min(1, fix);
+const hosts = (fix: string) =>
+  z
+    .preprocess(
+      (given) => (typeof given === "string" ? given.split(",").filter((each) => each !== "") : given),
+      z.array(z.string().regex(/^(\[[0-9a-fA-F:]+\]|[^\s:/]+)(:\d{1,5})?$/, fix)),
+    )
+    .default([]);
 const port = z.coerce.number().int().min(1).max(65_535);
 
 const vncFix =
@@ -127,19 +134,15 @@ const keys = {
     .enum(["auto", "kvm", "tcg"], 'give "auto", "kvm" or "tcg"')
     .default("auto")
     .meta({ description: "`auto`, `kvm` or `tcg`" }),
-  allowHosts: z
-    .preprocess(
-      (given) => (typeof given === "string" ? given.split(",").filter((each) => each !== "") : given),
-      z.array(
-        z.string().regex(/^(\[[0-9a-fA-F:]+\]|[^\s:/]+)(:\d{1,5})?$/, "give HOST or HOST:PORT, e.g. mirror.lan:8080"),
-      ),
-    )
-    .default([])
-    .meta({
-      description:
-        "`HOST` or `HOST:PORT` of repositories that may have private addresses; comma-separated in the environment",
-      defaultText: "none",
-    }),
+  allowHosts: hosts("give HOST or HOST:PORT, e.g. mirror.lan:8080").meta({
+    description:
+      "`HOST` or `HOST:PORT` of repositories that may have private addresses; comma-separated in the environment",
+    defaultText: "none",
+  }),
+  catalogueHosts: hosts("give HOST or HOST:PORT, e.g. mirror.lan:80").meta({
+    description: "the same, only for repositories that a catalogue of the operator brought",
+    defaultText: "none",
+  }),
   kiwi: text("give KIWI NG's program, e.g. kiwi-ng")
     .default("kiwi-ng")
     .meta({ description: "KIWI NG's program: a name on the PATH, or a path" }),

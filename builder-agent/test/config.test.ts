@@ -125,6 +125,7 @@ describe("the configuration", () => {
     expect(configKeys().filter(({ environment }) => !String(refused).includes(environment))).toMatchObject([
       { key: "stateDir" }, // all others refuse it
       { key: "allowHosts" },
+      { key: "catalogueHosts" },
       { key: "kiwi" },
     ]);
   });

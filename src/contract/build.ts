@@ -12,6 +12,8 @@ export const FrozenRepository = z.object({
   id: z.int().positive(),
   name: z.string(),
   url: z.string(),
+  /** A catalogue of the operator brought it, so its mirror may be one that only catalogues may use. Absent: no, or it is the service's own. */
+  isOfCatalogue: z.literal(true).optional(),
   /** Null: not signed. Absent: frozen by an older version, or its keys have not been read yet. */
   trust: RepositoryTrust.nullable().optional(),
 });

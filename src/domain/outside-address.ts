@@ -6,6 +6,8 @@ export interface OutsideRules {
   BASE_URL: string;
   /** `HOST` or `HOST:PORT`, by commas: private addresses that the operator opened (`--allow-host`). */
   ALLOW_HOSTS?: string;
+  /** `HOST:PORT`, by commas: mirrors of the operator's catalogues, for their repositories only. */
+  CATALOGUE_HOSTS?: string;
 }
 
 const ports: Record<string, string> = { "http:": "80", "https:": "443", "ftp:": "21" };
@@ -27,6 +29,12 @@ export function isListed({ ALLOW_HOSTS = "" }: Partial<OutsideRules>, { hostname
     return URL.parse(`http://${host}`)?.hostname === hostname && openedPort === asked;
   });
 }
+
+/** The rules for a repository that a catalogue brought. The operator chose its mirror, which may be in a private network. */
+export const rulesOfCatalogue = <R extends OutsideRules>(rules: R): R => ({
+  ...rules,
+  ALLOW_HOSTS: [rules.ALLOW_HOSTS, rules.CATALOGUE_HOSTS].filter(Boolean).join(","),
+});
 
 /** A literal address of a private, local or otherwise special network; `URL` has made its spelling canonical. */
 function isPrivateHost(url: URL): boolean {

@@ -163,6 +163,7 @@ class BuildWork {
         url: config.url,
         credentials: api.credentials(this.#lease),
         allowHosts: config.allowHosts,
+        catalogueHosts: config.catalogueHosts,
         buildUrl: `${config.url}/agent/builds/${this.#claim.buildId}`,
       },
       packageCache,

@@ -9,7 +9,7 @@ import { sentenceOf } from "../log.ts";
 import { OutsideRefused } from "../outside.ts";
 import { isWorthRetry, RemoteRefusal, shortTries, withRetry } from "../retry.ts";
 import { isSignedIndex } from "./index-signature.ts";
-import { askRepository, type Reach } from "./mirror.ts";
+import { addressOf, askRepository, type Reach } from "./mirror.ts";
 import { checkPackageSignatures } from "./package-signatures.ts";
 
 export interface TrustCheck {
@@ -87,8 +87,8 @@ type Read = { bytes: Uint8Array } | { reason: string; isGone: boolean };
 
 const maxBytes = 2 * 1024 * 1024;
 
-async function read(path: string, { url }: Signed, { reach, signal }: TrustCheck): Promise<Read> {
-  const address = { base: url.replace(/\/+$/, ""), path };
+async function read(path: string, repository: Signed, { reach, signal }: TrustCheck): Promise<Read> {
+  const address = addressOf(repository, path);
   try {
     return await withRetry(async () => {
       const quiet = quietLimit(signal);

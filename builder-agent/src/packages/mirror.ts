@@ -1,5 +1,6 @@
 /** Reading files of a build's repositories: those of mirrors, and those that the Worker itself has. */
 import { BuildFailure } from "../build/build-failure.ts";
+import type { FrozenRepository } from "../contract.ts";
 import { fetchOutside, OutsideRefused } from "../outside.ts";
 import { RemoteRefusal } from "../retry.ts";
 
@@ -12,28 +13,39 @@ export interface Reach {
   /** Where the Worker has the calls about this build: they serve uploaded packages (`service:/user/ID`) and the appliance's own files. */
   buildUrl?: string;
   allowHosts: readonly string[];
+  /** Further hosts, only for repositories of the operator's catalogues. */
+  catalogueHosts?: readonly string[];
 }
 
+/** A file of a repository. */
 export interface Address {
   /** Of the repository, without a slash at its end. */
   base: string;
+  isOfCatalogue?: boolean | undefined;
   /** Below that, as `insideOnly` answers it. */
   path: string;
 }
 
+export const addressOf = (
+  { url, isOfCatalogue }: Pick<FrozenRepository, "url" | "isOfCatalogue">,
+  path: string,
+): Address => ({ base: url.replace(/\/+$/, ""), path, isOfCatalogue });
+
 const maxRedirects = 5;
 
 /** Mirrors send their clients on; every URL on the way is checked like the first. An answer that is not a success is thrown. */
-export async function askRepository({ base, path }: Address, reach: Reach, signal: AbortSignal): Promise<Response> {
+export async function askRepository(address: Address, reach: Reach, signal: AbortSignal): Promise<Response> {
+  const { base, path } = address;
   const [, own] = /^service:(\/.*)/.exec(base) ?? [];
   if (own?.startsWith("/user/")) {
     const { credentials: headers, buildUrl } = reach;
     return succeeded(await fetch(`${buildUrl}/${path}`, { headers, redirect: "error", signal }));
   }
   if (own !== undefined) return succeeded(await fetch(`${reach.url}${own}/${path}`, { redirect: "error", signal }));
+  const rules = { allowHosts: [...reach.allowHosts, ...(address.isOfCatalogue ? (reach.catalogueHosts ?? []) : [])] };
   let url = `${base}/${path}`;
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
-    const answer = await fetchOutside(url, reach, { signal });
+    const answer = await fetchOutside(url, rules, { signal });
     const next = answer.status >= 300 && answer.status < 400 ? answer.headers.get("location") : null;
     if (next === null) return succeeded(answer);
     await answer.body?.cancel();

@@ -3,10 +3,10 @@ import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { quietLimit } from "../quiet-limit.ts";
-import { nvra, type FrozenInput, type FrozenPackage } from "../contract.ts";
+import { nvra, type FrozenInput, type FrozenPackage, type FrozenRepository } from "../contract.ts";
 import { shortTries, withRetry } from "../retry.ts";
 import { writeAll } from "../testdrive/write-all.ts";
-import { askRepository, insideOnly, type Address, type Reach } from "./mirror.ts";
+import { addressOf, askRepository, insideOnly, type Address, type Reach } from "./mirror.ts";
 import type { PackageCache } from "./package-cache.ts";
 import { packageFailure, WrongPackage } from "./package-failure.ts";
 
@@ -31,14 +31,14 @@ const maxPackageBytes = 4 * 1024 ** 3;
 /** Puts every package of the input into `dir`. */
 export async function fetchPackages(fetching: PackageFetch): Promise<void> {
   const { packages, repositories } = fetching.input;
-  const urls = new Map(repositories.map(({ alias, url }) => [alias, url]));
+  const byAlias = new Map(repositories.map((repository) => [repository.alias, repository]));
   const failed = new AbortController();
   const signal = AbortSignal.any([fetching.signal, failed.signal]);
   const waiting = packages.values();
   let done = 0;
   const work = async () => {
     for (const one of waiting) {
-      await fetchOne(one, { ...fetching, signal, base: urls.get(one.repository) });
+      await fetchOne(one, { ...fetching, signal, repository: byAlias.get(one.repository) });
       fetching.onProgress(++done / packages.length);
     }
   };
@@ -52,20 +52,21 @@ export async function fetchPackages(fetching: PackageFetch): Promise<void> {
 }
 
 interface OneFetch extends PackageFetch {
-  /** Address of the package's repository. */
-  base: string | undefined;
+  /** That the package is from. */
+  repository: FrozenRepository | undefined;
 }
 
 async function fetchOne(one: FrozenPackage, job: OneFetch): Promise<void> {
-  if (job.base === undefined) throw new Error(`${nvra(one)} is of a repository that the build does not have`);
-  const address = { base: job.base.replace(/\/+$/, ""), path: insideOnly(one.location) };
+  const { repository } = job;
+  if (repository === undefined) throw new Error(`${nvra(one)} is of a repository that the build does not have`);
+  const address = addressOf(repository, insideOnly(one.location));
   const download = () => withRetry(() => receive(one, address, job), shortTries(job.signal));
   const wanted = { repository: address.base, checksum: one.checksum, into: join(job.dir, packageFile(one)) };
   try {
     await (job.packageCache ? job.packageCache.take(wanted, download, job.signal) : download());
   } catch (error) {
     job.signal.throwIfAborted();
-    throw packageFailure(error, one, job.base);
+    throw packageFailure(error, one, repository.url);
   }
 }
 

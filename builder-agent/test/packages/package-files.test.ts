@@ -110,6 +110,36 @@ describe("fetchPackages", () => {
     expect(readdirSync(dir.path)).toHaveLength(2);
   });
 
+  it("reaches a private mirror of catalogues for a repository of a catalogue only", async () => {
+    await using mirror = await startMirror(serve);
+    const hello = frozenPackage("hello");
+    await using dir = await temporaryDir();
+    const fetchingWith = (isOfCatalogue?: true) =>
+      fetchPackages({
+        input: {
+          packages: [hello],
+          repositories: [
+            {
+              alias: "main",
+              id: 7,
+              name: "Main",
+              url: `http://${mirror.host}/tiny`,
+              ...(isOfCatalogue && { isOfCatalogue }),
+            },
+          ],
+        },
+        dir: dir.path,
+        reach: { ...reaching(), catalogueHosts: [mirror.host] },
+        signal: new AbortController().signal,
+        onProgress: () => {},
+      });
+
+    await expect(fetchingWith()).rejects.toThrow(/private network/);
+    expect(mirror.paths).toEqual([]);
+    await fetchingWith(true);
+    expect(mirror.paths).toHaveLength(1);
+  });
+
   it.each(["md5", "sha1", "sha512"] as const)("verifies %s checksums", async (type) => {
     await using mirror = await startMirror(serve);
     await using dir = await temporaryDir();

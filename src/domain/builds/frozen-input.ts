@@ -86,7 +86,16 @@ function frozenRepository(repository: Repository): FrozenRepository {
   const trust = trustOf(repository);
   // Locations of deb are relative to the archive, and not to the suite.
   const url = repository.type === "deb" ? parseAptAddress(repository.url).root : repository.url;
-  return { alias: aliasOf(id), id, name, url, ...(trust !== undefined && { trust }) };
+  // The service's own repositories are reached without this, and their frozen inputs stay the same to the byte.
+  const isOfCatalogue = repository.catalogue !== null && !url.startsWith("service:");
+  return {
+    alias: aliasOf(id),
+    id,
+    name,
+    url,
+    ...(isOfCatalogue && { isOfCatalogue }),
+    ...(trust !== undefined && { trust }),
+  };
 }
 
 /** Of the last change to what the image is made of, in seconds: starting the same build later does not change it. */

@@ -1,4 +1,5 @@
 import { askOutside, DownloadFailed, outsideFetch, type Fetch } from "#domain/outside";
+import { rulesOfCatalogue } from "#domain/outside-address";
 import { locationUrl } from "#repodata/location";
 import type { Download } from "#repodata/repository";
 import { streamOf } from "#repodata/streams";
@@ -35,8 +36,12 @@ export function sourceOf(
   const keyOf = ownKey(repository);
   if (keyOf) return { isOurs: true, download: async (path) => (await env.BLOBS.get(keyOf(path)))?.body };
   const [address = ""] = url.split("#");
-  return { isOurs: false, download: (path) => fetched(env, locationUrl(address, path), asking) };
+  return { isOurs: false, download: (path) => fetched(rulesFor(env, repository), locationUrl(address, path), asking) };
 }
+
+/** Which addresses a repository's import may reach. */
+export const rulesFor = (env: Env, { catalogue }: Pick<Repository, "catalogue">): Env =>
+  catalogue === null ? env : rulesOfCatalogue(env);
 
 /** What R2 calls the version of the index of a repository of the service itself; undefined: the files are elsewhere. */
 export async function ownIndexTag(env: Env, repository: Repository): Promise<string | null | undefined> {

@@ -5,6 +5,7 @@ import {
   type Fetch,
   outsideFetch,
   ownIndexTag,
+  rulesFor,
   sourceOf,
 } from "#domain/repositories/download";
 import { contentsOf, removeUnshown } from "#domain/repositories/contents";
@@ -60,7 +61,7 @@ export async function importRepository(
   env: Env,
   db: Database,
   repositoryId: number,
-  { fetchOutside = outsideFetch(env), patience = "patient" }: { fetchOutside?: Fetch; patience?: Patience } = {},
+  { fetchOutside, patience = "patient" }: { fetchOutside?: Fetch; patience?: Patience } = {},
 ): Promise<"ended" | "too_slow"> {
   const importId = crypto.randomUUID();
   const repository = await beginImport(db, repositoryId, { checkId: importId, startedAt: new Date() });
@@ -69,7 +70,8 @@ export async function importRepository(
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(tooSlow(patience)), downloadMs[patience]);
   try {
-    await lookAndImport({ env, db, repository, importId, indexTag, fetchOutside, signal: late.signal });
+    const reach = { fetchOutside: fetchOutside ?? outsideFetch(rulesFor(env, repository)), signal: late.signal };
+    await lookAndImport({ env, db, repository, importId, indexTag, ...reach });
   } catch (error) {
     if (patience === "quick" && error instanceof DownloadTookTooLong) return "too_slow";
     const problem = problemOf(error);

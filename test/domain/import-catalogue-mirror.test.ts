@@ -1,0 +1,48 @@
+import { env } from "cloudflare:workers";
+import { expect, it } from "vitest";
+import { importRepository } from "#domain/repositories/import";
+import { openDatabase } from "#storage/db";
+import { addRepository, findRepository } from "#storage/repositories";
+import { signedIn } from "../support/client.ts";
+import { mirrorOf, rpmMd } from "../support/mirror.ts";
+
+const db = openDatabase(env.DB);
+const url = "http://10.1.2.3:3142/linux";
+
+/** Imports it with the launcher's two networks. Only the one for listed hosts has the mirror. */
+async function imported(owner: { accountId: number } | { catalogue: string }) {
+  const row = {
+    name: "Near",
+    url,
+    type: "rpm-md" as const,
+    baseSystem: "other",
+    arches: [],
+    accountId: null,
+    ...owner,
+  };
+  const id = (await addRepository(db, row))?.id ?? expect.fail("it is not stored");
+  const { fetchOutside, asked } = mirrorOf({ [url]: rpmMd(["a-one-1"]) });
+  const fetch = (to: RequestInfo | URL, init?: RequestInit) => fetchOutside(String(to), init ?? {});
+  const listed = { fetch } as Fetcher;
+  const none = { fetch: () => Promise.reject(new Error("not reachable")) } as unknown as Fetcher;
+  await importRepository(
+    { ...env, OUTSIDE: none, OUTSIDE_LISTED: listed, CATALOGUE_HOSTS: "10.1.2.3:3142" } as Env,
+    db,
+    id,
+  );
+  return { row: await findRepository(db, id), asked };
+}
+
+it("reaches the operator's private mirror for a repository of a catalogue", async () => {
+  const { row } = await imported({ catalogue: "near" });
+
+  expect(row).toMatchObject({ problem: null, packageCount: 1 });
+});
+
+it("does not reach the operator's private mirror for a person's repository", async () => {
+  const { accountId } = await signedIn();
+  const { row, asked } = await imported({ accountId });
+
+  expect(row).toMatchObject({ importState: "failed", problem: expect.stringContaining("cannot be reached") });
+  expect(asked).toEqual([]);
+});
