@@ -1,4 +1,6 @@
+import { partBytes } from "#contract/index";
 import { findAgent } from "#domain/agent";
+import { readRest } from "#http/request-body";
 import { noteSeen, type Agent } from "#storage/agents";
 import type { Database } from "#storage/db";
 import { AgentRefusal } from "#agent-api/refusal";
@@ -10,6 +12,8 @@ export const authenticate = factory.createMiddleware(async (c, next) => {
   if (!agent) throw new AgentRefusal("unauthorized");
   c.set("agent", agent);
   await next();
+  // An agent sends a whole part before it reads that its attempt is over.
+  await readRest(c, partBytes);
 });
 
 export async function agentOf(db: Database, env: Env, authorization: string | undefined): Promise<Agent | undefined> {

@@ -4,7 +4,7 @@ import { createMiddleware } from "hono/factory";
 /** So much of a body must arrive within BODY_SECONDS. A byte now and then does not keep a connection open, and a slow line does. */
 const chunkBytes = 128 * 1024;
 
-/** So much of a body that the answer did not need is read: a client that sends everything first then reads the answer. */
+/** So much of a refused body is read: a client that sends everything first then reads the answer. */
 const maxUnreadBytes = 2 ** 20;
 
 /** The body did not arrive: its client is too slow, or has gone. What fails because of that is not the service's fault. */
@@ -94,10 +94,9 @@ export class RequestBody {
 const bodies = new WeakMap<Context, { given: Request; body: RequestBody }>();
 
 /**
- * Gives every body its deadlines. After the answer is made, reads a part of what is left of the body: a client that sends all of it
- * before it reads the answer would find its connection closed, and the answer lost. To one that sends before it signs in, as Python
- * does, the challenge is owed whatever it sends (wire.md §1.2). A body that waits for `100 Continue` is not sent yet, and reading
- * would request it.
+ * Gives every body its deadlines. After the answer is made, reads what is left of the body, or a part of it if the answer is a
+ * refusal: a client that sends all of it before it reads the answer would find its connection closed, and the answer lost. A body
+ * that waits for `100 Continue` is not sent yet, and reading would request it.
  */
 export const requestBody = createMiddleware<{ Bindings: Env }>(async (c, next) => {
   const given = c.req.raw;
@@ -108,10 +107,16 @@ export const requestBody = createMiddleware<{ Bindings: Env }>(async (c, next) =
   await next();
   const waits = /^\s*100-continue\s*$/i.test(given.headers.get("expect") ?? "");
   if (waits && !body.isBegun) return;
-  const isChallenge = c.res.status === 401 && !given.headers.has("authorization");
-  const maxBytes = isChallenge ? (Number(c.env.MAX_UPLOAD_MB) + 1) * 2 ** 20 : maxUnreadBytes;
+  const maxBytes = isOwed(c.res, given) ? (Number(c.env.MAX_UPLOAD_MB) + 1) * 2 ** 20 : maxUnreadBytes;
   if (body.isBegun || Number(given.headers.get("content-length") ?? 0) <= maxBytes) await body.discard(maxBytes);
 });
+
+/** A success, such as the stored answer to a repeated upload, and the challenge before which Python sends everything (wire.md §1.2). */
+const isOwed = ({ ok, status }: Response, { headers }: Request): boolean =>
+  ok || (status === 401 && !headers.has("authorization"));
+
+/** Reads the rest of a body, for a client that must get the answer. */
+export const readRest = async (c: Context, maxBytes: number): Promise<void> => bodies.get(c)?.body.discard(maxBytes);
 
 /** Some clients send parameters in the body of a GET, with which no Request can be made. */
 function withBody(request: Request, body: ReadableStream<Uint8Array>): Request {
