@@ -96,7 +96,8 @@ function lastError(notes: Notes, root: string): { name: string; text: string } {
     notes.error[0] ?? "",
   ];
   const withoutPhase = said.replace(/^(Bootstrap|System) package installation failed: /, "");
-  const text =
-    [withoutPhase, ...notes.error.slice(1)].map((line) => line.trim()).find((line) => !/^:?$/.test(line)) ?? "";
+  const lines = [withoutPhase, ...notes.error.slice(1)].map((line) => line.trim()).filter((line) => !/^:?$/.test(line));
+  // apt warns before it says what is wrong.
+  const text = lines.find((line) => line.startsWith("E: "))?.slice("E: ".length) ?? lines[0] ?? "";
   return { name, text: text.replaceAll(root, "").slice(0, 500) };
 }

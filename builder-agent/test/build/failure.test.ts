@@ -52,6 +52,14 @@ describe("the message of packages that apt cannot install", () => {
   });
 });
 
+it("skips the warnings before an error of apt", () => {
+  const notes = error(
+    "KiwiCommandError: chroot: stderr: W: Unable to read a/ - DirectoryExists",
+    "E: No space for the list",
+  );
+  expect(failureOf(notes, { exit, lastWords: "", root }).reason).toBe("No space for the list");
+});
+
 describe("the message of a failing script", () => {
   const said = "[ DEBUG   ]: 14:08:26 | kiln: error: The build script of the appliance ended with exit code 3.";
 

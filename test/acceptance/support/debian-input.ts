@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { descriptionFiles } from "#kiwi/description-files";
@@ -13,7 +13,7 @@ import { plain } from "../../kiwi/support/facts.ts";
 const cache = join(process.env["TINY_CACHE"] ?? join(homedir(), ".cache/kiln"), "debian-releases");
 
 /** The smallest system that boots from a disk, asks for a login, and has a network. */
-export const jeos = [
+const jeos = [
   ["linux-image-amd64", "dracut", "zstd", "grub-pc-bin", "grub2-common", "init", "systemd-sysv", "udev", "kmod"],
   ["dbus", "iproute2", "ifupdown", "netbase", "openssh-server", "locales", "tzdata", "e2fsprogs", "fdisk", "nftables"],
 ].flat();
@@ -108,6 +108,7 @@ interface Mirror {
 }
 
 function mirrorsOfHost(): Mirror[] {
+  if (!existsSync("/usr/bin/apt-get")) throw new Error("this machine has no apt, which would know a mirror of Debian");
   const format = ["indextargets", "--format", "$(REPO_URI) $(CODENAME)", "Created-By: Packages", "Origin: Debian"];
   const lines = execFileSync("apt-get", format, { encoding: "utf8" }).trim().split("\n");
   const mirrors = lines.map((line) => line.split(" ")).map(([uri = "", codename = ""]) => ({ uri, codename }));
