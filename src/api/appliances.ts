@@ -65,7 +65,7 @@ export const appliances: CallGroup = {
       answer: appliance,
       act: async ({ env, db, account, access }, { found }) => {
         const { appliance, builds } = await withBuilds(db, await withEstimate({ env, db }, found));
-        return { appliance, builds: await withLinks(builds, found.accountId, { account, access }) };
+        return { appliance, builds: withLinks(builds, found.accountId, { account, access }) };
       },
     }),
     call("DELETE /appliances/{appliance_id}", {

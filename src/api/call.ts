@@ -163,14 +163,14 @@ async function answered<R extends string, A, I extends Ids, P extends z.ZodObjec
   given: Given<R, A, I, P, B, F>,
 ): Promise<Response> {
   const { answer, hasEtag, asText, isSecret, isCreated, audit, act } = given;
-  const caller = { ...c.var, env: c.env };
+  const caller: Caller = { ...c.var, env: c.env };
   const request = await requestOf(c, caller, given);
   const db = audit ? auditedCall(c, { event: audit.event, detail: audit.detail?.(request) }) : caller.db;
   const result = await act({ ...caller, db }, request, c);
   if (result instanceof Response) return result;
   if (isSecret) c.header("Cache-Control", "no-store");
   const document = answer as Document<A>;
-  const view = viewOf(document, result, c.var);
+  const view = viewOf(document, result, caller);
   if (asText) return xmlOrText(c, document.root, view, () => asText(result, caller));
   return hasEtag ? validated(c, document.root, view) : xml(c, document.root, view, isCreated ? 201 : 200);
 }
@@ -192,8 +192,8 @@ async function requestOf<R extends string, A, I extends Ids, P extends z.ZodObje
     found ??= await finds?.(caller, id);
     named[name] = id;
   }
-  const { first, all } = params && !takes ? await readRepeated(c) : { first: readQuery(c), all: () => [] };
-  const given = params && parseParams(params, first);
+  const { first, all } = params && !takes ? await readRepeated(c) : { first: params && readQuery(c), all: () => [] };
+  const given = params && first && parseParams(params, first);
   // Read late: an appliance that is not the caller's does not exist, whatever the body says.
   const body = async () => {
     if (takes && "root" in takes) return readDocument(takes, await readXmlBody(c.req.raw));

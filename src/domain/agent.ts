@@ -13,7 +13,7 @@ export async function createAgent(
   name: string,
 ): Promise<{ agent: Agent; token: string }> {
   const token = newToken();
-  const agent = await addAgent(db, { name, tokenHmac: await keyedHash(pepper, token) });
+  const agent = await addAgent(db, { name, tokenHmac: keyedHash(pepper, token) });
   if (!agent) throw new Refusal("invalid_value", { message: `There is already an agent ${name}.` });
   return { agent, token };
 }
@@ -24,7 +24,7 @@ export async function findAgent(
   secrets: Pick<Env, "API_KEY_PEPPER" | "AGENT_TOKEN">,
   token: string,
 ): Promise<Agent | undefined> {
-  const tokenHmac = await keyedHash(secrets.API_KEY_PEPPER, token);
+  const tokenHmac = keyedHash(secrets.API_KEY_PEPPER, token);
   const known = await findAgentByToken(db, tokenHmac);
   if (known || !sameSecret(token, secrets.AGENT_TOKEN)) return known;
   // Two simultaneous first calls: one inserts, the other reads that row.

@@ -6,7 +6,7 @@ export type AddressRules = Pick<Env, "MODE" | "TRUSTED_PROXIES">;
  * written by a proxy of the operator (`--trusted-proxy`). Undefined: unknown to the runtime.
  */
 export function clientAddress(request: Request, { MODE, TRUSTED_PROXIES: named }: AddressRules): string | undefined {
-  const trusted = new Set(named.split(",").map((address) => canonicalAddress(address)));
+  const trusted = proxiesIn(named);
   let address = canonicalAddress(peerOf(request, MODE));
   // Each proxy appends the address of its caller, so the last one is the nearest.
   const hops = (request.headers.get("x-forwarded-for") ?? "").split(",");
@@ -16,6 +16,16 @@ export function clientAddress(request: Request, { MODE, TRUSTED_PROXIES: named }
     address = hop;
   }
   return address;
+}
+
+let latest: { named: string; proxies: ReadonlySet<string | undefined> } | undefined;
+
+/** Read once, since the setting does not change while the service runs. */
+function proxiesIn(named: string): ReadonlySet<string | undefined> {
+  if (latest?.named !== named) {
+    latest = { named, proxies: new Set(named.split(",").map((address) => canonicalAddress(address))) };
+  }
+  return latest.proxies;
 }
 
 /** Cloudflare overwrites its header in each request. In embedded mode the launcher's socket provides the address. */

@@ -6,8 +6,9 @@ import { createMiddleware } from "hono/factory";
  */
 export const headLength = createMiddleware(async (c, next) => {
   await next();
+  if (c.req.method !== "HEAD") return;
   const { body, headers, status, statusText } = c.res;
-  if (c.req.method !== "HEAD" || body === null || headers.has("content-length") || isEndless(headers)) return;
+  if (body === null || headers.has("content-length") || isEndless(headers)) return;
   const answer = new Response(null, { status, statusText, headers });
   answer.headers.set("content-length", String(await bytesIn(body)));
   c.res = answer;

@@ -1,9 +1,22 @@
 import { createMiddleware } from "hono/factory";
 import { safeHeaders } from "./safe-headers.ts";
 
+const headers = Object.entries(safeHeaders);
+
 /** Gives every answer the headers that it does not have already; an answer that opens a WebSocket takes none. */
 export const safeAnswer = createMiddleware(async (c, next) => {
   await next();
   if (c.res.webSocket) return;
-  for (const [name, value] of Object.entries(safeHeaders)) if (!c.res.headers.has(name)) c.header(name, value);
+  try {
+    addMissing(c.res.headers);
+  } catch {
+    // Of an answer that came from elsewhere the headers are read-only.
+    c.res = new Response(c.res.body, c.res);
+    addMissing(c.res.headers);
+  }
 });
+
+/** Not by `c.header`, which would copy the answer for each of them. */
+function addMissing(to: Headers): void {
+  for (const [name, value] of headers) if (!to.has(name)) to.set(name, value);
+}

@@ -18,14 +18,14 @@ export const apiKey = factory
   .use(path, signIn)
   .get(path, async (c) => {
     const key = await showApiKey(c.env, c.var.account);
-    const formToken = await formTokenOf(c.env, c.var.account);
+    const formToken = formTokenOf(c.env, c.var.account);
     return await page(c, <ApiKey account={c.var.account} apiKey={key} formToken={formToken} />, { title: "API key" });
   })
   .post(path, async (c) => {
     // While data is being moved, a new key could be lost, and the old one would work again.
     await refuseInReadOnlyMode(c.var.db);
     const { form_token: given = "" } = await readParams(c);
-    if (!sameSecret(given, await formTokenOf(c.env, c.var.account))) {
+    if (!sameSecret(given, formTokenOf(c.env, c.var.account))) {
       throw new Refusal("access_denied", { message: "This form has expired. Please open the page again." });
     }
 
@@ -38,7 +38,7 @@ export const apiKey = factory
   });
 
 /** Binds the form to the account and to its current key, so that it works only once. */
-const formTokenOf = (secrets: Pick<Env, "API_KEY_PEPPER">, account: Account): Promise<string> =>
+const formTokenOf = (secrets: Pick<Env, "API_KEY_PEPPER">, account: Account): string =>
   keyedHash(secrets.API_KEY_PEPPER, `renew API key ${account.id} ${account.apiKeyHmac}`);
 
 interface ApiKeyProps {

@@ -5,8 +5,17 @@ import { guestOrigin } from "#domain/testdrives/guest-origin";
 
 /** The origin of guests serves their web pages and nothing else, and no other origin serves them. */
 export const separateGuestOrigin = createMiddleware<ApiEnv>(async (c, next) => {
-  const { host, pathname } = new URL(c.req.url);
-  const origin = guestOrigin(c.env, c.var.baseUrl);
-  const isGuestHost = origin !== undefined && host === new URL(origin).host;
-  return isGuestHost === pathname.startsWith("/testdrives/") ? await next() : nothingHere(c);
+  const isGuestHost = new URL(c.req.url).host === guestHost(c.env, c.var.baseUrl);
+  return isGuestHost === c.req.path.startsWith("/testdrives/") ? await next() : nothingHere(c);
 });
+
+let latest: { given: string; baseUrl: string; host: string | undefined } | undefined;
+
+/** Worked out again only when a request comes by another name of the service. */
+function guestHost({ TESTDRIVE_ORIGIN: given }: Pick<Env, "TESTDRIVE_ORIGIN">, baseUrl: string): string | undefined {
+  if (latest?.given !== given || latest.baseUrl !== baseUrl) {
+    const origin = guestOrigin({ TESTDRIVE_ORIGIN: given }, baseUrl);
+    latest = { given, baseUrl, host: origin && new URL(origin).host };
+  }
+  return latest.host;
+}

@@ -37,9 +37,11 @@ function partOf(part: Part, owner: unknown, viewer: Viewer): XmlFields[string] {
 
 function listOf({ item, of, mark, attributes, itemsOf }: List, value: unknown, viewer: Viewer): XmlList {
   const items = itemsOf(value).map((one) => valueOf(of, one, viewer));
-  const marks = { array: { type: "array" }, count: { count: items.length }, nothing: {} }[mark];
+  const marks = mark === "count" ? { count: items.length } : marksOf[mark];
   return new XmlList(item, items, { ...marks, ...attributesOf(attributes, value, viewer) });
 }
+
+const marksOf = { array: { type: "array" }, nothing: {} };
 
 function markedOf({ attributes, value }: Marked, owner: unknown, viewer: Viewer): XmlMarked {
   const written = attributesOf(attributes, owner, viewer);

@@ -75,7 +75,9 @@ describe("the origin of guests", () => {
       const guests = `http://guests.localhost:8787${new URL(drive.web).pathname}`;
 
       expect(await (await fetchWith("", `${service}${drive.page}`)).text()).toContain(`href="${guests}"`);
-      expect((await fetchWith("", guests.replace("guests.localhost:8787", new URL(service).host))).status).toBe(404);
+      const here = guests.replace("guests.localhost:8787", new URL(service).host);
+      expect((await fetchWith("", here)).status).toBe(404);
+      expect((await fetchWith("", here.replace("testdrives", "testdrive%73"))).status).toBe(404);
       expect((await fetchWith("", `http://guests.localhost:8787${drive.page}`)).status).toBe(404);
       const page = fetchWith("", guests);
       await drive.guestSays({ headers: { "content-type": "text/plain" } }, "apart");

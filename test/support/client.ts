@@ -30,7 +30,7 @@ export async function signedIn(): Promise<Client> {
     username,
     displayName: username,
     email: `${username}@example.org`,
-    apiKeyHmac: await keyedHash(env.API_KEY_PEPPER, apiKey),
+    apiKeyHmac: keyedHash(env.API_KEY_PEPPER, apiKey),
     apiKeyCipher: await encrypt(env.API_KEY_ENCRYPTION_KEY, apiKey),
     passwordHash: "BwcHBwcHBwcHBwcHBwcHBw==$DwyUzmUaiGFG9yz8ckTfVXofGXa5D5aJ1NY15rEoFJ0=",
     createdAt: new Date(),

@@ -76,7 +76,7 @@ async function signedInBy(db: Database, env: SignInEnv, given: Credentials): Pro
 
 async function findByKey(db: Database, secrets: KeySecrets, { username, key }: Credentials) {
   const account = await findAccount(db, username);
-  const hmac = await keyedHash(secrets.API_KEY_PEPPER, key);
+  const hmac = keyedHash(secrets.API_KEY_PEPPER, key);
   return account && sameSecret(account.apiKeyHmac, hmac) ? account : undefined;
 }
 
@@ -90,7 +90,7 @@ export const listByKeyOrToken = (
   given: Credentials,
 ): Promise<ApplianceWithBuilds[] | undefined> =>
   braking(env, given, async () => {
-    const apiKeyHmac = await keyedHash(env.API_KEY_PEPPER, given.key);
+    const apiKeyHmac = keyedHash(env.API_KEY_PEPPER, given.key);
     const all = await listAppliancesOfKey(db, { username: given.username, apiKeyHmac });
     return all ?? (await listOtherwise(db, env, given));
   });
@@ -102,13 +102,9 @@ async function listOtherwise(db: Database, env: SignInEnv, given: Credentials) {
   const { account, access } = signedIn;
   const only = onlyAppliance(access);
   const all = await listAppliancesOfKey(db, account);
-  const linked = all
+  return all
     ?.filter(({ appliance }) => only === null || appliance.id === only)
-    .map(async ({ appliance, builds }) => ({
-      appliance,
-      builds: await withLinks(builds, account.id, signedIn),
-    }));
-  return linked && (await Promise.all(linked));
+    .map(({ appliance, builds }) => ({ appliance, builds: withLinks(builds, account.id, signedIn) }));
 }
 
 /**
@@ -179,7 +175,7 @@ export async function renewApiKey(
 
 async function keptKey(secrets: KeySecrets, apiKey: string) {
   return {
-    apiKeyHmac: await keyedHash(secrets.API_KEY_PEPPER, apiKey),
+    apiKeyHmac: keyedHash(secrets.API_KEY_PEPPER, apiKey),
     apiKeyCipher: await encrypt(secrets.API_KEY_ENCRYPTION_KEY, apiKey),
   };
 }

@@ -34,12 +34,15 @@ export async function braking<T extends object>(
   given: Credentials,
   check: (refuse: () => void) => Promise<T | undefined>,
 ): Promise<T | undefined> {
-  const names = namesOf(given);
-  if (proven.has(names.credentials)) {
+  const credentials = credentialsName(given);
+  const isProven = proven.has(credentials);
+  if (isProven) {
     const found = await check(() => {});
     if (found) return found;
-    proven.forget(names.credentials);
-  } else {
+    proven.forget(credentials);
+  }
+  const names = { credentials, ...namesOf(given) };
+  if (!isProven) {
     const refuse = () => refuseWhileBraked(names);
     refuse();
     const found = await oneOfFew(names, () => check(refuse));
@@ -50,22 +53,20 @@ export async function braking<T extends object>(
   return undefined;
 }
 
-type Names = ReturnType<typeof namesOf>;
+type Names = Record<"address" | "account" | "credentials", string>;
 
 /** Digests, because names and keys can have any length, and keys are not stored. */
-function namesOf({ username, key, address }: Credentials) {
-  const network = address === undefined ? "" : networkOf(address);
-  return {
-    address: network && digest(network),
-    account: digest(network, username),
-    credentials: digest(network, username, key),
-  };
+function namesOf({ username, address }: Credentials): Omit<Names, "credentials"> {
+  const network = networkOf(address);
+  return { address: network && digest(network), account: digest(network, username) };
 }
+
+const credentialsName = ({ username, key, address }: Credentials): string => digest(networkOf(address), username, key);
 
 const digest = (...words: string[]) => createHash("sha256").update(JSON.stringify(words)).digest("base64");
 
 /** Of IPv6 the first 64 bits: a client with one address there has them all. */
-function networkOf(address: string): string {
+function networkOf(address = ""): string {
   if (!address.includes(":")) return address;
   const [head = [], tail = []] = address.split("::").map((half) => half.split(":").filter(Boolean));
   const zeros = Array<string>(Math.max(0, 8 - head.length - tail.length)).fill("0");

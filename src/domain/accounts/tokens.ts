@@ -50,7 +50,7 @@ export async function createToken(
     throw new Refusal("invalid_appliance_id");
   }
   const secret = prefix + newToken();
-  const tokenHmac = await keyedHash(env.API_KEY_PEPPER, secret);
+  const tokenHmac = keyedHash(env.API_KEY_PEPPER, secret);
   const row = { ...request, uid: requestId ?? crypto.randomUUID(), accountId, tokenHmac, createdAt: new Date() };
   const token = await makeOnce(requestId, {
     find: (uid) => saveTokenHmac(db, uid, tokenHmac),
@@ -72,7 +72,7 @@ export async function findByToken(
   { username, key }: Credentials,
 ): Promise<{ account: Account; access: Access } | undefined> {
   if (!key.startsWith(prefix)) return undefined;
-  const hmac = await keyedHash(secrets.API_KEY_PEPPER, key);
+  const hmac = keyedHash(secrets.API_KEY_PEPPER, key);
   const found = await findTokenByHmac(db, hmac);
   if (!found || !sameSecret(found.token.tokenHmac, hmac) || found.account.username !== username) return undefined;
   const { account, token } = found;

@@ -139,14 +139,14 @@ export async function cancelBuildsOf(env: Env, db: Database, applianceId: number
 
 export async function listBuilds(db: Database, reader: LinkReader, applianceId: number): Promise<Build[]> {
   const { id, accountId: ownerId } = await getAppliance(db, reader.account.id, applianceId, "invalid");
-  return ownerId === null ? [] : await withLinks(await listOverBuilds(db, ownerId, id), ownerId, reader);
+  return ownerId === null ? [] : withLinks(await listOverBuilds(db, ownerId, id), ownerId, reader);
 }
 
 /** A build that is over, of an appliance that this account may read. */
 export async function getBuild(db: Database, reader: LinkReader, id: number): Promise<Build> {
   const build = await findReadableBuild(db, reader.account.id, id);
   if (!build || isUnfinished(build)) throw new Refusal("invalid_build_id", { reason: "unknown" });
-  return await withLink(build, build.accountId, reader);
+  return withLink(build, build.accountId, reader);
 }
 
 /** Removes a build that is over: first the row, so that nothing points to deleted blobs; the sweep finds leftovers. */

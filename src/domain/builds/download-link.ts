@@ -22,19 +22,16 @@ export interface LinkReader {
 type Linked = Pick<Build, "id" | "downloadToken">;
 
 /** The same build with the part of the download address that this reader gets. */
-export async function withLink<B extends Linked>(build: B, ownerId: number | null, reader: LinkReader): Promise<B> {
+export function withLink<B extends Linked>(build: B, ownerId: number | null, reader: LinkReader): B {
   const { account, access } = reader;
   if (account.id === ownerId && access.by === "key") return build;
   const tokenId = access.by === "token" ? access.id : null;
-  const seal = await sealOf(build, account, tokenId);
+  const seal = sealOf(build, account, tokenId);
   return { ...build, downloadToken: `${build.id}-${account.id}-${tokenId ?? 0}-${seal}` };
 }
 
-export const withLinks = <B extends Linked>(
-  builds: readonly B[],
-  ownerId: number | null,
-  reader: LinkReader,
-): Promise<B[]> => Promise.all(builds.map((build) => withLink(build, ownerId, reader)));
+export const withLinks = <B extends Linked>(builds: readonly B[], ownerId: number | null, reader: LinkReader): B[] =>
+  builds.map((build) => withLink(build, ownerId, reader));
 
 /** The finished build that a link leads to; undefined: none. Refused if the link has ended. `isLasting`: it cannot end before the build. */
 export async function findByLink(
@@ -52,7 +49,7 @@ export async function findByLink(
     tokenId: Number(tokenId) || null,
   };
   const found = await findLinked(db, names, new Date());
-  if (found && sameSecret(seal, await sealOf(found.build, found.account, names.tokenId))) {
+  if (found && sameSecret(seal, sealOf(found.build, found.account, names.tokenId))) {
     return { build: found.build, isLasting: false };
   }
   throw new Refusal("access_denied", { message: ended });
@@ -63,7 +60,7 @@ const sealOf = (
   { id, downloadToken }: Linked,
   { uid, apiKeyHmac }: LinkReader["account"],
   tokenId: number | null,
-): Promise<string> => keyedHash(downloadToken, [id, uid, tokenId === null ? apiKeyHmac : `token ${tokenId}`].join(" "));
+): string => keyedHash(downloadToken, [id, uid, tokenId === null ? apiKeyHmac : `token ${tokenId}`].join(" "));
 
 const ended =
   "This link has ended: the appliance is no longer shared with the account that got the link, or that account was locked, or " +

@@ -57,4 +57,4 @@ export async function postMessage(
 
 /** `t=<unix seconds>,v1=<hex>`: HMAC-SHA-256 with the webhook's secret over `<t>.<body>`, so that an old message has an old time. */
 export const signatureOf = async (secret: string, body: string, seconds: number): Promise<string> =>
-  `t=${seconds},v1=${await keyedHash(secret, `${seconds}.${body}`)}`;
+  `t=${seconds},v1=${keyedHash(secret, `${seconds}.${body}`)}`;
