@@ -9,6 +9,7 @@ import {
   maxGuestRequestBytes,
   readGuestHead,
 } from "#contract/index";
+import { untimed } from "#http/request-body";
 import { findTestdriveByWeb, testdriveObject } from "#domain/testdrives/testdrive";
 import { BodyFault, causeOf } from "#http/request-body";
 import type { Testdrive } from "#storage/testdrives";
@@ -25,7 +26,7 @@ export const guestWeb = factory.createApp().all("/:id/:webToken/http/*", async (
   const { pathname, search } = new URL(c.req.url);
   const prefix = `/testdrives/${testdrive.id}/${testdrive.webToken}/http`;
   if (pathname === prefix) return redirect(`${prefix}/${search}`);
-  const { method, headers, body } = c.req.raw;
+  const { method, headers, body } = untimed(c);
   if (method === "OPTIONS" && headers.has("access-control-request-method")) return allowPreflight();
   if (Number(headers.get("content-length") ?? 0) > maxGuestRequestBytes)
     return textAnswer(413, `A request to a testdrive may have at most ${maxGuestRequestBytes} bytes.`);
@@ -55,7 +56,7 @@ const isWebSocket = (headers: Headers): boolean => headers.get("upgrade")?.toLow
 
 /** Asks the session's object. An object that restarts during the request, after a deploy, loses the visitor. */
 async function passOn(c: Context<WebEnv>, testdrive: Testdrive, guestRequest: GuestRequest): Promise<Response> {
-  const { body } = c.req.raw;
+  const { body } = untimed(c); // it may arrive for as long as the visit lasts, also after the answer has begun
   const headers = {
     [guestHeadHeader]: guestHead(guestRequest),
     ...(guestRequest.isSocket && { upgrade: "websocket" }),

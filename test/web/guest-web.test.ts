@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { maxGuestRequestBytes } from "#contract/index";
 import { signedIn, visit } from "../support/client.ts";
-import { bodyOfVisit, webDrive } from "../support/guest-web.ts";
+import { answerVisit, bodyOfVisit, webDrive } from "../support/guest-web.ts";
 import { objectOf, runningDrive, startDrive } from "../support/testdrives.ts";
 
 const text = { "content-type": "text/plain" };
@@ -63,6 +63,23 @@ describe("the web server of a testdrive's guest", () => {
     expect(order.request).toMatchObject({ method: "POST", target: "/form", hasBody: true });
     expect(order.request.headers).toMatchObject({ "content-length": "7", "content-type": headers["content-type"] });
     expect([body, again.status, (await page).status]).toEqual(["a=1&b=2", 410, 410]);
+  });
+
+  it("gets all of a body that it reads after it has begun to answer", async () => {
+    const drive = await webDrive(await signedIn());
+    const sent = new Uint8Array(512 * 1024).fill(7);
+
+    const page = visit(drive.web, { method: "POST", body: sent });
+    const { visit: id } = await drive.nextVisit();
+    const answer = new TransformStream<Uint8Array, Uint8Array>();
+    const answered = answerVisit(drive, id, { status: 200, headers: {} }, answer.readable);
+    const shown = await page;
+    await scheduler.wait(100); // in which the service could throw the body away
+    const got = await (await bodyOfVisit(drive, id)).bytes();
+    await answer.writable.getWriter().close();
+
+    expect([got.length, got.every((byte) => byte === 7)]).toEqual([sent.length, true]);
+    expect([shown.status, await shown.text(), (await answered).status]).toEqual([200, "", 204]);
   });
 
   it("passes an encoded body on unchanged", async () => {
