@@ -3,6 +3,8 @@ import { createMiddleware } from "hono/factory";
 
 /** So much of a body must arrive within BODY_SECONDS. A byte now and then does not keep a connection open, and a slow line does. */
 const chunkBytes = 128 * 1024;
+/** For a deployment whose wrangler.toml is older than the variable. */
+const usualSeconds = 30;
 
 /** So much of a refused body is read: a client that sends everything first then reads the answer. */
 const maxUnreadBytes = 2 ** 20;
@@ -101,7 +103,7 @@ const bodies = new WeakMap<Context, { given: Request; body: RequestBody }>();
 export const requestBody = createMiddleware<{ Bindings: Env }>(async (c, next) => {
   const given = c.req.raw;
   if (given.body === null) return await next();
-  const body = new RequestBody(given.body, Number(c.env.BODY_SECONDS) * 1000);
+  const body = new RequestBody(given.body, 1000 * (Number(c.env.BODY_SECONDS) || usualSeconds));
   bodies.set(c, { given, body });
   c.req.raw = withBody(given, body.stream);
   await next();
