@@ -35,6 +35,11 @@ export class MemoryFiles {
     this.#files.delete(number);
   }
 
+  get heldBytes(): number {
+    const files = [...this.#files.values()];
+    return files.reduce((sum, file) => sum + (file.kind === "readable" ? file.bytes.length : file.lengthBytes), 0);
+  }
+
   clear(): void {
     this.#files.clear();
   }

@@ -1,8 +1,9 @@
 /**
- * One solver for a whole isolate, used by one caller at a time.
+ * The solvers of a whole isolate, used by one caller at a time.
  *
- * Several Durable Objects and requests may share an isolate and its 128 MB, which is too little for a solver each. WASM
- * memory never shrinks, so an instance that has grown beyond its budget is dropped after use.
+ * Several Durable Objects and requests may share an isolate and its 128 MB, which is too little for a solver each. Two of
+ * usual size find room, so that appliances of two distributions in turn do not load theirs each time. WASM memory never
+ * shrinks, so what has grown beyond the budget is dropped after use.
  *
  * A caller can disappear while it holds the lock: the runtime drops a cancelled request without running its `finally`. So
  * waiting callers watch the holder. It loses the lock if it has not used the solver for `staleAfterMs`, or after its time limit.
@@ -36,6 +37,14 @@ interface Lock {
   readonly expiresAt: number;
 }
 
+/** A solver and what is in it; undefined: nothing complete. */
+interface Resident {
+  solver: Solver;
+  key: string | undefined;
+}
+
+const maxResidents = 2;
+
 /** Extra time of a waiter's timer, so that the holder's own timer fires first. The waiter's is for a holder that disappeared. */
 const watchersGraceMs = 1000;
 
@@ -43,8 +52,10 @@ export class SolverRoom {
   readonly #module: WebAssembly.Module;
   readonly #memoryBudgetBytes: number;
   readonly #staleAfterMs: number;
-  #solver: Solver | undefined;
-  #loadedKey: string | undefined;
+  /** The one that was used last is at the end. */
+  #residents: Resident[] = [];
+  /** The lock's. */
+  #current: Resident | undefined;
   #lock: Lock | undefined;
 
   constructor(module: WebAssembly.Module, { memoryBudgetBytes = 90 << 20, staleAfterMs = 20_000 }: RoomOptions = {}) {
@@ -63,31 +74,35 @@ export class SolverRoom {
     work: (solver: Solver) => Promise<T> | T,
   ): Promise<T> {
     return this.#withLock(async (lock) => {
-      const solver = await this.#open(lock);
       const wholeKey = `${packageType} ${arch} ${key}`;
-      if (this.#loadedKey === wholeKey) return work(solver);
-      this.#loadedKey = undefined;
+      const resident = this.#residents.find((one) => one.key === wholeKey) ?? (await this.#open(lock));
+      this.#use(resident);
+      const { solver } = resident;
+      if (resident.key === wholeKey) return work(solver);
+      resident.key = undefined;
       solver.reset({ arch, packageType });
       await load(solver);
       solver.ready();
-      this.#loadedKey = wholeKey;
+      resident.key = wholeKey;
       return work(solver);
     });
   }
 
   /**
    * Runs `work` with an empty solver, for an import or a decompression. Its architecture is x86_64, so it accepts rpms for
-   * i686 too. After `maxMs` the caller loses the solver and gets `LockTimeout`.
+   * i686 too. It needs the room of all others. After `maxMs` the caller loses the solver and gets `LockTimeout`.
    */
   async withEmptySolver<T>(
     work: (solver: Solver) => Promise<T> | T,
     { maxMs = Infinity, packageType = "rpm" }: { maxMs?: number; packageType?: PackageType } = {},
   ): Promise<T> {
     return this.#withLock(async (lock) => {
-      const solver = await this.#open(lock);
-      this.#loadedKey = undefined;
-      solver.reset({ arch: "x86_64", packageType });
-      return work(solver);
+      for (const other of this.#residents.slice(1)) this.#drop(other, "an import needs its memory");
+      const resident = this.#residents[0] ?? (await this.#open(lock));
+      this.#use(resident);
+      resident.key = undefined;
+      resident.solver.reset({ arch: "x86_64", packageType });
+      return work(resident.solver);
     }, maxMs);
   }
 
@@ -108,43 +123,57 @@ export class SolverRoom {
   #timeOut(lock: Lock): void {
     if (this.#lock !== lock) return;
     const reason = new LockTimeout("the solver was in use for too long");
-    this.#drop(reason.message);
+    this.#dropCurrent(reason.message);
     this.#release(lock);
     lock.timeOut(reason);
   }
 
   /** Waits until the lock is released, or releases it if its holder has disappeared. */
   async #watch(lock: Lock): Promise<void> {
-    const before = this.#solver?.callCount;
+    const before = this.#current?.solver.callCount;
     await releaseOrTimeout(lock.released, Math.min(this.#staleAfterMs, lock.expiresAt + watchersGraceMs - Date.now()));
     if (this.#lock !== lock) return;
     if (Date.now() >= lock.expiresAt) return this.#timeOut(lock);
-    if (this.#solver?.callCount !== before) return;
-    this.#drop("its holder did not use it for too long");
+    if (this.#current?.solver.callCount !== before) return;
+    this.#dropCurrent("its holder did not use it for too long");
     this.#release(lock);
   }
 
-  async #open(lock: Lock): Promise<Solver> {
-    if (this.#solver && !this.#solver.isGone) return this.#solver;
-    const opened = await openSolver(this.#module);
+  /** A new one if there is room beside the other, and else the one that was not used for longest. */
+  async #open(lock: Lock): Promise<Resident> {
+    const [oldest, second] = this.#residents;
+    const half = this.#memoryBudgetBytes / maxResidents;
+    if (oldest && (second || oldest.key === undefined || oldest.solver.heldBytes > half)) return oldest;
+    const opened = { solver: await openSolver(this.#module), key: undefined };
     if (this.#lock !== lock) throw new Error("the solver started too slowly: another caller holds it now");
-    this.#loadedKey = undefined;
-    this.#solver = opened;
+    this.#residents.push(opened);
     return opened;
+  }
+
+  #use(resident: Resident): void {
+    this.#current = resident;
+    this.#residents = [...this.#residents.filter((one) => one !== resident), resident];
   }
 
   #release(lock: Lock): void {
     if (this.#lock !== lock) return;
-    if (this.#solver?.isGone) this.#drop("crashed");
-    else if ((this.#solver?.memoryBytes ?? 0) > this.#memoryBudgetBytes) this.#drop("it had grown beyond its budget");
+    if (this.#current?.solver.isGone) this.#dropCurrent("crashed");
+    for (const one of this.#residents) {
+      const heldBytes = this.#residents.reduce((sum, { solver }) => sum + solver.heldBytes, 0);
+      if (heldBytes > this.#memoryBudgetBytes) this.#drop(one, "the solvers had grown beyond their budget");
+    }
+    this.#current = undefined;
     this.#lock = undefined;
     lock.release();
   }
 
-  #drop(reason: string): void {
-    this.#solver?.close(reason);
-    this.#solver = undefined;
-    this.#loadedKey = undefined;
+  #dropCurrent(reason: string): void {
+    if (this.#current) this.#drop(this.#current, reason);
+  }
+
+  #drop(resident: Resident, reason: string): void {
+    resident.solver.close(reason);
+    this.#residents = this.#residents.filter((one) => one !== resident);
   }
 }
 

@@ -60,6 +60,11 @@ export class Solver {
     return this.#native.memoryBytes;
   }
 
+  /** With the parts that were loaded, whose texts are read on demand. */
+  get heldBytes(): number {
+    return this.#native.memoryBytes + this.#native.files.heldBytes;
+  }
+
   get packageType(): PackageType {
     return this.#system.packageType;
   }

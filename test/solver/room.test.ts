@@ -16,10 +16,28 @@ describe("SolverRoom", () => {
     expect(await room.withSolver(set("one"), fail, has("one"))).toBe(true);
     expect(loads).toEqual(["one"]);
   });
-  it("resets for another set", async () => {
+  it("has room for two sets, and resets the one that was not used for longest", async () => {
     const { loads, names } = roomWith();
-    expect([await names("one"), await names("two"), await names("one")]).toEqual([["one"], ["two"], ["one"]]);
+    for (const key of ["one", "two", "one", "two", "one", "three", "one", "two"])
+      expect(await names(key)).toEqual([key]);
+    expect(loads).toEqual(["one", "two", "three", "two"]);
+  });
+  it("has room for one set of more than half of its budget", async () => {
+    const { loads, names } = roomWith({ memoryBudgetBytes: 2 << 20 });
+    for (const key of ["one", "two", "one"]) expect(await names(key)).toEqual([key]);
     expect(loads).toEqual(["one", "two", "one"]);
+  });
+  it("gives an import the room of all sets", async () => {
+    const { room, names } = roomWith();
+    const solvers: Solver[] = [];
+    for (const key of ["one", "two"])
+      await room.withSolver(
+        set(key),
+        (solver) => fill(solver, key),
+        (one) => solvers.push(one),
+      );
+    await room.withEmptySolver(() => expect(solvers.filter(({ isGone }) => !isGone)).toHaveLength(1));
+    expect(await names("one")).toEqual(["one"]);
   });
   it("treats the same key of another architecture as another set", async () => {
     const { room } = roomWith();
@@ -116,8 +134,8 @@ describe("SolverRoom", () => {
   });
 });
 
-function roomWith() {
-  const room = new SolverRoom(solverModule);
+function roomWith(options: ConstructorParameters<typeof SolverRoom>[1] = {}) {
+  const room = new SolverRoom(solverModule, options);
   const loads: string[] = [];
   const load = (key: string) => async (solver: Solver) => {
     loads.push(key);
