@@ -9,9 +9,8 @@ import {
   maxGuestRequestBytes,
   readGuestHead,
 } from "#contract/index";
-import { untimed } from "#http/request-body";
 import { findTestdriveByWeb, testdriveObject } from "#domain/testdrives/testdrive";
-import { BodyFault, causeOf } from "#http/request-body";
+import { untimed } from "#http/request-body";
 import type { Testdrive } from "#storage/testdrives";
 import { factory, type WebEnv } from "./factory.ts";
 import { allowPreflight, guestRequestHeaders, visitorHeaders } from "./guest-headers.ts";
@@ -64,9 +63,7 @@ async function passOn(c: Context<WebEnv>, testdrive: Testdrive, guestRequest: Gu
   const request = new Request("https://testdrive/web", { method: body ? "POST" : "GET", headers, body });
   try {
     return await testdriveObject(c.env, testdrive).fetch(request);
-  } catch (thrown) {
-    const error = causeOf(c, thrown);
-    if (error instanceof BodyFault) throw error;
+  } catch (error) {
     console.error(`testdrive ${testdrive.id}: lost a web visitor`, error);
     return new Response("The service has restarted. Please try again.\n", { status: 503 });
   }
