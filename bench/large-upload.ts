@@ -19,8 +19,9 @@ export async function measureLargeUpload(place: Place): Promise<Figure[]> {
   try {
     const file = new GeneratedFile(gib * 2 ** 30);
     const pid = workerdOf(service.stateDir);
-    // The first upload loads the code.
-    await uploadOver(proxy, ready, new GeneratedFile(2 ** 20), {
+    const idleMib = memoryMib(pid, "VmRSS");
+    // The first upload loads the code, and lets V8's heaps grow to their usual size.
+    await uploadOver(proxy, ready, new GeneratedFile(20 * 2 ** 20), {
       query: { appliance_id: await cloneJeos(client), path: "/first" },
       chunkSize,
       cuts: { everyBytes: 0, times: 0 },
@@ -36,17 +37,27 @@ export async function measureLargeUpload(place: Place): Promise<Figure[]> {
     const { upload } = await client.call("GET", new URL(url).pathname.replace("/api/v2/user", ""));
     const arrived = await sha256At(`${ready.url}/api/v2/user/files/${upload.file_id}/data`, ready);
     if (arrived !== file.sha256()) throw new Error("another file arrived");
-    return [figure(beforeMib, peakMib)];
+    return [
+      figure({ what: "", beforeMib, peakMib, barMib }),
+      figure({ what: ", and the first upload of the process before it", beforeMib: idleMib, peakMib }),
+    ];
   } finally {
     await service.stop();
   }
 }
 
-const figure = (beforeMib: number, peakMib: number): Figure => ({
-  what: `Worker memory (workerd's resident peak) during a ${gib} GiB upload by tus, cut ${cuts.times} times`,
+interface Growth {
+  what: string;
+  beforeMib: number;
+  peakMib: number;
+  barMib?: number;
+}
+
+const figure = ({ what, beforeMib, peakMib, barMib }: Growth): Figure => ({
+  what: `Worker memory (workerd's resident peak) during a ${gib} GiB upload by tus, cut ${cuts.times} times${what}`,
   ours: `${peakMib.toFixed(0)} MiB`,
   against: `${beforeMib.toFixed(0)} MiB before`,
   ratio: `+${(peakMib - beforeMib).toFixed(0)} MiB`,
-  bar: `≤ +${barMib} MiB`,
-  verdict: verdict(peakMib - beforeMib <= barMib),
+  bar: barMib === undefined ? "reported" : `≤ +${barMib} MiB`,
+  verdict: barMib === undefined ? "reported" : verdict(peakMib - beforeMib <= barMib),
 });

@@ -23,11 +23,10 @@ export async function putBlob(blobs: R2Bucket, key: string, source: ReadableStre
 }
 
 /** Reads a stream to its end: the same as `putBlob` of what is stored already. */
-export const measureBlob = (source: ReadableStream<Uint8Array>): Promise<StoredBlob> =>
-  measured(source, async () => {});
+export const measureBlob = (source: AsyncIterable<Uint8Array>): Promise<StoredBlob> => measured(source, async () => {});
 
 async function measured(
-  source: ReadableStream<Uint8Array>,
+  source: AsyncIterable<Uint8Array>,
   take: (chunk: Uint8Array) => Promise<void>,
 ): Promise<StoredBlob> {
   const [md5, sha256] = [createHash("md5"), createHash("sha256")];
@@ -64,6 +63,17 @@ export class BlobWriter {
 
   /** How many bytes it has. */
   async complete(): Promise<number> {
+    const bytes = await this.#completed();
+    this.#buffer.free();
+    return bytes;
+  }
+
+  async abort(): Promise<void> {
+    this.#buffer.free();
+    await this.#upload?.abort();
+  }
+
+  async #completed(): Promise<number> {
     if (!this.#upload) {
       await this.#blobs.put(this.#key, this.#buffer.held());
       return this.#buffer.bytes;
@@ -72,10 +82,6 @@ export class BlobWriter {
     const { size } = await this.#upload.complete(this.#parts);
     if (size !== this.#sentBytes) throw new Error(`${this.#key} has ${size} bytes in R2, ${this.#sentBytes} came`);
     return size;
-  }
-
-  async abort(): Promise<void> {
-    await this.#upload?.abort();
   }
 
   async #sendPart(): Promise<void> {

@@ -1,4 +1,5 @@
 import { abortMultipart, completeUpload, isGone, openUpload, type UploadAddress } from "./artifacts.ts";
+import { chunksOf } from "./chunks.ts";
 import { contentKey, tailKey, tailPrefix, uploadKey } from "./blobs.ts";
 import { deleteBlobsBelow } from "./build-blobs.ts";
 import { partBytes } from "./part-buffer.ts";
@@ -33,8 +34,23 @@ export async function putUploadPart(
   { number, bytes }: { number: number; bytes: Uint8Array<ArrayBuffer> },
 ): Promise<StoredPart> {
   const { key, uploadId } = addressOf(upload);
-  const { etag } = await blobs.resumeMultipartUpload(key, uploadId).uploadPart(number, bytes);
+  const multipart = blobs.resumeMultipartUpload(key, uploadId);
+  const { etag } = await inPieces(bytes, (body) => multipart.uploadPart(number, body));
   return { number, etag };
+}
+
+const pieceBytes = 256 * 1024;
+
+/** Sends bytes in pieces: the runtime copies what it is given as a whole, and keeps the copy until V8 looks for garbage. */
+async function inPieces<T>(bytes: Uint8Array, send: (body: ReadableStream) => Promise<T>): Promise<T> {
+  const { readable, writable } = new FixedLengthStream(bytes.byteLength);
+  const write = async () => {
+    const writer = writable.getWriter();
+    for (let at = 0; at < bytes.byteLength; at += pieceBytes) await writer.write(bytes.subarray(at, at + pieceBytes));
+    await writer.close();
+  };
+  const [sent] = await Promise.all([send(readable), write()]);
+  return sent;
 }
 
 /** Adds the last bytes and makes the object of all parts, unless a request before this one has done so. */
@@ -64,19 +80,19 @@ export const deleteBlob = (blobs: R2Bucket, { applianceId, blobId }: Target): Pr
 export const tailBytes = ({ offset }: Pick<ResumableUpload, "offset">): number => offset % partBytes;
 
 /** The bytes after the last part. */
-export async function getTail(blobs: R2Bucket, upload: ResumableUpload): Promise<Uint8Array<ArrayBuffer>> {
-  if (tailBytes(upload) === 0) return new Uint8Array(0);
+export async function* readTail(blobs: R2Bucket, upload: ResumableUpload): AsyncGenerator<Uint8Array> {
+  if (tailBytes(upload) === 0) return;
   const tail = await blobs.get(tailKey(upload.blobId, upload.offset));
   if (!tail) throw new BlobGone(`the last bytes of upload ${upload.id} are gone`);
-  return new Uint8Array(await tail.arrayBuffer());
+  yield* chunksOf(tail.body);
 }
 
 export async function putTail(
   blobs: R2Bucket,
   { blobId }: ResumableUpload,
-  { end, bytes }: { end: number; bytes: Uint8Array<ArrayBuffer> },
+  { end, bytes }: { end: number; bytes: Uint8Array },
 ): Promise<void> {
-  await blobs.put(tailKey(blobId, end), bytes);
+  await inPieces(bytes, (body) => blobs.put(tailKey(blobId, end), body));
 }
 
 export const deleteTail = (blobs: R2Bucket, { blobId, offset }: ResumableUpload): Promise<void> =>

@@ -158,6 +158,19 @@ describe("an upload that is cut off", () => {
     expect(same(await content((await tus.show(id)).file_id), file)).toBe(true);
   });
 
+  it("stores what has come of a body that stops coming", async () => {
+    const file = someBytes(300_000);
+    const id = await begun(tus, aFile(), file.byteLength);
+    const silent = openBody(file.subarray(0, 200_000));
+
+    await expectRefused(await sendWith({ BODY_SECONDS: "1" }, id, silent.body), 409);
+
+    const offset = await offsetOf(tus, id);
+    expect(offset).toBe(128 * 1024);
+    expect((await tus.send(id, offset, file.subarray(offset))).status).toBe(204);
+    expect(same(await content((await tus.show(id)).file_id), file)).toBe(true);
+  });
+
   it.each([
     ["before its file has a row", "BEFORE INSERT ON overlay_files"],
     ["before it knows its file", "BEFORE UPDATE OF finished_at ON resumable_uploads"],
@@ -227,7 +240,7 @@ const beginWith = (settings: Partial<Env>, length: number, query: Record<string,
   return askWith(settings, "POST", `?${new URLSearchParams(purpose)}`, { headers });
 };
 
-const sendWith = (settings: Partial<Env>, id: string, body: Uint8Array<ArrayBuffer>) => {
+const sendWith = (settings: Partial<Env>, id: string, body: BodyInit) => {
   const headers = { "upload-offset": "0", "content-type": "application/offset+octet-stream" };
   return askWith(settings, "PATCH", `/${id}`, { headers, body });
 };

@@ -9,6 +9,7 @@ import { expiryOf } from "#domain/uploads/expiry";
 import type { Received } from "#domain/uploads/received";
 import type { Account } from "#storage/accounts";
 import { measureBlob } from "#storage/blob-writer";
+import { chunksOf } from "#storage/chunks";
 import type { Database } from "#storage/db";
 import { findOverlayFileOfRequest } from "#storage/overlay-files";
 import { completeBlob, deleteBlob, deleteTails, getBlob } from "#storage/resumable-blobs";
@@ -28,6 +29,7 @@ export interface Writing {
 export async function finish(writing: Writing, upload: ResumableUpload, received: Received): Promise<void> {
   const { env, db } = writing;
   await completeBlob(env.BLOBS, upload, { parts: received.parts, last: received.rest });
+  received[Symbol.dispose]();
   try {
     const madeId = await (upload.applianceId === null ? makePackage : makeFile)(writing, upload);
     const now = Date.now();
@@ -53,7 +55,7 @@ async function makeFile({ env, db, account }: Writing, upload: ResumableUpload):
   const file = await makeOnce(blobId, {
     find: (requestId) => findOverlayFileOfRequest(db, requestId),
     make: async () => {
-      const content = await measureBlob((await getBlob(env.BLOBS, upload)).body);
+      const content = await measureBlob(chunksOf((await getBlob(env.BLOBS, upload)).body));
       return await addFile(place, applianceId, metadata, { ...content, blobId, sentName: sentName ?? undefined });
     },
   });

@@ -3,6 +3,7 @@ import { finish, type Writing } from "#domain/uploads/finish";
 import { withLease } from "#domain/uploads/lease";
 import { Received } from "#domain/uploads/received";
 import { noSuchUpload, removeUpload } from "#domain/uploads/upload";
+import { chunksOf } from "#storage/chunks";
 import { isBlobGone } from "#storage/resumable-blobs";
 import type { ResumableUpload } from "#storage/resumable-uploads";
 
@@ -12,8 +13,9 @@ export interface Piece {
   offset: number;
   /** How many they are; undefined: the client does not say. */
   announcedBytes: number | undefined;
-  /** Null: none. */
-  chunks: AsyncIterable<Uint8Array> | null;
+  body: ReadableStream<Uint8Array> | null;
+  /** A client that sends less than 128 KiB in this time is cut off. */
+  chunkMs: number;
 }
 
 /** Adds bytes to an upload, and finishes it when they are the last ones. What has come is stored, also of a request that is cut off. */
@@ -24,14 +26,15 @@ export async function receive(writing: Writing, upload: ResumableUpload, piece: 
   return await withLease(writing.db, upload, (held) => write(writing, held, piece));
 }
 
-async function write(writing: Writing, upload: ResumableUpload, { chunks }: Piece): Promise<number> {
+async function write(writing: Writing, upload: ResumableUpload, { body, chunkMs }: Piece): Promise<number> {
   try {
-    const received = await Received.of(writing, upload);
-    const cut = chunks && (await take(upload, received, chunks));
-    if (received.bytes === upload.length) await finish(writing, upload, received);
+    using received = await Received.of(writing, upload);
+    const cut = body && (await take(upload, received, chunksOf(body, chunkMs)));
+    const { bytes } = received;
+    if (bytes === upload.length) await finish(writing, upload, received);
     else await received.store();
     if (cut) throw cut;
-    return received.bytes;
+    return bytes;
   } catch (error) {
     if (error instanceof Refusal || !isBlobGone(error)) throw error;
     await removeUpload(writing, upload);
@@ -43,11 +46,10 @@ async function write(writing: Writing, upload: ResumableUpload, { chunks }: Piec
 async function take(
   { length }: ResumableUpload,
   received: Received,
-  chunks: AsyncIterable<Uint8Array>,
+  chunks: AsyncGenerator<Uint8Array>,
 ): Promise<Refusal | undefined> {
-  const iterator = chunks[Symbol.asyncIterator]();
   for (;;) {
-    const next = await iterator.next().catch(() => undefined);
+    const next = await chunks.next().catch(() => undefined);
     if (!next) return received.bytes < length ? cutOff() : undefined;
     if (next.done) return undefined;
     if (received.bytes + next.value.byteLength > length) throw tooLong({ length });
@@ -67,5 +69,9 @@ const tooLong = ({ length }: Pick<ResumableUpload, "length">) =>
     message: `This upload has ${length} bytes, and these are more.`,
   });
 
+/** The same as for a wrong offset: clients of tus then ask for the right one, and go on. */
 const cutOff = () =>
-  new Refusal("unknown_error", { message: "The bytes stopped coming. Ask how many are stored, and send the rest." });
+  new Refusal("unknown_error", {
+    reason: "wrong_offset",
+    message: "The bytes stopped coming. Ask how many are stored, and send the rest.",
+  });

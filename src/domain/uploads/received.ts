@@ -1,7 +1,7 @@
 import { isBusy } from "#domain/uploads/lease";
 import type { Database } from "#storage/db";
 import { PartBuffer, partBytes } from "#storage/part-buffer";
-import { deleteTail, getTail, putTail, putUploadPart, tailBytes } from "#storage/resumable-blobs";
+import { deleteTail, readTail, putTail, putUploadPart, tailBytes } from "#storage/resumable-blobs";
 import { listParts, recordProgress, type ResumableUpload, type StoredPart } from "#storage/resumable-uploads";
 import { expiryOf } from "#domain/uploads/expiry";
 
@@ -32,7 +32,7 @@ export class Received {
   /** What earlier requests have stored. The caller holds the upload's lease. */
   static async of(stores: Stores, upload: ResumableUpload): Promise<Received> {
     const received = new Received(stores, upload, await listParts(stores.db, upload.id));
-    received.#buffer.add(await getTail(stores.env.BLOBS, upload));
+    for await (const chunk of readTail(stores.env.BLOBS, upload)) received.#buffer.add(chunk);
     return received;
   }
 
@@ -47,6 +47,11 @@ export class Received {
   /** The bytes after the last part. */
   get rest(): Uint8Array<ArrayBuffer> {
     return this.#buffer.held();
+  }
+
+  /** Gives memory back. Nothing can be taken any more. */
+  [Symbol.dispose](): void {
+    this.#buffer.free();
   }
 
   async take(chunk: Uint8Array): Promise<void> {

@@ -1,0 +1,31 @@
+const chunkBytes = 128 * 1024;
+
+/**
+ * The bytes of a stream in large chunks, each valid until the next is taken: all of them use one buffer. With a buffer for each,
+ * workerd grows by dozens of megabytes before V8 looks for garbage. Fails if a chunk takes longer than `chunkMs`.
+ */
+export async function* chunksOf(source: ReadableStream<Uint8Array>, chunkMs?: number): AsyncGenerator<Uint8Array> {
+  const reader = source.getReader({ mode: "byob" });
+  try {
+    for (let buffer = new ArrayBuffer(chunkBytes); ;) {
+      const reading = reader.readAtLeast(chunkBytes, new Uint8Array(buffer));
+      const { value, done } = chunkMs === undefined ? await reading : await inTime(reading, chunkMs);
+      if (value && value.byteLength > 0) yield value;
+      if (done || !value) return;
+      buffer = value.buffer;
+    }
+  } finally {
+    await reader.cancel().catch(() => {}); // one that has failed has nothing to cancel
+  }
+}
+
+async function inTime<T>(reading: Promise<T>, mostMs: number): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error("the bytes come too slowly")), mostMs);
+  reading.catch(() => {}); // thrown below, unless it is late
+  try {
+    return await Promise.race([reading, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
