@@ -13,7 +13,13 @@ export const Agent = z.object({
   id: z.number(),
   name: z.string(),
   lastSeenAt: moment.nullable(),
-  capabilities: z.looseObject({ imageTypes: z.array(z.string()), testdrives: z.boolean() }).nullable(),
+  capabilities: z
+    .looseObject({
+      imageTypes: z.array(z.string()),
+      testdrives: z.boolean(),
+      packageTypes: z.array(z.string()).optional(),
+    })
+    .nullable(),
 });
 export type Agent = z.infer<typeof Agent>;
 
@@ -59,6 +65,22 @@ const Password = z.object({ password: z.string() });
 const ApiKey = z.object({ apiKey: z.string() });
 const NewAgent = z.object({ id: z.number(), name: z.string(), token: z.string() });
 const Files = z.object({ files: z.array(z.object({ path: z.string(), size: z.number() })) });
+const Catalogues = z.object({
+  catalogues: z.array(
+    z.object({
+      name: z.string(),
+      repositories: z.array(
+        z.object({
+          name: z.string(),
+          url: z.string(),
+          state: z.enum(["importing", "ready", "failed"]),
+          problem: z.string().nullable(),
+          importedAt: moment.nullable(),
+        }),
+      ),
+    }),
+  ),
+});
 const Failure = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
 export type AccountRequest = {
@@ -103,6 +125,7 @@ export function adminClient(url: string, secret: string) {
     deletions: () => ask("GET", "/deletions", DeletionPause),
     pauseDeletions: () => ask("PUT", "/deletions", DeletionPause, { paused: true }),
     resumeDeletions: () => ask("PUT", "/deletions", DeletionPause, { paused: false }),
+    catalogues: async () => (await ask("GET", "/catalogues", Catalogues)).catalogues,
     loadCatalogue: (catalogue: string, content: unknown) =>
       ask("PUT", `/catalogues/${name(catalogue)}`, z.object({ templates: z.number() }), content),
     repositoryFiles: async (prefix: string) => (await ask("GET", `/repositories?prefix=${name(prefix)}`, Files)).files,

@@ -28,6 +28,7 @@ const commands: Record<string, { argument: string | undefined; run: Command }> =
   "read-only off": { argument: undefined, run: async (admin) => printReadOnly(await admin.setReadOnly({ on: false })) },
   "read-only on": { argument: undefined, run: async (admin) => printReadOnly(await admin.setReadOnly({ on: true })) },
   "read-only status": { argument: undefined, run: async (admin) => printReadOnly(await admin.readOnly()) },
+  "templates list": { argument: undefined, run: listTemplates },
   "templates load": { argument: "FILE", run: loadTemplates },
   "tokens list": { argument: "NAME", run: listTokens },
   "tokens revoke": { argument: "ID", run: revokeToken },
@@ -193,6 +194,22 @@ const printPause = ({ paused, since }: DeletionPause): void =>
       ? `The sweep's deletions have been paused since ${since?.toISOString() ?? "some time"}.`
       : "The sweep's deletions are not paused.",
   );
+
+async function listTemplates(admin: AdminClient): Promise<void> {
+  const catalogues = await admin.catalogues();
+  printTable([
+    ["CATALOGUE", "REPOSITORY", "STATE", "IMPORTED", "PROBLEM"],
+    ...catalogues.flatMap((catalogue) =>
+      catalogue.repositories.map(({ name, state, importedAt, problem }) => [
+        catalogue.name,
+        name,
+        state,
+        importedAt?.toISOString() ?? "never",
+        problem ?? "",
+      ]),
+    ),
+  ]);
+}
 
 async function loadTemplates(admin: AdminClient, path: string): Promise<void> {
   const templates = await loadCatalogueFile(admin, path);

@@ -17,6 +17,7 @@ export type AgentOptions = {
   url: string;
   secrets: Secrets;
   allowHosts: readonly string[];
+  catalogueHosts: readonly string[];
   isolation: Isolation;
   /** Testdrives at the same time. */
   testdriveSlots: number;
@@ -31,7 +32,7 @@ export const testdriveSlotsOf = (vars: Record<string, unknown>): number =>
 
 /** Writes agent.json, the configuration of this machine's builder agent, and returns its path. */
 export function writeAgentConfiguration(options: AgentOptions): string {
-  const { stateDirectory, url, secrets, allowHosts, isolation, testdriveSlots } = options;
+  const { stateDirectory, url, secrets, allowHosts, catalogueHosts, isolation, testdriveSlots } = options;
   const agentState = agentStateOf(stateDirectory);
   mkdirSync(agentState, { recursive: true, mode: 0o700 });
   const path = join(stateDirectory, "agent.json");
@@ -46,6 +47,7 @@ export function writeAgentConfiguration(options: AgentOptions): string {
     testdriveSlots,
     minFreeGb,
     allowHosts,
+    catalogueHosts,
   };
   writePrivateFile(path, `${JSON.stringify(configuration, null, 2)}\n`);
   return path;

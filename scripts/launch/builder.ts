@@ -27,6 +27,7 @@ type BuilderStart = {
   secrets: Secrets;
   url: string;
   allowHosts: readonly string[];
+  catalogueHosts: readonly string[];
   isolation: Isolation;
   testdriveSlots: number;
 };
@@ -40,12 +41,12 @@ const lookEveryMs = 100;
 
 /** Starts this machine's builder agent, unless there is a reason not to. */
 export function startBuilder(start: BuilderStart, stops: Stops): Builder {
-  const { options, secrets, url, allowHosts, isolation, testdriveSlots } = start;
+  const { options, secrets, url, allowHosts, catalogueHosts, isolation, testdriveSlots } = start;
   const why = reasonAgainst(start);
   if (why !== undefined) {
     return { firstState: () => Promise.resolve({ state: "none", why }), watch: (listener) => listener(null) };
   }
-  const given = { stateDirectory: options.state, url, secrets, allowHosts, isolation, testdriveSlots };
+  const given = { stateDirectory: options.state, url, secrets, allowHosts, catalogueHosts, isolation, testdriveSlots };
   const configuration = writeAgentConfiguration(given);
   const agent = keepAgentRunning(configuration, options.state);
   stops.push(agent.stop);

@@ -7,9 +7,15 @@ const Named = z.looseObject({ name: z.string().min(1) });
 
 /** Loads a catalogue file into the service, and returns the number of its templates. */
 export async function loadCatalogueFile(admin: AdminClient, path: string): Promise<number> {
+  const catalogue = readCatalogue(path);
+  return (await admin.loadCatalogue(catalogue.name, catalogue)).templates;
+}
+
+/** Reads a catalogue file. The service checks what is in it. */
+export function readCatalogue(path: string): z.infer<typeof Named> {
   const catalogue = Named.safeParse(readJson(path));
   if (!catalogue.success) throw new Complaint(`${path} is not a template catalogue: it has no "name".`);
-  return (await admin.loadCatalogue(catalogue.data.name, catalogue.data)).templates;
+  return catalogue.data;
 }
 
 function readJson(path: string): unknown {

@@ -9,6 +9,7 @@ import { bundleWorker } from "./bundle.ts";
 import { loadContents } from "./contents.ts";
 import { startEmbedded } from "./embedded.ts";
 import { firstAccount } from "./first-account.ts";
+import { type Debian, debianFor, offerDebian } from "./debian.ts";
 import { checkGuestOrigin } from "./guest-origin.ts";
 import { prepareHost } from "./host.ts";
 import { agentStateOf, chooseIsolation, lookAhead } from "./isolation.ts";
@@ -28,21 +29,23 @@ export async function launch(options: LaunchOptions, stops: Stops, signal: Abort
   const startedAt = Date.now();
   const lock = await takeState(options, stops, signal);
   await checkPort(options.host, options.port);
-  const allowed = await resolveHosts(options.allowHosts, (port) => port === options.port || isVncPort(port));
+  const isOwnPort = (port: number) => port === options.port || isVncPort(port);
+  const allowed = await resolveHosts(options.allowHosts, isOwnPort);
+  const debian = await debianFor(options, isOwnPort, signal);
   const secrets = readOrMakeSecrets(options.state);
 
   if (options.withAgent) lookAhead(agentStateOf(options.state));
   // Asking apt for its packages takes as long as starting the Worker, so do both at the same time.
   const [sampleFound, service] = await Promise.all([
     findSampleDistribution(),
-    startService({ options, secrets, allowed }, stops, signal),
+    startService({ options, secrets, allowed, debian }, stops, signal),
   ]);
   const { sample, canBuild } = await prepareHost(options, sampleFound, signal);
   const { url, admin, testdriveSlots } = service;
   const willBuild = options.withAgent && canBuild;
   const isolation = willBuild ? await chooseIsolation(agentStateOf(options.state), signal) : "vm";
-  const allowHosts = allowed.names;
-  const builder = startBuilder({ options, canBuild, secrets, url, allowHosts, isolation, testdriveSlots }, stops);
+  const hosts = { allowHosts: allowed.names, catalogueHosts: debian?.hosts.names ?? [] };
+  const builder = startBuilder({ options, canBuild, secrets, url, ...hosts, isolation, testdriveSlots }, stops);
   await loadContents(admin, options.state, sample);
   const account = await firstAccount(admin);
   const agent = await builder.firstState(admin, startedAt);
@@ -57,6 +60,7 @@ export async function launch(options: LaunchOptions, stops: Stops, signal: Abort
   const shownIsolation = agent.state === "none" ? undefined : isolation;
   const { baseUrl, state: stateDirectory } = options;
   showSummary({ url, baseUrl, account, stateDirectory, startedAt, agent, isolation: shownIsolation });
+  if (debian) offerDebian({ admin, state: options.state, debian, agent }, stops);
 }
 
 /** Locks the state directory, and ends processes that an earlier launcher left behind. */
@@ -72,11 +76,11 @@ async function takeState({ state }: LaunchOptions, stops: Stops, signal: AbortSi
   return lock;
 }
 
-type ServiceStart = { options: LaunchOptions; secrets: Secrets; allowed: AllowedHosts };
+type ServiceStart = { options: LaunchOptions; secrets: Secrets; allowed: AllowedHosts; debian: Debian | undefined };
 
 /** Starts the Worker, and waits until it answers. */
 async function startService(
-  { options, secrets, allowed }: ServiceStart,
+  { options, secrets, allowed, debian }: ServiceStart,
   stops: Stops,
   signal: AbortSignal,
 ): Promise<{ url: string; admin: AdminClient; testdriveSlots: number }> {
@@ -85,6 +89,7 @@ async function startService(
   const bindings = {
     BASE_URL: options.baseUrl,
     ALLOW_HOSTS: allowed.names.join(","),
+    CATALOGUE_HOSTS: debian?.hosts.names.join(",") ?? "",
     TRUSTED_PROXIES: options.trustedProxies.join(","),
     ...options.vars,
     ...secrets,
@@ -93,7 +98,14 @@ async function startService(
   const url = localUrl(host, port);
   const admin = adminClient(url, secrets.ADMIN_SECRET);
   await step("Service", async () => {
-    const given = { bundle, host, port, stateDirectory, bindings, outsideCidrs: allowed.cidrs };
+    const given = {
+      bundle,
+      host,
+      port,
+      stateDirectory,
+      bindings,
+      outsideCidrs: [...allowed.cidrs, ...(debian?.hosts.cidrs ?? [])],
+    };
     stops.push((await startEmbedded(given)).stop);
     await admin.health();
   });

@@ -16,6 +16,10 @@ export type LaunchOptions = {
   withAgent: boolean;
   trustAccounts: boolean;
   allowHosts: GivenHost[];
+  /** Offers Debian beside Tiny Linux. */
+  withDebian: boolean;
+  /** URL of the archive; undefined: where this machine's apt gets its packages. */
+  debianMirror: string | undefined;
   /** IP addresses. */
   trustedProxies: string[];
   /** Overrides of wrangler.toml's variables, e.g. by tests: KILN_VARS='{"MAX_BUILDS":"1"}'. */
@@ -32,6 +36,8 @@ export const usage = `npm start -- [options]
   --trust-accounts          start the agent even if other machines can reach the service and builds run as root
   --allow-host HOST[:PORT]  private address that web uploads and repository imports may reach; may be repeated.
                             This machine's own addresses need a port
+  --no-debian               offer no templates of Debian
+  --debian-mirror URL       mirror of Debian that also has URL-security (default: the mirrors of this machine's apt)
   --trusted-proxy ADDRESS   proxy in front of the service whose X-Forwarded-For is trusted; may be repeated
   --help
 `;
@@ -43,11 +49,14 @@ export function parseOptions(argv: readonly string[], env: NodeJS.ProcessEnv): L
   return {
     port: parsePort(given.port),
     host: parseAddress(given.host),
-    baseUrl: parseBaseUrl(given["base-url"]),
+    baseUrl: given["base-url"] === "" ? "" : parseUrl("--base-url", given["base-url"]),
     state: resolve(given.state),
     withAgent: !given["no-agent"],
     trustAccounts: given["trust-accounts"],
     allowHosts: given["allow-host"].map(parseHost),
+    withDebian: !given["no-debian"],
+    debianMirror:
+      given["debian-mirror"] === undefined ? undefined : parseUrl("--debian-mirror", given["debian-mirror"]),
     trustedProxies: given["trusted-proxy"].map(parseProxy),
     vars: parseVars(env["KILN_VARS"]),
   };
@@ -65,6 +74,8 @@ function parse(argv: readonly string[]) {
         "no-agent": { type: "boolean", default: false },
         "trust-accounts": { type: "boolean", default: false },
         "allow-host": { type: "string", multiple: true, default: [] },
+        "no-debian": { type: "boolean", default: false },
+        "debian-mirror": { type: "string" },
         "trusted-proxy": { type: "string", multiple: true, default: [] },
         help: { type: "boolean", short: "h", default: false },
       },
@@ -94,13 +105,12 @@ function parseProxy(given: string): string {
   throw new Complaint(`--trusted-proxy ${given}: give the IP address that the proxy connects from, e.g. 127.0.0.1.`);
 }
 
-function parseBaseUrl(given: string): string {
-  if (given === "") return "";
+function parseUrl(option: string, given: string): string {
   const url = URL.parse(given);
   if (url !== null && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "" && url.username === "") {
     return url.href.replace(/\/+$/, "");
   }
-  throw new Complaint(`--base-url ${given}: give a URL like https://kiln.example.org.`);
+  throw new Complaint(`${option} ${given}: give a URL like https://kiln.example.org.`);
 }
 
 function parseVars(given: string | undefined): Record<string, string> {

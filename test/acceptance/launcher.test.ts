@@ -22,9 +22,13 @@ const doors: number[] = [];
 
 /** `npm start` without npm, because npm does not pass on the exit code of what it ran. */
 function start(...options: string[]) {
-  const door = spawn("node", ["scripts/start.mjs", "--state", state, "--port", String(port), ...options], {
-    cwd: root,
-  });
+  const door = spawn(
+    "node",
+    ["scripts/start.mjs", "--no-debian", "--state", state, "--port", String(port), ...options],
+    {
+      cwd: root,
+    },
+  );
   const pid = Number(door.pid);
   doors.push(pid);
   let output = "";

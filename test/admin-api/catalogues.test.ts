@@ -97,3 +97,21 @@ describe("catalogue repository files", () => {
     expect((await operate("PUT", `/repositories/${path}`, {})).status).toBeGreaterThanOrEqual(400);
   });
 });
+
+describe("GET catalogues", () => {
+  it("lists the repositories of each catalogue with their state", async () => {
+    const { catalogues } = (await (await operate("GET", "/catalogues")).json()) as {
+      catalogues: { name: string; repositories: object[] }[];
+    };
+    const listed = catalogues.find(({ name }) => name === "tiny")?.repositories;
+
+    expect(listed).toHaveLength(tiny.repositories.length);
+    expect(listed?.[0]).toEqual({
+      name: "Tiny Linux 1.0 main",
+      url: "service:/repositories/tiny/main",
+      state: "ready",
+      problem: null,
+      importedAt: null,
+    });
+  });
+});

@@ -18,6 +18,7 @@ describe("the configuration of the agent that `npm start` runs", () => {
       url: "http://127.0.0.1:8787",
       secrets: readOrMakeSecrets(stateDirectory),
       allowHosts: [],
+      catalogueHosts: [],
       isolation: "vm",
       testdriveSlots,
     });
@@ -28,7 +29,14 @@ describe("the configuration of the agent that `npm start` runs", () => {
   it("has only its own token, so the service can identify it", () => {
     const stateDirectory = emptyFolder();
     const secrets = readOrMakeSecrets(stateDirectory);
-    const options = { stateDirectory, url: "http://127.0.0.1:8787", secrets, allowHosts: [], testdriveSlots: 4 };
+    const options = {
+      stateDirectory,
+      url: "http://127.0.0.1:8787",
+      secrets,
+      allowHosts: [],
+      catalogueHosts: [],
+      testdriveSlots: 4,
+    };
     const written = readFileSync(writeAgentConfiguration({ ...options, isolation: "vm" }), "utf8");
 
     expect(written).toContain(secrets.AGENT_TOKEN);

@@ -12,6 +12,7 @@ describe("parseOptions", () => {
       withAgent: true,
       trustAccounts: false,
       allowHosts: [],
+      withDebian: true,
       vars: {},
     });
   });

@@ -7,8 +7,9 @@ import { type Catalogue, packageTypeOfBase, packageTypeOfRepository } from "#mod
 import { RepodataFault } from "#repodata/fault";
 import { type SigningKey, signingKeysOf } from "#repodata/signature";
 import { findForeignTemplates, firstVersion, saveCatalogue } from "#storage/catalogues";
+import { listBaseSystems } from "#storage/appliances";
 import type { Database } from "#storage/db";
-import { listByCatalogue } from "#storage/repositories";
+import { listByCatalogue, type Repository } from "#storage/repositories";
 
 type Template = Catalogue["sets"][number]["templates"][number];
 
@@ -40,6 +41,12 @@ export async function loadCatalogue(env: Env, db: Database, catalogue: Catalogue
   await saveCatalogue(db, await withSealedPasswords(env, catalogue), await signingKeys(catalogue));
   await importCatalogue(env, db, catalogue.name);
   return templates.length;
+}
+
+/** All catalogues with their repositories, for the operator. */
+export async function listCatalogues(db: Database): Promise<{ name: string; repositories: Repository[] }[]> {
+  const names = new Set((await listBaseSystems(db)).map(({ catalogue }) => catalogue));
+  return await Promise.all([...names].map(async (name) => ({ name, repositories: await listByCatalogue(db, name) })));
 }
 
 async function signingKeys({ keys }: Catalogue): Promise<SigningKey[]> {

@@ -1,0 +1,106 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { AdminClient } from "../admin/client.ts";
+import { type AllowedHosts, resolveHosts } from "./allowed-hosts.ts";
+import type { BuilderState } from "./builder.ts";
+import { readCatalogue } from "./catalogue-file.ts";
+import { Complaint } from "./complaint.ts";
+import { debianMirrors, type DebianMirrors, hostsOf, publicMirrors } from "./debian-mirrors.ts";
+import { loadOnce } from "./loaded.ts";
+import type { LaunchOptions } from "./options.ts";
+import { print, seconds, warn } from "./progress.ts";
+import { projectRoot } from "./project.ts";
+import type { Stops } from "./stops.ts";
+
+const releases = ["debian-12", "debian-13"];
+const lookEveryMs = 1_000;
+
+/** Debian as this start can offer it. */
+export type Debian = { mirrors: DebianMirrors; hosts: AllowedHosts };
+
+/** Finds the mirrors of Debian, and opens their hosts to the repositories of catalogues. Undefined: there is no Debian, and a line says why. */
+export async function debianFor(
+  { withDebian, debianMirror }: Pick<LaunchOptions, "withDebian" | "debianMirror">,
+  isOwnPort: (port: number) => boolean,
+  signal: AbortSignal,
+): Promise<Debian | undefined> {
+  if (!withDebian) return undefined;
+  const given = debianMirror && { archive: debianMirror, security: `${debianMirror}-security` };
+  const mirrors = given || (await debianMirrors(signal));
+  try {
+    return { mirrors, hosts: await resolveHosts(hostsOf(mirrors), isOwnPort) };
+  } catch (error) {
+    if (!(error instanceof Complaint)) throw error;
+    warn(
+      `Only Tiny Linux is offered: the mirror of Debian, ${new URL(mirrors.archive).host}, has no address. Is there a network?`,
+    );
+    return undefined;
+  }
+}
+
+/** Loads the templates of Debian. Their repositories take up to a minute, so this runs after the start, and only reports. */
+export function offerDebian(offer: Offer, stops: Stops): void {
+  const stopping = new AbortController();
+  const done = loadReleases(offer, stopping.signal);
+  stops.push(async () => {
+    stopping.abort();
+    await done;
+  });
+}
+
+type Offer = { admin: AdminClient; state: string; debian: Debian; agent: BuilderState };
+
+async function loadReleases({ admin, state, debian: { mirrors }, agent }: Offer, signal: AbortSignal): Promise<void> {
+  if (agent.state === "ready" && !agent.capabilities.packageTypes?.includes("deb")) {
+    return warn("Debian is not offered, because this machine's agent cannot build it. To see why, run npm run doctor.");
+  }
+  for (const release of releases) {
+    try {
+      await loadRelease(admin, { state, release, mirrors }, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      warn(
+        `The templates of ${release} could not be loaded: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
+  }
+}
+
+type Release = { state: string; release: string; mirrors: DebianMirrors };
+
+async function loadRelease(admin: AdminClient, { state, release, mirrors }: Release, signal: AbortSignal) {
+  const startedAt = Date.now();
+  const catalogue = withMirrors(readCatalogue(join(projectRoot, "templates", `${release}.json`)), mirrors);
+  const hash = createHash("sha256").update(JSON.stringify(catalogue)).digest("hex");
+  await loadOnce(state, release, hash, async () => {
+    print(`  ${release}: importing its repositories from ${new URL(mirrors.archive).host} …`);
+    await admin.loadCatalogue(catalogue.name, catalogue);
+    const problems = await importsOf(admin, catalogue.name, signal);
+    for (const { name, problem } of problems)
+      warn(`${name} could not be imported: ${problem}. It is tried again every half hour.`);
+    if (problems.length === 0) print(`✓ ${release}: its templates can be built (${seconds(Date.now() - startedAt)})`);
+  });
+}
+
+/** Puts this machine's mirrors in place of the public ones that the catalogue names. */
+function withMirrors<T>(catalogue: T, mirrors: DebianMirrors): T {
+  const byUrl = new Map([
+    [publicMirrors.archive, mirrors.archive],
+    [publicMirrors.security, mirrors.security],
+  ]);
+  return JSON.parse(JSON.stringify(catalogue), (key, value: unknown) =>
+    key === "url" && typeof value === "string" ? (byUrl.get(value) ?? value) : value,
+  ) as T;
+}
+
+/** Waits until no repository of the catalogue is being imported, and returns those that could not be. */
+async function importsOf(admin: AdminClient, catalogue: string, signal: AbortSignal) {
+  for (;;) {
+    const known = (await admin.catalogues()).find(({ name }) => name === catalogue)?.repositories ?? [];
+    if (known.every(({ state }) => state !== "importing")) {
+      return known.flatMap(({ name, problem }) => (problem === null ? [] : [{ name, problem }]));
+    }
+    await sleep(lookEveryMs, undefined, { signal });
+  }
+}
