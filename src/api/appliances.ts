@@ -47,7 +47,7 @@ export const appliances: CallGroup = {
       params: CloneRequest,
       about: {
         name: "Name of the copy. Default: a name made from yours and the source's.",
-        arch: "x86_64 or i686. Default: i686.",
+        arch: "x86_64 or i686. Default: i686, or what the base system has.",
       },
       answer: appliance,
       refuses: ["missing_parameter", "invalid_appliance_id", "invalid_value", "invalid_architecture", "access_denied"],

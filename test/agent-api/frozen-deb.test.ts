@@ -127,3 +127,10 @@ it("shows the packages of its base system in the search, and no rpms", async () 
   expect(text).toContain('version="2.4.62-1~deb12u2"');
   expect(text).not.toContain("tiny");
 });
+
+it("is cloned for x86_64, if its base system has no i686", async () => {
+  const tux = await signedIn();
+  const { appliance } = await readXml(await tux.post("/appliances", { clone_from: 900 }));
+
+  expect(appliance.arch).toBe("x86_64");
+});

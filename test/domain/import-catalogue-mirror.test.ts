@@ -22,7 +22,7 @@ async function imported(owner: { accountId: number } | { catalogue: string }) {
   };
   const id = (await addRepository(db, row))?.id ?? expect.fail("it is not stored");
   const { fetchOutside, asked } = mirrorOf({ [url]: rpmMd(["a-one-1"]) });
-  const fetch = (to: RequestInfo | URL, init?: RequestInit) => fetchOutside(String(to), init ?? {});
+  const fetch = (to: RequestInfo | URL) => fetchOutside(String(to));
   const listed = { fetch } as Fetcher;
   const none = { fetch: () => Promise.reject(new Error("not reachable")) } as unknown as Fetcher;
   await importRepository(

@@ -10,6 +10,7 @@ import type { Account } from "#storage/accounts";
 import {
   findAppliance,
   findApplianceByUuid,
+  findBaseSystem,
   findReadableAppliance,
   saveClone,
   type Appliance,
@@ -19,11 +20,13 @@ import { findTemplateConfiguration } from "#storage/configurations";
 import type { Database } from "#storage/db";
 import { savePublishedClone } from "#storage/gallery-clones";
 import { findPublication } from "#storage/publications";
+import { listByCatalogue } from "#storage/repositories";
 
 interface CloneRequest {
   cloneFrom: number;
   name?: string | undefined;
-  arch: Arch;
+  /** Undefined: i686 if the base system has it (`defaultArch`). */
+  arch: Arch | undefined;
   /** Of a request that may come again. */
   requestId?: string | undefined;
 }
@@ -78,7 +81,7 @@ async function makeClone(
   if (!source) return await clonePublished({ env, db }, account, request);
   const { id, parentId: _parentId, ...copied } = source;
   const configuration = await clonedConfiguration({ env, db }, account, source);
-  const clone = { ...copied, configuration, ...ownTraits(account, source, request) };
+  const clone = { ...copied, configuration, ...(await ownTraits(db, account, { source, request })) };
   const saved = await saveClone(db, clone, { sourceId: id, most: limitsOf(env) });
   return saved ?? (await refuseClone({ env, db }, account, configuration));
 }
@@ -97,7 +100,11 @@ async function clonePublished(
   const { estimatedRawMb, estimatedCompressedMb } = definition;
   const configuration = await configurationForClone({ env, db }, publication);
   const copied = { baseSystem, imageType, logoBlob, backgroundBlob, estimatedRawMb, estimatedCompressedMb };
-  const clone = { ...copied, configuration, ...ownTraits(account, { id, name }, request) };
+  const clone = {
+    ...copied,
+    configuration,
+    ...(await ownTraits(db, account, { source: { id, name, baseSystem }, request })),
+  };
   const limits = { publicationId: publication.id, most: limitsOf(env) };
   const saved = await savePublishedClone(db, clone, limits);
   if (!saved) return await refuseClone({ env, db }, account, configuration);
@@ -116,12 +123,17 @@ async function refuseClone(
 }
 
 /** What every clone has for itself. */
-function ownTraits(account: Account, source: Pick<Appliance, "id" | "name">, { name, arch, requestId }: CloneRequest) {
+async function ownTraits(
+  db: Database,
+  account: Account,
+  { source, request }: { source: Pick<Appliance, "id" | "name" | "baseSystem">; request: CloneRequest },
+) {
+  const { name, arch, requestId } = request;
   const now = new Date();
   return {
     accountId: account.id,
     name: name?.trim() || generatedName(account, source),
-    arch,
+    arch: arch ?? (await defaultArch(db, source)),
     uuid: requestId ?? crypto.randomUUID(),
     parentId: source.id,
     parentName: source.name,
@@ -156,8 +168,17 @@ function generatedName({ displayName }: Account, source: Pick<Appliance, "name">
     .trim();
 }
 
+/** The specification's default, i686 (api.md, `POST /appliances`), unless the base system has packages for others only. */
+async function defaultArch(db: Database, { baseSystem }: Pick<Appliance, "baseSystem">): Promise<Arch> {
+  const base = await findBaseSystem(db, baseSystem);
+  const arches = base ? (await listByCatalogue(db, base.catalogue)).flatMap((repository) => repository.arches) : [];
+  const [first = "i586"] = arches;
+  return arches.includes("i586") ? "i586" : first;
+}
+
 /** The architecture of a clone: `i686` of the request is `i586` in all answers (wire.md §1.3). */
-export function parseArch(requested = "i686"): Arch {
+export function parseArch(requested: string | undefined): Arch | undefined {
+  if (requested === undefined) return undefined;
   if (requested === "x86_64") return "x86_64";
   if (requested === "i686" || requested === "i586") return "i586";
   if (/^(arm|aarch64)/i.test(requested)) throw new Refusal("invalid_architecture");
