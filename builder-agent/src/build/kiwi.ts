@@ -50,11 +50,14 @@ export const kiwiEnvironment = (place: KiwiPlace) => ({
   HOME: place.home,
   PATH: `${shims}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
   LANG: "C.UTF-8",
-  ...spared,
+  ...forDebian,
 });
 
-/** Read by the scripts of Debian's kernels: KIWI makes the initial archive anyway, after all packages are there. */
-export const spared = { INITRD: "No" } as const;
+/**
+ * For the scripts of Debian's packages. Those of kernels make no initial archive, because KIWI makes one after all packages are
+ * there. PostgreSQL's databases get the encoding of the locale, and KIWI gives apt LANG=C.
+ */
+export const forDebian = { INITRD: "No", LC_ALL: "C.UTF-8" } as const;
 
 /**
  * The same command where the kernel says it is a machine of that architecture: KIWI, libzypp and the programs of the
@@ -97,8 +100,11 @@ const rpmMacros = "%_dbpath /usr/lib/sysimage/rpm\n%__gpg /usr/bin/gpg\n";
 // shims/xz knows it by these options.
 const kiwiConfig = "xz:\n  - options: '-0 --threads=0'\n";
 
-// KIWI looks for its dracut modules in packages called dracut-kiwi-*. Debian calls them kiwi-dracut-*.
-const debianConfig = `runtime_checks:
+// KIWI looks for its dracut modules in packages called dracut-kiwi-*. Debian calls them kiwi-dracut-*. And it would unpack
+// the changelog of each package for a list that no one reads.
+const debianConfig = `bundle:
+  - has_package_changes: false
+runtime_checks:
   - disable:
     - check_dracut_module_for_disk_oem_in_package_list
     - check_dracut_module_for_oem_install_in_package_list

@@ -6,7 +6,7 @@ import {
   kiwiPlaceAt,
   prepareArguments,
   shims,
-  spared,
+  forDebian,
   type KiwiPlace,
 } from "../build/kiwi.ts";
 import type { KiwiJob } from "../build/kiwi-runner.ts";
@@ -28,7 +28,7 @@ const environment = [
   `HOME=${insideGuest.home}`,
   "PATH=/job/shims:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
   "LANG=C.UTF-8",
-  ...Object.entries(spared).map(([name, value]) => `${name}=${value}`),
+  ...Object.entries(forDebian).map(([name, value]) => `${name}=${value}`),
 ];
 
 /** Where a prepared root goes in, and comes out. */

@@ -36,6 +36,16 @@ describe("rpm as KIWI calls it", () => {
   });
 });
 
+const dpkg = (...args: string[]) => execFileSync(join(shims, "dpkg"), args, { encoding: "utf8", stdio: "pipe" });
+
+describe("dpkg as KIWI calls it", () => {
+  it("is called for everything except a verification", () => {
+    expect(dpkg("--root", "/nowhere", "-V", "--verify-format", "rpm")).toBe("");
+    expect(() => dpkg("--root", "/", "--kiln")).toThrow("--kiln");
+    expect(dpkg("--print-architecture")).toMatch(/^\w+\n$/);
+  });
+});
+
 const xz = (args: string[], input: string) => execFileSync(join(shims, "xz"), args, { input });
 
 describe("xz as KIWI calls it", () => {
