@@ -44,6 +44,7 @@ describe("packages.json", () => {
       "iso",
       "net",
       "i586",
+      "deb",
       "UEFI disks",
       "UEFI media",
       "guests",
@@ -169,7 +170,7 @@ describe("formatReport", () => {
       "                   → apt-get install xorriso  (without it: no iso)",
       "",
       "oem: possible, iso: not possible, vmx: possible, xen: possible, ec2: possible, net: possible, oemiso: not possible, " +
-        "i586: possible, testdrives: possible, sample-distribution: possible",
+        "i586: possible, deb: possible, testdrives: possible, sample-distribution: possible",
     ]);
   });
 
