@@ -8,7 +8,11 @@ const Account = z.object({
   displayName: z.string().nullable(),
   createdAt: moment,
   lockedAt: moment.nullish(),
+  quotaGb: z.number(),
+  hasOwnQuota: z.boolean(),
 });
+const Quota = Account.pick({ quotaGb: true, hasOwnQuota: true });
+export type Quota = z.infer<typeof Quota>;
 export const Agent = z.object({
   id: z.number(),
   name: z.string(),
@@ -108,6 +112,8 @@ export function adminClient(url: string, secret: string) {
     removeAccount: (username: string) => ask("DELETE", `/accounts/${name(username)}`, z.unknown()),
     lockAccount: (username: string) => ask("PUT", `/accounts/${name(username)}/lock`, z.unknown(), { locked: true }),
     unlockAccount: (username: string) => ask("PUT", `/accounts/${name(username)}/lock`, z.unknown(), { locked: false }),
+    quota: (username: string) => ask("GET", `/accounts/${name(username)}/quota`, Quota),
+    setQuota: (username: string, gb: number | null) => ask("PUT", `/accounts/${name(username)}/quota`, Quota, { gb }),
     tokens: async (username: string) =>
       (await ask("GET", `/accounts/${name(username)}/tokens`, z.object({ tokens: z.array(Token) }))).tokens,
     revokeToken: (id: string) => ask("DELETE", `/tokens/${name(id)}`, z.unknown()),

@@ -1,19 +1,22 @@
 import { Complaint } from "../launch/complaint.ts";
 import { loadCatalogueFile } from "../launch/catalogue-file.ts";
 import { print } from "../launch/progress.ts";
-import { type AdminClient, adminClient, type DeletionPause, type ReadOnlyMode } from "./client.ts";
+import { type AdminClient, adminClient, type DeletionPause, type Quota, type ReadOnlyMode } from "./client.ts";
 import { type AdminOptions, parseAdminLine, usage } from "./options.ts";
 import { secretOf } from "./secret.ts";
 import { findService } from "./service.ts";
 import { printTable } from "./table.ts";
 
-type Command = (admin: AdminClient, argument: string, options: AdminOptions) => Promise<void>;
+/** Options, and the value after the argument of a command that takes one. */
+type Given = AdminOptions & { value?: string | undefined };
+type Command = (admin: AdminClient, argument: string, given: Given) => Promise<void>;
 
-const commands: Record<string, { argument: string | undefined; run: Command }> = {
+const commands: Record<string, { argument: string | undefined; value?: string; run: Command }> = {
   "account add": { argument: "NAME", run: addAccount },
   "account list": { argument: undefined, run: listAccounts },
   "account lock": { argument: "NAME", run: lockAccount },
   "account password": { argument: "NAME", run: setPassword },
+  "account quota": { argument: "NAME", value: "GB or default", run: accountQuota },
   "account rekey": { argument: "NAME", run: async (admin, name) => print(await admin.rekey(name)) },
   "account remove": { argument: "NAME", run: removeAccount },
   "account unlock": { argument: "NAME", run: unlockAccount },
@@ -41,12 +44,16 @@ export async function administer(argv: readonly string[], env: NodeJS.ProcessEnv
   const name = words.slice(0, 2).join(" ");
   const command = commands[name];
   if (!command) throw unknownCommand(name, words[0]);
-  const [argument, ...more] = words.slice(2);
-  const expected =
-    command.argument === undefined ? `${name} takes no argument` : `${name} takes one ${command.argument}`;
-  if (!argument !== (command.argument === undefined) || more.length > 0) throw new Complaint(`${expected}.`);
+  const [argument, value, ...more] = words.slice(2);
+  const tooMany = more.length > 0 || (value !== undefined && command.value === undefined);
+  if (!argument !== (command.argument === undefined) || tooMany) throw new Complaint(`${expectedBy(name, command)}.`);
   const { url, secret } = findService(options, env);
-  await command.run(adminClient(url, secret), argument ?? "", options);
+  await command.run(adminClient(url, secret), argument ?? "", { ...options, value });
+}
+
+function expectedBy(name: string, { argument, value }: { argument: string | undefined; value?: string }): string {
+  if (argument === undefined) return `${name} takes no argument`;
+  return `${name} takes one ${argument}${value === undefined ? "" : `, and at most one value: ${value}`}`;
 }
 
 function unknownCommand(name: string, topic = ""): Complaint {
@@ -73,16 +80,27 @@ async function addAccount(admin: AdminClient, username: string, options: AdminOp
 async function listAccounts(admin: AdminClient): Promise<void> {
   const accounts = await admin.accounts();
   printTable([
-    ["NAME", "EMAIL", "DISPLAY NAME", "SINCE", "LOCKED"],
-    ...accounts.map(({ username, email, displayName, createdAt, lockedAt }) => [
+    ["NAME", "EMAIL", "DISPLAY NAME", "SINCE", "LOCKED", "QUOTA"],
+    ...accounts.map(({ username, email, displayName, createdAt, lockedAt, ...quota }) => [
       username,
       email,
       displayName ?? "",
       day(createdAt),
       lockedAt ? day(lockedAt) : "",
+      quotaText(quota),
     ]),
   ]);
 }
+
+async function accountQuota(admin: AdminClient, username: string, { value }: Given): Promise<void> {
+  if (value === undefined) return print(quotaText(await admin.quota(username)));
+  const gb = value === "default" ? null : Number(value);
+  if (gb !== null && !/^\d+(\.\d+)?$/.test(value))
+    throw new Complaint("account quota takes a number of GB, such as 50, or default.");
+  print(`The disk quota of ${username} is ${quotaText(await admin.setQuota(username, gb))}.`);
+}
+
+const quotaText = ({ quotaGb, hasOwnQuota }: Quota): string => `${quotaGb} GB${hasOwnQuota ? " (its own)" : ""}`;
 
 async function lockAccount(admin: AdminClient, username: string): Promise<void> {
   await admin.lockAccount(username);

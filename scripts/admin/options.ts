@@ -7,6 +7,7 @@ export const usage = `npm run admin -- COMMAND
   account list
   account lock|unlock NAME  a locked account cannot sign in; its builds and testdrives end
   account password NAME [--password-file FILE]
+  account quota NAME [GB|default]  its disk quota: shows it, or gives it one of its own
   account rekey NAME       a new API key; the old one stops working immediately
   account remove NAME      removes the account with everything that belongs to it
   agent add NAME           prints the agent's token, once

@@ -3,10 +3,11 @@ import { z } from "zod";
 import { createAccount, passwordLength, renewApiKey, setPassword, showApiKey } from "#domain/accounts/account";
 import { audited } from "#domain/accounts/audit";
 import { lockAccount, unlockAccount } from "#domain/accounts/lock";
+import { quotaGbOf, setQuota } from "#domain/accounts/quota";
 import { removeAccount } from "#domain/accounts/removal";
 import { newPassword } from "#domain/secrets";
 import { Refusal } from "#domain/refusal";
-import type { AuditEvent } from "#model/audit-events";
+import type { AuditDetail, AuditEvent } from "#model/audit-events";
 import { findAccount, listAccounts } from "#storage/accounts";
 import { listTokens } from "#storage/tokens";
 import type { Database } from "#storage/db";
@@ -33,6 +34,8 @@ const AccountRequest = z.object({
   password: Password,
 });
 const PasswordRequest = z.object({ password: Password });
+const quotaRule = "A quota is a number of GB from 0 to 1000000, or null for the quota of all accounts.";
+const QuotaRequest = z.object({ gb: z.number(quotaRule).min(0, quotaRule).max(1_000_000, quotaRule).nullable() });
 const LockRequest = z.object({ locked: z.boolean() });
 
 export const accounts = factory
@@ -40,12 +43,13 @@ export const accounts = factory
   .get("/", async (c) => {
     const all = await listAccounts(c.var.db);
     return c.json({
-      accounts: all.map(({ username, email, displayName, createdAt, lockedAt }) => ({
+      accounts: all.map(({ username, email, displayName, createdAt, lockedAt, quotaGb }) => ({
         username,
         email,
         displayName,
         createdAt,
         lockedAt,
+        ...shownQuota(c.env, quotaGb),
       })),
     });
   })
@@ -74,6 +78,16 @@ export const accounts = factory
     await setPassword(acting(c, account, "password.changed"), account, password);
     return c.json({ password });
   })
+  .get("/:name/quota", async (c) => {
+    const { quotaGb } = await getAccount(c.var.db, c.req.param("name"));
+    return c.json(shownQuota(c.env, quotaGb));
+  })
+  .put("/:name/quota", async (c) => {
+    const { gb } = QuotaRequest.parse(await c.req.json());
+    const account = await getAccount(c.var.db, c.req.param("name"));
+    await setQuota(acting(c, account, "quota.changed", { quota: gb === null ? "default" : `${gb}GB` }), account, gb);
+    return c.json(shownQuota(c.env, gb));
+  })
   .put("/:name/lock", async (c) => {
     const { locked } = LockRequest.parse(await c.req.json());
     const account = await getAccount(c.var.db, c.req.param("name"));
@@ -87,12 +101,18 @@ export const accounts = factory
     return c.json({ tokens: all.map(({ uid: _uid, accountId: _account, tokenHmac: _hmac, ...shown }) => shown) });
   });
 
+const shownQuota = (env: Env, quotaGb: number | null) => ({
+  quotaGb: quotaGbOf(env, { quotaGb }),
+  hasOwnQuota: quotaGb !== null,
+});
+
 /** The database for an act of the operator. A new account has no id yet. */
 const acting = (
   c: Context<AdminEnv>,
   { id: accountId, username }: { id?: number; username: string },
   event: AuditEvent,
-): Database => audited(c.var.db, { event, actor: "operator", accountId, detail: { username } });
+  detail: AuditDetail = {},
+): Database => audited(c.var.db, { event, actor: "operator", accountId, detail: { username, ...detail } });
 
 async function getAccount(db: Database, name: string) {
   const account = await findAccount(db, name);

@@ -6,7 +6,7 @@ import { removeAccount } from "#domain/accounts/removal";
 import { clientAddress } from "#http/client-address";
 import { account, apiVersion, limits, templateSet, templateSets } from "#documents/account";
 import { usedLimits } from "#domain/accounts/limits";
-import { diskQuota } from "#domain/accounts/quota";
+import { diskQuota, diskUse } from "#domain/accounts/quota";
 import { Refusal } from "#domain/refusal";
 import { findTemplateSet, listTemplateSets } from "#storage/template-sets";
 import { listAuditLog } from "#storage/audit-log";
@@ -33,7 +33,7 @@ export const general: CallGroup = {
       act: async ({ env, db, account }) => ({
         account,
         openIdUrls: [],
-        quota: await diskQuota(db, Number(env.ACCOUNT_QUOTA_GB), account.id),
+        quota: await diskQuota({ env, db }, account),
       }),
     }),
     call("PUT /account/password", {
@@ -90,7 +90,10 @@ export const general: CallGroup = {
       summary: "The limits of your account, and how much of each it uses",
       details: "A request that exceeds a limit is refused with `unknown_error` and a message that names the limit.",
       answer: limits,
-      act: ({ env, db, account }) => usedLimits(env, db, account.id),
+      act: async ({ env, db, account }) => ({
+        ...(await usedLimits(env, db, account.id)),
+        disk: await diskUse({ env, db }, account),
+      }),
     }),
     call("GET /api_version", {
       name: "getApiVersion",

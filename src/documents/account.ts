@@ -29,13 +29,13 @@ export const account = document(
 interface ShownLimits {
   used: Counted;
   most: Counted;
+  disk: { used: number; most: number };
 }
 
+const usage = (used: number, most: number) => fields({ used: int("used", used), most: int("most", most) });
+
 const limit = (name: keyof Counted, used: number, most: number) =>
-  inside(
-    ({ used, most }: ShownLimits) => ({ used: used[name], most: most[name] }),
-    fields({ used: int("used", used), most: int("most", most) }),
-  );
+  inside(({ used, most }: ShownLimits) => ({ used: used[name], most: most[name] }), usage(used, most));
 
 /** Ours: the document `account` has no place for it. */
 export const limits = document(
@@ -51,6 +51,7 @@ export const limits = document(
     webhooks: limit("webhooks", 1, 6),
     tokens: limit("tokens", 2, 50),
     uploads: limit("uploads", 1, 20),
+    disk_bytes: inside(({ disk }: ShownLimits) => disk, usage(644_245_094, 21_474_836_480)),
   }),
 );
 

@@ -16,6 +16,7 @@ const entry = fields({
   token_id: id(({ detail }: AuditEntry) => detail.token_id, 3).optional(),
   token_name: text(({ detail }: AuditEntry) => detail.token_name, "nightly builds").optional(),
   scope: text(({ detail }: AuditEntry) => detail.scope, "build").optional(),
+  quota: text(({ detail }: AuditEntry) => detail.quota, "50GB").optional(),
 });
 
 /** Ours: what was done with an account. */

@@ -13,6 +13,7 @@ export const auditEvents = [
   "account.locked",
   "account.unlocked",
   "account.removed",
+  "quota.changed",
   "operator.called",
   "agent.registered",
   "agent.removed",
@@ -29,6 +30,8 @@ export interface AuditDetail {
   token_id?: number;
   token_name?: string;
   scope?: string;
+  /** `50GB`, or `default`. */
+  quota?: string;
   /** Of the operator: `PUT /accounts/ada/lock`. */
   call?: string;
   agent?: string;

@@ -36,6 +36,21 @@ export async function saveLock(db: Database, accountId: number, lockedAt: Date |
   await db.batch([db.update(accounts).set({ lockedAt }).where(eq(accounts.id, accountId)), ...entryOfAct(db)]);
 }
 
+/** Null: the quota of all accounts. */
+export async function saveQuotaGb(db: Database, accountId: number, quotaGb: number | null): Promise<void> {
+  await db.batch([db.update(accounts).set({ quotaGb }).where(eq(accounts.id, accountId)), ...entryOfAct(db)]);
+}
+
+const quotaById = prepared((db) =>
+  db.query.accounts.findFirst({ where: eq(accounts.id, sql.placeholder("id")), columns: { quotaGb: true } }).prepare(),
+);
+
+/** Null: the quota of all accounts. */
+export async function findQuotaGb(db: Database, accountId: number): Promise<number | null> {
+  const row = await quotaById(db).execute({ id: accountId });
+  return row?.quotaGb ?? null;
+}
+
 /** Replaces the API key; the old one is unknown from the next request on. */
 export async function saveApiKey(
   db: Database,

@@ -108,6 +108,10 @@ const acts: Record<string, (tux: Client) => Promise<Act>> = {
       seen: () => columnOf("locked_at", tux),
     };
   },
+  "quota.changed": async (tux) => ({
+    act: () => operate("PUT", `/accounts/${tux.username}/quota`, { gb: 50 }),
+    seen: () => columnOf("quota_gb", tux),
+  }),
   "account.removed": async (tux) => ({
     act: () => asOwner(tux, "DELETE", "/api/v2/user/account", { password }),
     seen: () => columnOf("removed_at", tux),

@@ -42,6 +42,7 @@ const answers: Record<string, unknown> = {
   "/admin/agreements": { agreements: [acceptance] },
   "/admin/accounts/rhea/tokens": { tokens: [token] },
   "/admin/audit?account=rhea&before=9": { entries: [entry] },
+  "/admin/accounts/rhea/quota": { quotaGb: 50, hasOwnQuota: true },
   "/admin/accounts/rhea/password": { password: "battery staple" },
 };
 
@@ -180,6 +181,22 @@ describe("npm run admin -- account", () => {
 
     expect(asked).toEqual([request]);
     expect(printed).toContain(words);
+  });
+
+  it.each([
+    [[], "GET /admin/accounts/rhea/quota Bearer secret", "50 GB (its own)\n"],
+    [["50"], 'PUT /admin/accounts/rhea/quota Bearer secret {"gb":50}', "of rhea is 50 GB (its own)."],
+    [["default"], 'PUT /admin/accounts/rhea/quota Bearer secret {"gb":null}', "of rhea is"],
+  ])("quota %j", async (words, request, text) => {
+    await run("account", "quota", "rhea", ...words);
+
+    expect(asked).toEqual([request]);
+    expect(printed).toContain(text);
+  });
+
+  it.each([["fifty"], ["50GB"], ["50", "60"]])("quota refuses %s", async (...words) => {
+    await expect(run("account", "quota", "rhea", ...words)).rejects.toThrow(/number of GB|at most one value/);
+    expect(asked).toEqual([]);
   });
 
   it.each(["battery staple", "battery staple\n", "battery staple\r\n"])(

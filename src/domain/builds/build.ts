@@ -76,7 +76,7 @@ async function enqueue(env: Env, db: Database, account: { id: number }, request:
   const obstacle =
     (await lockOn(db, { applianceId: appliance.id, version })) ?? obstacleTo({ version, imageType }, built, request);
   if (obstacle) throw obstacle;
-  if ((await leftBytes(db, Number(env.ACCOUNT_QUOTA_GB), account.id)) === 0) throw noRoomForBuild();
+  if ((await leftBytes({ env, db }, account.id)) === 0) throw noRoomForBuild();
   const { baseUrl } = request;
   await refuseWithoutAgreement(db, { accountId: account.id, baseSystem: appliance.baseSystem, baseUrl });
   const { software, resolution } = okOrRefused(await examine({ env, db }, appliance, { imageType, abilities }));

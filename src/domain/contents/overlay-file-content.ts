@@ -47,7 +47,7 @@ export async function stageContent(
   { body, fileName }: { body: ReadableStream<Uint8Array>; fileName: string | undefined },
   { replaced, tooLarge = uploadTooLarge }: { replaced?: OverlayFile | undefined; tooLarge?: TooLarge } = {},
 ): Promise<StagedFile> {
-  const roomBytes = (replaced?.size ?? 0) + (await leftBytes(db, Number(env.ACCOUNT_QUOTA_GB), accountId));
+  const roomBytes = (replaced?.size ?? 0) + (await leftBytes({ env, db }, accountId));
   const blobId = crypto.randomUUID();
   const stored = await putBlob(env.BLOBS, contentKey(blobId), body.pipeThrough(capAt(env, { roomBytes, tooLarge })));
   return { blobId, ...stored, sentName: fileName };
@@ -72,7 +72,7 @@ export async function addFile(
     createdAt: new Date(),
     ...(requestId && { requestId }),
   };
-  const writer = { accountId, quotaBytes: reservedBytes + quotaBytes(Number(env.ACCOUNT_QUOTA_GB)) };
+  const writer = { accountId, quotaBytes: reservedBytes + (await quotaBytes({ env, db }, accountId)) };
   const added = await addOverlayFile(db, row, writer);
   if (added) return added;
   await getOwnAppliance(db, accountId, applianceId, "invalid"); // or it was deleted meanwhile
@@ -115,7 +115,7 @@ export async function replaceFile(
   file: OverlayFile,
   staged: StagedFile,
 ): Promise<OverlayFile> {
-  const writer = { accountId, quotaBytes: quotaBytes(Number(env.ACCOUNT_QUOTA_GB)) };
+  const writer = { accountId, quotaBytes: await quotaBytes({ env, db }, accountId) };
   const replaced = await replaceContent(db, file, contentOf(staged), writer);
   if (replaced) return replaced;
   await getOwnFile(db, accountId, file.id); // or it was deleted meanwhile

@@ -68,9 +68,9 @@ export async function replacePicture(
   const files = { original: png, thumbnail: kind === "background" ? thumbnailOf(picture) : undefined };
   const blobId = crypto.randomUUID();
   const bytes = files.original.byteLength + (files.thumbnail?.byteLength ?? 0);
-  const quotaGb = Number(env.ACCOUNT_QUOTA_GB);
+  const writer = { ...appliance, quotaBytes: await quotaBytes({ env, db }, appliance.accountId) };
   await putPicture(env.BLOBS, blobId, files);
-  if (await savePicture(db, { ...appliance, quotaBytes: quotaBytes(quotaGb) }, { kind, blobId, bytes })) return;
+  if (await savePicture(db, writer, { kind, blobId, bytes })) return;
   await removePicture(env.BLOBS, blobId);
   if (await findAppliance(db, appliance.accountId, appliance.id)) throw quotaExceeded();
   throw new Refusal("invalid_appliance_id", { reason: "unknown" });

@@ -58,7 +58,7 @@ export async function stageUpload(
   { account, replacedBytes = 0 }: { account: Account; replacedBytes?: number },
   file: IncomingFile,
 ): Promise<StagedUpload> {
-  const roomBytes = replacedBytes + (await leftBytes(db, Number(env.ACCOUNT_QUOTA_GB), account.id));
+  const roomBytes = replacedBytes + (await leftBytes({ env, db }, account.id));
   const blobId = crypto.randomUUID();
   const take = (stream: ReadableStream<Uint8Array>) => putBlob(env.BLOBS, uploadKey(blobId), stream);
   const body = file.body.pipeThrough(capAt(env, { roomBytes, tooLarge }));

@@ -22,7 +22,7 @@ interface Owner {
  * an hour, and as long as a build needs them.
  */
 export async function addUpload(env: Env, db: Database, owner: Owner, staged: StagedUpload): Promise<Rpm> {
-  const quota = (owner.reservedBytes ?? 0) + quotaBytes(Number(env.ACCOUNT_QUOTA_GB));
+  const quota = (owner.reservedBytes ?? 0) + (await quotaBytes({ env, db }, owner.account.id));
   const rpm = await addRpm(db, rowOf(owner, staged), quota);
   if (!rpm) throw quotaExceeded();
   await publishUploads(env, db, owner);
@@ -48,7 +48,7 @@ export async function replaceUpload(
   staged: StagedUpload,
 ): Promise<Rpm> {
   const owner = { account, baseSystem };
-  const quota = quotaBytes(Number(env.ACCOUNT_QUOTA_GB));
+  const quota = await quotaBytes({ env, db }, account.id);
   const rpm = await replaceRpm(db, id, rowOf(owner, staged), quota);
   if (!rpm) {
     await getUpload(db, account.id, id); // or it was deleted meanwhile

@@ -51,7 +51,7 @@ export async function keepModified(place: Place, testdrive: OwnTestdrive, reques
     ...metadata,
     ...content,
   }));
-  const writer = { accountId: place.accountId, quotaBytes: quotaBytes(Number(place.env.ACCOUNT_QUOTA_GB)) };
+  const writer = { accountId: place.accountId, quotaBytes: await quotaBytes(place, place.accountId) };
   const files = await keepOverlayFiles(place.db, appliance.id, rows, writer);
   if (files) return { applianceId: appliance.id, files, leftOut };
   await discard(place, staged);
@@ -91,7 +91,7 @@ async function choose({ env, db, accountId }: Place, testdrive: OwnTestdrive, fi
     });
   }
   const bytes = keepable.reduce((sum, { size }) => sum + size, 0);
-  if (bytes > (await leftBytes(db, Number(env.ACCOUNT_QUOTA_GB), accountId))) throw quotaExceeded();
+  if (bytes > (await leftBytes({ env, db }, accountId))) throw quotaExceeded();
   const leftOut = files
     .filter((file) => !keepable.includes(file))
     .map(({ path, ...file }) => ({ path, reason: mayRead(testdrive, path) ? reasonOf(file) : notReadable }));

@@ -68,7 +68,7 @@ async function makePackage({ env, db, account }: Writing, upload: ResumableUploa
   const rpm = await makeOnce(blobId, {
     find: (requestId) => findUpload(env, db, { account, requestId }),
     make: async () => {
-      const roomBytes = length + (await leftBytes(db, Number(env.ACCOUNT_QUOTA_GB), account.id));
+      const roomBytes = length + (await leftBytes({ env, db }, account.id));
       const staged = await stageStoredUpload(env, { blobId, fileName: sentName ?? undefined, roomBytes });
       return await addUpload(env, db, { account, baseSystem, requestId: blobId, reservedBytes: length }, staged);
     },

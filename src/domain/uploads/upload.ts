@@ -60,7 +60,7 @@ async function addUpload(
   const multipartId = await openBlob(env.BLOBS, target);
   const times = { createdAt: new Date(now), expiresAt: expiryOf(now) };
   const row = { ...target, ...times, accountId, length, multipartId, sentName: sentName ?? null };
-  const quota = { most: limitsOf(env).uploads, quotaBytes: quotaBytes(Number(env.ACCOUNT_QUOTA_GB)) };
+  const quota = { most: limitsOf(env).uploads, quotaBytes: await quotaBytes({ env, db }, accountId) };
   const added = await addResumableUpload(db, { ...row, ...(requestId && { requestId }) }, quota);
   if (added) return added;
   await closeBlob(env.BLOBS, target, multipartId);

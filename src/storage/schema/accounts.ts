@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { index, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { index, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Capabilities } from "#contract/index";
 import { id, moment, uid } from "./columns.ts";
 
@@ -18,6 +18,8 @@ export const accounts = sqliteTable(
     createdAt: moment("created_at").notNull(),
     /** When the operator locked it; null: it is not locked. */
     lockedAt: moment("locked_at"),
+    /** Its own disk quota; null: the quota of all accounts. */
+    quotaGb: real("quota_gb"),
     /** When it was removed; the row goes last, when nothing of the account is left. */
     removedAt: moment("removed_at"),
     /** When the sweep last went on with its removal. */

@@ -71,6 +71,8 @@ export const ofAccounts = {
     listAccounts: [[]],
     savePasswordHash: [[own, "hash"]],
     saveLock: [[own, null]],
+    saveQuotaGb: [[own, 50]],
+    findQuotaGb: [[own]],
     saveApiKey: [[own, { hmac: "hmac", cipher: "cipher" }]],
     usedBytes: [[own]],
   } satisfies Calls<typeof accounts>,

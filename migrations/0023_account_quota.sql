@@ -1,0 +1,1 @@
+ALTER TABLE `accounts` ADD `quota_gb` real;
