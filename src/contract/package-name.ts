@@ -14,6 +14,10 @@ export const hasEpoch = (epoch: Identity["epoch"]): boolean => Number(epoch ?? 0
 export const evr = ({ epoch, version, release }: Pick<Identity, "epoch" | "version" | "release">): string =>
   `${hasEpoch(epoch) ? `${epoch}:` : ""}${version}${release && `-${release}`}`;
 
+/** `2.0-3`: without the epoch. Native packages of Debian have no release. */
+export const versionRelease = ({ version, release }: Pick<Identity, "version" | "release">): string =>
+  evr({ version, release });
+
 /** `name-1:2.0-3.arch`: unique for each package. */
 export const nevra = (one: Identity): string => `${one.name}-${evr(one)}.${one.arch}`;
 

@@ -1,3 +1,4 @@
+import { versionRelease } from "#contract/index";
 import type { SoftwareMap, RepositorySoftware, ShownPackage } from "#domain/images/installed-software";
 import { baseUrl } from "#documents/repository";
 import { digest, fields, group, id, int, marked, markedArrayOf, oneOf, repeated, text } from "#wire/field";
@@ -51,7 +52,7 @@ const shownPackage = marked(
       ({ checksum }: ShownPackage) => checksum?.value,
       "9f4a0c77f1f3f0c2a5b1e0d4c7b6a5948372615f",
     ).optional(),
-    version: text(({ version, release }: ShownPackage) => `${version}-${release}`, "1.1-1"),
+    version: text((one: ShownPackage) => versionRelease(one), "1.1-1"),
     checksum_type: text(({ checksum }: ShownPackage) => checksum?.type.toUpperCase(), "SHA256").optional(),
   },
   text("name", "hello"),

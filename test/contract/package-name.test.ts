@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { evr, hasEpoch, nevra, nvra } from "#contract/index";
+import { evr, hasEpoch, nevra, nvra, versionRelease } from "#contract/index";
 
 const hello = { name: "hello", version: "1.1", release: "2", arch: "noarch" };
 
@@ -26,5 +26,6 @@ describe("package names", () => {
 
   it("end with the version if there is no release", () => {
     expect(nevra({ ...hello, epoch: 1, release: "" })).toBe("hello-1:1.1.noarch");
+    expect([versionRelease({ ...hello, release: "" }), versionRelease(hello)]).toEqual(["1.1", "1.1-2"]);
   });
 });

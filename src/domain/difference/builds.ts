@@ -1,4 +1,4 @@
-import { isSecretPath, nvra, type FrozenInput, type InstalledPackage } from "#contract/index";
+import { isSecretPath, nvra, versionRelease, type FrozenInput, type InstalledPackage } from "#contract/index";
 import {
   fileDifference,
   type ComparedFile,
@@ -121,7 +121,7 @@ function packagesOf(installed: readonly InstalledPackage[], input: FrozenInput):
     const source = frozen.get(nvra(one));
     return {
       name: one.name,
-      version: `${one.epoch === undefined ? "" : `${one.epoch}:`}${one.version}-${one.release}`,
+      version: `${one.epoch === undefined ? "" : `${one.epoch}:`}${versionRelease(one)}`,
       arch: one.arch,
       repository: source && names.get(source.repository),
       license: one.license,

@@ -1,4 +1,4 @@
-import { nvra, type FrozenInput, type InstalledPackage } from "#contract/index";
+import { nvra, versionRelease, type FrozenInput, type InstalledPackage } from "#contract/index";
 import { opened, withoutPasswords } from "#domain/configuration/secrets";
 import type { SealingKey } from "#domain/secrets";
 import { Refusal } from "#domain/refusal";
@@ -72,7 +72,7 @@ function packagesIn(installed: InstalledPackage[], input: FrozenInput): Publishe
   return installed.map((one) => ({
     kind: "package",
     name: one.name,
-    version: `${one.version}-${one.release}`,
+    version: versionRelease(one),
     repository: from.get(nvra(one)) ?? -1,
   }));
 }
@@ -81,7 +81,7 @@ function patternsIn(input: FrozenInput): PublishedItem[] {
   return (input.patterns ?? []).map((one) => ({
     kind: "pattern",
     name: one.name,
-    version: `${one.version}-${one.release}`,
+    version: versionRelease(one),
     repository: placeOf(input, one),
   }));
 }

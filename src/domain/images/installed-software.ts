@@ -1,4 +1,4 @@
-import { nvra, type FrozenInput, type InstalledPackage } from "#contract/index";
+import { nvra, versionRelease, type FrozenInput, type InstalledPackage } from "#contract/index";
 import { Refusal } from "#domain/refusal";
 import { resolve } from "#domain/software/resolution";
 import { loadSoftware } from "#domain/software/resolution-request";
@@ -58,7 +58,7 @@ async function softwareOfNextBuild({ env, db }: Place, appliance: Appliance): Pr
     const isHere = ({ repository }: { repository: string }) => repository === aliasOf(id);
     const shown = patterns
       .filter(({ by }) => isHere(by))
-      .map(({ name, by: { version, release, arch } }) => ({ name, version: `${version}-${release}`, arch }));
+      .map(({ name, by }) => ({ name, version: versionRelease(by), arch: by.arch }));
     return { id, name, url, packages: packages.filter(isHere), patterns: shown };
   });
   return groups.filter(hasSomething);

@@ -1,3 +1,4 @@
+import { versionRelease } from "#contract/index";
 import type { SoftwareMap, RepositorySoftware } from "#domain/images/installed-software";
 import { listUsable } from "#domain/repositories/of-appliance";
 import { installable } from "#domain/software/resolution-request";
@@ -40,7 +41,7 @@ function shown({ id, name, url }: Repository, hits: FoundPackage[]): RepositoryS
       .filter(({ pattern }) => pattern === null)
       .map(({ checksum, checksumType, ...hit }) => ({ ...hit, checksum: { type: checksumType, value: checksum } })),
     patterns: hits.flatMap(({ pattern, version, release, arch }) =>
-      pattern === null ? [] : [{ name: pattern, version: `${version}-${release}`, arch }],
+      pattern === null ? [] : [{ name: pattern, version: versionRelease({ version, release }), arch }],
     ),
   };
 }
