@@ -4,8 +4,8 @@ import { refuseOtherAppliances, refuseOutOfScope, type Named, type TokenAccess }
 import { Refusal } from "#domain/refusal";
 import { startOfBody } from "#http/body-start";
 import { formFields, mayBeForm } from "#http/form";
-import { scopeOf, type Operation } from "#openapi/operation";
-import { groups } from "#openapi/operations";
+import { scopeOf, type Operation } from "#api/operation";
+import { groups } from "#api/groups";
 import { factory, type ApiEnv } from "#api/factory";
 import { maxFormBytes } from "#api/params";
 
@@ -24,7 +24,7 @@ async function refuseBeyond(c: Context<ApiEnv>, token: TokenAccess): Promise<voi
   refuseOutOfScope(token, scopeOf(call));
   if (token.applianceId === null) return;
   const named = [...namedInPath(c, call), ...(await namedInParameters(c, call))];
-  await refuseOtherAppliances(c.var.db, token.applianceId, { named, isForAll: forAll.has(call.name) });
+  await refuseOtherAppliances(c.var.db, token.applianceId, { named, isForAll: call.isForAll ?? false });
 }
 
 const prefix = /^(\w* ?)\/api\/v\d\/user/;
@@ -35,22 +35,6 @@ const nameless = (route: string): string => route.replace(prefix, "$1").replace(
 const calls: ReadonlyMap<string, Operation> = new Map(
   groups.flatMap(({ operations }) => operations.map((each) => [nameless(`${each.method} ${each.path}`), each])),
 );
-
-/** Calls that name no appliance and are still open to a token for one: they show nothing of others, or leave it out. */
-const forAll: ReadonlySet<string> = new Set([
-  "getAccount",
-  "getAccountLimits",
-  "getApiVersion",
-  "listTemplateSets",
-  "getTemplateSet",
-  "listAppliances",
-  "listTestdrives",
-  "listRepositories",
-  "getRepository",
-  "listRpms",
-  "getRpm",
-  "downloadRpm",
-]);
 
 /** What the ids of the API are ids of. */
 const kinds: Readonly<Record<string, Named["what"]>> = {

@@ -23,6 +23,7 @@ const CloneRequest = z.object({
 export const listAppliances = call("GET /appliances", {
   name: "listAppliances",
   access: "own",
+  isForAll: true,
   summary: "Your appliances with their finished images, newest first",
   answer: appliancesDocument,
   act: async ({ env, db }, _request, c) => {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { buildDifference as buildDifferenceDocument, type ShownDifference } from "#documents/build-difference";
 import { differenceText } from "#documents/difference-text";
 import { buildDifference, compareFiles, findCompared, type ComparedFiles } from "#domain/difference/builds";
-import { v2 } from "#openapi/operation";
+import { v2 } from "#api/operation";
 import { call } from "#api/call";
 import { id } from "#api/params";
 

@@ -17,7 +17,7 @@ import { deleteBuild, getBuild, listBuilds } from "#domain/builds/build";
 import { readTexts } from "#domain/builds/log";
 import { Refusal } from "#domain/refusal";
 import { answerText } from "#http/text";
-import { v2 } from "#openapi/operation";
+import { v2 } from "#api/operation";
 
 const ListRequest = z.object({ appliance_id: id("invalid_appliance_id", "missing_appliance_id") });
 

@@ -6,7 +6,7 @@ import type { Reason, RefusalCode } from "#domain/refusal";
 import { actorOf, audited, type Audited } from "#domain/accounts/audit";
 import { clientAddress } from "#http/client-address";
 import type { AuditDetail, AuditEvent } from "#model/audit-events";
-import { type Access, both, type Body, type Group, type Operation, type Version } from "#openapi/operation";
+import { type Access, both, type Body, type Group, type Operation, type Version } from "#api/operation";
 import { readDocument } from "#wire/read";
 import type { Database } from "#storage/db";
 import type { Document, Typed } from "#wire/shape";
@@ -56,6 +56,8 @@ interface Given<R extends string, A, I extends Ids, P extends z.ZodObject, B, F>
   access: Access;
   /** What it needs of a token, if that is not what its method says. */
   scope?: Needed;
+  /** Names no appliance, and is still open to a token for one: it shows nothing of others, or leaves it out. */
+  isForAll?: true;
   /** What it counts as in the rates of its account. */
   rate?: Rated;
   /** Ids in the path, each with the code for an id that is unknown or another account's. */
@@ -120,8 +122,8 @@ export function call<
   B = undefined,
   F = undefined,
 >(route: R, given: Given<R, A, I, P, B, F>): Call {
-  const { name, access, summary, scope, rate, details, about, deprecated, hasEtag, isCreated, headers, reasons } =
-    given;
+  const { name, access, summary, scope, isForAll, rate, details, about } = given;
+  const { deprecated, hasEtag, isCreated, headers, reasons } = given;
   const { ids, versions = both, params = given.besideFile, refuses, takes, answer, asText } = given;
   const [method, path = ""] = route.split(" ");
   const unknown = [...Object.values(ids ?? {}), ...(given.unknown ?? [])];
@@ -130,6 +132,7 @@ export function call<
     access,
     summary,
     ...(scope && { scope }),
+    ...(isForAll && { isForAll }),
     ...(rate && { rate }),
     ...(details && { details }),
     ...(about && { about }),

@@ -5,7 +5,7 @@ import type { PictureKind } from "#storage/pictures";
 import { byMethod, call, file, type Call, type CallGroup } from "#api/call";
 import { ofOwn, ofReadable } from "#api/of-appliance";
 import { replacePictureBy, showPicture } from "#api/pictures";
-import { v2 } from "#openapi/operation";
+import { v2 } from "#api/operation";
 
 const readable = { versions: v2, ...ofReadable };
 const own = { versions: v2, ...ofOwn };

@@ -12,7 +12,7 @@ import {
 } from "#domain/events/webhook";
 import { Refusal } from "#domain/refusal";
 import { eventStreamHeaders } from "#http/event-stream";
-import { v2 } from "#openapi/operation";
+import { v2 } from "#api/operation";
 import { listWebhooks } from "#storage/webhooks";
 import { call, file, type CallGroup } from "#api/call";
 

@@ -10,7 +10,7 @@ import { diskQuota, diskUse } from "#domain/accounts/quota";
 import { Refusal } from "#domain/refusal";
 import { findTemplateSet, listTemplateSets } from "#storage/template-sets";
 import { listAuditLog } from "#storage/audit-log";
-import { v2 } from "#openapi/operation";
+import { v2 } from "#api/operation";
 import { call, type CallGroup } from "#api/call";
 import { id } from "#api/params";
 
@@ -28,6 +28,7 @@ export const general: CallGroup = {
     call("GET /account", {
       name: "getAccount",
       access: "own",
+      isForAll: true,
       summary: "Your account, and how much of its disk quota is used",
       answer: account,
       act: async ({ env, db, account }) => ({
@@ -86,6 +87,7 @@ export const general: CallGroup = {
     call("GET /account/limits", {
       name: "getAccountLimits",
       access: "own",
+      isForAll: true,
       versions: v2,
       summary: "The limits of your account, and how much of each it uses",
       details: "A request that exceeds a limit is refused with `unknown_error` and a message that names the limit.",
@@ -98,6 +100,7 @@ export const general: CallGroup = {
     call("GET /api_version", {
       name: "getApiVersion",
       access: "public",
+      isForAll: true,
       summary: "The running version: 2.0, or 1.1 on v1",
       answer: apiVersion,
       act: ({ version }) => version.number,
@@ -105,6 +108,7 @@ export const general: CallGroup = {
     call("GET /template_sets", {
       name: "listTemplateSets",
       access: "public",
+      isForAll: true,
       summary: "All templates in sets, the default set first",
       answer: templateSets,
       act: ({ db }) => listTemplateSets(db),
@@ -112,6 +116,7 @@ export const general: CallGroup = {
     call("GET /template_sets/{name}", {
       name: "getTemplateSet",
       access: "public",
+      isForAll: true,
       summary: "One set of templates",
       about: { name: "Name of the set." },
       unknown: ["invalid_template_set"],

@@ -6,7 +6,7 @@ import { findManifest } from "#domain/builds/manifest";
 import { findImageFile } from "#domain/images/files";
 import { answerBlob } from "#http/blob";
 import { cutOut } from "#http/cut";
-import { v2 } from "#openapi/operation";
+import { v2 } from "#api/operation";
 import { call, file, type CallGroup } from "#api/call";
 import { ofReadable } from "#api/of-appliance";
 import { id } from "#api/params";

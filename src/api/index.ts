@@ -8,7 +8,7 @@ import { refuseChangesInReadOnlyMode } from "#api/read-only";
 import { mounted } from "#api/mount";
 import { tus } from "#api/tus";
 import { v1, v2, type ApiVersion } from "#api/versions";
-import { groups } from "#openapi/operations";
+import { groups } from "#api/groups";
 
 /** Door 1: every group of calls is mounted once per version, from the same handlers. */
 export const api = factory.createApp().route("/v1/user", resources(v1)).route("/v2/user", resources(v2));

@@ -11,7 +11,7 @@ import {
 } from "#domain/testdrives/modified-files";
 import { keepModified } from "#domain/testdrives/keep-modified-files";
 import { Refusal } from "#domain/refusal";
-import { v2 } from "#openapi/operation";
+import { v2 } from "#api/operation";
 import { call, file, type Call, type Caller } from "#api/call";
 import { flag, id } from "#api/params";
 

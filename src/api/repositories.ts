@@ -3,7 +3,7 @@ import { foundRepositories, repository } from "#documents/repository";
 import { success } from "#documents/success";
 import { removeRepository } from "#domain/repositories/deletion";
 import { getRepository, importForAccount, listRepositories } from "#domain/repositories/repository";
-import { v2 } from "#openapi/operation";
+import { v2 } from "#api/operation";
 import { call, type CallGroup } from "#api/call";
 import { text } from "#api/params";
 
@@ -20,6 +20,7 @@ export const repositories: CallGroup = {
     call("GET /repositories", {
       name: "listRepositories",
       access: "own",
+      isForAll: true,
       summary: "All repositories that you can see",
       params: ListRequest,
       answer: foundRepositories,
@@ -47,6 +48,7 @@ export const repositories: CallGroup = {
     call("GET /repositories/{repository_id}", {
       name: "getRepository",
       access: "own",
+      isForAll: true,
       summary: "A repository",
       ids,
       answer: repository,

@@ -30,6 +30,7 @@ export const rpms: CallGroup = {
     call("GET /rpms", {
       name: "listRpms",
       access: "own",
+      isForAll: true,
       summary: "Your uploads for a base system",
       params: OfBaseSystem,
       answer: rpmsDocument,
@@ -66,6 +67,7 @@ export const rpms: CallGroup = {
     call("GET /rpms/{rpm_id}", {
       name: "getRpm",
       access: "own",
+      isForAll: true,
       summary: "An upload",
       ...ofUpload,
       answer: rpm,
@@ -99,6 +101,7 @@ export const rpms: CallGroup = {
     call("GET /rpms/{rpm_id}/data", {
       name: "downloadRpm",
       access: "own",
+      isForAll: true,
       summary: "The file of an upload",
       ...ofUpload,
       answer: file("What was uploaded.", "application/x-rpm", "application/octet-stream"),

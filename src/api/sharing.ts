@@ -5,7 +5,7 @@ import { sharingWarnings as sharingWarningsDocument } from "#documents/sharing-w
 import { getSharing, share, unshare } from "#domain/appliances/sharing";
 import { sharingWarnings } from "#domain/appliances/sharing-warnings";
 import { Refusal } from "#domain/refusal";
-import { v2 } from "#openapi/operation";
+import { v2 } from "#api/operation";
 import { call, type CallGroup } from "#api/call";
 import { ofOwn } from "#api/of-appliance";
 

@@ -3,7 +3,7 @@ import { testdrive, testdrives as testdrivesDocument } from "#documents/testdriv
 import { onlyAppliance } from "#domain/accounts/access";
 import { checkGuestWeb, guestWebUrl } from "#domain/testdrives/guest-web";
 import { listTestdrives, startTestdrive } from "#domain/testdrives/testdrive";
-import { v2 } from "#openapi/operation";
+import { v2 } from "#api/operation";
 import { call, type CallGroup } from "#api/call";
 import { modifiedFiles } from "#api/modified-files";
 import { id } from "#api/params";
@@ -22,6 +22,7 @@ export const testdrives: CallGroup = {
     call("GET /testdrives", {
       name: "listTestdrives",
       access: "own",
+      isForAll: true,
       versions: v2,
       summary: "Your running testdrives",
       answer: testdrivesDocument,

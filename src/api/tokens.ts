@@ -3,7 +3,7 @@ import { success } from "#documents/success";
 import { newToken, tokens as tokensDocument } from "#documents/token";
 import { scopes } from "#model/scope";
 import { createToken, revokeToken } from "#domain/accounts/tokens";
-import { v2 } from "#openapi/operation";
+import { v2 } from "#api/operation";
 import { listTokens } from "#storage/tokens";
 import { call, type CallGroup } from "#api/call";
 import { id, text } from "#api/params";

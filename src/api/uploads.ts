@@ -6,7 +6,7 @@ import { Refusal } from "#domain/refusal";
 import { receive } from "#domain/uploads/receive";
 import { beginUpload, deleteUpload, getResumableUpload, type Purpose } from "#domain/uploads/upload";
 import { untimed } from "#http/request-body";
-import { v2 } from "#openapi/operation";
+import { v2 } from "#api/operation";
 import { listUnfinishedUploads, type ResumableUpload } from "#storage/resumable-uploads";
 import { byMethod, call, nothing, type Caller, type CallGroup } from "#api/call";
 import type { ApiEnv } from "#api/factory";

@@ -2,7 +2,7 @@ import type { RefusalCode } from "#domain/refusal";
 import { error } from "#documents/error";
 import { componentName } from "#openapi/components";
 import { jsonExample, xmlExample } from "#wire/example";
-import { statusOf, type Body, type Operation, type Version } from "#openapi/operation";
+import { statusOf, type Body, type Operation, type Version } from "#api/operation";
 import type { Parameter } from "#openapi/parameters";
 import { possibleRefusals } from "#openapi/refusals";
 import type { Schema } from "#wire/schema";

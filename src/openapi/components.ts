@@ -1,6 +1,6 @@
 import { error } from "#documents/error";
-import { both, type Operation, type Version } from "#openapi/operation";
-import { groups } from "#openapi/operations";
+import { both, type Operation, type Version } from "#api/operation";
+import { groups } from "#api/groups";
 import { jsonSchema } from "#wire/json-schema";
 import type { Schema } from "#wire/schema";
 import type { AnyShape, Document } from "#wire/shape";

@@ -1,8 +1,8 @@
 import type { Needed } from "#domain/accounts/access";
 import { requestBody, responses, sharedResponses } from "#openapi/answers";
 import { componentSchemas } from "#openapi/components";
-import { both, scopeOf, type Group, type Operation, type Version } from "#openapi/operation";
-import { groups } from "#openapi/operations";
+import { both, scopeOf, type Group, type Operation, type Version } from "#api/operation";
+import { groups } from "#api/groups";
 import { outsidePaths } from "#openapi/outside";
 import { parametersOf, type Parameter } from "#openapi/parameters";
 import type { Schema } from "#wire/schema";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { flag, id } from "#api/params";
-import type { Operation } from "#openapi/operation";
+import type { Operation } from "#api/operation";
 import { parameterMeanings } from "#openapi/parameter-meanings";
 import type { Schema } from "#wire/schema";
 

@@ -1,7 +1,7 @@
 import { shown } from "#api/errors";
 import { v1 as apiV1, v2 as apiV2 } from "#api/versions";
 import { Refusal, type Reason, type RefusalCode } from "#domain/refusal";
-import type { Operation, Version } from "#openapi/operation";
+import type { Operation, Version } from "#api/operation";
 
 /** What a call can answer instead. */
 export interface PossibleRefusal {

@@ -1,5 +1,5 @@
 import { xmlExample } from "#wire/example";
-import { scopeOf, type Answer, type Body, type Operation } from "#openapi/operation";
+import { scopeOf, type Answer, type Body, type Operation } from "#api/operation";
 import { parametersOf, type Parameter } from "#openapi/parameters";
 import { possibleRefusals } from "#openapi/refusals";
 

@@ -1,8 +1,8 @@
 import { shown } from "#api/errors";
 import { Refusal, refusalCodes } from "#domain/refusal";
 import { openApiDocument } from "#openapi/document";
-import { groups } from "#openapi/operations";
-import type { Group } from "#openapi/operation";
+import { groups } from "#api/groups";
+import type { Group } from "#api/operation";
 import { Call, errorAnchor, Words } from "./api-docs-call.tsx";
 import { factory } from "./factory.ts";
 import { Brand } from "./layout.tsx";

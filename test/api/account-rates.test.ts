@@ -4,7 +4,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { app } from "../../src/app.ts";
 import { rates, ratesOf } from "#domain/accounts/rates";
-import { groups } from "#openapi/operations";
+import { groups } from "#api/groups";
 import limits from "../../docs/operations/limits.md?raw";
 import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn, type Client } from "../support/client.ts";

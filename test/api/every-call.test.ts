@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { groups } from "#openapi/operations";
+import { groups } from "#api/groups";
 import { possibleRefusals } from "#openapi/refusals";
 import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn } from "../support/client.ts";

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 import { shown } from "#api/errors";
 import { Refusal, refusalCodes, type RefusalCode } from "#domain/refusal";
 import { v1, v2 } from "#api/versions";
-import { groups } from "#openapi/operations";
+import { groups } from "#api/groups";
 import { app } from "../../src/app.ts";
 import tinyKey from "../fixtures/repodata/signed/tiny.key?raw";
 import { loadTemplates } from "../support/catalogue.ts";

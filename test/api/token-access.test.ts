@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { groups } from "#openapi/operations";
+import { groups } from "#api/groups";
 import { loadTemplates } from "../support/catalogue.ts";
 import { operate, type Client } from "../support/client.ts";
 import { mirrorOf, rpmMd } from "../support/mirror.ts";

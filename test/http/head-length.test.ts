@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { groups } from "#openapi/operations";
+import { groups } from "#api/groups";
 import { app } from "../../src/app.ts";
 import { makeSample, mirrorUrl, type Sample } from "../api/every-call/sample.ts";
 import { loadTemplates } from "../support/catalogue.ts";

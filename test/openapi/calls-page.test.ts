@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { type Group, type Operation, scopeOf } from "#openapi/operation";
-import { groups } from "#openapi/operations";
+import { type Group, type Operation, scopeOf } from "#api/operation";
+import { groups } from "#api/groups";
 import { type Parameter, parametersOf } from "#openapi/parameters";
 
 /** docs/api/calls.md, which is made from the calls themselves. */

@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { api } from "#api/index";
 import { shown } from "#api/errors";
 import { Refusal } from "#domain/refusal";
-import { groups } from "#openapi/operations";
+import { groups } from "#api/groups";
 import { parametersOf } from "#openapi/parameters";
 import { xmlExample } from "#wire/example";
-import { both } from "#openapi/operation";
+import { both } from "#api/operation";
 
 const operations = groups.flatMap(({ operations }) => operations);
 

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from "vitest";
 import { refusalCodes } from "#domain/refusal";
-import { groups } from "#openapi/operations";
+import { groups } from "#api/groups";
 import { visit } from "../support/client.ts";
 
 let answer: Response;

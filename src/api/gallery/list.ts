@@ -2,7 +2,7 @@ import { z } from "zod";
 import { galleryPage } from "#documents/gallery";
 import { listGallery, type GalleryQuery } from "#domain/gallery/list";
 import { Refusal } from "#domain/refusal";
-import { v2 } from "#openapi/operation";
+import { v2 } from "#api/operation";
 import { call } from "#api/call";
 
 const count = z

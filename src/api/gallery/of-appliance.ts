@@ -1,4 +1,4 @@
-import { v2 } from "#openapi/operation";
+import { v2 } from "#api/operation";
 
 export const ofAppliance = { access: "public", versions: v2, ids: { appliance_id: "invalid_appliance_id" } } as const;
 

@@ -25,6 +25,8 @@ export interface Operation {
   versions: readonly Version[];
   /** What it needs of a token, if that is not what its method says. */
   scope?: Needed;
+  /** Names no appliance, and is still open to a token for one: it shows nothing of others, or leaves it out. */
+  isForAll?: true;
   /** What an account can do only so often in ten minutes. Each call counts, whatever its answer is. */
   rate?: Rated;
   summary: string;
