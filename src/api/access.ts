@@ -1,40 +1,28 @@
 import type { Context } from "hono";
-import { matchedRoutes } from "hono/route";
 import { refuseOtherAppliances, refuseOutOfScope, type Named, type TokenAccess } from "#domain/accounts/access";
 import { Refusal } from "#domain/refusal";
 import { startOfBody } from "#http/body-start";
 import { formFields, mayBeForm } from "#http/form";
 import { scopeOf, type Operation } from "#api/operation";
-import { groups } from "#api/groups";
 import { factory, type ApiEnv } from "#api/factory";
 import { maxFormBytes } from "#api/params";
 
 /** Refuses what a token may not do, by the call's description, before the call does anything (docs/decisions/0033-tokens.md). */
-export const refuseBeyondToken = factory.createMiddleware(async (c, next) => {
-  const { access } = c.var;
-  if (access.by === "token") await refuseBeyond(c, access);
-  await next();
-});
+export const refuseBeyondToken = (call: Operation) =>
+  factory.createMiddleware(async (c, next) => {
+    const { access } = c.var;
+    if (access.by === "token") await refuseBeyond(c, access, call);
+    await next();
+  });
 
-async function refuseBeyond(c: Context<ApiEnv>, token: TokenAccess): Promise<void> {
-  const routes = matchedRoutes(c).filter(({ method }) => method !== "ALL");
-  if (routes.length === 0) return; // there is no such call
-  const call = routes.map(({ method, path }) => calls.get(nameless(`${method} ${path}`))).find((each) => each);
-  if (!call) throw new Refusal("access_denied");
+async function refuseBeyond(c: Context<ApiEnv>, token: TokenAccess, call: Operation): Promise<void> {
   refuseOutOfScope(token, scopeOf(call));
   if (token.applianceId === null) return;
   const named = [...namedInPath(c, call), ...(await namedInParameters(c, call))];
   await refuseOtherAppliances(c.var.db, token.applianceId, { named, isForAll: call.isForAll ?? false });
 }
 
-const prefix = /^(\w* ?)\/api\/v\d\/user/;
-
-/** A route with its ids made nameless, as routes and descriptions may call them differently. */
-const nameless = (route: string): string => route.replace(prefix, "$1").replace(/:\w+(\{[^}]*\})?|\{\w+\}/g, "{}");
-
-const calls: ReadonlyMap<string, Operation> = new Map(
-  groups.flatMap(({ operations }) => operations.map((each) => [nameless(`${each.method} ${each.path}`), each])),
-);
+const prefix = /^\/api\/v\d\/user/;
 
 /** What the ids of the API are ids of. */
 const kinds: Readonly<Record<string, Named["what"]>> = {

@@ -1,3 +1,4 @@
+import type { Call } from "#api/call";
 import { refuseBeyondToken } from "#api/access";
 import { authenticate } from "#api/authenticate";
 import { factory } from "#api/factory";
@@ -21,12 +22,17 @@ function resources(version: ApiVersion) {
       await next();
     })
     .use("/uploads/*", tus)
-    .route("/", mounted({ operations: [listAppliances] }, version)) // checks the credentials itself
+    .route(
+      "/",
+      mounted({ operations: [listAppliances] }, version, () => []),
+    ) // checks the credentials itself
     .use(authenticate)
-    .use(refuseBeyondToken)
-    .use(refuseChangesInReadOnlyMode)
-    .use(idempotent)
     .route("/", versionless);
-  for (const group of groups) app.route("/", mounted(group, version));
+  for (const group of groups) app.route("/", mounted(group, version, guardsOf));
   return app;
+}
+
+/** Before a call: what its token may do is decided first, also before an answer is repeated. */
+function guardsOf(call: Call) {
+  return [refuseBeyondToken(call), refuseChangesInReadOnlyMode, idempotent];
 }
