@@ -9,10 +9,9 @@ import { expiryOf } from "#domain/uploads/expiry";
 import type { Received } from "#domain/uploads/received";
 import type { Account } from "#storage/accounts";
 import { measureBlob } from "#storage/blob-writer";
-import { chunksOf } from "#storage/chunks";
 import type { Database } from "#storage/db";
 import { findOverlayFileOfRequest } from "#storage/overlay-files";
-import { completeBlob, deleteBlob, deleteTails, getBlob } from "#storage/resumable-blobs";
+import { completeBlob, deleteBlob, deleteTails, readBlob } from "#storage/resumable-blobs";
 import { deleteResumableUpload, finishUpload, type ResumableUpload } from "#storage/resumable-uploads";
 
 /** A request that writes an upload of its account. */
@@ -55,7 +54,7 @@ async function makeFile({ env, db, account }: Writing, upload: ResumableUpload):
   const file = await makeOnce(blobId, {
     find: (requestId) => findOverlayFileOfRequest(db, requestId),
     make: async () => {
-      const content = await measureBlob(chunksOf((await getBlob(env.BLOBS, upload)).body));
+      const content = await measureBlob(readBlob(env.BLOBS, upload));
       return await addFile(place, applianceId, metadata, { ...content, blobId, sentName: sentName ?? undefined });
     },
   });
