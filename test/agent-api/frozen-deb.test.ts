@@ -10,7 +10,7 @@ import { archiveKey, debSuite } from "../support/deb.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
 import { mirrorOf } from "../support/mirror.ts";
-import { readXml } from "../support/xml.ts";
+import { expectError, readXml } from "../support/xml.ts";
 import tiny from "../../templates/tiny.json";
 
 const db = openDatabase(env.DB);
@@ -74,6 +74,21 @@ async function loadDebian(): Promise<void> {
   };
   for (const { id } of await listByCatalogue(db, "test-deb")) await importRepository(env, db, id, mirrorOf(files));
 }
+
+it("is refused while no builder installs deb, and the status names what they lack", async () => {
+  await loadDebian();
+  const agent = await fakeAgent();
+  await agent.hello({ packageTypes: ["rpm"], noDeb: "debootstrap" });
+  const tux = await signedIn();
+  const id = await createAppliance(tux, { clone_from: 900 });
+
+  const { status } = await readXml(await tux.get(`/appliances/${id}/status`));
+  const refused = await tux.post("/running_builds", { appliance_id: id, force: "true" });
+
+  const text = "No builder of this service can build systems of deb packages. Missing there: debootstrap.";
+  expect([status.issues.issue].flat()).toContainEqual({ type: "error", text });
+  expect(await expectError(refused, 400, "configuration_error")).toBe(text);
+});
 
 it("has the type of its packages, their versions in full, and their paragraphs", async () => {
   await loadDebian();
