@@ -2,6 +2,7 @@
 import { availableParallelism, cpus, loadavg, release, totalmem } from "node:os";
 import { measureBuild, measureMulti } from "./build.ts";
 import { table, type Figure, type Measurement } from "./figure.ts";
+import { measureDebian } from "./debian/debian.ts";
 import { measureKilledAgent } from "./killed-agent.ts";
 import { measureLargeUpload } from "./large-upload.ts";
 import { measureList } from "./list.ts";
@@ -18,6 +19,7 @@ const measurements: Measurement[] = [
   { name: "testdrive", run: measureTestdrive },
   { name: "relay", run: measureRelay },
   { name: "software", run: measureSoftware },
+  { name: "debian", run: measureDebian },
   { name: "killed-agent", run: measureKilledAgent },
   { name: "upload-memory", run: measureUploadMemory },
   { name: "large-upload", run: measureLargeUpload },

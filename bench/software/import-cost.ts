@@ -27,14 +27,24 @@ export async function measureImportCost(
 ): Promise<Figure[]> {
   const [greatest] = universe.repositories.toSorted((left, right) => right.packageCount - left.packageCount);
   if (!greatest) throw new Error("the universe is empty");
-  await using service = await startInspected(stateDir, host);
+  await using service = await startInspected(stateDir, { host, cidrs: ["127.0.0.1/32"] });
+  return await measureCost(service, `import of ${greatest.packageCount} packages`, () =>
+    importRepository(service, greatest, `http://${host}/${greatest.name}`),
+  );
+}
+
+/** Memory of the isolate, and processor time, while the import runs. */
+export async function measureCost(
+  service: InspectedService,
+  what: string,
+  runImport: () => Promise<unknown>,
+): Promise<Figure[]> {
   using inspector = await Inspector.open(service.inspectorPort, "kiln");
   const [cpuBefore, heap] = [service.cpuSeconds(), watchHeap(inspector)];
-  await importRepository(service, greatest, `http://${host}/${greatest.name}`);
+  await runImport();
   const [cpuSeconds, heapMib] = [service.cpuSeconds() - cpuBefore, mib(await heap.most())];
   const wasmMib = mib(await inspector.wasmBytes());
   const sum = heapMib + wasmMib;
-  const what = `import of ${greatest.packageCount} packages`;
   return [
     {
       what: `${what}: memory of the isolate, at most`,
@@ -55,8 +65,13 @@ export async function measureImportCost(
   ];
 }
 
-/** The embedded service without launcher and agent, with an open inspector and a limited V8 heap. */
-async function startInspected(stateDir: string, host: string) {
+export type InspectedService = Awaited<ReturnType<typeof startInspected>>;
+
+/**
+ * The embedded service without launcher and agent, with an open inspector and a limited V8 heap. It imports from `host` even if
+ * that is private, and from the addresses of `cidrs`.
+ */
+export async function startInspected(stateDir: string, { host, cidrs }: { host: string; cidrs: string[] }) {
   const secrets = readOrMakeSecrets(stateDir);
   const [port, inspectorPort] = [await freePort(), await freePort()];
   process.env["MINIFLARE_WORKERD_V8_FLAGS"] = v8Flags;
@@ -66,7 +81,7 @@ async function startInspected(stateDir: string, host: string) {
     port,
     stateDirectory: stateDir,
     bindings: { BASE_URL: "", ALLOW_HOSTS: host, ...secrets },
-    outsideCidrs: ["127.0.0.1/32"],
+    outsideCidrs: cidrs,
     inspectorPort,
   });
   delete process.env["MINIFLARE_WORKERD_V8_FLAGS"];
@@ -75,6 +90,8 @@ async function startInspected(stateDir: string, host: string) {
   return {
     ready: { url, username, api_key: apiKey, agent_pid: null },
     inspectorPort,
+    loadCatalogue: (name: string, content: unknown) =>
+      adminClient(url, secrets.ADMIN_SECRET).loadCatalogue(name, content),
     cpuSeconds: () =>
       descendants(process.pid)
         .map(cpuSecondsOf)
