@@ -25,7 +25,7 @@ interface Place {
   holder: FakeAgent;
   /** Another agent, which holds a build and a session of another account. */
   neighbour: FakeAgent;
-  build: Held & { past: string; package: string; content: string };
+  build: Held & { past: string; done: Held; package: string; content: string };
   session: Held;
   theirs: { build: Held; session: Held };
   ended: Held;
@@ -69,10 +69,11 @@ async function buildOf(tux: Client, agent: FakeAgent): Promise<Place["build"]> {
   const past = await agent.claimsBuild(id);
   await past.call("release");
   const claim = await claimWithUpload(agent, id);
+  const done = { id: first.claim.buildId, token: first.claim.token };
   const own = claim.input.packages.find(({ name }) => name === "own-note");
   const [file] = claim.input.files ?? [];
   if (!own || !file) throw new Error("the build was not frozen with the upload and the file");
-  return { id, token: claim.token, past: past.claim.token, package: own.location, content: file.blobId };
+  return { id, token: claim.token, past: past.claim.token, done, package: own.location, content: file.blobId };
 }
 
 /** An attempt that has begun to upload its image. */
@@ -105,8 +106,8 @@ type Row = Omit<Call, "path" | "method"> & {
 
 const socket = { headers: { upgrade: "websocket" } };
 
-/** Calls about a build, keyed by route as the API declares it; `ends`: the call ends the attempt. */
-const buildCalls: Record<string, Row & { ends?: true }> = {
+/** Calls about a build, keyed by route as the API declares it; `ends`: the call ends the attempt; `done`: the answer about a finished build. */
+const buildCalls: Record<string, Row & { ends?: true; done?: number }> = {
   "GET /builds/:id/prepared/:key": { path: ({ id }) => `/builds/${id}/prepared/${key}`, held: 200 },
   "GET /builds/:id/contents/:blobId": { path: ({ id, content }) => `/builds/${id}/contents/${content}`, held: 200 },
   "GET /builds/:id/packages/:blobId/:number/:fileName": {
@@ -139,6 +140,8 @@ const buildCalls: Record<string, Row & { ends?: true }> = {
     path: ({ id }) => `/builds/${id}/finish`,
     json: { fileName: "a.iso", rawSize: 1, compressed: false, installed: [], steps: [], builder: "9" },
     held: 409,
+    // An agent that lost the answer repeats the call.
+    done: 200,
   },
   "POST /builds/:id/fail": {
     path: ({ id }) => `/builds/${id}/fail`,
@@ -221,7 +224,7 @@ it("has every agent call in these tables", () => {
   expect(Object.keys({ ...buildCalls, ...sessionCalls, ...ownCalls }).toSorted()).toEqual(routes.toSorted());
 });
 
-describe.each(Object.entries(buildCalls))("%s", (route, { path, held, ends, ...more }) => {
+describe.each(Object.entries(buildCalls))("%s", (route, { path, held, ends, done = 410, ...more }) => {
   it("accepts only the agent that holds the build's current attempt", async () => {
     const { holder, neighbour, build, theirs, session } = place;
     const call = { ...more, method: methodOf(route), path: path({ ...build, session: session.id }) };
@@ -232,6 +235,10 @@ describe.each(Object.entries(buildCalls))("%s", (route, { path, held, ends, ...m
     expect(await statusOf(neighbour, call, theirs.build.token)).toBe(410);
     expect(await statusOf(holder, call, build.past)).toBe(410);
     expect(await statusOf(holder, call, session.token)).toBe(410);
+    expect(await statusOf(holder, call, build.done.token)).toBe(410);
+    const ofDone = { ...call, path: path({ ...build, id: build.done.id, session: session.id }) };
+    expect(await statusOf(holder, ofDone, build.done.token)).toBe(done);
+    expect(await statusOf(holder, ofDone, build.token)).toBe(410);
     expect(await statusOf(holder, call, build.token)).toBe(held);
     if (ends) place.build = { ...build, past: build.token, token: (await claimWithUpload(holder, build.id)).token };
   });

@@ -1,0 +1,149 @@
+/** Every call of the API, made by an account that has nothing to do with what it names; every door, with the keys of the others. */
+import { env } from "cloudflare:workers";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { groups } from "#openapi/operations";
+import { app } from "../../src/app.ts";
+import { loadTemplates } from "../support/catalogue.ts";
+import { signedIn, visit, type Client } from "../support/client.ts";
+import { createAppliance, startBuild } from "../support/factories.ts";
+import { fakeAgent } from "../support/fake-agent.ts";
+import { mirrorOf, rpmMd } from "../support/mirror.ts";
+import { tokenOf } from "../support/tokens.ts";
+import { wholeDatabase } from "../support/whole-database.ts";
+import type { Row } from "./every-call/row.ts";
+import { rows } from "./every-call/rows.ts";
+import { makeSample, mirrorUrl, type Sample } from "./every-call/sample.ts";
+import { filled, filledBody, sent } from "./every-call/send.ts";
+
+vi.setConfig({ hookTimeout: 60_000, testTimeout: 20_000 });
+
+const operations = new Map(
+  groups.flatMap((group) => group.operations.map((each) => [`${each.method} ${each.path}`, each])),
+);
+
+/** The names in a row's path and document that are not the account's. */
+const others = ["tinyMain", "friend", "stranger"];
+const namedBy = ({ path, sent: body }: Row): string[] =>
+  [...`${path} ${body && "xml" in body ? body.xml : ""}`.matchAll(/\{(\w+)\}/g)]
+    .map(([, name = ""]) => name)
+    .filter((name) => !others.includes(name));
+
+const isPublic = ({ call }: Row) => operations.get(call)?.access === "public";
+const naming = rows.filter((row) => !isPublic(row) && namedBy(row).length > 0);
+const listing = rows.filter((row) => !isPublic(row) && namedBy(row).length === 0 && row.call.startsWith("GET "));
+
+let own: Sample;
+let stranger: Client;
+/** What the stranger's lists were before there was the other account. */
+const alone = new Map<string, string>();
+
+beforeAll(async () => {
+  await loadTemplates();
+  const mirror = mirrorOf({ [mirrorUrl]: rpmMd(["perl-DBI-1.6"]), [`${mirrorUrl}-too`]: rpmMd(["perl-DBI-1.6"]) });
+  vi.spyOn(globalThis, "fetch").mockImplementation((to) => mirror.fetchOutside(String(to)));
+  // Brings the repositories that everyone has.
+  await makeSample();
+  stranger = await signedIn();
+  for (const row of listing) alone.set(row.call, await answerTo(row, stranger));
+  own = await makeSample();
+  own.ids = { ...own.ids, friend: stranger.username, stranger: "0" };
+});
+afterAll(() => void vi.restoreAllMocks());
+
+const ask = ({ call, path, sent: body }: Row, ids: Sample["ids"], credentials: Client) => {
+  const [method = ""] = call.split(" ");
+  return sent({ method, path: filled(path, ids), body: filledBody(body, ids), credentials });
+};
+
+/** A stream of events has no end, and shows events only as they happen. */
+async function answerTo(row: Row, credentials: Client): Promise<string> {
+  const answer = await ask(row, {}, credentials);
+  if (row.call !== "GET /events") return `${answer.status} ${await answer.text()}`;
+  await answer.body?.cancel();
+  return String(answer.status);
+}
+
+describe("a stranger", () => {
+  it.each(naming.map((row) => [row.call, row] as const))("is refused by %s, which changes nothing", async (_, row) => {
+    const before = await wholeDatabase(["audit_log", "account_rates"]);
+
+    const answer = await ask(row, own.ids, stranger);
+
+    const text = await answer.text();
+    const codes = ["access_denied", row.foreign, ...(operations.get(row.call)?.unknown ?? [])];
+    expect(codes, text).toContain(/<code>(\w+)</.exec(text)?.[1]);
+    expect(await wholeDatabase(["audit_log", "account_rates"])).toEqual(before);
+  });
+
+  it.each(listing.map((row) => [row.call, row] as const))("gets from %s nothing of another account", async (_, row) => {
+    expect(await answerTo(row, stranger)).toBe(alone.get(row.call));
+  });
+});
+
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+/** Every call of a door, with something in the place of its parameters. */
+const callsOf = (door: string) => [
+  ...new Set(
+    app.routes
+      .filter(({ method, path }) => methods.includes(method) && path.startsWith(`${door}/`))
+      .map(({ method, path }) => `${method} ${path.replaceAll(/:\w+(\{[^}]*\})?/g, "1")}`),
+  ),
+];
+
+const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
+const basic = (name: string, secret: string) => ({ authorization: `Basic ${btoa(`${name}:${secret}`)}` });
+/** Never the same name, because too many failures of one name are refused before they are looked at. */
+const asSomeone = (secret: string) => basic(crypto.randomUUID(), secret);
+
+describe("a door", () => {
+  let keys: Record<
+    "none" | "key" | "keyAsBearer" | "token" | "agent" | "attempt" | "operator" | "gateway",
+    () => object
+  >;
+  let agentAsAccount: () => object;
+
+  beforeAll(async () => {
+    const agent = await fakeAgent();
+    const { claim } = await agent.claimsBuild(await startBuild(own.tux, await createAppliance(own.tux)));
+    const { secret } = await tokenOf(own.tux, { scope: "publish" });
+    agentAsAccount = () => asSomeone(agent.token);
+    keys = {
+      none: () => ({}),
+      key: () => basic(own.tux.username, own.tux.apiKey),
+      keyAsBearer: () => bearer(own.tux.apiKey),
+      token: () => bearer(secret),
+      agent: () => bearer(agent.token),
+      attempt: () => bearer(claim.token),
+      operator: () => bearer(env.ADMIN_SECRET),
+      gateway: () => bearer(env.GATEWAY_TOKEN),
+    };
+  });
+
+  it.each([
+    ["/api/v1/user", ["key"], 401],
+    ["/api/v2/user", ["key"], 401],
+    ["/agent", ["agent"], 401],
+    ["/admin", ["operator"], 401],
+    ["/client/v4", ["agent", "gateway"], 403],
+  ] as const)("%s opens to no other's key than %s", async (door, opens, status) => {
+    const wrong = Object.entries(keys).filter(([name]) => !opens.some((one) => one === name));
+    const calls = callsOf(door);
+    expect(calls.length).toBeGreaterThan(1);
+
+    for (const call of calls) {
+      const [method = "", path = ""] = call.split(" ");
+      const asked = [...wrong.map(([, key]) => key()), ...(door.startsWith("/api") ? [agentAsAccount()] : [])];
+      const answers = await Promise.all(asked.map((key) => visit(path, { method, headers: { ...key } })));
+      await Promise.all(answers.map((answer) => answer.body?.cancel()));
+      expect([call, ...answers.map((answer) => answer.status)]).toEqual([call, ...asked.map(() => status)]);
+    }
+  });
+
+  it("is one of these, or shows what needs no key, or checks its own", () => {
+    const doors = app.routes.filter(({ method }) => methods.includes(method)).map(({ path }) => path.split("/")[1]);
+    const open = [".well-known", "download", "repositories", "testdrive", "favicon.ico", ""];
+    const withPassword = ["user", "agreements"];
+
+    expect(new Set(doors)).toEqual(new Set(["api", "agent", "admin", "client", ...open, ...withPassword]));
+  });
+});
