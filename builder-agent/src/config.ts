@@ -53,7 +53,10 @@ const keys = {
   }),
   stateDir: text("give a directory on a disk with room for images, e.g. /var/lib/kiln-agent")
     .transform((path) => resolve(path))
-    .meta({ description: "work directories and caches, on a disk with room for three images per slot" }),
+    .meta({
+      description:
+        "work directories and caches, on a disk with room for three images per slot, and not below `/dev`, `/proc`, `/sys` or `/run`",
+    }),
   isolation: z
     .enum(
       ["vm", "none"],
