@@ -127,8 +127,14 @@ function withBody(request: Request, body: ReadableStream<Uint8Array>): Request {
   return new Request(request, { method, body });
 }
 
-/** The request as it came, for a call that passes its body on while it arrives and that ends it by rules of its own. */
-export const untimed = (c: Context): Request => bodies.get(c)?.given ?? c.req.raw;
+/**
+ * The request as it came, for a call that passes its body on while it arrives and that ends it by rules of its own. If the body
+ * has been looked at, for an Idempotency-Key, the request that was made to read it again.
+ */
+export function untimed(c: Context): Request {
+  const known = bodies.get(c);
+  return known && !known.body.isBegun ? known.given : c.req.raw;
+}
 
 /** The fault of the request's body, from which the error followed; without one, the error itself. */
 export const causeOf = (c: Context, error: unknown): unknown => bodies.get(c)?.body.fault ?? error;

@@ -5,7 +5,7 @@ const chunkBytes = 128 * 1024;
  * workerd grows by dozens of megabytes before V8 looks for garbage. Fails if a chunk takes longer than `chunkMs`.
  */
 export async function* chunksOf(source: ReadableStream<Uint8Array>, chunkMs?: number): AsyncGenerator<Uint8Array> {
-  const reader = source.getReader({ mode: "byob" });
+  const reader = byteStreamOf(source).getReader({ mode: "byob" });
   try {
     for (let buffer = new ArrayBuffer(chunkBytes); ;) {
       const reading = reader.readAtLeast(chunkBytes, new Uint8Array(buffer));
@@ -16,6 +16,16 @@ export async function* chunksOf(source: ReadableStream<Uint8Array>, chunkMs?: nu
     }
   } finally {
     await reader.cancel().catch(() => {}); // one that has failed has nothing to cancel
+  }
+}
+
+/** A stream that JavaScript made, such as that of a body which was looked at, cannot read into a buffer. */
+function byteStreamOf(source: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  try {
+    source.getReader({ mode: "byob" }).releaseLock();
+    return source;
+  } catch {
+    return source.pipeThrough(new IdentityTransformStream());
   }
 }
 

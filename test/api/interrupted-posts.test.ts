@@ -36,6 +36,7 @@ const made: Record<string, string> = {
   "POST /testdrives": "testdrives",
   "POST /webhooks": "webhooks",
   "POST /tokens": "tokens",
+  "POST /uploads": "resumable_uploads",
   "POST /appliances/{appliance_id}/gpg_keys": "gpg_keys",
 };
 
@@ -54,7 +55,17 @@ async function stopInterrupting(): Promise<void> {
 }
 
 const tables = ["appliances", "selections", "appliance_repositories", "shares", "overlay_files", "gpg_keys", "builds"];
-const more = ["rpms", "repositories", "testdrives", "publications", "comments", "ratings", "webhooks", "tokens"];
+const more = [
+  "rpms",
+  "repositories",
+  "testdrives",
+  "publications",
+  "comments",
+  "ratings",
+  "webhooks",
+  "tokens",
+  "resumable_uploads",
+];
 
 /** Row counts, and the last id of the call's table: a second creation shows there even if it replaces the first. */
 async function state(call: string): Promise<Record<string, number | null>> {
@@ -74,7 +85,8 @@ async function passSilence(key: string): Promise<number> {
   return (endsAt ?? Infinity) - Date.now();
 }
 
-const posts = rows.filter(({ call }) => call.startsWith("POST "));
+// Bytes of an upload say where they belong, so a repeat is refused by its offset: uploads.test.ts.
+const posts = rows.filter(({ call }) => call.startsWith("POST ") && call !== "POST /uploads/{upload_id}");
 
 describe.each(posts.map((row) => [row.call, row] as const))(
   "%s, killed between its work and its answer,",
@@ -95,7 +107,7 @@ describe.each(posts.map((row) => [row.call, row] as const))(
       const [second] = await Promise.all([post(row, sample, key), again.includes(call) && row.meanwhile?.(sample)]);
 
       const text = await second.text();
-      expect([second.status, second.headers.get("idempotency-replayed")], text).toEqual([200, null]);
+      expect([second.status, second.headers.get("idempotency-replayed")], text).toEqual([row.status ?? 200, null]);
       expect(await state(call)).toEqual(before);
       if (call in made) expect(Number(/<id>(\d+)<\/id>/.exec(text)?.[1])).toBe(before["last"]);
       const third = await post(row, sample, key);

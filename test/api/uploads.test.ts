@@ -59,6 +59,17 @@ describe("an upload in several requests", () => {
     expect(await tailsOf(await blobIdOf(id))).toEqual([]);
   });
 
+  it("takes bytes by POST under an Idempotency-Key once, and then refuses their offset", async () => {
+    const id = await begun(tus, aFile(), 10);
+    const keys = [crypto.randomUUID(), crypto.randomUUID()] as const;
+
+    expect((await tus.post(id, 0, "hello", keys[0])).status).toBe(204);
+    const repeated = await tus.post(id, 0, "hello", keys[0]);
+    expect([repeated.status, repeated.headers.get("idempotency-replayed")]).toEqual([204, "true"]);
+    expect((await tus.post(id, 0, "hello", keys[1])).status).toBe(409);
+    expect(await offsetOf(tus, id)).toBe(5);
+  });
+
   it("becomes a package", async () => {
     const rpm = rpmOf("counter", { payload: "p".repeat(9 * mebibyte) });
     const id = await begun(tus, { base_system: base }, rpm.byteLength);

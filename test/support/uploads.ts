@@ -24,6 +24,14 @@ export function tusClient({ username, apiKey }: Client) {
     show: async (id: string): Promise<XmlDocument> => (await readXml(await ask("GET", `/uploads/${id}`, {}))).upload,
     send: (id: string, offset: number, body: BodyInit, headers: Record<string, string> = {}) =>
       ask("PATCH", `/uploads/${id}`, { "content-type": bytesType, "upload-offset": String(offset), ...headers }, body),
+    /** For clients that have no PATCH. */
+    post: (id: string, offset: number, body: BodyInit, key: string) =>
+      ask(
+        "POST",
+        `/uploads/${id}`,
+        { "content-type": bytesType, "upload-offset": String(offset), "idempotency-key": key },
+        body,
+      ),
     end: (id: string) => ask("DELETE", `/uploads/${id}`, {}),
   };
 }
