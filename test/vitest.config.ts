@@ -6,8 +6,9 @@ import LongestFirst from "./longest-first.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 
-// Builds in disposable guests take minutes and have no deadlines, so scripts/test.ts runs them in parallel with all other tests.
-const guests = "test/acceptance/guest-*.test.ts";
+// Builds in disposable guests, and those of Debian, take minutes and have no deadlines, so scripts/test.ts runs them in parallel
+// with all other tests.
+const guests = ["test/acceptance/guest-*.test.ts", "test/acceptance/debian-image.test.ts"];
 
 // The launcher generates these for a real service; for tests they need not be secret.
 const secrets = {
@@ -111,7 +112,7 @@ export default defineConfig({
         test: {
           name: "acceptance",
           include: ["test/acceptance/**/*.test.ts"],
-          exclude: [guests],
+          exclude: guests,
           globalSetup: ["test/acceptance/support/shared-services.ts"],
           // Real builds: while one file waits, another can use the processor.
           maxWorkers: 2,
@@ -123,8 +124,8 @@ export default defineConfig({
         root,
         test: {
           name: "guests",
-          include: [guests],
-          // Whole builds in emulated machines: each uses a processor for minutes, and there are two files.
+          include: guests,
+          // Whole builds in emulated machines: each uses a processor for minutes.
           maxWorkers: 2,
           testTimeout: 1_500_000,
           hookTimeout: 600_000,
