@@ -1,7 +1,7 @@
 /** Every call of the API, made by an account that has nothing to do with what it names; every door, with the keys of the others. */
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { groups } from "#openapi/operations";
+import { groups } from "#api/groups";
 import { app } from "../../src/app.ts";
 import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
