@@ -26,6 +26,8 @@ const maxForbidden = 100;
  */
 export function readXml(document: string): XmlNode {
   if (new TextEncoder().encode(document).byteLength > maxXmlBytes) throw refused("The XML is too large.");
+  // The parser throws at half a character.
+  if (!document.isWellFormed()) throw refused("The XML has half a character.");
   const parser = new SaxesParser({ position: false, defaultXMLVersion: "1.0", forceXMLVersion: true });
   const tree = new Tree();
   let bearable = document.match(forbidden)?.length ?? 0;
