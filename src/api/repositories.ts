@@ -37,7 +37,7 @@ export const repositories: CallGroup = {
       about: {
         url:
           "Base URL of the repository: http or https. Of a Debian repository that of a suite, with the components that you want: " +
-          "`http://deb.debian.org/debian/dists/bookworm#main,contrib`; or a line of `sources.list`.",
+          "`http://deb.example.org/debian/dists/bookworm#main,contrib`; or a line of `sources.list`.",
         name: "Name of the repository.",
       },
       answer: repository,

@@ -3,7 +3,7 @@ import { arrayOf, fields, group, id, int, oneOf, text, through, url } from "#wir
 import { document, type Viewer } from "#wire/shape";
 
 /** A Kiln extension: only a session with `network=on` has it. */
-const webUrl = { web_url: url("webUrl", "https://guests.example.net/testdrives/8/Xq3v…/http/").optional() };
+const webUrl = { web_url: url("webUrl", "https://guests.example.org/testdrives/8/Xq3v…/http/").optional() };
 
 /** The short form of the list (wire.md §2.15). */
 const listed = fields({

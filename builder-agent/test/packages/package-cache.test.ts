@@ -120,9 +120,11 @@ describe("the package cache", () => {
 
   it("downloads itself when another build's download fails", async () => {
     const cache = await open();
-    const failing = Promise.withResolvers<void>();
+    const [failing, begun] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const wanted = { repository: mirror, checksum: checksumOf("one"), into: join(dir, "failing") };
-    const first = cache.take(wanted, () => failing.promise, never);
+    const download = () => (begun.resolve(), failing.promise);
+    const first = cache.take(wanted, download, never);
+    await begun.promise; // or the second may be the one that downloads
     const second = take(cache, "one");
     setTimeout(() => failing.reject(new Error("the other was cancelled")), 20);
     await expect(first).rejects.toThrow("the other was cancelled");
@@ -131,10 +133,12 @@ describe("the package cache", () => {
 
   it("does not let a cancelled build wait for another's download", async () => {
     const cache = await open();
-    const slow = Promise.withResolvers<void>();
+    const [slow, begun] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const cancelled = new AbortController();
     const wanted = { repository: mirror, checksum: checksumOf("one"), into: join(dir, "slow") };
-    const first = cache.take(wanted, () => slow.promise, never);
+    const download = () => (begun.resolve(), slow.promise);
+    const first = cache.take(wanted, download, never);
+    await begun.promise;
     const second = take(cache, "one", { signal: cancelled.signal });
     setTimeout(() => cancelled.abort(new Error("cancelled")), 20);
     await expect(second).rejects.toThrow("cancelled");
