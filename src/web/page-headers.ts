@@ -16,6 +16,8 @@ export const pageHeaders = factory.createMiddleware(async (c, next) => {
     "frame-ancestors 'none'",
   ];
   c.header("Content-Security-Policy", policy.join("; "));
+  // Not "no-referrer": with it, browsers send forms with the origin "null", which is refused as another site's.
+  c.header("Referrer-Policy", "same-origin");
   c.header("X-Frame-Options", "DENY");
   c.header("Cross-Origin-Opener-Policy", "same-origin");
   c.header("Cross-Origin-Resource-Policy", "same-origin");
