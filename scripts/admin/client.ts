@@ -37,6 +37,15 @@ const Token = z.object({
   lastUsedAt: moment.nullable(),
 });
 
+const Session = z.object({
+  id: z.number(),
+  browser: z.string(),
+  network: z.string().nullable(),
+  createdAt: moment,
+  lastUsedAt: moment,
+  expiresAt: moment,
+});
+
 const AuditEntry = z.object({
   id: z.number(),
   accountId: z.number(),
@@ -117,6 +126,10 @@ export function adminClient(url: string, secret: string) {
     tokens: async (username: string) =>
       (await ask("GET", `/accounts/${name(username)}/tokens`, z.object({ tokens: z.array(Token) }))).tokens,
     revokeToken: (id: string) => ask("DELETE", `/tokens/${name(id)}`, z.unknown()),
+    sessions: async (username: string) =>
+      (await ask("GET", `/accounts/${name(username)}/sessions`, z.object({ sessions: z.array(Session) }))).sessions,
+    revokeSessions: (username: string, id: string | undefined) =>
+      ask("DELETE", `/accounts/${name(username)}/sessions${id === undefined ? "" : `/${name(id)}`}`, z.unknown()),
     audit: async (query: { account?: string | undefined; before?: string | undefined }) => {
       const given = Object.entries(query).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]));
       return (await ask("GET", `/audit?${new URLSearchParams(given)}`, z.object({ entries: z.array(AuditEntry) })))

@@ -32,6 +32,8 @@ const commands: Record<string, { argument: string | undefined; value?: string; r
   "read-only on": { argument: undefined, run: async (admin) => printReadOnly(await admin.setReadOnly({ on: true })) },
   "read-only status": { argument: undefined, run: async (admin) => printReadOnly(await admin.readOnly()) },
   "templates list": { argument: undefined, run: listTemplates },
+  "sessions list": { argument: "NAME", run: listSessions },
+  "sessions revoke": { argument: "NAME", value: "ID", run: revokeSessions },
   "templates load": { argument: "FILE", run: loadTemplates },
   "tokens list": { argument: "NAME", run: listTokens },
   "tokens revoke": { argument: "ID", run: revokeToken },
@@ -182,6 +184,26 @@ async function listTokens(admin: AdminClient, username: string): Promise<void> {
 async function revokeToken(admin: AdminClient, id: string): Promise<void> {
   await admin.revokeToken(id);
   print(`Revoked the token ${id}; it no longer works.`);
+}
+
+async function listSessions(admin: AdminClient, username: string): Promise<void> {
+  const sessions = await admin.sessions(username);
+  printTable([
+    ["ID", "BROWSER", "NETWORK", "SINCE", "LAST USED", "EXPIRES"],
+    ...sessions.map(({ id, browser, network, createdAt, lastUsedAt, expiresAt }) => [
+      String(id),
+      browser,
+      network ?? "",
+      day(createdAt),
+      lastUsedAt.toISOString(),
+      day(expiresAt),
+    ]),
+  ]);
+}
+
+async function revokeSessions(admin: AdminClient, username: string, { value }: Given): Promise<void> {
+  await admin.revokeSessions(username, value);
+  print(value === undefined ? `Signed ${username} out of all browsers.` : `Revoked the session ${value}.`);
 }
 
 async function listAudit(admin: AdminClient, _: string, { account, before }: AdminOptions): Promise<void> {

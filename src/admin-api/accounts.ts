@@ -5,10 +5,12 @@ import { audited } from "#domain/accounts/audit";
 import { lockAccount, unlockAccount } from "#domain/accounts/lock";
 import { quotaGbOf, setQuota } from "#domain/accounts/quota";
 import { removeAccount } from "#domain/accounts/removal";
+import { revokeSession } from "#domain/accounts/sessions";
 import { newPassword } from "#domain/secrets";
 import { Refusal } from "#domain/refusal";
 import type { AuditDetail, AuditEvent } from "#model/audit-events";
 import { findAccount, listAccounts } from "#storage/accounts";
+import { deleteSessions, listSessions } from "#storage/sessions";
 import { listTokens } from "#storage/tokens";
 import type { Database } from "#storage/db";
 import { factory, type AdminEnv } from "#admin-api/factory";
@@ -94,6 +96,22 @@ export const accounts = factory
     if (locked) await lockAccount(c.env, acting(c, account, "account.locked"), account);
     else await unlockAccount(acting(c, account, "account.unlocked"), account);
     return c.json({ locked });
+  })
+  .get("/:name/sessions", async (c) => {
+    const account = await getAccount(c.var.db, c.req.param("name"));
+    const all = await listSessions(c.var.db, account.id, new Date());
+    return c.json({ sessions: all.map(({ accountId: _account, secretHmac: _hmac, ...shown }) => shown) });
+  })
+  .delete("/:name/sessions", async (c) => {
+    const account = await getAccount(c.var.db, c.req.param("name"));
+    await deleteSessions(acting(c, account, "session.revoked"), account.id);
+    return c.json({ revoked: "all" });
+  })
+  .delete("/:name/sessions/:id", async (c) => {
+    const id = Number(c.req.param("id"));
+    const account = await getAccount(c.var.db, c.req.param("name"));
+    await revokeSession(acting(c, account, "session.revoked", { session_id: id }), account.id, id);
+    return c.json({ revoked: id });
   })
   .get("/:name/tokens", async (c) => {
     const account = await getAccount(c.var.db, c.req.param("name"));

@@ -12,6 +12,7 @@ import { images } from "#api/images";
 import { repositories } from "#api/repositories";
 import { rpms } from "#api/rpms";
 import { runningBuilds } from "#api/running-builds";
+import { sessions } from "#api/sessions";
 import { sharing } from "#api/sharing";
 import { software } from "#api/software";
 import { testdrives } from "#api/testdrives";
@@ -22,6 +23,7 @@ import { uploads } from "#api/uploads";
 export const groups: readonly CallGroup[] = [
   general,
   tokens,
+  sessions,
   appliances,
   configuration,
   applianceRepositories,

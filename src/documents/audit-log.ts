@@ -15,6 +15,7 @@ const entry = fields({
   username: text(({ detail }: AuditEntry) => detail.username, "odo").optional(),
   token_id: id(({ detail }: AuditEntry) => detail.token_id, 3).optional(),
   token_name: text(({ detail }: AuditEntry) => detail.token_name, "nightly builds").optional(),
+  session_id: id(({ detail }: AuditEntry) => detail.session_id, 5).optional(),
   scope: text(({ detail }: AuditEntry) => detail.scope, "build").optional(),
   quota: text(({ detail }: AuditEntry) => detail.quota, "50GB").optional(),
 });

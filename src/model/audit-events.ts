@@ -5,6 +5,8 @@ export const auditEvents = [
   "password.changed",
   "token.created",
   "token.revoked",
+  "session.started",
+  "session.revoked",
   "appliance.shared",
   "appliance.unshared",
   "version.published",
@@ -29,6 +31,7 @@ export interface AuditDetail {
   username?: string;
   token_id?: number;
   token_name?: string;
+  session_id?: number;
   scope?: string;
   /** `50GB`, or `default`. */
   quota?: string;

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { removeAccounts } from "#domain/accounts/removal";
 import { forgetAuditLog } from "#domain/accounts/audit";
 import { forgetIdempotentAnswers } from "#domain/accounts/idempotency";
+import { forgetSessions } from "#domain/accounts/sessions";
 import { expirePreparedRoots } from "#domain/builds/prepared-root";
 import { expireOldImages } from "#domain/builds/retention";
 import { removeReleasedContents, removeStrayContents } from "#domain/contents/content-sweep";
@@ -43,6 +44,7 @@ const repairs: Record<string, Chore> = {
 const deletions: Record<string, Chore> = {
   removeAccounts,
   forgetAuditLog,
+  forgetSessions,
   forgetRetiredBuilds,
   expireOldImages,
   expirePreparedRoots,

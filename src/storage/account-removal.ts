@@ -4,6 +4,7 @@ import type { Appliance, Repository } from "./appliances.ts";
 import { entryOfAct } from "./audit-log.ts";
 import type { Database } from "./db.ts";
 import { relisted } from "./gallery-listings.ts";
+import { sessionsOf } from "./sessions.ts";
 import {
   accounts,
   agreements,
@@ -30,6 +31,7 @@ export async function markRemoved(db: Database, accountId: number, removedAt: Da
       .set({ removedAt })
       .where(and(eq(accounts.id, accountId), isNull(accounts.removedAt))),
     ...entryOfAct(db),
+    sessionsOf(db, accountId),
   ]);
 }
 
@@ -119,6 +121,7 @@ export async function deleteSmallRows(db: Database, accountId: number, limit: nu
 export async function deleteAccountRows(db: Database, accountId: number): Promise<void> {
   await db.batch([
     db.delete(accounts).where(eq(accounts.id, accountId)),
+    sessionsOf(db, accountId),
     db.delete(tokens).where(eq(tokens.accountId, accountId)),
     db.delete(webhooks).where(eq(webhooks.accountId, accountId)),
     db.delete(agreements).where(eq(agreements.accountId, accountId)),

@@ -2,6 +2,7 @@ import { and, eq, isNull, sql, type SQL } from "drizzle-orm";
 import { entryOfAct } from "./audit-log.ts";
 import { prepared, type Database } from "./db.ts";
 import { accounts } from "./schema.ts";
+import { sessionsOf } from "./sessions.ts";
 
 export type Account = typeof accounts.$inferSelect;
 export type NewAccount = typeof accounts.$inferInsert;
@@ -27,13 +28,22 @@ export const findAccount = (db: Database, username: string): Promise<Account | u
 export const listAccounts = (db: Database): Promise<Account[]> =>
   db.query.accounts.findMany({ where: isNull(accounts.removedAt), orderBy: accounts.id });
 
+/** Ends the account's sessions. */
 export async function savePasswordHash(db: Database, accountId: number, passwordHash: string): Promise<void> {
-  await db.batch([db.update(accounts).set({ passwordHash }).where(eq(accounts.id, accountId)), ...entryOfAct(db)]);
+  await db.batch([
+    db.update(accounts).set({ passwordHash }).where(eq(accounts.id, accountId)),
+    ...entryOfAct(db),
+    sessionsOf(db, accountId),
+  ]);
 }
 
-/** Null: the account is open. */
+/** Null: the account is open. Ends its sessions. */
 export async function saveLock(db: Database, accountId: number, lockedAt: Date | null): Promise<void> {
-  await db.batch([db.update(accounts).set({ lockedAt }).where(eq(accounts.id, accountId)), ...entryOfAct(db)]);
+  await db.batch([
+    db.update(accounts).set({ lockedAt }).where(eq(accounts.id, accountId)),
+    ...entryOfAct(db),
+    sessionsOf(db, accountId),
+  ]);
 }
 
 /** Null: the quota of all accounts. */
@@ -51,7 +61,7 @@ export async function findQuotaGb(db: Database, accountId: number): Promise<numb
   return row?.quotaGb ?? null;
 }
 
-/** Replaces the API key; the old one is unknown from the next request on. */
+/** Replaces the API key; the old one is unknown from the next request on. Ends sessions, which it may have opened. */
 export async function saveApiKey(
   db: Database,
   accountId: number,
@@ -60,6 +70,7 @@ export async function saveApiKey(
   await db.batch([
     db.update(accounts).set({ apiKeyHmac: key.hmac, apiKeyCipher: key.cipher }).where(eq(accounts.id, accountId)),
     ...entryOfAct(db),
+    sessionsOf(db, accountId),
   ]);
 }
 

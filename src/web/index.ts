@@ -9,6 +9,8 @@ import { front } from "./front.tsx";
 import { page } from "./page.tsx";
 import { ErrorPage } from "./layout.tsx";
 import { pageHeaders } from "./page-headers.ts";
+import { sessionsPage } from "./sessions-page.tsx";
+import { signInPage } from "./sign-in-page.tsx";
 import { testdrivePage } from "./testdrive.tsx";
 
 /** Door 3: web pages. */
@@ -18,11 +20,16 @@ export const web = factory
   .use("/api/docs", pageHeaders)
   .use("/user/show_api_key", pageHeaders)
   .use("/agreements/*", pageHeaders)
+  .use("/sign_in", pageHeaders)
+  .use("/sign_out", pageHeaders)
+  .use("/account/*", pageHeaders)
   .use("/testdrive/*", pageHeaders)
   .route("/", front)
   .route("/", apiDocs)
   .route("/", apiKey)
   .route("/", agreementPage)
+  .route("/", signInPage)
+  .route("/", sessionsPage)
   .route("/", testdrivePage);
 
 /** A browser gets a page, a program the same document as from the API. */

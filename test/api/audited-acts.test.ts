@@ -2,6 +2,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { passwordMatches } from "#domain/secrets";
+import { browser, sessionOf } from "../support/browser.ts";
 import { loadTemplates } from "../support/catalogue.ts";
 import { operate, signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, createBuild } from "../support/factories.ts";
@@ -24,6 +25,12 @@ const asOwner = (tux: Client, method: string, path: string, form: Record<string,
     body: new URLSearchParams(form),
   });
 
+/** A page answers with a redirect. */
+const asSeen = async (answer: Promise<Response>) => {
+  const { status } = await answer;
+  return new Response(null, { status: status === 303 ? 200 : status });
+};
+
 interface Act {
   /** The call. */
   act: () => Promise<Response>;
@@ -43,6 +50,21 @@ const acts: Record<string, (tux: Client) => Promise<Act>> = {
   "token.revoked by the operator": async (tux) => {
     const { id } = await tokenOf(tux);
     return { act: () => operate("DELETE", `/tokens/${id}`), seen: () => countOf("tokens", `id = ${id}`) };
+  },
+  "session.started": async (tux) => ({
+    act: () => asSeen(browser().signIn(tux)),
+    seen: () => countOf("sessions", `account_id = ${tux.accountId}`),
+  }),
+  "session.revoked": async (tux) => {
+    const { id } = await sessionOf(tux);
+    return { act: () => tux.delete(`/account/sessions/${id}`), seen: () => countOf("sessions", `id = ${id}`) };
+  },
+  "session.revoked by the operator": async (tux) => {
+    const { id } = await sessionOf(tux);
+    return {
+      act: () => operate("DELETE", `/accounts/${tux.username}/sessions`),
+      seen: () => countOf("sessions", `id = ${id}`),
+    };
   },
   "key.renewed": async (tux) => ({
     act: async () => {

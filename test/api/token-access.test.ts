@@ -16,6 +16,8 @@ const needKey = [
   "GET /account/audit_log",
   "DELETE /account",
   "PUT /account/password",
+  "GET /account/sessions",
+  "DELETE /account/sessions/{session_id}",
   "GET /tokens",
   "POST /tokens",
   "DELETE /tokens/{token_id}",

@@ -25,6 +25,15 @@ const token = {
   lastUsedAt: "2026-11-21T09:00:00.000Z",
 };
 
+const session = {
+  id: 5,
+  browser: "Firefox on Linux",
+  network: "192.0.2.*",
+  createdAt: "2026-11-20T10:00:00.000Z",
+  lastUsedAt: "2026-11-21T09:00:00.000Z",
+  expiresAt: "2026-11-28T09:00:00.000Z",
+};
+
 const entry = {
   id: 8,
   accountId: 3,
@@ -42,6 +51,7 @@ const answers: Record<string, unknown> = {
   "/admin/agreements": { agreements: [acceptance] },
   "/admin/accounts/rhea/tokens": { tokens: [token] },
   "/admin/audit?account=rhea&before=9": { entries: [entry] },
+  "/admin/accounts/rhea/sessions": { sessions: [session] },
   "/admin/accounts/rhea/quota": { quotaGb: 50, hasOwnQuota: true },
   "/admin/accounts/rhea/password": { password: "battery staple" },
 };
@@ -167,6 +177,24 @@ describe("npm run admin -- tokens", () => {
 
     expect(asked).toEqual(["DELETE /admin/tokens/7 Bearer secret"]);
     expect(printed).toContain("Revoked the token 7");
+  });
+});
+
+describe("npm run admin -- sessions", () => {
+  it("lists what an account has", async () => {
+    await run("sessions", "list", "rhea");
+
+    expect(printed).toMatch(/5 +Firefox on Linux +192\.0\.2\.\* +2026-11-20 +2026-11-21T09:00:00.000Z +2026-11-28/);
+  });
+
+  it.each([
+    [["rhea", "5"], "DELETE /admin/accounts/rhea/sessions/5 Bearer secret", "Revoked the session 5"],
+    [["rhea"], "DELETE /admin/accounts/rhea/sessions Bearer secret", "Signed rhea out of all browsers"],
+  ])("revoke %j", async (words, request, text) => {
+    await run("sessions", "revoke", ...words);
+
+    expect(asked).toEqual([request]);
+    expect(printed).toContain(text);
   });
 });
 

@@ -64,7 +64,7 @@ function client(who: Pick<Client, "accountId" | "accountUid" | "username" | "api
 
 /** A request without credentials, or with explicit ones; `path` from the root. */
 export const visit = (path: string, init?: RequestInit): Promise<Response> =>
-  exports.default.fetch(path.startsWith("https://") ? path : origin + path, init);
+  exports.default.fetch(/^https?:/.test(path) ? path : origin + path, init);
 
 /** A call to the admin API. */
 export const operate = (method: string, path: string, body?: unknown): Promise<Response> =>

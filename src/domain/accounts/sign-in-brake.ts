@@ -66,7 +66,7 @@ const credentialsName = ({ username, key, address }: Credentials): string => dig
 const digest = (...words: string[]) => createHash("sha256").update(JSON.stringify(words)).digest("base64");
 
 /** Of IPv6 the first 64 bits: a client with one address there has them all. */
-function networkOf(address = ""): string {
+export function networkOf(address = ""): string {
   if (!address.includes(":")) return address;
   const [head = [], tail = []] = address.split("::").map((half) => half.split(":").filter(Boolean));
   const zeros = Array<string>(Math.max(0, 8 - head.length - tail.length)).fill("0");

@@ -10,6 +10,7 @@ import { general } from "./general.ts";
 import { images } from "./images.ts";
 import { modifiedFiles } from "./modified-files.ts";
 import { repositories } from "./repositories.ts";
+import { sessions } from "./sessions.ts";
 import { software } from "./software.ts";
 import { testdrives } from "./testdrives.ts";
 import { tokens } from "./tokens.ts";
@@ -19,6 +20,7 @@ import { uploads } from "./uploads.ts";
 export const rows: readonly Row[] = [
   ...general,
   ...tokens,
+  ...sessions,
   ...appliances,
   ...configuration,
   ...applianceRepositories,

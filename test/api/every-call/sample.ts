@@ -8,6 +8,7 @@ import { publishedAppliance } from "../../support/gallery.ts";
 import { rpmOf } from "../../support/packages.ts";
 import { tinyRepository } from "../../support/repositories.ts";
 import { bootableBuild, endedTestdrive } from "../../support/testdrives.ts";
+import { sessionOf } from "../../support/browser.ts";
 import { tokenOf } from "../../support/tokens.ts";
 import { readXml } from "../../support/xml.ts";
 import { sent } from "./send.ts";
@@ -52,6 +53,7 @@ export async function makeSample(): Promise<Sample> {
     repository: await madeId(tux, "POST", `/repositories?url=${mirrorUrl}&name=Perl`),
     ...(await webhookIds(tux)),
     token: (await tokenOf(tux)).id,
+    session: String((await sessionOf(tux)).id),
     upload: await madeId(tux, "POST", `/uploads?appliance_id=${appliance}&filename=big`, announced),
   };
   return { tux, ids };

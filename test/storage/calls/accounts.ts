@@ -9,6 +9,7 @@ import type * as idempotentAnswers from "#storage/idempotent-answers";
 import type * as limits from "#storage/limits";
 import type * as resumableUploads from "#storage/resumable-uploads";
 import type * as serviceSettings from "#storage/service-settings";
+import type * as sessions from "#storage/sessions";
 import type * as tokens from "#storage/tokens";
 import type * as webhooks from "#storage/webhooks";
 import type { Calls } from "./calls.ts";
@@ -27,6 +28,14 @@ const token = {
   tokenHmac: "hmac",
   createdAt: at,
   expiresAt: null,
+};
+const session = {
+  secretHmac: "hmac",
+  createdAt: at,
+  lastUsedAt: at,
+  expiresAt: at,
+  browser: "Firefox on Linux",
+  network: null,
 };
 const newUpload = {
   accountId: own,
@@ -148,6 +157,17 @@ export const ofAccounts = {
     addSetting: [["read_only", "on"]],
     deleteSetting: [["read_only"]],
   } satisfies Calls<typeof serviceSettings>,
+  sessions: {
+    addSession: [[{ ...account, lockedAt: null, quotaGb: null, removedAt: null, removalTriedAt: null }, session, 10]],
+    findSessionByHmac: [["hmac"]],
+    listSessions: [[own, at]],
+    noteSessionUse: [[1, { at, expiresAt: at, unlessSince: at }]],
+    deleteSessionByHmac: [["hmac"]],
+    deleteSession: [[own, 1]],
+    deleteSessions: [[own]],
+    sessionsOf: [[own]],
+    deleteExpiredSessions: [[at, 10]],
+  } satisfies Calls<typeof sessions>,
   tokens: {
     addToken: [[token, 10]],
     findTokenByHmac: [["hmac"]],

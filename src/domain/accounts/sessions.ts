@@ -1,0 +1,126 @@
+import { networkOf } from "#domain/accounts/sign-in-brake";
+import { Refusal } from "#domain/refusal";
+import { keyedHash, newToken, sameSecret } from "#domain/secrets";
+import type { Account } from "#storage/accounts";
+import type { Database } from "#storage/db";
+import {
+  addSession,
+  deleteExpiredSessions,
+  deleteSession,
+  deleteSessionByHmac,
+  findSessionByHmac,
+  noteSessionUse,
+  type Session,
+} from "#storage/sessions";
+
+type SessionEnv = Pick<Env, "API_KEY_PEPPER">;
+
+/** Where a browser signs in from, as its requests say. */
+export interface Browser {
+  userAgent: string | undefined;
+  address: string | undefined;
+}
+
+const dayMs = 24 * 60 * 60_000;
+/** Without a request for so long, a session ends. */
+const idleMs = 7 * dayMs;
+/** However often it is used. */
+export const longestSessionMs = 30 * dayMs;
+const mostSessions = 20;
+const noteUseEveryMs = 60_000;
+const deletedAtOnce = 1000;
+
+/**
+ * Signs a browser in; answers the secret of its cookie, which is always a new one. The session that the browser had before ends,
+ * so that nobody can have given it one to share.
+ */
+export async function startSession(
+  env: SessionEnv,
+  db: Database,
+  account: Account,
+  { userAgent, address, before }: Browser & { before: string | undefined },
+): Promise<string> {
+  const secret = newToken();
+  const createdAt = new Date();
+  const row = {
+    secretHmac: hmacOf(env, secret),
+    createdAt,
+    lastUsedAt: createdAt,
+    expiresAt: expiryOf(createdAt, createdAt.getTime()),
+    browser: browserIn(userAgent),
+    network: networkIn(address),
+  };
+  if (!(await addSession(db, account, row, mostSessions))) {
+    throw new Refusal("access_denied", { message: "The account was changed at this moment. Sign in again." });
+  }
+  if (before !== undefined) await endSession(env, db, before);
+  return secret;
+}
+
+/** The session of a cookie and whose it is. Expired ones open nothing. */
+export async function findSession(
+  env: SessionEnv,
+  db: Database,
+  secret: string,
+): Promise<{ session: Session; account: Account } | undefined> {
+  const hmac = hmacOf(env, secret);
+  const found = await findSessionByHmac(db, hmac);
+  const now = Date.now();
+  if (!found || !sameSecret(found.session.secretHmac, hmac) || found.session.expiresAt.getTime() <= now)
+    return undefined;
+  await noteUse(db, found.session, now);
+  return found;
+}
+
+async function noteUse(db: Database, { id, createdAt, lastUsedAt }: Session, now: number): Promise<void> {
+  const unlessSince = new Date(now - noteUseEveryMs);
+  if (lastUsedAt >= unlessSince) return;
+  await noteSessionUse(db, id, { at: new Date(now), expiresAt: expiryOf(createdAt, now), unlessSince });
+}
+
+const expiryOf = (createdAt: Date, now: number) =>
+  new Date(Math.min(createdAt.getTime() + longestSessionMs, now + idleMs));
+
+/** Signs out. Twice is fine. */
+export const endSession = (env: SessionEnv, db: Database, secret: string): Promise<void> =>
+  deleteSessionByHmac(db, hmacOf(env, secret));
+
+/** Signs another browser out. An id that is no number names none. */
+export async function revokeSession(db: Database, accountId: number, id: number): Promise<void> {
+  if (Number.isSafeInteger(id) && (await deleteSession(db, accountId, id))) return;
+  throw new Refusal("unknown_error", { reason: "unknown", message: "There is no such session." });
+}
+
+/** What a form of a page must send along. Another site cannot know it, and it ends with the session. */
+export const formTokenOf = (env: SessionEnv, { secretHmac }: Session): string =>
+  keyedHash(env.API_KEY_PEPPER, `form of the session ${secretHmac}`);
+
+/** A chore of the sweep. */
+export async function forgetSessions(_: unknown, db: Database, now: number): Promise<void> {
+  while ((await deleteExpiredSessions(db, new Date(now), deletedAtOnce)) === deletedAtOnce);
+}
+
+const hmacOf = (env: SessionEnv, secret: string): string => keyedHash(env.API_KEY_PEPPER, `session ${secret}`);
+
+/** What their user agents say; browsers that name others too come first. */
+const browsers = {
+  Edge: /Edg/,
+  Opera: /OPR\//,
+  Firefox: /Firefox|FxiOS/,
+  Chrome: /Chrom(e|ium)|CriOS/,
+  Safari: /Safari/,
+};
+const systems = { Android: /Android/, iOS: /iPhone|iPad/, Windows: /Windows/, macOS: /Mac OS X/, Linux: /Linux|X11/ };
+
+/** Enough to know one's own browsers: their exact versions are not stored. */
+function browserIn(userAgent = ""): string {
+  const nameIn = (all: Readonly<Record<string, RegExp>>) => Object.keys(all).find((name) => all[name]?.test(userAgent));
+  const [browser, system] = [nameIn(browsers), nameIn(systems)];
+  return `${browser ?? "a browser"}${system === undefined ? "" : ` on ${system}`}`;
+}
+
+/** `192.0.2.*` or `2001:db8:7:1:*`. */
+function networkIn(address: string | undefined): string | null {
+  if (address === undefined) return null;
+  return address.includes(":") ? `${networkOf(address)}:*` : address.replace(/\d+$/, "*");
+}

@@ -1,0 +1,99 @@
+import { and, asc, eq, gt, isNull, lt, sql } from "drizzle-orm";
+import type { Account } from "./accounts.ts";
+import { entryOfAct } from "./audit-log.ts";
+import { prepared, type Database } from "./db.ts";
+import { insertWhere } from "./inserts.ts";
+import { accounts, sessions } from "./schema.ts";
+
+export type Session = typeof sessions.$inferSelect;
+type NewSession = Omit<Session, "id" | "accountId">;
+
+/**
+ * Signs a browser in, and ends the oldest sessions beyond the most that an account may have. False: since the credentials were
+ * checked, they were changed, or the account was locked or removed.
+ */
+export async function addSession(db: Database, account: Account, row: NewSession, most: number): Promise<boolean> {
+  const { id: accountId, passwordHash, apiKeyHmac } = account;
+  const isUnchanged = sql`EXISTS (SELECT 1 FROM accounts WHERE id = ${accountId} AND password_hash = ${passwordHash}
+    AND api_key_hmac = ${apiKeyHmac} AND locked_at IS NULL AND removed_at IS NULL)`;
+  const [added] = await db.batch([
+    insertWhere(db, sessions, { ...row, accountId }, isUnchanged).returning({ id: sessions.id }),
+    ...entryOfAct(db, { detail: (given) => sql`json_set(${given}, '$.session_id', last_insert_rowid())` }),
+    db
+      .delete(sessions)
+      .where(
+        sql`id IN (SELECT id FROM sessions WHERE account_id = ${accountId} ORDER BY id DESC LIMIT -1 OFFSET ${most})`,
+      ),
+  ]);
+  return added.length > 0;
+}
+
+const byHmac = prepared((db) =>
+  db
+    .select({ session: sessions, account: accounts })
+    .from(sessions)
+    .innerJoin(
+      accounts,
+      and(eq(accounts.id, sessions.accountId), isNull(accounts.removedAt), isNull(accounts.lockedAt)),
+    )
+    .where(eq(sessions.secretHmac, sql.placeholder("secretHmac")))
+    .prepare(),
+);
+
+/** A session and whose it is. Expired ones too. */
+export async function findSessionByHmac(
+  db: Database,
+  secretHmac: string,
+): Promise<{ session: Session; account: Account } | undefined> {
+  const [found] = await byHmac(db).execute({ secretHmac });
+  return found;
+}
+
+export const listSessions = (db: Database, accountId: number, now: Date): Promise<Session[]> =>
+  db.query.sessions.findMany({
+    where: and(eq(sessions.accountId, accountId), gt(sessions.expiresAt, now)),
+    orderBy: asc(sessions.id),
+  });
+
+/** Of many simultaneous requests, one writes it. */
+export async function noteSessionUse(
+  db: Database,
+  id: number,
+  { at, expiresAt, unlessSince }: { at: Date; expiresAt: Date; unlessSince: Date },
+): Promise<void> {
+  await db
+    .update(sessions)
+    .set({ lastUsedAt: at, expiresAt })
+    .where(and(eq(sessions.id, id), lt(sessions.lastUsedAt, unlessSince)));
+}
+
+/** By the secret of its cookie. */
+export async function deleteSessionByHmac(db: Database, secretHmac: string): Promise<void> {
+  await db.delete(sessions).where(eq(sessions.secretHmac, secretHmac));
+}
+
+/** False: the account has no such session. */
+export async function deleteSession(db: Database, accountId: number, id: number): Promise<boolean> {
+  const isIt = and(eq(sessions.id, id), eq(sessions.accountId, accountId));
+  const [gone] = await db.batch([db.delete(sessions).where(isIt).returning({ id: sessions.id }), ...entryOfAct(db)]);
+  return gone.length > 0;
+}
+
+/** Ends every session of an account. */
+export async function deleteSessions(db: Database, accountId: number): Promise<void> {
+  await db.batch([sessionsOf(db, accountId), ...entryOfAct(db)]);
+}
+
+/** The same as a statement, for the batch of what ends them. */
+export const sessionsOf = (db: Database, accountId: number) =>
+  db.delete(sessions).where(eq(sessions.accountId, accountId));
+
+/** Deletes those that expired first; answers how many. */
+export async function deleteExpiredSessions(db: Database, now: Date, limit: number): Promise<number> {
+  const expired = sql`(SELECT id FROM sessions WHERE expires_at <= ${now.getTime()} ORDER BY expires_at LIMIT ${limit})`;
+  const gone = await db
+    .delete(sessions)
+    .where(sql`id IN ${expired}`)
+    .returning({ id: sessions.id });
+  return gone.length;
+}

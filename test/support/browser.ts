@@ -1,0 +1,48 @@
+import { env } from "cloudflare:workers";
+import { startSession } from "#domain/accounts/sessions";
+import { findAccount } from "#storage/accounts";
+import { openDatabase } from "#storage/db";
+import { listSessions } from "#storage/sessions";
+import { visit, type Client } from "./client.ts";
+
+const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+
+/** A browser: it keeps the cookie that it was given, and follows no redirect by itself. */
+export function browser({ origin = "https://kiln.test", cookie = "", userAgent = firefox } = {}) {
+  const jar = { cookie };
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const headers = new Headers(init.headers);
+    headers.set("user-agent", userAgent);
+    if (jar.cookie !== "") headers.set("cookie", jar.cookie);
+    const answer = await visit(origin + path, { ...init, headers, redirect: "manual" });
+    const [given] = answer.headers.getSetCookie();
+    if (given !== undefined) jar.cookie = /Max-Age=0/.test(given) ? "" : (given.split(";")[0] ?? "");
+    return answer;
+  };
+  const post = (path: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
+    ask(path, { method: "POST", body: new URLSearchParams(form), headers: { origin, ...headers } });
+  return {
+    jar,
+    get: (path: string, headers: Record<string, string> = {}) => ask(path, { headers }),
+    post,
+    signIn: ({ username }: Client, password = "correct horse", form: Record<string, string> = {}) =>
+      post("/sign_in", { name: username, password, ...form }),
+    /** The token of the forms of the page of sessions. */
+    formToken: async () => {
+      const html = await (await ask("/account/sessions")).text();
+      return /name="form_token" value="([^"]+)"/.exec(html)?.[1] ?? "";
+    },
+  };
+}
+
+export const sessionsOf = ({ accountId }: Client) => listSessions(openDatabase(env.DB), accountId, new Date(0));
+
+/** A session that a browser with this secret has; answers its id. */
+export async function sessionOf(tux: Client): Promise<{ id: number; secret: string }> {
+  const db = openDatabase(env.DB);
+  const account = await findAccount(db, tux.username);
+  if (!account) throw new Error("no account");
+  const from = { userAgent: firefox, address: "192.0.2.7", before: undefined };
+  const secret = await startSession(env, db, account, from);
+  return { id: (await sessionsOf(tux)).at(-1)?.id ?? 0, secret };
+}

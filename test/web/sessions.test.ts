@@ -1,0 +1,286 @@
+/** Signing in with a browser, from outside. */
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { browser, sessionOf, sessionsOf } from "../support/browser.ts";
+import { operate, signedIn, visit, type Client } from "../support/client.ts";
+import { sweepIn } from "../support/sweep.ts";
+import { expectError, readXml } from "../support/xml.ts";
+
+const page = "/account/sessions";
+const dayMs = 24 * 60 * 60_000;
+let tux: Client;
+let firefox: ReturnType<typeof browser>;
+beforeEach(async () => {
+  tux = await signedIn();
+  firefox = browser();
+});
+
+const statusOf = async (answer: Promise<Response>) => (await answer).status;
+/** A browser with the cookie of a session. */
+const browserWith = (secret: string) => browser({ cookie: `__Host-kiln-session=${secret}` });
+const isSignedIn = async (one: { get: (path: string) => Promise<Response> }) => (await statusOf(one.get(page))) === 200;
+
+describe("POST /sign_in", () => {
+  it.each([
+    ["password", () => "correct horse"],
+    ["API key", () => tux.apiKey],
+  ])("with the %s gives a cookie for this host alone, and goes on", async (_what, secret) => {
+    const answer = await firefox.signIn(tux, secret(), { to: "/api/docs?a=b" });
+
+    expect(answer.status).toBe(303);
+    expect(answer.headers.get("location")).toBe("https://kiln.test/api/docs?a=b");
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    const [cookie = ""] = answer.headers.getSetCookie();
+    expect(cookie).toMatch(/^__Host-kiln-session=[\w-]{32};/);
+    for (const part of ["HttpOnly", "Secure", "SameSite=Lax", "Path=/", "Max-Age=2592000"]) {
+      expect(cookie.split("; ")).toContain(part);
+    }
+    expect(cookie).not.toMatch(/domain/i);
+    const html = await (await firefox.get(page)).text();
+    expect(html).toContain(`<strong>${tux.username}</strong>`);
+    expect(html).toContain("Firefox on Linux");
+  });
+
+  it("stores no secret, no exact browser and no whole address", async () => {
+    const { secret } = await sessionOf(tux);
+    const row = await env.DB.prepare("SELECT * FROM sessions WHERE account_id = ?").bind(tux.accountId).first();
+    expect(JSON.stringify(row)).not.toContain(secret);
+    expect(row).toMatchObject({ browser: "Firefox on Linux", network: "192.0.2.*" });
+  });
+
+  it.each([
+    ["a wrong password", () => firefox.signIn(tux, "wrong")],
+    ["an unknown name", () => firefox.signIn({ ...tux, username: "nobody" })],
+    ["nothing", () => firefox.post("/sign_in", {})],
+  ])("gives %s no cookie, and says the same", async (_what, attempt) => {
+    const answer = await attempt();
+    expect([answer.status, firefox.jar.cookie]).toEqual([403, ""]);
+    expect(await answer.text()).toContain("That name and password do not match.");
+  });
+
+  it("shows a wrong attempt to the account", async () => {
+    await firefox.signIn(tux, "wrong");
+    await vi.waitFor(async () => {
+      const { audit_log: log } = await readXml(await tux.get("/account/audit_log"));
+      expect(log.entry).toMatchObject({ event: "sign_in.failed" });
+    });
+  });
+
+  it("is refused to a locked account", async () => {
+    await operate("PUT", `/accounts/${tux.username}/lock`, { locked: true });
+    expect([await statusOf(firefox.signIn(tux)), firefox.jar.cookie]).toEqual([403, ""]);
+  });
+
+  it.each([{ origin: "https://evil.test" }, { origin: "null" }, { "sec-fetch-site": "cross-site" }])(
+    "is refused from another site: %o",
+    async (headers) => {
+      const form = { name: tux.username, password: "correct horse" };
+      await expectError(await firefox.post("/sign_in", form, headers), 403, "access_denied");
+      expect(await sessionsOf(tux)).toEqual([]);
+    },
+  );
+
+  it.each(["https://evil.test/", "//evil.test/", "/.//evil.test", "/\\evil.test", "javascript:alert(1)", "http:evil"])(
+    "goes on to no other site: %s",
+    async (to) => {
+      const place = (await firefox.signIn(tux, "correct horse", { to })).headers.get("location") ?? "";
+      expect(new URL(place).origin).toBe("https://kiln.test");
+    },
+  );
+
+  it("takes no session that the browser was given by somebody else", async () => {
+    const planted = browserWith("A".repeat(32));
+    await planted.signIn(tux);
+    expect(planted.jar.cookie).not.toContain("AAAA");
+    expect(await isSignedIn(browserWith("A".repeat(32)))).toBe(false);
+  });
+
+  it("ends the session that the browser had before", async () => {
+    const { secret } = await sessionOf(await signedIn());
+    const shared = browserWith(secret);
+    await shared.signIn(tux);
+    expect([await isSignedIn(shared), await isSignedIn(browserWith(secret))]).toEqual([true, false]);
+  });
+
+  it("ends the oldest of more than twenty sessions", async () => {
+    const all: string[] = [];
+    for (let n = 0; n < 21; n += 1) all.push((await sessionOf(tux)).secret);
+    const [oldest = "", second = ""] = all;
+    expect(await sessionsOf(tux)).toHaveLength(20);
+    expect([await isSignedIn(browserWith(oldest)), await isSignedIn(browserWith(second))]).toEqual([false, true]);
+  });
+
+  it("is braked after many wrong passwords", async () => {
+    const statuses = new Set<number>();
+    const cf = { clientIp: "198.51.200.1:40000" };
+    for (let n = 0; n < 22; n += 1) {
+      const body = new URLSearchParams({ name: tux.username, password: `wrong ${n}` });
+      statuses.add(await statusOf(visit("/sign_in", { method: "POST", body, cf })));
+      if (statuses.has(429)) break;
+    }
+    expect([...statuses]).toEqual([403, 429]);
+  }, 30_000);
+});
+
+describe("a plain HTTP address", () => {
+  it.each(["http://kiln.test", "http://192.0.2.1:8080"])("gets no form and no cookie: %s", async (origin) => {
+    const there = browser({ origin });
+    const html = await (await there.get("/sign_in")).text();
+    expect(html).toContain("--base-url https://…");
+    expect(html).not.toContain("<form");
+    const answer = await there.signIn(tux);
+    expect([answer.status, answer.headers.getSetCookie()]).toEqual([403, []]);
+  });
+
+  it.each(["http://localhost:8080", "http://127.0.0.1:8080"])("of one's own machine works: %s", async (origin) => {
+    const there = browser({ origin });
+    expect(await (await there.get("/sign_in")).text()).toContain("<form");
+    expect((await there.signIn(tux)).headers.getSetCookie()).toHaveLength(1);
+  });
+});
+
+describe("a session", () => {
+  it("opens nothing of the API", async () => {
+    await firefox.signIn(tux);
+    for (const path of ["/api/v2/user/account", "/api/v1/user/appliances", "/admin/accounts"]) {
+      expect(await statusOf(firefox.get(path))).toBe(401);
+    }
+    expect(await statusOf(firefox.post("/api/v2/user/appliances?clone_from=1", {}))).toBe(401);
+  });
+
+  it("ends at sign-out, also for whoever has copied its cookie", async () => {
+    await firefox.signIn(tux);
+    const copy = browser({ cookie: firefox.jar.cookie });
+    const answer = await firefox.post("/sign_out", { form_token: await firefox.formToken() });
+    expect([answer.status, firefox.jar.cookie]).toEqual([303, ""]);
+    expect(await isSignedIn(copy)).toBe(false);
+    expect(await sessionsOf(tux)).toEqual([]);
+  });
+
+  it.each<[string, () => Promise<unknown>]>([
+    [
+      "a change of the password",
+      () =>
+        visit("/api/v2/user/account/password", {
+          method: "PUT",
+          headers: { authorization: `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}` },
+          body: new URLSearchParams({ password: "correct horse", new_password: "battery staple" }),
+        }),
+    ],
+    ["the operator's password", () => operate("PUT", `/accounts/${tux.username}/password`, {})],
+    ["a new key", () => operate("POST", `/accounts/${tux.username}/rekey`)],
+    ["a lock", () => operate("PUT", `/accounts/${tux.username}/lock`, { locked: true })],
+    ["the removal of the account", () => operate("DELETE", `/accounts/${tux.username}`)],
+    ["the operator", () => operate("DELETE", `/accounts/${tux.username}/sessions`)],
+  ])("ends at %s", async (_what, end) => {
+    const one = browserWith((await sessionOf(tux)).secret);
+    const other = browserWith((await sessionOf(await signedIn())).secret);
+    expect(await isSignedIn(one)).toBe(true);
+    await end();
+    expect([await isSignedIn(one), await isSignedIn(other)]).toEqual([false, true]);
+    expect(await sessionsOf(tux)).toEqual([]);
+  });
+
+  it("ends a week after its last use, at most 30 days after the sign-in, and is swept", async () => {
+    const { secret } = await sessionOf(tux);
+    const one = browserWith(secret);
+    const move = (by: number) =>
+      env.DB.prepare(
+        "UPDATE sessions SET created_at = created_at - ?1, last_used_at = last_used_at - ?1, expires_at = expires_at - ?1 WHERE account_id = ?2",
+      ).bind(by, tux.accountId);
+    for (let week = 0; week < 5; week += 1) {
+      expect(await isSignedIn(one)).toBe(week * 6 < 30);
+      await move(6 * dayMs).run();
+    }
+    await sweepIn(0);
+    expect(await sessionsOf(tux)).toEqual([]);
+  });
+
+  it("notes its last use once a minute", async () => {
+    const { secret, id } = await sessionOf(tux);
+    const usedAt = async () => (await sessionsOf(tux))[0]?.lastUsedAt.getTime() ?? 0;
+    const before = await usedAt();
+    await isSignedIn(browserWith(secret));
+    expect(await usedAt()).toBe(before);
+    await env.DB.prepare("UPDATE sessions SET last_used_at = ? WHERE id = ?")
+      .bind(before - 61_000, id)
+      .run();
+    await isSignedIn(browserWith(secret));
+    expect(await usedAt()).toBeGreaterThanOrEqual(before);
+  });
+});
+
+describe("GET /account/sessions", () => {
+  it("asks others to sign in first, and then goes on there", async () => {
+    const answer = await firefox.get(page);
+    expect(answer.status).toBe(303);
+    expect(answer.headers.get("location")).toBe("/sign_in?to=%2Faccount%2Fsessions");
+    const html = await (await firefox.get(answer.headers.get("location") ?? "")).text();
+    expect(html).toContain('name="to" value="https://kiln.test/account/sessions"');
+  });
+
+  it("signs another browser out", async () => {
+    const other = await sessionOf(tux);
+    await firefox.signIn(tux);
+    const answer = await firefox.post(`${page}/${other.id}/revoke`, { form_token: await firefox.formToken() });
+    expect([answer.status, answer.headers.get("location")]).toEqual([303, page]);
+    expect([await isSignedIn(browserWith(other.secret)), await isSignedIn(firefox)]).toEqual([false, true]);
+  });
+
+  it("refuses a form without its token, with another session's, and from another site", async () => {
+    const other = await sessionOf(tux);
+    await firefox.signIn(tux);
+    const revoke = (form: Record<string, string>, headers = {}) =>
+      firefox.post(`${page}/${other.id}/revoke`, form, headers);
+    const token = await firefox.formToken();
+    await expectError(await revoke({}), 403, "access_denied");
+    await expectError(await revoke({ form_token: await browserWith(other.secret).formToken() }), 403, "access_denied");
+    await expectError(await revoke({ form_token: token }, { origin: "https://evil.test" }), 403, "access_denied");
+    await expectError(await firefox.post("/sign_out", {}), 403, "access_denied");
+    expect(await isSignedIn(browserWith(other.secret))).toBe(true);
+  });
+
+  it("revokes no session of another account", async () => {
+    const other = await sessionOf(await signedIn());
+    await firefox.signIn(tux);
+    const answer = await firefox.post(`${page}/${other.id}/revoke`, { form_token: await firefox.formToken() });
+    expect(answer.status).toBe(404);
+    for (const id of ["x", "9".repeat(400)]) {
+      const form = { form_token: await firefox.formToken() };
+      expect(await statusOf(firefox.post(`${page}/${id}/revoke`, form))).toBe(404);
+    }
+    expect(await isSignedIn(browserWith(other.secret))).toBe(true);
+  });
+
+  it("has the headers of a page, with which browsers say where its forms come from", async () => {
+    const { headers } = await firefox.get("/sign_in");
+    expect(headers.get("content-security-policy")).toContain("form-action 'self'");
+    expect(headers.get("referrer-policy")).toBe("same-origin");
+    expect(headers.get("cache-control")).toBe("no-store");
+  });
+});
+
+describe("the calls", () => {
+  it("list an account's own sessions, and revoke one", async () => {
+    const { id, secret } = await sessionOf(tux);
+    await sessionOf(await signedIn());
+    const { sessions } = await readXml(await tux.get("/account/sessions"));
+    expect(sessions.session).toMatchObject({ id: String(id), browser: "Firefox on Linux", network: "192.0.2.*" });
+    expect((await tux.delete(`/account/sessions/${id}`)).status).toBe(200);
+    expect(await isSignedIn(browserWith(secret))).toBe(false);
+  });
+
+  it("of the operator list and revoke an account's sessions", async () => {
+    const [one, two] = [await sessionOf(tux), await sessionOf(tux)];
+    const path = `/accounts/${tux.username}/sessions`;
+    const listed = await (await operate("GET", path)).text();
+    expect(JSON.parse(listed).sessions).toHaveLength(2);
+    expect(listed).not.toMatch(/hmac/i);
+    expect((await operate("DELETE", `${path}/${one.id}`)).status).toBe(200);
+    expect((await operate("DELETE", `${path}/${one.id}`)).status).toBe(400);
+    expect([await isSignedIn(browserWith(one.secret)), await isSignedIn(browserWith(two.secret))]).toEqual([
+      false,
+      true,
+    ]);
+  });
+});
