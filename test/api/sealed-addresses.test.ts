@@ -5,6 +5,7 @@ import { openDatabase } from "#storage/db";
 import { testdrives } from "#storage/schema";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { bootableBuild, claimTestdrive, until } from "../support/testdrives.ts";
+import { wholeDatabase } from "../support/whole-database.ts";
 import { readXml, type XmlDocument } from "../support/xml.ts";
 
 const post = (tux: Client, buildId: number) =>
@@ -23,15 +24,6 @@ async function started(tux: Client): Promise<{ buildId: number; text: string; te
   return { buildId, text: await answer.text(), testdrive };
 }
 
-/** Every value of every table that has a row for it, as text. */
-async function wholeDatabase(): Promise<string> {
-  const tables = await env.DB.prepare(
-    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\' AND sql NOT LIKE '%VIRTUAL%'",
-  ).all<{ name: string }>();
-  const rows = tables.results.map(({ name }) => env.DB.prepare(`SELECT * FROM "${name}"`).all());
-  return JSON.stringify((await Promise.all(rows)).map(({ results }) => results));
-}
-
 describe("a testdrive started with an Idempotency-Key", () => {
   it("has its addresses and its password in no table, and the same answer at a repeat", async () => {
     const tux = await signedIn();
@@ -39,7 +31,7 @@ describe("a testdrive started with an Idempotency-Key", () => {
     const [, , , page] = new URL(testdrive.url).pathname.split("/");
     const [, , , web] = new URL(testdrive.web_url).pathname.split("/");
 
-    const stored = await wholeDatabase();
+    const stored = JSON.stringify(await wholeDatabase());
     const again = await post(tux, buildId);
 
     expect([page, web]).toEqual([expect.stringMatching(/^[\w-]{32}$/), expect.stringMatching(/^[\w-]{32}$/)]);
