@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { groups } from "#api/groups";
 import { web } from "#web/index";
 import { app } from "../../src/app.ts";
+import { sessionOf } from "../support/browser.ts";
 import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
@@ -98,7 +99,7 @@ const asSomeone = (secret: string) => basic(crypto.randomUUID(), secret);
 
 describe("a door", () => {
   let keys: Record<
-    "none" | "key" | "keyAsBearer" | "token" | "agent" | "attempt" | "operator" | "gateway",
+    "none" | "session" | "key" | "keyAsBearer" | "token" | "agent" | "attempt" | "operator" | "gateway",
     () => object
   >;
   let agentAsAccount: () => object;
@@ -107,9 +108,11 @@ describe("a door", () => {
     const agent = await fakeAgent();
     const { claim } = await agent.claimsBuild(await startBuild(own.tux, await createAppliance(own.tux)));
     const { secret } = await tokenOf(own.tux, { scope: "publish" });
+    const session = await sessionOf(own.tux);
     agentAsAccount = () => asSomeone(agent.token);
     keys = {
       none: () => ({}),
+      session: () => ({ cookie: `__Host-kiln-session=${session.secret}` }),
       key: () => basic(own.tux.username, own.tux.apiKey),
       keyAsBearer: () => bearer(own.tux.apiKey),
       token: () => bearer(secret),
