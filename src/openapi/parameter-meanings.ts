@@ -41,6 +41,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   target: "The keyring for the key. `rpm` is the only one.",
   testdrive_id: "Id of a testdrive.",
   token_id: "Id of a token.",
+  session_id: "Id of a session.",
   upload_id: "Id of an upload.",
   username: "Name of an account.",
   url: "URL to download from.",
