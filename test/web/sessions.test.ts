@@ -1,6 +1,9 @@
 /** Signing in with a browser, from outside. */
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { startSession } from "#domain/accounts/sessions";
+import { findAccount } from "#storage/accounts";
+import { openDatabase } from "#storage/db";
 import { browser, sessionOf, sessionsOf } from "../support/browser.ts";
 import { operate, signedIn, visit, type Client } from "../support/client.ts";
 import { sweepIn } from "../support/sweep.ts";
@@ -108,6 +111,21 @@ describe("POST /sign_in", () => {
     const [oldest = "", second = ""] = all;
     expect(await sessionsOf(tux)).toHaveLength(20);
     expect([await isSignedIn(browserWith(oldest)), await isSignedIn(browserWith(second))]).toEqual([false, true]);
+  });
+
+  it.each([
+    ["the password is changed", () => operate("PUT", `/accounts/${tux.username}/password`, {})],
+    ["the account is locked", () => operate("PUT", `/accounts/${tux.username}/lock`, { locked: true })],
+    ["the key is renewed", () => operate("POST", `/accounts/${tux.username}/rekey`)],
+    ["the account is removed", () => operate("DELETE", `/accounts/${tux.username}`)],
+  ])("starts no session if meanwhile %s", async (_what, change) => {
+    const db = openDatabase(env.DB);
+    const checked = await findAccount(db, tux.username);
+    if (!checked) throw new Error("no account");
+    await change();
+    const from = { userAgent: undefined, address: undefined, before: undefined };
+    await expect(startSession(env, db, checked, from)).rejects.toThrow(/changed at this moment/);
+    expect(await sessionsOf(tux)).toEqual([]);
   });
 
   it("is braked after many wrong passwords", async () => {
