@@ -42,11 +42,9 @@ export async function debianFor(
 /** Loads the templates of Debian. Their repositories take up to a minute, so this runs after the start, and only reports. */
 export function offerDebian(offer: Offer, stops: Stops): void {
   const stopping = new AbortController();
-  const done = loadReleases(offer, stopping.signal);
-  stops.push(async () => {
-    stopping.abort();
-    await done;
-  });
+  void loadReleases(offer, stopping.signal);
+  // Not waited for: the service may answer only after a minute, and its stop ends the request.
+  stops.push(() => stopping.abort());
 }
 
 type Offer = { admin: AdminClient; state: string; debian: Debian; agent: BuilderState };
