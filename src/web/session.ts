@@ -26,7 +26,7 @@ export const withSession = factory.createMiddleware(async (c, next) => {
   const found = secret === undefined ? undefined : await findSession(c.env, c.var.db, secret);
   if (!found) {
     const { pathname, search } = new URL(c.req.url);
-    const to = c.req.method === "GET" ? `?${new URLSearchParams({ to: pathname + search })}` : "";
+    const to = ["GET", "HEAD"].includes(c.req.method) ? `?${new URLSearchParams({ to: pathname + search })}` : "";
     return c.redirect(signInPath + to, 303);
   }
   c.set("account", found.account);
