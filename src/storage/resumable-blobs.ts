@@ -65,7 +65,7 @@ export async function completeBlob(
   await completeUpload(blobs, addressOf(upload), all);
 }
 
-const rangeBytes = 64 * 2 ** 20;
+const rangeBytes = 16 * 2 ** 20;
 
 /** The bytes of a completed upload, a range at a time: while one stream brings 2 GiB, workerd grows by 100 MiB. */
 export async function* readBlob(blobs: R2Bucket, upload: ResumableUpload): AsyncGenerator<Uint8Array> {
