@@ -16,8 +16,8 @@ const searches = 25;
 const changes = 40;
 
 export async function measureDebian(place: Place): Promise<Figure[]> {
-  const catalogue = hostsCatalogue();
-  await using service = await startInspected(place.folder(), { host: catalogue.host, cidrs: ["0.0.0.0/0", "::/0"] });
+  const catalogue = await hostsCatalogue(AbortSignal.timeout(60_000));
+  await using service = await startInspected(place.folder(), { host: catalogue.hosts, cidrs: ["0.0.0.0/0", "::/0"] });
   place.say(`importing ${catalogue.name}`);
   const costs = await measureCost(service, `import of ${catalogue.name} with updates and security`, () =>
     importCatalogue(service, catalogue),

@@ -1,37 +1,28 @@
-/** The mirror of Debian that this machine's apt uses, and a catalogue that names it. */
-import { execFileSync } from "node:child_process";
+/** A catalogue of this machine's Debian, from the mirrors that its apt uses. */
 import { readFileSync } from "node:fs";
+import { withMirrors } from "../../scripts/launch/debian.ts";
+import { debianMirrors } from "../../scripts/launch/debian-mirrors.ts";
 
 const catalogues = { bookworm: "debian-12", trixie: "debian-13" } as const;
 type Codename = keyof typeof catalogues;
 
 export interface DebianCatalogue {
   name: string;
-  codename: string;
   /** As a file of `templates/`. */
   content: { sets: { templates: { applianceId: number; name: string }[] }[]; baseSystem: { bootstrap: string[] } };
-  /** Its mirror. */
-  host: string;
+  /** Its mirrors, by commas. */
+  hosts: string;
 }
 
+const isKnown = (codename: string): codename is Codename => Object.hasOwn(catalogues, codename);
+
 /** Throws if this machine is none of a Debian that has a catalogue. */
-export function hostsCatalogue(): DebianCatalogue {
-  const listed = execFileSync(
-    "apt-get",
-    ["indextargets", "--format", "$(REPO_URI) $(CODENAME)", "Created-By: Packages", "Origin: Debian"],
-    { encoding: "utf8" },
-  );
-  const mirrors = listed
-    .trim()
-    .split("\n")
-    .map((line) => line.split(" "));
-  const isKnown = (codename: string | undefined): codename is Codename => Object.hasOwn(catalogues, codename ?? "");
-  const codename = mirrors.map(([, name]) => name).find(isKnown);
-  const uri = mirrors.find(([, name]) => name === codename)?.[0];
-  if (codename === undefined || uri === undefined)
-    throw new Error("this machine's apt has no lists of Debian 12 or 13");
+export async function hostsCatalogue(signal: AbortSignal): Promise<DebianCatalogue> {
+  const [, codename = ""] = /^VERSION_CODENAME=(\w+)$/m.exec(readFileSync("/etc/os-release", "utf8")) ?? [];
+  if (!isKnown(codename)) throw new Error("this machine runs neither Debian 12 nor 13");
   const name = catalogues[codename];
-  const { origin, host } = new URL(uri);
+  const mirrors = await debianMirrors(signal);
   const text = readFileSync(new URL(`../../templates/${name}.json`, import.meta.url), "utf8");
-  return { name, codename, content: JSON.parse(text.replaceAll("http://deb.debian.org", origin)), host };
+  const hosts = Object.values(mirrors).map((mirror) => new URL(mirror).host);
+  return { name, content: withMirrors(JSON.parse(text), mirrors), hosts: [...new Set(hosts)].join(",") };
 }

@@ -82,7 +82,7 @@ async function loadRelease(admin: AdminClient, { state, release, mirrors }: Rele
 }
 
 /** Puts this machine's mirrors in place of the public ones that the catalogue names. */
-function withMirrors<T>(catalogue: T, mirrors: DebianMirrors): T {
+export function withMirrors<T>(catalogue: T, mirrors: DebianMirrors): T {
   const byUrl = new Map([
     [publicMirrors.archive, mirrors.archive],
     [publicMirrors.security, mirrors.security],
