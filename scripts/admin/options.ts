@@ -17,9 +17,9 @@ export const usage = `npm run admin -- COMMAND
   audit list [--account NAME] [--before ID]  what was done in the last 90 days; at most 500 entries, the latest first
   deletions pause|resume|status  while they are paused, the sweep deletes nothing (before a restore)
   read-only on|off|status  while it is on, no account can change or build an appliance
-  templates list           the catalogues with the state of their repositories
   sessions list NAME       the browsers that an account is signed in with
   sessions revoke NAME [ID]  signs one of them out, or all
+  templates list           the catalogues with the state of their repositories
   templates load FILE      loads or updates a catalogue, e.g. templates/tiny.json
   tokens list NAME         the tokens of an account, and when each was last used
   tokens revoke ID         the token stops working immediately

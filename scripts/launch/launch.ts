@@ -31,17 +31,16 @@ export async function launch(options: LaunchOptions, stops: Stops, signal: Abort
   await checkPort(options.host, options.port);
   const isOwnPort = (port: number) => port === options.port || isVncPort(port);
   const allowed = await resolveHosts(options.allowHosts, isOwnPort);
-  const debian = await debianFor(options, isOwnPort, signal);
   const secrets = readOrMakeSecrets(options.state);
 
   if (options.withAgent) lookAhead(agentStateOf(options.state));
   // Asking apt for its packages takes as long as starting the Worker, so do both at the same time.
   const [sampleFound, service] = await Promise.all([
     findSampleDistribution(),
-    startService({ options, secrets, allowed, debian }, stops, signal),
+    startService({ options, secrets, allowed, isOwnPort }, stops, signal),
   ]);
   const { sample, canBuild } = await prepareHost(options, sampleFound, signal);
-  const { url, admin, testdriveSlots } = service;
+  const { url, admin, testdriveSlots, debian } = service;
   const willBuild = options.withAgent && canBuild;
   const isolation = willBuild ? await chooseIsolation(agentStateOf(options.state), signal) : "vm";
   const hosts = { allowHosts: allowed.names, catalogueHosts: debian?.hosts.names ?? [] };
@@ -76,16 +75,22 @@ async function takeState({ state }: LaunchOptions, stops: Stops, signal: AbortSi
   return lock;
 }
 
-type ServiceStart = { options: LaunchOptions; secrets: Secrets; allowed: AllowedHosts; debian: Debian | undefined };
+type ServiceStart = {
+  options: LaunchOptions;
+  secrets: Secrets;
+  allowed: AllowedHosts;
+  isOwnPort: (port: number) => boolean;
+};
 
 /** Starts the Worker, and waits until it answers. */
 async function startService(
-  { options, secrets, allowed, debian }: ServiceStart,
+  { options, secrets, allowed, isOwnPort }: ServiceStart,
   stops: Stops,
   signal: AbortSignal,
-): Promise<{ url: string; admin: AdminClient; testdriveSlots: number }> {
+): Promise<{ url: string; admin: AdminClient; testdriveSlots: number; debian: Debian | undefined }> {
   checkGuestOrigin(options);
-  const bundle = await bundleWorker(signal);
+  // apt may take seconds to name its mirrors, and so does the bundle.
+  const [bundle, debian] = await Promise.all([bundleWorker(signal), debianFor(options, isOwnPort, signal)]);
   const bindings = {
     BASE_URL: options.baseUrl,
     ALLOW_HOSTS: allowed.names.join(","),
@@ -110,5 +115,5 @@ async function startService(
     await admin.health();
   });
   signal.throwIfAborted();
-  return { url, admin, testdriveSlots: testdriveSlotsOf({ ...bundle.worker.bindings, ...bindings }) };
+  return { url, admin, testdriveSlots: testdriveSlotsOf({ ...bundle.worker.bindings, ...bindings }), debian };
 }
