@@ -5,7 +5,7 @@ import { metadataNames, parseMetadata } from "#domain/contents/overlay-file-meta
 import { Refusal } from "#domain/refusal";
 import { receive } from "#domain/uploads/receive";
 import { beginUpload, deleteUpload, getResumableUpload, type Purpose } from "#domain/uploads/upload";
-import { untimed } from "#http/request-body";
+import { chunkMsOf, untimed } from "#http/request-body";
 import { v2 } from "#api/operation";
 import { listUnfinishedUploads, type ResumableUpload } from "#storage/resumable-uploads";
 import { byMethod, call, nothing, type Caller, type CallGroup } from "#api/call";
@@ -43,8 +43,12 @@ const send = call("PATCH /uploads/{upload_id}", {
   act: async ({ env, db, account }, { found }, c) => {
     if (c.req.header("content-type") !== bytesType) throw wrongType();
     const offset = neededBytesIn(c, "Upload-Offset");
-    const chunkMs = Number(env.BODY_SECONDS) * 1000;
-    const piece = { offset, announcedBytes: bytesIn(c, "Content-Length"), body: untimed(c).body, chunkMs };
+    const piece = {
+      offset,
+      announcedBytes: bytesIn(c, "Content-Length"),
+      body: untimed(c).body,
+      chunkMs: chunkMsOf(env),
+    };
     const work = receive({ env, db, account }, found, piece);
     // A connection that is cut ends the request, and what came by it must still be stored.
     c.executionCtx.waitUntil(work.catch(() => {}));

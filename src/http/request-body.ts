@@ -1,10 +1,12 @@
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
+import { chunkBytes, inTime } from "#repodata/streams";
 
-/** So much of a body must arrive within BODY_SECONDS. A byte now and then does not keep a connection open, and a slow line does. */
-const chunkBytes = 128 * 1024;
 /** For a deployment whose wrangler.toml is older than the variable. */
 const usualSeconds = 30;
+
+/** In this time, so much as `chunkBytes` of a body must arrive. A byte now and then does not keep a connection open, and a slow line does. */
+export const chunkMsOf = (env: Pick<Env, "BODY_SECONDS">): number => 1000 * (Number(env.BODY_SECONDS) || usualSeconds);
 
 /** So much of a refused body is read: a client that sends everything first then reads the answer. */
 const maxUnreadBytes = 2 ** 20;
@@ -75,20 +77,15 @@ export class RequestBody {
 
   async #chunk(): Promise<Uint8Array | undefined> {
     const reader = (this.#reader ??= this.#source.getReader({ mode: "byob" }));
-    const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => late.reject(new BodyFault("slow")), this.#chunkMs);
     const reading = reader.readAtLeast(chunkBytes, new Uint8Array(chunkBytes));
     try {
-      const { done, value } = await Promise.race([reading, late.promise]);
+      const { done, value } = await inTime(reading, this.#chunkMs, () => new BodyFault("slow"));
       this.#isOver = done;
       return value && value.byteLength > 0 ? value : undefined;
     } catch (error) {
       this.#fault = error instanceof BodyFault ? error : new BodyFault("gone");
-      reading.catch(() => {});
       void reader.cancel(this.#fault).catch(() => {});
       throw this.#fault;
-    } finally {
-      clearTimeout(timer);
     }
   }
 }
@@ -103,7 +100,7 @@ const bodies = new WeakMap<Context, { given: Request; body: RequestBody }>();
 export const requestBody = createMiddleware<{ Bindings: Env }>(async (c, next) => {
   const given = c.req.raw;
   if (given.body === null) return await next();
-  const body = new RequestBody(given.body, 1000 * (Number(c.env.BODY_SECONDS) || usualSeconds));
+  const body = new RequestBody(given.body, chunkMsOf(c.env));
   bodies.set(c, { given, body });
   c.req.raw = withBody(given, body.stream);
   await next();

@@ -74,3 +74,18 @@ export function concatenate(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuff
   }
   return whole;
 }
+
+/** How much of a body is read at once. By default the runtime returns a few kilobytes. */
+export const chunkBytes = 128 * 1024;
+
+/** The result of the work, or `late()` as its failure if it takes longer. The work itself goes on. */
+export async function inTime<T>(work: Promise<T>, maxMs: number, late: () => Error): Promise<T> {
+  const tooLate = Promise.withResolvers<never>();
+  const timer = setTimeout(() => tooLate.reject(late()), maxMs);
+  work.catch(() => {}); // thrown below, unless it is late
+  try {
+    return await Promise.race([work, tooLate.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

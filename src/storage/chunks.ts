@@ -1,4 +1,4 @@
-const chunkBytes = 128 * 1024;
+import { chunkBytes, inTime } from "#repodata/streams";
 
 /**
  * The bytes of a stream in large chunks, each valid until the next is taken: all of them use one buffer. With a buffer for each,
@@ -9,7 +9,7 @@ export async function* chunksOf(source: ReadableStream<Uint8Array>, chunkMs?: nu
   try {
     for (let buffer = new ArrayBuffer(chunkBytes); ;) {
       const reading = reader.readAtLeast(chunkBytes, new Uint8Array(buffer));
-      const { value, done } = chunkMs === undefined ? await reading : await inTime(reading, chunkMs);
+      const { value, done } = chunkMs === undefined ? await reading : await inTime(reading, chunkMs, tooSlow);
       if (value && value.byteLength > 0) yield value;
       if (done || !value) return;
       buffer = value.buffer;
@@ -29,13 +29,4 @@ function byteStreamOf(source: ReadableStream<Uint8Array>): ReadableStream<Uint8A
   }
 }
 
-async function inTime<T>(reading: Promise<T>, mostMs: number): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error("the bytes come too slowly")), mostMs);
-  reading.catch(() => {}); // thrown below, unless it is late
-  try {
-    return await Promise.race([reading, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const tooSlow = () => new Error("the bytes come too slowly");
