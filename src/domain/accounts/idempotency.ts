@@ -1,4 +1,5 @@
 import { Refusal } from "#domain/refusal";
+import { leaseEnd, whileRenewed } from "#domain/request-lease";
 import { seal, unseal, type SealingKey } from "#domain/secrets";
 import type { Database } from "#storage/db";
 import {
@@ -41,9 +42,6 @@ export interface Answer {
 export type Outcome = Answer | "refused" | "failed";
 
 const retentionMs = 24 * 60 * 60 * 1000;
-/** A request that stops renewing its key loses it; a running one renews it three times in between. */
-const keyLeaseMs = 9_000;
-const renewalMs = 3_000;
 
 /** The right to do the request, which one alone can have; or what the same one was answered before. */
 export async function claimKey(
@@ -51,7 +49,7 @@ export async function claimKey(
   request: RepeatableRequest,
 ): Promise<{ holder: KeyHolder } | { answer: Answer }> {
   const now = Date.now();
-  const taking = { ...request, createdAt: new Date(now), leaseEndsAt: new Date(now + keyLeaseMs) };
+  const taking = { ...request, createdAt: new Date(now), leaseEndsAt: leaseEnd(now) };
   const requestId = await takeKey(store.db, taking, new Date(now - retentionMs));
   if (requestId !== undefined) return { holder: { ...taking, requestId } };
   return { answer: await answerBefore(store, request) };
@@ -63,19 +61,15 @@ export async function holdKey(
   holder: KeyHolder,
   work: () => Promise<Outcome>,
 ): Promise<void> {
-  const renewal = setInterval(() => {
-    renewKey(db, holder, new Date(Date.now() + keyLeaseMs)).catch((error: unknown) =>
-      console.error("renewKey:", error),
-    );
-  }, renewalMs);
-  try {
-    const outcome = await work();
-    if (outcome === "refused") await freeKey(db, holder);
-    else if (outcome === "failed") await endLease(db, holder);
-    else await keepAnswer(db, holder, { ...outcome, body: outcome.body && (await seal(env, outcome.body)) });
-  } finally {
-    clearInterval(renewal);
-  }
+  await whileRenewed(
+    (endsAt) => renewKey(db, holder, endsAt),
+    async () => {
+      const outcome = await work();
+      if (outcome === "refused") await freeKey(db, holder);
+      else if (outcome === "failed") await endLease(db, holder);
+      else await keepAnswer(db, holder, { ...outcome, body: outcome.body && (await seal(env, outcome.body)) });
+    },
+  );
 }
 
 /**

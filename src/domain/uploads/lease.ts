@@ -1,10 +1,7 @@
 import { Refusal } from "#domain/refusal";
+import { leaseEnd, whileRenewed } from "#domain/request-lease";
 import type { Database } from "#storage/db";
 import { endLease, renewLease, takeLease, type ResumableUpload } from "#storage/resumable-uploads";
-
-/** A request that stops renewing its lease loses it; a running one renews it three times in between. */
-const leaseMs = 9_000;
-const renewalMs = 3_000;
 
 /** Works with an upload while no other request writes it. Of two at once, one is refused. */
 export async function withLease<T>(
@@ -13,16 +10,15 @@ export async function withLease<T>(
   work: (held: ResumableUpload) => Promise<T>,
 ): Promise<T> {
   const now = Date.now();
-  const lease = { leaseId: crypto.randomUUID(), leaseEndsAt: new Date(now + leaseMs) };
+  const lease = { leaseId: crypto.randomUUID(), leaseEndsAt: leaseEnd(now) };
   const held = await takeLease(db, upload, lease, new Date(now));
   if (!held) throw isBusy();
-  const renewal = setInterval(() => {
-    renewLease(db, held, new Date(Date.now() + leaseMs)).catch((error: unknown) => console.error("renewLease:", error));
-  }, renewalMs);
   try {
-    return await work(held);
+    return await whileRenewed(
+      (endsAt) => renewLease(db, held, endsAt),
+      () => work(held),
+    );
   } finally {
-    clearInterval(renewal);
     await endLease(db, held);
   }
 }
