@@ -3,6 +3,7 @@ import type { Arch } from "#contract/index";
 import type { Database } from "./db.ts";
 import { insertFrom } from "./inserts.ts";
 import { appliances, builds, type buildStatuses } from "./schema.ts";
+import { isSilentIn, type Silence } from "./silent.ts";
 
 export type Build = typeof builds.$inferSelect;
 export type BuildStatus = (typeof buildStatuses)[number];
@@ -78,17 +79,12 @@ export const listQueued = (
 export const listHeldBy = (db: Database, agentId: number): Promise<Build[]> =>
   db.query.builds.findMany({ where: and(eq(builds.agentId, agentId), eq(builds.status, "running")) });
 
-/** Unfinished builds that should have shown a sign of life by now, the longest overdue first. Each is answered again after `wakeAt` only. */
-export const takeSilentBuilds = (
-  db: Database,
-  { now, wakeAt, limit }: { now: Date; wakeAt: Date; limit: number },
-): Promise<Build[]> =>
+/** Unfinished builds that are silent (`isSilentIn`). */
+export const takeSilentBuilds = (db: Database, silence: Silence): Promise<Build[]> =>
   db
     .update(builds)
-    .set({ wakeAt })
-    .where(
-      sql`id IN (SELECT id FROM builds INDEXED BY builds_wake WHERE ${isTaken} AND wake_at <= ${now.getTime()} ORDER BY wake_at LIMIT ${limit})`,
-    )
+    .set({ wakeAt: silence.wakeAt })
+    .where(isSilentIn("builds", isTaken, silence))
     .returning();
 
 /** Its object lives. False: the row is gone. */

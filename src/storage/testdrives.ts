@@ -2,6 +2,7 @@ import { and, asc, eq, gt, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { insertWhere } from "./inserts.ts";
 import { testdrives } from "./schema.ts";
+import { isSilentIn, type Silence } from "./silent.ts";
 
 export type Testdrive = typeof testdrives.$inferSelect;
 /** Everything that has not ended holds a slot. Spelt as the indexes are. */
@@ -63,17 +64,12 @@ export const listNewTestdrives = (db: Database, madeAfter: Date): Promise<Testdr
 export const listTestdrivesOfAgent = (db: Database, agentId: number): Promise<Testdrive[]> =>
   db.query.testdrives.findMany({ where: and(isLive, eq(testdrives.agentId, agentId)) });
 
-/** Live ones that should have shown a sign of life by now, the longest overdue first. Each is answered again after `wakeAt` only. */
-export const takeSilentTestdrives = (
-  db: Database,
-  { now, wakeAt, limit }: { now: Date; wakeAt: Date; limit: number },
-): Promise<Testdrive[]> =>
+/** Live ones that are silent (`isSilentIn`). */
+export const takeSilentTestdrives = (db: Database, silence: Silence): Promise<Testdrive[]> =>
   db
     .update(testdrives)
-    .set({ wakeAt })
-    .where(
-      sql`id IN (SELECT id FROM testdrives INDEXED BY testdrives_wake WHERE ${isLive} AND wake_at <= ${now.getTime()} ORDER BY wake_at LIMIT ${limit})`,
-    )
+    .set({ wakeAt: silence.wakeAt })
+    .where(isSilentIn("testdrives", isLive, silence))
     .returning();
 
 /** Ended is final: a late report cannot take the slot again. */
