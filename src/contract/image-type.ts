@@ -27,4 +27,7 @@ export type Arch = z.infer<typeof Arch>;
 export const PackageType = z.enum(["rpm", "deb"]);
 export type PackageType = z.infer<typeof PackageType>;
 
+/** Debian's names of the architectures. */
+export const debianArch: Readonly<Record<Arch, string>> = { x86_64: "amd64", i586: "i386" };
+
 export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);

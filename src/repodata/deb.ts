@@ -1,4 +1,4 @@
-import type { Arch } from "#contract/index";
+import { type Arch, debianArch } from "#contract/index";
 import { hexDigest } from "./checksum.ts";
 import { type Release, maxReleaseBytes, readRelease, refuseExpired } from "./deb-release.ts";
 import { RepodataFault } from "./fault.ts";
@@ -16,8 +16,6 @@ export interface DebRequest {
   arches: readonly Arch[];
 }
 
-/** Debian's names. */
-const archNames: Record<Arch, string> = { x86_64: "amd64", i586: "i386" };
 const maxLists = 32;
 
 /** Reads the index of a suite of Debian, or of a flat repository; undefined: there is none. */
@@ -75,7 +73,7 @@ function directoriesOf(release: Release, request: DebRequest): string[] {
   const main = release.components.includes("main") ? ["main"] : release.components;
   const components = request.components.length > 0 ? request.components : main;
   const wanted = request.arches.length > 0 ? request.arches : (["x86_64", "i586"] as const);
-  const arches = [...wanted.map((arch) => archNames[arch]), "all"].filter((arch) => release.arches.includes(arch));
+  const arches = [...wanted.map((arch) => debianArch[arch]), "all"].filter((arch) => release.arches.includes(arch));
   return components.flatMap((component) => arches.map((arch) => `${component}/binary-${arch}/`));
 }
 

@@ -1,11 +1,8 @@
 import { createHash } from "node:crypto";
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { frozenComponent, nvra, type Arch, type FrozenInput, type FrozenPackage } from "../contract.ts";
+import { debianArch, frozenComponent, nvra, type FrozenInput, type FrozenPackage } from "../contract.ts";
 import { packageFile } from "./package-files.ts";
-
-/** Debian's names of the architectures. */
-const debianArch: Readonly<Record<Arch, string>> = { x86_64: "amd64", i586: "i386" };
 
 /**
  * Makes a repository of the fetched packages for debootstrap and apt: the frozen paragraphs with the files that they are in
