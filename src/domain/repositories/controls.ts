@@ -45,8 +45,9 @@ export async function readControls(
   const { objects } = await blobs.list({ prefix: controlPrefixOfPart(part) });
   let leftBytes = maxBytes;
   for (const { key } of objects) {
+    if (found.size === wanted.size) break;
     const blob = await blobs.get(key);
-    if (!blob || found.size === wanted.size) continue;
+    if (!blob) continue;
     const opened = await readAtMost(blob.body.pipeThrough(new DecompressionStream("gzip")), leftBytes, key);
     leftBytes -= opened.byteLength;
     for (const [id, text] of wantedControls(new TextDecoder().decode(opened), wanted)) found.set(id, text);
