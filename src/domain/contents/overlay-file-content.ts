@@ -29,7 +29,8 @@ type TooLarge = (largestMb: number) => Refusal;
 
 export const uploadTooLarge: TooLarge = (largestMb) => new Refusal("unknown_error", { message: limitOf(largestMb) });
 const downloadTooLarge: TooLarge = (largestMb) => new Refusal("download_error", { message: limitOf(largestMb) });
-const limitOf = (largestMb: number) => `The file is too large: this service takes files of up to ${largestMb} MiB.`;
+export const limitOf = (largestMb: number) =>
+  `The file is too large: this service takes files of up to ${largestMb} MiB.`;
 
 /** A content whose blob is there, and which no row names yet. */
 export interface StagedFile extends FileContent {

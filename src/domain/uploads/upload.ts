@@ -2,6 +2,7 @@ import { makeOnce } from "#domain/accounts/idempotency";
 import { limitsOf, refuseOverLimit, type LimitsEnv } from "#domain/accounts/limits";
 import { quotaBytes, quotaExceeded } from "#domain/accounts/quota";
 import { getOwnAppliance } from "#domain/appliances/appliance";
+import { limitOf } from "#domain/contents/overlay-file-content";
 import type { FileMetadata } from "#domain/contents/overlay-file-metadata";
 import { Refusal } from "#domain/refusal";
 import { checkBaseSystem } from "#domain/rpms/rpm";
@@ -94,7 +95,4 @@ export const noSuchUpload = () =>
   new Refusal("unknown_error", { reason: "unknown", message: "There is no such upload, or it has expired." });
 
 const tooLarge = (largestMb: number) =>
-  new Refusal("unknown_error", {
-    reason: "too_large",
-    message: `The file is too large: this service takes files of up to ${largestMb} MiB.`,
-  });
+  new Refusal("unknown_error", { reason: "too_large", message: limitOf(largestMb) });
