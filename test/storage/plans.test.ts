@@ -107,7 +107,7 @@ describe("the plans of all statements", () => {
     expect(unexpected).toEqual([]);
   });
 
-  it("names no exception that is none", () => {
+  it("lists only exceptions that are needed", () => {
     expect(Object.keys(known).filter((one) => !found.has(one))).toEqual([]);
     const read = new Set([...found].map((one) => one.split(" ")[1]));
     expect(Object.keys(small).filter((table) => !read.has(table))).toEqual([]);

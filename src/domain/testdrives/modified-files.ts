@@ -38,7 +38,7 @@ export async function getOwnTestdrive(db: Database, accountId: number, id: numbe
 /** Whether the account may read what a file of its testdrive contains. */
 export const mayRead = ({ isOfOwnImage }: OwnTestdrive, path: string): boolean => isOfOwnImage || !isSecretPath(path);
 
-/** What its session has otherwise than its image; of secrets that the account may not read, only that they differ. */
+/** How a session's files differ from its image. Of secrets that the account may not read, it says only that they differ. */
 export async function listModified(
   env: SessionsEnv,
   testdrive: OwnTestdrive,
