@@ -4,11 +4,10 @@ import { Buffer } from "node:buffer";
 import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { app } from "../../src/app.ts";
 import { loadTemplates } from "../support/catalogue.ts";
-import { signedIn, withKey, type Client } from "../support/client.ts";
+import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance } from "../support/factories.ts";
 import { rpmOf } from "../support/packages.ts";
 import { base, listed, pair } from "../support/rpm-uploads.ts";
-import { tokenOf } from "../support/tokens.ts";
 import {
   begun,
   blobIdOf,
@@ -290,31 +289,5 @@ describe("the limits of uploads", () => {
     expect((await readXml(await tux.get("/account/limits"))).limits.uploads).toEqual({ used: "1", most: "20" });
     await tus.send(upload.id, 0, "hello");
     expect((await beginWith(settings, 5)).status).toBe(201);
-  });
-});
-
-describe("someone else", () => {
-  it("can neither see, continue nor end an upload", async () => {
-    const id = await begun(tus, aFile(), 5);
-    const stranger = tusClient(await signedIn());
-    expect((await stranger.head(id)).status).toBe(404);
-    await expectRefused(await stranger.send(id, 0, "hello"), 404);
-    await expectRefused(await stranger.end(id), 404);
-    expect(await offsetOf(tus, id)).toBe(0);
-  });
-
-  it("cannot with a token for another appliance, or one that only reads", async () => {
-    const id = await begun(tus, aFile(), 5);
-    const reader = tusClient(withKey(tux, (await tokenOf(tux)).secret));
-    const other = { scope: "publish", appliance_id: await createAppliance(tux) };
-    const ofOther = tusClient(withKey(tux, (await tokenOf(tux, other)).secret));
-    expect((await reader.head(id)).status).toBe(200);
-    await expectError(await reader.send(id, 0, "hello"), 403, "access_denied");
-    await expectError(await ofOther.send(id, 0, "hello"), 403, "access_denied");
-    await expectError(await ofOther.begin(aFile(), 5), 403, "access_denied");
-    const inHeader = { "upload-metadata": `appliance_id ${btoa(String(applianceId))},filename ${btoa("a")}` };
-    const { upload } = await readXml(await ofOther.begin({ appliance_id: other.appliance_id }, 5, inHeader));
-    expect(upload.appliance_id).toBe(String(other.appliance_id));
-    await expectError(await ofOther.begin({}, 5, inHeader), 403, "access_denied");
   });
 });

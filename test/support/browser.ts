@@ -46,3 +46,12 @@ export async function sessionOf(tux: Client): Promise<{ id: number; secret: stri
   const secret = await startSession(env, db, account, from);
   return { id: (await sessionsOf(tux)).at(-1)?.id ?? 0, secret };
 }
+
+/** The page that only a signed-in browser gets. */
+export const sessionsPage = "/account/sessions";
+
+export const statusOf = async (answer: Promise<Response>) => (await answer).status;
+/** A browser with the cookie of a session. */
+export const browserWith = (secret: string) => browser({ cookie: `__Host-kiln-session=${secret}` });
+export const isSignedIn = async (one: { get: (path: string) => Promise<Response> }) =>
+  (await statusOf(one.get(sessionsPage))) === 200;
