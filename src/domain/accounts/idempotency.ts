@@ -1,3 +1,4 @@
+import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import { leaseEnd, whileRenewed } from "#domain/request-lease";
 import { seal, unseal, type SealingKey } from "#domain/secrets";
@@ -23,10 +24,7 @@ export interface RepeatableRequest {
 }
 
 /** Where answers are. Their bodies are sealed there: some have the address of a testdrive or of a download, which is a secret. */
-export interface AnswerStore {
-  db: Database;
-  env: SealingKey;
-}
+export type AnswerStore = Place<SealingKey>;
 
 /** Body null: too large to be stored. */
 export interface Answer {

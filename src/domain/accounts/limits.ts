@@ -1,3 +1,4 @@
+import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import type { Database } from "#storage/db";
 import { countAll, type Counted } from "#storage/limits";
@@ -43,7 +44,7 @@ export async function usedLimits(env: LimitsEnv, db: Database, accountId: number
 
 /** Refuses what would exceed a limit; `more` is what it adds. The specification has no code for it. */
 export async function refuseOverLimit(
-  { env, db }: { env: LimitsEnv; db: Database },
+  { env, db }: Place<LimitsEnv>,
   accountId: number,
   more: Partial<Counted>,
 ): Promise<void> {

@@ -1,38 +1,36 @@
+import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import { findQuotaGb, saveQuotaGb, usedBytes, type Account } from "#storage/accounts";
 import type { Database } from "#storage/db";
 
 const gigabyte = 1024 ** 3;
 
-interface Place {
-  env: Pick<Env, "ACCOUNT_QUOTA_GB">;
-  db: Database;
-}
+type QuotaEnv = Pick<Env, "ACCOUNT_QUOTA_GB">;
 
 /** What an account may store, in GB: its own quota, or that of all accounts. */
-export const quotaGbOf = (env: Place["env"], { quotaGb }: Pick<Account, "quotaGb">): number =>
+export const quotaGbOf = (env: QuotaEnv, { quotaGb }: Pick<Account, "quotaGb">): number =>
   quotaGb ?? Number(env.ACCOUNT_QUOTA_GB);
 
 /** What an account may keep and what it keeps, in the words of wire.md §2.1. */
-export async function diskQuota({ env, db }: Place, account: Account) {
+export async function diskQuota({ env, db }: Place<QuotaEnv>, account: Account) {
   const { used, most } = await diskUse({ env, db }, account);
   const percent = most === 0 ? 100 : Math.round((100 * used) / most);
   return { available: `${quotaGbOf(env, account)}GB`, used: `${percent}%` };
 }
 
 /** The same in bytes. */
-export const diskUse = async ({ env, db }: Place, account: Account) => ({
+export const diskUse = async ({ env, db }: Place<QuotaEnv>, account: Account) => ({
   used: await usedBytes(db, account.id),
   most: Math.floor(quotaGbOf(env, account) * gigabyte),
 });
 
 /** What an account may store. Read from the database each time, so that a change takes effect at once. */
-export async function quotaBytes({ env, db }: Place, accountId: number): Promise<number> {
+export async function quotaBytes({ env, db }: Place<QuotaEnv>, accountId: number): Promise<number> {
   return quotaGbOf(env, { quotaGb: await findQuotaGb(db, accountId) }) * gigabyte;
 }
 
 /** What an account may still store; never negative. */
-export async function leftBytes(place: Place, accountId: number): Promise<number> {
+export async function leftBytes(place: Place<QuotaEnv>, accountId: number): Promise<number> {
   const [most, used] = await Promise.all([quotaBytes(place, accountId), usedBytes(place.db, accountId)]);
   return Math.max(0, most - used);
 }

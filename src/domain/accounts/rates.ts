@@ -1,6 +1,6 @@
+import type { Place } from "#domain/place";
 import { tooFast } from "#domain/refusal";
 import { countUse } from "#storage/account-rates";
-import type { Database } from "#storage/db";
 
 /** What costs the service much, and how often an account may do it in ten minutes. `ACCOUNT_RATES` changes any of them. */
 export const rates = {
@@ -29,7 +29,7 @@ const windowMs = 10 * 60_000;
 
 /** Notes that an account does such a thing now. Refused when it has done so too often within these ten minutes. */
 export async function spend(
-  { env, db }: { env: Pick<Env, "ACCOUNT_RATES">; db: Database },
+  { env, db }: Place<Pick<Env, "ACCOUNT_RATES">>,
   accountId: number,
   what: Rated,
 ): Promise<void> {

@@ -4,6 +4,7 @@ import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limi
 import { forStranger, sealedAnew } from "#domain/configuration/secrets";
 import type { SealingKey } from "#domain/secrets";
 import { configurationForClone, noteUse } from "#domain/gallery/clone";
+import type { Place } from "#domain/place";
 import { Refusal, type IdReason } from "#domain/refusal";
 import { configurationOf, type Configuration, storedBytesOf } from "#model/configuration";
 import type { Account } from "#storage/accounts";
@@ -62,7 +63,7 @@ export async function getOwnAppliance(
  * first version, without builds.
  */
 export async function cloneAppliance(
-  { env, db }: { env: SealingKey & LimitsEnv; db: Database },
+  { env, db }: Place<SealingKey & LimitsEnv>,
   account: Account,
   request: CloneRequest,
 ): Promise<Appliance> {
@@ -73,7 +74,7 @@ export async function cloneAppliance(
 }
 
 async function makeClone(
-  { env, db }: { env: SealingKey & LimitsEnv; db: Database },
+  { env, db }: Place<SealingKey & LimitsEnv>,
   account: Account,
   request: CloneRequest,
 ): Promise<Appliance> {
@@ -88,7 +89,7 @@ async function makeClone(
 
 /** The version that was published last, as it was then. */
 async function clonePublished(
-  { env, db }: { env: SealingKey & LimitsEnv; db: Database },
+  { env, db }: Place<SealingKey & LimitsEnv>,
   account: Account,
   request: CloneRequest,
 ): Promise<Appliance> {
@@ -113,11 +114,7 @@ async function clonePublished(
 }
 
 /** The account has too many, or the source was deleted in between. */
-async function refuseClone(
-  place: { env: LimitsEnv; db: Database },
-  { id }: Account,
-  configuration: Configuration,
-): Promise<never> {
+async function refuseClone(place: Place<LimitsEnv>, { id }: Account, configuration: Configuration): Promise<never> {
   await refuseOverLimit(place, id, { appliances: 1, configurationBytes: storedBytesOf(configuration) });
   throw new Refusal("invalid_appliance_id");
 }
@@ -145,7 +142,7 @@ async function ownTraits(
 
 /** Only the owner gets an appliance's passwords; every account gets a template's. */
 async function clonedConfiguration(
-  { env, db }: { env: SealingKey; db: Database },
+  { env, db }: Place<SealingKey>,
   { id: accountId }: Account,
   source: Appliance,
 ): Promise<Configuration> {

@@ -1,3 +1,4 @@
+import type { Place } from "#domain/place";
 import { resolve, type SoftwareResolution } from "#domain/software/resolution";
 import { loadSoftware } from "#domain/software/resolution-request";
 import type { Appliance } from "#storage/appliances";
@@ -19,10 +20,7 @@ export function estimateOf(resolution: SoftwareResolution): Estimate | undefined
 }
 
 /** The appliance with what its software is estimated at now; what was known before where it does not resolve. */
-export async function withEstimate(
-  { env, db }: { env: Pick<Env, "BLOBS">; db: Database },
-  appliance: Appliance,
-): Promise<Appliance> {
+export async function withEstimate({ env, db }: Place<Pick<Env, "BLOBS">>, appliance: Appliance): Promise<Appliance> {
   const resolution = await resolve({ env, db }, await loadSoftware(db, appliance));
   return await keepEstimate(db, appliance, resolution);
 }

@@ -7,6 +7,7 @@ import {
   type Revealed,
 } from "#domain/appliances/revealed";
 import { opened } from "#domain/configuration/secrets";
+import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import type { SealingKey } from "#domain/secrets";
 import { configurationOf } from "#model/configuration";
@@ -32,11 +33,6 @@ export interface SharingWarnings {
   isComplete: boolean;
 }
 
-interface Place {
-  env: Pick<Env, "BLOBS"> & SealingKey;
-  db: Database;
-}
-
 /** Frozen inputs that one request reads: each may have a megabyte. */
 const maxInputs = 10;
 
@@ -45,7 +41,7 @@ const maxInputs = 10;
  * published. Passwords of the template that it descends from are no secrets.
  */
 export async function sharingWarnings(
-  { env, db }: Place,
+  { env, db }: Place<Pick<Env, "BLOBS"> & SealingKey>,
   appliance: Appliance,
   version: string | undefined,
 ): Promise<SharingWarnings> {
@@ -67,7 +63,10 @@ export async function sharingWarnings(
   return { applianceId: appliance.id, warnings: found.all(), isComplete: images.length <= maxInputs };
 }
 
-async function knownPasswords({ env, db }: Place, { id }: Appliance): Promise<KnownPasswords> {
+async function knownPasswords(
+  { env, db }: Place<Pick<Env, "BLOBS"> & SealingKey>,
+  { id }: Appliance,
+): Promise<KnownPasswords> {
   const template = await findTemplateConfiguration(db, id);
   const users = template ? (await opened(env, template)).users : [];
   return new Map(users.map(({ name, password }) => [name, password]));

@@ -6,6 +6,7 @@ import { whyNoEfi, whyNoPackages, whyNoVolumes } from "#domain/builds/builder-ab
 import { configurationIssues } from "#domain/configuration/issues";
 import { needsVolumes } from "#domain/configuration/volumes";
 import { efiBootLoaderOf, firmwareOf, type BootFacts } from "#domain/images/firmware";
+import type { Place } from "#domain/place";
 import { readOnlyMessage, readOnlyMode } from "#domain/service-settings";
 import { closestNames, didYouMean, type UnknownName } from "#domain/software/closest-names";
 import { resolve, type SoftwareProblem, type SoftwareResolution } from "#domain/software/resolution";
@@ -45,14 +46,9 @@ export interface ExaminedAppliance extends ApplianceStatus {
   resolution: SoftwareResolution | undefined;
 }
 
-interface Place {
-  env: Pick<Env, "BLOBS">;
-  db: Database;
-}
-
 /** Resolves the software for an image type, and tells what is wrong with it. `abilities`: of the service's builders. */
 export async function examine(
-  place: Place,
+  place: Place<Pick<Env, "BLOBS">>,
   appliance: Appliance,
   { imageType, abilities }: { imageType: ImageType; abilities: readonly Capabilities[] },
 ): Promise<ExaminedAppliance> {

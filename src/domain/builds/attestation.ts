@@ -6,6 +6,7 @@ import { provenanceOf, statementType } from "#attest/provenance";
 import { spdxOf } from "#attest/spdx";
 import type { FrozenInput } from "#contract/index";
 import { signingKey, type AttestationEnv } from "#domain/builds/attestation-keys";
+import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import { uuidOf } from "#domain/uuid";
 import { findAnyAppliance, type Appliance } from "#storage/appliances";
@@ -15,10 +16,7 @@ import { findBuildByUid, isUnfinished, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { findVisibleBuild } from "#storage/visible-builds";
 
-interface Place {
-  env: Pick<Env, "BLOBS"> & AttestationEnv;
-  db: Database;
-}
+type UsedEnv = Pick<Env, "BLOBS"> & AttestationEnv;
 
 /** What can be downloaded about an image, and its file name: the image's name followed by this. */
 export const attestationFormats = {
@@ -51,7 +49,7 @@ export async function getAttestedBuild(db: Database, accountId: number, id: numb
  * The documents about the image of a finished build. They are made once and stored: for builds from before there were any, or
  * where making them failed at the end of the build, at the first request.
  */
-export async function getAttestations({ env, db }: Place, build: Build): Promise<Attestations> {
+export async function getAttestations({ env, db }: Place<UsedEnv>, build: Build): Promise<Attestations> {
   const kept = await findAttestations(env.BLOBS, build.uid);
   if (kept) return kept;
   const made = hasImage(build) ? await makeAttestations({ env, db }, build) : undefined;
@@ -60,7 +58,7 @@ export async function getAttestations({ env, db }: Place, build: Build): Promise
 }
 
 /** Makes them when the build is finished; without a key there will be none. */
-export async function attestBuild({ env, db }: Place, uid: string): Promise<void> {
+export async function attestBuild({ env, db }: Place<UsedEnv>, uid: string): Promise<void> {
   const build = env.ATTESTATION_KEY ? await findBuildByUid(db, uid) : undefined;
   if (build && hasImage(build)) await getAttestations({ env, db }, build);
 }
@@ -73,7 +71,7 @@ const hasImage = (build: Build): build is BuildWithImage =>
   [build.fileName, build.fileSize, build.sha256, build.sha1, build.md5].every((fact) => fact !== null);
 
 /** Undefined: something that they are made of is gone. */
-async function makeAttestations({ env, db }: Place, build: BuildWithImage): Promise<Attestations | undefined> {
+async function makeAttestations({ env, db }: Place<UsedEnv>, build: BuildWithImage): Promise<Attestations | undefined> {
   const [appliance, input, installed] = await Promise.all([
     findAnyAppliance(db, build.applianceId),
     findInput(env.BLOBS, build.inputSha256),

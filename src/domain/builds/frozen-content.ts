@@ -1,7 +1,7 @@
 import type { FrozenInput } from "#contract/index";
+import type { Place } from "#domain/place";
 import { uploadsIn } from "#domain/repositories/user-repository";
 import { contentKey } from "#storage/blobs";
-import type { Database } from "#storage/db";
 import { isFrozenFor } from "#storage/frozen-blobs";
 
 /** The blobs of uploaded packages, and of an appliance's own files and pictures, that a build needs. */
@@ -12,7 +12,7 @@ export const blobsIn = (input: Pick<FrozenInput, "repositories" | "packages" | "
 
 /** One content of a build; undefined: it was not frozen with such a one. Appliances may have lost it meanwhile. */
 export async function findFrozenContent(
-  { env, db }: { env: Pick<Env, "BLOBS">; db: Database },
+  { env, db }: Place<Pick<Env, "BLOBS">>,
   { buildId, blobId }: { buildId: number; blobId: string },
 ): Promise<R2ObjectBody | undefined> {
   if (!(await isFrozenFor(db, buildId, blobId))) return undefined;

@@ -5,6 +5,7 @@ import { frozenConfiguration } from "#domain/builds/frozen-configuration";
 import { debianFacts } from "#domain/images/debian-facts";
 import { imageFacts } from "#domain/images/facts";
 import { firmwareOf } from "#domain/images/firmware";
+import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import { keyOfDeb, readControls } from "#domain/repositories/controls";
 import { trustOf } from "#domain/repositories/trust";
@@ -14,7 +15,6 @@ import { parseAptAddress } from "#model/apt-address";
 import { packageTypeOfBase } from "#model/catalogue";
 import type { ResolvedPackage } from "#solver/resolution";
 import type { Appliance, Repository } from "#storage/appliances";
-import type { Database } from "#storage/db";
 import { aliasOf } from "#storage/repositories";
 
 /** Kiln's own version, as frozen inputs and the operator's health page tell it. */
@@ -28,7 +28,7 @@ type ToFreeze = { version: string; imageType: ImageType } & Pick<ExaminedApplian
  * cannot touch it. Refused while the software does not resolve.
  */
 export async function freezeInput(
-  { env, db }: { env: Pick<Env, "BLOBS"> & SealingKey; db: Database },
+  { env, db }: Place<Pick<Env, "BLOBS"> & SealingKey>,
   appliance: Appliance,
   { software, resolution, ...request }: ToFreeze,
 ): Promise<FrozenInput> {

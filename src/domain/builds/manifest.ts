@@ -1,10 +1,10 @@
 import { imageTypes, type FrozenInput, type ImageType } from "#contract/index";
+import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import { uuidOf } from "#domain/uuid";
 import type { Appliance } from "#storage/appliances";
 import { findInput } from "#storage/build-blobs";
 import { listBuildsOfAppliance, type Build } from "#storage/builds";
-import type { Database } from "#storage/db";
 
 /** All that a finished build was made from; without password hashes if the reader is not its owner. */
 export interface Manifest {
@@ -23,7 +23,7 @@ interface WantedManifest {
 
 /** The manifest of the newest finished build in that type, of one version if it is named. */
 export async function findManifest(
-  { env, db }: { env: Pick<Env, "BLOBS">; db: Database },
+  { env, db }: Place<Pick<Env, "BLOBS">>,
   appliance: Appliance,
   { readerId, ...wanted }: WantedManifest & { readerId: number },
 ): Promise<Manifest> {

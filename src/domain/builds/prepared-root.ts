@@ -1,3 +1,4 @@
+import type { Place } from "#domain/place";
 import { countBuilders } from "#storage/agents";
 import { isUnfinished, listBuildsOfAppliance, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
@@ -7,7 +8,7 @@ const hourMs = 60 * 60_000;
 /** An agent that is alive was heard more often than this. */
 const silentMs = 10 * 60_000;
 
-type Place = { env: Pick<Env, "KEEP_PREPARED_HOURS" | "BLOBS">; db: Database };
+type UsedEnv = Pick<Env, "KEEP_PREPARED_HOURS" | "BLOBS">;
 
 /** 0, nothing and nonsense: none is stored. */
 const hoursKept = ({ KEEP_PREPARED_HOURS: hours }: Pick<Env, "KEEP_PREPARED_HOURS">): number =>
@@ -17,7 +18,7 @@ const hoursKept = ({ KEEP_PREPARED_HOURS: hours }: Pick<Env, "KEEP_PREPARED_HOUR
  * Whether agents share the root of this build: other formats of the version exist or are being built, and there are at least
  * two agents. A single agent stores its roots itself.
  */
-export async function isRootShared({ env, db }: Place, build: Build): Promise<boolean> {
+export async function isRootShared({ env, db }: Place<UsedEnv>, build: Build): Promise<boolean> {
   if (hoursKept(env) === 0) return false;
   const [builders, builds] = await Promise.all([
     countBuilders(db, new Date(Date.now() - silentMs), 2),
@@ -44,7 +45,7 @@ export async function keepPreparedRoot(
 
 /** The archive of a root of the same appliance, and its SHA-256. Undefined: there is none, or it has expired. */
 export async function findPrepared(
-  { env, db }: Place,
+  { env, db }: Place<UsedEnv>,
   { applianceId }: Pick<Build, "applianceId">,
   key: string,
 ): Promise<{ blob: R2ObjectBody; sha256: string } | undefined> {

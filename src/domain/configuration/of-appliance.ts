@@ -3,16 +3,12 @@ import { withChange, type ConfigurationChange, type Configured } from "#domain/c
 import { opened, sealed, withoutPasswords } from "#domain/configuration/secrets";
 import type { SealingKey } from "#domain/secrets";
 import { validate } from "#domain/configuration/validation";
+import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import { Configuration, configurationOf, storedBytesOf } from "#model/configuration";
 import { findAppliance, type Appliance } from "#storage/appliances";
 import { saveConfiguration } from "#storage/configurations";
 import type { Database } from "#storage/db";
-
-interface Place {
-  env: SealingKey & LimitsEnv;
-  db: Database;
-}
 
 /** An appliance's configuration and what the call shows with it. */
 export interface ShownConfiguration extends Configured {
@@ -43,7 +39,7 @@ const attempts = 5;
  * read: the slower of two changes starts again, so that no change is lost.
  */
 export async function changeConfiguration(
-  { env, db }: Place,
+  { env, db }: Place<SealingKey & LimitsEnv>,
   { accountId, appliance }: { accountId: number; appliance: Appliance },
   { change, precondition }: { change: ConfigurationChange; precondition?: Precondition | undefined },
 ): Promise<ShownConfiguration> {

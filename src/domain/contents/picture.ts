@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { quotaBytes, quotaExceeded } from "#domain/accounts/quota";
+import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import { decodePng, encodePng, type Picture } from "#picture/codec";
 import { drawBackground, drawLogo } from "#picture/drawing";
@@ -7,7 +8,6 @@ import { PictureFault } from "#picture/fault";
 import { outlinePng } from "#picture/png";
 import { thumbnail } from "#picture/thumbnail";
 import { findAppliance, type Appliance } from "#storage/appliances";
-import type { Database } from "#storage/db";
 import { putPicture, removePicture, savePicture, shownKey, type PictureKind } from "#storage/pictures";
 
 /** A PNG as it is handed out. */
@@ -60,7 +60,7 @@ export async function getPicture(
 
 /** Takes a PNG as the appliance's logo or background, when it really is one. */
 export async function replacePicture(
-  { env, db }: { env: Pick<Env, "BLOBS" | "ACCOUNT_QUOTA_GB">; db: Database },
+  { env, db }: Place<Pick<Env, "BLOBS" | "ACCOUNT_QUOTA_GB">>,
   appliance: { id: number; accountId: number },
   { kind, png }: { kind: PictureKind; png: Uint8Array },
 ): Promise<void> {

@@ -16,10 +16,10 @@ import {
 } from "#domain/difference/packages";
 import { Refusal } from "#domain/refusal";
 import { settingDifference, type SettingChange } from "#domain/difference/settings";
+import type { Place } from "#domain/place";
 import { findInput, findInstalled } from "#storage/build-blobs";
 import type { Build } from "#storage/builds";
 import { findVisibleBuild } from "#storage/visible-builds";
-import type { Database } from "#storage/db";
 
 /** A finished build with all that is stored of it in addition to its image. */
 export interface ComparedBuild {
@@ -40,14 +40,9 @@ export interface BuildDifference {
 /** `gone`: one of the images has expired, or is from before files were stored. */
 export type ComparedFiles = ({ state: "compared" } & FileDifference) | { state: "gone" };
 
-interface Place {
-  env: Pick<Env, "BLOBS">;
-  db: Database;
-}
-
 /** Two builds that this account may compare: its own, those that are shared with it, and published ones. */
 export async function findCompared(
-  { env, db }: Place,
+  { env, db }: Place<Pick<Env, "BLOBS">>,
   accountId: number,
   ids: { from: number; to: number },
 ): Promise<Record<"from" | "to", ComparedBuild>> {

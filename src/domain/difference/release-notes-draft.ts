@@ -1,5 +1,6 @@
 import { buildDifference, comparedBuild, type BuildDifference, type ComparedBuild } from "#domain/difference/builds";
 import { getOwnForGallery } from "#domain/gallery/access";
+import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import type { Account } from "#storage/accounts";
 import { findAnyBuild, listBuildsOfAppliance, type Build } from "#storage/builds";
@@ -17,7 +18,7 @@ export interface ReleaseNotesDraft {
 
 /** Of a version that has been built, whether it is published already or not. Nothing is stored. */
 export async function draftReleaseNotes(
-  { env, db }: { env: Pick<Env, "BLOBS">; db: Database },
+  { env, db }: Place<Pick<Env, "BLOBS">>,
   account: Account,
   { applianceId, version }: { applianceId: number; version: string },
 ): Promise<ReleaseNotesDraft> {

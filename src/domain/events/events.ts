@@ -1,4 +1,5 @@
 import type { Access } from "#domain/accounts/access";
+import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import type { Announcement } from "#model/announcement";
 import type { EventName } from "#model/event-names";
@@ -74,7 +75,7 @@ export function versionPublished({
 
 /** Tells what waits in the outbox; where that does not succeed it waits on, and the sweep tries again. */
 export async function sendOutboxEvent(
-  { env, db }: { env: Pick<Env, "EVENTS">; db: Database },
+  { env, db }: Place<Pick<Env, "EVENTS">>,
   owner: EventsOwner,
   { id, announcement }: OutboxEvent,
 ): Promise<void> {

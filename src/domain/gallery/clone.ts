@@ -1,4 +1,5 @@
 import { forStranger } from "#domain/configuration/secrets";
+import type { Place } from "#domain/place";
 import type { SealingKey } from "#domain/secrets";
 import { configurationOf, type Configuration } from "#model/configuration";
 import type { Account } from "#storage/accounts";
@@ -19,7 +20,7 @@ export async function noteUse(
 
 /** What a clone starts with: the configuration as it was published, with passwords that are not its publisher's. */
 export async function configurationForClone(
-  { env, db }: { env: SealingKey; db: Database },
+  { env, db }: Place<SealingKey>,
   { applianceId, definition }: Publication,
 ): Promise<Configuration> {
   const stored = configurationOf(definition);

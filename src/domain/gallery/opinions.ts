@@ -1,6 +1,7 @@
 import { makeOnce } from "#domain/accounts/idempotency";
 import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
 import { refuseUnlessPublished } from "#domain/gallery/access";
+import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import type { Account } from "#storage/accounts";
 import type { Database } from "#storage/db";
@@ -41,7 +42,7 @@ export async function getComments(db: Database, accountId: number, applianceId: 
 
 /** Answers all comments with the new one. */
 export async function comment(
-  { env, db }: { env: LimitsEnv; db: Database },
+  { env, db }: Place<LimitsEnv>,
   { id: accountId }: Account,
   { parentId, ...said }: Omit<NewComment, "accountId" | "parentId"> & { parentId: number | undefined },
 ): Promise<Comment[]> {

@@ -4,6 +4,7 @@ import type { SealingKey } from "#domain/secrets";
 import { sendOutboxEvent, versionPublished } from "#domain/events/events";
 import { getOwnForGallery, getPublication, notPublished, refuseUnlessPublished } from "#domain/gallery/access";
 import { definitionOf, softwareIn } from "#domain/gallery/snapshot";
+import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import type { Account } from "#storage/accounts";
 import type { Appliance } from "#storage/appliances";
@@ -20,10 +21,7 @@ import {
   type Publication,
 } from "#storage/publications";
 
-interface Place {
-  env: Pick<Env, "BLOBS" | "EVENTS"> & SealingKey;
-  db: Database;
-}
+type UsedEnv = Pick<Env, "BLOBS" | "EVENTS"> & SealingKey;
 
 interface VersionOf {
   applianceId: number;
@@ -41,7 +39,7 @@ interface PublishRequest extends VersionOf {
  * Puts a version that has been built into the gallery: a snapshot of the appliance and of what its images hold. One
  * conditional statement decides between simultaneous requests; the checks before it say what is wrong.
  */
-export async function publish(place: Place, account: Account, request: PublishRequest): Promise<Publication> {
+export async function publish(place: Place<UsedEnv>, account: Account, request: PublishRequest): Promise<Publication> {
   return await makeOnce(request.requestId, {
     find: (requestId) => findPublicationByUuid(place.db, requestId),
     make: () => publishNow(place, account, request),
@@ -49,7 +47,7 @@ export async function publish(place: Place, account: Account, request: PublishRe
 }
 
 async function publishNow(
-  place: Place,
+  place: Place<UsedEnv>,
   account: Account,
   { applianceId, version, releaseNotes, baseUrl, requestId: uuid }: PublishRequest,
 ): Promise<Publication> {
@@ -106,7 +104,7 @@ async function buildToPublish(db: Database, { applianceId, version }: VersionOf)
 }
 
 async function snapshotOf(
-  place: Place,
+  place: Place<UsedEnv>,
   { account, appliance, build }: { account: Account; appliance: Appliance; build: Build },
 ): Promise<Omit<NewPublication, "releaseNotes">> {
   const [definition, software] = await Promise.all([definitionOf(place, appliance), softwareIn(place, build)]);

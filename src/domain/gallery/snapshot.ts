@@ -1,5 +1,6 @@
 import { nvra, versionRelease, type FrozenInput, type InstalledPackage } from "#contract/index";
 import { opened, withoutPasswords } from "#domain/configuration/secrets";
+import type { Place } from "#domain/place";
 import type { SealingKey } from "#domain/secrets";
 import { Refusal } from "#domain/refusal";
 import { configurationOf, type Configuration } from "#model/configuration";
@@ -13,13 +14,11 @@ import { listGpgKeys } from "#storage/gpg-keys";
 import { listOverlayFiles } from "#storage/overlay-files";
 import { rereadRepositories } from "#storage/repositories";
 
-interface Place {
-  env: Pick<Env, "BLOBS"> & SealingKey;
-  db: Database;
-}
-
 /** What the appliance is now. */
-export async function definitionOf({ env, db }: Place, appliance: Appliance): Promise<PublishedDefinition> {
+export async function definitionOf(
+  { env, db }: Place<Pick<Env, "BLOBS"> & SealingKey>,
+  appliance: Appliance,
+): Promise<PublishedDefinition> {
   const [template, repositories, selection, keys, files] = await Promise.all([
     findTemplateConfiguration(db, appliance.id),
     listApplianceRepositories(db, appliance.id),
@@ -50,7 +49,10 @@ async function publicAccounts(env: SealingKey, stored: Configuration, template: 
 }
 
 /** What a finished build has installed, and what of that was asked for. */
-export async function softwareIn({ env, db }: Place, build: Build): Promise<PublishedSoftware> {
+export async function softwareIn(
+  { env, db }: Place<Pick<Env, "BLOBS"> & SealingKey>,
+  build: Build,
+): Promise<PublishedSoftware> {
   const [input, found] = await Promise.all([
     findInput(env.BLOBS, build.inputSha256),
     findInstalled(env.BLOBS, build.uid),

@@ -1,17 +1,17 @@
 import type { ImageType } from "#contract/index";
 import { getPublication } from "#domain/gallery/access";
 import { noteUse } from "#domain/gallery/clone";
+import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import { startTestdriveOf, type StartedTestdrive, type TestdriveEnv } from "#domain/testdrives/testdrive";
 import type { PublishedFormat } from "#model/published";
 import type { Account } from "#storage/accounts";
 import { findAnyBuild } from "#storage/builds";
-import type { Database } from "#storage/db";
 import type { Publication } from "#storage/publications";
 
 /** Boots a published version for any account, which spends a testdrive of its own. */
 export async function tryPublication(
-  { env, db }: { env: TestdriveEnv; db: Database },
+  { env, db }: Place<TestdriveEnv>,
   account: Account,
   request: { applianceId: number; version?: string | undefined; requestId?: string | undefined },
 ): Promise<StartedTestdrive> {

@@ -12,19 +12,14 @@ import { opened } from "#domain/configuration/secrets";
 import type { SealingKey } from "#domain/secrets";
 import { plainArmour } from "#domain/contents/gpg-key";
 import { placeOf } from "#domain/contents/overlay-file-metadata";
+import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import type { ImageFacts } from "#kiwi/facts";
 import { configurationOf } from "#model/configuration";
 import type { Appliance } from "#storage/appliances";
 import { contentKey } from "#storage/blobs";
-import type { Database } from "#storage/db";
 import { listGpgKeys } from "#storage/gpg-keys";
 import { listOverlayFiles, type OverlayFile } from "#storage/overlay-files";
-
-interface Place {
-  env: Pick<Env, "BLOBS"> & SealingKey;
-  db: Database;
-}
 
 /** What is known before the configuration is looked at. */
 interface Asked {
@@ -39,7 +34,7 @@ interface Asked {
 
 /** Everything of an appliance that a description of its image is made of; passwords are hashed here. */
 export async function imageFacts(
-  { env, db }: Place,
+  { env, db }: Place<Pick<Env, "BLOBS"> & SealingKey>,
   appliance: Appliance,
   asked: Asked,
 ): Promise<{ facts: ImageFacts; keys: FrozenKey[] }> {
@@ -78,7 +73,10 @@ export async function imageFacts(
 }
 
 /** The pictures first, so that a file of the appliance's own in their place stays. */
-async function frozenFiles({ env, db }: Place, appliance: Appliance): Promise<FrozenFile[]> {
+async function frozenFiles(
+  { env, db }: Place<Pick<Env, "BLOBS"> & SealingKey>,
+  appliance: Appliance,
+): Promise<FrozenFile[]> {
   const [logo, background, files] = await Promise.all([
     frozenPicture(env, "logo", appliance.logoBlob),
     frozenPicture(env, "background", appliance.backgroundBlob),

@@ -1,12 +1,12 @@
 import { FileIndex, unreadable, type StoredBlob } from "#domain/images/file-store";
 import { fileAt, type EntryBefore } from "#domain/images/path";
 import { refuseCopyOfSecret, refusingSecrets } from "#domain/images/secret-files";
+import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import { decompressed } from "#repodata/decompress";
 import { RepodataFault } from "#repodata/fault";
 import type { Appliance } from "#storage/appliances";
 import { findBuild, type Build } from "#storage/builds";
-import type { Database } from "#storage/db";
 
 /** A file inside an image. */
 export interface ImageFile {
@@ -22,7 +22,7 @@ export interface ImageFile {
  * owner of the image gets its secrets.
  */
 export async function findImageFile(
-  { env, db }: { env: Pick<Env, "BLOBS">; db: Database },
+  { env, db }: Place<Pick<Env, "BLOBS">>,
   appliance: Appliance,
   { buildId, path, readerId }: { buildId: number; path: string; readerId: number },
 ): Promise<ImageFile> {

@@ -1,11 +1,11 @@
 import { nvra, versionRelease, type FrozenInput, type InstalledPackage } from "#contract/index";
+import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import { resolve } from "#domain/software/resolution";
 import { loadSoftware } from "#domain/software/resolution-request";
 import type { Appliance } from "#storage/appliances";
 import { findInstalled, getInput } from "#storage/build-blobs";
 import { findBuild } from "#storage/builds";
-import type { Database } from "#storage/db";
 import { aliasOf } from "#storage/repositories";
 
 /** Packages and patterns by the repositories that they come from. */
@@ -31,14 +31,9 @@ export interface ShownPackage {
   checksum?: { type: string; value: string } | undefined;
 }
 
-interface Place {
-  env: Pick<Env, "BLOBS">;
-  db: Database;
-}
-
 /** What a build has installed, or without one what the next build will install. */
 export async function installedSoftware(
-  place: Place,
+  place: Place<Pick<Env, "BLOBS">>,
   appliance: Appliance,
   buildId: number | undefined,
 ): Promise<SoftwareMap> {
@@ -49,7 +44,10 @@ export async function installedSoftware(
 }
 
 /** Nothing if the software does not resolve; the appliance's status says why. */
-async function softwareOfNextBuild({ env, db }: Place, appliance: Appliance): Promise<RepositorySoftware[]> {
+async function softwareOfNextBuild(
+  { env, db }: Place<Pick<Env, "BLOBS">>,
+  appliance: Appliance,
+): Promise<RepositorySoftware[]> {
   const software = await loadSoftware(db, appliance);
   const resolution = await resolve({ env, db }, software);
   if (resolution.state !== "solved") return [];
@@ -66,7 +64,7 @@ async function softwareOfNextBuild({ env, db }: Place, appliance: Appliance): Pr
 
 /** What rpm reported in the image of a finished build; repository and checksum are those of the frozen packages. */
 async function softwareOfBuild(
-  { env, db }: Place,
+  { env, db }: Place<Pick<Env, "BLOBS">>,
   appliance: Appliance,
   buildId: number,
 ): Promise<RepositorySoftware[]> {

@@ -15,6 +15,7 @@ import {
 import { publicUrl } from "#documents/repository";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
+import type { Place } from "#domain/place";
 import { Refusal, type IdReason } from "#domain/refusal";
 import { otherBaseSystem } from "#domain/repositories/base-system";
 import { parseRepositoryUrl } from "#domain/repositories/address";
@@ -118,7 +119,7 @@ export async function waitForImport(db: Database, id: number, timeoutMs: number)
 
 /** Adds the row. A repository whose first import failed is tried again. */
 async function takeIn(
-  { env, db }: { env: LimitsEnv; db: Database },
+  { env, db }: Place<LimitsEnv>,
   accountId: number,
   { url, name, uid }: { url: string; name: string; uid: string | undefined },
 ): Promise<Repository> {

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import type { FrozenInput } from "#contract/index";
+import type { Place } from "#domain/place";
 import { requestNewImports } from "#domain/repositories/turns";
 import { readHeaders } from "#domain/rpms/headers";
+import type { Database } from "#storage/db";
 import { findBaseSystem } from "#storage/appliances";
 import { archivedPackageKey, uploadKey } from "#storage/blobs";
-import type { Database } from "#storage/db";
 import { isFrozenFor } from "#storage/frozen-blobs";
 import { listRpms, type Rpm } from "#storage/rpms";
 import {
@@ -126,7 +127,7 @@ export function uploadsIn({ repositories, packages }: Pick<FrozenInput, "reposit
  * replaced since, so R2 alone knows whether that was an archive.
  */
 export async function frozenPackageKey(
-  { env, db }: { env: Pick<Env, "BLOBS">; db: Database },
+  { env, db }: Place<Pick<Env, "BLOBS">>,
   { buildId, blobId, number }: { buildId: number; blobId: string; number: number },
 ): Promise<string | undefined> {
   if (!(await isFrozenFor(db, buildId, blobId))) return undefined;

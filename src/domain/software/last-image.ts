@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Place } from "#domain/place";
 import {
   imageOf,
   questionOf,
@@ -11,16 +12,15 @@ import type { ApplianceSoftware } from "#domain/software/resolution-request";
 import type { Database } from "#storage/db";
 import { findLastImage, saveLastImage } from "#storage/last-images";
 
-interface Place {
-  env: Pick<Env, "BLOBS">;
-  db: Database;
-}
-
 /**
  * What the image was before a change. Mostly that is what the change before this one led to, which was written down: an
  * isolate that begins then solves once, as zypper does, and not twice.
  */
-export async function imageBefore(place: Place, applianceId: number, software: ApplianceSoftware): Promise<Image> {
+export async function imageBefore(
+  place: Place<Pick<Env, "BLOBS">>,
+  applianceId: number,
+  software: ApplianceSoftware,
+): Promise<Image> {
   const known = remembered(software);
   if (known) return imageOf(known);
   const kept = await findLastImage(place.db, applianceId, digestOf(software));

@@ -5,6 +5,7 @@
  * zypper `--no-recommends`.
  */
 import { nevra } from "#contract/index";
+import type { Place } from "#domain/place";
 import { ResolutionCache } from "#domain/software/resolution-cache";
 import type { UnknownName } from "#domain/software/closest-names";
 import { jobsOf, packageSetOf, unimported, type ApplianceSoftware } from "#domain/software/resolution-request";
@@ -13,7 +14,6 @@ import type { Problem, ResolvedPackage } from "#solver/resolution";
 import { solverRoom } from "#solver/shared";
 import type { Solver } from "#solver/solver";
 import type { Repository } from "#storage/appliances";
-import type { Database } from "#storage/db";
 import { aliasOf, rereadRepositories } from "#storage/repositories";
 
 export type SoftwareResolution =
@@ -50,7 +50,7 @@ const cache = new ResolutionCache<{ weight: number; answer: Answer }>(40_000);
  * unknown, as before a first import.
  */
 export async function resolve(
-  { env, db }: { env: Pick<Env, "BLOBS">; db: Database },
+  { env, db }: Place<Pick<Env, "BLOBS">>,
   software: ApplianceSoftware,
 ): Promise<SoftwareResolution> {
   try {

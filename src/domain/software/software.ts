@@ -1,4 +1,5 @@
 import { keepEstimate } from "#domain/appliances/estimate";
+import type { Place } from "#domain/place";
 import { imageBefore, keepImage } from "#domain/software/last-image";
 import { changedMeanwhile, Refusal } from "#domain/refusal";
 import { closestNames, didYouMean } from "#domain/software/closest-names";
@@ -29,11 +30,6 @@ export interface SelectionRequest {
   repositoryId?: number | undefined;
 }
 
-interface Place {
-  env: Pick<Env, "BLOBS">;
-  db: Database;
-}
-
 /** What an appliance's document shows of its selection: bans are stored apart. */
 export interface ShownSelection {
   applianceId: number;
@@ -50,7 +46,11 @@ export async function getSelection(db: Database, { id: applianceId }: Appliance)
 }
 
 /** Puts a package, a pattern or a ban into the selection, or changes its pin. */
-export async function select(place: Place, appliance: Appliance, request: SelectionRequest): Promise<SelectionChange> {
+export async function select(
+  place: Place<Pick<Env, "BLOBS">>,
+  appliance: Appliance,
+  request: SelectionRequest,
+): Promise<SelectionChange> {
   checkName(request.name);
   checkVersion(request.version, "invalid_version");
   await checkRepository(place.db, appliance, request.repositoryId);
@@ -63,7 +63,7 @@ export async function select(place: Place, appliance: Appliance, request: Select
 
 /** Removes an entry from the selection. If there is no such entry, the selection is equal. */
 export async function deselect(
-  place: Place,
+  place: Place<Pick<Env, "BLOBS">>,
   appliance: Appliance,
   { kind, name }: Pick<SelectionRequest, "kind" | "name">,
 ): Promise<SelectionChange> {
@@ -78,7 +78,7 @@ type Wanted = Pick<SelectionRequest, "name" | "version">;
  * sees the selection and refuses by throwing; after it, nothing else may change the appliance before this does.
  */
 export async function replaceSelection(
-  place: Place,
+  place: Place<Pick<Env, "BLOBS">>,
   appliance: Appliance,
   {
     wanted: { packages = [], patterns = [] },
@@ -119,7 +119,7 @@ const equal: SelectionChange = { state: "equal", packagesAdded: 0, packagesRemov
 
 /** Compares two images that both have what other requests changed meanwhile: the difference is that of this change alone. */
 async function compare(
-  { env, db }: Place,
+  { env, db }: Place<Pick<Env, "BLOBS">>,
   appliance: Appliance,
   { before, after }: { before: Choice | undefined; after: Choice | undefined },
 ): Promise<SelectionChange> {

@@ -1,5 +1,6 @@
 import type { TestdriveClaim } from "#contract/index";
 import { makeOnce } from "#domain/accounts/idempotency";
+import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import { newToken, sameSecret, seal, unseal, type SealingKey } from "#domain/secrets";
 import { wakeAfterLife, wakeAfterStart } from "#domain/sign-of-life";
@@ -131,10 +132,7 @@ export async function endTestdrivesOf(env: Pick<Env, "TESTDRIVES">, db: Database
   await Promise.all(live.map((testdrive) => testdriveObject(env, testdrive).endOfAgent(agent.id)));
 }
 
-interface TestdriveStore {
-  db: Database;
-  env: SealingKey;
-}
+type TestdriveStore = Place<SealingKey>;
 
 /** The account's live sessions; with an appliance, only those of its builds. */
 export async function listTestdrives(

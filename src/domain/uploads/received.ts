@@ -1,14 +1,11 @@
+import type { Place } from "#domain/place";
 import { isBusy } from "#domain/uploads/lease";
-import type { Database } from "#storage/db";
 import { PartBuffer, partBytes } from "#storage/part-buffer";
 import { deleteTail, readTail, putTail, putUploadPart, tailBytes } from "#storage/resumable-blobs";
 import { listParts, recordProgress, type ResumableUpload, type StoredPart } from "#storage/resumable-uploads";
 import { expiryOf } from "#domain/uploads/expiry";
 
-interface Stores {
-  env: Pick<Env, "BLOBS">;
-  db: Database;
-}
+type Stores = Place<Pick<Env, "BLOBS">>;
 
 /**
  * The bytes of an upload, as far as they came. Each part is first in R2 and then in the row. The last part of a file is never recorded: it

@@ -4,6 +4,7 @@ import { quotaBytes, quotaExceeded } from "#domain/accounts/quota";
 import { getOwnAppliance } from "#domain/appliances/appliance";
 import { limitOf } from "#domain/contents/overlay-file-content";
 import type { FileMetadata } from "#domain/contents/overlay-file-metadata";
+import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import { checkBaseSystem } from "#domain/rpms/rpm";
 import { expiryOf } from "#domain/uploads/expiry";
@@ -18,10 +19,7 @@ import {
   type ResumableUpload,
 } from "#storage/resumable-uploads";
 
-interface Stores {
-  env: LimitsEnv & Pick<Env, "BLOBS" | "ACCOUNT_QUOTA_GB" | "MAX_FILE_MB">;
-  db: Database;
-}
+type Stores = Place<LimitsEnv & Pick<Env, "BLOBS" | "ACCOUNT_QUOTA_GB" | "MAX_FILE_MB">>;
 
 /** What a file that is to come will be: an overlay file, or a package. */
 export type Purpose = { applianceId: number; metadata: FileMetadata } | { baseSystem: string };
@@ -82,10 +80,7 @@ export async function deleteUpload(stores: Pick<Stores, "db"> & { env: Pick<Env,
 }
 
 /** Removes an upload, and what it has stored unless that has become something. Twice is fine. */
-export async function removeUpload(
-  { env, db }: { env: Pick<Env, "BLOBS">; db: Database },
-  upload: ResumableUpload,
-): Promise<void> {
+export async function removeUpload({ env, db }: Place<Pick<Env, "BLOBS">>, upload: ResumableUpload): Promise<void> {
   await discardBlob(env.BLOBS, upload);
   await deleteResumableUpload(db, upload.id);
 }
