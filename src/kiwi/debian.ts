@@ -1,27 +1,8 @@
-import type { FrozenKey } from "#contract/index";
+import type { AptSource } from "#kiwi/debian-facts";
 import type { ImageFacts } from "#kiwi/facts";
 import { linesOf, type Part } from "#kiwi/part";
 import { shellCommand } from "#kiwi/shell";
 import { xkbOf } from "#kiwi/xkb-layouts";
-
-/** What the description of a Debian system needs in addition. */
-export interface DebianFacts {
-  /** The release as debootstrap knows it, such as `bookworm`. */
-  release: string;
-  /** Repositories that the image itself can reach later. */
-  sources: AptSource[];
-  /** The keys that the image's apt must trust, besides those that its packages bring. */
-  keys: FrozenKey[];
-}
-
-/** A line of the image's /etc/apt/sources.list. */
-export interface AptSource {
-  url: string;
-  suite: string;
-  components: readonly string[];
-  /** Whether its index was signed when the packages were chosen. */
-  isSigned: boolean;
-}
 
 /**
  * Before anything else configures a Debian system: what debootstrap has copied from the build host, locale and keyboard, which

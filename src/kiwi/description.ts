@@ -1,6 +1,6 @@
 import { evr, frozenComponent, frozenSource, type Firmware, type FrozenPackage, type ImageType } from "#contract/index";
 import { marked, writeXml, type XmlMarked } from "#wire/xml";
-import type { DebianFacts } from "#kiwi/debian";
+import type { DebianFacts } from "#kiwi/debian-facts";
 import { imageTypeElement } from "#kiwi/image-type";
 import { keymapOf } from "#kiwi/keytables";
 import { withVolumes, type LvmFacts } from "#kiwi/volumes";

@@ -2,7 +2,7 @@ import { type Arch, debianArch } from "#contract/index";
 import { hexDigest } from "./checksum.ts";
 import { type Release, maxReleaseBytes, readRelease, refuseExpired } from "./deb-release.ts";
 import { RepodataFault } from "./fault.ts";
-import type { Download, OpenedRepository, RepositoryPart } from "./repository.ts";
+import type { Download, OpenedRepository, RepositoryPart } from "./opened-repository.ts";
 import { type Signer, type SigningKey, readClearsigned, verifyClearsigned } from "./signature.ts";
 import { readAtMost } from "./streams.ts";
 

@@ -1,11 +1,12 @@
 import { and, asc, eq, gt, isNull, lt, sql } from "drizzle-orm";
-import type { Account } from "./accounts.ts";
 import { entryOfAct } from "./audit-log.ts";
 import { prepared, type Database } from "./db.ts";
 import { insertWhere } from "./inserts.ts";
 import { accounts, sessions } from "./schema.ts";
 
 export type Session = typeof sessions.$inferSelect;
+/** A row; accounts.ts, which knows it as Account, imports this file. */
+type Account = typeof accounts.$inferSelect;
 type NewSession = Omit<Session, "id" | "accountId">;
 
 /**

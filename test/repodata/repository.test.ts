@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { type Download, openPart, openRepository } from "#repodata/repository";
+import type { Download } from "#repodata/opened-repository";
+import { openPart, openRepository } from "#repodata/repository";
 import { slices } from "#repodata/slices";
 import content from "../fixtures/repodata/content?raw";
 import signedRepomd from "../fixtures/repodata/signed/repomd.xml?raw";

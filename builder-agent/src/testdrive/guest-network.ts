@@ -1,8 +1,13 @@
 import { z } from "zod";
 import { guestAddress } from "../contract.ts";
-import type { Machine } from "./machine.ts";
 import type { Qmp } from "./qmp.ts";
-import { guestWebPort } from "./walls.ts";
+
+/** Ports on the loopback behind the walls, where QEMU is alone. */
+export const guestWebPort = 8080;
+export const clientsPort = 5900;
+/** Sockets in the session's directory that lead to them. */
+export const webSocket = "web.sock";
+export const clientsSocket = "clients.sock";
 
 /**
  * The guest's network card, if it has a network. The guest is alone on it with QEMU, which gives it an address and forwards one
@@ -10,7 +15,7 @@ import { guestWebPort } from "./walls.ts";
  * from a unix socket, so it listens on a port of the loopback behind its walls; without walls, on one of this host's that the
  * kernel chooses.
  */
-export function networkArguments({ hasNetwork, enclosed }: Pick<Machine, "hasNetwork" | "enclosed">): string[] {
+export function networkArguments({ hasNetwork, enclosed }: { hasNetwork: boolean; enclosed: boolean }): string[] {
   if (!hasNetwork) return ["-nic", "none"];
   const forward = `hostfwd=tcp:127.0.0.1:${enclosed ? guestWebPort : 0}-${guestAddress}:80`;
   const user = ["user", "id=net", "restrict=on", "ipv6=off", `dhcpstart=${guestAddress}`, forward];

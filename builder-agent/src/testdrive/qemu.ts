@@ -5,13 +5,13 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { endOf, type Exit } from "../process.ts";
 import { diskFailureOf } from "./disk-failure.ts";
-import { forwardedPort } from "./guest-network.ts";
+import { forwardedPort, clientsPort, clientsSocket, webSocket } from "./guest-network.ts";
 import { machineArguments, type Machine } from "./machine.ts";
 import { openQmp, type Qmp, type QmpEvent } from "./qmp.ts";
 import { rightsOfSession } from "./rights.ts";
 import { keepSerialLog } from "./serial-log.ts";
 import type { SessionDir } from "./session-dir.ts";
-import { clientsPort, clientsSocket, environment, qemuProgram, walled, webSocket } from "./walls.ts";
+import { environment, qemuProgram, walled } from "./walls.ts";
 
 /** Names inside the session's directory. Relative, because QEMU works there (see SessionDir.socket). */
 export const vncSocket = "vnc.sock";

@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { enclosure } from "../enclosure.ts";
 import { endOf, run } from "../process.ts";
+import { clientsPort, clientsSocket, guestWebPort, webSocket } from "./guest-network.ts";
 import type { Machine } from "./machine.ts";
 import { userOfSession } from "./rights.ts";
 import type { SessionDir } from "./session-dir.ts";
@@ -49,13 +50,6 @@ export const qemuProgram = "qemu-system-x86_64";
 export const environment = (): Record<string, string> => ({
   PATH: process.env["PATH"] ?? "/usr/sbin:/usr/bin:/sbin:/bin",
 });
-
-/** Ports on the loopback behind the walls, where QEMU is alone. */
-export const guestWebPort = 8080;
-export const clientsPort = 5900;
-/** Sockets in the session's directory that lead to them. */
-export const webSocket = "web.sock";
-export const clientsSocket = "clients.sock";
 
 const gate = fileURLToPath(new URL("gate.ts", import.meta.url));
 

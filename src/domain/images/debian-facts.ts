@@ -1,6 +1,6 @@
 import type { FrozenKey } from "#contract/index";
 import { Refusal } from "#domain/refusal";
-import type { AptSource, DebianFacts } from "#kiwi/debian";
+import type { AptSource, DebianFacts } from "#kiwi/debian-facts";
 import { parseAptAddress } from "#model/apt-address";
 import { packageTypeOfBase, type BaseSystemFacts } from "#model/catalogue";
 import type { Repository } from "#storage/repositories";

@@ -1,7 +1,7 @@
 import type { KnownBaseSystem } from "#domain/repositories/base-system";
 import { type ImportLimits, limitsFor, refuseMore } from "#domain/repositories/import-limits";
 import { importPackages } from "#domain/repositories/packages";
-import type { Download, OpenedRepository } from "#repodata/repository";
+import type { Download, OpenedRepository } from "#repodata/opened-repository";
 import { solvPrefixOf } from "#storage/blobs";
 import type { Database } from "#storage/db";
 import {

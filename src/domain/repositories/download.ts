@@ -1,7 +1,7 @@
 import { askOutside, DownloadFailed, outsideFetch, type Fetch } from "#domain/outside";
 import { rulesOfCatalogue } from "#domain/outside-address";
 import { locationUrl } from "#repodata/location";
-import type { Download } from "#repodata/repository";
+import type { Download } from "#repodata/opened-repository";
 import { streamOf } from "#repodata/streams";
 import { repositoryFileKey, userRepositoryFileKey } from "#storage/blobs";
 import type { Repository } from "#storage/repositories";

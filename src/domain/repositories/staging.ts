@@ -1,5 +1,6 @@
 import type { Source } from "#domain/repositories/download";
-import { type Download, fetchPart, type RepositoryPart } from "#repodata/repository";
+import type { Download, RepositoryPart } from "#repodata/opened-repository";
+import { fetchPart } from "#repodata/repository";
 import { putBlob } from "#storage/blob-writer";
 import { downloadKey } from "#storage/blobs";
 
