@@ -7,16 +7,15 @@ import { actorOf, audited, type Audited } from "#domain/accounts/audit";
 import { clientAddress } from "#http/client-address";
 import type { AuditDetail, AuditEvent } from "#model/audit-events";
 import { type Access, both, type Body, type Group, type Operation, type Version } from "#api/operation";
-import { readDocument } from "#wire/read";
 import type { Database } from "#storage/db";
 import type { Document, Typed } from "#wire/shape";
 import { viewOf } from "#wire/view";
+import { readDocumentBody } from "#api/document-body";
 import type { ApiEnv } from "#api/factory";
 import { parseParams, pathId, readQuery, readRepeated } from "#api/params";
 import { readRawText } from "#api/raw-text";
 import { xml, xmlOrText } from "#api/respond";
 import { preconditionOf, validated } from "#api/revalidation";
-import { readXmlBody } from "#api/xml-body";
 
 /** One call of the API: its route, its description and what it does. The routes, OpenAPI, the page and the table test come from it. */
 export interface Call extends Operation {
@@ -199,7 +198,7 @@ async function requestOf<R extends string, A, I extends Ids, P extends z.ZodObje
   const given = params && first && parseParams(params, first);
   // Read late: an appliance that is not the caller's does not exist, whatever the body says.
   const body = async () => {
-    if (takes && "root" in takes) return readDocument(takes, await readXmlBody(c.req.raw));
+    if (takes && "root" in takes) return await readDocumentBody(takes, c.req.raw);
     return takes?.kind === "text" ? await readRawText(c.req.raw) : undefined;
   };
   const precondition = hasEtag && preconditionOf(c, answer as Document<A>);

@@ -22,8 +22,12 @@ export const software = document(
   marked({ type: isArray, appliance_id: id("applianceId", 1004) }, selection),
 );
 
-/** Attributes of the root say nothing. */
-export const wantedSoftware = document("WantedSoftware", "software", selection);
+/** Attributes of the root say nothing; in JSON they have to be named. */
+export const wantedSoftware = document(
+  "WantedSoftware",
+  "software",
+  marked({ appliance_id: id("applianceId", 1004).ignored() }, selection),
+);
 
 /** What a change of the selection did. Clients of the original accept no other element in `success`. */
 export const selectionChange = document(

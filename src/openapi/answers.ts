@@ -28,7 +28,7 @@ export function requestBody(
 function bodyObject(body: Body, query: readonly Parameter[], version: Version): Schema {
   switch (body.kind) {
     case "document":
-      return { required: true, content: { "application/xml": xmlMedia(body.document, version) } };
+      return { required: true, content: documentMedia(body.document, version) };
     case "file": {
       const properties = { ...propertiesOf(query), file: {} };
       const form = { type: "object", properties, ...(!body.mayBeAbsent && { required: ["file"] }) };
@@ -64,8 +64,7 @@ function answerObject({ answer, hasEtag }: Operation, version: Version): Schema 
       description: "Done.",
       ...(hasEtag && { headers: { ETag: { schema: { type: "string" } } } }),
       content: {
-        "application/xml": xmlMedia(document, version),
-        "application/json": jsonMedia(document, version),
+        ...documentMedia(document, version),
         ...(answer.asText && { "text/plain": {} }),
       },
     };
@@ -73,6 +72,11 @@ function answerObject({ answer, hasEtag }: Operation, version: Version): Schema 
   if (answer.kind === "nothing") return { description: answer.what };
   return { description: answer.what, content: Object.fromEntries(answer.types.map((type) => [type, {}])) };
 }
+
+const documentMedia = (document: Document, version: Version): Schema => ({
+  "application/xml": xmlMedia(document, version),
+  "application/json": jsonMedia(document, version),
+});
 
 const xmlMedia = (document: Document, version: Version): Schema => ({
   schema: refTo(document, version, "xml"),
