@@ -81,15 +81,18 @@ async function loadRelease(admin: AdminClient, { state, release, mirrors }: Rele
   });
 }
 
-/** Puts this machine's mirrors in place of the public ones that the catalogue names. */
-export function withMirrors<T>(catalogue: T, mirrors: DebianMirrors): T {
+/** Puts this machine's mirrors in place of the public ones that the catalogue names. Images go on naming the public ones. */
+export function withMirrors<T extends object>(catalogue: T, mirrors: DebianMirrors): T {
   const byUrl = new Map([
     [publicMirrors.archive, mirrors.archive],
     [publicMirrors.security, mirrors.security],
   ]);
-  return JSON.parse(JSON.stringify(catalogue), (key, value: unknown) =>
-    key === "url" && typeof value === "string" ? (byUrl.get(value) ?? value) : value,
-  ) as T;
+  const others = [...byUrl].filter(([ours, mirror]) => ours !== mirror).map(([ours, mirror]) => [mirror, ours]);
+  return JSON.parse(JSON.stringify(catalogue), (key, value: unknown) => {
+    if (key === "url" && typeof value === "string") return byUrl.get(value) ?? value;
+    if (key !== "baseSystem" || others.length === 0) return value;
+    return { ...Object(value), publicMirrors: Object.fromEntries(others) };
+  }) as T;
 }
 
 /** Waits until no repository of the catalogue is being imported, and returns those that could not be. */

@@ -44,6 +44,11 @@ export const BaseSystemFacts = z.object({
       releaseCapabilities: z.array(z.string()).default([]),
     })
     .default({ urls: [], cpeIds: [], releaseCapabilities: [] }),
+  /**
+   * Where images find the catalogue's repositories, if that is elsewhere: the beginning of an address by that of another. Images
+   * run where the operator's own mirror may not be reachable.
+   */
+  publicMirrors: z.record(z.string(), z.string().regex(/^https?:\/\//)).optional(),
   agreement: AgreementText.optional(),
 });
 export type BaseSystemFacts = z.infer<typeof BaseSystemFacts>;

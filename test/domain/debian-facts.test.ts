@@ -42,6 +42,26 @@ describe("the facts of a Debian system", () => {
     expect(sources).toEqual([{ url: "https://example.org/flat", suite: "./", components: [], isSigned: true }]);
   });
 
+  it("name the public mirror for a catalogue's repository, and leave those that people added", () => {
+    const mirrored = {
+      ...debian,
+      publicMirrors: {
+        "http://mirror.lan/debian": "http://deb.example.org/debian",
+        "http://mirror.lan/security": "http://deb.example.org/debian-security",
+      },
+    };
+    const urls = [
+      { ...suite, url: "http://mirror.lan/security/dists/bookworm-security#main" },
+      { ...suite, url: "http://mirror.lan/debian-ports/dists/bookworm" },
+      { ...suite, url: "http://mirror.lan/debian/dists/bookworm", accountId: 3 },
+    ];
+    expect(debianFacts(mirrored, urls, [])?.sources.map(({ url }) => url)).toEqual([
+      "http://deb.example.org/debian-security",
+      "http://mirror.lan/debian-ports",
+      "http://mirror.lan/debian",
+    ]);
+  });
+
   it("have the appliance's keys and those of repositories that people added, each once", () => {
     const added = { ...suite, accountId: 3, signingKeys: [theirs, own] };
     expect(debianFacts(debian, [suite, added], [own])?.keys.map(({ name }) => name)).toEqual(["theirs", "own"]);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { hostsOf, mirrorsIn } from "../../scripts/launch/debian-mirrors.ts";
+import { withMirrors } from "../../scripts/launch/debian.ts";
+import { hostsOf, mirrorsIn, publicMirrors } from "../../scripts/launch/debian-mirrors.ts";
 
 describe("mirrorsIn", () => {
   it("finds the mirrors among the lists that apt has", () => {
@@ -34,5 +35,22 @@ describe("hostsOf", () => {
       { host: "security.example", port: 443 },
     ]);
     expect(hostsOf({ ...mirrors, security: mirrors.archive })).toHaveLength(1);
+  });
+});
+
+describe("withMirrors", () => {
+  const catalogue = { baseSystem: { title: "Debian" }, repositories: [{ url: `${publicMirrors.security}` }] };
+
+  it("names the given mirrors, and for images the public ones", () => {
+    const mirrors = { archive: publicMirrors.archive, security: "http://mirror.lan/security" };
+
+    expect(withMirrors(catalogue, mirrors)).toEqual({
+      baseSystem: { title: "Debian", publicMirrors: { "http://mirror.lan/security": publicMirrors.security } },
+      repositories: [{ url: "http://mirror.lan/security" }],
+    });
+  });
+
+  it("changes nothing where this machine uses the public ones", () => {
+    expect(withMirrors(catalogue, publicMirrors)).toEqual(catalogue);
   });
 });

@@ -23,11 +23,19 @@ export function debianFacts(
     .filter(({ accountId }) => accountId !== null)
     .flatMap(({ signingKeys }) => signingKeys ?? []);
   const all = new Map([...added, ...keys].map((key) => [key.fingerprint, key]));
-  return { release, sources: repositories.flatMap((one) => aptSource(one) ?? []), keys: [...all.values()] };
+  const sources = repositories.flatMap((one) => aptSource(one.signer, addressForImage(base, one)) ?? []);
+  return { release, sources, keys: [...all.values()] };
+}
+
+/** Only a catalogue's repositories are mirrored for this service. */
+function addressForImage({ publicMirrors = {} }: BaseSystemFacts, { accountId, url }: Source): string {
+  if (accountId !== null) return url;
+  const [mirror, found] = Object.entries(publicMirrors).find(([begin]) => url.startsWith(`${begin}/`)) ?? [];
+  return mirror === undefined ? url : `${found}${url.slice(mirror.length)}`;
 }
 
 /** Undefined: only this service can reach it. */
-function aptSource({ url, signer }: Source): AptSource | undefined {
+function aptSource(signer: string | null, url: string): AptSource | undefined {
   if (!/^https?:\/\//.test(url)) return undefined;
   const { root, directory, components } = parseAptAddress(url);
   const isFlat = directory === "";
