@@ -44,7 +44,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<{ stop():
   const runtime = await startRuntime(given, { path: logFile, append: log.append });
   const control = openControl(controlFolder);
   await applyMigrations(control, join(projectRoot, "migrations"));
-  const cron = startCron(control, options.cronEveryMs ?? defaultCronEveryMs, log.append);
+  const cron = await startCron(control, options.cronEveryMs ?? defaultCronEveryMs, log.append);
   return {
     stop: async () => {
       clearInterval(cron);
@@ -55,11 +55,11 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<{ stop():
   };
 }
 
-/** Neither workerd nor miniflare runs [triggers] crons. */
-function startCron(control: Control, everyMs: number, log: (line: string) => void): NodeJS.Timeout {
-  return setInterval(() => {
-    control.tick().catch((error: unknown) => log(`error cron: ${String(error)}`));
-  }, everyMs);
+/** Neither workerd nor miniflare runs [triggers] crons. The first tick continues what an earlier process did not finish. */
+async function startCron(control: Control, everyMs: number, log: (line: string) => void): Promise<NodeJS.Timeout> {
+  const tick = () => control.tick().catch((error: unknown) => log(`error cron: ${String(error)}`));
+  await tick();
+  return setInterval(() => void tick(), everyMs);
 }
 
 /** Makes miniflare start workerd.sh instead of its own workerd, and returns that script's environment. */

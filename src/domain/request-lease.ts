@@ -1,19 +1,21 @@
 /*
- * What one request holds while it works, in a row: an idempotency key, or an upload. A request that died stops renewing its lease,
- * and another one can take it soon.
+ * What one request, or one consumer of a queue, holds in a row while it works: an idempotency key, an upload or an import. One that
+ * died stops renewing its lease, and another one can take it soon.
  */
-const leaseMs = 9_000;
-/** Three times in between. */
-const renewalMs = 3_000;
+const requestMs = 9_000;
 
 /** When a lease ends that is taken or renewed now. */
-export const leaseEnd = (now: number): Date => new Date(now + leaseMs);
+export const leaseEnd = (now: number, leaseMs = requestMs): Date => new Date(now + leaseMs);
 
-/** Does the work while its lease is renewed. */
-export async function whileRenewed<T>(renew: (endsAt: Date) => Promise<void>, work: () => Promise<T>): Promise<T> {
+/** Does the work while its lease is renewed, three times before it would end. */
+export async function whileRenewed<T>(
+  renew: (endsAt: Date) => Promise<unknown>,
+  work: () => Promise<T>,
+  leaseMs = requestMs,
+): Promise<T> {
   const renewal = setInterval(() => {
-    renew(leaseEnd(Date.now())).catch((error: unknown) => console.error("A lease is not renewed:", error));
-  }, renewalMs);
+    renew(leaseEnd(Date.now(), leaseMs)).catch((error: unknown) => console.error("A lease is not renewed:", error));
+  }, leaseMs / 3);
   try {
     return await work();
   } finally {

@@ -1,3 +1,5 @@
+import { resumeAllImports } from "#domain/repositories/turns";
+import { openDatabase } from "#storage/db";
 import { ChoreMessage, chores, doChore } from "./chores.ts";
 
 /** The name of the queue of chores. */
@@ -6,11 +8,14 @@ export const choresQueue = "kiln-chores";
 /**
  * Runs every minute: asks for each chore that repairs what a crash left behind. Each is a message, and on Cloudflare each
  * message has an invocation of its own: with its own limit of subrequests, and with failures that stop no other.
+ *
+ * `start`: under `npm start`, the first run of a new workerd. The queues of the previous one were in its memory.
  */
 export async function sweep(
-  { scheduledTime: at }: Pick<ScheduledController, "scheduledTime">,
+  { scheduledTime: at, cron }: { scheduledTime: number; cron?: string },
   env: Env,
 ): Promise<void> {
+  if (cron === "start") await resumeAllImports(env, openDatabase(env.DB));
   const messages = chores.map((chore) => ({ body: { chore, at } satisfies ChoreMessage }));
   await env.CHORES.sendBatch(messages.map((message) => ({ ...message, contentType: "json" as const })));
 }

@@ -1,9 +1,11 @@
-import { and, eq, isNotNull, lt, lte, sql } from "drizzle-orm";
+import { and, eq, isNotNull, isNull, lt, lte, or, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { insertFrom } from "./inserts.ts";
 import { importTurns } from "./schema.ts";
 
 export type ImportTurn = typeof importTurns.$inferSelect;
+
+const waiting = { sentAt: null, leaseEndsAt: null };
 
 /** What takes its turn: of these one import at a time is in a queue. */
 export type Line = Pick<ImportTurn, "accountId" | "patience">;
@@ -45,22 +47,40 @@ export async function takeTurn(db: Database, line: Line, now: Date): Promise<num
   return taken?.repositoryId;
 }
 
-/** Counts a try. Undefined: it is in no line. */
-export async function beginTry(db: Database, repositoryId: number, now: Date): Promise<ImportTurn | undefined> {
+/** Counts a try, and takes the lease. `busy`: another consumer has it. Undefined: the import is in no line. */
+export async function beginTry(
+  db: Database,
+  repositoryId: number,
+  { now, leaseEndsAt }: { now: Date; leaseEndsAt: Date },
+): Promise<ImportTurn | "busy" | undefined> {
+  const same = eq(importTurns.repositoryId, repositoryId);
   const [begun] = await db
     .update(importTurns)
-    .set({ tries: sql`tries + 1`, sentAt: now })
-    .where(eq(importTurns.repositoryId, repositoryId))
+    .set({ tries: sql`tries + 1`, sentAt: now, leaseEndsAt })
+    .where(and(same, or(isNull(importTurns.leaseEndsAt), lte(importTurns.leaseEndsAt, now))))
     .returning();
-  return begun;
+  return begun ?? ((await db.query.importTurns.findFirst({ where: same })) && "busy");
 }
+
+export const renewTry = (db: Database, repositoryId: number, leaseEndsAt: Date) =>
+  db
+    .update(importTurns)
+    .set({ leaseEndsAt })
+    .where(and(eq(importTurns.repositoryId, repositoryId), isNotNull(importTurns.leaseEndsAt)));
+
+/** The try failed. Its message comes again, so the turn stays. */
+export const endTry = (db: Database, repositoryId: number) =>
+  db.update(importTurns).set({ leaseEndsAt: null }).where(eq(importTurns.repositoryId, repositoryId));
 
 /** Ends the turn of an import that began at that moment; one that has been asked for since goes to the end of the line. */
 export async function endTurn(db: Database, repositoryId: number, begunAt: Date): Promise<void> {
   const same = eq(importTurns.repositoryId, repositoryId);
   await db.batch([
     db.delete(importTurns).where(and(same, lte(importTurns.askedAt, begunAt))),
-    db.update(importTurns).set({ patience: "quick", sentAt: null, tries: 0 }).where(same),
+    db
+      .update(importTurns)
+      .set({ patience: "quick", ...waiting, tries: 0 })
+      .where(same),
   ]);
 }
 
@@ -68,19 +88,26 @@ export async function endTurn(db: Database, repositoryId: number, begunAt: Date)
 export const moveToPatient = (db: Database, repositoryId: number) =>
   db
     .update(importTurns)
-    .set({ patience: "patient", sentAt: null, tries: 0 })
+    .set({ patience: "patient", ...waiting, tries: 0 })
     .where(eq(importTurns.repositoryId, repositoryId));
 
-/** Lets it wait again: its message was not sent, or is lost. */
+/** Lets it wait again: its message was not sent. */
 export const giveTurnBack = (db: Database, repositoryId: number) =>
-  db.update(importTurns).set({ sentAt: null }).where(eq(importTurns.repositoryId, repositoryId));
+  db.update(importTurns).set(waiting).where(eq(importTurns.repositoryId, repositoryId));
 
-/** Of turns that began before that moment nothing has been heard since. */
-export const giveLostTurnsBack = (db: Database, before: Date) =>
-  db
-    .update(importTurns)
-    .set({ sentAt: null })
-    .where(and(isNotNull(importTurns.sentAt), lt(importTurns.sentAt, before)));
+/** Lets all wait again whose consumer died, or whose message was sent before that moment and has not come. */
+export const giveLostTurnsBack = (db: Database, { now, sentBefore }: { now: Date; sentBefore: Date }) =>
+  db.batch([
+    db.update(importTurns).set(waiting).where(lt(importTurns.leaseEndsAt, now)),
+    db
+      .update(importTurns)
+      .set(waiting)
+      .where(and(lt(importTurns.sentAt, sentBefore), isNull(importTurns.leaseEndsAt))),
+  ]);
+
+/** Lets all wait again: no message and no consumer is left. */
+export const giveAllTurnsBack = (db: Database) =>
+  db.update(importTurns).set(waiting).where(isNotNull(importTurns.sentAt));
 
 /** Lines in which an import waits and none has its turn. */
 export const listLines = (db: Database, limit: number): Promise<Line[]> =>

@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { importInTurn, requestImports, resumeImports } from "#domain/repositories/turns";
+import { sweep } from "#queues/sweep";
 import { openDatabase } from "#storage/db";
 import { addRepository, findRepository } from "#storage/repositories";
 import { signedIn } from "../support/client.ts";
@@ -47,6 +48,8 @@ async function repositoriesOf(count: number): Promise<number[]> {
 }
 
 const quick = (repositoryId: number) => importInTurn(envWithQueues(), db, { repositoryId, patience: "quick" });
+const leaseOf = (id: number) =>
+  env.DB.prepare("SELECT lease_ends_at FROM import_turns WHERE repository_id = ?").bind(id).first("lease_ends_at");
 const state = async (id: number) => (await findRepository(db, id))?.importState;
 
 describe("imports", () => {
@@ -112,6 +115,60 @@ describe("imports", () => {
     expect(sent.quick).toEqual([id]);
     await resumeImports(envWithQueues(), db, Date.now() + 21 * 60_000);
     expect(sent.quick).toEqual([id, id]);
+  });
+
+  it("go on soon after their consumer was killed, and not while it lives", async () => {
+    const [id = 0] = await repositoriesOf(1);
+    await requestImports(envWithQueues(), db, [id]);
+    vi.mocked(fetch).mockImplementation(() => new Promise(() => {}));
+    vi.useFakeTimers({ toFake: ["Date", "setInterval", "clearInterval"] });
+    void quick(id);
+    await vi.waitFor(() => expect(fetch).toHaveBeenCalled());
+    await vi.advanceTimersByTimeAsync(50_000);
+    await vi.waitFor(async () => expect(await leaseOf(id)).toBeGreaterThan(Date.now() + 40_000));
+    await resumeImports(envWithQueues(), db, Date.now() + 30_000);
+    expect(sent.quick).toEqual([id]);
+    const killedAt = Date.now();
+    vi.clearAllTimers();
+    await resumeImports(envWithQueues(), db, killedAt + 61_000);
+    expect(sent.quick).toEqual([id, id]);
+  });
+
+  it("are not done twice at once if their message comes twice", async () => {
+    const [id = 0] = await repositoriesOf(1);
+    await requestImports(envWithQueues(), db, [id]);
+    const answer = Promise.withResolvers<Response>();
+    vi.mocked(fetch).mockImplementation(() => answer.promise);
+    const first = quick(id);
+    await vi.waitFor(() => expect(fetch).toHaveBeenCalled());
+    await quick(id);
+    expect(fetch).toHaveBeenCalledTimes(1);
+    vi.mocked(fetch).mockResolvedValue(new Response("", { status: 404 }));
+    answer.resolve(new Response("", { status: 404 }));
+    await first;
+    expect(await state(id)).toBe("failed");
+  });
+
+  it("go on at once after a failure of this service", async () => {
+    const [id = 0] = await repositoriesOf(1);
+    await requestImports(envWithQueues(), db, [id]);
+    const broken = { ...envWithQueues(), BLOBS: { put: () => Promise.reject(new Error("R2 is away")) } as never };
+    await expect(importInTurn(broken, db, { repositoryId: id, patience: "quick" })).rejects.toThrow();
+    await quick(id);
+    expect(await state(id)).toBe("ready");
+  });
+
+  it("go on at once after the process with the queues and the consumers has ended", async () => {
+    const [begun = 0, next = 0] = await repositoriesOf(2);
+    const [sentOnly = 0] = await repositoriesOf(1);
+    await requestImports(envWithQueues(), db, [begun, next]);
+    await requestImports(envWithQueues(), db, [sentOnly]);
+    vi.mocked(fetch).mockImplementation(() => new Promise(() => {}));
+    void quick(begun);
+    await vi.waitFor(() => expect(fetch).toHaveBeenCalled());
+    sent.quick = [];
+    await sweep({ scheduledTime: Date.now(), cron: "start" }, envWithQueues());
+    expect(sent.quick.toSorted()).toEqual([begun, sentOnly].toSorted());
   });
 
   it("wait for the next minute if the queue refuses a message", async () => {

@@ -13,7 +13,12 @@ import { startEmbedded } from "../../scripts/launch/embedded.ts";
 import { descendants, signalAll } from "../../scripts/launch/process-tree.ts";
 import { tinyBundle } from "./tiny-service.ts";
 
-const Answer = z.object({ ticks: z.number(), pathname: z.string(), tables: z.number(), from: z.string().optional() });
+const Answer = z.object({
+  crons: z.array(z.string()),
+  pathname: z.string(),
+  tables: z.number(),
+  from: z.string().optional(),
+});
 
 const storagePaths = [
   "/cdn-cgi/local/r2/public/kiln/builds/2/image-1",
@@ -50,7 +55,7 @@ afterAll(async () => {
 
 const ask = async (path = "/") => Answer.parse(await (await fetch(`http://127.0.0.1:${port}${path}`)).json());
 const answered = () => vi.waitFor(() => ask(), { timeout: 20_000, interval: 50 });
-const ticked = () => vi.waitFor(async () => expect((await ask()).ticks).toBeGreaterThan(2), { timeout: 20_000 });
+const ticked = () => vi.waitFor(async () => expect((await ask()).crons.length).toBeGreaterThan(2), { timeout: 20_000 });
 const runtimes = () => descendants(process.pid).filter((pid) => /^[^\0]*workerd\0serve\0/.test(commandLine(pid)));
 
 function commandLine(pid: number): string {
@@ -71,7 +76,7 @@ async function answerTo(request: string): Promise<string> {
 }
 
 describe("the embedded service", () => {
-  it("has its tables, and cron calls it", async () => {
+  it("has its tables, and cron calls it, at once and then again and again", async () => {
     expect(await ask()).toMatchObject({ pathname: "/", tables: 1 });
     await ticked();
   });
@@ -116,6 +121,8 @@ describe("the embedded service", () => {
       await ticked();
     }
     expect(output).toContain("! The service (workerd) ended unexpectedly. It is running again.\n");
+    const { crons } = await ask();
+    expect([crons[0], new Set(crons.slice(1))]).toEqual(["start", new Set(["* * * * *"])]);
   });
 
   it("recovers after workerd could not start for a while", async () => {

@@ -2,17 +2,17 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Bundle } from "../../scripts/launch/bundle.ts";
 
-/** Stores what is put into it. Reports how often cron has called it since its start, and where a request came from. */
+/** Stores what is put into it. Reports how cron has called it since its start, and where a request came from. */
 const worker = `
-  let ticks = 0;
+  const crons = [];
   export default {
     async fetch(request, env) {
       const { pathname } = new URL(request.url);
       if (request.method === "PUT") await env.BLOBS.put(pathname.slice(1), request.body);
       const tables = await env.DB.prepare("SELECT name FROM sqlite_master WHERE name = 'builds'").all();
-      return Response.json({ ticks, pathname, tables: tables.results.length, from: request.cf?.clientIp });
+      return Response.json({ crons, pathname, tables: tables.results.length, from: request.cf?.clientIp });
     },
-    scheduled() { ticks += 1; },
+    scheduled({ cron }) { crons.push(cron); },
     queue() {},
   };`;
 

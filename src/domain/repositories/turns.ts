@@ -1,14 +1,18 @@
 import { giveUpImport, importRepository, type Patience } from "#domain/repositories/import";
 import { sendImport } from "#domain/repositories/import-queue";
 import type { Database } from "#storage/db";
+import { leaseEnd, whileRenewed } from "#domain/request-lease";
 import {
   askForImports,
   beginTry,
+  endTry,
   endTurn,
+  giveAllTurnsBack,
   giveLostTurnsBack,
   giveTurnBack,
   listLines,
   moveToPatient,
+  renewTry,
   takeTurn,
   type Line,
 } from "#storage/import-turns";
@@ -28,7 +32,9 @@ import { findRepository, markImporting } from "#storage/repositories";
 
 /** As often as the queues deliver a message: `max_retries` in wrangler.toml and the first time. */
 const maxTries = 4;
-/** Longer than a queue consumer may run: no consumer works on what began before. */
+/** How soon the import of a consumer that was killed may begin again. A consumer renews it, even while it reads large lists. */
+const leaseMs = 60_000;
+/** A message that has not come by then is lost. A queue may be long, and a second message costs one more check of the mirror. */
 const lostMs = 20 * 60_000;
 /** Lines that one run of the sweep continues. */
 const linesPerRun = 500;
@@ -50,14 +56,22 @@ export async function importInTurn(
   db: Database,
   { repositoryId, patience }: { repositoryId: number; patience: Patience },
 ): Promise<void> {
-  const begunAt = new Date();
-  const turn = await beginTry(db, repositoryId, begunAt);
+  const now = new Date();
+  const turn = await beginTry(db, repositoryId, { now, leaseEndsAt: leaseEnd(now.getTime(), leaseMs) });
+  if (turn === "busy") return;
   if (turn && turn.tries > maxTries) return giveUpTurn(env, db, repositoryId);
-  const end = await importRepository(env, db, repositoryId, { patience });
+  const end = await whileRenewed(
+    async (endsAt) => renewTry(db, repositoryId, endsAt),
+    () => importRepository(env, db, repositoryId, { patience }),
+    leaseMs,
+  ).catch(async (error: unknown) => {
+    await endTry(db, repositoryId);
+    throw error;
+  });
   // A message without a turn is an old one: nothing waits for its end.
   if (!turn) return;
   if (end === "too_slow") await moveToPatient(db, repositoryId);
-  else await endTurn(db, repositoryId, begunAt);
+  else await endTurn(db, repositoryId, now);
   await sendNext(env, db, linesOf(turn));
 }
 
@@ -75,7 +89,16 @@ export async function giveUpTurn(env: Env, db: Database, repositoryId: number): 
 
 /** Each minute: sends lost turns again, and continues queues in which every import waits. */
 export async function resumeImports(env: Env, db: Database, now: number): Promise<void> {
-  await giveLostTurnsBack(db, new Date(now - lostMs));
+  await giveLostTurnsBack(db, { now: new Date(now), sentBefore: new Date(now - lostMs) });
+  await sendNext(env, db, await listLines(db, linesPerRun));
+}
+
+/**
+ * Sends every turn again: the queues were in the memory of a process that has ended. The tries still count, because one of
+ * these imports may be what ended it.
+ */
+export async function resumeAllImports(env: Env, db: Database): Promise<void> {
+  await giveAllTurnsBack(db);
   await sendNext(env, db, await listLines(db, linesPerRun));
 }
 

@@ -15,10 +15,13 @@ export const importTurns = sqliteTable(
     askedAt: moment("asked_at").notNull(),
     /** When its message was sent, or its last try began; null: it waits. */
     sentAt: moment("sent_at"),
+    /** The end of the lease of the consumer that works on it; null: none does. */
+    leaseEndsAt: moment("lease_ends_at"),
     tries: integer("tries").notNull(),
   },
   (table) => [
     index("import_turns_line").on(table.accountId, table.patience, table.sentAt),
     index("import_turns_sent").on(table.sentAt),
+    index("import_turns_lease").on(table.leaseEndsAt),
   ],
 );

@@ -21,11 +21,14 @@ export const ofRepositories = {
   "import-turns": {
     askForImports: [[[it], at]],
     takeTurn: [[line, at]],
-    beginTry: [[it, at]],
+    beginTry: [[it, { now: at, leaseEndsAt: at }]],
+    renewTry: [[it, at]],
+    endTry: [[it]],
     endTurn: [[it, at]],
     moveToPatient: [[it]],
     giveTurnBack: [[it]],
-    giveLostTurnsBack: [[at]],
+    giveLostTurnsBack: [[{ now: at, sentBefore: at }]],
+    giveAllTurnsBack: [[]],
     listLines: [[10]],
   } satisfies Calls<typeof importTurns>,
   imports: {
