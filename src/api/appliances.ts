@@ -1,22 +1,32 @@
 import { z } from "zod";
 import { appliance, appliances as appliancesDocument, applianceStatus } from "#documents/appliance";
+import { overview } from "#documents/overview";
 import { success } from "#documents/success";
+import { onlyAppliance } from "#domain/accounts/access";
 import { listByKeyOrToken } from "#domain/accounts/account";
 import { cloneAppliance, parseArch } from "#domain/appliances/appliance";
 import { deleteAppliance } from "#domain/appliances/deletion";
 import { withLinks } from "#domain/builds/download-link";
 import { withEstimate } from "#domain/appliances/estimate";
+import { examineAgain, overviewOf } from "#domain/appliances/overview";
 import { shownStatus } from "#domain/appliances/status";
 import { withBuilds } from "#storage/appliance-builds";
 import { challengeAgain, givenCredentials } from "#api/authenticate";
 import { call, type CallGroup } from "#api/call";
 import { ofOwn, ofReadable } from "#api/of-appliance";
-import { id, text } from "#api/params";
+import { v2 } from "#api/operation";
+import { id, positive, text } from "#api/params";
 
 const CloneRequest = z.object({
   clone_from: id("invalid_appliance_id"),
   name: text().optional(),
   arch: z.string().optional(),
+});
+
+const OverviewRequest = z.object({
+  search: text().default(""),
+  page: positive.default(1),
+  per_page: positive.default(24),
 });
 
 /** Mounted before `authenticate`: one query checks the name and key and finds the appliances. */
@@ -37,6 +47,26 @@ export const appliances: CallGroup = {
   about: "An appliance is what an image is built from: repositories, software, files, configuration.",
   operations: [
     listAppliances,
+    call("GET /overview", {
+      name: "getOverview",
+      access: "own",
+      isForAll: true,
+      versions: v2,
+      summary: "Your appliances at a glance, the last edited first",
+      details:
+        "Each with its state, its builds in progress, its last build, and the images of the version that was built last. `ok`, " +
+        "`warning` and `error` are what the status said when it was last looked at; `unknown` means that it changed since then.",
+      params: OverviewRequest,
+      about: { search: "Part of a name, or a selected package." },
+      answer: overview,
+      refuses: ["invalid_value"],
+      act: async ({ env, db, account, access }, { search, page, per_page: perPage }, c) => {
+        const only = onlyAppliance(access);
+        const seen = await overviewOf({ env, db }, { accountId: account.id, only, search, page, perPage });
+        c.executionCtx.waitUntil(examineAgain({ env, db }, seen.stale));
+        return seen;
+      },
+    }),
     call("POST /appliances", {
       name: "cloneAppliance",
       access: "public",

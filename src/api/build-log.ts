@@ -62,8 +62,9 @@ function eventText(news: BuildNews): string {
     case "log":
       return `event: log\nid: ${news.offset}\n${dataLines(news.text)}\n`;
     case "progress": {
-      const { state, percent, secondsElapsed, message, queuePosition } = news.progress;
-      const told = { state, percent, time_elapsed: secondsElapsed, message, queue_position: queuePosition };
+      const { state, percent, secondsElapsed, secondsLeft, message, queuePosition } = news.progress;
+      const times = { time_elapsed: secondsElapsed, time_left: secondsLeft };
+      const told = { state, percent, ...times, message, queue_position: queuePosition };
       return `event: progress\ndata: ${JSON.stringify(told)}\n\n`;
     }
     case "silence":

@@ -45,6 +45,12 @@ export const id = (invalid: RefusalCode, missing: RefusalCode = "missing_paramet
     .regex(/^[1-9]\d{0,14}$/, invalid)
     .transform(Number);
 
+/** The number of a page, or of what is on it. */
+export const positive = z
+  .string()
+  .regex(/^0*[1-9]\d{0,8}$/, "invalid_value")
+  .transform(Number);
+
 /** `true`, `1`, `True` … and `force=` without a value: absent. */
 export const flag = z
   .string()

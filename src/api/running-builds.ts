@@ -1,10 +1,12 @@
 import { z } from "zod";
+import { onlyAppliance } from "#domain/accounts/access";
 import { imageTypes } from "#contract/index";
-import { cancelBuild, startBuild, watchBuild, watchBuilds } from "#domain/builds/build";
+import { cancelBuild, startBuild, watchAllBuilds, watchBuild, watchBuilds } from "#domain/builds/build";
 import { runningBuild, runningBuilds as runningBuildsDocument, startedBuild } from "#documents/running-build";
 import { success } from "#documents/success";
 import { readLog } from "#api/build-log";
 import { call, file, type CallGroup } from "#api/call";
+import { v2 } from "#api/operation";
 import { choice, flag, id } from "#api/params";
 
 const ListRequest = z.object({ appliance_id: id("invalid_appliance_id", "missing_appliance_id") });
@@ -29,6 +31,15 @@ export const runningBuilds: CallGroup = {
       answer: runningBuildsDocument,
       refuses: ["missing_appliance_id", "invalid_appliance_id"],
       act: ({ env, db, account }, { appliance_id }) => watchBuilds(env, db, account.id, appliance_id),
+    }),
+    call("GET /account/running_builds", {
+      name: "listAllRunningBuilds",
+      access: "own",
+      isForAll: true,
+      versions: v2,
+      summary: "All your builds that are waiting or running, the oldest first",
+      answer: runningBuildsDocument,
+      act: ({ env, db, account, access }) => watchAllBuilds(env, db, account.id, onlyAppliance(access)),
     }),
     call("POST /running_builds", {
       name: "startBuild",
@@ -92,7 +103,7 @@ export const runningBuilds: CallGroup = {
       summary: "The log of a build, as text or as events",
       details:
         "With `Accept: text/event-stream`, a stream of server-sent events: `log` (lines, with their offset as id), `progress` " +
-        "(JSON: state, percent, time_elapsed, message, and queue_position while it waits) and `end`. `Last-Event-ID` resumes it.",
+        "(JSON: state, percent, time_elapsed, message, time_left while it runs, queue_position while it waits) and `end`. `Last-Event-ID` resumes it.",
       ids,
       answer: file("The log so far.", "text/plain", "text/event-stream"),
       act: ({ env, db, account, access }, { build_id: buildId }, c) =>

@@ -3,7 +3,7 @@ import { arrayOf, fields, id, int, oneOf, text, version } from "#wire/field";
 import { document } from "#wire/shape";
 
 /** The element `running_build` (wire.md §2.11); a command line client reads `version` too. */
-const watched = fields({
+export const watchedBuild = fields({
   id: id("id", 32),
   state: oneOf("state", ["running", "queued", "finished", "failed", "error", "cancelled"]),
   percent: int("percent", 40),
@@ -12,9 +12,11 @@ const watched = fields({
   version: version("version", "0.0.3"),
   image_type: oneOf("imageType", imageTypes, "oem"),
   queue_position: int("queuePosition", 3).inJson(),
+  time_left: int("secondsLeft", 140).inJson(),
+  appliance_id: id("applianceId", 1004).inJson(),
 });
 
-export const runningBuild = document("RunningBuild", "running_build", watched);
-export const runningBuilds = document("RunningBuilds", "running_builds", arrayOf("running_build", watched));
+export const runningBuild = document("RunningBuild", "running_build", watchedBuild);
+export const runningBuilds = document("RunningBuilds", "running_builds", arrayOf("running_build", watchedBuild));
 /** Its root and its first child `id` are all that clients read of it. */
-export const startedBuild = document("StartedBuild", "build", watched);
+export const startedBuild = document("StartedBuild", "build", watchedBuild);

@@ -97,10 +97,10 @@ export class Build extends DurableObject<Env> {
   }
 
   /** Gives the build to an agent: a token for this attempt, and a lease that heartbeats renew. */
-  async claim(agentId: number): Promise<Claimed | Refused> {
+  async claim(agentId: number, expectedSeconds?: number): Promise<Claimed | Refused> {
     await this.#load(); // knows the id
     const token = newAttemptToken(agentId, { id: this.#id, uid: this.#uid });
-    const state = await this.#apply({ type: "claimed", at: Date.now(), agentId, token });
+    const state = await this.#apply({ type: "claimed", at: Date.now(), agentId, token, expectedSeconds });
     return "refused" in state ? state : { attempt: state.attempt, token, timeLimitMs };
   }
 

@@ -93,9 +93,9 @@ export async function saveSignOfLife(db: Database, uid: string, wakeAt: Date): P
   return told.length > 0;
 }
 
-/** All unfinished builds of an account. */
+/** All unfinished builds of an account, the oldest first. */
 export const listUnfinishedOf = (db: Database, accountId: number): Promise<Build[]> =>
-  db.query.builds.findMany({ where: and(isTaken, eq(builds.accountId, accountId)) });
+  db.query.builds.findMany({ where: and(isTaken, eq(builds.accountId, accountId)), orderBy: asc(builds.id) });
 
 export type NewBuild = Pick<
   Build,

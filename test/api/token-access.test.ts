@@ -41,6 +41,8 @@ const openToOne = [
   "GET /template_sets",
   "GET /template_sets/{name}",
   "GET /appliances",
+  "GET /overview",
+  "GET /account/running_builds",
   "GET /testdrives",
   "GET /repositories",
   "GET /repositories/{repository_id}",

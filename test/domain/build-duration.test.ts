@@ -1,5 +1,7 @@
-import { expect, it } from "vitest";
-import { mostAlike } from "#domain/builds/duration";
+import { describe, expect, it } from "vitest";
+import { expectedSecondsOf, mostAlike } from "#domain/builds/duration";
+import { advance, queued } from "#domain/builds/machine";
+import { progressOf } from "#domain/builds/progress";
 import type { TimedBuild } from "#storage/estimates";
 
 const took = (imageType: TimedBuild["imageType"], seconds: number): TimedBuild => ({
@@ -19,4 +21,32 @@ it.each([
 
 it("has no durations if nothing was built", () => {
   expect(mostAlike({ own: [], ofType: [] }, "iso")).toEqual([]);
+});
+
+it("expects a build to take what those that are like it took on average", () => {
+  const earlier = mostAlike({ own: [took("iso", 10), took("iso", 20)], ofType: [] }, "iso");
+  expect(expectedSecondsOf(earlier)).toBe(15);
+  expect(expectedSecondsOf([])).toBeUndefined();
+});
+
+describe("the time that a running build still takes", () => {
+  const at = 1_000_000;
+  const left = (percent: number, seconds: number, expectedSeconds?: number) => {
+    const claimed = advance(queued(at), { type: "claimed", at, agentId: 1, token: "a", expectedSeconds });
+    if ("refused" in claimed) throw new Error("refused");
+    const beat = { phase: "Creating the image", percent, message: "" } as const;
+    const running = advance(claimed, { type: "heartbeat", at, token: "a", beat });
+    if ("refused" in running) throw new Error("refused");
+    return progressOf(running, at + seconds * 1000).secondsLeft;
+  };
+
+  it.each([
+    ["is at first what earlier builds took", [0, 5, 100], 100],
+    ["goes more and more by what this one took", [50, 100, 100], 75],
+    ["ends when the build does", [99, 200, 100], 2],
+    ["goes by this one alone without earlier ones", [25, 50], 150],
+    ["is unknown at the beginning without earlier ones", [9, 50], undefined],
+  ] as const)("%s", (_what, [percent, seconds, expected], result) => {
+    expect(left(percent, seconds, expected)).toBe(result);
+  });
 });

@@ -4,11 +4,7 @@ import { listGallery, type GalleryQuery } from "#domain/gallery/list";
 import { Refusal } from "#domain/refusal";
 import { v2 } from "#api/operation";
 import { call } from "#api/call";
-
-const count = z
-  .string()
-  .regex(/^0*[1-9]\d{0,8}$/, "invalid_value")
-  .transform(Number);
+import { positive } from "#api/params";
 
 /** `latest`, `popular` and `search` may have no value, and any value of the first two means the same. */
 const GalleryRequest = z.object({
@@ -17,8 +13,8 @@ const GalleryRequest = z.object({
   username: z.string().optional(),
   search: z.string().optional(),
   query: z.string().optional(),
-  page: count.default(1),
-  per_page: count.default(10),
+  page: positive.default(1),
+  per_page: positive.default(10),
 });
 
 export const galleryList = call("GET /gallery/appliances", {

@@ -2,6 +2,7 @@ import type { Capabilities, ImageType } from "#contract/index";
 import { missingAgreement } from "#domain/accounts/agreement";
 import { estimateOf } from "#domain/appliances/estimate";
 import type { Issue } from "#domain/appliances/issue";
+import { noteStatus } from "#domain/appliances/last-status";
 import { whyNoEfi, whyNoPackages, whyNoVolumes } from "#domain/builds/builder-abilities";
 import { configurationIssues } from "#domain/configuration/issues";
 import { needsVolumes } from "#domain/configuration/volumes";
@@ -61,6 +62,7 @@ export async function examine(
     ...builderIssues(abilities, software, imageType),
     ...volumeIssues({ abilities, software }, appliance, imageType),
   ];
+  if (imageType === appliance.imageType) await noteStatus(place.db, appliance, issues);
   return { state: issues.some(({ type }) => type === "error") ? "error" : "ok", issues, software, resolution };
 }
 

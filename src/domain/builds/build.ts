@@ -30,6 +30,7 @@ import {
   listBuildsOfAppliance,
   listOverBuilds,
   listRunningBuilds,
+  listUnfinishedOf,
   type Build,
 } from "#storage/builds";
 import type { Database } from "#storage/db";
@@ -39,6 +40,7 @@ import { isPublished } from "#storage/publications";
 /** A running build as a user sees it, also after it is over. */
 export interface WatchedBuild extends Progress {
   id: number;
+  applianceId: number;
   version: string;
   imageType: ImageType;
 }
@@ -119,9 +121,27 @@ export async function watchBuilds(
 ): Promise<WatchedBuild[]> {
   const appliance = await getAppliance(db, accountId, applianceId, "invalid");
   if (appliance.accountId === null) return [];
-  const running = await listRunningBuilds(db, appliance.accountId, appliance.id);
-  const all = await Promise.all(running.map((build) => withProgress(env, db, build)));
-  return all.filter(({ state }) => state === "queued" || state === "running");
+  return await watchThese(env, db, await listRunningBuilds(db, appliance.accountId, appliance.id));
+}
+
+/** All builds of an account that are not over, the oldest first. `only`: those of one appliance. */
+export async function watchAllBuilds(
+  env: Env,
+  db: Database,
+  accountId: number,
+  only: number | null,
+): Promise<WatchedBuild[]> {
+  const unfinished = await listUnfinishedOf(db, accountId);
+  return await watchThese(
+    env,
+    db,
+    unfinished.filter(({ applianceId }) => only === null || applianceId === only),
+  );
+}
+
+async function watchThese(env: Env, db: Database, unfinished: Build[]): Promise<WatchedBuild[]> {
+  const all = await Promise.all(unfinished.map((build) => withProgress(env, db, build)));
+  return all.filter((build) => isUnfinished({ status: build.state }));
 }
 
 /** Ends a build that is not over. Twice is fine; a build with another end keeps it. */
@@ -235,6 +255,7 @@ async function withProgress(env: Env, db: Database, build: Build): Promise<Watch
 
 const watched = (build: Build): WatchedBuild => ({
   id: build.id,
+  applianceId: build.applianceId,
   version: build.version,
   imageType: build.imageType,
   state: build.status,

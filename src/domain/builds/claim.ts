@@ -2,7 +2,7 @@ import type { BuildClaim, Capabilities } from "#contract/index";
 import { buildObject } from "#domain/builds/build";
 import { canDo } from "#domain/builds/builder-abilities";
 import { blobsIn } from "#domain/builds/frozen-content";
-import { mostAlike } from "#domain/builds/duration";
+import { expectedSecondsOf, mostAlike } from "#domain/builds/duration";
 import { saveCapabilities, type Agent } from "#storage/agents";
 import { isRootShared } from "#domain/builds/prepared-root";
 import { getInput } from "#storage/build-blobs";
@@ -45,25 +45,34 @@ async function* candidates(db: Database, can: Capabilities): AsyncGenerator<Buil
 
 async function claimOne(env: Env, db: Database, agent: Agent, build: Build): Promise<BuildClaim | undefined> {
   const object = buildObject(env, build);
-  const claimed = await object.claim(agent.id);
+  const earlierPhases = await earlierPhasesOf(db, build);
+  const claimed = await object.claim(agent.id, expectedSecondsOf(earlierPhases));
   // Another agent was faster, or the build was cancelled.
   if ("refused" in claimed) return undefined;
   const { attempt, token, timeLimitMs } = claimed;
   try {
-    const [input, earlier, sharesRoot] = await Promise.all([
+    const [input, sharesRoot] = await Promise.all([
       getInput(env.BLOBS, build.inputSha256),
-      listEarlierSteps(db, build),
       isRootShared({ env, db }, build),
     ]);
     // A start that was interrupted may have left the row alone.
     await freezeBlobs(db, build.id, blobsIn(input));
-    const earlierPhases = mostAlike(earlier, build.imageType);
     return { buildId: build.id, attempt, token, timeLimitMs, input, earlierPhases, ...(sharesRoot && { sharesRoot }) };
   } catch (error) {
     // Costs this build an attempt, so that it cannot block all others forever.
     console.error(`build ${build.id} cannot be handed out:`, error);
     await object.fail(token, { kind: "error", reason: "The service could not read what to build." });
     return undefined;
+  }
+}
+
+/** A build whose earlier ones cannot be read is built all the same. */
+async function earlierPhasesOf(db: Database, build: Build): Promise<Record<string, number>[]> {
+  try {
+    return mostAlike(await listEarlierSteps(db, build), build.imageType);
+  } catch (error) {
+    console.error(`how long builds like ${build.id} took cannot be read:`, error);
+    return [];
   }
 }
 

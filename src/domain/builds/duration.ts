@@ -16,3 +16,10 @@ export function mostAlike({ own, ofType }: EarlierSteps, imageType: ImageType): 
 
 const secondsByPhase = ({ steps }: TimedBuild): Record<string, number> =>
   Object.fromEntries(steps.map(({ phase, seconds }) => [phase, seconds]));
+
+/** The mean of what earlier builds took as a whole; undefined: there are none. */
+export function expectedSecondsOf(earlier: readonly Record<string, number>[]): number | undefined {
+  if (earlier.length === 0) return undefined;
+  const all = earlier.flatMap((phases) => Object.values(phases));
+  return all.reduce((sum, seconds) => sum + seconds, 0) / earlier.length;
+}

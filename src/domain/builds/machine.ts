@@ -42,6 +42,8 @@ export type RunningState = Heartbeat & {
   startedAt: number;
   leaseEndsAt: number;
   timeLimitAt: number;
+  /** What the whole attempt took earlier builds that are like it; absent: there are none. */
+  expectedSeconds?: number;
 };
 
 interface Over {
@@ -58,7 +60,7 @@ interface Broken extends Over {
 
 /** `at` is the clock: the machine has none of its own. */
 export type BuildEvent = { at: number } & (
-  | { type: "claimed"; agentId: number; token: string }
+  | { type: "claimed"; agentId: number; token: string; expectedSeconds?: number | undefined }
   | { type: "heartbeat"; token: string; beat: Heartbeat }
   | { type: "released"; token: string }
   | { type: "failed"; token: string; kind: "failed" | "error"; reason: string }
@@ -162,7 +164,7 @@ function ifRunning(
   return isHeldBy(state, token) ? next(state) : { refused: "late" };
 }
 
-function claimed(state: BuildState, { at, agentId, token }: Event<"claimed">): BuildState | Refused {
+function claimed(state: BuildState, { at, agentId, token, expectedSeconds }: Event<"claimed">): BuildState | Refused {
   if (state.status !== "queued") return { refused: "not_queued" };
   const { attempt, losses, startedAt } = state;
   return {
@@ -174,6 +176,7 @@ function claimed(state: BuildState, { at, agentId, token }: Event<"claimed">): B
     startedAt: startedAt ?? at,
     leaseEndsAt: at + buildLeaseMs,
     timeLimitAt: at + timeLimitMs,
+    ...(expectedSeconds !== undefined && { expectedSeconds }),
     phase: "Fetching appliance configuration",
     percent: 0,
     message: "Fetching appliance configuration",

@@ -1,4 +1,4 @@
-import { isOver, type BuildState } from "#domain/builds/machine";
+import { isOver, timeLimitMs, type BuildState } from "#domain/builds/machine";
 
 /** What a user sees of a build that is not over yet, and the same of one that is. */
 export interface Progress {
@@ -8,6 +8,8 @@ export interface Progress {
   /** Since its first attempt began. */
   secondsElapsed: number;
   message: string;
+  /** About how long a running build still takes; absent where nothing tells. */
+  secondsLeft?: number;
   /** Of a build that waits: 1 is the next one. It is counted when it is asked for (domain/builds/queue.ts). */
   queuePosition?: number;
 }
@@ -15,7 +17,23 @@ export interface Progress {
 export function progressOf(state: BuildState, now: number): Progress {
   const until = isOver(state) ? state.endedAt : now;
   const secondsElapsed = secondsBetween(state.startedAt, until);
-  return { state: state.status, secondsElapsed, percent: percentOf(state), message: messageOf(state) };
+  const secondsLeft = secondsLeftOf(state, now);
+  const left = secondsLeft !== undefined && { secondsLeft };
+  return { state: state.status, secondsElapsed, percent: percentOf(state), message: messageOf(state), ...left };
+}
+
+/** Below it, what the attempt took so far says too little of what it will take. */
+const tellingPercent = 10;
+
+/** At first what earlier builds took decides, and more and more what this attempt took for what is done of it. */
+function secondsLeftOf(state: BuildState, now: number): number | undefined {
+  if (state.status !== "running") return undefined;
+  const spent = secondsBetween(state.timeLimitAt - timeLimitMs, now);
+  const done = state.percent / 100;
+  const expected = state.expectedSeconds ?? (state.percent < tellingPercent ? undefined : spent / done);
+  if (expected === undefined) return undefined;
+  const whole = done === 0 ? expected : expected * (1 - done) + spent;
+  return Math.max(1, Math.round(whole * (1 - done)));
 }
 
 /** Whole seconds; 0 while it has not begun. */

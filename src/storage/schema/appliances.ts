@@ -36,6 +36,7 @@ export const appliances = sqliteTable(
   },
   (table) => [
     index("appliances_account").on(table.accountId),
+    index("appliances_account_edited").on(table.accountId, table.lastEditedAt),
     index("appliances_configuration_bytes").on(table.accountId, table.configurationBytes),
     index("appliances_logo")
       .on(table.logoBlob)

@@ -1,5 +1,6 @@
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { appliances } from "./appliances.ts";
+import { moment } from "./columns.ts";
 
 /** What the last change of each appliance's selection led to, so that the next one need not be resolved twice. */
 export const lastImages = sqliteTable("last_images", {
@@ -10,4 +11,18 @@ export const lastImages = sqliteTable("last_images", {
   question: text("question").notNull(),
   /** name-version-release.arch of every package; null: it did not resolve. */
   packages: text("packages", { mode: "json" }).$type<string[]>(),
+});
+
+/** What the last examination of each appliance said, for lists, which examine nothing. */
+export const lastStatuses = sqliteTable("last_statuses", {
+  applianceId: integer("appliance_id")
+    .primaryKey()
+    .references(() => appliances.id, { onDelete: "cascade" }),
+  errors: integer("errors").notNull(),
+  warnings: integer("warnings").notNull(),
+  /** The first error, or else the first warning; empty: there is none. */
+  text: text("text").notNull(),
+  /** The appliance's `lastEditedAt` then. */
+  editedAt: moment("edited_at").notNull(),
+  examinedAt: moment("examined_at").notNull(),
 });

@@ -10,6 +10,12 @@ const withAnother = async ({ tux, ids }: Sample): Promise<Sample> => ({
 export const appliances: readonly Row[] = [
   { call: "GET /appliances", path: "/appliances", answer: "appliances" },
   {
+    call: "GET /overview",
+    path: "/overview?search=k&page=1&per_page=2",
+    answer: "overview",
+    refused: [refused("/overview?page=0", "invalid_value"), refused("/overview?per_page=x", "invalid_value")],
+  },
+  {
     call: "POST /appliances",
     path: "/appliances?clone_from={appliance}&name=Copy&arch=x86_64",
     answer: "appliance",

@@ -16,6 +16,7 @@ export const builds: readonly Row[] = [
       refused("/running_builds?appliance_id=999999999", "invalid_appliance_id"),
     ],
   },
+  { call: "GET /account/running_builds", path: "/account/running_builds", answer: "running_builds" },
   {
     call: "POST /running_builds",
     path: `${start}&image_type=iso&force=1`,

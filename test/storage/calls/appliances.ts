@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import type * as applianceBuilds from "#storage/appliance-builds";
+import type * as applianceOverview from "#storage/appliance-overview";
 import type * as applianceParts from "#storage/appliance-parts";
 import type * as appliances from "#storage/appliances";
 import type * as catalogues from "#storage/catalogues";
@@ -35,6 +36,14 @@ export const ofAppliances = {
     listAppliancesOfKey: [[{ username: "tux", apiKeyHmac: "hmac" }]],
     withBuilds: [[readAppliance]],
   } satisfies Calls<typeof applianceBuilds>,
+  "appliance-overview": {
+    listOverview: [
+      [{ accountId: own, only: null, search: "", limit: 24, offset: 0, staleBefore: at }],
+      [{ accountId: own, only: it, search: "gtk", limit: 24, offset: 0, staleBefore: at }],
+    ],
+    listLastBuilds: [[[it]]],
+    saveLastStatus: [[{ applianceId: it, errors: 0, warnings: 0, text: "", editedAt: at, examinedAt: at }]],
+  } satisfies Calls<typeof applianceOverview>,
   "appliance-parts": {
     findApplianceIdOf: [
       ["build", 1],

@@ -1,0 +1,25 @@
+import type { Issue } from "#domain/appliances/issue";
+import type { Appliance } from "#storage/appliances";
+import { saveLastStatus } from "#storage/appliance-overview";
+import type { Database } from "#storage/db";
+
+/** A list has no room for more of a sentence. */
+const maxText = 300;
+
+/** Writes down what is wrong with an appliance, for lists, which examine nothing. */
+export async function noteStatus(db: Database, appliance: Appliance, issues: readonly Issue[]): Promise<void> {
+  const errors = issues.filter(({ type }) => type === "error");
+  const warnings = issues.filter(({ type }) => type === "warning");
+  const [first] = [...errors, ...warnings];
+  await saveLastStatus(db, {
+    applianceId: appliance.id,
+    errors: errors.length,
+    warnings: warnings.length,
+    text: first === undefined ? "" : cut(first.text),
+    editedAt: appliance.lastEditedAt,
+    examinedAt: new Date(),
+  });
+}
+
+const cut = (text: string): string =>
+  text.length <= maxText ? text : `${text.slice(0, maxText - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;

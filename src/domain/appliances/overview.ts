@@ -1,0 +1,120 @@
+import { examine } from "#domain/appliances/status";
+import { watchAllBuilds, type WatchedBuild } from "#domain/builds/build";
+import type { Place } from "#domain/place";
+import { listAbilities } from "#storage/agents";
+import {
+  listLastBuilds,
+  listOverview,
+  type OverviewAppliance,
+  type OverviewBuild,
+  type OverviewRow,
+} from "#storage/appliance-overview";
+import { findAnyAppliance } from "#storage/appliances";
+
+/**
+ * What an appliance is doing, or else whether it can be built. `unknown`: it was edited and not examined since, or never
+ * examined.
+ */
+type GlanceState = "building" | "waiting" | "ok" | "warning" | "error" | "unknown";
+
+/** An appliance as a list shows it. */
+export interface Glance {
+  appliance: OverviewAppliance;
+  state: GlanceState;
+  errors: number;
+  warnings: number;
+  /** What is being done, or the first thing that is wrong; empty: nothing. */
+  text: string;
+  /** Builds that are not over, the oldest first. The state is that of the first. */
+  running: WatchedBuild[];
+  /** The last build that is over, with or without an image. */
+  lastBuild: OverviewBuild | undefined;
+  /** Images of the version that was finished last, which can be downloaded. */
+  images: OverviewBuild[];
+}
+
+export interface Overview {
+  /** Of all pages. */
+  total: number;
+  pages: number;
+  page: number;
+  glances: Glance[];
+  /** Appliances of this page whose status may no longer be true (`examineAgain`). */
+  stale: number[];
+}
+
+interface OverviewRequest {
+  accountId: number;
+  /** The only one to list; null: all of the account. */
+  only: number | null;
+  search: string;
+  page: number;
+  perPage: number;
+}
+
+const maxPerPage = 100;
+const statusIsGoodForMs = 60 * 60_000;
+
+/**
+ * A page of an account's appliances, the last edited first. It takes the same few statements for every number of appliances, and
+ * one call for each build that is not over, of which an account has few.
+ */
+export async function overviewOf(
+  { env, db }: Place,
+  { page, perPage: wanted, ...which }: OverviewRequest,
+): Promise<Overview> {
+  const perPage = Math.min(wanted, maxPerPage);
+  const staleBefore = new Date(Date.now() - statusIsGoodForMs);
+  const asked = { ...which, limit: perPage, offset: (page - 1) * perPage, staleBefore };
+  const [{ total, rows }, running] = await Promise.all([
+    listOverview(db, asked),
+    watchAllBuilds(env, db, which.accountId, which.only),
+  ]);
+  const { last, images } = await listLastBuilds(
+    db,
+    rows.map(({ appliance }) => appliance.id),
+  );
+  const ofAppliance = {
+    running: Map.groupBy(running, ({ applianceId }) => applianceId),
+    last: new Map(last.map((build) => [build.applianceId, build])),
+    images: Map.groupBy(images, ({ applianceId }) => applianceId),
+  };
+  const glances = rows.map((row) =>
+    glanceOf(row, {
+      running: ofAppliance.running.get(row.appliance.id) ?? [],
+      lastBuild: ofAppliance.last.get(row.appliance.id),
+      images: ofAppliance.images.get(row.appliance.id) ?? [],
+    }),
+  );
+  const stale = rows.filter(({ isStale }) => isStale).map(({ appliance }) => appliance.id);
+  return { total, pages: Math.max(1, Math.ceil(total / perPage)), page, glances, stale };
+}
+
+function glanceOf(row: OverviewRow, builds: Pick<Glance, "running" | "lastBuild" | "images">): Glance {
+  const { appliance } = row;
+  const { errors, warnings, text, state } = statusIn(row);
+  const [build] = builds.running;
+  if (!build) return { appliance, state, errors, warnings, text, ...builds };
+  const doing = build.state === "queued" ? "waiting" : "building";
+  return { appliance, state: doing, errors, warnings, text: build.message, ...builds };
+}
+
+function statusIn({ appliance, status }: OverviewRow): Pick<Glance, "errors" | "warnings" | "text" | "state"> {
+  if (status?.editedAt.getTime() !== appliance.lastEditedAt.getTime())
+    return { errors: 0, warnings: 0, text: "", state: "unknown" };
+  const { errors, warnings, text } = status;
+  return { errors, warnings, text, state: errors > 0 ? "error" : warnings > 0 ? "warning" : "ok" };
+}
+
+/** More are examined when the page is looked at again. */
+const examinedAtOnce = 5;
+
+/** Examines appliances of a page one after the other, so that the next look at it knows their state. For after the answer. */
+export async function examineAgain({ env, db }: Place, stale: readonly number[]): Promise<void> {
+  if (stale.length === 0) return;
+  const abilities = await listAbilities(db);
+  for (const id of stale.slice(0, examinedAtOnce)) {
+    const appliance = await findAnyAppliance(db, id);
+    if (appliance) await examine({ env, db }, appliance, { imageType: appliance.imageType, abilities });
+  }
+}

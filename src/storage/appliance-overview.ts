@@ -1,0 +1,130 @@
+import { and, count, desc, eq, sql, type SQL } from "drizzle-orm";
+import type { Appliance } from "./appliances.ts";
+import type { Build } from "./builds.ts";
+import type { Database } from "./db.ts";
+import { insertFrom } from "./inserts.ts";
+import { appliances, builds, lastStatuses } from "./schema.ts";
+
+export type LastStatus = typeof lastStatuses.$inferSelect;
+
+const shown = {
+  id: appliances.id,
+  name: appliances.name,
+  arch: appliances.arch,
+  baseSystem: appliances.baseSystem,
+  version: appliances.version,
+  imageType: appliances.imageType,
+  logoBlob: appliances.logoBlob,
+  lastEditedAt: appliances.lastEditedAt,
+};
+
+const shownOfBuild = {
+  id: builds.id,
+  applianceId: builds.applianceId,
+  version: builds.version,
+  imageType: builds.imageType,
+  status: builds.status,
+  message: builds.message,
+  fileSize: builds.fileSize,
+  completedAt: builds.completedAt,
+};
+
+/** What a page of appliances shows of each. */
+export type OverviewAppliance = Pick<Appliance, keyof typeof shown>;
+export type OverviewBuild = Pick<Build, keyof typeof shownOfBuild>;
+
+export interface OverviewRow {
+  appliance: OverviewAppliance;
+  /** Null: it was never examined. */
+  status: LastStatus | null;
+  /** The status may no longer be true: the appliance was edited, a repository changed, or it is old. */
+  isStale: boolean;
+}
+
+interface OverviewQuery {
+  accountId: number;
+  /** The only one to list; null: all of the account. */
+  only: number | null;
+  /** Part of a name, or a selected package; empty: everything. */
+  search: string;
+  limit: number;
+  offset: number;
+  /** A status from before is stale. */
+  staleBefore: Date;
+}
+
+/** A page of an account's appliances, the last edited first, and how many there are on all pages. */
+export async function listOverview(
+  db: Database,
+  { accountId, only, search, limit, offset, staleBefore }: OverviewQuery,
+): Promise<{ total: number; rows: OverviewRow[] }> {
+  const wanted = and(
+    eq(appliances.accountId, accountId),
+    only === null ? undefined : eq(appliances.id, only),
+    search === "" ? undefined : isFound(search),
+  );
+  const [[counted], rows] = await db.batch([
+    db.select({ total: count() }).from(appliances).where(wanted),
+    db
+      .select({ appliance: shown, status: lastStatuses, isStale: sql<number>`${isStale(staleBefore)}` })
+      .from(appliances)
+      .leftJoin(lastStatuses, eq(lastStatuses.applianceId, appliances.id))
+      .where(wanted)
+      .orderBy(desc(appliances.lastEditedAt), desc(appliances.id))
+      .limit(limit)
+      .offset(offset),
+  ]);
+  return { total: counted?.total ?? 0, rows: rows.map((row) => ({ ...row, isStale: row.isStale === 1 })) };
+}
+
+const isFound = (search: string): SQL => sql`(
+  instr(lower(${appliances.name}), lower(${search})) > 0
+  OR EXISTS (SELECT 1 FROM selections
+    WHERE selections.appliance_id = ${appliances.id} AND selections.kind = 'package' AND selections.name = ${search}))`;
+
+const isStale = (before: Date): SQL => sql`(
+  ${lastStatuses.applianceId} IS NULL
+  OR ${lastStatuses.editedAt} <> ${appliances.lastEditedAt}
+  OR ${lastStatuses.examinedAt} < ${before.getTime()}
+  OR EXISTS (SELECT 1 FROM appliance_repositories AS has JOIN repositories ON repositories.id = has.repository_id
+    WHERE has.appliance_id = ${appliances.id} AND repositories.imported_at > ${lastStatuses.examinedAt}))`;
+
+/** Of each of these appliances its last build that is over, and the images of the version that was finished last. */
+export async function listLastBuilds(
+  db: Database,
+  applianceIds: readonly number[],
+): Promise<{ last: OverviewBuild[]; images: OverviewBuild[] }> {
+  const asked = sql`json_each(${JSON.stringify(applianceIds)}) AS asked`;
+  const lastId = lastOf(sql`latest.id`, sql`NOT IN ('queued', 'running')`);
+  const lastVersion = lastOf(sql`latest.version`, sql`= 'finished' AND latest.expired_at IS NULL`);
+  const [last, images] = await db.batch([
+    db.select(shownOfBuild).from(asked).crossJoin(builds).where(eq(builds.id, lastId)),
+    db
+      .select(shownOfBuild)
+      .from(asked)
+      .crossJoin(builds)
+      .where(
+        and(
+          sql`${builds.applianceId} = asked.value AND ${builds.version} = ${lastVersion}`,
+          sql`${builds.status} = 'finished' AND ${builds.retiredAt} IS NULL AND ${builds.expiredAt} IS NULL`,
+        ),
+      )
+      .orderBy(builds.id),
+  ]);
+  return { last, images };
+}
+
+// The plus keeps SQLite from the index of all builds with a status.
+const lastOf = (column: SQL, status: SQL): SQL => sql`(SELECT ${column} FROM builds AS latest
+  WHERE latest.appliance_id = asked.value AND latest.retired_at IS NULL AND +latest.status ${status}
+  ORDER BY latest.id DESC LIMIT 1)`;
+
+/** Writes down what an examination said. Nothing if the appliance is gone, or a later one was faster. */
+export async function saveLastStatus(db: Database, status: LastStatus): Promise<void> {
+  const { applianceId, errors, warnings, text, editedAt, examinedAt } = status;
+  await insertFrom(db, lastStatuses, status, sql`FROM appliances WHERE id = ${applianceId}`).onConflictDoUpdate({
+    target: lastStatuses.applianceId,
+    set: { errors, warnings, text, editedAt, examinedAt },
+    setWhere: sql`${lastStatuses.examinedAt} < ${examinedAt.getTime()}`,
+  });
+}
