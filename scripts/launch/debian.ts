@@ -96,7 +96,7 @@ export function withMirrors<T extends object>(catalogue: T, mirrors: DebianMirro
 }
 
 /** Waits until no repository of the catalogue is being imported, and returns those that could not be. */
-async function importsOf(admin: AdminClient, catalogue: string, signal: AbortSignal) {
+export async function importsOf(admin: AdminClient, catalogue: string, signal: AbortSignal) {
   for (;;) {
     const known = (await admin.catalogues()).find(({ name }) => name === catalogue)?.repositories ?? [];
     if (known.every(({ state }) => state !== "importing")) {

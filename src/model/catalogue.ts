@@ -67,6 +67,17 @@ export const packageTypeOfBase = (facts: Pick<BaseSystemFacts, "packageType">): 
 export const packageTypeOfRepository = ({ type }: { type: RepositoryType }): PackageType =>
   type === "deb" ? "deb" : "rpm";
 
+/** What a booted system of a template must do, for `npm run verify:base`. The service itself does not use it. */
+export const TemplatePromises = z.object({
+  /** Units of systemd that are active. */
+  units: z.array(z.string().regex(/^[A-Za-z0-9@:._-]+$/)).default([]),
+  /** TCP ports that answer with bytes, on their own or to an HTTP request. */
+  ports: z.array(z.int().min(1).max(65_535)).default([]),
+  /** Lines for a shell of root that end with exit code 0. */
+  commands: z.array(z.string().regex(/^[^\n\r]+$/)).default([]),
+});
+export type TemplatePromises = z.infer<typeof TemplatePromises>;
+
 const key = z.string().regex(/^[a-z0-9][a-z0-9._-]*$/);
 
 /** A template catalogue: a distribution, its repositories and the templates made of them, as data (templates/*.json). */
@@ -116,6 +127,7 @@ export const Catalogue = z.object({
             estimatedRawMb: z.int().positive(),
             estimatedCompressedMb: z.int().positive(),
             configuration: Configuration,
+            promises: TemplatePromises.optional(),
           }),
         ),
       }),

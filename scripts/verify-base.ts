@@ -1,0 +1,49 @@
+/** Verifies a base system from its mirrors to its booted images, and writes a report. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Complaint } from "./launch/complaint.ts";
+import { print } from "./launch/progress.ts";
+import { projectRoot } from "./launch/project.ts";
+import { machineFacts } from "./verify/machine-facts.ts";
+import { parseVerifyOptions, verifyUsage, type VerifyOptions } from "./verify/options.ts";
+import { StepRecord } from "./verify/step-record.ts";
+import { failuresIn, reportOf } from "./verify/report.ts";
+import { catalogueOf, verify } from "./verify/verify.ts";
+
+const stopping = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopping.abort());
+
+try {
+  const options = parseVerifyOptions(process.argv.slice(2));
+  if (options === "help") print(verifyUsage);
+  else await verifyAndReport(options);
+} catch (error) {
+  if (error instanceof Complaint) console.error(`kiln: ${error.message}`);
+  else if (!stopping.signal.aborted) console.error("kiln: internal error of the verification:", error);
+  process.exitCode = 1;
+}
+
+async function verifyAndReport(options: VerifyOptions): Promise<void> {
+  const { base } = options;
+  const startedAt = new Date();
+  const catalogue = catalogueOf(base);
+  const machine = await machineFacts();
+  const record = new StepRecord(stopping.signal);
+  // Not in /tmp, which may be in memory.
+  const state = options.state ?? mkdtempSync("/var/tmp/kiln-verify-");
+  try {
+    await verify(catalogue, { ...options, state }, { record, signal: stopping.signal });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    record.fail(catalogue.baseSystem.title, stopping.signal.aborted ? "It was interrupted." : why);
+    throw error;
+  } finally {
+    const path = options.report ?? join(projectRoot, "docs/verified", `${base}.md`);
+    const { title } = catalogue.baseSystem;
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, reportOf({ title, base, startedAt, machine, steps: record.steps }));
+    print(`The report is in ${path}`);
+    if (failuresIn(record.steps).length > 0) process.exitCode = 1;
+    if (options.state === undefined) rmSync(state, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,62 @@
+import type { Readable, Writable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** The most that is remembered of what a machine prints. */
+const maxCharacters = 4 * 1024 * 1024;
+const shownCharacters = 400;
+/** A serial line that passes from getty to login and to a shell may lose characters that arrive meanwhile. */
+const beforeTypingMs = 2_000;
+
+/** The serial line of a machine: what it prints, and what is typed there. */
+export class SerialConsole {
+  #said = "";
+  readonly #keyboard: Writable;
+  readonly #listeners = new Set<() => void>();
+  #hasEnded = false;
+
+  constructor(screen: Readable, keyboard: Writable) {
+    this.#keyboard = keyboard;
+    keyboard.on("error", () => {}); // the machine is gone; whoever waits for an answer hears of it
+    screen.on("data", (bytes: Buffer) => {
+      this.#said = (this.#said + bytes.toString("latin1").replaceAll("\r", "")).slice(-maxCharacters);
+      this.#tell();
+    });
+    screen.on("close", () => {
+      this.#hasEnded = true;
+      this.#tell();
+    });
+  }
+
+  /** Waits until the machine has printed this after the place `from`, and returns the match. */
+  async says(what: RegExp, { within, from = 0 }: { within: number; from?: number }): Promise<RegExpExecArray> {
+    const late = sleep(within * 1000, "late", { ref: false });
+    for (;;) {
+      const found = what.exec(this.#said.slice(from));
+      if (found) return found;
+      if (this.#hasEnded) throw new Error(`The machine ended. ${this.#last()}`);
+      if ((await Promise.race([late, this.#news()])) === "late")
+        throw new Error(`After ${within} s there is no ${what.source} on the serial line. ${this.#last()}`);
+    }
+  }
+
+  /** Types a line. Returns the place where the answer begins. */
+  async type(line: string): Promise<number> {
+    await sleep(beforeTypingMs);
+    const from = this.#said.length;
+    this.#keyboard.write(`${line}\n`);
+    return from;
+  }
+
+  #last(): string {
+    return `It printed last: ${this.#said.slice(-shownCharacters)}`;
+  }
+
+  #news(): Promise<void> {
+    return new Promise((resolve) => this.#listeners.add(resolve));
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+    this.#listeners.clear();
+  }
+}

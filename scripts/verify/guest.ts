@@ -1,0 +1,73 @@
+import { spawn } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { ImageType } from "#contract/index";
+import type { Accel } from "../../builder-agent/src/testdrive/accel.ts";
+import { accelArguments } from "../../builder-agent/src/testdrive/machine.ts";
+import { command } from "../launch/command.ts";
+import { Complaint } from "../launch/complaint.ts";
+import { SerialConsole } from "./console.ts";
+import { freePort } from "./free-port.ts";
+
+export type Guest = AsyncDisposable & {
+  console: SerialConsole;
+  /** The port of this host's loopback that leads to a port of the guest. */
+  portOf: (port: number) => number;
+};
+
+type GuestStart = {
+  /** QEMU's arguments for its disk or medium. */
+  drive: string[];
+  memoryMb: number;
+  accel: Accel;
+  ports: readonly number[];
+};
+
+/** Starts a machine of our own: its serial line can be typed to, which a testdrive's cannot. It reaches no network. */
+export async function startGuest({ drive, memoryMb, accel, ports }: GuestStart): Promise<Guest> {
+  const own = new Map<number, number>();
+  for (const port of ports) own.set(port, await freePort());
+  const forwards = [...own].map(([guest, host]) => `,hostfwd=tcp:127.0.0.1:${host}-:${guest}`).join("");
+  const qemu = spawn(
+    "qemu-system-x86_64",
+    [
+      [
+        "-nodefaults",
+        "-no-user-config",
+        "-machine",
+        "pc",
+        ...accelArguments(accel),
+        "-m",
+        `${memoryMb}M`,
+        "-no-reboot",
+      ],
+      ["-vga", "std", "-display", "none", "-device", "virtio-rng-pci"],
+      ["-nic", `user,model=virtio-net-pci,restrict=on,ipv6=off${forwards}`],
+      drive,
+      ["-chardev", "stdio,id=serial,signal=off", "-serial", "chardev:serial"],
+    ].flat(),
+    { stdio: ["pipe", "pipe", "inherit"] },
+  );
+  const ended = new Promise<void>((resolve) => qemu.on("error", () => resolve()).on("close", () => resolve()));
+  return {
+    console: new SerialConsole(qemu.stdout, qemu.stdin),
+    portOf: (port) => own.get(port) ?? port,
+    [Symbol.asyncDispose]: async () => {
+      qemu.kill("SIGKILL");
+      await ended;
+    },
+  };
+}
+
+/** The formats that such a machine boots as they are. */
+export const bootsHere = (format: ImageType): boolean => format !== "net" && format !== "oemiso";
+
+/** Unpacks a download, and returns QEMU's arguments for it. */
+export async function driveOf(download: string, folder: string): Promise<string[]> {
+  if (download.endsWith(".iso")) return ["-drive", `file=${download},format=raw,media=cdrom,readonly=on`];
+  await command("tar", ["-xzf", download, "-C", folder, "--strip-components=1"]);
+  const disk = readdirSync(folder).find((name) => /\.(raw|vmdk)$/.test(name));
+  if (disk === undefined) throw new Complaint("The download has no disk.");
+  const path = join(folder, disk);
+  return ["-drive", path.endsWith(".vmdk") ? `file=${path},format=vmdk,if=ide` : `file=${path},format=raw,if=virtio`];
+}

@@ -1,0 +1,84 @@
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { imageTypes, type ImageType } from "#contract/index";
+import { Complaint } from "../launch/complaint.ts";
+
+export type VerifyOptions = {
+  /** The catalogue's name: templates/BASE.json. */
+  base: string;
+  formats: ImageType[];
+  /** Ids of templates; empty: all. */
+  templates: number[];
+  /** Absolute; undefined: a new one, which is deleted at the end. */
+  state: string | undefined;
+  /** Absolute; undefined: docs/verified/BASE.md. */
+  report: string | undefined;
+  /** For `npm start`, which starts the service. */
+  launch: string[];
+  withTestdrives: boolean;
+};
+
+export const verifyUsage = `npm run verify:base -- BASE [options] [-- options of npm start]
+
+Imports a base system's repositories, resolves and builds each of its templates, boots the images, checks what the
+templates promise, and writes a report. BASE is the name of a file in templates/, such as debian-12.
+
+  --formats LIST      image formats, comma-separated (default: oem)
+  --templates LIST    ids of templates, comma-separated (default: all)
+  --state DIR         state directory; a service that runs there is used (default: a new one, deleted at the end)
+  --report FILE       where the report goes (default: docs/verified/BASE.md)
+  --no-testdrives     boot images only with this command's own QEMU
+  --help
+`;
+
+/** Reads the command line, or refuses it with a Complaint. "help": print the usage. */
+export function parseVerifyOptions(argv: readonly string[]): VerifyOptions | "help" {
+  const { values, positionals } = parse(argv.slice(0, endOf(argv)));
+  if (values.help) return "help";
+  const [base, extra] = positionals;
+  if (base === undefined) throw new Complaint(`Name the base system to verify.\n\n${verifyUsage}`);
+  if (extra !== undefined) throw new Complaint(`${extra}: verify one base system at a time.`);
+  if (!/^[a-z0-9][a-z0-9._-]*$/.test(base)) throw new Complaint(`${base} is not the name of a catalogue.`);
+  return {
+    base,
+    formats: values.formats.split(",").map(parseFormat),
+    templates: values.templates === undefined ? [] : values.templates.split(",").map(parseId),
+    state: values.state && resolve(values.state),
+    report: values.report && resolve(values.report),
+    launch: argv.slice(endOf(argv) + 1),
+    withTestdrives: !values["no-testdrives"],
+  };
+}
+
+const endOf = (argv: readonly string[]): number => (argv.includes("--") ? argv.indexOf("--") : argv.length);
+
+function parse(argv: string[]) {
+  try {
+    return parseArgs({
+      args: argv,
+      allowPositionals: true,
+      options: {
+        formats: { type: "string", default: "oem" },
+        templates: { type: "string" },
+        state: { type: "string" },
+        report: { type: "string" },
+        "no-testdrives": { type: "boolean", default: false },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split(". ")[0] : String(error);
+    throw new Complaint(`${reason}.\n\n${verifyUsage}`);
+  }
+}
+
+function parseFormat(given: string): ImageType {
+  const format = imageTypes.find((type) => type === given);
+  if (format === undefined) throw new Complaint(`--formats ${given}: pick from ${imageTypes.join(", ")}.`);
+  return format;
+}
+
+function parseId(given: string): number {
+  if (/^\d+$/.test(given)) return Number(given);
+  throw new Complaint(`--templates ${given}: give ids, such as 11,12.`);
+}

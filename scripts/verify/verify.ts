@@ -1,0 +1,147 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { ImageType } from "#contract/index";
+import { Catalogue, packageTypeOfBase, whyNotAs } from "#model/catalogue";
+import { judgeAccel } from "../../builder-agent/src/doctor/acceleration.ts";
+import type { Accel } from "../../builder-agent/src/testdrive/accel.ts";
+import { adminClient, type AdminClient } from "../admin/client.ts";
+import { readCatalogue } from "../launch/catalogue-file.ts";
+import { Complaint } from "../launch/complaint.ts";
+import { importsOf } from "../launch/debian.ts";
+import { agentStateOf } from "../launch/isolation.ts";
+import { projectRoot } from "../launch/project.ts";
+import { readOrMakeSecrets } from "../launch/secrets.ts";
+import { apiClient, type Client } from "./client.ts";
+import { bootsHere, driveOf, startGuest } from "./guest.ts";
+import type { VerifyOptions } from "./options.ts";
+import { checkPromises } from "./promises.ts";
+import type { StepRecord } from "./step-record.ts";
+import { openService } from "./service.ts";
+import { Shell } from "./shell.ts";
+import { bootSeconds, loginPrompt, watchTestdrive } from "./testdrive.ts";
+
+type Template = Catalogue["sets"][number]["templates"][number];
+
+/** What the steps of one run share. */
+type Run = {
+  catalogue: Catalogue;
+  options: VerifyOptions & { state: string };
+  record: StepRecord;
+  client: Client;
+  accel: Accel;
+  signal: AbortSignal;
+};
+
+export const catalogueOf = (base: string): Catalogue =>
+  Catalogue.parse(readCatalogue(join(projectRoot, "templates", `${base}.json`)));
+
+/** Imports, resolves, builds and boots; each step goes to the record. */
+export async function verify(
+  catalogue: Catalogue,
+  options: Run["options"],
+  { record, signal }: Pick<Run, "record" | "signal">,
+): Promise<void> {
+  const templates = chosenTemplates(catalogue, options.templates);
+  const of = catalogue.baseSystem.title;
+  const opened = await record.step({ of, what: "start the service", seen: ({ ready }) => ready.url }, () =>
+    openService(options.state, launchOptions(catalogue, options)),
+  );
+  if (!opened) return;
+  await using service = opened;
+  const admin = adminClient(service.ready.url, readOrMakeSecrets(options.state).ADMIN_SECRET);
+  const imported = await record.step({ of, what: "import the repositories", seen: (seen: string) => seen }, () =>
+    importRepositories(admin, catalogue, signal),
+  );
+  if (imported === undefined) return;
+  const { accel } = await judgeAccel({ accel: "auto", stateDir: agentStateOf(options.state) });
+  const run = { catalogue, options, record, client: apiClient(service.ready, signal), accel, signal };
+  for (const template of templates) await verifyTemplate(template, run);
+}
+
+function chosenTemplates({ name, sets }: Catalogue, wanted: readonly number[]): Template[] {
+  const all = sets.flatMap(({ templates }) => templates);
+  const unknown = wanted.find((id) => !all.some(({ applianceId }) => applianceId === id));
+  if (unknown !== undefined) throw new Complaint(`${name} has no template ${unknown}.`);
+  return wanted.length === 0 ? all : all.filter(({ applianceId }) => wanted.includes(applianceId));
+}
+
+/** The launcher offers Debian by itself, from this machine's own mirrors. */
+const launchOptions = ({ baseSystem }: Catalogue, { launch }: VerifyOptions): string[] =>
+  packageTypeOfBase(baseSystem) === "deb" ? launch : ["--no-debian", ...launch];
+
+async function importRepositories(admin: AdminClient, catalogue: Catalogue, signal: AbortSignal): Promise<string> {
+  const { name, baseSystem } = catalogue;
+  const isKnown = async () => (await admin.catalogues()).some((known) => known.name === name);
+  if (packageTypeOfBase(baseSystem) === "rpm" && !(await isKnown())) {
+    // As the file has it: the service reads it by the same schema.
+    await admin.loadCatalogue(name, readCatalogue(join(projectRoot, "templates", `${name}.json`)));
+  }
+  const problems = await importsOf(admin, name, signal);
+  if (problems.length > 0) throw new Complaint(problems.map(({ name, problem }) => `${name}: ${problem}`).join("; "));
+  const known = (await admin.catalogues()).find((one) => one.name === name)?.repositories ?? [];
+  return known.map(({ url }) => url).join(", ");
+}
+
+async function verifyTemplate(template: Template, run: Run): Promise<void> {
+  const { record, client, options } = run;
+  const of = template.name;
+  const appliance = await record.step(
+    { of, what: "resolve", seen: ({ packages }: { packages: number }) => `${packages} packages` },
+    async () => {
+      const id = await client.clone(template.applianceId, template.arch);
+      const issues = await client.issuesOf(id);
+      if (issues.length > 0) throw new Complaint(issues.join("; "));
+      return { id, packages: await client.packagesOf(id) };
+    },
+  );
+  if (!appliance) return;
+  for (const format of options.formats) await verifyFormat({ template, appliance: appliance.id, format }, run);
+}
+
+type Format = { template: Template; appliance: number; format: ImageType };
+
+async function verifyFormat(wanted: Format, run: Run): Promise<void> {
+  const { template, appliance, format } = wanted;
+  const { record, client, catalogue, options, signal } = run;
+  const of = `${template.name}, ${format}`;
+  const why = whyNotAs(catalogue.baseSystem, format);
+  if (why !== undefined) return record.cannot({ of, what: "build" }, why);
+  const built = await record.step(
+    { of, what: "build", seen: ({ size }: { size: number }) => `an image of ${size} MB` },
+    () => client.build(appliance, format),
+  );
+  if (!built) return;
+  if (format === "net") return record.cannot({ of, what: "boot" }, "A net image boots from a web server only.");
+  if (options.withTestdrives) {
+    await record.step({ of, what: "boot in a testdrive", seen: () => "`login:` on the serial line" }, async () => {
+      await watchTestdrive(await client.startTestdrive(built.id), { state: options.state, signal });
+    });
+  }
+  if (!bootsHere(format)) return;
+  await record.step({ of, what: "boot, log in, check the promises", seen: (seen: string) => seen }, () =>
+    bootAndCheck(built.download_url, wanted, run),
+  );
+}
+
+async function bootAndCheck(download: string, { template }: Format, { options, client, accel }: Run): Promise<string> {
+  const folder = mkdtempSync(join(options.state, "verify-"));
+  try {
+    const file = join(folder, download.split("/").at(-1) ?? "image");
+    await client.download(download, file);
+    const { memorySizeMb: memoryMb } = template.configuration.settings;
+    const promises = { units: [], ports: [], commands: [], ...template.promises };
+    await using guest = await startGuest({
+      drive: await driveOf(file, folder),
+      memoryMb,
+      accel,
+      ports: promises.ports,
+    });
+    await guest.console.says(loginPrompt, { within: bootSeconds });
+    const root = template.configuration.users.find(({ uid }) => uid === 0);
+    if (!root?.password) throw new Complaint("The template has no root user with a password to log in with.");
+    const shell = await Shell.logIn(guest.console, { name: root.name, password: root.password });
+    return await checkPromises(promises, { shell, portOf: guest.portOf });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

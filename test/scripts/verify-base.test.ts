@@ -1,0 +1,149 @@
+import { spawn } from "node:child_process";
+import { createServer, type Server } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { SerialConsole } from "../../scripts/verify/console.ts";
+import { parseVerifyOptions } from "../../scripts/verify/options.ts";
+import { checkPromises } from "../../scripts/verify/promises.ts";
+import { reportOf, type Step } from "../../scripts/verify/report.ts";
+import { Shell } from "../../scripts/verify/shell.ts";
+import { StepRecord } from "../../scripts/verify/step-record.ts";
+import { Complaint } from "../../scripts/launch/complaint.ts";
+import { loginPrompt } from "../../scripts/verify/testdrive.ts";
+
+/** What a getty and login do on a serial line, with a real shell behind it. */
+const serialLogin = `
+printf 'Booting\\r\\n\\r\\ntiny login: '; read name; printf '%s\\r\\nPassword: ' "$name"; read password
+[ "$name:$password" = root:linux ] || { echo 'Login incorrect'; exit 1; }
+exec sh -i`;
+
+function serialConsole(): SerialConsole {
+  const child = spawn("sh", ["-c", serialLogin], { stdio: ["pipe", "pipe", "ignore"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return new SerialConsole(child.stdout, child.stdin);
+}
+
+async function loggedIn(): Promise<Shell> {
+  const console = serialConsole();
+  await console.says(loginPrompt, { within: 10 });
+  return await Shell.logIn(console, { name: "root", password: "linux" });
+}
+
+async function portThat(answers: (server: Server) => void): Promise<number> {
+  const server = createServer();
+  answers(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  return typeof address === "object" && address ? address.port : 0;
+}
+
+const promises = { units: [], ports: [], commands: [] };
+const noPorts = (port: number) => port;
+
+const step = (outcome: Step["outcome"], detail: string): Step => ({
+  of: "Tiny",
+  what: "build",
+  outcome,
+  ms: 12_345,
+  detail,
+});
+const made = (steps: Step[]) =>
+  reportOf({
+    title: "Tiny",
+    base: "tiny",
+    startedAt: new Date("2026-11-22T19:00:00Z"),
+    machine: new Map([["Memory", "24 GiB"]]),
+    steps,
+  });
+
+describe("the serial line of a booted image", () => {
+  it("logs in and tells exit codes and output apart from echoes", async () => {
+    const shell = await loggedIn();
+
+    expect(await shell.run("echo one; echo two >&2; exit 3")).toEqual({ code: 3, printed: "one\ntwo" });
+    expect(await shell.run("true")).toEqual({ code: 0, printed: "" });
+  }, 60_000);
+
+  it("ends with what the machine printed last when that machine ends", async () => {
+    const console = serialConsole();
+    await console.says(loginPrompt, { within: 10 });
+
+    await expect(Shell.logIn(console, { name: "root", password: "wrong" })).rejects.toThrow(
+      /The machine ended.*Login incorrect/s,
+    );
+  }, 60_000);
+});
+
+describe("a promise of a template", () => {
+  it("is broken by a command that fails, and names it", async () => {
+    const shell = await loggedIn();
+    const checked = { ...promises, commands: ["true", "echo no such thing; false"] };
+
+    await expect(checkPromises(checked, { shell, portOf: noPorts })).rejects.toThrow(
+      new Complaint(`"echo no such thing; false" ended with exit code 1: no such thing.`),
+    );
+  }, 60_000);
+
+  it("is a port that answers, which accepting a connection is not", async () => {
+    const shell = await loggedIn();
+    const greeting = await portThat((server) => server.on("connection", (socket) => socket.end("SSH-2.0-test\r\n")));
+
+    const silent = await portThat((server) => server.on("connection", (socket) => socket.end()));
+    const portOf = (port: number) => (port === 22 ? greeting : silent);
+
+    expect(await checkPromises({ ...promises, ports: [22] }, { shell, portOf })).toBe("port 22 answers");
+    await expect(checkPromises({ ...promises, ports: [22, 80] }, { shell, portOf, within: 0 })).rejects.toThrow(
+      new Complaint("port 80 does not answer."),
+    );
+  }, 60_000);
+});
+
+describe("the report", () => {
+  it("says that all passed only if something did and nothing failed", () => {
+    expect(made([step("passed", "12 MB")])).toContain("on 2026-11-22 19:00 UTC. All 1 steps passed.");
+    expect(made([step("passed", "12 MB"), step("failed", "no")])).toContain("1 of 2 steps failed.");
+    expect(made([])).toContain("Nothing was tried.");
+  });
+
+  it("keeps each step on one line of its table", () => {
+    expect(made([step("failed", "first\nsecond | third")])).toContain(
+      "| Tiny | build | failed | 12 s | first second \\| third |",
+    );
+  });
+});
+
+describe("a step", () => {
+  it("that fails is in the record with its reason, and ends nothing else", async () => {
+    const record = new StepRecord(new AbortController().signal);
+    const step = { of: "Tiny", what: "build", seen: (size: number) => `${size} MB` };
+
+    expect(await record.step(step, () => Promise.reject(new Complaint("The build failed.")))).toBeUndefined();
+    expect(await record.step(step, () => Promise.resolve(12))).toBe(12);
+
+    expect(record.steps).toMatchObject([
+      { outcome: "failed", detail: "The build failed." },
+      { outcome: "passed", detail: "12 MB" },
+    ]);
+  });
+});
+
+describe("parseVerifyOptions", () => {
+  it("takes a base, formats and templates, and passes on what is after the dashes", () => {
+    expect(
+      parseVerifyOptions(["tiny", "--formats", "oem,iso", "--templates", "1,2", "--", "--allow-host", "mirror:80"]),
+    ).toMatchObject({
+      base: "tiny",
+      formats: ["oem", "iso"],
+      templates: [1, 2],
+      launch: ["--allow-host", "mirror:80"],
+      withTestdrives: true,
+    });
+  });
+
+  it.each([[[]], [["../etc"]], [["tiny", "--formats", "floppy"]], [["tiny", "--templates", "x"]], [["a", "b"]]])(
+    "refuses %j",
+    (argv) => {
+      expect(() => parseVerifyOptions(argv)).toThrow(Complaint);
+    },
+  );
+});
