@@ -102,7 +102,7 @@ export default defineConfig({
           // Most of these wait for processes. vitest requires another group if this number differs.
           maxWorkers: 2 * availableParallelism(),
           sequence: { groupOrder: 1 },
-          include: ["builder-agent/test/**/*.test.ts", "test/scripts/**/*.test.ts"],
+          include: ["builder-agent/test/**/*.test.ts", "cli/test/**/*.test.ts", "test/scripts/**/*.test.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

@@ -34,15 +34,17 @@ const HostPackage: z.ZodType<Tool> = z.object({
 
 const listFiles = ["builder-agent/src/doctor/packages.json", "scripts/solver/packages.json"];
 
-/** For the tests; the service itself needs no browser. */
-const chromium: Tool = {
-  tool: "chromium",
-  debian: "chromium",
-  suse: "chromium",
-  fedora: "chromium",
-  for: ["tests"],
-  why: "opens the pages in the browser tests",
-};
+/** For the tests; the service itself needs none of them. */
+const forTests: Tool[] = [
+  testTool("chromium", "opens the pages in the browser tests"),
+  testTool("man", "shows the manual of the command line", "man-db"),
+  testTool("zsh", "completes commands in the tests of the command line"),
+  testTool("fish", "completes commands in the tests of the command line"),
+];
+
+function testTool(tool: string, why: string, debian = tool): Tool {
+  return { tool, debian, suse: tool, fedora: debian, for: ["tests"], why };
+}
 
 /** Installs the missing packages for these purposes if possible, and returns those that are still missing. */
 export async function installHostPackages(purposes: readonly Purpose[], signal?: AbortSignal): Promise<Tool[]> {
@@ -77,7 +79,7 @@ export function impossible(missing: readonly Tool[], purposes: readonly Purpose[
   return purposes.filter((purpose) => missing.some((each) => each.for.includes(purpose)));
 }
 
-const allPackages = (): Tool[] => [...listFiles.flatMap(readPackages), chromium];
+const allPackages = (): Tool[] => [...listFiles.flatMap(readPackages), ...forTests];
 
 const readPackages = (file: string): Tool[] =>
   z.array(HostPackage).parse(JSON.parse(readFileSync(join(projectRoot, file), "utf8")));

@@ -27,6 +27,6 @@ const isThere = (file: string): boolean => existsSync(join(projectRoot, file));
 export const projectOf = (test: string): "worker" | "node" | "acceptance" =>
   test.startsWith("test/acceptance/")
     ? "acceptance"
-    : /^(?:builder-agent\/test|test\/scripts)\//.test(test)
+    : /^(?:builder-agent\/test|cli\/test|test\/scripts)\//.test(test)
       ? "node"
       : "worker";

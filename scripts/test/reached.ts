@@ -66,7 +66,7 @@ function sameNoun(file: string, tests: readonly string[]): string[] {
 }
 
 const partOf = (file: string): string =>
-  /^(?:builder-agent|(?:test[/])?scripts)(?=[/])/.exec(file)?.[0].replace("test/", "") ?? "src";
+  /^(?:builder-agent|cli|(?:test[/])?scripts)(?=[/])/.exec(file)?.[0].replace("test/", "") ?? "src";
 
 const singular = (noun: string): string => noun.replace(/s$/, "");
 

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { type Group, type Operation, scopeOf } from "#api/operation";
 import { groups } from "#api/groups";
 import { type Parameter, parametersOf } from "#openapi/parameters";
+import { client } from "./support/client.ts";
 
 /** docs/api/calls.md, which is made from the calls themselves. */
 const page = (): string =>
@@ -56,4 +57,8 @@ function parameter({ name, isRequired, meaning, schema }: Parameter): string {
 
 it("matches the descriptions of the calls", async () => {
   await expect(page()).toMatchFileSnapshot("../../docs/api/calls.md");
+});
+
+it("matches the command line's client", async () => {
+  await expect(client()).toMatchFileSnapshot("../../cli/src/client/calls.ts");
 });

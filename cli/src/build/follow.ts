@@ -1,0 +1,44 @@
+import type { AnswerOf, Client } from "../client/client.ts";
+import { follow } from "../client/event-stream.ts";
+import type { Exit } from "../complaint.ts";
+
+/** A build that waits, runs or has ended, as the service shows it. */
+export type WatchedBuild = AnswerOf<"getRunningBuild">["running_build"];
+
+/** What an event `progress` of a build's log says. */
+type Progress = Pick<WatchedBuild, "state" | "percent" | "time_elapsed" | "message"> & { time_left?: number };
+
+export const exitOfState: Readonly<Record<WatchedBuild["state"], Exit>> = {
+  finished: "done",
+  failed: "unbuildable",
+  error: "broken",
+  cancelled: "cancelled",
+  queued: "done",
+  running: "done",
+};
+
+/** Tells of every progress of a build until it has ended; returns how. */
+export async function followBuild(
+  client: Client,
+  build: WatchedBuild,
+  tell: (build: WatchedBuild, secondsLeft: number | undefined) => void,
+): Promise<WatchedBuild> {
+  const id = { build_id: build.id };
+  for await (const { event, data } of follow(client, "getBuildLog", id)) {
+    if (event === "end") break;
+    if (event !== "progress") continue;
+    const progress = JSON.parse(data) as Progress;
+    tell({ ...build, ...progress }, progress.time_left);
+  }
+  return (await client.call("getRunningBuild", id)).running_build;
+}
+
+/** The lines of a failed build's log that name errors, or else its last ones. */
+export async function errorLines(client: Client, id: number): Promise<string[]> {
+  const log = await (await client.call("getBuildLog", { build_id: id }, { headers: { accept: "text/plain" } })).text();
+  const lines = log.split("\n").filter((line) => line.trim() !== "");
+  const errors = lines.filter((line) => /\b(error|fail(ed|ure)?|fatal|cannot|unable|no space)\b/i.test(line));
+  return (errors.length > 0 ? errors : lines).slice(-shownLines);
+}
+
+const shownLines = 12;

@@ -1,0 +1,139 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { routes, type Calls } from "./calls.ts";
+import { ServiceRefusal, unreachable } from "./failure.ts";
+
+export type CallName = keyof Calls;
+export type RequestOf<N extends CallName> = Calls[N]["request"];
+export type AnswerOf<N extends CallName> = Calls[N]["answer"];
+
+/** What signs in: an account's name, and its API key or a token. */
+export interface Credentials {
+  url: string;
+  account: string;
+  secret: string;
+}
+
+interface Extra {
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+/** The calls of the service, by their names. */
+export interface Client {
+  readonly url: string;
+  call<N extends CallName>(name: N, request: RequestOf<N>, extra?: Extra): Promise<AnswerOf<N>>;
+}
+
+interface Route {
+  method: string;
+  path: string;
+  body?: string;
+  answer: "document" | "file" | "nothing";
+}
+
+/** A lost connection is tried again after these pauses. What a repeated POST has made is made once: it names a key. */
+const pausesMs = [300, 1_000, 3_000];
+
+export function openClient({ url, account, secret }: Credentials): Client {
+  const authorization = `Basic ${Buffer.from(`${account}:${secret}`).toString("base64")}`;
+  return {
+    url,
+    call: async <N extends CallName>(name: N, request: RequestOf<N>, { headers, signal }: Extra = {}) => {
+      const route: Route = routes[name];
+      const { path, init } = requestOf(route, request);
+      const answer = await send(`${url}/api/v2/user${path}`, {
+        ...init,
+        ...(signal && { signal }),
+        headers: { accept: "application/json", ...init.headers, ...headers, authorization },
+      });
+      if (!answer.ok) throw await refusalOf(answer);
+      // The description of the call says what its answer is.
+      return (route.answer === "document" ? await answer.json() : answer) as AnswerOf<N>;
+    },
+  };
+}
+
+interface Init {
+  method: string;
+  headers: Record<string, string>;
+  body?: string | FormData | Uint8Array<ArrayBuffer>;
+  signal?: AbortSignal;
+}
+
+/** Parameters go in the query if the body is something else, or if there is none. */
+function requestOf({ method, path, body: type }: Route, request: object): { path: string; init: Init } {
+  const rest = new Map(Object.entries(request).filter(([, value]) => value !== undefined));
+  const body = take(rest, "body");
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(take(rest, name))));
+  const parameters = new URLSearchParams(
+    [...rest].flatMap(([name, value]) => (Array.isArray(value) ? value : [value]).map((one) => [name, String(one)])),
+  );
+  const init: Init = { method, headers: method === "POST" ? { "idempotency-key": randomUUID() } : {} };
+  if (type === undefined && method !== "GET") return { path: filled, init: withForm(init, parameters) };
+  const query = parameters.size > 0 ? `${filled}?${parameters}` : filled;
+  return { path: query, init: body === undefined || type === undefined ? init : withBody(init, type, body) };
+}
+
+function withForm(init: Init, parameters: URLSearchParams): Init {
+  if (parameters.size === 0) return init;
+  const headers = { ...init.headers, "content-type": "application/x-www-form-urlencoded" };
+  return { ...init, headers, body: parameters.toString() };
+}
+
+function withBody(init: Init, type: string, body: unknown): Init {
+  if (body instanceof File) {
+    const form = new FormData();
+    form.set("file", body);
+    return { ...init, body: form };
+  }
+  const headers = { ...init.headers, "content-type": type };
+  if (body instanceof Uint8Array) return { ...init, headers, body: new Uint8Array(body) };
+  return { ...init, headers, body: typeof body === "string" ? body : JSON.stringify(body) };
+}
+
+function take(values: Map<string, unknown>, name: string): unknown {
+  const value = values.get(name);
+  values.delete(name);
+  return value;
+}
+
+async function send(url: string, init: Init): Promise<Response> {
+  for (const pause of [...pausesMs, undefined]) {
+    try {
+      return await fetch(url, init);
+    } catch (error) {
+      if (init.signal?.aborted || pause === undefined || !mayRepeat(init) || !wasCut(error))
+        throw unreachable(new URL(url).origin, error);
+      await sleep(pause);
+    }
+  }
+  throw unreachable(new URL(url).origin, undefined);
+}
+
+/** What a lost DELETE has deleted would be unknown the second time; bytes of an upload begin where the service says. */
+const mayRepeat = ({ method }: Init): boolean => method !== "DELETE" && method !== "PATCH";
+
+/** Whether a connection broke off; one that is refused says that no service runs there. */
+function wasCut(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && "code" in cause && cutCodes.has(String(cause.code));
+}
+
+const cutCodes = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
+
+async function refusalOf(answer: Response): Promise<ServiceRefusal> {
+  const text = await answer.text();
+  return new ServiceRefusal(errorIn(text) ?? { code: "unknown_error", message: statusOf(answer) }, answer.status);
+}
+
+const statusOf = ({ status, statusText }: Response): string => `The service answered ${status} ${statusText}`.trim();
+
+function errorIn(text: string): { code: string; message: string } | undefined {
+  try {
+    const { error } = JSON.parse(text) as { error?: { code?: unknown; message?: unknown } };
+    return error && { code: String(error.code), message: String(error.message) };
+  } catch {
+    return undefined; // A proxy answered, not the service.
+  }
+}

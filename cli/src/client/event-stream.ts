@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { EventSourceParserStream } from "eventsource-parser/stream";
+import { Complaint } from "../complaint.ts";
+import type { AnswerOf, CallName, Client, RequestOf } from "./client.ts";
+
+export interface StreamEvent {
+  id: string | undefined;
+  event: string;
+  data: string;
+}
+
+/** Calls that answer a stream of events. */
+type StreamCall = { [N in CallName]: AnswerOf<N> extends Response ? N : never }[CallName];
+
+/** Where to begin, and what ends it. */
+interface Following {
+  after?: string;
+  signal?: AbortSignal;
+}
+
+const pauseMs = 1_000;
+const longestPauseMs = 15_000;
+
+/** The events of a call. A stream that breaks off is opened again after its last event; one that is refused ends in a Complaint. */
+export async function* follow<N extends StreamCall>(
+  client: Client,
+  name: N,
+  request: RequestOf<N>,
+  { after, signal }: Following = {},
+): AsyncGenerator<StreamEvent> {
+  let last = after;
+  let pause = pauseMs;
+  for (;;) {
+    try {
+      for await (const event of eventsOf(await open(client, name, request, { after: last, signal }))) {
+        last = event.id ?? last;
+        pause = pauseMs;
+        yield event;
+      }
+    } catch (error) {
+      if (signal?.aborted) return;
+      if (error instanceof Complaint && error.exit !== "unreachable" && error.exit !== "broken") throw error;
+      if (pause > longestPauseMs) throw error;
+    }
+    if (signal?.aborted) return;
+    await sleep(pause);
+    pause *= 2;
+  }
+}
+
+async function open<N extends StreamCall>(
+  client: Client,
+  name: N,
+  request: RequestOf<N>,
+  { after, signal }: { after: string | undefined; signal: AbortSignal | undefined },
+): Promise<Response> {
+  const headers = { accept: "text/event-stream", ...(after !== undefined && { "last-event-id": after }) };
+  const answer: unknown = await client.call(name, request, { headers, ...(signal && { signal }) });
+  if (answer instanceof Response) return answer;
+  throw new TypeError(`${name} answers no stream`);
+}
+
+async function* eventsOf({ body }: Response): AsyncGenerator<StreamEvent> {
+  if (!body) return;
+  const events = body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+  for await (const { id, event = "message", data } of events) yield { id, event, data };
+}

@@ -1,0 +1,64 @@
+import { Complaint, type Exit } from "../complaint.ts";
+
+/** A refusal of the service, by its code (docs/api/errors.md). */
+export class ServiceRefusal extends Complaint {
+  readonly code: string;
+  readonly status: number;
+
+  constructor({ code, message }: { code: string; message: string }, status: number) {
+    super(exitOf(code, status), message, adviceFor(code, status));
+    this.code = code;
+    this.status = status;
+  }
+}
+
+/** The service did not answer, or broke off. */
+export const unreachable = (url: string, cause: unknown): Complaint =>
+  new Complaint(
+    "unreachable",
+    `${url} does not answer${reasonOf(cause)}.`,
+    "See whether the service runs and the address is right. `kiln login ADDRESS` signs in to another one.",
+  );
+
+function reasonOf(cause: unknown): string {
+  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
+  if (!(inner instanceof Error)) return "";
+  return `: ${"code" in inner ? `${String(inner.code)}` : inner.message}`;
+}
+
+function exitOf(code: string, status: number): Exit {
+  if (status === 401 || code === "access_denied") return "signedOut";
+  if (status >= 500) return "broken";
+  return code === "configuration_error" ? "unbuildable" : "refused";
+}
+
+function adviceFor(code: string, status: number): string {
+  if (status === 401) return "Sign in again: `kiln login`.";
+  if (status === 429) return "Wait a few minutes, then try again.";
+  return advice[code] ?? "Run the command with --help to see what it takes.";
+}
+
+const advice: Readonly<Record<string, string>> = {
+  access_denied: "Use a token or key that may do this: `kiln login`.",
+  build_not_found: "`kiln builds APPLIANCE` lists the builds that have an image.",
+  configuration_error: "`kiln status APPLIANCE` says what is wrong, and what to install.",
+  download_error: "See whether the address is right and can be reached from the service.",
+  image_already_exists: "Build it again with --force, or choose another version with --version.",
+  image_is_locked: "This version is published. Build another one: --version N.N.N.",
+  initial_build_pending: "Wait for the first build of this version: `kiln build … --follow`.",
+  invalid_appliance_id: "`kiln list` shows your appliances.",
+  invalid_build_id: "`kiln builds APPLIANCE` lists the builds of an appliance.",
+  invalid_running_build_id: "`kiln builds APPLIANCE` lists the builds of an appliance.",
+  invalid_image_type: "The types are oem, iso, vmx, xen, ec2, net and oemiso.",
+  invalid_overlay_file_id: "`kiln file list APPLIANCE` shows the files of an appliance.",
+  invalid_repository_id: "`kiln repo search TEXT` finds repositories.",
+  invalid_rpm_id: "`kiln package list BASE` shows your packages.",
+  invalid_version: "A version has three numbers, such as 0.0.2.",
+  no_build_slots: "All builders are busy. Try again in a moment.",
+  raw_image_unavailable: "The image or its disk is no longer stored. Build or boot it again.",
+  read_only_mode_active: "The operator allows no changes now. Try again later.",
+  repository_already_exists: "`kiln repo search NAME` finds it.",
+  sle_agreement_missing: "Open the page that the message names, and accept the agreement.",
+  version_not_published: "`kiln gallery search TEXT` lists what is published.",
+  version_published: "It is in the gallery already. Build another version to publish.",
+};

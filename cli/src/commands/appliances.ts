@@ -1,0 +1,109 @@
+import { command, value } from "../command.ts";
+import { applianceId, sourceId } from "../resolve.ts";
+import { facts, megabytes, moment, table } from "../output/table.ts";
+
+export const appliances = [
+  command("templates", {
+    summary: "List what an appliance can be cloned from",
+    act: async ({ client, show, paint }) => {
+      const answer = await client.call("listTemplateSets", {});
+      const rows = answer.template_sets.flatMap(({ name: set, template }) =>
+        template.map(({ appliance_id: id, name, basesystem, description }) => [id, name, basesystem, set, description]),
+      );
+      show(answer, () => table(paint, ["ID", "NAME", "BASE", "SET", "DESCRIPTION"], rows));
+    },
+  }),
+  command("clone <source> [name]", {
+    summary: "Make an appliance from a template or another appliance",
+    details: "The clone has everything but the builds. A published appliance of the gallery is cloned by its id.",
+    options: { arch: value("text", "x86_64 or i686; the default is x86_64 where the base has it") },
+    examples: ["kiln clone 1 First"],
+    act: async ({ client, show }, { source, name, arch = "x86_64" }) => {
+      const answer = await client.call("cloneAppliance", {
+        clone_from: await sourceId(client, source),
+        arch,
+        ...(name !== undefined && { name }),
+      });
+      const { id, name: made, basesystem } = answer.appliance;
+      show(answer, () => `${made} is appliance ${id}, based on ${basesystem}.`);
+    },
+  }),
+  command("list", {
+    summary: "List your appliances",
+    act: async ({ client, show, paint }) => {
+      const answer = await client.call("listAppliances", {});
+      const rows = answer.appliances.map((one) => [
+        one.id,
+        one.name,
+        one.basesystem,
+        one.arch,
+        one.type,
+        one.estimated_raw_size,
+        one.builds.length,
+        moment(one.last_edited),
+      ]);
+      show(answer, () => table(paint, ["ID", "NAME", "BASE", "ARCH", "TYPE", "SIZE", "IMAGES", "EDITED"], rows));
+    },
+  }),
+  command("show <appliance>", {
+    summary: "Show an appliance, its selection and its images",
+    act: async ({ client, show, paint }, { appliance }) => {
+      const id = { appliance_id: await applianceId(client, appliance) };
+      const [shown, selected] = await Promise.all([client.call("getAppliance", id), client.call("getSoftware", id)]);
+      const { builds, parent, ...one } = shown.appliance;
+      const images = builds.map((build) => [
+        build.id,
+        build.version,
+        build.image_type,
+        megabytes(build.compressed_image_size || build.image_size),
+      ]);
+      show({ ...shown, ...selected }, () =>
+        [
+          facts(paint, {
+            Id: one.id,
+            Name: one.name,
+            Base: one.basesystem,
+            Architecture: one.arch,
+            Type: one.type,
+            "Cloned from": parent && `${parent.name} (${parent.id})`,
+            "Estimated size": one.estimated_raw_size,
+            Edited: moment(one.last_edited),
+            Patterns: names(selected.software.pattern),
+            Packages: names(selected.software.package),
+            Page: one.edit_url,
+          }),
+          table(paint, ["BUILD", "VERSION", "TYPE", "SIZE"], images),
+        ].join("\n\n"),
+      );
+    },
+  }),
+  command("status <appliance>", {
+    summary: "Say whether an appliance can be built, and what is missing",
+    details: "The exit code is 3 if it cannot be built.",
+    act: async ({ client, show, paint }, { appliance }) => {
+      const answer = await client.call("getApplianceStatus", { appliance_id: await applianceId(client, appliance) });
+      const { state, issues } = answer.status;
+      const lines = issues.map(({ type, text, solution }) => {
+        const what = type === "error" ? paint.red("error") : paint.yellow("warning");
+        const way =
+          solution && ` Try: kiln ${solution.type === "install" ? "add" : "remove"} ${appliance} ${solution.package}`;
+        return `${what}: ${text}${way ?? ""}`;
+      });
+      show(answer, () =>
+        [state === "ok" ? paint.green("It can be built.") : "It cannot be built.", ...lines].join("\n"),
+      );
+      return state === "ok" ? "done" : "unbuildable";
+    },
+  }),
+  command("delete <appliance>", {
+    summary: "Delete an appliance with its files and builds",
+    act: async ({ client, show }, { appliance }) => {
+      const answer = await client.call("deleteAppliance", { appliance_id: await applianceId(client, appliance) });
+      show(answer, () => `Deleted ${appliance}.`);
+    },
+  }),
+];
+
+/** Selected packages as `kiln add` takes them. */
+const names = (all: readonly { value: string; version?: string }[]): string =>
+  all.map(({ value: name, version }) => (version ? `${name}=${version}` : name)).join(" ");

@@ -1,0 +1,119 @@
+import { readFileSync } from "node:fs";
+import { stringify } from "yaml";
+import type { RequestOf } from "../client/client.ts";
+import { command } from "../command.ts";
+import { Complaint } from "../complaint.ts";
+import { applianceId } from "../resolve.ts";
+
+/** A configuration, or a part of it, as JSON has it. */
+type Value = string | number | boolean | Value[] | Section;
+interface Section {
+  [name: string]: Value;
+}
+
+export const configuration = [
+  command("config get <appliance> [setting]", {
+    summary: "Show the configuration of an appliance, or a part of it",
+    examples: ["kiln config get First", "kiln config get First network.hostname"],
+    act: async ({ client, show }, { appliance, setting }) => {
+      const answer = await client.call("getConfiguration", { appliance_id: await applianceId(client, appliance) });
+      if (setting === undefined) return show(answer, () => stringify(answer.configuration).trimEnd());
+      const part = partOf(valueOf(answer.configuration), setting);
+      return show({ [setting]: part }, () => (typeof part === "object" ? stringify(part).trimEnd() : String(part)));
+    },
+  }),
+  command("config set <appliance> <setting_value...>", {
+    summary: "Change settings of an appliance, all of them or none",
+    details:
+      "A setting is named by its path with dots, as `kiln config get` shows it. A list takes its values separated by " +
+      "commas, and replaces the list. A value that begins with { or [ is JSON. @FILE is the content of a file.",
+    examples: [
+      "kiln config set First network.type=dhcp settings.memory_size=1024",
+      "kiln config set First firewall.open_port=ssh,http",
+      "kiln config set First scripts.boot.script=@boot.sh scripts.boot.enabled=true",
+    ],
+    act: async ({ client, show }, { appliance, setting_value: given }) => {
+      const change = merged(given.map(settingOf));
+      const answer = await client.call("changeConfiguration", {
+        appliance_id: await applianceId(client, appliance),
+        // The service checks what is in it.
+        body: { configuration: change } as RequestOf<"changeConfiguration">["body"],
+      });
+      const now = given.map((one) => {
+        const name = settingOf(one).path.join(".");
+        return `${name}: ${inOneLine(partOf(valueOf(answer.configuration), name))}`;
+      });
+      show(answer, () => now.join("\n"));
+    },
+  }),
+];
+
+interface Setting {
+  path: readonly string[];
+  value: Value;
+}
+
+function settingOf(given: string): Setting {
+  const [, name, text] = /^([a-z_]+(?:\.[a-z_]+)*)=(.*)$/s.exec(given) ?? [];
+  if (name === undefined || text === undefined)
+    throw new Complaint("misused", `${given} sets nothing.`, "Write it as network.hostname=kiosk.");
+  return { path: name.split("."), value: readValue(name, text) };
+}
+
+/** Lists of single words; others are written as JSON. */
+const wordLists = new Set(["tags", "firewall.open_port"]);
+
+function readValue(name: string, text: string): Value {
+  if (text.startsWith("@")) return contentOf(text.slice(1));
+  if (/^[{[]/.test(text)) return parsed(name, text);
+  return wordLists.has(name) ? text.split(",").filter((word) => word !== "") : text;
+}
+
+function contentOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    throw new Complaint("misused", `${file} cannot be read.`, "@FILE must name a file on this machine.");
+  }
+}
+
+function parsed(name: string, text: string): Value {
+  try {
+    return JSON.parse(text) as Value;
+  } catch {
+    throw new Complaint("misused", `The value of ${name} is no JSON.`, "A value that begins with { or [ must be.");
+  }
+}
+
+/** One object with all settings at their paths. */
+function merged(settings: readonly Setting[]): Section {
+  const all: Section = {};
+  for (const { path, value } of settings) {
+    let section = all;
+    for (const name of path.slice(0, -1)) section = sectionIn(section, name);
+    section[path.at(-1) ?? ""] = value;
+  }
+  return all;
+}
+
+function sectionIn(section: Section, name: string): Section {
+  const found = section[name];
+  if (isSection(found)) return found;
+  const made: Section = {};
+  section[name] = made;
+  return made;
+}
+
+function partOf(whole: Value, setting: string): Value {
+  let part: Value | undefined = whole;
+  for (const name of setting.split(".")) part = isSection(part) ? part[name] : undefined;
+  if (part !== undefined) return part;
+  throw new Complaint("refused", `${setting} is not set.`, "`kiln config get APPLIANCE` shows every setting that is.");
+}
+
+const isSection = (value: Value | undefined): value is Section => typeof value === "object" && !Array.isArray(value);
+
+const inOneLine = (value: Value): string => (typeof value === "object" ? JSON.stringify(value) : String(value));
+
+/** What JSON.parse has made is nothing else. */
+const valueOf = (document: object): Value => document as Section;

@@ -1,0 +1,86 @@
+import { command, flag, value } from "../command.ts";
+import { downloadImage } from "../download/image.ts";
+import { storedLogins, type PinnedKey } from "../login/login.ts";
+import { Bars } from "../output/progress.ts";
+import { bytes, facts, moment } from "../output/table.ts";
+import type { Painter } from "../output/painter.ts";
+import { buildId } from "../resolve.ts";
+import { Complaint } from "../complaint.ts";
+import { verifyImage, type Verified } from "../verify/image.ts";
+import { readKey } from "../verify/keys.ts";
+
+const key = value("file", "public key of the service in PEM, in place of the pinned ones; or KILN_KEY");
+
+export const images = [
+  command("download <build>", {
+    summary: "Download an image, and verify it",
+    details:
+      "A download that breaks off goes on where it ended, also when the command is run again. Checksum and signature are " +
+      "verified with the pinned key of the service. The bills of materials and the signed provenance come with the image.",
+    options: {
+      output: value("directory", "where to put the files; the default is this folder"),
+      key,
+      unverified: flag("compare only the checksum, if the service signs nothing or you have no key of it"),
+    },
+    examples: ["kiln download First", "kiln download 12 --output images"],
+    act: async (kiln, { build: given, output: folder = ".", key: keyFile, unverified }) => {
+      const { build } = await kiln.client.call("getBuild", { build_id: await buildId(kiln.client, given) });
+      const keys = unverified ? undefined : trustedKeys(keyFile, kiln.login.keys);
+      const bars = new Bars();
+      const { file, verified } = await downloadImage({ build, folder, keys }, (arrived, whole) =>
+        bars.show({
+          name: "image",
+          percent: Math.floor((100 * arrived) / whole),
+          stage: "Downloading",
+          detail: `${bytes(arrived)} of ${bytes(whole)}`,
+        }),
+      );
+      kiln.show({ file, verified: verified ?? false }, () =>
+        verified
+          ? `${shown(kiln.paint, verified)}\n\n${file} is verified.`
+          : `${file} is complete. Its signature was not verified.`,
+      );
+    },
+  }),
+  command("verify <file>", {
+    summary: "Verify a downloaded image without asking the service",
+    details:
+      "Compares the image and both bills of materials with the signed provenance, whose signature must be by a key that " +
+      "you pinned with `kiln login`. A key that comes along with the file is not trusted. The exit code is 6 if anything " +
+      "is not what it must be.",
+    options: { key },
+    examples: ["kiln verify First.x86_64-0.0.1.oem.tar.gz"],
+    act: async ({ show, paint }, { file, key: keyFile }) => {
+      const verified = await verifyImage(
+        file,
+        trustedKeys(
+          keyFile,
+          storedLogins().flatMap(({ keys }) => keys),
+        ),
+      );
+      show({ verified }, () => `${shown(paint, verified)}\n\n${file} is verified.`);
+    },
+  }),
+];
+
+function trustedKeys(file: string | undefined, pinned: readonly PinnedKey[]): readonly PinnedKey[] {
+  const given = file ?? process.env["KILN_KEY"];
+  if (given) return [readKey(given)];
+  if (pinned.length > 0) return pinned;
+  throw new Complaint(
+    "unverified",
+    "There is no key to verify the signature with.",
+    "`kiln login ADDRESS` pins the key of a service; or name a file with --key.",
+  );
+}
+
+function shown(paint: Painter, one: Verified): string {
+  const [pinnedBy] = storedLogins().filter(({ keys }) => keys.some(({ kid }) => kid === one.key));
+  return facts(paint, {
+    Image: one.file,
+    Appliance: `${one.appliance} ${one.version}, ${one.image_type} for ${one.arch}`,
+    Built: `${moment(one.finished_at)}, build ${one.build_id} of ${one.builder}`,
+    "Signed by": `${one.key}${pinnedBy ? `, pinned for ${pinnedBy.url}` : ""}`,
+    "SHA-256": one.sha256,
+  });
+}

@@ -1,0 +1,98 @@
+import { createWriteStream, statSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { finished } from "node:stream/promises";
+import { Complaint } from "../complaint.ts";
+import { unreachable } from "../client/failure.ts";
+
+/** How much of a file has arrived, in bytes. */
+export type Tell = (arrived: number, whole: number) => void;
+
+/** A connection that brings nothing for so long is cut. */
+const idleMs = 30_000;
+/** Pauses before a new attempt; bytes that arrive begin them again. Together long enough for a service to restart. */
+const pausesMs = [500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000];
+
+/** Downloads a file to `part`, beginning after what is there. A download that breaks off goes on. */
+export async function downloadTo(part: string, url: string, tell: Tell): Promise<void> {
+  let failures = 0;
+  for (;;) {
+    const before = sizeOf(part);
+    const ended = await attempt(part, url, tell);
+    if (ended === "whole") return;
+    failures = sizeOf(part) > before ? 0 : failures + 1;
+    const pause = pausesMs[failures];
+    if (pause === undefined) throw unreachable(new URL(url).origin, ended);
+    await sleep(pause);
+  }
+}
+
+/** "whole", or what broke it off. */
+async function attempt(part: string, url: string, tell: Tell): Promise<unknown> {
+  const idle = new AbortController();
+  const clock = setTimeout(() => idle.abort(new Error("nothing arrived for 30 s")), idleMs);
+  const from = sizeOf(part);
+  try {
+    const headers: Record<string, string> = from > 0 ? { range: `bytes=${from}-` } : {};
+    const answer = await fetch(url, { headers, signal: idle.signal });
+    if (answer.status === 416 && wholeOf(answer) === from) return "whole";
+    if (answer.status >= 500) return new Error(`status ${answer.status}`);
+    if (!answer.ok || !answer.body) throw refusal(answer.status);
+    const start = answer.status === 206 ? from : 0;
+    await append(part, { body: answer.body, start, whole: wholeOf(answer) }, (arrived, whole) => {
+      clock.refresh();
+      tell(arrived, whole);
+    });
+    return sizeOf(part) >= wholeOf(answer) ? "whole" : new Error("the connection broke off");
+  } catch (error) {
+    if (error instanceof Complaint) throw error;
+    return error;
+  } finally {
+    clearTimeout(clock);
+  }
+}
+
+interface Arriving {
+  body: ReadableStream<Uint8Array>;
+  /** Where its bytes begin in the file. */
+  start: number;
+  whole: number;
+}
+
+async function append(part: string, { body, start, whole }: Arriving, tell: Tell): Promise<void> {
+  const file = createWriteStream(part, { flags: start > 0 ? "a" : "w", mode: 0o644 });
+  const written = finished(file);
+  // A broken download must not end the process before it is looked at.
+  written.catch(() => undefined);
+  let arrived = start;
+  try {
+    for await (const chunk of body) {
+      arrived += chunk.length;
+      if (!file.write(chunk)) await new Promise<void>((resolve) => file.once("drain", () => resolve()));
+      tell(arrived, whole);
+    }
+  } finally {
+    file.end();
+    await written.catch((error: Error) => {
+      throw new Complaint("refused", `${part} cannot be written: ${error.message}.`, "Look at the room on the disk.");
+    });
+  }
+}
+
+/** The length of the whole file, also of an answer that is a part of it. */
+function wholeOf({ headers }: Response): number {
+  const inRange = /\/(\d+)$/.exec(headers.get("content-range") ?? "")?.[1];
+  return Number(inRange ?? headers.get("content-length") ?? Number.NaN);
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function refusal(status: number): Complaint {
+  const gone = status === 410 || status === 403 || status === 404;
+  return new Complaint(
+    "refused",
+    gone ? "The image is no longer there." : `The download was refused with status ${status}.`,
+    "`kiln builds APPLIANCE` lists the images that are there. Build it again if you need it.",
+  );
+}

@@ -1,0 +1,41 @@
+import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
+import { Complaint } from "../complaint.ts";
+
+/** Asks on the terminal. Without one, an answer is a line of the input. */
+export async function ask(question: string): Promise<string> {
+  return await answerTo(question, process.stderr);
+}
+
+/** The same, without showing what is typed. */
+export async function askSecretly(question: string): Promise<string> {
+  const answer = await answerTo(question, silent(question));
+  if (process.stdin.isTTY) process.stderr.write("\n");
+  return answer;
+}
+
+async function answerTo(question: string, output: NodeJS.WritableStream): Promise<string> {
+  const isTerminal = process.stdin.isTTY;
+  const lines = createInterface({ input: process.stdin, output, terminal: isTerminal });
+  try {
+    if (isTerminal) return (await lines.question(question)).trim();
+    for await (const line of lines) return line.trim();
+  } finally {
+    lines.close();
+  }
+  throw new Complaint("misused", "There is no input to read the answer from.", `It must answer "${question.trim()}".`);
+}
+
+/** Writes the question, and nothing of what readline repeats. */
+function silent(question: string): Writable {
+  let isAsked = false;
+  return new Writable({
+    write(chunk, _encoding, done) {
+      if (!isAsked && String(chunk).includes(question)) {
+        isAsked = true;
+        process.stderr.write(question);
+      }
+      done();
+    },
+  });
+}

@@ -1,0 +1,96 @@
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { Credentials } from "../client/client.ts";
+import { Complaint } from "../complaint.ts";
+
+/** A public key that signs the provenance of images. `kid` is the SHA-256 of its SPKI. */
+export interface PinnedKey {
+  kid: string;
+  pem: string;
+}
+
+/** What `kiln login` stores for one address, in a file that only its owner can read. */
+export interface Login extends Credentials {
+  /** Those that the service had when the user signed in, and others that the user accepted. */
+  keys: readonly PinnedKey[];
+}
+
+const folder = (): string => join(process.env["XDG_CONFIG_HOME"] || join(homedir(), ".config"), "kiln");
+const fileOf = (url: string): string => join(folder(), `${encodeURIComponent(url)}.json`);
+const currentFile = (): string => join(folder(), "current");
+
+/** An address without a path and a slash at its end. */
+export function addressOf(text: string): string {
+  const url = URL.parse(/^https?:\/\//i.test(text) ? text : `https://${text}`);
+  if (url?.hostname && url.username === "" && url.pathname === "/") return url.origin;
+  throw new Complaint("misused", `${text} is no address of a service.`, "Write it as https://kiln.example.org.");
+}
+
+/** The login that a command uses: --url or KILN_URL, or the last `kiln login`; KILN_TOKEN replaces what is stored. */
+export function readLogin(given: string | undefined): Login {
+  const address = given ?? process.env["KILN_URL"] ?? readText(currentFile())?.trim();
+  if (!address) throw signedOut("You are not signed in.");
+  const url = addressOf(address);
+  const stored = storedLogin(url);
+  const secret = process.env["KILN_TOKEN"] ?? stored?.secret;
+  const account = process.env["KILN_ACCOUNT"] ?? stored?.account;
+  if (!secret) throw signedOut(`You are not signed in to ${url}.`);
+  if (!account)
+    throw new Complaint("signedOut", "KILN_TOKEN needs the name of its account.", "Set KILN_ACCOUNT to it.");
+  return { url, account, secret, keys: stored?.keys ?? [] };
+}
+
+const signedOut = (message: string): Complaint =>
+  new Complaint("signedOut", message, "Run `kiln login ADDRESS`; in CI, set KILN_URL, KILN_ACCOUNT and KILN_TOKEN.");
+
+export function storedLogin(url: string): Login | undefined {
+  const text = readText(fileOf(url));
+  return text === undefined ? undefined : parsed(text, fileOf(url));
+}
+
+/** All addresses that the user is signed in to. */
+export function storedLogins(): Login[] {
+  const names = entriesOf(folder()).filter((name) => name.endsWith(".json"));
+  return names.flatMap((name) => parsed(readText(join(folder(), name)) ?? "null", join(folder(), name)) ?? []);
+}
+
+/** Stores a login, and makes it the one that commands use. */
+export function storeLogin(login: Login): void {
+  mkdirSync(folder(), { recursive: true, mode: 0o700 });
+  writePrivately(fileOf(login.url), `${JSON.stringify(login, null, 2)}\n`);
+  writePrivately(currentFile(), `${login.url}\n`);
+}
+
+/** A reader never sees half of it, nor what was not yet private. */
+function writePrivately(file: string, text: string): void {
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, text, { mode: 0o600 });
+  chmodSync(draft, 0o600);
+  renameSync(draft, file);
+}
+
+function parsed(text: string, file: string): Login | undefined {
+  try {
+    return JSON.parse(text) as Login;
+  } catch {
+    throw new Complaint("refused", `${file} is damaged.`, "Delete it, then run `kiln login ADDRESS` again.");
+  }
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+function entriesOf(name: string): string[] {
+  try {
+    return readdirSync(name);
+  } catch {
+    return [];
+  }
+}

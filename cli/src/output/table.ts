@@ -1,0 +1,44 @@
+import type { Painter } from "./painter.ts";
+
+type Cell = string | number | undefined;
+
+/** Columns for people. The last one is as long as its text. */
+export function table(paint: Painter, headings: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  if (rows.length === 0) return "None.";
+  const texts = [headings, ...rows].map((row) => row.map((cell) => visible(String(cell ?? "-"))));
+  const widths = headings.map((_, column) => Math.max(...texts.map((row) => row[column]?.length ?? 0)));
+  const lines = texts.map((row) =>
+    row
+      .map((text, column) => text.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+  return lines.map((line, index) => (index === 0 ? paint.bold(line) : line)).join("\n");
+}
+
+/** A list of names and values. */
+export function facts(paint: Painter, all: Readonly<Record<string, Cell>>): string {
+  const shown = Object.entries(all).filter(([, value]) => value !== undefined && value !== "");
+  const width = Math.max(...shown.map(([name]) => name.length));
+  return shown.map(([name, value]) => `${paint.bold(name.padEnd(width))}  ${visible(String(value))}`).join("\n");
+}
+
+/** Text of others, which must not move the cursor or colour the terminal. */
+export const visible = (text: string): string => text.replaceAll(/[\u0000-\u001F\u007F-\u009F]+/g, " ");
+
+/** `2026-11-22 18:53` of a time in ISO 8601. */
+export const moment = (time: string | undefined): string | undefined => time?.slice(0, 16).replace("T", " ");
+
+export const megabytes = (amount: number): string => `${amount} MB`;
+
+/** `1.5 GB` of a number of bytes. */
+export function bytes(amount: number): string {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  let size = amount;
+  let unit = 0;
+  for (; size >= 1000 && unit < units.length - 1; unit++) size /= 1000;
+  return `${unit === 0 || size >= 100 ? Math.round(size) : size.toFixed(1)} ${units[unit]}`;
+}
+
+/** `1 package`, `3 packages`. */
+export const count = (amount: number, thing: string): string => `${amount} ${thing}${amount === 1 ? "" : "s"}`;

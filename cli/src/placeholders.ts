@@ -1,0 +1,33 @@
+/** What a parameter or the value of an option stands for, wherever a command takes one. */
+export const placeholders = {
+  account: "name of an account",
+  address: "address of a service, such as https://kiln.example.org",
+  appliance: "id or name of one of your appliances",
+  base: "base system, such as tiny-1.0 (`kiln templates` shows them)",
+  build: "id of a build, or an appliance's name for its newest image",
+  delivery: "id of a delivery",
+  events: "names of events, separated by commas",
+  directory: "folder on this machine",
+  file: "file on this machine",
+  id: "number that a list shows",
+  name: "name of your choice",
+  package: "name of a package; NAME=VERSION means only that version",
+  path: "path in the image, such as /etc/motd",
+  repository: "id of a repository",
+  scope: "read, build or publish",
+  setting: "part of the configuration, such as network.hostname",
+  setting_value: "SETTING=VALUE, such as network.hostname=kiosk",
+  shell: "bash, zsh or fish",
+  source: "id or name of a template or an appliance",
+  testdrive: "id of a testdrive",
+  text: "words to search for, or to store",
+  time: "moment, such as 2027-01-31T12:00:00Z",
+  token: "id of a token",
+  types: "image types, separated by commas: oem, iso, vmx, xen, ec2, net, oemiso",
+  mode: "mode in octal, such as 644",
+  url: "http or https address",
+  version: "version of an appliance, such as 0.0.2",
+  webhook: "id of a webhook",
+} as const;
+
+export type Placeholder = keyof typeof placeholders;

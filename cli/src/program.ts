@@ -1,0 +1,87 @@
+import { Command as Program, CommanderError, Option as ProgramOption } from "commander";
+import manifest from "../package.json" with { type: "json" };
+import { shownOption, shownParameter, type Command, type Option, type Parameter } from "./command.ts";
+import { commands, groups } from "./commands.ts";
+import { Complaint, exitCodes, type Exit } from "./complaint.ts";
+import { Kiln } from "./kiln.ts";
+import { placeholders } from "./placeholders.ts";
+import { globalOptions } from "./global-options.ts";
+
+/** Runs a command line, and returns its exit code. */
+export async function run(args: readonly string[]): Promise<number> {
+  let exit: Exit = "done";
+  try {
+    await program((ended) => (exit = ended)).parseAsync([...args], { from: "user" });
+    return exitCodes[exit].code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.misused.code;
+    if (!(error instanceof Complaint)) throw error;
+    process.stderr.write(`kiln: ${error.message}\n${error.next === "" ? "" : `${error.next}\n`}`);
+    return exitCodes[error.exit].code;
+  }
+}
+
+function program(onEnd: OnEnd): Program {
+  const all = new Program("kiln")
+    .description("Make, build and download appliances.")
+    .version(manifest.version)
+    .showHelpAfterError("Run it with --help to see what it takes.")
+    // Else --version of a command would be that of the program.
+    .enablePositionalOptions()
+    .exitOverride();
+  addOptions(all, globalOptions);
+  const parents = new Map<string, Program>();
+  for (const one of commands) {
+    const [first = "", second] = one.words;
+    const [parent, name] = second === undefined ? [all, first] : [parentOf(all, parents, first), second];
+    add(parent.command(name), one, onEnd);
+  }
+  return all;
+}
+
+function parentOf(all: Program, parents: Map<string, Program>, name: string): Program {
+  const known = parents.get(name);
+  if (known) return known;
+  const made = all.command(name).description(groups[name] ?? "");
+  parents.set(name, made);
+  return made;
+}
+
+type OnEnd = (exit: Exit) => void;
+
+function add(made: Program, { parameters, options, summary, details, examples, act }: Command, onEnd: OnEnd): void {
+  made.summary(summary).description([`${summary}.`, details].filter(Boolean).join("\n\n"));
+  for (const one of parameters) made.argument(shownParameter(one), placeholders[one.name]);
+  addOptions(made, { ...options, ...globalOptions });
+  if (examples.length > 0) made.addHelpText("after", `\nExamples:\n${examples.map((line) => `  ${line}`).join("\n")}`);
+  made.action(async (...all: unknown[]) => {
+    const given = made.optsWithGlobals<Record<string, unknown>>();
+    const kiln = new Kiln({ isJson: given["json"] === true, url: textOf(given["url"]) });
+    const ended = await act(kiln, { ...given, ...valuesOf(parameters, all), ...flagsOf(options, given) });
+    if (ended) onEnd(ended);
+  });
+}
+
+function addOptions(to: Program, options: Command["options"]): void {
+  for (const [key, option] of Object.entries(options)) to.addOption(programOption(key, option));
+}
+
+function programOption(key: string, option: Option): ProgramOption {
+  const made = new ProgramOption(shownOption(key, option), option.about);
+  if (option.isRepeated) made.argParser((one: string, before: string[] = []) => [...before, one]);
+  return made;
+}
+
+const valuesOf = (parameters: readonly Parameter[], all: readonly unknown[]): Record<string, unknown> =>
+  Object.fromEntries(parameters.map(({ name }, index) => [name, all[index]]));
+
+/** A flag that is not given is false, and a list is empty. */
+const flagsOf = (options: Command["options"], given: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(options).map(([key, { placeholder, isRepeated }]) => [
+      key,
+      given[key] ?? (placeholder === undefined ? false : isRepeated ? [] : undefined),
+    ]),
+  );
+
+const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);

@@ -1,0 +1,52 @@
+import type { AnswerOf, Client } from "./client/client.ts";
+import { Complaint } from "./complaint.ts";
+
+type ShownAppliance = AnswerOf<"listAppliances">["appliances"][number];
+
+const isNumber = (text: string): boolean => /^\d{1,15}$/.test(text);
+
+/** A number of the command line; `what` is the name of it. */
+export function numberOf(text: string, what: string): number {
+  if (isNumber(text)) return Number(text);
+  throw new Complaint("misused", `${text} is no id of a ${what}.`, "An id is a number. The lists show them.");
+}
+
+/** The id of an appliance, given by its id or its name. */
+export async function applianceId(client: Client, given: string): Promise<number> {
+  return isNumber(given) ? Number(given) : (await applianceNamed(client, given)).id;
+}
+
+async function applianceNamed(client: Client, name: string): Promise<ShownAppliance> {
+  const { appliances } = await client.call("listAppliances", {});
+  return theOnly(
+    appliances.filter((one) => one.name === name),
+    `appliance called ${name}`,
+  );
+}
+
+/** The id of what can be cloned: a template, or an appliance. */
+export async function sourceId(client: Client, given: string): Promise<number> {
+  if (isNumber(given)) return Number(given);
+  const { template_sets: sets } = await client.call("listTemplateSets", {});
+  const templates = sets.flatMap(({ template }) => template).filter(({ name }) => name === given);
+  const [first] = templates;
+  return first ? first.appliance_id : (await applianceNamed(client, given)).id;
+}
+
+/** The id of a build, given by its id, or the newest image of an appliance that is given by its name. */
+export async function buildId(client: Client, given: string): Promise<number> {
+  if (isNumber(given)) return Number(given);
+  const { id } = await applianceNamed(client, given);
+  const { builds } = await client.call("listBuilds", { appliance_id: id });
+  const newest = builds.find(({ state }) => state === "finished");
+  if (newest) return newest.id;
+  throw new Complaint("refused", `${given} has no image yet.`, `Build it: kiln build ${given} --follow`);
+}
+
+function theOnly<T extends { id: number }>(found: readonly T[], what: string): T {
+  const [first, second] = found;
+  if (first && !second) return first;
+  if (!first) throw new Complaint("refused", `There is no ${what}.`, "`kiln list` shows your appliances.");
+  const ids = found.map(({ id }) => id).join(", ");
+  throw new Complaint("refused", `There is more than one ${what}.`, `Use its id: ${ids}.`);
+}

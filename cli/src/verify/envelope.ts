@@ -1,0 +1,52 @@
+import { verify } from "node:crypto";
+import { Complaint } from "../complaint.ts";
+import type { PinnedKey } from "../login/login.ts";
+
+/** What a signed provenance says of an image (docs/api/attestations.md). */
+export interface Statement {
+  subject: { name: string; digest: { sha256: string } }[];
+  predicate: {
+    runDetails: { builder: { id: string }; metadata: { invocationId: string; finishedOn: string } };
+    buildDefinition: {
+      externalParameters: { appliance: { name: string }; version: string; imageType: string; arch: string };
+    };
+  };
+}
+
+interface Envelope {
+  payload: string;
+  payloadType: string;
+  signatures: { keyid: string; sig: string }[];
+}
+
+const statementType = "application/vnd.in-toto+json";
+
+export const unverified = (message: string, next: string): Complaint => new Complaint("unverified", message, next);
+
+/** The statement of a DSSE envelope that one of these keys signed. No other key counts, whoever brings it. */
+export function openEnvelope(text: string, keys: readonly PinnedKey[]): { statement: Statement; key: PinnedKey } {
+  try {
+    return opened(JSON.parse(text) as Envelope, keys);
+  } catch (error) {
+    if (error instanceof Complaint) throw error;
+    throw unverified("The provenance is damaged.", "Download it again.");
+  }
+}
+
+function opened({ payload, payloadType, signatures }: Envelope, keys: readonly PinnedKey[]) {
+  const body = Buffer.from(payload, "base64");
+  const signed = Buffer.concat([Buffer.from(`DSSEv1 ${payloadType.length} ${payloadType} ${body.length} `), body]);
+  const kids = signatures.map(({ keyid }) => keyid);
+  const trusted = keys.filter(({ kid }) => kids.includes(kid));
+  if (trusted.length === 0)
+    throw unverified(
+      `The provenance is signed with a key that you do not trust: ${kids.join(", ")}.`,
+      "If the operator of the service confirms this key, run `kiln login ADDRESS --trust-key KEY`.",
+    );
+  const key = trusted.find(({ kid, pem }) =>
+    signatures.some(({ keyid, sig }) => keyid === kid && verify(null, signed, pem, Buffer.from(sig, "base64"))),
+  );
+  if (!key || payloadType !== statementType)
+    throw unverified("The signature is wrong: the provenance was changed.", "Do not use the image. Download it again.");
+  return { statement: JSON.parse(body.toString("utf8")) as Statement, key };
+}

@@ -1,0 +1,76 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
+import { pipeline } from "node:stream/promises";
+import type { Complaint } from "../complaint.ts";
+import type { PinnedKey } from "../login/login.ts";
+import { openEnvelope, unverified } from "./envelope.ts";
+
+/** The files that come with an image: the image's name followed by these. */
+export const bills = [".spdx.json", ".cdx.json"] as const;
+export const provenance = ".intoto.jsonl";
+
+/** What a verified image is, in the words of its provenance. */
+export interface Verified {
+  file: string;
+  appliance: string;
+  version: string;
+  image_type: string;
+  arch: string;
+  builder: string;
+  build_id: string;
+  finished_at: string;
+  key: string;
+  sha256: string;
+}
+
+/** Checks an image and both bills of materials with what the provenance beside them says. Asks no service. */
+export async function verifyImage(file: string, keys: readonly PinnedKey[]): Promise<Verified> {
+  const { statement, key } = openEnvelope(await textOf(file + provenance), keys);
+  const { subject, predicate } = statement;
+  const image = subject.find(({ name }) => bills.every((suffix) => subject.some((one) => one.name === name + suffix)));
+  if (!image) throw unverified("The provenance is about something else.", "Download the image again.");
+  for (const suffix of ["", ...bills]) {
+    const said = subject.find(({ name }) => name === image.name + suffix)?.digest.sha256;
+    if ((await sha256Of(file + suffix)) !== said)
+      throw unverified(
+        `${basename(file + suffix)} is not what was built: its SHA-256 is another one.`,
+        "Do not use it. Download it again.",
+      );
+  }
+  const { externalParameters: wanted } = predicate.buildDefinition;
+  const { builder, metadata } = predicate.runDetails;
+  return {
+    file: image.name,
+    appliance: wanted.appliance.name,
+    version: wanted.version,
+    image_type: wanted.imageType,
+    arch: wanted.arch,
+    builder: builder.id,
+    build_id: metadata.invocationId,
+    finished_at: metadata.finishedOn,
+    key: key.kid,
+    sha256: image.digest.sha256,
+  };
+}
+
+async function textOf(file: string): Promise<string> {
+  return await readFile(file, "utf8").catch(() => {
+    throw missing(file);
+  });
+}
+
+async function sha256Of(file: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(file), hash).catch(() => {
+    throw missing(file);
+  });
+  return hash.digest("hex");
+}
+
+const missing = (file: string): Complaint =>
+  unverified(
+    `${file} is missing or cannot be read.`,
+    "An image is verified with the three files that `kiln download` puts beside it.",
+  );

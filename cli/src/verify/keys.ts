@@ -1,0 +1,41 @@
+import { createHash, createPublicKey } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { Complaint } from "../complaint.ts";
+import { unreachable } from "../client/failure.ts";
+import type { PinnedKey } from "../login/login.ts";
+
+/** The public keys that a service says it signs or has signed with; the current one first. */
+export async function fetchKeys(url: string): Promise<PinnedKey[]> {
+  const answer = await fetch(`${url}/.well-known/kiln-attestation-keys.json`).catch((error: unknown) => {
+    throw unreachable(url, error);
+  });
+  const notKiln = () =>
+    new Complaint(
+      "unreachable",
+      `${url} is no Kiln service.`,
+      "Check the address, without a path: https://kiln.example.org.",
+    );
+  if (!answer.ok) throw notKiln();
+  const { keys } = (await answer.json().catch(() => ({}))) as { keys?: { pem: string }[] };
+  if (!Array.isArray(keys)) throw notKiln();
+  return keys.map(({ pem }) => keyOf(pem));
+}
+
+/** The key of a file in PEM. */
+export function readKey(file: string): PinnedKey {
+  try {
+    return keyOf(readFileSync(file, "utf8"));
+  } catch {
+    throw new Complaint(
+      "misused",
+      `${file} is no public key in PEM.`,
+      "Get it from ADDRESS/.well-known/kiln-attestation.pem.",
+    );
+  }
+}
+
+/** The id is computed: one that comes along with a key says nothing. */
+function keyOf(pem: string): PinnedKey {
+  const spki = createPublicKey(pem).export({ type: "spki", format: "der" });
+  return { kid: createHash("sha256").update(spki).digest("hex"), pem };
+}
