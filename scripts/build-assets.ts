@@ -1,38 +1,74 @@
 /**
- * Bundles the pages' scripts and styles into dist/assets. Each file name contains the content's hash, so that browsers may cache
+ * Bundles the pages' scripts, styles and icons into dist/assets. Each file name contains the content's hash, so that browsers may cache
  * it forever. The same sources make the same files.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, parse } from "node:path";
-import { build } from "esbuild";
+import { basename, join, parse } from "node:path";
+import { build, type BuildOptions } from "esbuild";
 import { safeHeaders } from "../src/http/safe-headers.ts";
+import { iconNames } from "../src/web/parts/icon-names.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 const folder = join(root, "dist/assets");
+const usual = {
+  absWorkingDir: root,
+  bundle: true,
+  write: false,
+  minify: true,
+  format: "esm",
+  target: ["es2022", "chrome123", "firefox121", "safari17.5"],
+  legalComments: "eof",
+  logLevel: "warning",
+} satisfies BuildOptions;
 const made = new Map<string, Uint8Array | string>();
 const manifest: Record<string, string> = {};
+const islands = ["theme", "swap", "search", "live", "copy"];
 
 add("testdrive.js", await bundled("src/web/client/testdrive.ts"));
 add("site.css", await bundled("src/web/style/site.css"));
+await addIslands();
 add("kiln.svg", readFileSync(join(root, "src/web/style/kiln.svg")));
-made.set("assets/manifest.json", `${JSON.stringify(manifest, null, 2)}\n`);
+made.set("assets/manifest.json", `${JSON.stringify({ files: manifest, icons: icons() }, null, 2)}\n`);
 // Cloudflare's file with the headers of static answers. The manifest has no hash in its name.
 made.set("_headers", headers());
 replace();
 
+/** The small scripts of pages. What several share is a file of its own, which they name by its hash. */
+async function addIslands(): Promise<void> {
+  const { outputFiles } = await build({
+    ...usual,
+    entryPoints: islands.map((name) => `src/web/client/${name}.ts`),
+    outdir: "assets",
+    splitting: true,
+    entryNames: "[name]-[hash]",
+    chunkNames: "shared-[hash]",
+  });
+  for (const { path, contents } of outputFiles) {
+    const name = basename(path);
+    manifest[name.replace(/-[^-]+(?=\.js$)/, "")] = `/assets/${name}`;
+    made.set(`assets/${name}`, contents);
+  }
+}
+
+/** What is inside the drawing of each icon that pages use. */
+function icons(): Record<string, string> {
+  return Object.fromEntries(iconNames.map((name) => [name, insideOf(`node_modules/lucide-static/icons/${name}.svg`)]));
+}
+
+function insideOf(drawing: string): string {
+  const svg = readFileSync(join(root, drawing), "utf8");
+  return svg
+    .replace(/^[^]*?<svg[^>]*>|<\/svg>\s*$/g, "")
+    .replaceAll(/\s*\n\s*/g, "")
+    .replaceAll(" />", "/>");
+}
+
 async function bundled(entry: string): Promise<Uint8Array> {
   const { outputFiles } = await build({
-    absWorkingDir: root,
+    ...usual,
     entryPoints: [entry],
-    bundle: true,
-    write: false,
-    minify: true,
-    format: "esm",
-    target: ["es2022", "chrome120", "firefox121", "safari17"],
-    legalComments: "eof",
     banner: entry.endsWith(".ts") ? { js: noVncNotice() } : {},
-    logLevel: "warning",
   });
   const [file] = outputFiles;
   if (!file) throw new Error(`${entry} made no file`);

@@ -1,7 +1,6 @@
 import { Hono } from "hono";
 import { api } from "#api/index";
 import { shown } from "#api/errors";
-import type { ApiEnv } from "#api/factory";
 import { answerError, nothingHere } from "#api/respond";
 import { refuseForeignOrigins } from "#api/same-origin";
 import { allowedMethods } from "#api/allowed-methods";
@@ -17,11 +16,12 @@ import { attestationKeys } from "#web/attestation-keys";
 import { download } from "#web/download";
 import { separateGuestOrigin } from "#web/guest-origin";
 import { guestWeb } from "#web/guest-web";
-import { web } from "#web/index";
+import type { WebEnv } from "#web/factory";
+import { errorPage, notFoundPage, wantsPage, web } from "#web/index";
 import { repositoryFiles } from "#web/repository-files";
 
 /** The root app: middleware for every request, the doors, and the one place that turns errors into answers. */
-export const app = new Hono<ApiEnv>({ strict: false });
+export const app = new Hono<WebEnv>({ strict: false });
 
 app.use(safeAnswer, headLength, requestBody);
 app.use(async (c, next) => {
@@ -45,15 +45,15 @@ app.route("/", web);
 
 app.notFound((c) => {
   const allowed = allowedMethods(app.routes, c.req.path);
-  if (allowed.length === 0) return nothingHere(c);
+  if (allowed.length === 0) return wantsPage(c) ? notFoundPage(c) : nothingHere(c);
   c.header("Allow", allowed.join(", "));
   throw new Refusal("wrong_http_method", { message: `Use ${allowed.join(" or ")} here.` });
 });
 
-app.onError((thrown, c) => {
+app.onError(async (thrown, c) => {
   const error = causeOf(c, thrown);
   const { status, code, message, headers } = shown(error, c.var.version);
   if (status >= 500) console.error(c.req.method, c.req.path, error);
   for (const [name, value] of Object.entries(headers)) c.header(name, value);
-  return answerError(c, { code, message }, status);
+  return wantsPage(c) ? await errorPage(c, { status, message }) : answerError(c, { code, message }, status);
 });

@@ -1,18 +1,22 @@
 import { z } from "zod";
 
-/** Written by scripts/build-assets.ts: plain name → URL that contains the content's hash. */
-const Manifest = z.record(z.string(), z.string());
+/** Written by scripts/build-assets.ts: plain name → URL that contains the content's hash, and the drawings of the icons. */
+const Manifest = z.object({
+  files: z.record(z.string(), z.string()),
+  icons: z.record(z.string(), z.string()),
+});
 type Manifest = z.infer<typeof Manifest>;
 
 let known: Manifest | undefined;
 
-/** URLs of our own scripts, styles and pictures. Each changes with its content, so that browsers may cache it. */
-export async function assetUrls(assets: Fetcher): Promise<(name: string) => string> {
+/** What pages are dressed with. URLs of scripts, styles and pictures change with their content, so that browsers may cache them. */
+export async function assetsOf(assets: Fetcher): Promise<{ url: (name: string) => string; icons: Manifest["icons"] }> {
   known ??= Manifest.parse(await (await assets.fetch("https://assets/assets/manifest.json")).json());
-  const manifest = known;
-  return (name) => {
-    const url = manifest[name];
-    if (url === undefined) throw new Error(`there is no asset ${name}: run scripts/build-assets.ts`);
-    return url;
+  const { files, icons } = known;
+  const url = (name: string) => {
+    const found = files[name];
+    if (found === undefined) throw new Error(`there is no asset ${name}: run scripts/build-assets.ts`);
+    return found;
   };
+  return { url, icons };
 }

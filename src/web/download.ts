@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { Hono, type Context } from "hono";
 import { answerError } from "#api/respond";
 import {
   attestationFile,
@@ -10,32 +10,30 @@ import {
 import { findByLink } from "#domain/builds/download-link";
 import { answerImage } from "#http/image";
 import { answerText } from "#http/text";
-import type { Database } from "#storage/db";
+import { errorPage, notFoundPage, wantsPage } from "./error-page.tsx";
+import type { WebEnv } from "./factory.ts";
 
 /**
  * Downloads images by their unguessable URL, without credentials, and the documents about an image, whose URLs only have
  * another suffix. A URL that was given to another account than the owner may have ended.
  */
-export const download = new Hono<{ Bindings: Env; Variables: { db: Database } }>().get(
-  "/:token/:fileName",
-  async (c) => {
-    const found = await findByLink(c.var.db, c.req.param("token"));
-    const imageName = found?.build.fileName ?? undefined;
-    const wanted = imageName === undefined ? undefined : wantedOf(c.req.param("fileName"), imageName);
-    if (!found || imageName === undefined || wanted === undefined) return noFile();
-    const { build, isLasting } = found;
-    if (build.expiredAt !== null) return answerError(c, { code: "build_not_found", message: expired }, 410);
-    if (wanted !== "image") {
-      const made = await getAttestations({ env: c.env, db: c.var.db }, build);
-      return await answerText(c.req.raw, attestationFile(made, { format: wanted, imageName }));
-    }
-    const image = await answerImage(c.env.BLOBS, c.req.raw, build);
-    image?.headers.set("link", linksOf(imageName));
-    // A cache on the way must not serve it after the link has ended.
-    if (!isLasting) image?.headers.set("cache-control", "private, no-cache");
-    return image ?? noFile();
-  },
-);
+export const download = new Hono<WebEnv>().get("/:token/:fileName", async (c) => {
+  const found = await findByLink(c.var.db, c.req.param("token"));
+  const imageName = found?.build.fileName ?? undefined;
+  const wanted = imageName === undefined ? undefined : wantedOf(c.req.param("fileName"), imageName);
+  if (!found || imageName === undefined || wanted === undefined) return noFile(c);
+  const { build, isLasting } = found;
+  if (build.expiredAt !== null) return gone(c);
+  if (wanted !== "image") {
+    const made = await getAttestations({ env: c.env, db: c.var.db }, build);
+    return await answerText(c.req.raw, attestationFile(made, { format: wanted, imageName }));
+  }
+  const image = await answerImage(c.env.BLOBS, c.req.raw, build);
+  image?.headers.set("link", linksOf(imageName));
+  // A cache on the way must not serve it after the link has ended.
+  if (!isLasting) image?.headers.set("cache-control", "private, no-cache");
+  return image ?? noFile(c);
+});
 
 /** The file of a build with this name; undefined: none. */
 const wantedOf = (name: string, imageName: string): "image" | AttestationFormat | undefined =>
@@ -53,4 +51,10 @@ const linksOf = (imageName: string): string =>
 
 const expired = "This image was removed because of its age. Build its version again to download it.";
 
-const noFile = () => new Response("There is no such file.\n", { status: 404 });
+const gone = (c: Context<WebEnv>) =>
+  wantsPage(c)
+    ? errorPage(c, { status: 410, message: expired })
+    : answerError(c, { code: "build_not_found", message: expired }, 410);
+
+const noFile = (c: Context<WebEnv>) =>
+  wantsPage(c) ? notFoundPage(c) : new Response("There is no such file.\n", { status: 404 });

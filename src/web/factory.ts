@@ -1,12 +1,27 @@
 import { createFactory } from "hono/factory";
+import type { ApiEnv } from "#api/factory";
 import type { Account } from "#storage/accounts";
-import type { Database } from "#storage/db";
 import type { Session } from "#storage/sessions";
+import type { Given } from "./given.ts";
+
+/** Who is signed in with the browser, and the token of the forms of this session. */
+export interface Person {
+  account: Account;
+  session: Session;
+  formToken: string;
+}
 
 /** The context of the pages: with an account after a sign-in, with a session and the token of its forms after `withSession`. */
 export type WebEnv = {
   Bindings: Env;
-  Variables: { db: Database; baseUrl: string; account: Account; session: Session; formToken: string };
+  Variables: ApiEnv["Variables"] & {
+    session: Session;
+    formToken: string;
+    /** Looked up once by `personOf`; null: nobody. */
+    person?: Person | null;
+    /** The form that was refused: `page` shows it again, with its values and what is wrong with them. */
+    given?: Given;
+  };
 };
 
 export const factory = createFactory<WebEnv>({ defaultAppOptions: { strict: false } });

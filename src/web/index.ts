@@ -1,36 +1,37 @@
 import { shown } from "#api/errors";
 import { answerError } from "#api/respond";
+import { compressed } from "#http/compressed";
 import { causeOf } from "#http/request-body";
-import { agreementPage } from "./agreement.tsx";
-import { apiDocs } from "./api-docs.tsx";
-import { apiKey } from "./api-key.tsx";
+import { errorPage, notFoundPage, wantsPage } from "./error-page.tsx";
 import { factory } from "./factory.ts";
-import { front } from "./front.tsx";
-import { page } from "./page.tsx";
-import { ErrorPage } from "./layout.tsx";
-import { pageHeaders } from "./page-headers.ts";
-import { sessionsPage } from "./sessions-page.tsx";
-import { signInPage } from "./sign-in-page.tsx";
-import { testdrivePage } from "./testdrive.tsx";
+import { agreementPage } from "./pages/account/agreement.tsx";
+import { apiKey } from "./pages/account/api-key.tsx";
+import { sessionsPage } from "./pages/account/sessions.tsx";
+import { signInPage } from "./pages/account/sign-in.tsx";
+import { apiDocs } from "./pages/docs/api-docs.tsx";
+import { front } from "./pages/front.tsx";
+import { testdrivePage } from "./pages/testdrive/testdrive.tsx";
+import { noStore } from "./page-headers.ts";
+import { pictures } from "./pictures.ts";
+import { preferences } from "./theme.ts";
+
+export { errorPage, notFoundPage, wantsPage };
 
 /** Door 3: web pages. */
 export const web = factory
   .createApp()
-  .use("/", pageHeaders)
-  .use("/api/docs", pageHeaders)
-  .use("/user/show_api_key", pageHeaders)
-  .use("/agreements/*", pageHeaders)
-  .use("/sign_in", pageHeaders)
-  .use("/sign_out", pageHeaders)
-  .use("/account/*", pageHeaders)
-  .use("/testdrive/*", pageHeaders)
+  .use(noStore, compressed)
   .route("/", front)
   .route("/", apiDocs)
   .route("/", apiKey)
   .route("/", agreementPage)
   .route("/", signInPage)
   .route("/", sessionsPage)
-  .route("/", testdrivePage);
+  .route("/", testdrivePage)
+  .route("/", pictures)
+  .route("/", preferences)
+  // Only the embedded service sends these requests here (wrangler.toml, run_worker_first), to be compressed.
+  .get("/assets/*", (c) => c.env.ASSETS.fetch(c.req.raw));
 
 /** A browser gets a page, a program the same document as from the API. */
 web.onError(async (thrown, c) => {
@@ -38,6 +39,6 @@ web.onError(async (thrown, c) => {
   const { status, code, message, headers } = shown(error);
   for (const [name, value] of Object.entries(headers)) c.header(name, value);
   if (status >= 500) console.error(c.req.method, c.req.routePath, error);
-  if (!c.req.header("accept")?.includes("text/html")) return answerError(c, { code, message }, status);
-  return await page(c, ErrorPage({ message }), { title: "Not possible", status });
+  if (!wantsPage(c)) return answerError(c, { code, message }, status);
+  return await errorPage(c, { status, message });
 });

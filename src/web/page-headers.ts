@@ -1,9 +1,8 @@
-import { factory } from "./factory.ts";
+import type { Context } from "hono";
+import { factory, type WebEnv } from "./factory.ts";
 
 /** Allows a page only our own files, and no frames. noVNC draws its pointer as a data: image. */
-export const pageHeaders = factory.createMiddleware(async (c, next) => {
-  await next();
-  if (c.res.webSocket) return;
+export function setPageHeaders(c: Context<WebEnv>): void {
   const sockets = c.var.baseUrl.replace(/^http/, "ws");
   const policy = [
     "default-src 'none'",
@@ -21,5 +20,15 @@ export const pageHeaders = factory.createMiddleware(async (c, next) => {
   c.header("X-Frame-Options", "DENY");
   c.header("Cross-Origin-Opener-Policy", "same-origin");
   c.header("Cross-Origin-Resource-Policy", "same-origin");
-  c.header("Cache-Control", "no-store");
+}
+
+/** Doors for programs: their errors are documents, whatever the Accept header says. */
+export const isForPrograms = (path: string): boolean =>
+  /^\/(api(?!\/docs)|agent|admin|client|\.well-known)(\/|$)/.test(path);
+
+/** What pages answer is of one person and one moment, unless they say otherwise. */
+export const noStore = factory.createMiddleware(async (c, next) => {
+  await next();
+  if (!isForPrograms(c.req.path) && !c.res.webSocket && !c.res.headers.has("cache-control"))
+    c.header("Cache-Control", "no-store");
 });

@@ -2,36 +2,64 @@ import type { Context } from "hono";
 import type { HtmlEscapedString } from "hono/utils/html";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { raw } from "hono/html";
-import { assetUrls } from "./assets.ts";
+import { assetsOf } from "./assets.ts";
 import type { WebEnv } from "./factory.ts";
-import { Layout } from "./layout.tsx";
+import { Document } from "./parts/document.tsx";
+import { Formed } from "./parts/form.tsx";
+import { Frame, type Section } from "./parts/frame.tsx";
+import { setPageHeaders } from "./page-headers.ts";
+import { takeResult } from "./result.ts";
+import { personOf } from "./session.ts";
+import { spriteFor } from "./sprite.ts";
+import { themeOf } from "./theme.ts";
 
 /** The content of a page, as JSX returns it. */
 export type Content = HtmlEscapedString | Promise<HtmlEscapedString>;
 
-interface Frame {
+export interface PageOptions {
   title: string;
   status?: ContentfulStatusCode;
-  /** The name of a script asset. */
-  script?: string;
+  /** Where the top bar says that the person is. */
+  section?: Section;
+  /** Without a script, the browser loads the page again after so many seconds. */
+  refreshSeconds?: number | undefined;
+  /** The names of script assets, in addition to those of the islands that the page has. */
+  scripts?: readonly string[];
   /** The CSS class of the body. */
   look?: string;
+  /** Only the content: no top bar, no foot. */
+  isBare?: boolean;
 }
 
-/** Answers with a whole HTML document. */
-export async function page(c: Context<WebEnv>, content: Content, frame: Frame): Promise<Response> {
-  const url = await assetUrls(c.env.ASSETS);
-  const { title, status = 200, script, look = "reading" } = frame;
+/** Answers with a whole HTML document. A form that was refused is shown again, with status 422. */
+export async function page(c: Context<WebEnv>, content: Content, options: PageOptions): Promise<Response> {
+  const { title, isBare = false, look, refreshSeconds, status = c.var.given ? 422 : 200 } = options;
+  const [assets, person] = [await assetsOf(c.env.ASSETS), await personOf(c)];
+  const frame = { person, theme: themeOf(c), result: takeResult(c), section: options.section, to: placeOf(c) };
+  const body = await rendered(
+    <Formed formToken={person?.formToken} given={c.var.given}>
+      {isBare ? content : <Frame {...frame}>{content}</Frame>}
+    </Formed>,
+  );
+  setPageHeaders(c);
+  const scripts = [...(options.scripts ?? []), ...islandsIn(body)].map(assets.url);
   const document = (
-    <Layout title={title} style={url("site.css")} icon={url("kiln.svg")} script={script && url(script)} look={look}>
-      {content}
-    </Layout>
+    <Document title={title} look={look} refreshSeconds={refreshSeconds} assets={{ ...assets, scripts }}>
+      {raw(body + spriteFor(body, assets.icons))}
+    </Document>
   );
-  return await c.html(
-    <>
-      {raw("<!DOCTYPE html>")}
-      {document}
-    </>,
-    status,
-  );
+  return await c.html(`<!DOCTYPE html>${await rendered(document)}`, status);
 }
+
+const rendered = async (content: Content): Promise<string> => String(await (await content).toString());
+
+const placeOf = (c: Context): string => {
+  const { pathname, search } = new URL(c.req.url);
+  return pathname + search;
+};
+
+/** The scripts of the islands whose elements are in a page: `data-swap` needs `swap.js`. Texts of users have no quotes to match. */
+const islandsIn = (html: string): string[] =>
+  ["theme", "swap", "search", "live", "log", "upload", "copy"]
+    .filter((name) => html.includes(` data-${name}="`))
+    .map((name) => `${name}.js`);

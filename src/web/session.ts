@@ -4,7 +4,7 @@ import { readParams } from "#api/params";
 import { findSession, formTokenOf, longestSessionMs } from "#domain/accounts/sessions";
 import { Refusal } from "#domain/refusal";
 import { sameSecret } from "#domain/secrets";
-import { factory, type WebEnv } from "./factory.ts";
+import { factory, type Person, type WebEnv } from "./factory.ts";
 
 /** With the prefix, browsers take it from this host alone, for all of its paths, and only where nobody can read it on the way. */
 const name = "kiln-session";
@@ -20,24 +20,45 @@ export const giveSession = (c: Context, secret: string): void =>
 
 export const takeSession = (c: Context): void => void deleteCookie(c, name, rules);
 
-/** A page for those who are signed in. Others sign in first, and then come back to it. */
-export const withSession = factory.createMiddleware(async (c, next) => {
+/** Who is signed in with the browser that asks, if anyone is. */
+export async function personOf(c: Context<WebEnv>): Promise<Person | undefined> {
+  if (c.var.person === undefined) c.set("person", (await findPerson(c)) ?? null);
+  return c.var.person ?? undefined;
+}
+
+async function findPerson(c: Context<WebEnv>): Promise<Person | undefined> {
   const secret = sessionSecret(c);
   const found = secret === undefined ? undefined : await findSession(c.env, c.var.db, secret);
-  if (!found) {
-    const { pathname, search } = new URL(c.req.url);
-    const to = ["GET", "HEAD"].includes(c.req.method) ? `?${new URLSearchParams({ to: pathname + search })}` : "";
-    return c.redirect(signInPath + to, 303);
-  }
-  c.set("account", found.account);
-  c.set("session", found.session);
-  c.set("formToken", formTokenOf(c.env, found.session));
+  return found && { ...found, formToken: formTokenOf(c.env, found.session) };
+}
+
+/** A page for those who are signed in. Others sign in first, and then come back to it. */
+export const withSession = factory.createMiddleware(async (c, next) => {
+  const person = await personOf(c);
+  if (!person) return c.redirect(signInFor(c), 303);
+  c.set("account", person.account);
+  c.set("session", person.session);
+  c.set("formToken", person.formToken);
   return await next();
 });
 
+/** The page to sign in, which leads back: to this page, or after a form to the page that the form was on. */
+function signInFor(c: Context<WebEnv>): string {
+  const isReading = ["GET", "HEAD"].includes(c.req.method);
+  const place = URL.parse(isReading ? c.req.url : (c.req.header("referer") ?? ""));
+  const isOurs = isReading || place?.origin === new URL(c.var.baseUrl).origin;
+  return place && isOurs ? signInTo(place.pathname + place.search) : signInPath;
+}
+
+export const signInTo = (place: string): string => `${signInPath}?${new URLSearchParams({ to: place })}`;
+
 /** Refuses a form that no page of this session made. */
 export async function checkForm(c: Context<WebEnv>): Promise<void> {
-  const { form_token: given = "" } = await readParams(c);
+  checkSentForm(c, await readParams(c));
+}
+
+/** The same of fields that have been read. */
+export function checkSentForm(c: Context<WebEnv>, { form_token: given = "" }: Record<string, string>): void {
   if (sameSecret(given, c.var.formToken)) return;
   throw new Refusal("access_denied", { message: "This form has expired. Please open the page again." });
 }

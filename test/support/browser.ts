@@ -9,14 +9,13 @@ const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefo
 
 /** A browser: it keeps the cookie that it was given, and follows no redirect by itself. */
 export function browser({ origin = "https://kiln.test", cookie = "", userAgent = firefox } = {}) {
-  const jar = { cookie };
+  const jar = cookieJar(cookie);
   const ask = async (path: string, init: RequestInit = {}) => {
     const headers = new Headers(init.headers);
     headers.set("user-agent", userAgent);
     if (jar.cookie !== "") headers.set("cookie", jar.cookie);
     const answer = await visit(origin + path, { ...init, headers, redirect: "manual" });
-    const [given] = answer.headers.getSetCookie();
-    if (given !== undefined) jar.cookie = /Max-Age=0/.test(given) ? "" : (given.split(";")[0] ?? "");
+    for (const given of answer.headers.getSetCookie()) jar.take(given);
     return answer;
   };
   const post = (path: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
@@ -31,6 +30,21 @@ export function browser({ origin = "https://kiln.test", cookie = "", userAgent =
     formToken: async () => {
       const html = await (await ask("/account/sessions")).text();
       return /name="form_token" value="([^"]+)"/.exec(html)?.[1] ?? "";
+    },
+  };
+}
+
+function cookieJar(first: string) {
+  const [name = "", ...value] = first.split("=");
+  const cookies = new Map(first === "" ? [] : [[name, value.join("=")]]);
+  return {
+    get cookie() {
+      return [...cookies].map((one) => one.join("=")).join("; ");
+    },
+    take: (given: string) => {
+      const [name = "", value = ""] = (given.split(";")[0] ?? "").split(/=(.*)/s);
+      if (/Max-Age=0/.test(given)) cookies.delete(name);
+      else cookies.set(name, value);
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { TestdriveStatus } from "../testdrive-status.ts";
+import type { TestdriveStatus } from "../pages/testdrive/status.ts";
 
 /** The testdrive session of this page. */
 export interface Session {

@@ -1,4 +1,4 @@
-import type { TestdriveStatus } from "../testdrive-status.ts";
+import type { TestdriveStatus } from "../pages/testdrive/status.ts";
 import { Console } from "./console.ts";
 import { sessionAt } from "./session.ts";
 import { typeFrom } from "./typing.ts";

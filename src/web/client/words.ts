@@ -1,4 +1,4 @@
-import type { TestdriveStatus } from "../testdrive-status.ts";
+import type { TestdriveStatus } from "../pages/testdrive/status.ts";
 
 /** `lost`: it reconnects automatically. */
 export type ConsoleState = "connecting" | "connected" | "lost" | "closed";

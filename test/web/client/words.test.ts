@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { clock, wordsFor, type ConsoleState } from "../../../src/web/client/words.ts";
-import type { TestdriveStatus } from "../../../src/web/testdrive-status.ts";
+import type { TestdriveStatus } from "../../../src/web/pages/testdrive/status.ts";
 
 const status = (state: TestdriveStatus["state"], message = ""): TestdriveStatus => ({
   state,

@@ -2,8 +2,8 @@ import { givenCredentials } from "#api/authenticate";
 import { checkPasswordOrKey } from "#domain/accounts/account";
 import { noteFailedSignIn } from "#domain/accounts/audit";
 import { factory } from "./factory.ts";
-import { ErrorPage } from "./layout.tsx";
 import { page } from "./page.tsx";
+import { Column } from "./parts/column.tsx";
 
 /** Basic authentication with the password or the current key. The realm differs from the API's, so browsers store both separately. */
 export const signIn = factory.createMiddleware(async (c, next) => {
@@ -13,8 +13,15 @@ export const signIn = factory.createMiddleware(async (c, next) => {
     if (given) c.executionCtx.waitUntil(noteFailedSignIn(c.var.db, given));
     c.header("WWW-Authenticate", 'Basic realm="Kiln account", charset="UTF-8"');
     const message = "Sign in with your account name and your password, or with your API key instead of it.";
-    return await page(c, <ErrorPage title="Sign in" message={message} />, { title: "Sign in", status: 401 });
+    return await page(c, <SignInFirst message={message} />, { title: "Sign in", status: 401 });
   }
   c.set("account", account);
   return await next();
 });
+
+const SignInFirst = ({ message }: { message: string }) => (
+  <Column>
+    <h1>Sign in</h1>
+    <p>{message}</p>
+  </Column>
+);

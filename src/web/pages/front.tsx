@@ -1,13 +1,15 @@
-import { factory } from "./factory.ts";
-import { Column } from "./layout.tsx";
-import { page } from "./page.tsx";
-import { assetUrls } from "./assets.ts";
+import { factory } from "../factory.ts";
+import { Column } from "../parts/column.tsx";
+import { page } from "../page.tsx";
+import { assetsOf } from "../assets.ts";
 
 export const front = factory
   .createApp()
-  .get("/", (c) => page(c, <Front baseUrl={c.var.baseUrl} />, { title: "Appliances, baked to order" }))
+  .get("/", (c) =>
+    page(c, <Front baseUrl={c.var.baseUrl} />, { title: "Appliances, baked to order", section: "gallery" }),
+  )
   // Browsers request this name regardless of the page.
-  .get("/favicon.ico", async (c) => c.redirect((await assetUrls(c.env.ASSETS))("kiln.svg")));
+  .get("/favicon.ico", async (c) => c.redirect((await assetsOf(c.env.ASSETS)).url("kiln.svg")));
 
 const Front = ({ baseUrl }: { baseUrl: string }) => (
   <Column>
@@ -27,7 +29,7 @@ const Front = ({ baseUrl }: { baseUrl: string }) => (
       <code>{shellExample(`${baseUrl}/api/v2/user`)}</code>
     </pre>
     <h2>The main calls</h2>
-    <table>
+    <table class="table">
       <caption class="hidden">Calls of the API, below {baseUrl}/api/v2/user</caption>
       <tbody>
         {mainCalls.map(([call, what]) => (

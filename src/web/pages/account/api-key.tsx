@@ -6,10 +6,10 @@ import { keyedHash, sameSecret } from "#domain/secrets";
 import { refuseInReadOnlyMode } from "#domain/service-settings";
 import { clientAddress } from "#http/client-address";
 import type { Account } from "#storage/accounts";
-import { factory } from "./factory.ts";
-import { Column } from "./layout.tsx";
-import { page } from "./page.tsx";
-import { signIn } from "./sign-in.tsx";
+import { factory } from "../../factory.ts";
+import { Column } from "../../parts/column.tsx";
+import { page } from "../../page.tsx";
+import { signIn } from "../../basic-sign-in.tsx";
 
 const path = "/user/show_api_key";
 

@@ -3,21 +3,19 @@ import { Refusal, refusalCodes } from "#domain/refusal";
 import { openApiDocument } from "#openapi/document";
 import { groups } from "#api/groups";
 import type { Group } from "#api/operation";
-import { Call, errorAnchor, Words } from "./api-docs-call.tsx";
-import { factory } from "./factory.ts";
-import { Brand } from "./layout.tsx";
-import { page } from "./page.tsx";
+import { Call, errorAnchor, Words } from "./call.tsx";
+import { factory } from "../../factory.ts";
+import { page } from "../../page.tsx";
 
 /** The description of the API, as OpenAPI and as a page. Both come from the same table. */
 export const apiDocs = factory
   .createApp()
   .get("/api/openapi.json", (c) => c.json(openApiDocument(c.var.baseUrl)))
-  .get("/api/docs", (c) => page(c, <ApiDocs baseUrl={c.var.baseUrl} />, { title: "The API", look: "handbook" }));
+  .get("/api/docs", (c) => page(c, <ApiDocs baseUrl={c.var.baseUrl} />, { title: "The API", section: "api" }));
 
 const ApiDocs = ({ baseUrl }: { baseUrl: string }) => (
-  <>
+  <div class="handbook">
     <nav aria-label="Calls">
-      <Brand />
       <ol>
         <li>
           <a href="#begin">Getting started</a>
@@ -30,7 +28,7 @@ const ApiDocs = ({ baseUrl }: { baseUrl: string }) => (
         </li>
       </ol>
     </nav>
-    <main>
+    <div class="calls">
       <Beginning baseUrl={baseUrl} />
       {groups.map((group) => (
         <section id={anchorOf(group)}>
@@ -44,8 +42,8 @@ const ApiDocs = ({ baseUrl }: { baseUrl: string }) => (
         </section>
       ))}
       <Errors />
-    </main>
-  </>
+    </div>
+  </div>
 );
 
 const GroupLinks = ({ group }: { group: Group }) => (

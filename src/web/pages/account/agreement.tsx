@@ -3,10 +3,10 @@ import { acceptAgreement, acceptedAt, agreementPath, getAgreement, type Agreemen
 import { Refusal } from "#domain/refusal";
 import { keyedHash, sameSecret } from "#domain/secrets";
 import { refuseInReadOnlyMode } from "#domain/service-settings";
-import { factory } from "./factory.ts";
-import { Column } from "./layout.tsx";
-import { page } from "./page.tsx";
-import { signIn } from "./sign-in.tsx";
+import { factory } from "../../factory.ts";
+import { Column } from "../../parts/column.tsx";
+import { page } from "../../page.tsx";
+import { signIn } from "../../basic-sign-in.tsx";
 
 const path = "/agreements/:baseSystem";
 

@@ -9,10 +9,10 @@ import {
   type TestdriveLook,
 } from "#domain/testdrives/testdrive";
 import type { Testdrive } from "#storage/testdrives";
-import { factory, type WebEnv } from "./factory.ts";
-import { page } from "./page.tsx";
-import { TestdriveView } from "./testdrive-view.tsx";
-import type { TestdriveStatus } from "./testdrive-status.ts";
+import { factory, type WebEnv } from "../../factory.ts";
+import { page } from "../../page.tsx";
+import { TestdriveView } from "./view.tsx";
+import type { TestdriveStatus } from "./status.ts";
 
 const path = "/testdrive/:id/:pageToken";
 
@@ -28,8 +28,9 @@ export const testdrivePage = factory
     const hasEnded = status.state === "ended";
     return await page(c, view, {
       title: `Testdrive ${testdrive.id}`,
-      look: "testdrive",
-      script: "testdrive.js",
+      look: "console-page",
+      isBare: true,
+      scripts: ["testdrive.js"],
       status: hasEnded ? 410 : 200,
     });
   })

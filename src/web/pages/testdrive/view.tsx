@@ -1,7 +1,7 @@
 import type { TestdriveLook } from "#domain/testdrives/testdrive";
 import type { Testdrive } from "#storage/testdrives";
-import { Brand } from "./layout.tsx";
-import type { TestdriveStatus } from "./testdrive-status.ts";
+import { Brand } from "../../parts/brand.tsx";
+import type { TestdriveStatus } from "./status.ts";
 
 interface TestdriveViewProps {
   testdrive: Testdrive;

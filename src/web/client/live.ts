@@ -1,0 +1,23 @@
+/**
+ * Island: `<div data-live="/events/…">` listens to an address. Each event names ids, and these elements are fetched again. While
+ * the connection is lost, the page says so.
+ */
+import { swapFrom } from "./swapping.ts";
+
+const place = document.querySelector<HTMLElement>("[data-live]");
+if (place?.dataset["live"]) listen(place, place.dataset["live"]);
+
+function listen(place: HTMLElement, address: string): void {
+  // EventSource connects again by itself, and says which event it had last.
+  const source = new EventSource(address);
+  source.addEventListener("open", () => place.removeAttribute("data-lost"));
+  source.addEventListener("error", () => {
+    place.setAttribute("data-lost", "");
+    // The service has refused: the page may have ended, or the session.
+    if (source.readyState === EventSource.CLOSED) setTimeout(() => listen(place, address), 10_000);
+  });
+  source.addEventListener("look", (event) => {
+    void swapFrom(new URL(location.href), { ids: String(event.data), isQuiet: true }).catch(() => {});
+  });
+  source.addEventListener("end", () => source.close());
+}

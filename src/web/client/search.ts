@@ -1,0 +1,13 @@
+/** Island: sends a search form shortly after the last key; `swap` shows what comes. */
+
+const restMs = 150;
+const fewestLetters = 2;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+document.addEventListener("input", ({ target }) => {
+  const form = target instanceof HTMLInputElement ? target.form : null;
+  if (!form || form.dataset["search"] === undefined || !(target instanceof HTMLInputElement)) return;
+  clearTimeout(timer);
+  const letters = target.value.trim().length;
+  if (letters === 0 || letters >= fewestLetters) timer = setTimeout(() => form.requestSubmit(), restMs);
+});

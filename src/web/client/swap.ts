@@ -1,0 +1,29 @@
+/**
+ * Island: forms and links with `data-swap="ids"` are fetched at their own address, and the elements with these ids take the place
+ * of those on the page. Whatever goes wrong, the browser does what it would do without a script.
+ */
+import { isSwapped, swapFrom } from "./swapping.ts";
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (event.defaultPrevented || !(form instanceof HTMLFormElement) || !isSwapped(form)) return;
+  const { submitter } = event;
+  const data = new FormData(form, submitter instanceof HTMLElement ? submitter : null);
+  if ([...data.values()].some((value) => value instanceof File && value.size > 0)) return;
+  event.preventDefault();
+  const fields = new URLSearchParams([...data].map(([name, value]) => [name, String(value)]));
+  const isPost = form.method === "post";
+  const url = new URL(form.action);
+  if (!isPost) url.search = fields.toString();
+  submitter?.setAttribute("aria-busy", "true");
+  void swapFrom(url, { ids: form.dataset["swap"] ?? "", body: isPost ? fields : undefined })
+    .catch(() => form.submit())
+    .finally(() => submitter?.removeAttribute("aria-busy"));
+});
+
+document.addEventListener("click", (event) => {
+  const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>("a[data-swap]") : null;
+  if (!link || event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  void swapFrom(new URL(link.href), { ids: link.dataset["swap"] ?? "" }).catch(() => location.assign(link.href));
+});

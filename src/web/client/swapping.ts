@@ -1,0 +1,62 @@
+import { Idiomorph } from "idiomorph";
+
+interface Swap {
+  /** Ids of elements, by blanks. */
+  ids: string;
+  /** Of a form that is posted. */
+  body?: URLSearchParams | undefined;
+  /** The address stays as it is: the page looks at itself again. */
+  isQuiet?: boolean;
+}
+
+let running: AbortController | undefined;
+
+export const isSwapped = (element: HTMLElement): boolean => element.dataset["swap"] !== undefined;
+
+/** Replaces elements by those of another document. A newer request aborts the older. */
+export async function swapFrom(url: URL, { ids, body, isQuiet = false }: Swap): Promise<void> {
+  // Looking again does not break off what the person has begun.
+  if (isQuiet && running) return;
+  running?.abort();
+  const own = new AbortController();
+  running = own;
+  try {
+    const init = body ? { method: "POST", body } : {};
+    const answer = await fetch(url, { ...init, headers: { accept: "text/html" }, signal: own.signal });
+    const html = await answer.text();
+    if (!answer.headers.get("content-type")?.startsWith("text/html")) throw new Error("no page");
+    const found = new DOMParser().parseFromString(html, "text/html");
+    // Elsewhere, e.g. at the page to sign in: that is no part of this page.
+    if (answer.redirected && new URL(answer.url).pathname !== location.pathname) return location.assign(answer.url);
+    if (answer.status >= 400 && answer.status !== 422) throw new Error(String(answer.status));
+    morph(found, answer.status === 422 ? "main" : `${ids} result`);
+    if (!isQuiet && !body) history.replaceState(null, "", url);
+  } catch (error) {
+    if (!own.signal.aborted) throw error;
+  } finally {
+    if (running === own) running = undefined;
+  }
+}
+
+function morph(found: Document, ids: string): void {
+  for (const id of ids.split(" ")) {
+    const [before, after] = [document.getElementById(id), found.getElementById(id)];
+    if (!before || !after) continue;
+    Idiomorph.morph(before, after, {
+      ignoreActiveValue: true,
+      restoreFocus: true,
+      callbacks: { beforeAttributeUpdated: (name: string) => name !== "open" },
+    });
+  }
+  document.title = found.title;
+  addSymbols(found);
+  document.querySelector<HTMLElement>("#main [role=alert][autofocus]")?.focus();
+}
+
+/** Icons that the page had no use for until now. */
+function addSymbols(found: Document): void {
+  const [here] = document.querySelectorAll("body > svg[hidden]");
+  for (const symbol of found.querySelectorAll("body > svg[hidden] > *")) {
+    if (here && !document.getElementById(symbol.id)) here.append(document.importNode(symbol, true));
+  }
+}

@@ -1,0 +1,60 @@
+import type { Context } from "hono";
+import type { ShownError } from "#api/errors";
+import type { WebEnv } from "./factory.ts";
+import { isForPrograms } from "./page-headers.ts";
+import { page } from "./page.tsx";
+import { Search } from "./parts/search.tsx";
+
+/** A browser that opens an address gets its errors as pages. */
+export const wantsPage = (c: Context): boolean =>
+  (c.req.header("accept")?.includes("text/html") ?? false) && !isForPrograms(c.req.path);
+
+const titles: Partial<Record<number, string>> = {
+  403: "You may not do this",
+  404: "There is nothing here",
+  405: "This address cannot do that",
+  410: "This is gone",
+  413: "This is too large",
+  429: "Too many requests",
+  500: "Something went wrong in the service",
+};
+
+/** An error as a page: what it is, and where to go on. */
+export async function errorPage(
+  c: Context<WebEnv>,
+  { status, message }: Pick<ShownError, "status" | "message">,
+): Promise<Response> {
+  // What failed may fail again in the page.
+  c.set("given", undefined);
+  const title = titles[status] ?? "This is not possible";
+  return await page(c, <ErrorView title={title} message={message} />, { title, status });
+}
+
+/** For an address at which there is nothing. It does not say whether there is something for others. */
+export const notFoundPage = (c: Context<WebEnv>): Promise<Response> =>
+  errorPage(c, {
+    status: 404,
+    message:
+      "The address is wrong, or what was here has been deleted, or it belongs to someone who has not shared it with you.",
+  });
+
+const ErrorView = ({ title, message }: { title: string; message: string }) => (
+  <div class="wrap content">
+    <div class="center-page">
+      <span class="niche cold big" aria-hidden="true"></span>
+      <h1>{title}</h1>
+      <p class="quiet narrow-words">{message}</p>
+      <Search
+        action="/gallery"
+        label="Search the gallery"
+        placeholder="Search the gallery"
+        button="Search"
+        look="narrow-search"
+      />
+      <p class="row center">
+        <a href="/">Gallery</a>
+        <a href="/appliances">My appliances</a>
+      </p>
+    </div>
+  </div>
+);

@@ -1,0 +1,98 @@
+import type { Context } from "hono";
+import { audited } from "#domain/accounts/audit";
+import { endSession, revokeSession } from "#domain/accounts/sessions";
+import { clientAddress } from "#http/client-address";
+import { listSessions, type Session } from "#storage/sessions";
+import { factory, type WebEnv } from "../../factory.ts";
+import { ActionButton } from "../../parts/button.tsx";
+import { Content } from "../../parts/column.tsx";
+import { Moment } from "../../parts/moment.tsx";
+import { submit } from "../../submit.ts";
+import { Table } from "../../parts/table.tsx";
+import { page } from "../../page.tsx";
+import { checkForm, sessionSecret, signInPath, takeSession, withSession } from "../../session.ts";
+
+const path = "/account/sessions";
+const title = "Signed-in browsers";
+
+/** The browsers that the person is signed in with, and the way out. */
+export const sessionsPage = factory
+  .createApp()
+  .use(path, withSession)
+  .use(`${path}/*`, withSession)
+  .use("/sign_out", withSession)
+  .get(path, (c) => show(c))
+  .post(`${path}/:id/revoke`, (c) =>
+    submit(c, {
+      again: show,
+      act: async () => {
+        const { db, account } = c.var;
+        const id = Number(c.req.param("id"));
+        const address = clientAddress(c.req.raw, c.env);
+        const what = { event: "session.revoked", actor: "page", accountId: account.id, address } as const;
+        await revokeSession(audited(db, { ...what, detail: { session_id: id } }), account.id, id);
+        return { to: path, result: { text: "The browser is signed out." } };
+      },
+    }),
+  )
+  .post("/sign_out", async (c) => {
+    await checkForm(c);
+    await endSession(c.env, c.var.db, sessionSecret(c) ?? "");
+    takeSession(c);
+    return c.redirect(signInPath, 303);
+  });
+
+async function show(c: Context<WebEnv>): Promise<Response> {
+  const { db, account, session } = c.var;
+  const all = await listSessions(db, account.id, new Date());
+  const content = <Sessions username={account.username} all={all} current={session.id} />;
+  return await page(c, content, { title, section: "account" });
+}
+
+interface SessionsProps {
+  username: string;
+  all: Session[];
+  current: number;
+}
+
+const Sessions = ({ username, all, current }: SessionsProps) => (
+  <Content look="account stack">
+    <h1 id="sessions">{title}</h1>
+    <p>
+      You are signed in as <strong>{username}</strong>. If you do not know one of these browsers, sign it out and change
+      your password.
+    </p>
+    <div class="panel flush">
+      <Table
+        labelledBy="sessions"
+        columns={["Browser", "Signed in", "Last used", { words: "Sign out", isHidden: true }]}
+      >
+        {all.map((session) => (
+          <Row session={session} isCurrent={session.id === current} />
+        ))}
+      </Table>
+    </div>
+  </Content>
+);
+
+const Row = ({ session, isCurrent }: { session: Session; isCurrent: boolean }) => (
+  <tr>
+    <th scope="row">
+      {session.browser}
+      {session.network && <span class="quiet"> from {session.network}</span>}
+    </th>
+    <td>
+      <Moment at={session.createdAt} />
+    </td>
+    <td>{isCurrent ? "now, this browser" : <Moment at={session.lastUsedAt} />}</td>
+    <td class="actions">
+      <ActionButton
+        action={isCurrent ? "/sign_out" : `${path}/${session.id}/revoke`}
+        look="small danger"
+        about={session.browser}
+      >
+        Sign out
+      </ActionButton>
+    </td>
+  </tr>
+);

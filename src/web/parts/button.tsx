@@ -1,0 +1,63 @@
+import type { Child } from "hono/jsx";
+import { Form, Hidden } from "./form.tsx";
+import { Icon } from "./icon.tsx";
+import type { IconName } from "./icon-names.ts";
+
+interface ButtonProps {
+  /** Classes: `primary`, `plain`, `danger`, `large`, `small`, `square`. One primary button a page. */
+  look?: string;
+  icon?: IconName | undefined;
+  /** What a button in a row is about, for those who do not see the row: "of 0.0.2 oem". */
+  about?: string | undefined;
+  name?: string;
+  value?: string;
+  /** The id of the element that says why it cannot be used now. */
+  disabledBy?: string | undefined;
+  children: Child;
+}
+
+/** Sends its form. */
+export const Button = ({ look = "", icon, about, name, value, disabledBy, children }: ButtonProps) => (
+  <button
+    class={`button ${look}`}
+    name={name}
+    value={value}
+    disabled={disabledBy !== undefined}
+    aria-describedby={disabledBy}
+  >
+    {icon && <Icon name={icon} />} {children}
+    <About of={about} />
+  </button>
+);
+
+interface LinkProps extends Pick<ButtonProps, "look" | "icon" | "about" | "children"> {
+  href: string;
+  /** A file to save. */
+  isDownload?: true;
+}
+
+/** A link that looks like a button. */
+export const ButtonLink = ({ look = "", icon, about, href, isDownload, children }: LinkProps) => (
+  <a class={`button ${look}`} href={href} download={isDownload}>
+    {icon && <Icon name={icon} />} {children}
+    <About of={about} />
+  </a>
+);
+
+interface ActionProps extends Omit<ButtonProps, "name" | "value"> {
+  action: string;
+  fields?: Readonly<Record<string, string | number>>;
+  once?: true;
+  swap?: string;
+}
+
+/** A form that is one button. */
+export const ActionButton = ({ action, fields = {}, once, swap, ...button }: ActionProps) => (
+  <Form action={action} {...(once && { once })} {...(swap !== undefined && { swap })}>
+    <Hidden fields={fields} />
+    <Button {...button} />
+  </Form>
+);
+
+const About = ({ of: about }: { of: string | undefined }) =>
+  about === undefined ? null : <span class="hidden"> {about}</span>;

@@ -1,0 +1,32 @@
+import type { Child } from "hono/jsx";
+
+interface DocumentProps {
+  title: string;
+  look: string | undefined;
+  refreshSeconds: number | undefined;
+  assets: { url: (name: string) => string; scripts: readonly string[] };
+  children: Child;
+}
+
+export const Document = ({ title, look, refreshSeconds, assets, children }: DocumentProps) => (
+  <html lang="en">
+    <head>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="robots" content="noindex" />
+      <meta name="color-scheme" content="light dark" />
+      {refreshSeconds !== undefined && (
+        <noscript>
+          <meta http-equiv="refresh" content={String(refreshSeconds)} />
+        </noscript>
+      )}
+      <title>{`${title} · Kiln`}</title>
+      <link rel="icon" type="image/svg+xml" href={assets.url("kiln.svg")} />
+      <link rel="stylesheet" href={assets.url("site.css")} />
+      {assets.scripts.map((script) => (
+        <script type="module" src={script}></script>
+      ))}
+    </head>
+    <body class={look}>{children}</body>
+  </html>
+);

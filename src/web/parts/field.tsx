@@ -1,0 +1,140 @@
+import type { Child } from "hono/jsx";
+import { fieldId } from "../given.ts";
+import { useForm } from "./form.tsx";
+import { Icon } from "./icon.tsx";
+
+interface FieldProps {
+  name: string;
+  label: string;
+  /** Seen by those alone who cannot see that the place says it. */
+  isLabelHidden?: true;
+  hint?: Child;
+  value?: string | undefined;
+}
+
+interface InputProps extends FieldProps {
+  type?: "text" | "password" | "search" | "email" | "url" | "number" | "file";
+  /** Further classes: `short`, `auto`, `num`, `mono`. */
+  look?: string;
+  /** Further attributes of the input. */
+  also?: Readonly<Record<string, string | number | boolean | undefined>>;
+  required?: boolean;
+}
+
+/** A text in one line, with its label, its hint and what is wrong with it. */
+export const Field = ({ type = "text", look = "", also, required, ...field }: InputProps) => {
+  const { attributes, value } = useField(field);
+  return (
+    <Labelled {...field}>
+      <input
+        class={`input ${look}`}
+        type={type}
+        {...attributes}
+        {...(type !== "password" && type !== "file" && value !== undefined && { value })}
+        {...also}
+        required={required}
+      />
+    </Labelled>
+  );
+};
+
+/** A text of many lines. */
+export const TextArea = ({ look = "", also, required, ...field }: InputProps) => {
+  const { attributes, value = "" } = useField(field);
+  // HTML drops the first line break of a text area.
+  return (
+    <Labelled {...field}>
+      <textarea class={`input ${look}`} {...attributes} {...also} required={required}>
+        {value.startsWith("\n") ? `\n${value}` : value}
+      </textarea>
+    </Labelled>
+  );
+};
+
+interface SelectProps extends FieldProps {
+  /** Values with their words. */
+  options: readonly (readonly [value: string, words: string])[];
+  look?: string;
+}
+
+/** One of several. */
+export const Select = ({ options, look = "", ...field }: SelectProps) => {
+  const { attributes, value } = useField(field);
+  return (
+    <Labelled {...field}>
+      <select class={`input ${look}`} {...attributes}>
+        {options.map(([each, words]) => (
+          <option value={each} selected={each === value}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </Labelled>
+  );
+};
+
+interface ChoiceProps {
+  name: string;
+  value: string;
+  isChecked?: boolean;
+  type?: "checkbox" | "radio";
+  /** A check box that is on or off at once looks like a switch. */
+  isSwitch?: true;
+  hint?: string;
+  children: Child;
+}
+
+/** A box or a circle to check. */
+export const Choice = ({ name, value, isChecked, type = "checkbox", isSwitch, hint, children }: ChoiceProps) => {
+  const { given } = useForm();
+  const checked = given ? (given.values[name] ?? []).includes(value) : isChecked;
+  return (
+    <label class={isSwitch ? "switch" : "choice"}>
+      <input type={type} name={name} value={value} checked={checked} role={isSwitch && "switch"} />{" "}
+      <span>
+        {children}
+        {hint !== undefined && <span class="hint"> {hint}</span>}
+      </span>
+    </label>
+  );
+};
+
+const Labelled = ({ name, label, isLabelHidden, hint, children }: FieldProps & { children: Child }) => {
+  const { id, fault } = useField({ name });
+  return (
+    <div class="field">
+      <label for={id} class={isLabelHidden && "hidden"}>
+        {label}
+      </label>
+      {children}
+      {hint !== undefined && (
+        <span class="hint" id={`${id}-hint`}>
+          {hint}
+        </span>
+      )}
+      {fault !== undefined && (
+        <span class="wrong" id={`${id}-wrong`}>
+          <Icon name="circle-x" /> {fault}
+        </span>
+      )}
+    </div>
+  );
+};
+
+function useField({ name, value, hint }: Pick<FieldProps, "name" | "value" | "hint">) {
+  const form = useForm();
+  const id = fieldId(form, name);
+  const fault = form.given?.faults[name];
+  const described = [hint !== undefined && `${id}-hint`, fault !== undefined && `${id}-wrong`].filter(Boolean);
+  return {
+    id,
+    fault,
+    value: form.given ? (form.given.values[name]?.[0] ?? "") : value,
+    attributes: {
+      id,
+      name,
+      ...(fault !== undefined && { "aria-invalid": "true" }),
+      ...(described.length > 0 && { "aria-describedby": described.join(" ") }),
+    },
+  };
+}

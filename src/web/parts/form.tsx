@@ -1,0 +1,88 @@
+import { createContext, useContext, type Child } from "hono/jsx";
+import { fieldId, type FormPlace, type Given } from "../given.ts";
+import { Icon } from "./icon.tsx";
+
+interface Page {
+  /** Undefined: nobody is signed in. */
+  formToken: string | undefined;
+  given: Given | undefined;
+}
+
+const PageForms = createContext<Page>({ formToken: undefined, given: undefined });
+const ThisForm = createContext<FormPlace>({ id: undefined, given: undefined });
+
+/** Gives the forms of a page their token, and the one that was refused its values. */
+export const Formed = ({ formToken, given, children }: Page & { children: Child }) => (
+  <PageForms.Provider value={{ formToken, given }}>{children}</PageForms.Provider>
+);
+
+export const useForm = (): FormPlace => useContext(ThisForm);
+
+interface FormProps {
+  action: string;
+  /** Where a page has several forms with one action, or several fields of one name. */
+  id?: string;
+  class?: string;
+  /** It makes something: sent twice, it makes it once. */
+  once?: true;
+  /** The ids of the elements that its answer replaces, by blanks; without a script the browser loads the page. */
+  swap?: string;
+  /** The form has a file. */
+  hasFile?: true;
+  children: Child;
+}
+
+/** A form that changes something. It carries what `submit` checks, and shows what was wrong with it. */
+export const Form = ({ action, id, class: look, once, swap, hasFile, children }: FormProps) => {
+  const { formToken, given } = useContext(PageForms);
+  const own = given && given.action === action && given.form === id ? given : undefined;
+  return (
+    <ThisForm.Provider value={{ id, given: own }}>
+      <form
+        method="post"
+        action={action}
+        id={id}
+        class={look}
+        data-swap={swap}
+        enctype={hasFile && "multipart/form-data"}
+      >
+        {formToken !== undefined && <input type="hidden" name="form_token" value={formToken} />}
+        {id !== undefined && <input type="hidden" name="form" value={id} />}
+        {once && <input type="hidden" name="once" value={crypto.randomUUID()} />}
+        {own && <Faults id={id} given={own} />}
+        {children}
+      </form>
+    </ThisForm.Provider>
+  );
+};
+
+/** Values that are sent along. */
+export const Hidden = ({ fields }: { fields: Readonly<Record<string, string | number>> }) => (
+  <>
+    {Object.entries(fields).map(([name, value]) => (
+      <input type="hidden" name={name} value={String(value)} />
+    ))}
+  </>
+);
+
+/** What is wrong, above the form; it has the focus, and leads to each field at fault. */
+const Faults = ({ id, given }: { id: string | undefined; given: Given }) => {
+  const faults = Object.entries(given.faults);
+  return (
+    <div class="notice" data-tone="bad" role="alert" tabindex={-1} autofocus>
+      <Icon name="circle-x" />
+      <div>
+        {given.fault !== undefined && <p>{given.fault}</p>}
+        {faults.length > 0 && (
+          <ul>
+            {faults.map(([name, sentence]) => (
+              <li>
+                <a href={`#${fieldId({ id }, name)}`}>{sentence}</a>
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </div>
+  );
+};

@@ -1,0 +1,110 @@
+import type { Child } from "hono/jsx";
+import type { Person } from "../factory.ts";
+import type { Result } from "../result.ts";
+import { signInTo } from "../session.ts";
+import { preferencesPath, themes, type Theme } from "../theme.ts";
+import { Brand } from "./brand.tsx";
+import { Form } from "./form.tsx";
+import { Icon } from "./icon.tsx";
+import { Menu, MenuLink } from "./menu.tsx";
+import { ResultNotice } from "./notice.tsx";
+
+export type Section = "gallery" | "appliances" | "service" | "api" | "account";
+
+interface FrameProps {
+  person: Person | undefined;
+  theme: Theme;
+  result: Result | undefined;
+  section: Section | undefined;
+  /** The address of the page, to come back to it after signing in. */
+  to: string;
+  children: Child;
+}
+
+/** What stands around the content of every page. */
+export const Frame = ({ person, theme, result, section, to, children }: FrameProps) => (
+  <>
+    <a class="skip" href="#main">
+      To the content
+    </a>
+    <header class="top">
+      <Brand />
+      <nav aria-label="Main">
+        <ul>
+          {sections.map(({ name, path, words, needsPerson }) =>
+            needsPerson && !person ? null : (
+              <li>
+                <a href={path} aria-current={section === name ? "page" : undefined}>
+                  {words}
+                </a>
+              </li>
+            ),
+          )}
+        </ul>
+      </nav>
+      <div class="top-end">{person ? <AccountMenu person={person} /> : <SignInLink to={to} />}</div>
+    </header>
+    <main id="main" tabindex={-1}>
+      <ResultNotice result={result} />
+      {children}
+    </main>
+    <footer class="foot">
+      <div class="wrap">
+        <span>Kiln</span>
+        <a href="/api/docs">API</a>
+        <ThemeChoice theme={theme} />
+      </div>
+    </footer>
+  </>
+);
+
+const sections: readonly { name: Section; path: string; words: string; needsPerson?: true }[] = [
+  { name: "gallery", path: "/", words: "Gallery" },
+  { name: "appliances", path: "/appliances", words: "My appliances", needsPerson: true },
+  { name: "api", path: "/api/docs", words: "API" },
+];
+
+const SignInLink = ({ to }: { to: string }) => (
+  <a class="button" href={signInTo(to)}>
+    <Icon name="log-in" /> Sign in
+  </a>
+);
+
+const AccountMenu = ({ person }: { person: Person }) => (
+  <Menu id="account-menu" look="plain" icon="user" words={person.account.username}>
+    <MenuLink href="/user/show_api_key" icon="key-round">
+      API key
+    </MenuLink>
+    <MenuLink href="/account/sessions" icon="monitor">
+      Signed-in browsers
+    </MenuLink>
+    <li>
+      <hr />
+    </li>
+    <li>
+      <Form action="/sign_out">
+        <button class="item">
+          <Icon name="log-out" /> Sign out
+        </button>
+      </Form>
+    </li>
+  </Menu>
+);
+
+/** The style sheet follows the checked one at once; the island `theme` tells the server. */
+const ThemeChoice = ({ theme }: { theme: Theme }) => (
+  <form method="post" action={preferencesPath} data-theme="">
+    <fieldset class="theme row">
+      <legend class="hidden">Colours</legend>
+      {themes.map((each) => (
+        <label>
+          <input type="radio" name="theme" value={each} id={`theme-${each}`} checked={each === theme} />{" "}
+          {each.charAt(0).toUpperCase() + each.slice(1)}
+        </label>
+      ))}
+      <noscript>
+        <button class="button small">Remember</button>
+      </noscript>
+    </fieldset>
+  </form>
+);

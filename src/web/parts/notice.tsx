@@ -1,0 +1,56 @@
+import type { Child } from "hono/jsx";
+import type { Result } from "../result.ts";
+import { Form, Hidden } from "./form.tsx";
+import { Flame, Icon } from "./icon.tsx";
+import type { IconName } from "./icon-names.ts";
+
+export type Tone = "good" | "warn" | "bad" | "busy";
+
+const iconOf = { good: "circle-check", warn: "triangle-alert", bad: "circle-x", info: "info" } as const;
+
+/** The icon that says the same as a tone. */
+export const ToneIcon = ({ tone, icon }: { tone: Tone | undefined; icon?: IconName | undefined }) =>
+  tone === "busy" ? <Flame /> : <Icon name={icon ?? iconOf[tone ?? "info"]} />;
+
+interface NoticeProps {
+  tone?: Tone | undefined;
+  icon?: IconName;
+  id?: string;
+  role?: "alert" | "status";
+  /** Buttons that solve it: forms and links. */
+  solutions?: Child;
+  children: Child;
+}
+
+/** Something to know, in a box. What is wrong comes with a button for each way out. */
+export const Notice = ({ tone, icon, id, role, solutions, children }: NoticeProps) => (
+  <div class="notice" data-tone={tone} role={role} id={id}>
+    <ToneIcon tone={tone} icon={icon} />
+    <div>
+      <p>{children}</p>
+      {solutions && <div class="solutions">{solutions}</div>}
+    </div>
+  </div>
+);
+
+/** What came of the form before. It is there without a result too, so that a swap finds its place. */
+export const ResultNotice = ({ result }: { result: Result | undefined }) => (
+  <div class="wrap result" id="result" role="status">
+    {result && (
+      <div class="notice" data-tone="good">
+        <Icon name="circle-check" />
+        <div class="row spread">
+          <p>{result.text}</p>
+          {result.undo && (
+            <Form action={result.undo.action}>
+              <Hidden fields={result.undo.fields} />
+              <button class="button small">
+                <Icon name="undo-2" /> Undo
+              </button>
+            </Form>
+          )}
+        </div>
+      </div>
+    )}
+  </div>
+);

@@ -1,0 +1,32 @@
+import { ButtonLink } from "./button.tsx";
+
+interface PagerProps {
+  /** From 1 on. */
+  page: number;
+  pages: number;
+  /** The address of a page. */
+  at: (page: number) => string;
+}
+
+/** Links to the pages of a list. */
+export const Pager = ({ page, pages, at }: PagerProps) =>
+  pages <= 1 ? null : (
+    <nav class="pages row center" aria-label="Pages">
+      {page > 1 && (
+        <ButtonLink href={at(page - 1)} icon="chevron-left">
+          Before
+        </ButtonLink>
+      )}
+      <span class="num">
+        Page {page} of {pages}
+      </span>
+      {page < pages && (
+        <ButtonLink href={at(page + 1)} icon="chevron-right">
+          Next
+        </ButtonLink>
+      )}
+    </nav>
+  );
+
+/** The number of a page in an address; nonsense is the first. */
+export const pageIn = (given: string | undefined): number => (/^[1-9]\d{0,5}$/.test(given ?? "") ? Number(given) : 1);

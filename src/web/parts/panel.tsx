@@ -1,0 +1,51 @@
+import type { Child } from "hono/jsx";
+
+interface PanelProps {
+  /** Of its heading; the panel is a section with that name. */
+  id: string;
+  title: string;
+  count?: number | undefined;
+  /** At the end of the head: a few words, a link. */
+  hint?: Child;
+  /** A list or a table that reaches the edges. */
+  isFlush?: boolean;
+  /** Further classes: `stack`, `prose`. */
+  look?: string;
+  children: Child;
+}
+
+/** A section in a box, with its heading. */
+export const Panel = ({ id, title, count, hint, isFlush, look = "", children }: PanelProps) => (
+  <section class={`panel ${isFlush ? "flush" : ""} ${look}`} aria-labelledby={id}>
+    <div class="head">
+      <h2 id={id}>
+        {title}
+        {count !== undefined && <span class="count"> {count}</span>}
+      </h2>
+      {hint && <span class="hint">{hint}</span>}
+    </div>
+    {children}
+  </section>
+);
+
+/** Pairs of a name and a value. Those without a value are left out. */
+export const Facts = ({ of: facts }: { of: readonly (readonly [name: string, value: Child | undefined])[] }) => (
+  <dl class="facts">
+    {facts.map(([name, value]) =>
+      value === undefined || value === "" ? null : (
+        <>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </>
+      ),
+    )}
+  </dl>
+);
+
+/** Where there is nothing yet: what belongs there, and how it gets there. */
+export const Empty = ({ title, isH3, children }: { title: string; isH3?: boolean; children: Child }) => (
+  <div class="empty">
+    {isH3 ? <h3>{title}</h3> : <h2>{title}</h2>}
+    {children}
+  </div>
+);

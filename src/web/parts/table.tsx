@@ -1,0 +1,37 @@
+import type { Child } from "hono/jsx";
+
+interface Column {
+  words: string;
+  /** Its heading is for those alone who do not see what it holds, e.g. buttons. */
+  isHidden?: true;
+  isNumber?: true;
+}
+
+interface TableProps {
+  /** The id of the heading that names it, or a name of its own. */
+  labelledBy?: string;
+  label?: string;
+  columns: readonly (string | Column)[];
+  /** Rows: `<tr>` with a `<th scope="row">`. */
+  children: Child;
+}
+
+/** A table that scrolls sideways where it does not fit. */
+export const Table = ({ labelledBy, label, columns, children }: TableProps) => (
+  <div class="scroll" tabindex={0} role="group" aria-labelledby={labelledBy} aria-label={label}>
+    <table class="table">
+      <thead>
+        <tr>
+          {columns
+            .map((column): Column => (typeof column === "string" ? { words: column } : column))
+            .map(({ words, isHidden, isNumber }) => (
+              <th scope="col" class={isNumber && "num"}>
+                {isHidden ? <span class="hidden">{words}</span> : words}
+              </th>
+            ))}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  </div>
+);

@@ -1,0 +1,41 @@
+/** How pages write numbers and times. */
+
+const grouped = new Intl.NumberFormat("en");
+
+export const number = (value: number): string => grouped.format(value);
+
+/** "1 build", "2 builds". */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${number(count)} ${count === 1 ? one : many}`;
+
+const mega = 1_000_000;
+
+/** "1,904 MB"; below ten with one decimal, tiny files in kB. */
+export function size(bytes: number): string {
+  if (bytes >= 10 * mega) return `${number(Math.round(bytes / mega))} MB`;
+  if (bytes >= mega) return `${(bytes / mega).toFixed(1)} MB`;
+  return bytes >= 1000 ? `${number(Math.round(bytes / 1000))} kB` : counted(bytes, "byte");
+}
+
+const units = [
+  ["minute", 60],
+  ["hour", 60 * 60],
+  ["day", 24 * 60 * 60],
+  ["week", 7 * 24 * 60 * 60],
+  ["month", 30 * 24 * 60 * 60],
+  ["year", 365 * 24 * 60 * 60],
+] as const;
+
+/** "2 hours ago". */
+export function ago(at: Date, now = Date.now()): string {
+  const seconds = Math.max(0, (now - at.getTime()) / 1000);
+  const unit = units.findLast(([, length]) => seconds >= length);
+  return unit ? `${counted(Math.floor(seconds / unit[1]), unit[0])} ago` : "just now";
+}
+
+/** "about 1 min left". */
+export const secondsLeft = (seconds: number): string =>
+  seconds < 60 ? "less than 1 min left" : `about ${Math.round(seconds / 60)} min left`;
+
+/** `2026-11-22 14:02 UTC`. */
+export const exactTime = (at: Date): string => `${at.toISOString().slice(0, 16).replace("T", " ")} UTC`;

@@ -1,0 +1,29 @@
+import type { Context } from "hono";
+import { deleteCookie, getCookie, setCookie } from "hono/cookie";
+import { z } from "zod";
+
+/** What came of a form. The page that the browser goes on to shows it once, at the top. */
+export const Result = z.object({
+  text: z.string().max(500),
+  /** A form that does the opposite. */
+  undo: z.object({ action: z.string(), fields: z.record(z.string(), z.string()) }).optional(),
+});
+export type Result = z.infer<typeof Result>;
+
+// The prefix keeps other hosts from writing what a page of ours says.
+const name = "kiln-result";
+const rules = { prefix: "host", path: "/", secure: true, httpOnly: true, sameSite: "Lax" } as const;
+
+export const giveResult = (c: Context, result: Result): void =>
+  setCookie(c, name, JSON.stringify(result), { ...rules, maxAge: 60 });
+
+export function takeResult(c: Context): Result | undefined {
+  const given = getCookie(c, name, "host");
+  if (given === undefined) return undefined;
+  deleteCookie(c, name, rules);
+  try {
+    return Result.parse(JSON.parse(given));
+  } catch {
+    return undefined;
+  }
+}

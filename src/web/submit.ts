@@ -1,0 +1,118 @@
+import { createHash } from "node:crypto";
+import type { Context } from "hono";
+import { z } from "zod";
+import { shown } from "#api/errors";
+import { readRepeated } from "#api/params";
+import { claimKey, holdKey, type Outcome } from "#domain/accounts/idempotency";
+import { spend, type Rated } from "#domain/accounts/rates";
+import { Refusal, type RefusalCode } from "#domain/refusal";
+import { refuseInReadOnlyMode } from "#domain/service-settings";
+import type { WebEnv } from "./factory.ts";
+import type { Given } from "./given.ts";
+import { giveResult, Result } from "./result.ts";
+import { checkSentForm } from "./session.ts";
+
+/** Where the browser goes on to, and what it says there. */
+const Done = z.object({ to: z.string(), result: Result.optional() });
+type Done = z.infer<typeof Done>;
+
+interface Sent {
+  /** Every value of a field that may be there several times. */
+  all: (name: string) => string[];
+  /** What the act makes is named by it, so that a repeat finds it. */
+  requestId: string | undefined;
+}
+
+interface Submission<T extends z.ZodType> {
+  /** The fields. An empty one is absent. The messages are sentences, shown at the field. */
+  fields?: T;
+  rate?: Rated;
+  /** The fields that refusals of the domain are about; others are about the whole. */
+  fieldOf?: Partial<Record<RefusalCode, string>>;
+  /** Does it. A response of its own, for a secret that is shown once, goes out as it is. */
+  act: (values: z.output<T>, sent: Sent) => Promise<Done | Response>;
+  /** The page with the form, shown again if it cannot be done. */
+  again: (c: Context<WebEnv>) => Response | Promise<Response>;
+}
+
+/** Takes a form of a page: done, the browser goes on; not done, it gets the page with all it had entered. */
+export async function submit<T extends z.ZodType>(c: Context<WebEnv>, what: Submission<T>): Promise<Response> {
+  const { first, all } = await readRepeated(c);
+  checkSentForm(c, first);
+  const { form_token: _, once, form, ...fields } = first;
+  const shape: z.ZodType = what.fields ?? z.object({});
+  const sent: Given = {
+    action: new URL(c.req.url).pathname,
+    form,
+    values: Object.fromEntries(Object.keys(fields).map((name) => [name, all(name)])),
+    faults: {},
+    fault: undefined,
+  };
+  const parsed = shape.safeParse(fields);
+  if (!parsed.success) return await showAgain(c, what, { ...sent, faults: faultsOf(parsed.error) });
+  try {
+    await refuseInReadOnlyMode(c.var.db);
+    const work = async (requestId: string | undefined) => {
+      if (what.rate) await spend({ env: c.env, db: c.var.db }, c.var.account.id, what.rate);
+      return await what.act(parsed.data as z.output<T>, { all, requestId });
+    };
+    const done = once === undefined ? await work(undefined) : await doneOnce(c, { once, sent, work });
+    return done instanceof Response ? done : goOn(c, done);
+  } catch (error) {
+    const { status, headers } = shown(error);
+    if (!(error instanceof Refusal) || [403, 404, 410].includes(status)) throw error;
+    for (const [name, value] of Object.entries(headers)) c.header(name, value);
+    const field = what.fieldOf?.[error.code];
+    const fault = field === undefined ? { fault: error.message } : { faults: { [field]: error.message } };
+    return await showAgain(c, what, { ...sent, ...fault });
+  }
+}
+
+type Work = (requestId: string | undefined) => ReturnType<Submission<z.ZodType>["act"]>;
+
+/** Of the same form sent twice, also at once, the second goes on to where the first does. */
+async function doneOnce(
+  c: Context<WebEnv>,
+  { once, sent, work }: { once: string; sent: Given; work: Work },
+): Promise<Awaited<ReturnType<Work>>> {
+  const store = { db: c.var.db, env: c.env };
+  // A form that was changed and sent again, after going back, is another one.
+  const requestSha256 = createHash("sha256")
+    .update(JSON.stringify([once, sent.action, sent.form, sent.values]))
+    .digest("hex");
+  const key = `page ${requestSha256}`;
+  const claimed = await claimKey(store, { accountId: c.var.account.id, key, requestSha256 });
+  if ("answer" in claimed) return Done.parse(JSON.parse(claimed.answer.body ?? "{}"));
+  let result: Awaited<ReturnType<Work>> | undefined;
+  let thrown: unknown;
+  await holdKey(store, claimed.holder, async (): Promise<Outcome> => {
+    try {
+      result = await work(claimed.holder.requestId);
+    } catch (error) {
+      thrown = error;
+      return error instanceof Refusal ? "refused" : "failed";
+    }
+    const isSecret = result instanceof Response;
+    return { status: 303, contentType: "application/json", body: isSecret ? null : JSON.stringify(result) };
+  });
+  if (result === undefined) throw thrown;
+  return result;
+}
+
+function goOn(c: Context<WebEnv>, { to, result }: Done): Response {
+  if (result) giveResult(c, result);
+  return c.redirect(to, 303);
+}
+
+async function showAgain<T extends z.ZodType>(
+  c: Context<WebEnv>,
+  { again }: Submission<T>,
+  given: Given,
+): Promise<Response> {
+  c.set("given", given);
+  return await again(c);
+}
+
+/** One sentence for each field. */
+const faultsOf = ({ issues }: z.ZodError): Record<string, string> =>
+  Object.fromEntries(issues.map(({ path, message }) => [String(path[0] ?? ""), message]).toReversed());

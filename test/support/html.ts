@@ -1,0 +1,23 @@
+import { parseHTML } from "linkedom";
+
+/** What tests use of a parsed document; the types of the DOM are not those of the Worker. */
+export interface Element {
+  id: string;
+  textContent: string | null;
+  getAttribute: (name: string) => string | null;
+  hasAttribute: (name: string) => boolean;
+  querySelector: (selector: string) => Element | null;
+  querySelectorAll: (selector: string) => Iterable<Element> & { length: number };
+}
+
+export type Page = Element & { title: string };
+
+/** A page as a browser would see it. */
+export async function pageOf(answer: Response | Promise<Response>): Promise<Page> {
+  const { document }: { document: unknown } = parseHTML(await (await answer).text());
+  return document as Page;
+}
+
+/** What someone reads in an element, without the line breaks of the source. */
+export const textOf = (where: Element, selector: string): string =>
+  (where.querySelector(selector)?.textContent ?? "").replaceAll(/\s+/g, " ").trim();
