@@ -7,6 +7,7 @@ import { call, type CallGroup } from "#api/call";
 import { ofOwn, ofReadable } from "#api/of-appliance";
 import { flag, id, text } from "#api/params";
 import { softwareCommands } from "#api/software-commands";
+import { softwareEffect } from "#api/software-effect";
 
 const OfBuild = z.object({ build_id: id("invalid_build_id").optional() });
 const SearchRequest = z.object({ q: text(), all_fields: flag.default(false), all_repos: flag.default(false) });
@@ -57,6 +58,7 @@ export const software: CallGroup = {
       act: ({ db, account }, { found, q, all_fields: allFields, all_repos: allRepositories }) =>
         searchSoftware(db, found, { accountId: account.id, q, allFields, allRepositories }),
     }),
+    softwareEffect,
     ...softwareCommands,
   ],
 };

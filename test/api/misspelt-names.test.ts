@@ -50,6 +50,17 @@ describe("a misspelt package", () => {
     expect(await issuesOf()).toEqual([]);
   });
 
+  it("is offered under the right name by the effect of its selection", async () => {
+    const answer = await tux.get(`/appliances/${id}/software/effect?add_package=webdmo`);
+
+    const { problems } = (await readXml(answer)).software_effect;
+    expect(problems.problem.meant.name).toBe("webdemo");
+    expect(problems.problem.solutions.solution[0]).toMatchObject({
+      text: "install webdemo instead",
+      change: { add_package: "webdemo" },
+    });
+  });
+
   it("without similar names is reported without a suggestion", async () => {
     await command("add_package", { name: "zzzzzz" });
 

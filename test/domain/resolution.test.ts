@@ -139,12 +139,12 @@ describe("the resolution of an appliance", () => {
       problems: [
         {
           text: "nothing provides gone >= 7 needed by a-1.0-1.x86_64",
-          proposals: ["do not ask to install a"],
+          ways: [{ text: "do not ask to install a", drops: [{ kind: "install", name: "a" }] }],
         },
       ],
     });
     expect(await resolve({ env, db }, software([main], ["package b", "package c"]))).toMatchObject({
-      problems: [{ proposals: ["do not ask to install c", "do not ask to install b"] }],
+      problems: [{ ways: [{ text: "do not ask to install c" }, { text: "do not ask to install b" }] }],
     });
   });
 

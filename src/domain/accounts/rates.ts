@@ -13,6 +13,8 @@ export const rates = {
   repositories: 60,
   /** Changes of a selection, each of which is resolved. */
   software: 3000,
+  /** Changes of a selection that are only tried. */
+  effects: 6000,
   publications: 100,
   testdrives: 100,
   /** Reads out of an image, or out of the disk of a session. */

@@ -148,7 +148,8 @@ async function softwareIssues(
   }
 }
 
-const unimportedIssue = ({ name, problem, revision }: Repository): Issue => {
+/** Why nothing can be resolved with a repository. */
+export const unimportedIssue = ({ name, problem, revision }: Repository): Issue => {
   if (revision !== null) return error(`What the repository ${name} holds cannot be read at the moment.`);
   return error(
     problem === null
@@ -175,10 +176,11 @@ async function problemIssues(db: Database, software: ApplianceSoftware, problems
 const keyOf = ({ kind, name }: UnknownName): string => `${kind} ${name}`;
 
 function problemIssue(
-  { text, proposals, install }: SoftwareProblem,
+  { text, ways, install }: SoftwareProblem,
   unknown: (UnknownName & { meant: string }) | undefined,
 ): Issue {
-  const advice = proposals.length === 0 ? "" : ` (possible: ${proposals.join("; or ")})`;
+  const proposals = ways.map((way) => way.text).join("; or ");
+  const advice = proposals === "" ? "" : ` (possible: ${proposals})`;
   const issue = error(`${text}${advice}${unknown?.meant ? `.${unknown.meant}` : ""}`);
   if (install !== undefined) return { ...issue, solution: { type: "install", package: install } };
   return unknown?.kind === "package" ? { ...issue, solution: { type: "remove", package: unknown.name } } : issue;

@@ -22,14 +22,24 @@ type Changed = Promise<Repository[]>;
 /** Makes the list exactly these, in their order; an id that is there twice counts once. */
 export async function setRepositories(db: Database, account: Account, appliance: Appliance, ids: number[]): Changed {
   const wanted = [...new Set(ids)];
-  const visible = await listVisibleByIds(db, account.id, wanted);
-  const unknown = wanted.find((id) => !visible.some((one) => one.id === id));
+  await getUsable(db, { accountId: account.id, appliance }, wanted);
+  await replaceApplianceRepositories(db, appliance.id, wanted);
+  return await listApplianceRepositories(db, appliance.id);
+}
+
+/** Repositories that an account may give to an appliance, in any order. */
+export async function getUsable(
+  db: Database,
+  { accountId, appliance }: { accountId: number; appliance: Appliance },
+  ids: number[],
+): Promise<Repository[]> {
+  const visible = await listVisibleByIds(db, accountId, ids);
+  const unknown = ids.find((id) => !visible.some((one) => one.id === id));
   if (unknown !== undefined) {
     throw new Refusal("invalid_repository_id", { message: `There is no repository ${unknown}.` });
   }
   await refuseOtherType(db, appliance, visible);
-  await replaceApplianceRepositories(db, appliance.id, wanted);
-  return await listApplianceRepositories(db, appliance.id);
+  return visible;
 }
 
 /** A repository that the appliance already has stays where it is. */

@@ -31,8 +31,8 @@ interface ResolvedPattern {
 export interface SoftwareProblem {
   /** libsolv's words, which are zypper's. */
   text: string;
-  /** What libsolv proposes, each in one line. */
-  proposals: string[];
+  /** What libsolv proposes, each in one line, and which requests it drops; undefined: it does something else, too. */
+  ways: { text: string; drops: Job[] | undefined }[];
   /** Asking for this package without its pin would do. */
   install?: string;
   /** This name was asked for, and nothing has it. */
@@ -47,20 +47,21 @@ const cache = new ResolutionCache<{ weight: number; answer: Answer }>(40_000);
 /**
  * Answers for the revisions that the software names. An import that came in between may have replaced one for so long that its
  * parts are gone: then what the repositories have now is the answer. If parts are still missing, the content is
- * unknown, as before a first import.
+ * unknown, as before a first import. Throws if the signal is aborted before it is solved.
  */
 export async function resolve(
   { env, db }: Place<Pick<Env, "BLOBS">>,
   software: ApplianceSoftware,
+  signal?: AbortSignal,
 ): Promise<SoftwareResolution> {
   try {
-    return await resolveOnce(env, software);
+    return await resolveOnce(env, software, signal);
   } catch (error) {
     if (!(error instanceof PartGone)) throw error;
   }
   const repositories = await rereadRepositories(db, software.repositories);
   try {
-    return await resolveOnce(env, { ...software, repositories });
+    return await resolveOnce(env, { ...software, repositories }, signal);
   } catch (error) {
     if (!(error instanceof PartGone)) throw error;
     console.error(error.message);
@@ -68,7 +69,11 @@ export async function resolve(
   }
 }
 
-async function resolveOnce(env: Pick<Env, "BLOBS">, software: ApplianceSoftware): Promise<SoftwareResolution> {
+async function resolveOnce(
+  env: Pick<Env, "BLOBS">,
+  software: ApplianceSoftware,
+  signal?: AbortSignal,
+): Promise<SoftwareResolution> {
   const waiting = unimported(software);
   if (waiting.length > 0) return { state: "unimported", repositories: waiting };
   const set = packageSetOf(software);
@@ -79,7 +84,10 @@ async function resolveOnce(env: Pick<Env, "BLOBS">, software: ApplianceSoftware)
   const answer = await solverRoom.withSolver(
     set,
     (solver) => load(env.BLOBS, solver, software.repositories),
-    (solver) => cache.get(key)?.answer ?? solve(solver, jobs),
+    (solver) => {
+      signal?.throwIfAborted();
+      return cache.get(key)?.answer ?? solve(solver, jobs);
+    },
   );
   cache.set(key, { weight: answer.state === "solved" ? answer.packages.length + 1 : 1, answer });
   return answer;
@@ -158,7 +166,11 @@ function shown(
   { jobs, unmatched }: { jobs: Job[]; unmatched: number[] },
   { text, solutions }: Problem,
 ): SoftwareProblem {
-  const proposals = solutions.map((steps) => steps.map((step) => step.text).join(", "));
+  const ways = solutions.map((steps) => {
+    const drops = steps.flatMap(({ dropsJob = -1 }) => jobs[dropsJob] ?? []);
+    const text = steps.map((step) => step.text).join(", ");
+    return { text, drops: drops.length === steps.length ? drops : undefined };
+  });
   const pinned = solutions.flatMap(([step, ...more]) => {
     const job = more.length === 0 && step?.dropsJob !== undefined ? jobs[step.dropsJob] : undefined;
     return job?.kind === "install" && (job.version ?? job.repository) !== undefined ? [job.name] : [];
@@ -166,7 +178,7 @@ function shown(
   const install = pinned.find((name) => solver.info(name) !== undefined);
   const dropped = solutions.flatMap(([step, ...more]) => (more.length === 0 ? [step?.dropsJob] : []));
   const unknown = unmatched.filter((at) => dropped.includes(at)).flatMap((at) => unknownIn(solver, jobs[at]))[0];
-  return { text, proposals, ...(install === undefined ? {} : { install }), ...(unknown && { unknown }) };
+  return { text, ways, ...(install === undefined ? {} : { install }), ...(unknown && { unknown }) };
 }
 
 /** A job that fits no package since its name is unknown, not since it is pinned. */

@@ -5,6 +5,7 @@ import { changedMeanwhile, Refusal } from "#domain/refusal";
 import { closestNames, didYouMean } from "#domain/software/closest-names";
 import { countChanges, imageOf, resolve, type SoftwareProblem } from "#domain/software/resolution";
 import { loadSoftware, type ApplianceSoftware, type Choice } from "#domain/software/resolution-request";
+import { checkName, checkVersion, keyOf } from "#domain/software/selection-rules";
 import { listApplianceRepositories, listSelection, type Appliance, type Selection } from "#storage/appliances";
 import type { Database } from "#storage/db";
 import { removeSelection, replaceSelections, saveSelection } from "#storage/selections";
@@ -151,25 +152,6 @@ async function whyUnknown(
   if (!unknown) return "";
   const { kind, name } = unknown;
   return `No ${kind} is called ${name}.${didYouMean(await closestNames(db, software, unknown))}`;
-}
-
-const keyOf = ({ kind, name }: Pick<Choice, "kind" | "name">): string => `${kind} ${name}`;
-
-// The names rpm builds packages under; zypper would read others as globs, removals or repository aliases.
-const packageName = /^[A-Za-z0-9_][A-Za-z0-9._+-]{0,199}$/;
-
-function checkName(name: string): void {
-  if (packageName.test(name)) return;
-  const message = name === "" ? "A package or pattern has no name." : `${name} is not a valid package name.`;
-  throw new Refusal("invalid_value", { message });
-}
-
-// [epoch:]version[-release] as rpm writes them.
-const packageVersion = /^(\d{1,9}:)?[A-Za-z0-9][A-Za-z0-9._+~^]{0,127}(-[A-Za-z0-9._+~^]{1,127})?$/;
-
-function checkVersion(version: string | undefined, code: "invalid_version" | "invalid_value"): void {
-  if (version === undefined || packageVersion.test(version)) return;
-  throw new Refusal(code, { message: `${version} is not a valid package version.` });
 }
 
 async function checkRepository(db: Database, appliance: Appliance, repositoryId: number | undefined): Promise<void> {

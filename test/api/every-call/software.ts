@@ -62,6 +62,18 @@ export const software: readonly Row[] = [
       refused(`${path}/search?q=a&all_fields=perhaps`, "invalid_value"),
     ],
   },
+  {
+    call: "GET /appliances/{appliance_id}/software/effect",
+    path: `${path}/effect?add_package=hello=1.0-1&add_package=bash&ban_package=webdemo-pro&add_repository={tinyMain}`,
+    answer: "software_effect",
+    foreign: "invalid_appliance_id",
+    refused: [
+      refused(`${path}/effect?add_package=a%20b`, "invalid_value"),
+      refused(`${path}/effect?add_package=a=1%200`, "invalid_version"),
+      refused(`${path}/effect?add_repository=x`, "invalid_repository_id"),
+      refused(`${path}/effect?add_repository=999999999`, "invalid_repository_id"),
+    ],
+  },
   { call: "POST /appliances/{appliance_id}/cmd/add_package", ...pinnable("add_package", "hello") },
   { call: "POST /appliances/{appliance_id}/cmd/add_pattern", ...pinnable("add_pattern", "base") },
   { call: "POST /appliances/{appliance_id}/cmd/ban_package", ...command("ban_package", "webdemo-pro") },

@@ -1,0 +1,67 @@
+import { z } from "zod";
+import { softwareEffect as softwareEffectDocument } from "#documents/software-effect";
+import { effectOf } from "#domain/software/effect";
+import { Refusal } from "#domain/refusal";
+import { call } from "#api/call";
+import { ofReadable } from "#api/of-appliance";
+import { v2 } from "#api/operation";
+import { text } from "#api/params";
+
+/** Each may come several times. */
+const EffectRequest = z.object({
+  add_package: text().optional(),
+  remove_package: text().optional(),
+  add_pattern: text().optional(),
+  remove_pattern: text().optional(),
+  ban_package: text().optional(),
+  unban_package: text().optional(),
+  add_repository: z.string().optional(),
+  remove_repository: z.string().optional(),
+});
+
+/** What a change of the selection would do: a Kiln extension. */
+export const softwareEffect = call("GET /appliances/{appliance_id}/software/effect", {
+  name: "getSoftwareEffect",
+  rate: "effects",
+  versions: v2,
+  ...ofReadable,
+  summary: "What a change of the software would bring and take away, without making it",
+  details:
+    "Each parameter may come several times. If the software would not resolve, the problems say why. A solution is a change, too: " +
+    "send its members as the parameters of this call. Sizes are in bytes.",
+  params: EffectRequest,
+  about: {
+    add_package: "Package to select, or one with a version: `hello=1.0-1`.",
+    remove_package: "Package to deselect.",
+    add_pattern: "Pattern to select.",
+    remove_pattern: "Pattern to deselect.",
+    ban_package: "Package to ban.",
+    unban_package: "Package to allow again.",
+    add_repository: "Id of a repository to add.",
+    remove_repository: "Id of a repository to remove.",
+  },
+  answer: softwareEffectDocument,
+  refuses: ["invalid_value", "invalid_version", "invalid_repository_id"],
+  act: async ({ env, db, account }, { found, all }, c) => {
+    const change = {
+      addPackages: all("add_package"),
+      removePackages: all("remove_package"),
+      addPatterns: all("add_pattern"),
+      removePatterns: all("remove_pattern"),
+      banPackages: all("ban_package"),
+      unbanPackages: all("unban_package"),
+      addRepositories: all("add_repository").map(repositoryId),
+      removeRepositories: all("remove_repository").map(repositoryId),
+    };
+    const { signal } = c.req.raw;
+    const work = effectOf({ env, db }, { appliance: found, accountId: account.id, change, signal });
+    // A client that leaves must not take the solver with it while packages are loaded.
+    c.executionCtx.waitUntil(work.catch(() => {}));
+    return await work;
+  },
+});
+
+function repositoryId(value: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(value)) throw new Refusal("invalid_repository_id");
+  return Number(value);
+}

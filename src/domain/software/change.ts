@@ -1,0 +1,82 @@
+import type { Place } from "#domain/place";
+import { getUsable } from "#domain/repositories/of-appliance";
+import type { ApplianceSoftware, Choice } from "#domain/software/resolution-request";
+import { checkName, checkVersion, keyOf } from "#domain/software/selection-rules";
+import type { Appliance } from "#storage/appliances";
+
+/** A package or pattern, `hello`, or with the only version that is wanted: `hello=1.0-1`. */
+type Wanted = string;
+
+/** Changes of an appliance's software, as a client sends them. Later ones win: what is removed and added is there. */
+export interface SoftwareChange {
+  addPackages: readonly Wanted[];
+  removePackages: readonly string[];
+  addPatterns: readonly Wanted[];
+  removePatterns: readonly string[];
+  banPackages: readonly string[];
+  unbanPackages: readonly string[];
+  addRepositories: readonly number[];
+  removeRepositories: readonly number[];
+}
+
+/** The software as it would be after a change. Nothing is stored. */
+export async function changed(
+  { db }: Pick<Place, "db">,
+  { software, appliance, accountId }: { software: ApplianceSoftware; appliance: Appliance; accountId: number },
+  change: SoftwareChange,
+): Promise<ApplianceSoftware> {
+  const added = [
+    ...change.addPackages.map((wanted) => choiceOf("package", wanted)),
+    ...change.addPatterns.map((wanted) => choiceOf("pattern", wanted)),
+    ...change.banPackages.map((name) => choiceOf("ban", name)),
+  ];
+  const removed = [
+    ...change.removePackages.map((name) => keyOf({ kind: "package", name })),
+    ...change.removePatterns.map((name) => keyOf({ kind: "pattern", name })),
+    ...change.unbanPackages.map((name) => keyOf({ kind: "ban", name })),
+  ];
+  const gone = new Set([...removed, ...added.map(keyOf)]);
+  const selection = [...software.selection.filter((one) => !gone.has(keyOf(one))), ...added];
+  const has = new Set(software.repositories.map(({ id }) => id));
+  const wanted = change.addRepositories.filter((id) => !has.has(id));
+  const more = wanted.length === 0 ? [] : await getUsable(db, { accountId, appliance }, wanted);
+  const left = new Set(change.removeRepositories);
+  const repositories = [...software.repositories.filter(({ id }) => !left.has(id)), ...more];
+  return { ...software, selection, repositories };
+}
+
+function choiceOf(kind: Choice["kind"], wanted: Wanted): Choice {
+  const [name = "", ...rest] = kind === "ban" ? [wanted] : wanted.split("=");
+  const version = rest.length === 0 ? undefined : rest.join("=");
+  checkName(name);
+  checkVersion(version, "invalid_version");
+  return { kind, name, version: version ?? null, repositoryId: null };
+}
+
+/** The change that leads from one state of the software to another. */
+export function changeBetween(from: ApplianceSoftware, to: ApplianceSoftware): SoftwareChange {
+  const known = new Set(from.selection.map(written));
+  const kept = new Set(to.selection.map(keyOf));
+  const added = to.selection.filter((one) => !known.has(written(one)));
+  const removed = from.selection.filter((one) => !kept.has(keyOf(one)));
+  const [before, after] = [from, to].map(({ repositories }) => new Set(repositories.map(({ id }) => id)));
+  return {
+    addPackages: added.filter(isOf("package")).map(wantedOf),
+    removePackages: removed.filter(isOf("package")).map(({ name }) => name),
+    addPatterns: added.filter(isOf("pattern")).map(wantedOf),
+    removePatterns: removed.filter(isOf("pattern")).map(({ name }) => name),
+    banPackages: added.filter(isOf("ban")).map(({ name }) => name),
+    unbanPackages: removed.filter(isOf("ban")).map(({ name }) => name),
+    addRepositories: [...(after?.difference(before ?? new Set()) ?? [])],
+    removeRepositories: [...(before?.difference(after ?? new Set()) ?? [])],
+  };
+}
+
+const isOf =
+  (kind: Choice["kind"]) =>
+  (one: Choice): boolean =>
+    one.kind === kind;
+
+const wantedOf = ({ name, version }: Choice): Wanted => (version === null ? name : `${name}=${version}`);
+
+const written = (one: Choice): string => `${keyOf(one)} ${one.version ?? ""} ${one.repositoryId ?? ""}`;

@@ -1,0 +1,155 @@
+import { nevra } from "#contract/index";
+import type { Place } from "#domain/place";
+import { unimportedIssue } from "#domain/appliances/status";
+import { changeBetween, changed, type SoftwareChange } from "#domain/software/change";
+import { closestNames } from "#domain/software/closest-names";
+import { resolve, type SoftwareProblem, type SoftwareResolution } from "#domain/software/resolution";
+import { loadSoftware, type ApplianceSoftware, type Choice } from "#domain/software/resolution-request";
+import { keyOf } from "#domain/software/selection-rules";
+import type { Job } from "#solver/job";
+import type { ResolvedPackage } from "#solver/resolution";
+import type { Appliance } from "#storage/appliances";
+import type { Database } from "#storage/db";
+
+/** How much an image holds. */
+interface Amount {
+  packages: number;
+  downloadBytes: number;
+  installedBytes: number;
+}
+
+/** A way out, as a change of the software that is stored. */
+interface Solution {
+  text: string;
+  change: SoftwareChange;
+}
+
+interface EffectProblem {
+  text: string;
+  /** Names that were probably meant, if the problem is a name that nothing has. */
+  meant: string[];
+  solutions: Solution[];
+}
+
+/** What a change would do, without doing it. */
+export interface SoftwareEffect {
+  state: SoftwareResolution["state"];
+  /** Undefined: it does not resolve now. */
+  before: Amount | undefined;
+  /** Undefined: it would not resolve. */
+  after: Amount | undefined;
+  /** Another version of a package comes and goes. Both lists are empty unless there are both amounts. */
+  added: ResolvedPackage[];
+  removed: ResolvedPackage[];
+  problems: EffectProblem[];
+}
+
+/** A change of an appliance's software, asked about by an account that may read it. */
+export interface EffectRequest {
+  appliance: Appliance;
+  accountId: number;
+  change: SoftwareChange;
+  /** Aborted when the answer is no longer wanted; what is not resolved by then never is. */
+  signal: AbortSignal;
+}
+
+/** Resolves the software with and without a change, each at most once: the isolate remembers both. */
+export async function effectOf(
+  { env, db }: Place<Pick<Env, "BLOBS">>,
+  { appliance, accountId, change, signal }: EffectRequest,
+): Promise<SoftwareEffect> {
+  const software = await loadSoftware(db, appliance);
+  const wanted = await changed({ db }, { software, appliance, accountId }, change);
+  const is = await resolve({ env, db }, wanted, signal);
+  const was = await resolve({ env, db }, software, signal);
+  const [before, after] = [was, is].map((one) => (one.state === "solved" ? one.packages : undefined));
+  return {
+    state: is.state,
+    before: before && amountOf(before),
+    after: after && amountOf(after),
+    added: before && after ? without(after, before) : [],
+    removed: before && after ? without(before, after) : [],
+    problems: await problemsOf(db, { software, wanted }, is),
+  };
+}
+
+const amountOf = (packages: readonly ResolvedPackage[]): Amount => ({
+  packages: packages.length,
+  downloadBytes: packages.reduce((sum, { downloadSizeBytes }) => sum + downloadSizeBytes, 0),
+  installedBytes: packages.reduce((sum, { installSizeBytes }) => sum + installSizeBytes, 0),
+});
+
+function without(packages: readonly ResolvedPackage[], others: readonly ResolvedPackage[]): ResolvedPackage[] {
+  const known = new Set(others.map(nevra));
+  return packages.filter((one) => !known.has(nevra(one)));
+}
+
+/** The software as it is stored, and with the change. */
+interface Both {
+  software: ApplianceSoftware;
+  wanted: ApplianceSoftware;
+}
+
+/** More than so many misspelt names are told without what they could mean. */
+const maxExplained = 10;
+
+async function problemsOf(db: Database, both: Both, resolution: SoftwareResolution): Promise<EffectProblem[]> {
+  switch (resolution.state) {
+    case "solved":
+      return [];
+    case "unimported":
+      return resolution.repositories.map((one) => ({ text: unimportedIssue(one).text, meant: [], solutions: [] }));
+    case "unsolvable":
+      return await Promise.all(
+        resolution.problems.map(async (problem, nth) => {
+          const unknown = nth < maxExplained ? problem.unknown : undefined;
+          const meant = unknown ? await closestNames(db, both.wanted, unknown) : [];
+          return { text: problem.text, meant, solutions: solutionsOf(both, problem, meant) };
+        }),
+      );
+    default:
+      return resolution satisfies never;
+  }
+}
+
+/** What was probably meant comes first, and then what libsolv proposes. A proposal that no change of the selection does is left out. */
+function solutionsOf({ software, wanted }: Both, problem: SoftwareProblem, meant: readonly string[]): Solution[] {
+  const { unknown, install, ways } = problem;
+  const leading = (text: string, selection: Choice[]): Solution => ({
+    text,
+    change: changeBetween(software, { ...wanted, selection }),
+  });
+  const renamed = meant.map((name) =>
+    leading(`install ${name} instead`, replaced(wanted.selection, unknown && keyOf(unknown), { name })),
+  );
+  const unpinned =
+    install === undefined
+      ? []
+      : [
+          leading(
+            `install ${install} in any version`,
+            replaced(wanted.selection, keyOf({ kind: "package", name: install }), {
+              version: null,
+              repositoryId: null,
+            }),
+          ),
+        ];
+  const proposed = ways.flatMap(({ text, drops }) => {
+    const keys = new Set(drops?.map(keyOfJob));
+    const left = wanted.selection.filter((one) => !keys.has(keyOf(one)));
+    return keys.size > 0 && left.length === wanted.selection.length - keys.size ? [leading(text, left)] : [];
+  });
+  return [...renamed, ...unpinned, ...proposed];
+}
+
+const replaced = (selection: readonly Choice[], key: string | undefined, by: Partial<Choice>): Choice[] => [
+  ...new Map(
+    selection.map((one) => (keyOf(one) === key ? { ...one, ...by } : one)).map((one) => [keyOf(one), one]),
+  ).values(),
+];
+
+function keyOfJob(job: Job): string {
+  if (job.kind === "multiversion") return "";
+  const kinds = { install: "package", installPattern: "pattern", ban: "ban" } as const;
+  return keyOf({ kind: kinds[job.kind], name: job.name });
+}
