@@ -15,6 +15,8 @@ export function debianPart({ debian, locale }: Pick<ImageFacts, "debian" | "loca
       "post_bootstrap.sh": postBootstrap,
       "root/etc/apt/sources.list": linesOf(...debian.sources.map(sourceLine)),
       "root/etc/default/keyboard": keyboardFile(locale.keyboardLayout),
+      // Otherwise the kernel's remarks come between the lines of whoever has logged in at a console.
+      "root/etc/sysctl.d/20-kiln-console.conf": linesOf("kernel.printk = 4 4 1 7"),
       ...Object.fromEntries(
         debian.keys.map(({ fingerprint, armour }) => [`root/etc/apt/trusted.gpg.d/kiln-${fingerprint}.asc`, armour]),
       ),
@@ -51,16 +53,21 @@ echo force-unsafe-io > /etc/dpkg/dpkg.cfg.d/kiln
 
 /** Functions of config.sh. */
 export const debianFunctions = String.raw`
-# debootstrap gives the image the build host's name.
-take_back_debian() { rm -f /usr/sbin/policy-rc.d /etc/dpkg/dpkg.cfg.d/kiln /etc/hostname; }
+# debootstrap gives the image the build host's name. Debian's installer writes /etc/hosts, and no package does.
+take_back_debian() {
+  rm -f /usr/sbin/policy-rc.d /etc/dpkg/dpkg.cfg.d/kiln /etc/hostname
+  [ "$(cat /etc/hosts)" = "127.0.0.1 localhost" ] || return 0
+  printf '%s\n' '::1 localhost ip6-localhost ip6-loopback' 'ff02::1 ip6-allnodes' 'ff02::2 ip6-allrouters' >> /etc/hosts
+}
 
-# Debian's dracut packs with gzip -9, which takes minutes. KIWI's modules of dracut are written for bash.
+# Debian's dracut packs with gzip -9, which takes minutes. KIWI's modules of dracut are written for bash. KIWI asks dracut to be verbose,
+# and then it unpacks what it has packed to list it, unless it logs less to begin with.
 configure_initial_archive() {
   has dracut || return 0
   local compress='gzip -n -1'
   ! has zstd || compress='zstd -3 -q -T0'
   mkdir -p /etc/dracut.conf.d
-  printf '%s\n' "compress=\"$compress\"" 'omit_dracutmodules+=" dash "' 'add_dracutmodules+=" bash "' > /etc/dracut.conf.d/10-kiln.conf
+  printf '%s\n' "compress=\"$compress\"" 'omit_dracutmodules+=" dash "' 'add_dracutmodules+=" bash "' 'stdloglvl=3' > /etc/dracut.conf.d/10-kiln.conf
 }
 
 set_debian_timezone() { [ ! -e "/usr/share/zoneinfo/$1" ] || echo "$1" > /etc/timezone; }
