@@ -77,7 +77,7 @@ class Work {
     this.#endedDisks = new EndedDisks(parts.config);
     this.#room = new DiskRoom({
       ...parts,
-      caches: [prepared?.roots, prepared?.disks, cache, packageCache, this.#endedDisks],
+      caches: [prepared?.bases, prepared?.roots, prepared?.disks, cache, packageCache, this.#endedDisks],
     });
     this.#snapshots = new Snapshots({ ...parts, signal });
   }

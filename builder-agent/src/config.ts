@@ -105,7 +105,8 @@ const keys = {
     .default(10)
     .meta({ description: "space for cached images and snapshots of booted guests" }),
   preparedGb: number("give the disk for prepared roots in GB, e.g. 5, or 0 for none").default(5).meta({
-    description: "space for prepared roots of other formats of a version, and as much for disks. 0: none",
+    description:
+      "space for prepared roots of other formats of a version, as much for disks, and as much for base roots of Debian. 0: none",
   }),
   preparedMinutes: count("give the minutes that an unused prepared root stays, e.g. 120")
     .default(120)

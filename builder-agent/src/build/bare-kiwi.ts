@@ -15,6 +15,7 @@ export const bareKiwi = (kiwi: string): KiwiRunner => ({
   async run(job) {
     const { place, input, share, signal } = job;
     if (share?.archive === undefined) await prepare(job, kiwi);
+    const offeringBase = job.base?.offer();
     let offering: Promise<void> | undefined;
     let ahead: { end(): Promise<void> } | undefined;
     const first = async () => {
@@ -36,25 +37,33 @@ export const bareKiwi = (kiwi: string): KiwiRunner => ({
       });
     } finally {
       await ahead?.end();
-      await offering?.catch(() => {}); // it fails only when the build is stopped
+      // These fail only when the build is stopped.
+      await offering?.catch(() => {});
+      await offeringBase?.catch(() => {});
     }
     return treeAt(place.root);
   },
 });
 
 async function prepare(job: KiwiJob, kiwi: string): Promise<void> {
-  const { place, input, keys } = job;
-  const first = async () => {
+  const { place, input, keys, base } = job;
+  const fetched = async () => {
     await job.fetch();
     await indexPackages(job);
   };
   await runKiwi(job, {
     program: kiwi,
-    args: prepareArguments(place, input.imageType, keys),
+    // KIWI starts from nothing if there is no root.
+    args: [...prepareArguments(place, input.imageType, keys), ...(base ? ["--allow-existing-root"] : [])],
     log: place.logs.prepare,
-    first,
+    first: async () => void (await Promise.all([fetched(), base?.unpack(place.root)])),
+    environment: copyEnvironment(job),
   });
 }
+
+/** For shims/chroot. */
+const copyEnvironment = ({ base, workDir }: KiwiJob): Record<string, string> =>
+  base?.copy === undefined ? {} : { KILN_BASE_COPY: base.copy, KILN_WORK_DIR: workDir };
 
 async function restore({ place, share, signal }: KiwiJob, archive: string): Promise<void> {
   try {
@@ -92,11 +101,16 @@ interface KiwiRun {
   log: string;
   /** What KIWI waits for; it is loaded meanwhile. */
   first: () => Promise<void>;
+  /** In addition to what every KIWI gets. */
+  environment?: Record<string, string>;
 }
 
-async function runKiwi(job: KiwiJob, { program, args, log: logFile, first }: KiwiRun): Promise<void> {
+async function runKiwi(
+  job: KiwiJob,
+  { program, args, log: logFile, first, environment: more }: KiwiRun,
+): Promise<void> {
   const { place, input, workDir, signal } = job;
-  const environment = { ...kiwiEnvironment(place), ...steadyEnvironment(input, shims) };
+  const environment = { ...kiwiEnvironment(place), ...steadyEnvironment(input, shims), ...more };
   const loaded = await loadedAhead(program, environment.PATH);
   if (!loaded) await first();
   let notes = noNotes;

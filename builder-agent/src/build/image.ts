@@ -5,6 +5,7 @@ import { writeDebRepository } from "../packages/deb-repository.ts";
 import type { Reach } from "../packages/mirror.ts";
 import type { PackageCache } from "../packages/package-cache.ts";
 import { fetchPackages } from "../packages/package-files.ts";
+import type { BaseShare } from "../prepared/base-share.ts";
 import type { RootShare } from "../prepared/share.ts";
 import { bareKiwi } from "./bare-kiwi.ts";
 import { addLicences } from "./debian-licences.ts";
@@ -25,6 +26,8 @@ export interface ImageBuild {
   workDir: string;
   /** Given: the root may be another build's, and this one's may be other builds'. */
   share?: RootShare;
+  /** Given: a Debian root starts from one with some of its packages. */
+  base?: BaseShare;
   /** Given: begins with the file store of the root while KIWI makes the image (KiwiJob). */
   storeAhead?: KiwiJob["storeAhead"];
   reach: Reach;

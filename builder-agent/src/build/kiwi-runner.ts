@@ -1,4 +1,5 @@
 import type { FrozenInput, Phase } from "../contract.ts";
+import type { BaseShare } from "../prepared/base-share.ts";
 import type { RootShare } from "../prepared/share.ts";
 import type { KiwiPlace } from "./kiwi.ts";
 import type { RootTree } from "./root-walk.ts";
@@ -14,6 +15,8 @@ export interface KiwiJob {
   fetch: () => Promise<void>;
   /** Where the root may come from, and go to. Absent: it is prepared for this build only. */
   share?: RootShare;
+  /** What a Debian root starts from, if it is prepared on this host. */
+  base?: BaseShare;
   /** Reads a prepared root while KIWI makes the image from it; KIWI's directory is not cleaned up before that has ended. */
   storeAhead?: ((root: RootTree) => Promise<{ end(): Promise<void> }>) | undefined;
   signal: AbortSignal;

@@ -7,8 +7,9 @@ import type { ImageCache } from "../image-cache.ts";
 import { openLogStream, type LogStream } from "../log-stream.ts";
 import { sentenceOf, type Log } from "../log.ts";
 import type { PackageCache } from "../packages/package-cache.ts";
+import type { BaseShare } from "../prepared/base-share.ts";
 import type { PreparedCaches } from "../prepared/caches.ts";
-import { beginDisk, joinRoots, takeDisk } from "../prepared/of-build.ts";
+import { beginDisk, joinBases, joinRoots, takeDisk } from "../prepared/of-build.ts";
 import type { RootShare } from "../prepared/share.ts";
 import { RemoteRefusal } from "../retry.ts";
 import { openWorkDir } from "../work-dir.ts";
@@ -128,6 +129,7 @@ class BuildWork {
     const place = { workDir, signal, onNote };
     const taken = await takeDisk(this.#claim, this.#parts, place);
     using share = taken ? undefined : await joinRoots(this.#claim, this.#parts, place);
+    const base = taken || share?.archive !== undefined ? undefined : await joinBases(this.#claim, this.#parts, place);
     await using delivery = new Delivery({
       workDir,
       signal,
@@ -135,7 +137,7 @@ class BuildWork {
       onPacked: () => enter("Uploading the image"),
       onDone: (fraction) => tell({ type: "done", fraction, at: Date.now() }),
     });
-    const built = taken ?? (await this.#build(workDir, { share, delivery, lines, tell }));
+    const built = taken ?? (await this.#build(workDir, { share, base, delivery, lines, tell }));
     await using slot = await beginDisk(this.#claim, this.#parts, built, place);
     const difference = differenceOf(input.packages, built.installed);
     for (const line of difference ? linesOf(difference) : []) lines.write(ownLine(line, new Date()));
@@ -150,12 +152,13 @@ class BuildWork {
     await this.#finish(built, artifacts.image, { ...(remark && { remark }), ...(prepared && { prepared }) });
   }
 
-  async #build(workDir: string, { share, delivery, lines, tell }: Partners): Promise<BuiltImage> {
+  async #build(workDir: string, { share, base, delivery, lines, tell }: Partners): Promise<BuiltImage> {
     const { api, config, packageCache } = this.#parts;
     await using guest = config.isolation === "vm" ? await guestOfBuild(config, this.#claim.buildId) : undefined;
     return await buildImage(this.#claim.input, {
       kiwi: config.kiwi,
       ...(share && { share }),
+      ...(base && { base }),
       storeAhead: (root) => delivery.storeAhead(root),
       ...(guest && { guest }),
       workDir,
@@ -238,6 +241,7 @@ class BuildWork {
 /** What takes part in the work of KIWI, or is notified of it. */
 interface Partners {
   share: RootShare | undefined;
+  base: BaseShare | undefined;
   delivery: Delivery;
   lines: LogStream;
   tell: (event: ProgressEvent) => void;

@@ -51,7 +51,18 @@ export async function packRoot(root: string, file: string, packing: { signal: Ab
   } finally {
     onRead();
   }
+  await compress(copy, file, signal);
+}
+
+/** Replaces an archive by a compressed one. */
+export async function compress(copy: string, file: string, signal: AbortSignal): Promise<void> {
   await outputOf("zstd", [...compression, "--rm", "-o", file, copy], signal);
+}
+
+/** Makes the directory with what an archive holds. */
+export async function unpackArchive(file: string, root: string, signal: AbortSignal): Promise<void> {
+  await mkdir(root);
+  await runTar(unpackArguments(file, root), signal);
 }
 
 /** Makes the root that an archive holds, described by another type's config.xml: what `system create` goes by. */
@@ -60,8 +71,7 @@ export async function unpackRoot(
   { root, description }: { root: string; description: string },
   signal: AbortSignal,
 ): Promise<void> {
-  await mkdir(root);
-  await runTar(unpackArguments(file, root), signal);
+  await unpackArchive(file, root, signal);
   // What a build's scripts have left there is not followed: it may be a link to a directory of this host.
   const imageDir = join(root, "image");
   if (!(await lstat(imageDir)).isDirectory()) throw new Error("the prepared root has no folder for its description");

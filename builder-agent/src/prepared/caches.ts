@@ -1,16 +1,21 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
+import { openBaseRoots, type BaseRoots } from "./bases.ts";
 import { openPreparedDisks, type PreparedDisks } from "./disks.ts";
 import { openPreparedRoots, type PreparedRoots } from "./store.ts";
 
-/** What an agent caches of builds, for other formats of the same version. */
+/** An unused base stays this long: Debian's packages change about as often. */
+const baseDays = 7;
+
+/** What an agent caches of builds, for other formats of the same version, and for other appliances of the same base system. */
 export interface PreparedCaches {
+  bases: BaseRoots;
   roots: PreparedRoots;
   disks: PreparedDisks;
 }
 
-/** Roots and disks get `preparedGb` each. Undefined: the operator wants no cache. What an earlier one stored is deleted. */
+/** Bases, roots and disks get `preparedGb` each. Undefined: the operator wants no cache. What an earlier one stored is deleted. */
 export async function openPrepared(
   config: Pick<Config, "stateDir" | "preparedGb" | "preparedMinutes">,
 ): Promise<PreparedCaches | undefined> {
@@ -20,7 +25,9 @@ export async function openPrepared(
     return undefined;
   }
   const limits = { maxBytes: config.preparedGb * 1e9, maxAgeMs: config.preparedMinutes * 60_000 };
+  const baseLimits = { ...limits, maxAgeMs: baseDays * 24 * 3600_000 };
   return {
+    bases: await openBaseRoots(join(dir, "bases"), baseLimits),
     roots: await openPreparedRoots(join(dir, "roots"), limits),
     disks: await openPreparedDisks(join(dir, "disks"), limits),
   };

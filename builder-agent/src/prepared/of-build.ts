@@ -7,6 +7,7 @@ import type { Config } from "../config.ts";
 import { kiwiTypes, type BuildClaim } from "../contract.ts";
 import { sentenceOf } from "../log.ts";
 import type { WorkerApi } from "../worker-api.ts";
+import { BaseShare } from "./base-share.ts";
 import { remoteRoots } from "./remote-roots.ts";
 import type { PreparedCaches } from "./caches.ts";
 import type { DiskSlot } from "./disks.ts";
@@ -42,6 +43,16 @@ export async function joinRoots(
   const isShared = claim.sharesRoot === true && claim.attempt === 1;
   const remote = remoteRoots(api, { id: claim.buildId, token: claim.token });
   return await RootShare.join({ ...build, roots: prepared.roots, key, ...(isShared && { remote }) });
+}
+
+/** What a claimed build of Debian, on this host, starts from. */
+export async function joinBases(
+  { input }: BuildClaim,
+  { prepared, config, builder }: ShareParts,
+  build: ShareOfBuild,
+): Promise<BaseShare | undefined> {
+  if (!prepared || input.packageType !== "deb" || config.isolation !== "none") return undefined;
+  return await BaseShare.join({ ...build, bases: prepared.bases, input, builder });
 }
 
 /** Whether an image type is a disk, in any container. */

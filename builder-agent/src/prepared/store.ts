@@ -1,9 +1,7 @@
-import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { link, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { pipeline } from "node:stream/promises";
 import { DiskCache, fileSize, type CacheLimits } from "../disk-cache.ts";
+import { sha256OfFile } from "./digest.ts";
 import { KeyedLock } from "./keyed-lock.ts";
 
 /** Archives of prepared roots on this host, by the key of the root (key.ts). */
@@ -40,7 +38,7 @@ export async function openPreparedRoots(dir: string, limits: CacheLimits): Promi
       await cache.evict();
       const [stored] = await archivesOf(key);
       if (!stored || !(await isLinked(stored.path, into))) return false;
-      if ((await sha256Of(into)) === stored.sha256) {
+      if ((await sha256OfFile(into)) === stored.sha256) {
         await cache.touch(stored.path);
         return true;
       }
@@ -48,7 +46,7 @@ export async function openPreparedRoots(dir: string, limits: CacheLimits): Promi
       return false;
     },
     async put(key, file) {
-      const path = join(dir, `${key}.${await sha256Of(file)}.tar.zst`);
+      const path = join(dir, `${key}.${await sha256OfFile(file)}.tar.zst`);
       const incoming = cache.incoming("root");
       await link(file, incoming);
       await cache.publish(incoming, path);
@@ -71,10 +69,4 @@ async function isLinked(file: string, name: string): Promise<boolean> {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return false;
     throw error;
   }
-}
-
-async function sha256Of(file: string): Promise<string> {
-  const digest = createHash("sha256");
-  await pipeline(createReadStream(file, { highWaterMark: 1024 * 1024 }), digest);
-  return digest.digest("hex");
 }

@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { unpackPackages } from "../../../test/scripts/debian-packages.ts";
 import { shims } from "../../src/build/kiwi.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
@@ -71,5 +72,49 @@ describe("sfdisk as KIWI calls it", () => {
 
     const { partitions } = JSON.parse(sfdisk(["--json", disk])).partitiontable;
     expect(partitions).toEqual([expect.objectContaining({ start: 2048, type: "8e" })]);
+  });
+});
+
+const chroot = (env: Record<string, string>, ...args: string[]) =>
+  execFileSync(join(shims, "chroot"), args, { encoding: "utf8", stdio: "pipe", env: { ...process.env, ...env } });
+
+/** A root in which apt-get is a script. */
+async function rootWith(aptGet: string) {
+  const dir = await temporaryDir();
+  const root = join(dir.path, "root");
+  for (const each of ["dev", "image", "usr", "var/lib/dpkg/info", "tmp", dir.path.slice(1)])
+    mkdirSync(join(root, each), { recursive: true });
+  unpackPackages(["busybox-static"], root);
+  symlinkSync("busybox", join(root, "usr/bin/sh"));
+  writeFileSync(join(root, "usr/bin/apt-get"), `#!/bin/sh\n${aptGet}\n`, { mode: 0o755 });
+  writeFileSync(join(root, "var/lib/dpkg/info/base-files.list"), "/.\n/dev\n/tmp\n/var\n/var/tmp\n");
+  const copy = join(dir.path, "copy.tar");
+  const env = { KILN_BASE_COPY: copy, KILN_WORK_DIR: dir.path, PATH: "/usr/sbin:/usr/bin:/sbin:/bin" };
+  return { ...dir, root, copy, env, [Symbol.asyncDispose]: () => dir[Symbol.asyncDispose]() };
+}
+const apt = ["apt-get", "-q", "-c", "/kiwi_options", "-y", "--no-install-recommends"];
+
+describe("chroot as KIWI calls it for a Debian system", () => {
+  it("copies the root when its packages are installed, without what KIWI has put there", async () => {
+    await using here = await rootWith('echo "$@" > /asked; echo > /kiwi_options');
+    const { root, env, copy } = here;
+
+    chroot(env, root, ...apt, "update");
+    expect(existsSync(copy)).toBe(false);
+    chroot(env, root, ...apt, "install", "hello=2.10-3");
+
+    expect(readFileSync(join(root, "asked"), "utf8")).toContain("install hello=2.10-3");
+    const names = execFileSync("tar", ["-tf", copy], { encoding: "utf8" }).split("\n");
+    expect(names).toEqual(expect.arrayContaining(["./asked", "./dev/", "./tmp/", "./usr/bin/busybox"]));
+    expect(names.filter((name) => /image|kiwi_|kiln-agent/.test(name))).toEqual([]);
+  });
+
+  it("copies nothing that is not wanted, or not installed", async () => {
+    await using here = await rootWith("exit 100");
+    const { root, env, copy } = here;
+
+    expect(() => chroot(env, root, ...apt, "install", "hello=1")).toThrow(expect.objectContaining({ status: 100 }));
+    expect(existsSync(copy)).toBe(false);
+    expect(chroot({}, root, "/usr/bin/busybox", "echo", "install")).toBe("install\n");
   });
 });

@@ -1,0 +1,84 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { FrozenInput } from "../contract.ts";
+import { sentenceOf } from "../log.ts";
+import { compress, unpackArchive } from "./archive.ts";
+import { mayBecomeBase, type BaseRoot, type BaseRoots } from "./bases.ts";
+
+export interface BasePlace {
+  bases: BaseRoots;
+  input: FrozenInput;
+  /** KIWI's version. */
+  builder: string;
+  workDir: string;
+  signal: AbortSignal;
+  /** A sentence for the build's log. */
+  onNote: (note: string) => void;
+}
+
+/** A new base must spare later builds at least this part of their packages. */
+const worthwhilePart = 0.1;
+
+/** One build's use of base roots: it starts from one, and what it installs becomes another. A build never fails by it. */
+export class BaseShare {
+  readonly #place: BasePlace;
+  readonly #archive: string;
+  #found: BaseRoot | undefined;
+
+  private constructor(place: BasePlace, archive: string, found: BaseRoot | undefined) {
+    this.#place = place;
+    this.#archive = archive;
+    this.#found = found;
+  }
+
+  static async join(place: BasePlace): Promise<BaseShare> {
+    const archive = join(place.workDir, "base.tar.zst");
+    return new BaseShare(place, archive, await place.bases.take(place, archive));
+  }
+
+  /** Makes the root that the build starts from, if there is one. */
+  async unpack(root: string): Promise<void> {
+    if (!this.#found) return;
+    const { bases, input, signal, onNote } = this.#place;
+    try {
+      await unpackArchive(this.#archive, root, signal);
+      onNote(`${this.#found.checksums.length} of ${input.packages.length} packages are those of an earlier build`);
+    } catch (error) {
+      signal.throwIfAborted();
+      await bases.forget(this.#found);
+      this.#found = undefined;
+      await rm(root, { recursive: true, force: true });
+      onNote(`could not start from the packages of an earlier build: ${sentenceOf(error)}`);
+    } finally {
+      await rm(this.#archive, { force: true });
+    }
+  }
+
+  /** Where an archive of the root is to be written when its packages are installed. Undefined: none is needed. */
+  get copy(): string | undefined {
+    const { input, workDir } = this.#place;
+    return mayBecomeBase(input) && isWorthwhile(input, this.#found) ? join(workDir, "new-base.tar") : undefined;
+  }
+
+  /** Stores that archive for later builds. */
+  async offer(): Promise<void> {
+    const { copy } = this;
+    if (copy === undefined) return;
+    const { bases, signal, onNote } = this.#place;
+    try {
+      await compress(copy, this.#archive, signal);
+      await bases.put(this.#place, this.#archive);
+    } catch (error) {
+      signal.throwIfAborted();
+      onNote(`could not store the packages for later builds: ${sentenceOf(error)}`);
+    }
+  }
+}
+
+function isWorthwhile({ packages }: FrozenInput, found: BaseRoot | undefined): boolean {
+  const known = new Set(found?.checksums);
+  const missing = packages.filter(({ checksum }) => !known.has(checksum.value));
+  return bytesOf(missing) > worthwhilePart * bytesOf(packages);
+}
+
+const bytesOf = (packages: FrozenInput["packages"]): number => packages.reduce((bytes, { size }) => bytes + size, 0);

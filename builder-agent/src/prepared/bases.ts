@@ -1,0 +1,111 @@
+import { createHash } from "node:crypto";
+import { link, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { Sha256, type FrozenInput } from "../contract.ts";
+import { DiskCache, diskUse, type CacheLimits } from "../disk-cache.ts";
+import { sha256OfFile } from "./digest.ts";
+
+/** Archives of Debian roots that have packages and nothing else, from which builds of more packages start (decision 48). */
+export interface BaseRoots {
+  /** Puts the archive with the most of the input's packages, and no others, at `into`, on the same disk. Undefined: there is none. */
+  take(wanted: Wanted, into: string): Promise<BaseRoot | undefined>;
+  /** Stores an archive that is on the same disk and complete. */
+  put(made: Wanted, file: string): Promise<void>;
+  forget(base: BaseRoot): Promise<void>;
+  /** Removes all of them. */
+  free(): Promise<void>;
+}
+
+interface Wanted {
+  input: FrozenInput;
+  /** KIWI's version. */
+  builder: string;
+}
+
+export interface BaseRoot {
+  name: string;
+  /** Of its packages. */
+  checksums: readonly string[];
+}
+
+const archiveName = "root.tar.zst";
+const factsName = "facts.json";
+/** `context`: what else must be the same. `packages`: their checksums. */
+const Facts = z.object({ context: Sha256, packages: z.array(Sha256), archive: Sha256 });
+
+/** Another layout of the archive, or another way to make it, is another number. */
+const generation = 1;
+
+/**
+ * A base is a directory of its key's name. Nothing of an appliance is in it, so all appliances share it: only packages of the
+ * operator's catalogues may be in one, because the scripts of others could leave something there.
+ */
+export async function openBaseRoots(dir: string, limits: CacheLimits): Promise<BaseRoots> {
+  const list = async () => (await namesIn(dir)).map((name) => join(dir, name));
+  const cache = await DiskCache.open({ dir, limits, list, sizeOf: diskUse, index: "disk" });
+  return {
+    async take(wanted, into) {
+      await cache.evict();
+      const best = await bestOf(dir, wanted);
+      if (!best) return undefined;
+      const path = join(dir, best.name);
+      try {
+        await link(join(path, archiveName), into);
+        if ((await sha256OfFile(into)) !== best.archive) throw new Error("the archive is damaged");
+      } catch {
+        await Promise.all([cache.remove(path), rm(into, { force: true })]);
+        return undefined;
+      }
+      await cache.touch(path);
+      return { name: best.name, checksums: best.packages };
+    },
+    async put(made, file) {
+      const facts = { ...factsOf(made), archive: await sha256OfFile(file) };
+      const slot = cache.incoming("base");
+      await mkdir(slot);
+      await link(file, join(slot, archiveName));
+      await writeFile(join(slot, factsName), JSON.stringify(facts));
+      await cache.publish(slot, join(dir, hashOf([facts.context, ...facts.packages])));
+    },
+    forget: ({ name }) => cache.remove(join(dir, name)),
+    free: () => cache.free(Infinity),
+  };
+}
+
+/** Whether all packages are of the operator's catalogues. */
+export function mayBecomeBase({ packages, repositories }: FrozenInput): boolean {
+  const trusted = new Set(repositories.flatMap(({ alias, isOfCatalogue }) => (isOfCatalogue ? [alias] : [])));
+  return packages.every(({ repository }) => trusted.has(repository));
+}
+
+// An operator may delete the directory while the agent runs.
+const namesIn = async (dir: string): Promise<string[]> =>
+  (await readdir(dir).catch(() => [])).filter((name) => Sha256.safeParse(name).success);
+
+async function bestOf(dir: string, wanted: Wanted) {
+  const { context, packages } = factsOf(wanted);
+  const known = new Set(packages);
+  const all = await Promise.all((await namesIn(dir)).map((name) => readFacts(dir, name)));
+  return all
+    .flatMap((facts) => (facts?.context === context && facts.packages.every((one) => known.has(one)) ? [facts] : []))
+    .toSorted((a, b) => b.packages.length - a.packages.length)[0];
+}
+
+async function readFacts(dir: string, name: string) {
+  try {
+    return { name, ...Facts.parse(JSON.parse(await readFile(join(dir, name, factsName), "utf8"))) };
+  } catch {
+    return undefined; // damaged, or just deleted
+  }
+}
+
+function factsOf({ input: { appliance, debRelease, description, packages }, builder }: Wanted) {
+  const script = description["post_bootstrap.sh"] ?? "";
+  return {
+    context: hashOf([String(generation), builder, appliance.arch, debRelease ?? "", script]),
+    packages: packages.map(({ checksum }) => checksum.value).toSorted(),
+  };
+}
+
+const hashOf = (parts: readonly string[]): string => createHash("sha256").update(JSON.stringify(parts)).digest("hex");
