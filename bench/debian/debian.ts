@@ -6,8 +6,9 @@ import { ApplianceClient } from "../software/client.ts";
 import { type InspectedService, measureCost, startInspected } from "../software/import-cost.ts";
 import { median, percentile, spread } from "../statistics.ts";
 import { waitUntil } from "../wait.ts";
-import { type DebianCatalogue, hostsCatalogue } from "./mirror.ts";
+import { catalogueOf, type DebianCatalogue } from "./mirror.ts";
 import { measureParity } from "./parity.ts";
+import { type Codename, releaseOfHost, useRelease } from "./release.ts";
 import { seededSelections } from "./selections.ts";
 
 /** From few hits to thousands, some of two letters. */
@@ -15,8 +16,17 @@ const texts = ["apache", "qt", "ssh", "openssh", "nginx", "libreoffice", "django
 const searches = 25;
 const changes = 40;
 
-export async function measureDebian(place: Place): Promise<Figure[]> {
-  const catalogue = await hostsCatalogue(AbortSignal.timeout(60_000));
+/** The release of this machine. */
+export const measureDebian = (place: Place): Promise<Figure[]> => measureRelease(place, releaseOfHost());
+
+/** A release whatever this machine's is. */
+export async function measureDebian13(place: Place): Promise<Figure[]> {
+  using _ = await useRelease("trixie", place.folder());
+  return await measureRelease(place, "trixie");
+}
+
+async function measureRelease(place: Place, codename: Codename): Promise<Figure[]> {
+  const catalogue = await catalogueOf(codename, AbortSignal.timeout(60_000));
   await using service = await startInspected(place.folder(), { host: catalogue.hosts, cidrs: ["0.0.0.0/0", "::/0"] });
   place.say(`importing ${catalogue.name}`);
   const costs = await measureCost(service, `import of ${catalogue.name} with updates and security`, () =>

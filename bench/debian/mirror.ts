@@ -1,10 +1,8 @@
-/** A catalogue of this machine's Debian, from the mirrors that its apt uses. */
+/** A catalogue of Debian, from the mirrors that this machine's apt uses. */
 import { readFileSync } from "node:fs";
 import { withMirrors } from "../../scripts/launch/debian.ts";
 import { debianMirrors } from "../../scripts/launch/debian-mirrors.ts";
-
-const catalogues = { bookworm: "debian-12", trixie: "debian-13" } as const;
-type Codename = keyof typeof catalogues;
+import { catalogues, type Codename } from "./release.ts";
 
 export interface DebianCatalogue {
   name: string;
@@ -14,12 +12,7 @@ export interface DebianCatalogue {
   hosts: string;
 }
 
-const isKnown = (codename: string): codename is Codename => Object.hasOwn(catalogues, codename);
-
-/** Throws if this machine is none of a Debian that has a catalogue. */
-export async function hostsCatalogue(signal: AbortSignal): Promise<DebianCatalogue> {
-  const [, codename = ""] = /^VERSION_CODENAME=(\w+)$/m.exec(readFileSync("/etc/os-release", "utf8")) ?? [];
-  if (!isKnown(codename)) throw new Error("this machine runs neither Debian 12 nor 13");
+export async function catalogueOf(codename: Codename, signal: AbortSignal): Promise<DebianCatalogue> {
   const name = catalogues[codename];
   const mirrors = await debianMirrors(signal);
   const text = readFileSync(new URL(`../../templates/${name}.json`, import.meta.url), "utf8");
