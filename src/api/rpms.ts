@@ -4,12 +4,14 @@ import { rpm, rpms as rpmsDocument } from "#documents/rpm";
 import { success } from "#documents/success";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { Refusal } from "#domain/refusal";
+import { packageTypeOf } from "#domain/rpms/headers";
 import { checkBaseSystem, getUpload, listUploads } from "#domain/rpms/rpm";
 import { discardUpload, stageUpload, tooLarge, type StagedUpload } from "#domain/rpms/staging";
 import { addUpload, deleteUpload, findUpload, replaceUpload } from "#domain/rpms/upload";
 import { orDiscard } from "#domain/staged";
 import { answerBlob } from "#http/blob";
 import { receiveUpload } from "#http/upload";
+import type { StoredPackage } from "#model/stored-package";
 import { uploadKey } from "#storage/blobs";
 import { call, file, type Caller, type CallGroup } from "#api/call";
 import type { ApiEnv } from "#api/factory";
@@ -20,12 +22,24 @@ const OfBaseSystem = z.object({ base_system: text() });
 
 const ids = { rpm_id: "invalid_rpm_id" } as const;
 const ofUpload = { ids, finds: ({ db, account }: Caller, id: number) => getUpload(db, account.id, id) };
-const upload = { kind: "file", what: "An RPM, or a tarball of RPMs." } as const;
+const upload = {
+  kind: "file",
+  what: "A package, or a tarball of packages: RPMs, or .deb files for a base system of Debian.",
+} as const;
 
-/** The account's own packages: RPMs and tarballs of RPMs, which make up its user repositories. */
+const contentTypes = {
+  rpm: "application/x-rpm",
+  deb: "application/vnd.debian.binary-package",
+  archive: "application/octet-stream",
+};
+
+const typeOfUpload = ([single]: StoredPackage[]) => (single ? packageTypeOf(single) : "archive");
+
+/** The account's own packages: single ones and tarballs of them, which make up its user repositories. */
 export const rpms: CallGroup = {
   title: "Your own packages",
-  about: "RPMs and tarballs of RPMs. Those of one base system make up your user repository for it.",
+  about:
+    "RPMs, Debian packages, and tarballs of them. Those of one base system make up your user repository for it, and are of its kind.",
   operations: [
     call("GET /rpms", {
       name: "listRpms",
@@ -41,7 +55,7 @@ export const rpms: CallGroup = {
       name: "uploadRpm",
       access: "own",
       rate: "uploads",
-      summary: "Upload an RPM or a tarball of RPMs",
+      summary: "Upload a package or a tarball of packages",
       details: "The same package built again replaces the earlier one and keeps its id.",
       besideFile: OfBaseSystem,
       takes: upload,
@@ -104,12 +118,12 @@ export const rpms: CallGroup = {
       isForAll: true,
       summary: "The file of an upload",
       ...ofUpload,
-      answer: file("What was uploaded.", "application/x-rpm", "application/octet-stream"),
-      act: ({ env }, { found: { blobId, size, sha256, isArchive, fileName } }, c) =>
+      answer: file("What was uploaded.", ...Object.values(contentTypes)),
+      act: ({ env }, { found: { blobId, size, sha256, isArchive, packages, fileName } }, c) =>
         answerBlob(c.req.raw, {
           size,
           etag: `"${sha256}"`,
-          contentType: isArchive ? "application/octet-stream" : "application/x-rpm",
+          contentType: contentTypes[isArchive ? "archive" : typeOfUpload(packages)],
           fileName,
           read: (range) => env.BLOBS.get(uploadKey(blobId), { range }),
         }),

@@ -2,6 +2,6 @@
 export interface StoredPackage {
   /** `name-epoch:version-release.arch`: two packages of that name are the same one, built twice. */
   nevra: string;
-  /** The file name that rpm gives it. */
+  /** The file name that rpm, or Debian, gives it. */
   fileName: string;
 }

@@ -4,8 +4,8 @@ import { RepodataFault } from "./fault.ts";
 import { type InflationLimits, inflationGuard } from "./limits.ts";
 import { streamOf } from "./streams.ts";
 
-/** An RPM inside a tarball. Read its stream to the end, or cancel it, before you take the next one. */
-export interface ArchivedRpm {
+/** A package inside a tarball. Read its stream to the end, or cancel it, before you take the next one. */
+export interface ArchivedPackage {
   /** Without folders; safe as a file name. */
   fileName: string;
   sizeBytes: number;
@@ -15,44 +15,44 @@ export interface ArchivedRpm {
 export interface ArchiveLimits extends InflationLimits {
   /** Members of any kind. */
   members: number;
-  rpms: number;
-  rpmBytes: number;
+  packages: number;
+  packageBytes: number;
 }
 
-/** The ratio is low because RPMs are already compressed, so a tarball of them hardly shrinks. */
+/** The ratio is low because packages are already compressed, so a tarball of them hardly shrinks. */
 export const archiveLimits: ArchiveLimits = {
   members: 10_000,
-  rpms: 1_000,
-  rpmBytes: 2 * 2 ** 30,
+  packages: 1_000,
+  packageBytes: 2 * 2 ** 30,
   maxBytes: 4 * 2 ** 30,
   maxRatio: 50,
   graceBytes: 8 * 2 ** 20,
 };
 
 /**
- * Streams the RPMs in a tarball: .tar, .tar.gz, .tgz, .tar.bz2, .tar.xz or .tar.zst, recognised by its bytes, not by its name.
+ * Streams the packages in a tarball, RPMs and those of Debian: .tar, .tar.gz, .tgz, .tar.bz2, .tar.xz or .tar.zst, recognised by its bytes, not by its name.
  * Skips other regular files and folders. Refuses an archive with a link, a device or a path that points outside: such
- * an archive of RPMs is not made by accident.
+ * an archive of packages is not made by accident.
  */
-export async function* rpmsOfArchive(
+export async function* packagesOfArchive(
   source: ReadableStream<Uint8Array>,
   other: OtherDecompressor,
   limits: ArchiveLimits = archiveLimits,
-): AsyncGenerator<ArchivedRpm> {
+): AsyncGenerator<ArchivedPackage> {
   const guard = inflationGuard(limits, "the archive");
   const opened = await decompressed(source.pipeThrough(guard.compressed), other);
   const entries = opened.pipeThrough(guard.opened).pipeThrough(createTarDecoder({ strict: true }));
-  const seen = { members: 0, rpms: 0 };
+  const seen = { members: 0, packages: 0 };
   try {
     for await (const entry of entries) {
       if (++seen.members > limits.members) throw tooLarge(`more than ${limits.members} members`);
-      const fileName = rpmName(entry);
+      const fileName = packageName(entry);
       if (fileName === undefined) {
         await entry.body.cancel();
         continue;
       }
-      if (++seen.rpms > limits.rpms) throw tooLarge(`more than ${limits.rpms} RPMs`);
-      if (entry.header.size > limits.rpmBytes) throw tooLarge(`an RPM of ${entry.header.size} bytes`);
+      if (++seen.packages > limits.packages) throw tooLarge(`more than ${limits.packages} packages`);
+      if (entry.header.size > limits.packageBytes) throw tooLarge(`a package of ${entry.header.size} bytes`);
       yield { fileName, sizeBytes: entry.header.size, stream: streamOf(bodyOf(entry), () => entry.body.cancel()) };
     }
   } catch (error) {
@@ -78,13 +78,13 @@ const malformed = (why: string, cause?: unknown) =>
   new RepodataFault("malformed_archive", `the archive: ${why}`, cause === undefined ? {} : { cause });
 const tooLarge = (why: string) => new RepodataFault("too_large", `the archive has ${why}`);
 
-/** The file name of a member that is an RPM; undefined for members to skip. */
-function rpmName({ header: { name, type } }: ParsedTarEntry): string | undefined {
+/** The file name of a member that is a package; undefined for members to skip. */
+function packageName({ header: { name, type } }: ParsedTarEntry): string | undefined {
   if (name.startsWith("/") || name.split("/").includes("..") || /[\\\u0000-\u001f\u007f]/.test(name)) {
     throw malformed(`member ${JSON.stringify(name.slice(0, 120))} points outside the archive`);
   }
   if (type === "directory") return undefined;
   if (type !== "file") throw malformed(`member ${JSON.stringify(name.slice(0, 120))} is a ${type}`);
   const fileName = name.slice(name.lastIndexOf("/") + 1);
-  return /^[^.].{0,250}\.rpm$/s.test(fileName) ? fileName : undefined;
+  return /^[^.].{0,250}\.(rpm|deb)$/s.test(fileName) ? fileName : undefined;
 }

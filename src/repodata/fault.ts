@@ -2,8 +2,8 @@
 export type FaultCode =
   | "not_a_repository" // neither rpm-md nor yast2 nor deb
   | "malformed_metadata" // repomd.xml, content or primary.xml does not follow its format
-  | "malformed_package" // the header of an RPM
-  | "malformed_archive" // a tarball of RPMs
+  | "malformed_package" // the header of an RPM, or the control file of a Debian package
+  | "malformed_archive" // a tarball of packages
   | "damaged_compression" // gzip, zstd, xz or bzip2 data cannot be decompressed
   | "unsupported_format" // an unknown compression or checksum
   | "forbidden_location" // a path that leaves the repository

@@ -1,50 +1,23 @@
 import { type RpmHeader, readRpmHeader } from "./rpm-header.ts";
 import { malformed } from "./rpm-section.ts";
 import { concatenate } from "./streams.ts";
+import { tapped, type Watch } from "./tap.ts";
 
 /** An upload on its way to storage, and its header as soon as it has arrived. */
 export interface TappedRpm {
   /** The same bytes. Fails as soon as they are not those of an RPM, or at the end if it is not complete. */
   stream: ReadableStream<Uint8Array>;
-  /** Rejects if the stream fails or is cancelled. The rejection is never unhandled. */
   header: Promise<RpmHeader>;
 }
 
 /** Reads the header of an RPM while it streams. Keeps nothing of the payload. */
 export function tapRpmHeader(source: ReadableStream<Uint8Array>): TappedRpm {
-  const { promise, resolve, reject } = Promise.withResolvers<RpmHeader>();
-  promise.catch(() => {}); // a caller that reads only the stream gets the stream's error
-  const reader = source.getReader();
-  const watch = new Watch(resolve);
-  const stream = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await reader.read();
-          if (done) {
-            watch.end();
-            return controller.close();
-          }
-          watch.take(value);
-          controller.enqueue(value);
-        } catch (error) {
-          reject(error);
-          await reader.cancel(error).catch(() => {}); // fails if the source has failed
-          throw error;
-        }
-      },
-      async cancel(reason) {
-        reject(reason);
-        await reader.cancel(reason);
-      },
-    },
-    { highWaterMark: 0 },
-  );
-  return { stream, header: promise };
+  const { stream, found } = tapped<RpmHeader>(source, (found) => new RpmWatch(found));
+  return { stream, header: found };
 }
 
 /** Checks the bytes while they pass, and throws if they are not an RPM. */
-class Watch {
+class RpmWatch implements Watch {
   readonly #found: (header: RpmHeader) => void;
   readonly #collected = new Collected();
   #header: RpmHeader | undefined;

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, like, sql } from "drizzle-orm";
+import { and, asc, eq, gt, like, ne, sql } from "drizzle-orm";
 import { userRepositoryFileKey } from "./blobs.ts";
 import type { Database } from "./db.ts";
 import type { NewRepository, Repository } from "./repositories.ts";
@@ -10,18 +10,23 @@ export type UserRepository = Repository & { accountId: number };
 const isUserRepository = (one: Repository): one is UserRepository => one.isUserRepository && one.accountId !== null;
 const unfinishedUrl = "service:/user/new-";
 
+/** What both kinds of repositories are, before their first upload. */
+type Described = Pick<UserRepository, "accountId" | "baseSystem" | "name" | "arches"> & { type: "rpm-md" | "deb" };
+
 /** The account's user repository for the base system; made when it is not there. Its address holds its own id. */
-export async function saveUserRepository(
-  db: Database,
-  row: Pick<UserRepository, "accountId" | "baseSystem" | "name" | "arches">,
-): Promise<UserRepository> {
-  const { accountId, baseSystem } = row;
-  const [, , [saved]] = await db.batch([
+export async function saveUserRepository(db: Database, row: Described): Promise<UserRepository> {
+  const { accountId, baseSystem, type } = row;
+  const [, , , [saved]] = await db.batch([
     db.insert(repositories).values(newRepository(row)).onConflictDoNothing(),
     db
       .update(repositories)
       .set({ url: sql`'service:/user/' || id` })
       .where(and(eq(repositories.accountId, accountId), like(repositories.url, `${unfinishedUrl}%`))),
+    // Older versions made one of RPMs for every base system.
+    db
+      .update(repositories)
+      .set({ type })
+      .where(and(ofAccount(accountId, baseSystem), ne(repositories.type, type))),
     db.select().from(repositories).where(ofAccount(accountId, baseSystem)),
   ]);
   if (!saved || !isUserRepository(saved)) throw new Error(`no user repository of account ${accountId}`);
@@ -49,10 +54,9 @@ export async function listUserRepositoriesAfter(db: Database, id: number, limit:
   return found.filter(isUserRepository);
 }
 
-const newRepository = (row: Pick<UserRepository, "accountId" | "baseSystem" | "name" | "arches">): NewRepository => ({
+const newRepository = (row: Described): NewRepository => ({
   ...row,
   url: `${unfinishedUrl}${crypto.randomUUID()}`,
-  type: "rpm-md",
   isUserRepository: true,
 });
 
@@ -73,12 +77,15 @@ export async function putIndexFile(
   await blobs.put(userRepositoryFileKey(uid, path), bytes, { sha256, customMetadata: { state } });
 }
 
+/** The index of a user repository: what is written last, and read first. */
+export const userIndexPath = (type: Repository["type"]): string => (type === "deb" ? "Release" : "repodata/repomd.xml");
+
 /** Which uploads the published index was made of, and its SHA-256; undefined: none is published. */
 export async function findPublished(
   blobs: R2Bucket,
-  uid: string,
+  { uid, type }: Pick<Repository, "uid" | "type">,
 ): Promise<{ state: string | undefined; sha256: string | undefined } | undefined> {
-  const head = await blobs.head(userRepositoryFileKey(uid, "repodata/repomd.xml"));
+  const head = await blobs.head(userRepositoryFileKey(uid, userIndexPath(type)));
   return head ? { state: head.customMetadata?.state, sha256: head.checksums.toJSON().sha256 } : undefined;
 }
 
@@ -89,7 +96,7 @@ export async function removeOldIndexFiles(
   { keep, before }: { keep: string[]; before: Date },
 ): Promise<void> {
   const kept = new Set(keep.map((path) => userRepositoryFileKey(uid, path)));
-  const { objects } = await blobs.list({ prefix: userRepositoryFileKey(uid, "repodata/") });
+  const { objects } = await blobs.list({ prefix: userRepositoryFileKey(uid, "") });
   const old = objects.filter(({ key, uploaded }) => !kept.has(key) && uploaded < before).map(({ key }) => key);
   if (old.length > 0) await blobs.delete(old);
 }

@@ -1,79 +1,11 @@
 /** A build of a base system that consists of deb, as its agent gets it. */
-import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { evr } from "#contract/index";
-import { importRepository } from "#domain/repositories/import";
-import { openDatabase } from "#storage/db";
-import { listByCatalogue } from "#storage/repositories";
-import { operate, signedIn } from "../support/client.ts";
-import { archiveKey, debSuite } from "../support/deb.ts";
+import { signedIn } from "../support/client.ts";
+import { debianUrl, loadDebian } from "../support/debian.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
-import { mirrorOf } from "../support/mirror.ts";
 import { expectError, readXml } from "../support/xml.ts";
-import tiny from "../../templates/tiny.json";
-
-const db = openDatabase(env.DB);
-const url = "http://mirror.example.org/debian";
-const main = [
-  "base-files 12.4+deb12u12; Essential: yes",
-  "linux-image-amd64 6.1.158-1; Depends: initramfs-tools | dracut",
-  "initramfs-tools 0.142",
-  "dracut 059-4",
-  "grub-pc 2.06-13+deb12u1; Depends: base-files (>= 12)",
-  "task-web-server 3.73 all; Depends: apache2",
-  "apache2 2.4.62-1~deb12u2; Pre-Depends: base-files; Conflicts: apache",
-];
-
-function catalogue(armour: string) {
-  const [set] = tiny.sets;
-  const template = { ...set?.templates[0], applianceId: 900, repositories: ["main", "security"], patterns: [] };
-  const base = {
-    packageType: "deb",
-    debRelease: "bookworm",
-    kernels: ["linux-image-amd64"],
-    bootLoaders: ["grub-pc"],
-    needs: {},
-  };
-  const suite = { url, type: "deb", components: ["main"], arches: ["x86_64"] };
-  return {
-    name: "test-deb",
-    baseSystem: {
-      ...tiny.baseSystem,
-      ...base,
-      name: "debian-test",
-      title: "Debian Test",
-      bootstrap: ["base-files"],
-      detection: { codenames: ["test"] },
-    },
-    keys: [armour],
-    repositories: [
-      { ...suite, key: "main", name: "Debian Test", suite: "test" },
-      { ...suite, key: "security", name: "Debian Test, security", suite: "test-security" },
-    ],
-    sets: [
-      {
-        name: "deb",
-        description: "Debian",
-        templates: [{ ...template, packages: ["linux-image-amd64", "grub-pc"] }],
-      },
-    ],
-  };
-}
-
-async function loadDebian(): Promise<void> {
-  const key = await archiveKey();
-  expect(await (await operate("PUT", "/catalogues/test-deb", catalogue(key.armour))).json()).toEqual({ templates: 1 });
-  const files = {
-    [`${url}/dists/test`]: await debSuite({ lists: { "main/amd64": main }, key: key.secret }),
-    [`${url}/dists/test-security`]: await debSuite({
-      codename: "test-security",
-      lists: { "main/amd64": ["apache2 2.4.65-1~deb12u1; Pre-Depends: base-files; Conflicts: apache"] },
-      key: key.secret,
-    }),
-  };
-  for (const { id } of await listByCatalogue(db, "test-deb")) await importRepository(env, db, id, mirrorOf(files));
-}
 
 it("is refused while no builder installs deb, and the status names what they lack", async () => {
   await loadDebian();
@@ -104,8 +36,10 @@ it("has the type of its packages, their versions in full, and their paragraphs",
   expect(input).toMatchObject({ packageType: "deb", patterns: [{ name: "task-web-server", version: "3.73" }] });
   expect(input.debRelease).toBe("test");
   expect(input.description["config.xml"]).toContain('distribution="test"');
-  expect(input.description["root/etc/apt/sources.list"]).toBe(`deb ${url} test main\ndeb ${url} test-security main\n`);
-  expect(input.repositories[0]).toMatchObject({ url, trust: { index: "dists/test/InRelease" } });
+  expect(input.description["root/etc/apt/sources.list"]).toBe(
+    `deb ${debianUrl} test main\ndeb ${debianUrl} test-security main\n`,
+  );
+  expect(input.repositories[0]).toMatchObject({ url: debianUrl, trust: { index: "dists/test/InRelease" } });
   expect(Object.fromEntries(input.packages.map((one) => [one.name, evr(one)]))).toEqual({
     apache2: "2.4.65-1~deb12u1",
     "base-files": "12.4+deb12u12",

@@ -1,7 +1,7 @@
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { packTar } from "modern-tar";
 import { describe, expect, it } from "vitest";
-import { type ArchiveLimits, archiveLimits, rpmsOfArchive } from "#repodata/archive";
+import { type ArchiveLimits, archiveLimits, packagesOfArchive } from "#repodata/archive";
 import { concatenate } from "#repodata/streams";
 import { bytesOf, collected, expectFault, inChunks, noOthers, textOf } from "./support.ts";
 
@@ -17,7 +17,7 @@ const folder = (name: string): Member => ({ header: { name, size: 0, type: "dire
 
 async function unpacked(archive: Uint8Array, limits: Partial<ArchiveLimits> = {}, chunkBytes = 700) {
   const found: Record<string, string> = {};
-  const rpms = rpmsOfArchive(inChunks(archive, chunkBytes), noOthers, { ...archiveLimits, ...limits });
+  const rpms = packagesOfArchive(inChunks(archive, chunkBytes), noOthers, { ...archiveLimits, ...limits });
   for await (const { fileName, stream } of rpms) found[fileName] = textOf(await collected(stream));
   return found;
 }
@@ -32,7 +32,7 @@ function withHeaderByte(archive: Uint8Array, at: number, value: number): Uint8Ar
   return changed;
 }
 
-describe("rpmsOfArchive", () => {
+describe("packagesOfArchive", () => {
   it("returns the RPMs and skips folders and other files", async () => {
     const tar = await packTar([
       folder("rpms/"),
@@ -59,7 +59,7 @@ describe("rpmsOfArchive", () => {
   it("continues after an RPM that was not read", async () => {
     const tar = await packTar([file("a.rpm", "a".repeat(5000)), file("b.rpm", "body")]);
     const names: string[] = [];
-    for await (const { fileName, stream } of rpmsOfArchive(inChunks(tar, 700), noOthers)) {
+    for await (const { fileName, stream } of packagesOfArchive(inChunks(tar, 700), noOthers)) {
       names.push(fileName);
       await stream.cancel();
     }
@@ -100,7 +100,7 @@ describe("rpmsOfArchive", () => {
 
   it("tells the reader of an RPM that the archive ends within it", async () => {
     const tar = await packTar([file("a.rpm", "a".repeat(5000))]);
-    const rpms = rpmsOfArchive(inChunks(tar.subarray(0, 3000), 700), noOthers);
+    const rpms = packagesOfArchive(inChunks(tar.subarray(0, 3000), 700), noOthers);
     const { value } = await rpms.next();
     await expectFault(collected(value?.stream ?? inChunks("")), "malformed_archive");
   });
@@ -117,8 +117,8 @@ describe("rpmsOfArchive", () => {
   it("enforces its limits", async () => {
     const three = await packTar([file("a.rpm"), file("b.rpm"), file("c")]);
     await expectFault(unpacked(three, { members: 2 }), "too_large", /members/);
-    await expectFault(unpacked(three, { rpms: 1 }), "too_large", /RPMs/);
-    await expectFault(unpacked(three, { rpmBytes: 3 }), "too_large");
+    await expectFault(unpacked(three, { packages: 1 }), "too_large", /packages/);
+    await expectFault(unpacked(three, { packageBytes: 3 }), "too_large");
     await expectFault(unpacked(three, { maxBytes: 1000 }), "too_large");
     const zeros = new Uint8Array(gzipSync(await packTar([file("a.rpm", "\0".repeat(32 << 20))])));
     await expectFault(unpacked(zeros), "too_large", /decompresses to more/);

@@ -43,5 +43,5 @@ export const setQuota = (db: Database, account: Account, quotaGb: number | null)
 export const quotaExceeded = () =>
   new Refusal("unknown_error", {
     message:
-      "Your disk quota does not allow this upload. Delete builds, uploaded RPMs or overlay files that you no longer need.",
+      "Your disk quota does not allow this upload. Delete builds, uploaded packages or overlay files that you no longer need.",
   });

@@ -33,7 +33,7 @@ function refuseOthers({ accountId, isUserRepository }: Repository): void {
   }
   if (isUserRepository) {
     throw new Refusal("access_denied", {
-      message: "This repository is made of your uploaded RPMs. Delete those instead.",
+      message: "This repository is made of your uploaded packages. Delete those instead.",
     });
   }
 }

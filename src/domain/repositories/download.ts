@@ -5,6 +5,7 @@ import type { Download } from "#repodata/opened-repository";
 import { streamOf } from "#repodata/streams";
 import { repositoryFileKey, userRepositoryFileKey } from "#storage/blobs";
 import type { Repository } from "#storage/repositories";
+import { userIndexPath } from "#storage/user-repositories";
 
 export { DownloadFailed, outsideFetch, type Fetch };
 
@@ -47,7 +48,7 @@ export const rulesFor = (env: Env, { catalogue }: Pick<Repository, "catalogue">)
 export async function ownIndexTag(env: Env, repository: Repository): Promise<string | null | undefined> {
   const keyOf = ownKey(repository);
   if (!keyOf) return undefined;
-  return (await env.BLOBS.head(keyOf("repodata/repomd.xml")))?.etag ?? null;
+  return (await env.BLOBS.head(keyOf(userIndexPath(repository.type))))?.etag ?? null;
 }
 
 function ownKey({ uid, url, isUserRepository }: Repository): ((path: string) => string) | undefined {

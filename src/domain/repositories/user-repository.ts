@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import type { FrozenInput } from "#contract/index";
+import type { FrozenInput, PackageType } from "#contract/index";
 import type { Place } from "#domain/place";
 import { requestNewImports } from "#domain/repositories/turns";
-import { readHeaders } from "#domain/rpms/headers";
+import { type DebFacts, type PackageFacts, packageTypeOf, readHeaders, type RpmFacts } from "#domain/rpms/headers";
+import { packageTypeOfBase } from "#model/catalogue";
 import type { Database } from "#storage/db";
 import { findBaseSystem } from "#storage/appliances";
 import { archivedPackageKey, uploadKey } from "#storage/blobs";
@@ -18,7 +19,8 @@ import {
   type UserRepository,
 } from "#storage/user-repositories";
 import { hexDigest } from "#repodata/checksum";
-import { type RepositoryPackage, writeRpmMd } from "#repodata/rpm-md";
+import { writeDebIndex } from "#repodata/deb-index";
+import { type RepositoryFile, writeRpmMd } from "#repodata/rpm-md";
 
 /** How long the lists of an index stay for clients that have begun to read it. */
 const readersMs = 60 * 60_000;
@@ -42,6 +44,7 @@ export async function publishUploads(
     baseSystem,
     name: `${account.username} ${facts?.title ?? baseSystem}`,
     arches: ["i586", "x86_64"],
+    type: facts && packageTypeOfBase(facts) === "deb" ? "deb" : "rpm-md",
   });
   await publishUserRepository(env, repository);
   await waitUntilImported(env, db, repository.id);
@@ -54,7 +57,7 @@ async function waitUntilImported(env: Env, db: Database, id: number): Promise<vo
     if (!repository) return;
     const { revision, importState, problem } = repository;
     if (importState !== "importing" && problem !== null) return;
-    if (importState === "ready" && revision === (await findPublished(env.BLOBS, repository.uid))?.sha256) return;
+    if (importState === "ready" && revision === (await findPublished(env.BLOBS, repository))?.sha256) return;
     await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
   }
 }
@@ -63,11 +66,11 @@ async function waitUntilImported(env: Env, db: Database, id: number): Promise<vo
 export const publishUserRepository = (env: Pick<Env, "USER_REPOSITORIES">, { uid }: Pick<UserRepository, "uid">) =>
   env.USER_REPOSITORIES.getByName(uid).publish();
 
-/** For that object: writes the index from the headers of the uploads, repomd.xml last, and asks for its import. */
+/** For that object: writes the index from the headers of the uploads, and asks for its import. */
 export async function writeUserRepository(env: Env, db: Database, uid: string): Promise<void> {
   const repository = await findUserRepositoryByUid(db, uid);
   if (!repository) return;
-  await writeIndex(env, uid, await listRpms(db, repository.accountId, repository.baseSystem));
+  await writeIndex(env, repository, await listRpms(db, repository.accountId, repository.baseSystem));
   await requestNewImports(env, db, [repository.id]);
 }
 
@@ -77,10 +80,9 @@ export const stateOf = (uploads: readonly Rpm[]): string =>
     .update(JSON.stringify(uploads.map(({ id, blobId }) => [id, blobId])))
     .digest("hex");
 
-async function writeIndex(env: Env, uid: string, uploads: Rpm[]): Promise<void> {
-  const winners = newest(uploads);
+async function writeIndex(env: Env, { uid, type }: UserRepository, uploads: Rpm[]): Promise<void> {
   const now = new Date();
-  const files = await writeRpmMd(packagesOf(env, uploads, winners), winners.size, Math.floor(now.getTime() / 1000));
+  const files = await (type === "deb" ? writeDebs : writeRpms)(env, uploads, secondsOf(now));
   const state = stateOf(uploads);
   for (const { path, bytes } of files) {
     await putIndexFile(env.BLOBS, uid, { path, bytes, state, sha256: hexDigest("sha256", bytes) });
@@ -89,25 +91,48 @@ async function writeIndex(env: Env, uid: string, uploads: Rpm[]): Promise<void> 
   await removeOldIndexFiles(env.BLOBS, uid, { keep: files.map(({ path }) => path), before });
 }
 
-/** Of packages that came more than once the latest, as "upload/number". */
-function newest(uploads: readonly Rpm[]): Set<string> {
+const secondsOf = (date: Date) => Math.floor(date.getTime() / 1000);
+
+function writeRpms(env: Env, uploads: Rpm[], writtenAt: number): Promise<RepositoryFile[]> {
+  const winners = newest(uploads, "rpm");
+  return writeRpmMd(chosen(packagesOf(env, uploads, winners), isRpm), winners.size, writtenAt);
+}
+
+const writeDebs = (env: Env, uploads: Rpm[], writtenAt: number): Promise<RepositoryFile[]> =>
+  writeDebIndex(chosen(packagesOf(env, uploads, newest(uploads, "deb")), isDeb), writtenAt);
+
+const isRpm = (one: UploadedPackage): one is UploadedPackage & RpmFacts => "header" in one;
+const isDeb = (one: UploadedPackage): one is UploadedPackage & DebFacts => "deb" in one;
+
+async function* chosen<T extends UploadedPackage>(
+  packages: AsyncIterable<UploadedPackage>,
+  isWanted: (one: UploadedPackage) => one is T,
+): AsyncGenerator<T> {
+  for await (const one of packages) if (isWanted(one)) yield one;
+}
+
+/** Of packages of this type that came more than once the latest, as "upload/number". */
+function newest(uploads: readonly Rpm[], type: PackageType): Set<string> {
   const byAge = uploads.toSorted((a, b) => a.uploadedAt.getTime() - b.uploadedAt.getTime() || a.id - b.id);
   const latest = new Map<string, string>();
   for (const { blobId, packages } of byAge) {
-    for (const [number, { nevra }] of packages.entries()) latest.set(nevra, `${blobId}/${number}`);
+    for (const [number, one] of packages.entries()) {
+      if (packageTypeOf(one) === type) latest.set(one.nevra, `${blobId}/${number}`);
+    }
   }
   return new Set(latest.values());
 }
 
-async function* packagesOf(env: Env, uploads: Rpm[], winners: Set<string>): AsyncGenerator<RepositoryPackage> {
+/** With its place in the repository, and when it was uploaded, in seconds since 1970. */
+type UploadedPackage = PackageFacts & { location: string; fileTime: number };
+
+async function* packagesOf(env: Env, uploads: Rpm[], winners: Set<string>): AsyncGenerator<UploadedPackage> {
   for (const { blobId, packages, uploadedAt } of uploads) {
     let number = 0;
     for await (const facts of readHeaders(env.BLOBS, blobId)) {
       const fileName = packages[number]?.fileName ?? "";
       const location = `packages/${blobId}/${number}/${fileName}`;
-      if (winners.has(`${blobId}/${number}`)) {
-        yield { ...facts, location, fileTime: Math.floor(uploadedAt.getTime() / 1000) };
-      }
+      if (winners.has(`${blobId}/${number}`)) yield { ...facts, location, fileTime: secondsOf(uploadedAt) };
       number += 1;
     }
   }

@@ -1,13 +1,11 @@
 import { quotaExceeded } from "#domain/accounts/quota";
+import { isSolvers, withDecompressor } from "#domain/rpms/decompression";
 import { type PackageFacts, packageNames, writeHeaders } from "#domain/rpms/headers";
+import { type DebReader, isSourcePackage, readUploadedDeb, storePackage } from "#domain/rpms/package";
 import type { StoredPackage } from "#model/stored-package";
-import { type ArchivedRpm, archiveLimits, rpmsOfArchive } from "#repodata/archive";
-import type { Compression, OtherDecompressor } from "#repodata/decompress";
-import { tapRpmHeader } from "#repodata/rpm-header-tap";
-import { streamOf } from "#repodata/streams";
-import { decompressed } from "#solver/decoder";
-import { solverRoom } from "#solver/shared";
-import type { Solver } from "#solver/solver";
+import { type ArchivedPackage, archiveLimits, packagesOfArchive } from "#repodata/archive";
+import { readDebPackage } from "#repodata/deb-package";
+import type { Compression } from "#repodata/decompress";
 import { putBlob } from "#storage/blob-writer";
 import { archivedPackageKey, uploadKey } from "#storage/blobs";
 
@@ -16,10 +14,7 @@ export interface UnpackedArchive {
   storedBytes: number;
 }
 
-/** `xz -9` needs 65 MiB for its dictionary. */
-const dictionaryBytes = 66 * 2 ** 20;
-
-/** Stores each RPM of an archive that is already in R2. Source packages are skipped: they cannot be installed. */
+/** Stores each package of an archive that is already in R2. Source packages are skipped: they cannot be installed. */
 export async function unpackArchive(
   env: Env,
   blobId: string,
@@ -27,50 +22,42 @@ export async function unpackArchive(
 ): Promise<UnpackedArchive> {
   const archive = await env.BLOBS.get(uploadKey(blobId));
   if (!archive) throw new Error(`upload ${blobId} is gone`);
-  const unpack = async (other: OtherDecompressor) => {
+  return withDecompressor(compression, archiveLimits, async (other) => {
     const unpacked: UnpackedArchive = { packages: [], storedBytes: 0 };
-    const rpms = rpmsOfArchive(archive.body, other);
-    await writeHeaders(env.BLOBS, blobId, stored(env, { blobId, rpms, unpacked, roomBytes }));
+    // One caller at a time has the solver, and this may be the one.
+    const readDeb: DebReader = isSolvers(compression)
+      ? (controlTar) => readDebPackage(controlTar, other)
+      : readUploadedDeb;
+    const packages = packagesOfArchive(archive.body, other);
+    await writeHeaders(env.BLOBS, blobId, stored(env, { blobId, packages, readDeb, unpacked, roomBytes }));
     return unpacked;
-  };
-  if (compression !== "xz" && compression !== "bzip2") return unpack(noOther);
-  return solverRoom.withEmptySolver((solver) => unpack(decompressorOf(solver)));
+  });
 }
-
-/** gzip and zstd the runtime opens by itself. */
-const noOther: OtherDecompressor = (kind) => {
-  throw new Error(`an archive turned into ${kind}`);
-};
-
-const decompressorOf =
-  (solver: Solver): OtherDecompressor =>
-  (kind, compressed) => {
-    const { maxBytes, maxRatio } = archiveLimits;
-    const decoder = solver.decoder(kind, { maxBytes, maxRatio, memoryBytes: dictionaryBytes });
-    return streamOf(decompressed(decoder, compressed), () => compressed.cancel());
-  };
 
 interface Unpacking {
   blobId: string;
-  rpms: AsyncIterable<ArchivedRpm>;
+  packages: AsyncIterable<ArchivedPackage>;
+  readDeb: DebReader;
   /** Grows with every package. */
   unpacked: UnpackedArchive;
   roomBytes: number;
 }
 
-async function* stored(env: Env, { blobId, rpms, unpacked, roomBytes }: Unpacking): AsyncGenerator<PackageFacts> {
-  for await (const rpm of rpms) {
-    if (unpacked.storedBytes + rpm.sizeBytes > roomBytes) throw quotaExceeded();
+async function* stored(
+  env: Env,
+  { blobId, packages, readDeb, unpacked, roomBytes }: Unpacking,
+): AsyncGenerator<PackageFacts> {
+  for await (const { fileName, sizeBytes, stream } of packages) {
+    if (unpacked.storedBytes + sizeBytes > roomBytes) throw quotaExceeded();
     const key = archivedPackageKey(blobId, unpacked.packages.length);
-    const { stream, header } = tapRpmHeader(rpm.stream);
-    const { size, sha256 } = await putBlob(env.BLOBS, key, stream);
-    const found = await header;
-    if (found.isSource) {
+    const type = fileName.endsWith(".deb") ? "deb" : "rpm";
+    const { facts, size } = await storePackage(type, stream, (bytes) => putBlob(env.BLOBS, key, bytes), readDeb);
+    if (isSourcePackage(facts)) {
       await env.BLOBS.delete(key);
       continue;
     }
-    unpacked.packages.push(packageNames(found));
+    unpacked.packages.push(packageNames(facts));
     unpacked.storedBytes += size;
-    yield { header: found, sha256, fileBytes: size };
+    yield facts;
   }
 }

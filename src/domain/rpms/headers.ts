@@ -1,20 +1,39 @@
+import { type PackageType, versionRelease } from "#contract/index";
 import type { StoredPackage } from "#model/stored-package";
+import type { DebPackage } from "#repodata/deb-package";
 import { type RpmHeader, rpmFileName } from "#repodata/rpm-header";
 import { BlobWriter } from "#storage/blob-writer";
 import { uploadHeadersKey } from "#storage/blobs";
 
 /** A package of an upload as the index of its repository needs it. */
-export interface PackageFacts {
+export type PackageFacts = RpmFacts | DebFacts;
+
+export interface RpmFacts extends FileFacts {
   header: RpmHeader;
+}
+
+export interface DebFacts extends FileFacts {
+  deb: DebPackage;
+}
+
+interface FileFacts {
   sha256: string;
   fileBytes: number;
 }
 
 /** How the row names a package. */
-export function packageNames(header: RpmHeader): StoredPackage {
-  const { name, epoch, version, release, arch } = header;
-  return { nevra: `${name}-${epoch}:${version}-${release}.${arch}`, fileName: rpmFileName(header) };
+export function packageNames(facts: PackageFacts): StoredPackage {
+  const { name, epoch, version, release, arch } = "deb" in facts ? facts.deb : facts.header;
+  const nevra = `${name}-${epoch}:${versionRelease({ version, release })}.${arch}`;
+  return { nevra, fileName: "deb" in facts ? debFileName(facts.deb) : rpmFileName(facts.header) };
 }
+
+/** As Debian calls the file, which is without the epoch. */
+const debFileName = ({ name, version, release, arch }: DebPackage) =>
+  `${name}_${versionRelease({ version, release })}_${arch}.deb`;
+
+/** Of a stored package, by the name that we gave to its file. */
+export const packageTypeOf = ({ fileName }: StoredPackage): PackageType => (fileName.endsWith(".deb") ? "deb" : "rpm");
 
 /** Keeps headers in R2, a line each: file lists can be longer than a row of D1. */
 export async function writeHeaders(

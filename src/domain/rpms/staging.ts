@@ -1,12 +1,14 @@
 import { leftBytes } from "#domain/accounts/quota";
 import { capAt } from "#domain/contents/upload-limit";
 import { Refusal } from "#domain/refusal";
+import type { PackageType } from "#contract/index";
 import { unpackArchive } from "#domain/rpms/archive";
 import { packageNames, writeHeaders } from "#domain/rpms/headers";
+import { isSourcePackage, storePackage } from "#domain/rpms/package";
 import type { StoredPackage } from "#model/stored-package";
+import { isDeb } from "#repodata/deb-archive";
 import { compressionOf, type Compression } from "#repodata/decompress";
 import { RepodataFault } from "#repodata/fault";
-import { tapRpmHeader } from "#repodata/rpm-header-tap";
 import { peek } from "#repodata/streams";
 import { DecompressionRefused } from "#solver/decoder";
 import type { Account } from "#storage/accounts";
@@ -48,7 +50,7 @@ interface Staging {
 }
 
 /**
- * Stores an RPM or a tarball of RPMs while it arrives; one that is refused, or cut off, leaves nothing behind.
+ * Stores a package or a tarball of packages while it arrives; one that is refused, or cut off, leaves nothing behind.
  *
  * @param replacedBytes what the account gets back when this takes the place of another upload
  */
@@ -70,7 +72,7 @@ export async function stageUpload(
   }
 }
 
-/** Reads an RPM or a tarball of RPMs that is in R2 already; if it is refused, it stays there. */
+/** Reads a package or a tarball of packages that is in R2 already; if it is refused, it stays there. */
 export async function stageStoredUpload(
   env: Env,
   { blobId, fileName, roomBytes }: { blobId: string; fileName: string | undefined; roomBytes: number },
@@ -91,28 +93,30 @@ export const discardUpload = (env: Env, { blobId }: StagedUpload): Promise<void>
 async function stage(staging: Staging, { body, fileName }: IncomingFile): Promise<StagedUpload> {
   const { start, stream } = await peek(body, tarBlockBytes);
   const incoming = { body: stream, fileName: plainName(fileName) };
-  return isRpm(start)
-    ? await stageRpm(staging, incoming)
-    : await stageArchive(staging, { ...incoming, compression: tarCompression(start) });
+  if (isRpm(start)) return await stagePackage(staging, "rpm", incoming);
+  if (isDeb(start)) return await stagePackage(staging, "deb", incoming);
+  return await stageArchive(staging, { ...incoming, compression: tarCompression(start) });
 }
 
-async function stageRpm({ env, blobId, take }: Staging, file: IncomingFile): Promise<StagedUpload> {
-  const { stream, header } = tapRpmHeader(file.body);
-  const stored = await take(stream);
-  const found = await header;
-  if (found.isSource) {
+async function stagePackage(
+  { env, blobId, take }: Staging,
+  type: PackageType,
+  file: IncomingFile,
+): Promise<StagedUpload> {
+  const { facts, ...stored } = await storePackage(type, file.body, take);
+  if (isSourcePackage(facts)) {
     throw new Refusal("invalid_file", { message: "This is a source package. Upload the RPM that was built from it." });
   }
-  const { nevra, fileName } = packageNames(found);
-  await writeHeaders(env.BLOBS, blobId, [{ header: found, sha256: stored.sha256, fileBytes: stored.size }]);
+  const names = packageNames(facts);
+  await writeHeaders(env.BLOBS, blobId, [facts]);
   return {
     ...stored,
     blobId,
-    fileName: file.fileName ?? fileName,
+    fileName: file.fileName ?? names.fileName,
     storedBytes: stored.size,
     isArchive: false,
-    nevra,
-    packages: [{ nevra, fileName }],
+    nevra: names.nevra,
+    packages: [names],
   };
 }
 
@@ -126,7 +130,7 @@ async function stageArchive(
     roomBytes: roomBytes - stored.size,
   });
   if (packages.length === 0) {
-    throw new Refusal("invalid_file", { message: "There is no RPM to install in this archive." });
+    throw new Refusal("invalid_file", { message: "There is no package to install in this archive." });
   }
   return {
     ...stored,
@@ -166,7 +170,7 @@ export const tooLarge = (largestMb: number) =>
 function asRefusal(error: unknown): unknown {
   if (error instanceof RepodataFault || error instanceof DecompressionRefused) {
     return new Refusal("invalid_file", {
-      message: `Only RPMs and tarballs of RPMs may be uploaded: ${error.message}.`,
+      message: `Only RPMs, Debian packages and tarballs of them may be uploaded: ${error.message}.`,
     });
   }
   return error;

@@ -54,7 +54,7 @@ export async function fixUserRepositories(env: Env, db: Database): Promise<void>
 }
 
 async function fix(env: Env, db: Database, repository: UserRepository): Promise<void> {
-  const published = await findPublished(env.BLOBS, repository.uid);
+  const published = await findPublished(env.BLOBS, repository);
   const state = stateOf(await listRpms(db, repository.accountId, repository.baseSystem));
   if (published?.state !== state) await publishUserRepository(env, repository);
   else if (published.sha256 !== repository.revision) await requestImports(env, db, [repository.id]);

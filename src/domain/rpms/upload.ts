@@ -1,9 +1,12 @@
 import { quotaBytes, quotaExceeded } from "#domain/accounts/quota";
 import { Refusal } from "#domain/refusal";
 import { getUpload } from "#domain/rpms/rpm";
+import { packageTypeOf } from "#domain/rpms/headers";
 import type { StagedUpload } from "#domain/rpms/staging";
 import { publishUploads } from "#domain/repositories/user-repository";
+import { packageTypeOfBase } from "#model/catalogue";
 import type { Account } from "#storage/accounts";
+import { findBaseSystem } from "#storage/appliances";
 import type { Database } from "#storage/db";
 import { addRpm, deleteRpm, findRpmOfRequest, replaceRpm, type NewRpm, type Rpm } from "#storage/rpms";
 
@@ -17,11 +20,12 @@ interface Owner {
 }
 
 /**
- * Adds a staged upload to the account's user repository. An RPM of the same name, version and architecture as an earlier one
+ * Adds a staged upload to the account's user repository. A package of the same name, version and architecture as an earlier one
  * takes its place and its id: who builds a package again and uploads it means the new one. The blobs of the old one stay for
  * an hour, and as long as a build needs them.
  */
 export async function addUpload(env: Env, db: Database, owner: Owner, staged: StagedUpload): Promise<Rpm> {
+  await refuseOtherType(db, owner.baseSystem, staged);
   const quota = (owner.reservedBytes ?? 0) + (await quotaBytes({ env, db }, owner.account.id));
   const rpm = await addRpm(db, rowOf(owner, staged), quota);
   if (!rpm) throw quotaExceeded();
@@ -48,6 +52,7 @@ export async function replaceUpload(
   staged: StagedUpload,
 ): Promise<Rpm> {
   const owner = { account, baseSystem };
+  await refuseOtherType(db, baseSystem, staged);
   const quota = await quotaBytes({ env, db }, account.id);
   const rpm = await replaceRpm(db, id, rowOf(owner, staged), quota);
   if (!rpm) {
@@ -63,6 +68,18 @@ export async function deleteUpload(env: Env, db: Database, account: Account, id:
   const gone = await deleteRpm(db, account.id, id);
   if (!gone) throw new Refusal("invalid_rpm_id", { reason: "unknown" });
   await publishUploads(env, db, { account, baseSystem: gone.baseSystem });
+}
+
+/** In a tarball, packages of the other kind are as little use as other files, and do no harm. */
+async function refuseOtherType(db: Database, baseSystem: string, { packages }: StagedUpload): Promise<void> {
+  const facts = (await findBaseSystem(db, baseSystem))?.facts;
+  if (!facts) return;
+  const wanted = packageTypeOfBase(facts);
+  if (packages.some((one) => packageTypeOf(one) === wanted)) return;
+  const [given, needed] = wanted === "deb" ? ["an RPM", "Debian packages (.deb)"] : ["a Debian package", "RPMs"];
+  throw new Refusal("invalid_file", {
+    message: `This is ${given}, and ${facts.title} consists of ${needed}. Upload a package of that kind, or name another base_system.`,
+  });
 }
 
 const rowOf = ({ account, baseSystem, requestId }: Owner, staged: StagedUpload): NewRpm => ({

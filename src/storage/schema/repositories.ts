@@ -154,7 +154,7 @@ export const namePages = sqliteTable(
   (table) => [primaryKey({ columns: [table.importId, table.first] })],
 );
 
-/** Uploaded RPMs and archives of RPMs; the packages of both make up a user repository. Their headers are next to them in R2. */
+/** Uploaded packages, RPMs or those of Debian, and archives of them; the packages of both make up a user repository. Their headers are next to them in R2. */
 export const rpms = sqliteTable(
   "rpms",
   {
@@ -172,7 +172,7 @@ export const rpms = sqliteTable(
     /** What all of that takes: of an archive, its packages too. */
     storedBytes: integer("stored_bytes").notNull(),
     isArchive: integer("is_archive", { mode: "boolean" }).notNull().default(false),
-    /** Of a single RPM, with its epoch: which earlier upload a new one replaces. */
+    /** Of a single package, with its epoch: which earlier upload a new one replaces. */
     nevra: text("nevra"),
     packages: text("packages", { mode: "json" }).notNull().$type<StoredPackage[]>(),
     /** When this content came; of the same package in two uploads, the later is the repository's. */

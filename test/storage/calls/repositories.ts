@@ -15,7 +15,13 @@ const line = { accountId: own, patience: "quick" as const };
 const found = { indexTag: null, signer: null, signingKeys: null };
 const { accountId: _, ...findings } = { ...repository, ...found, revision: "revision", parts: [], packageCount: 1 };
 const search = { repositoryIds: [it], arches: ["noarch"], allFields: false, limit: 10 };
-const uploads = { accountId: own, baseSystem: "tiny-1.0", name: "Uploads", arches: ["x86_64" as const] };
+const uploads = {
+  accountId: own,
+  baseSystem: "tiny-1.0",
+  name: "Uploads",
+  arches: ["x86_64" as const],
+  type: "deb" as const,
+};
 
 export const ofRepositories = {
   "import-turns": {

@@ -1,0 +1,32 @@
+import type { Compression, OtherDecompressor } from "#repodata/decompress";
+import { streamOf } from "#repodata/streams";
+import { decompressed, type ExpansionLimits } from "#solver/decoder";
+import { solverRoom } from "#solver/shared";
+import type { Solver } from "#solver/solver";
+
+/** `xz -9` needs 65 MiB for its dictionary. */
+const dictionaryBytes = 66 * 2 ** 20;
+
+/** Runs work that reads data of this compression; for xz and bzip2 it gets the isolate's solver, whose decoders these are. */
+export async function withDecompressor<T>(
+  compression: Compression,
+  limits: ExpansionLimits,
+  work: (other: OtherDecompressor) => Promise<T>,
+): Promise<T> {
+  if (!isSolvers(compression)) return work(noOther);
+  return solverRoom.withEmptySolver((solver) => work(decompressorOf(solver, limits)));
+}
+
+/** Whether the solver opens it. The runtime opens the others by itself. */
+export const isSolvers = (compression: Compression): boolean => compression === "xz" || compression === "bzip2";
+
+const noOther: OtherDecompressor = (kind) => {
+  throw new Error(`the data turned into ${kind}`);
+};
+
+const decompressorOf =
+  (solver: Solver, { maxBytes, maxRatio }: ExpansionLimits): OtherDecompressor =>
+  (kind, compressed) => {
+    const decoder = solver.decoder(kind, { maxBytes, maxRatio, memoryBytes: dictionaryBytes });
+    return streamOf(decompressed(decoder, compressed), () => compressed.cancel());
+  };

@@ -1,0 +1,41 @@
+import type { PackageType } from "#contract/index";
+import { withDecompressor } from "#domain/rpms/decompression";
+import type { PackageFacts } from "#domain/rpms/headers";
+import { tapControlTar } from "#repodata/deb-archive";
+import { type DebPackage, readDebPackage } from "#repodata/deb-package";
+import { compressionOf } from "#repodata/decompress";
+import { tapRpmHeader } from "#repodata/rpm-header-tap";
+import type { StoredBlob } from "#storage/blob-writer";
+
+/** Reads the control.tar of a Debian package. */
+export type DebReader = (controlTar: Uint8Array) => Promise<DebPackage>;
+
+const controlTarLimits = { maxBytes: 64 * 2 ** 20, maxRatio: 200 };
+
+/** Takes the solver if the control.tar is compressed by xz, as most are. */
+export const readUploadedDeb: DebReader = (controlTar) =>
+  withDecompressor(compressionOf(controlTar), controlTarLimits, (other) => readDebPackage(controlTar, other));
+
+/** Stores a package while it is read. */
+export async function storePackage(
+  type: PackageType,
+  body: ReadableStream<Uint8Array>,
+  store: (bytes: ReadableStream<Uint8Array>) => Promise<StoredBlob>,
+  readDeb: DebReader = readUploadedDeb,
+): Promise<StoredBlob & { facts: PackageFacts }> {
+  const { stream, read } = tapped(type, body, readDeb);
+  const stored = await store(stream);
+  return { ...stored, facts: { ...(await read()), sha256: stored.sha256, fileBytes: stored.size } };
+}
+
+function tapped(type: PackageType, body: ReadableStream<Uint8Array>, readDeb: DebReader) {
+  if (type === "rpm") {
+    const { stream, header } = tapRpmHeader(body);
+    return { stream, read: async () => ({ header: await header }) };
+  }
+  const { stream, found } = tapControlTar(body);
+  return { stream, read: async () => ({ deb: await readDeb(await found) }) };
+}
+
+/** It cannot be installed. */
+export const isSourcePackage = (facts: PackageFacts): boolean => "header" in facts && facts.header.isSource;

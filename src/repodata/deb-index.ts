@@ -1,0 +1,46 @@
+import { hexDigest } from "./checksum.ts";
+import type { DebPackage } from "./deb-package.ts";
+import type { RepositoryFile } from "./rpm-md.ts";
+import { streamOf } from "./streams.ts";
+
+/** A package of a Debian repository that Kiln writes. */
+export interface ListedDeb {
+  deb: DebPackage;
+  /** Relative to the repository. */
+  location: string;
+  sha256: string;
+  fileBytes: number;
+}
+
+/**
+ * Writes a flat repository: the list by its checksum, and last `Release`, because its readers then fetch the list. Reads the packages
+ * one by one, so that only the compressed list is in memory.
+ *
+ * @param writtenAt seconds since 1970
+ */
+export async function writeDebIndex(packages: AsyncIterable<ListedDeb>, writtenAt: number): Promise<RepositoryFile[]> {
+  const list = streamOf(paragraphs(packages), async () => {}).pipeThrough(new CompressionStream("gzip"));
+  const bytes = new Uint8Array(await new Response(list).arrayBuffer());
+  const sha256 = hexDigest("sha256", bytes);
+  const release = [
+    `Date: ${new Date(writtenAt * 1000).toUTCString()}`,
+    "Acquire-By-Hash: yes",
+    "SHA256:",
+    ` ${sha256} ${bytes.byteLength} Packages.gz`,
+  ];
+  return [
+    { path: `by-hash/SHA256/${sha256}`, bytes },
+    { path: "Release", bytes: new TextEncoder().encode(release.map((line) => `${line}\n`).join("")) },
+  ];
+}
+
+async function* paragraphs(packages: AsyncIterable<ListedDeb>): AsyncGenerator<Uint8Array> {
+  for await (const one of packages) yield new TextEncoder().encode(paragraph(one));
+}
+
+/** Fields that only the repository may say. */
+const ours = /^(?:Package|Filename|Size|MD5sum|SHA\d+|Description-md5):.*\n(?:[ \t].*\n)*/gim;
+
+/** Each paragraph of a list begins with the package's name. */
+const paragraph = ({ deb, location, sha256, fileBytes }: ListedDeb): string =>
+  `Package: ${deb.name}\n${deb.control.replace(ours, "")}Filename: ${location}\nSize: ${fileBytes}\nSHA256: ${sha256}\n\n`;

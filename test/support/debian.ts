@@ -1,0 +1,73 @@
+/** A catalogue of Debian with a few packages: its template is appliance 900. */
+import { env } from "cloudflare:workers";
+import { expect } from "vitest";
+import { importRepository } from "#domain/repositories/import";
+import { openDatabase } from "#storage/db";
+import { listByCatalogue } from "#storage/repositories";
+import { operate } from "./client.ts";
+import { archiveKey, debSuite } from "./deb.ts";
+import { mirrorOf } from "./mirror.ts";
+import tiny from "../../templates/tiny.json";
+
+const db = openDatabase(env.DB);
+export const debianUrl = "http://mirror.example.org/debian";
+
+const main = [
+  "base-files 12.4+deb12u12; Essential: yes",
+  "linux-image-amd64 6.1.158-1; Depends: initramfs-tools | dracut",
+  "initramfs-tools 0.142",
+  "dracut 059-4",
+  "grub-pc 2.06-13+deb12u1; Depends: base-files (>= 12)",
+  "task-web-server 3.73 all; Depends: apache2",
+  "apache2 2.4.62-1~deb12u2; Pre-Depends: base-files; Conflicts: apache",
+];
+
+function catalogue(armour: string) {
+  const [set] = tiny.sets;
+  const template = { ...set?.templates[0], applianceId: 900, repositories: ["main", "security"], patterns: [] };
+  const base = {
+    packageType: "deb",
+    debRelease: "bookworm",
+    kernels: ["linux-image-amd64"],
+    bootLoaders: ["grub-pc"],
+    needs: {},
+  };
+  const suite = { url: debianUrl, type: "deb", components: ["main"], arches: ["x86_64"] };
+  return {
+    name: "test-deb",
+    baseSystem: {
+      ...tiny.baseSystem,
+      ...base,
+      name: "debian-test",
+      title: "Debian Test",
+      bootstrap: ["base-files"],
+      detection: { codenames: ["test"] },
+    },
+    keys: [armour],
+    repositories: [
+      { ...suite, key: "main", name: "Debian Test", suite: "test" },
+      { ...suite, key: "security", name: "Debian Test, security", suite: "test-security" },
+    ],
+    sets: [
+      {
+        name: "deb",
+        description: "Debian",
+        templates: [{ ...template, packages: ["linux-image-amd64", "grub-pc"] }],
+      },
+    ],
+  };
+}
+
+export async function loadDebian(): Promise<void> {
+  const key = await archiveKey();
+  expect(await (await operate("PUT", "/catalogues/test-deb", catalogue(key.armour))).json()).toEqual({ templates: 1 });
+  const files = {
+    [`${debianUrl}/dists/test`]: await debSuite({ lists: { "main/amd64": main }, key: key.secret }),
+    [`${debianUrl}/dists/test-security`]: await debSuite({
+      codename: "test-security",
+      lists: { "main/amd64": ["apache2 2.4.65-1~deb12u1; Pre-Depends: base-files; Conflicts: apache"] },
+      key: key.secret,
+    }),
+  };
+  for (const { id } of await listByCatalogue(db, "test-deb")) await importRepository(env, db, id, mirrorOf(files));
+}
