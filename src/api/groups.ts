@@ -3,6 +3,7 @@ import { applianceRepositories } from "#api/appliance-repositories";
 import { appliances } from "#api/appliances";
 import { builds } from "#api/builds";
 import { configuration } from "#api/configuration";
+import { definitions } from "#api/definitions";
 import { events } from "#api/events";
 import { files } from "#api/files";
 import { gallery } from "#api/gallery/index";
@@ -26,6 +27,7 @@ export const groups: readonly CallGroup[] = [
   sessions,
   appliances,
   configuration,
+  definitions,
   applianceRepositories,
   software,
   files,

@@ -3,7 +3,7 @@ import { usedBytesOf } from "./accounts.ts";
 import type { Database } from "./db.ts";
 import { edited } from "./edits.ts";
 import { insertFrom } from "./inserts.ts";
-import { released, type NewOverlayFile, type OverlayFile, type Writer } from "./overlay-files.ts";
+import { fileInJson, released, type NewOverlayFile, type OverlayFile, type Writer } from "./overlay-files.ts";
 import { overlayFiles } from "./schema.ts";
 
 export type KeptFile = Omit<NewOverlayFile, "applianceId" | "createdAt">;
@@ -26,7 +26,7 @@ export async function keepOverlayFiles(
     insertFrom(
       db,
       overlayFiles,
-      { ...fromJson, applianceId, createdAt: new Date() },
+      { ...fileInJson, applianceId, createdAt: new Date() },
       sql`FROM json_each(${rows})
           WHERE ${owned} AND ${usedBytesOf(accountId)} + ${addedBytes} <= ${quotaBytes} ORDER BY key`,
     ),
@@ -37,19 +37,6 @@ export async function keepOverlayFiles(
   ]);
   return kept.length === files.length ? kept : undefined;
 }
-
-const fromJson = {
-  fileName: sql`value ->> 'fileName'`,
-  path: sql`value ->> 'path'`,
-  owner: sql`value ->> 'owner'`,
-  group: sql`value ->> 'group'`,
-  permissions: sql`value ->> 'permissions'`,
-  enabled: sql`value ->> 'enabled'`,
-  size: sql`value ->> 'size'`,
-  md5: sql`value ->> 'md5'`,
-  sha256: sql`value ->> 'sha256'`,
-  blobId: sql`value ->> 'blobId'`,
-};
 
 const isOneOf = (rows: string, applianceId: number): SQL =>
   sql`${eq(overlayFiles.applianceId, applianceId)}

@@ -112,6 +112,20 @@ export const copiedFile = {
   createdAt: sql`created_at`,
 };
 
+/** The same from an object of JSON with these names. */
+export const fileInJson = {
+  fileName: sql`value ->> 'fileName'`,
+  path: sql`value ->> 'path'`,
+  owner: sql`value ->> 'owner'`,
+  group: sql`value ->> 'group'`,
+  permissions: sql`value ->> 'permissions'`,
+  enabled: sql`value ->> 'enabled'`,
+  size: sql`value ->> 'size'`,
+  md5: sql`value ->> 'md5'`,
+  sha256: sql`value ->> 'sha256'`,
+  blobId: sql`value ->> 'blobId'`,
+};
+
 const ownedBy = (accountId: number): SQL =>
   sql`overlay_files.appliance_id IN (SELECT id FROM appliances WHERE account_id = ${accountId})`;
 

@@ -19,11 +19,13 @@ export const lines = (example: string) => leaf(string, example, exactText);
 export const script = (example: string) => leaf(string, example, (node, path) => exactText(node, path).trimStart());
 
 /** A password, which may begin or end with a space. */
-export const password = (example: string) =>
-  leaf(string, example, (node, path) => {
+export const password = (example: string): LeafShape<string> => ({
+  ...leaf(string, example, (node, path) => {
     refuseChildren(node, path);
     return node.exactText;
-  });
+  }),
+  isSecret: true,
+});
 
 /** A list of words in one element, written with `separator` and read with commas or white space. */
 export const words = (example: readonly string[], separator: string): LeafShape<string[]> => ({

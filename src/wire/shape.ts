@@ -24,6 +24,8 @@ export interface Leaf<V> {
   /** The JSON schema of the value. */
   readonly schema: ValueSchema;
   readonly example: Text;
+  /** A document for a file leaves it out: see `withoutSecrets`. */
+  readonly isSecret?: true;
   /** The schema of the value in a stored document. */
   readonly stored: z.ZodType<V>;
   write(value: V): Text;

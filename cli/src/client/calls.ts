@@ -56,6 +56,18 @@ export interface Calls {
   getBackground: { request: { appliance_id: number }; answer: Response };
   /** Replace the background. */
   replaceBackground: { request: { appliance_id: number; body: globalThis.File }; answer: Success };
+  /** All that an appliance says, without passwords. */
+  getDefinition: { request: { appliance_id: number }; answer: Definition };
+  /** Make an appliance what a definition says: all of it, or nothing. */
+  applyDefinition: { request: { appliance_id: number; body: WantedDefinition }; answer: Definition };
+  /** What a definition would change in an appliance. */
+  planDefinition: { request: { appliance_id: number; body: WantedDefinition }; answer: DefinitionPlan };
+  /** Make an appliance of a definition. */
+  createFromDefinition: { request: { body: WantedDefinition }; answer: Definition };
+  /** What a new appliance would have beyond its template. */
+  planNewDefinition: { request: { body: WantedDefinition }; answer: DefinitionPlan };
+  /** Store the content of a file before a definition names it. */
+  storeContent: { request: { body: Uint8Array<ArrayBuffer> }; answer: Content };
   /** The repositories of an appliance. */
   listApplianceRepositories: { request: { appliance_id: number }; answer: Repositories };
   /** Replace the repositories of an appliance. */
@@ -261,6 +273,12 @@ export const routes = {
   replaceLogo: { method: "PUT", path: "/appliances/{appliance_id}/configuration/logo", body: "form", answer: "document" },
   getBackground: { method: "GET", path: "/appliances/{appliance_id}/configuration/background", answer: "file" },
   replaceBackground: { method: "PUT", path: "/appliances/{appliance_id}/configuration/background", body: "form", answer: "document" },
+  getDefinition: { method: "GET", path: "/appliances/{appliance_id}/definition", answer: "document" },
+  applyDefinition: { method: "PUT", path: "/appliances/{appliance_id}/definition", body: "application/json", answer: "document" },
+  planDefinition: { method: "POST", path: "/appliances/{appliance_id}/definition/plan", body: "application/json", answer: "document" },
+  createFromDefinition: { method: "POST", path: "/definitions", body: "application/json", answer: "document" },
+  planNewDefinition: { method: "POST", path: "/definitions/plan", body: "application/json", answer: "document" },
+  storeContent: { method: "POST", path: "/contents", body: "application/octet-stream", answer: "document" },
   listApplianceRepositories: { method: "GET", path: "/appliances/{appliance_id}/repositories", answer: "document" },
   replaceApplianceRepositories: { method: "PUT", path: "/appliances/{appliance_id}/repositories", body: "application/json", answer: "document" },
   addApplianceRepository: { method: "POST", path: "/appliances/{appliance_id}/cmd/add_repository", answer: "document" },
@@ -696,6 +714,153 @@ interface Configuration {
         script?: string;
       };
     };
+  };
+}
+
+interface Content {
+  content: {
+    sha256: string;
+    size: number;
+    upload: string;
+  };
+}
+
+interface Definition {
+  definition: {
+    id: number;
+    name: string;
+    base_system: string;
+    arch: string;
+    version: string;
+    type: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
+    repositories: readonly {
+      name?: string;
+      url?: string;
+      uploads?: boolean;
+    }[];
+    packages: readonly {
+      name: string;
+      version?: string;
+      repository?: string;
+    }[];
+    patterns: readonly {
+      name: string;
+      version?: string;
+      repository?: string;
+    }[];
+    bans: readonly {
+      name: string;
+      version?: string;
+      repository?: string;
+    }[];
+    configuration: {
+      description?: string;
+      website?: string;
+      tags?: readonly string[];
+      locale: {
+        keyboard_layout: string;
+        language: string;
+        timezone: {
+          location: string;
+        };
+      };
+      network: {
+        type: "dhcp" | "manual" | "ask_on_first_boot" | "network_manager" | "none";
+        hostname?: string;
+        ip?: string;
+        netmask?: string;
+        route?: string;
+        nameservers?: string;
+      };
+      firewall: {
+        enabled: boolean;
+        open_port: readonly string[];
+      };
+      users: readonly {
+        uid: number;
+        name: string;
+        password?: string;
+        group: string;
+        shell: string;
+        homedir: string;
+      }[];
+      eulas: readonly string[];
+      databases?: readonly {
+        type: "pgsql" | "mysql";
+        users: readonly {
+          username: string;
+          password?: string;
+          database_list: string;
+        }[];
+      }[];
+      autostarts?: readonly {
+        command: string;
+        description?: string;
+        enabled: boolean;
+        user: string;
+      }[];
+      settings: {
+        memory_size: number;
+        disk_size: number;
+        swap_size: number;
+        pae_enabled: boolean;
+        xen_host_mode_enabled: boolean;
+        cdrom_enabled: boolean;
+        webyast_enabled: boolean;
+        live_installer_enabled: boolean;
+        public_clonable: boolean;
+        runlevel: number;
+        automatic_login?: string;
+      };
+      lvm: {
+        enabled: boolean;
+        volume_group?: string;
+        volumes?: readonly {
+          size: number;
+          path: string;
+        }[];
+      };
+      scripts: {
+        build: {
+          enabled: boolean;
+          script?: string;
+        };
+        boot: {
+          enabled: boolean;
+          script?: string;
+        };
+        autoyast: {
+          enabled: boolean;
+          script?: string;
+        };
+      };
+    };
+    files: readonly {
+      path: string;
+      owner?: string;
+      group?: string;
+      permissions?: string;
+      enabled?: boolean;
+      size?: number;
+      sha256: string;
+      upload?: string;
+    }[];
+    gpg_keys: readonly {
+      name: string;
+      target?: "rpm";
+      key: string;
+    }[];
+  };
+}
+
+interface DefinitionPlan {
+  plan: {
+    changes: readonly {
+      name: string;
+      item?: string;
+      from?: string;
+      to?: string;
+    }[];
   };
 }
 
@@ -1486,6 +1651,133 @@ interface WantedConfiguration {
         script?: string;
       };
     };
+  };
+}
+
+interface WantedDefinition {
+  definition: {
+    name?: string;
+    base_system?: string;
+    arch?: string;
+    version?: string;
+    type?: "oem" | "iso" | "vmx" | "xen" | "ec2" | "net" | "oemiso";
+    repositories?: readonly {
+      name?: string;
+      url?: string;
+      uploads?: boolean;
+    }[];
+    packages?: readonly {
+      name: string;
+      version?: string;
+      repository?: string;
+    }[];
+    patterns?: readonly {
+      name: string;
+      version?: string;
+      repository?: string;
+    }[];
+    bans?: readonly {
+      name: string;
+      version?: string;
+      repository?: string;
+    }[];
+    configuration?: {
+      description?: string;
+      website?: string;
+      tags?: readonly string[];
+      locale?: {
+        keyboard_layout?: string;
+        language?: string;
+        timezone?: {
+          location?: string;
+        };
+      };
+      network?: {
+        type?: "dhcp" | "manual" | "ask_on_first_boot" | "network_manager" | "none";
+        hostname?: string;
+        ip?: string;
+        netmask?: string;
+        route?: string;
+        nameservers?: string;
+      };
+      firewall?: {
+        enabled?: boolean;
+        open_port?: readonly string[];
+      };
+      users?: readonly {
+        uid: number;
+        name: string;
+        password?: string;
+        group: string;
+        shell: string;
+        homedir: string;
+      }[];
+      eulas?: readonly string[];
+      databases?: readonly {
+        type: "pgsql" | "mysql";
+        users: readonly {
+          username: string;
+          password?: string;
+          database_list: string;
+        }[];
+      }[];
+      autostarts?: readonly {
+        command: string;
+        description?: string;
+        enabled: boolean;
+        user: string;
+      }[];
+      settings?: {
+        memory_size?: number;
+        disk_size?: number;
+        swap_size?: number;
+        pae_enabled?: boolean;
+        xen_host_mode_enabled?: boolean;
+        cdrom_enabled?: boolean;
+        webyast_enabled?: boolean;
+        live_installer_enabled?: boolean;
+        public_clonable?: boolean;
+        runlevel?: number;
+        automatic_login?: string;
+      };
+      lvm?: {
+        enabled?: boolean;
+        volume_group?: string;
+        volumes?: readonly {
+          size: number;
+          path: string;
+        }[];
+      };
+      scripts?: {
+        build?: {
+          enabled?: boolean;
+          script?: string;
+        };
+        boot?: {
+          enabled?: boolean;
+          script?: string;
+        };
+        autoyast?: {
+          enabled?: boolean;
+          script?: string;
+        };
+      };
+    };
+    files?: readonly {
+      path: string;
+      owner?: string;
+      group?: string;
+      permissions?: string;
+      enabled?: boolean;
+      size?: number;
+      sha256: string;
+      upload?: string;
+    }[];
+    gpg_keys?: readonly {
+      name: string;
+      target?: "rpm";
+      key: string;
+    }[];
   };
 }
 

@@ -82,7 +82,7 @@ async function makeClone(
   if (!source) return await clonePublished({ env, db }, account, request);
   const { id, parentId: _parentId, ...copied } = source;
   const configuration = await clonedConfiguration({ env, db }, account, source);
-  const clone = { ...copied, configuration, ...(await ownTraits(db, account, { source, request })) };
+  const clone = { ...copied, configuration, ...(await traitsOfClone(db, account, { source, request })) };
   const saved = await saveClone(db, clone, { sourceId: id, most: limitsOf(env) });
   return saved ?? (await refuseClone({ env, db }, account, configuration));
 }
@@ -104,7 +104,7 @@ async function clonePublished(
   const clone = {
     ...copied,
     configuration,
-    ...(await ownTraits(db, account, { source: { id, name, baseSystem }, request })),
+    ...(await traitsOfClone(db, account, { source: { id, name, baseSystem }, request })),
   };
   const limits = { publicationId: publication.id, most: limitsOf(env) };
   const saved = await savePublishedClone(db, clone, limits);
@@ -120,10 +120,13 @@ async function refuseClone(place: Place<LimitsEnv>, { id }: Account, configurati
 }
 
 /** What every clone has for itself. */
-async function ownTraits(
+export async function traitsOfClone(
   db: Database,
   account: Account,
-  { source, request }: { source: Pick<Appliance, "id" | "name" | "baseSystem">; request: CloneRequest },
+  {
+    source,
+    request,
+  }: { source: Pick<Appliance, "id" | "name" | "baseSystem">; request: Omit<CloneRequest, "cloneFrom"> },
 ) {
   const { name, arch, requestId } = request;
   const now = new Date();

@@ -66,7 +66,9 @@ export const plainArmour = async (stored: string): Promise<string> =>
 
 export const gpgKeyTooLarge = () => invalidKey(`It is larger than ${maxKeyBytes / 1024} KiB`);
 
-const limits: GpgKeyLimits = { maxCount: 100, maxCharacters: 4 * 2 ** 20 };
+/** Of one appliance. */
+export const maxKeys = 100;
+const limits: GpgKeyLimits = { maxCount: maxKeys, maxCharacters: 4 * 2 ** 20 };
 
 function checkName(name: string): void {
   if (/^(?=.*\S)[^\u0000-\u001f\u007f]{1,255}$/.test(name)) return;
@@ -77,7 +79,7 @@ function checkName(name: string): void {
  * Checks that there is one public key which rpm can use, and answers it as it was sent, or in our own armour if it was binary. An expired one is taken, since old
  * repositories are signed by such keys and rpm does not mind; a revoked one is not, since its owner says so.
  */
-async function readPublicKey(bytes: Uint8Array): Promise<{ fingerprint: string; key: string }> {
+export async function readPublicKey(bytes: Uint8Array): Promise<{ fingerprint: string; key: string }> {
   if (bytes.byteLength > maxKeyBytes) throw gpgKeyTooLarge();
   const keys = await parseKeys(bytes);
   const [key] = keys;

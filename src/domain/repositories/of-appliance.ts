@@ -66,9 +66,9 @@ export async function listUsable(db: Database, accountId: number, appliance: App
 }
 
 /** No image holds packages of both kinds. */
-async function refuseOtherType(
+export async function refuseOtherType(
   db: Database,
-  { baseSystem }: Appliance,
+  { baseSystem }: Pick<Appliance, "baseSystem">,
   repositories: readonly Repository[],
 ): Promise<void> {
   const base = await findBaseSystem(db, baseSystem);

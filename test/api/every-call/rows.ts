@@ -4,6 +4,7 @@ import { appliances } from "./appliances.ts";
 import { builds } from "./builds.ts";
 import { configuration } from "./configuration.ts";
 import { contents } from "./contents.ts";
+import { definitions } from "./definitions.ts";
 import { events } from "./events.ts";
 import { gallery } from "./gallery.ts";
 import { general } from "./general.ts";
@@ -23,6 +24,7 @@ export const rows: readonly Row[] = [
   ...sessions,
   ...appliances,
   ...configuration,
+  ...definitions,
   ...applianceRepositories,
   ...software,
   ...contents,

@@ -6,6 +6,7 @@ import type * as appliances from "#storage/appliances";
 import type * as catalogues from "#storage/catalogues";
 import type * as configurations from "#storage/configurations";
 import type * as contents from "#storage/contents";
+import type * as definitions from "#storage/definitions";
 import type * as edits from "#storage/edits";
 import type * as estimates from "#storage/estimates";
 import type * as gpgKeys from "#storage/gpg-keys";
@@ -30,6 +31,8 @@ const { name, version, imageType, configuration } = appliance;
 const columns = { name, version, imageType, configuration };
 const picture = { blobId: "picture", bytes: 1 };
 const selection = { applianceId: it, kind: "package" as const, name: "gtk", version: null, repositoryId: null };
+const definitionLimits = { quotaBytes: 1e6, ...most };
+const definitionRows = { columns, repositoryIds: [1], selection: [selection], files: [keptFile], keys: [gpgKey] };
 
 export const ofAppliances = {
   "appliance-builds": {
@@ -78,6 +81,13 @@ export const ofAppliances = {
     findReleased: [[["blob"]]],
     forgetReleased: [[["blob"], at]],
   } satisfies Calls<typeof contents>,
+  definitions: {
+    saveDefinition: [
+      [readAppliance, { columns }, definitionLimits],
+      [readAppliance, definitionRows, definitionLimits],
+    ],
+    addDefinition: [[{ ...clone, uuid: "definition" }, definitionRows, definitionLimits]],
+  } satisfies Calls<typeof definitions>,
   edits: {
     edited: [[it], [it, sql`true`]],
   } satisfies Calls<typeof edits>,

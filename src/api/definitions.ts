@@ -1,0 +1,111 @@
+import { content, definition, definitionPlan, wantedDefinition } from "#documents/definition";
+import {
+  applyDefinition,
+  createFromDefinition,
+  getDefinition,
+  planDefinition,
+  planNewDefinition,
+} from "#domain/definitions/apply";
+import { storeContent } from "#domain/definitions/staged-content";
+import { v2 } from "#api/operation";
+import { call, type CallGroup } from "#api/call";
+import { ofOwn } from "#api/of-appliance";
+import { refuseLongBody } from "#api/upload";
+import { uploadTooLarge } from "#domain/contents/overlay-file-content";
+
+const wanted = { versions: v2, rate: "software", takes: wantedDefinition } as const;
+const refuses = [
+  "invalid_xml",
+  "invalid_node",
+  "invalid_value",
+  "invalid_version",
+  "invalid_image_type",
+  "invalid_repository_id",
+  "invalid_key",
+  "missing_parameter",
+  "unknown_error",
+] as const;
+const refusesNew = [...refuses, "invalid_base_system", "invalid_architecture"] as const;
+
+export const definitions: CallGroup = {
+  title: "Definitions",
+  about:
+    "An appliance as one document, for a file beside your code: software, repositories, configuration, files and keys. " +
+    "[definitions.md](definitions.md) describes it.",
+  operations: [
+    call("GET /appliances/{appliance_id}/definition", {
+      name: "getDefinition",
+      versions: v2,
+      ...ofOwn,
+      summary: "All that an appliance says, without passwords",
+      answer: definition,
+      hasEtag: true,
+      act: ({ env, db, baseUrl }, { found }) => getDefinition({ env, db }, found, baseUrl),
+    }),
+    call("PUT /appliances/{appliance_id}/definition", {
+      name: "applyDefinition",
+      ...wanted,
+      ...ofOwn,
+      summary: "Make an appliance what a definition says: all of it, or nothing",
+      details:
+        "What you omit stays. A list that you send replaces the list. If the appliance is changed at the same time, the " +
+        "answer is 412 and nothing is changed.",
+      answer: definition,
+      hasEtag: true,
+      refuses,
+      act: async ({ env, db, account, baseUrl }, { found, body, precondition }) =>
+        await applyDefinition({ env, db }, found, { account, baseUrl, wanted: await body(), precondition }),
+    }),
+    call("POST /appliances/{appliance_id}/definition/plan", {
+      name: "planDefinition",
+      ...wanted,
+      ...ofOwn,
+      scope: "read",
+      summary: "What a definition would change in an appliance",
+      answer: definitionPlan,
+      refuses,
+      act: async ({ env, db, account, baseUrl }, { found, body }) =>
+        await planDefinition({ env, db }, found, { account, baseUrl, wanted: await body() }),
+    }),
+    call("POST /definitions", {
+      name: "createFromDefinition",
+      ...wanted,
+      access: "own",
+      summary: "Make an appliance of a definition",
+      details: "It begins as a clone of the first template of `base_system`, and gets all that the definition says.",
+      answer: definition,
+      isCreated: true,
+      refuses: refusesNew,
+      act: async ({ env, db, account, baseUrl, requestId }, { body }) =>
+        await createFromDefinition({ env, db }, { account, baseUrl, requestId, wanted: await body() }),
+    }),
+    call("POST /definitions/plan", {
+      name: "planNewDefinition",
+      ...wanted,
+      access: "own",
+      scope: "read",
+      summary: "What a new appliance would have beyond its template",
+      answer: definitionPlan,
+      refuses: refusesNew,
+      act: async ({ env, db, account, baseUrl }, { body }) =>
+        await planNewDefinition({ env, db }, { account, baseUrl, wanted: await body() }),
+    }),
+    call("POST /contents", {
+      name: "storeContent",
+      versions: v2,
+      access: "own",
+      rate: "uploads",
+      summary: "Store the content of a file before a definition names it",
+      details: "Name it in the definition by `sha256`, with the `upload` of the answer, within 45 minutes.",
+      takes: { kind: "bytes", type: "application/octet-stream", what: "The content." },
+      answer: content,
+      isCreated: true,
+      refuses: ["unknown_error"],
+      act: async ({ env, db, account }, _request, c) => {
+        refuseLongBody(c, uploadTooLarge);
+        const body = c.req.raw.body ?? new Blob([]).stream();
+        return await storeContent({ env, db }, account.id, body);
+      },
+    }),
+  ],
+};

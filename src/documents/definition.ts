@@ -1,0 +1,105 @@
+import { imageTypes } from "#contract/index";
+import { storedConfiguration } from "#documents/configuration";
+import {
+  anyPartOf,
+  arrayOf,
+  bool,
+  digest,
+  fields,
+  id,
+  inside,
+  int,
+  lines,
+  oneOf,
+  text,
+  url,
+  version,
+} from "#wire/field";
+import { document } from "#wire/shape";
+import { withoutSecrets } from "#wire/without-secrets";
+
+/*
+ * The element `definition`: all that an appliance says, in a form for a file (docs/api/definitions.md). It has no ids of one
+ * service: repositories go by address or name, contents by SHA-256. Passwords are read and never shown.
+ */
+
+const repository = fields({
+  name: text("name", "Tools").optional(),
+  /** Absent for one that the service itself stores: it has another address in each service. */
+  url: url("url", "https://mirror.example.org/tools").optional(),
+  /** The account's own uploads. */
+  uploads: bool("uploads", false).optional(),
+});
+
+const chosen = (name: string) =>
+  fields({
+    name: text("name", name).required(),
+    version: text("version", "1.0-1").optional(),
+    repository: text("repository", "Tools").optional(),
+  });
+
+const file = fields({
+  path: text("path", "/etc/counter.conf").required(),
+  owner: text("owner", "root").optional(),
+  group: text("group", "root").optional(),
+  permissions: text("permissions", "644").optional(),
+  enabled: bool("enabled", true).optional(),
+  size: int("size", 1290).optional(),
+  sha256: digest("sha256", "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae").required(),
+  /** What `POST contents` has answered, for a content that the appliance does not have. */
+  upload: text("upload", "eyJiIjoiN2I…").optional(),
+});
+
+const gpgKey = fields({
+  name: text("name", "Reading room packages").required(),
+  target: oneOf("target", ["rpm"]).optional(),
+  key: lines("key", "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\n…\n-----END PGP PUBLIC KEY BLOCK-----\n").required(),
+});
+
+export const definition = document(
+  "Definition",
+  "definition",
+  fields({
+    id: id("id", 1004).ignored(),
+    name: text("name", "Reading room"),
+    base_system: text("baseSystem", "tiny-1.0"),
+    arch: text("arch", "x86_64"),
+    version: version("version", "0.0.1"),
+    type: oneOf("imageType", imageTypes),
+    repositories: inside("repositories", arrayOf("repository", repository)),
+    packages: inside("packages", arrayOf("package", chosen("hello"))),
+    patterns: inside("patterns", arrayOf("pattern", chosen("base"))),
+    bans: inside("bans", arrayOf("ban", chosen("sendmail"))),
+    configuration: inside("configuration", withoutSecrets(storedConfiguration)),
+    files: inside("files", arrayOf("file", file)),
+    gpg_keys: inside("gpgKeys", arrayOf("gpg_key", gpgKey)),
+  }),
+);
+
+/** What is omitted stays as it is; a list that is sent replaces the list. */
+export const wantedDefinition = anyPartOf("WantedDefinition", definition);
+
+const change = fields({
+  name: text("name", "settings/memory_size"),
+  item: text("item", "hello").optional(),
+  from: text("from", "512").optional(),
+  to: text("to", "1024").optional(),
+});
+
+export const definitionPlan = document(
+  "DefinitionPlan",
+  "plan",
+  fields({
+    changes: inside("changes", arrayOf("change", change)),
+  }),
+);
+
+export const content = document(
+  "Content",
+  "content",
+  fields({
+    sha256: digest("sha256", "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"),
+    size: int("size", 1290),
+    upload: text("upload", "eyJiIjoiN2I…"),
+  }),
+);

@@ -1,0 +1,85 @@
+import { definition } from "#documents/definition";
+import type { Definition } from "#domain/definitions/definition";
+import type { Configuration } from "#model/configuration";
+import { writeJson } from "#wire/json";
+import { viewOf } from "#wire/view";
+
+/** A value that differs, by its path in the document; `item`: of a list. Absent on a side: it is not there. */
+export interface DefinitionChange {
+  name: string;
+  item?: string;
+  from?: string;
+  to?: string;
+}
+
+/** What differs between two definitions. Passwords are in neither. */
+export function changesBetween(before: Definition, after: Definition): DefinitionChange[] {
+  const [was, is] = [valuesOf(before), valuesOf(after)];
+  const keys = [...new Set([...was.keys(), ...is.keys()])];
+  return keys.flatMap((key) => {
+    const [from, to] = [was.get(key), is.get(key)];
+    if (from === to) return [];
+    const [name = "", item] = key.split(separator);
+    return [
+      {
+        name,
+        ...(item !== undefined && { item }),
+        ...(from !== undefined && { from: shortened(from) }),
+        ...(to !== undefined && { to: shortened(to) }),
+      },
+    ];
+  });
+}
+
+/** Scripts and keys have many lines. */
+const shortened = (text: string): string => {
+  const line = text.replaceAll("\n", "\\n");
+  return line.length <= maxShown ? line : `${line.slice(0, maxShown)}…`;
+};
+const maxShown = 200;
+
+/** Users whose password is another one. Both configurations are as stored: what is the same has the same sealed text. */
+export function passwordChanges(before: Configuration, after: Configuration): DefinitionChange[] {
+  const known = new Map(before.users.map(({ name, password }) => [name, password]));
+  const changed = after.users.filter(({ name, password }) => known.has(name) && known.get(name) !== password);
+  return changed.map(({ name }) => ({ name: "configuration/users/password", item: name, to: "another password" }));
+}
+
+/** Between a name and its item; no name of an item has it. */
+const separator = "\n";
+const viewer = { baseUrl: "", version: { name: "v2" } } as const;
+
+/** Each value by its path. An item of a list goes by its name, and what else it says is its value. */
+function valuesOf(shown: Definition): Map<string, string> {
+  const { definition: document } = JSON.parse(writeJson("definition", viewOf(definition, shown, viewer)));
+  return new Map(pairsOf("", document).filter(([key]) => key !== "id"));
+}
+
+function pairsOf(path: string, value: unknown): [string, string][] {
+  if (Array.isArray(value)) return itemsOf(path, value);
+  if (typeof value !== "object" || value === null) return [[path, String(value)]];
+  return Object.entries(value).flatMap(([name, member]) => pairsOf(path === "" ? name : `${path}/${name}`, member));
+}
+
+function itemsOf(path: string, items: readonly unknown[]): [string, string][] {
+  const seen = new Map<string, number>();
+  return items.map((item) => {
+    const { name, told } = nameIn(item);
+    const nth = (seen.get(name) ?? 0) + 1;
+    seen.set(name, nth);
+    const shown = name.replaceAll(separator, " ");
+    return [`${path}${separator}${nth === 1 ? shown : `${shown} (${nth})`}`, told];
+  });
+}
+
+/** What an item is called by people: the first of its texts. */
+function nameIn(item: unknown): { name: string; told: string } {
+  if (typeof item !== "object" || item === null) return { name: String(item), told: String(item) };
+  const { name, path, username, command, type, url, ...rest } = { ...item } as Record<string, unknown>;
+  const called = [name, path, username, command, type, url].find((one) => one !== undefined) ?? "uploads";
+  const others = Object.entries({ ...(called !== url && { url }), ...(called !== type && { type }), ...rest });
+  const told = others.filter(([, one]) => one !== undefined).map(([key, one]) => `${key} ${textOf(one)}`);
+  return { name: String(called), told: told.join(", ") };
+}
+
+const textOf = (value: unknown): string => (typeof value === "object" ? JSON.stringify(value) : String(value));

@@ -1,0 +1,80 @@
+import type { definition, wantedDefinition } from "#documents/definition";
+import { shownPermissions } from "#documents/permissions";
+import { publicUrl } from "#documents/repository";
+import { placeOf } from "#domain/contents/overlay-file-metadata";
+import { type Configuration, configurationOf } from "#model/configuration";
+import {
+  listApplianceRepositories,
+  listSelection,
+  type Appliance,
+  type Repository,
+  type Selection,
+} from "#storage/appliances";
+import type { Database } from "#storage/db";
+import { listGpgKeys, type GpgKey } from "#storage/gpg-keys";
+import { listOverlayFiles, type OverlayFile } from "#storage/overlay-files";
+
+export type Definition = Parameters<NonNullable<(typeof definition)["writes"]>>[0];
+/** Any part of one. */
+export type WantedDefinition = NonNullable<(typeof wantedDefinition)["reads"]>;
+
+/** What the rows of an appliance say. */
+export interface Contents {
+  identity: Pick<Appliance, "name" | "version" | "imageType">;
+  configuration: Configuration;
+  repositories: Repository[];
+  selection: Pick<Selection, "kind" | "name" | "version" | "repositoryId">[];
+  files: Omit<OverlayFile, "id" | "applianceId" | "createdAt" | "requestId">[];
+  keys: Pick<GpgKey, "name" | "target" | "fingerprint" | "key">[];
+}
+
+export async function readContents(db: Database, appliance: Appliance): Promise<Contents> {
+  const [repositories, selection, files, keys] = await Promise.all([
+    listApplianceRepositories(db, appliance.id),
+    listSelection(db, appliance.id),
+    listOverlayFiles(db, appliance.id),
+    listGpgKeys(db, appliance.id),
+  ]);
+  return { identity: appliance, configuration: configurationOf(appliance), repositories, selection, files, keys };
+}
+
+/** The same in words that mean the same in every service. Addresses of the service begin with `baseUrl`. */
+export function definitionOf(
+  { id, baseSystem, arch }: Pick<Appliance, "id" | "baseSystem" | "arch">,
+  { identity, configuration, repositories, selection, files, keys }: Contents,
+  baseUrl: string,
+): Definition {
+  const { name, version, imageType } = identity;
+  const chosen = (kind: Selection["kind"]) =>
+    selection.filter((one) => one.kind === kind).map((one) => chosenOf(one, repositories));
+  return {
+    id,
+    name,
+    baseSystem,
+    arch,
+    version,
+    imageType,
+    configuration,
+    repositories: repositories.map((one) => repositoryOf(one, baseUrl)),
+    packages: chosen("package"),
+    patterns: chosen("pattern"),
+    bans: chosen("ban"),
+    files: files.map(fileOf),
+    gpgKeys: keys.map(({ name, target, key }) => ({ name, target, key })),
+  };
+}
+
+/** One that the service stores has another address in each service, so it goes by its name. */
+export function repositoryOf({ name, url, isUserRepository }: Repository, baseUrl: string) {
+  if (isUserRepository) return { uploads: true };
+  return url.startsWith("service:") ? { name } : { name, url: publicUrl(url, baseUrl) };
+}
+
+function chosenOf({ name, version, repositoryId }: Contents["selection"][number], repositories: Repository[]) {
+  return { name, version, repository: repositories.find(({ id }) => id === repositoryId)?.name };
+}
+
+const fileOf = (file: Contents["files"][number]) => {
+  const { owner, group, permissions, enabled, size, sha256 } = file;
+  return { path: placeOf(file), owner, group, permissions: shownPermissions(permissions), enabled, size, sha256 };
+};

@@ -1,0 +1,48 @@
+import { z } from "zod";
+import { capAt } from "#domain/contents/upload-limit";
+import { uploadTooLarge } from "#domain/contents/overlay-file-content";
+import { leftBytes } from "#domain/accounts/quota";
+import type { Place } from "#domain/place";
+import { decrypt, encrypt, type SealingKey } from "#domain/secrets";
+import { putBlob } from "#storage/blob-writer";
+import { contentKey } from "#storage/blobs";
+import type { FileContent } from "#storage/overlay-files";
+
+/**
+ * A content that is stored before a definition names it. No row knows it: what the client gets says, sealed, which blob it is. The
+ * sweep removes blobs without a row after an hour, so this is shorter.
+ */
+const validMs = 45 * 60_000;
+
+const Sealed = z.object({
+  accountId: z.number(),
+  expiresAt: z.number(),
+  content: z.object({ blobId: z.string(), size: z.number(), md5: z.string(), sha256: z.string() }),
+});
+
+/** Stores the bytes while they arrive. */
+export async function storeContent(
+  { env, db }: Place<SealingKey & Pick<Env, "BLOBS" | "MAX_UPLOAD_MB" | "ACCOUNT_QUOTA_GB">>,
+  accountId: number,
+  body: ReadableStream<Uint8Array>,
+): Promise<Pick<FileContent, "sha256" | "size"> & { upload: string }> {
+  const roomBytes = await leftBytes({ env, db }, accountId);
+  const blobId = crypto.randomUUID();
+  const cap = capAt(env, { roomBytes, tooLarge: uploadTooLarge });
+  const stored = await putBlob(env.BLOBS, contentKey(blobId), body.pipeThrough(cap));
+  const sealed = { accountId, expiresAt: Date.now() + validMs, content: { blobId, ...stored } };
+  const upload = await encrypt(env.API_KEY_ENCRYPTION_KEY, JSON.stringify(sealed));
+  return { sha256: stored.sha256, size: stored.size, upload };
+}
+
+/** Undefined: it is not this account's, is too old, or is not ours at all. */
+export async function findContent(
+  env: SealingKey,
+  accountId: number,
+  upload: string,
+): Promise<FileContent | undefined> {
+  const plain = await decrypt(env.API_KEY_ENCRYPTION_KEY, upload).catch(() => undefined);
+  if (plain === undefined) return undefined;
+  const { success, data } = Sealed.safeParse(JSON.parse(plain));
+  return success && data.accountId === accountId && data.expiresAt > Date.now() ? data.content : undefined;
+}

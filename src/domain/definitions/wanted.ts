@@ -1,0 +1,170 @@
+import { parseArch } from "#domain/appliances/appliance";
+import { check } from "#domain/configuration/check";
+import { withChange } from "#domain/configuration/change";
+import { opened, sealed } from "#domain/configuration/secrets";
+import { validate } from "#domain/configuration/validation";
+import { readPublicKey, maxKeys } from "#domain/contents/gpg-key";
+import { parseMetadata } from "#domain/contents/overlay-file-metadata";
+import { repositoryOf, type Contents, type WantedDefinition } from "#domain/definitions/definition";
+import { findContent } from "#domain/definitions/staged-content";
+import type { Place } from "#domain/place";
+import { Refusal } from "#domain/refusal";
+import { refuseOtherType } from "#domain/repositories/of-appliance";
+import type { SealingKey } from "#domain/secrets";
+import { checkName, checkVersion, keyOf } from "#domain/software/selection-rules";
+import { Configuration } from "#model/configuration";
+import type { Account } from "#storage/accounts";
+import type { Appliance, Repository } from "#storage/appliances";
+import type { FileContent } from "#storage/overlay-files";
+import { listVisibleRepositories } from "#storage/repositories";
+
+/** Where a definition is read: whose it is, of which appliance, and the address of the service. */
+export interface Reading {
+  account: Account;
+  appliance: Pick<Appliance, "baseSystem" | "arch">;
+  baseUrl: string;
+}
+
+/** The contents as a definition wants them: what it omits stays. Refuses what the calls for each part would refuse. */
+export async function wantedContents(
+  place: Place<SealingKey>,
+  reading: Reading,
+  { before, wanted }: { before: Contents; wanted: WantedDefinition },
+): Promise<Contents> {
+  refuseOtherBase(reading.appliance, wanted);
+  const repositories = wanted.repositories
+    ? await repositoriesOf(place, reading, wanted.repositories)
+    : before.repositories;
+  return {
+    ...(await configuredOf(place.env, before, wanted)),
+    repositories,
+    selection: selectionOf(before, wanted, repositories),
+    files: wanted.files ? await filesOf(place.env, reading, { before, files: wanted.files }) : before.files,
+    keys: wanted.gpgKeys ? await keysOf(wanted.gpgKeys) : before.keys,
+  };
+}
+
+/** Those of an appliance never change. */
+function refuseOtherBase({ baseSystem, arch }: Reading["appliance"], wanted: WantedDefinition): void {
+  check((wanted.baseSystem ?? baseSystem) === baseSystem, "base_system", fixed(baseSystem));
+  check((parseArch(wanted.arch) ?? arch) === arch, "arch", fixed(arch));
+}
+
+const fixed = (is: string) => `the appliance has ${is}, and this cannot be changed: make another appliance`;
+
+async function configuredOf(env: SealingKey, before: Contents, wanted: WantedDefinition) {
+  const { name, version, imageType } = { ...before.identity, ...wanted };
+  const configured = { ...before.identity, configuration: await opened(env, before.configuration) };
+  refuseNewWithoutPassword(before.configuration, wanted);
+  const after = withChange(configured, { ...wanted.configuration, name, version, imageType });
+  validate(after);
+  const configuration = Configuration.parse(await sealed(env, after.configuration, before.configuration));
+  return { identity: { name: after.name, version: after.version, imageType: after.imageType }, configuration };
+}
+
+/** No definition shows passwords: one that comes from another appliance must not make users whom everyone can be. */
+function refuseNewWithoutPassword({ users }: Configuration, { configuration: change }: WantedDefinition): void {
+  const known = new Set(users.map(({ name }) => name));
+  const open = change?.users?.find(({ name, password }) => password === undefined && !known.has(name));
+  check(open === undefined, `configuration/users/user (${open?.name})`, "a new user needs a password");
+}
+
+async function repositoriesOf(
+  { db }: Place<unknown>,
+  { account, appliance, baseUrl }: Reading,
+  wanted: NonNullable<WantedDefinition["repositories"]>,
+): Promise<Repository[]> {
+  const visible = await listVisibleRepositories(db, account.id);
+  const found = wanted.map((one) => {
+    const repository = visible.find((known) => isMeant(known, one, { baseUrl, baseSystem: appliance.baseSystem }));
+    if (repository) return repository;
+    const name = one.url ?? one.name ?? "of your uploads";
+    throw new Refusal("invalid_repository_id", {
+      message: `There is no repository ${name} here. Add it first: POST repositories.`,
+    });
+  });
+  await refuseOtherType(db, appliance, found);
+  return [...new Map(found.map((one) => [one.id, one])).values()];
+}
+
+type WantedRepository = NonNullable<WantedDefinition["repositories"]>[number];
+
+function isMeant(
+  known: Repository,
+  { name, url, uploads }: WantedRepository,
+  { baseUrl, baseSystem }: { baseUrl: string; baseSystem: string },
+): boolean {
+  const shown = repositoryOf(known, baseUrl);
+  if (uploads === true) return "uploads" in shown && known.baseSystem === baseSystem;
+  if ("uploads" in shown) return false;
+  return url === undefined ? shown.name === name : "url" in shown && shown.url === url;
+}
+
+/** One list, in the order of the three. A pin that names no version keeps its repository. */
+function selectionOf(before: Contents, wanted: WantedDefinition, repositories: Repository[]): Contents["selection"] {
+  const lists = [
+    ["package", wanted.packages],
+    ["pattern", wanted.patterns],
+    ["ban", wanted.bans],
+  ] as const;
+  const rows = lists.flatMap(([kind, list]) => {
+    if (!list) return before.selection.filter((one) => one.kind === kind);
+    return list.map((one) => ({ kind, ...chosenOf(one, repositories) }));
+  });
+  return [...new Map(rows.map((row) => [keyOf(row), row])).values()];
+}
+
+function chosenOf(
+  { name, version, repository }: NonNullable<WantedDefinition["packages"]>[number],
+  repositories: Repository[],
+) {
+  checkName(name);
+  checkVersion(version ?? undefined, "invalid_version");
+  const pinned = repositories.find((one) => one.name === repository);
+  if (repository !== undefined && !pinned) {
+    const message = `${name} is pinned to the repository ${repository}, which the appliance does not have.`;
+    throw new Refusal("invalid_repository_id", { message });
+  }
+  return { name, version: version ?? null, repositoryId: pinned?.id ?? null };
+}
+
+async function filesOf(
+  env: SealingKey,
+  { account }: Reading,
+  { before, files }: { before: Contents; files: NonNullable<WantedDefinition["files"]> },
+): Promise<Contents["files"]> {
+  const known = new Map<string, FileContent>(before.files.map((file) => [file.sha256, file]));
+  const rows = files.map(async ({ path, owner, group, permissions, enabled, sha256, upload }) => {
+    const at = path.lastIndexOf("/");
+    const place = { filename: path.slice(at + 1), path: path.slice(0, at + 1) || "/" };
+    const metadata = parseMetadata({ ...place, ...given({ owner, group, permissions, enabled }) }, undefined);
+    const content =
+      known.get(sha256) ?? (upload === undefined ? undefined : await findContent(env, account.id, upload));
+    const isRight = content?.sha256 === sha256;
+    check(isRight, `files/file (${path})`, "the service does not have this content: send it with POST contents first");
+    const { blobId, size, md5 } = content ?? { blobId: "", size: 0, md5: "" };
+    return { ...metadata, blobId, size, md5, sha256 };
+  });
+  return await Promise.all(rows);
+}
+
+const given = ({
+  enabled,
+  ...texts
+}: { [N in "owner" | "group" | "permissions"]: string | undefined } & { enabled: boolean | undefined }) => ({
+  ...Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== undefined)),
+  ...(enabled !== undefined && { enabled: String(enabled) }),
+});
+
+async function keysOf(wanted: NonNullable<WantedDefinition["gpgKeys"]>): Promise<Contents["keys"]> {
+  check(wanted.length <= maxKeys, "gpg_keys", `an appliance has at most ${maxKeys}`);
+  const keys = await Promise.all(
+    wanted.map(async ({ name, target = "rpm", key }) => ({
+      name,
+      target,
+      ...(await readPublicKey(new TextEncoder().encode(key))),
+    })),
+  );
+  check(new Set(keys.map(({ fingerprint }) => fingerprint)).size === keys.length, "gpg_keys", "a key is there twice");
+  return keys;
+}

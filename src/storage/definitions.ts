@@ -1,0 +1,159 @@
+import { and, eq, sql, type SQL } from "drizzle-orm";
+import { usedBytesOf } from "./accounts.ts";
+import type { Appliance, NewAppliance, Selection } from "./appliances.ts";
+import type { ConfigurationColumns } from "./configurations.ts";
+import type { Database } from "./db.ts";
+import type { GpgKey } from "./gpg-keys.ts";
+import { insertFrom } from "./inserts.ts";
+import { counts } from "./limits.ts";
+import { fileInJson, released, type OverlayFile } from "./overlay-files.ts";
+import { applianceRepositories, appliances, gpgKeys, overlayFiles, selections } from "./schema.ts";
+
+/** What an appliance gets; a list that is absent stays as it is. */
+export interface DefinitionRows {
+  columns: ConfigurationColumns;
+  repositoryIds?: readonly number[];
+  selection?: readonly Pick<Selection, "kind" | "name" | "version" | "repositoryId">[];
+  files?: readonly Omit<OverlayFile, "id" | "applianceId" | "createdAt" | "requestId">[];
+  keys?: readonly Pick<GpgKey, "name" | "target" | "fingerprint" | "key">[];
+}
+
+export interface DefinitionLimits {
+  quotaBytes: number;
+  appliances: number;
+  configurationBytes: number;
+}
+
+/**
+ * Writes all of it in one batch over what was read. Undefined: the appliance was changed meanwhile, or is gone, or a limit is
+ * reached; then nothing was written.
+ */
+export async function saveDefinition(
+  db: Database,
+  read: Appliance,
+  rows: DefinitionRows,
+  limits: DefinitionLimits,
+): Promise<Appliance | undefined> {
+  const { id, accountId } = read;
+  const editedAt = new Date(Math.max(Date.now(), read.lastEditedAt.getTime() + 1));
+  const bytes = sql`length(CAST(${JSON.stringify(rows.columns.configuration)} AS BLOB))`;
+  const all = counts.configurationBytes(accountId ?? 0);
+  const gate = db
+    .update(appliances)
+    .set({ ...rows.columns, lastEditedAt: editedAt })
+    .where(
+      and(
+        eq(appliances.id, id),
+        eq(appliances.lastEditedAt, read.lastEditedAt),
+        sql`(${bytes} <= configuration_bytes OR ${all} - configuration_bytes + ${bytes} <= ${limits.configurationBytes})`,
+        hasRoom(accountId ?? 0, rows, limits),
+      ),
+    )
+    .returning();
+  const holds = sql`EXISTS (SELECT 1 FROM appliances WHERE id = ${id} AND last_edited_at = ${editedAt.getTime()})`;
+  const [saved] = await db.batch([gate, ...partsOf(db, sql`${id}`, rows, holds)]);
+  return saved[0];
+}
+
+/** Makes an appliance of it, in one batch. Undefined: a limit is reached, and nothing was written. */
+export async function addDefinition(
+  db: Database,
+  row: NewAppliance,
+  rows: DefinitionRows,
+  limits: DefinitionLimits,
+): Promise<Appliance | undefined> {
+  const accountId = row.accountId ?? 0;
+  const isTooMuch = sql`(${counts.appliances(accountId)} > ${limits.appliances}
+    OR ${counts.configurationBytes(accountId)} > ${limits.configurationBytes} OR NOT ${hasRoom(accountId, rows, limits)})`;
+  const id = sql`(SELECT id FROM appliances WHERE uuid = ${row.uuid})`;
+  const [added, refused] = await db.batch([
+    db
+      .insert(appliances)
+      .values({ ...row, ...rows.columns })
+      .returning(),
+    db
+      .delete(appliances)
+      .where(and(eq(appliances.uuid, row.uuid), isTooMuch))
+      .returning({ id: appliances.id }),
+    ...partsOf(db, id, rows, sql`${id} IS NOT NULL`),
+  ]);
+  return refused.length > 0 ? undefined : added[0];
+}
+
+/** A content that the account has already is not counted again. */
+function hasRoom(accountId: number, { files = [] }: DefinitionRows, { quotaBytes }: DefinitionLimits): SQL {
+  const sizes = Object.fromEntries(files.map(({ blobId, size }) => [blobId, size]));
+  const added = sql`(SELECT coalesce(sum(value), 0) FROM json_each(${JSON.stringify(sizes)})
+    WHERE key NOT IN (SELECT blob_id FROM overlay_files JOIN appliances ON appliances.id = appliance_id
+                      WHERE account_id = ${accountId}))`;
+  return sql`(${added} = 0 OR ${usedBytesOf(accountId)} + ${added} <= ${quotaBytes})`;
+}
+
+/** Replaces each list that is there, if `holds`. */
+function partsOf(
+  db: Database,
+  applianceId: SQL,
+  { repositoryIds, selection, files, keys }: DefinitionRows,
+  holds: SQL,
+) {
+  const at = { applianceId, holds };
+  return [
+    ...(repositoryIds ? replaceRepositories(db, at, repositoryIds) : []),
+    ...(selection ? replaceSelection(db, at, selection) : []),
+    ...(files ? replaceFiles(db, at, files) : []),
+    ...(keys ? replaceKeys(db, at, keys) : []),
+  ];
+}
+
+interface At {
+  applianceId: SQL;
+  /** Whether anything is written at all. */
+  holds: SQL;
+}
+
+const replaceRepositories = (db: Database, { applianceId, holds }: At, ids: readonly number[]) => [
+  db.delete(applianceRepositories).where(old({ applianceId, holds })),
+  insertFrom(
+    db,
+    applianceRepositories,
+    { applianceId, repositoryId: sql`value`, position: sql`key` },
+    sql`FROM json_each(${JSON.stringify(ids)}) WHERE ${holds} AND value IN (SELECT id FROM repositories)`,
+  ),
+];
+
+const replaceSelection = (db: Database, at: At, rows: NonNullable<DefinitionRows["selection"]>) => [
+  db.delete(selections).where(old(at)),
+  insertFrom(db, selections, { applianceId: at.applianceId, ...selectionInJson }, listed(at, rows)),
+];
+
+const replaceFiles = (db: Database, at: At, rows: NonNullable<DefinitionRows["files"]>) => [
+  released(db, old(at)),
+  db.delete(overlayFiles).where(old(at)),
+  insertFrom(db, overlayFiles, { applianceId: at.applianceId, ...fileInJson, createdAt: new Date() }, listed(at, rows)),
+];
+
+const replaceKeys = (db: Database, at: At, rows: NonNullable<DefinitionRows["keys"]>) => [
+  db.delete(gpgKeys).where(old(at)),
+  insertFrom(db, gpgKeys, { applianceId: at.applianceId, ...keyInJson, createdAt: new Date() }, listed(at, rows)),
+];
+
+/** What the appliance had, in the table of the statement. */
+const old = ({ applianceId, holds }: At): SQL => sql`appliance_id = ${applianceId} AND ${holds}`;
+
+/** One bound parameter, however long the list is. Inserted in its order, which is the order of the ids. */
+const listed = ({ holds }: At, rows: readonly unknown[]): SQL =>
+  sql`FROM json_each(${JSON.stringify(rows)}) WHERE ${holds} ORDER BY key`;
+
+const selectionInJson = {
+  kind: sql`value ->> 'kind'`,
+  name: sql`value ->> 'name'`,
+  version: sql`value ->> 'version'`,
+  repositoryId: sql`value ->> 'repositoryId'`,
+};
+
+const keyInJson = {
+  name: sql`value ->> 'name'`,
+  target: sql`value ->> 'target'`,
+  fingerprint: sql`value ->> 'fingerprint'`,
+  key: sql`value ->> 'key'`,
+};
