@@ -10,6 +10,7 @@ import { storeContent } from "#domain/definitions/staged-content";
 import { v2 } from "#api/operation";
 import { call, type CallGroup } from "#api/call";
 import { ofOwn } from "#api/of-appliance";
+import { toItsEnd } from "#api/to-its-end";
 import { refuseLongBody } from "#api/upload";
 import { uploadTooLarge } from "#domain/contents/overlay-file-content";
 
@@ -64,8 +65,11 @@ export const definitions: CallGroup = {
       summary: "What a definition would change in an appliance",
       answer: definitionPlan,
       refuses,
-      act: async ({ env, db, account, baseUrl }, { found, body }) =>
-        await planDefinition({ env, db }, found, { account, baseUrl, wanted: await body() }),
+      act: async ({ env, db, account, baseUrl }, { found, body }, c) => {
+        const { signal } = c.req.raw;
+        const request = { account, baseUrl, wanted: await body(), signal };
+        return await toItsEnd(c, planDefinition({ env, db }, found, request));
+      },
     }),
     call("POST /definitions", {
       name: "createFromDefinition",
@@ -87,8 +91,11 @@ export const definitions: CallGroup = {
       summary: "What a new appliance would have beyond its template",
       answer: definitionPlan,
       refuses: refusesNew,
-      act: async ({ env, db, account, baseUrl }, { body }) =>
-        await planNewDefinition({ env, db }, { account, baseUrl, wanted: await body() }),
+      act: async ({ env, db, account, baseUrl }, { body }, c) => {
+        const { signal } = c.req.raw;
+        const request = { account, baseUrl, wanted: await body(), signal };
+        return await toItsEnd(c, planNewDefinition({ env, db }, request));
+      },
     }),
     call("POST /contents", {
       name: "storeContent",

@@ -6,6 +6,7 @@ import { call } from "#api/call";
 import { ofReadable } from "#api/of-appliance";
 import { v2 } from "#api/operation";
 import { text } from "#api/params";
+import { toItsEnd } from "#api/to-its-end";
 
 /** Each may come several times. */
 const EffectRequest = z.object({
@@ -54,10 +55,7 @@ export const softwareEffect = call("GET /appliances/{appliance_id}/software/effe
       removeRepositories: all("remove_repository").map(repositoryId),
     };
     const { signal } = c.req.raw;
-    const work = effectOf({ env, db }, { appliance: found, accountId: account.id, change, signal });
-    // A client that leaves must not take the solver with it while packages are loaded.
-    c.executionCtx.waitUntil(work.catch(() => {}));
-    return await work;
+    return await toItsEnd(c, effectOf({ env, db }, { appliance: found, accountId: account.id, change, signal }));
   },
 });
 

@@ -1,5 +1,6 @@
 import { imageTypes } from "#contract/index";
 import { storedConfiguration } from "#documents/configuration";
+import { effect } from "#documents/software-effect";
 import {
   anyPartOf,
   arrayOf,
@@ -91,6 +92,7 @@ export const definitionPlan = document(
   "plan",
   fields({
     changes: inside("changes", arrayOf("change", change)),
+    software: inside("software", effect),
   }),
 );
 

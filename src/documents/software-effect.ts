@@ -43,15 +43,13 @@ const problem = fields({
 });
 
 /** What a change would bring and take away. Sizes are in bytes. */
-export const softwareEffect = document(
-  "SoftwareEffect",
-  "software_effect",
-  fields({
-    state: oneOf("state", ["solved", "unsolvable", "unimported"]),
-    before: inside("before", amount).optional(),
-    after: inside("after", amount).optional(),
-    added: inside("added", arrayOf("package", changedPackage)),
-    removed: inside("removed", arrayOf("package", changedPackage)),
-    problems: inside("problems", arrayOf("problem", problem)),
-  }),
-);
+export const effect = fields({
+  state: oneOf("state", ["solved", "unsolvable", "unimported"]),
+  before: inside("before", amount).optional(),
+  after: inside("after", amount).optional(),
+  added: inside("added", arrayOf("package", changedPackage)),
+  removed: inside("removed", arrayOf("package", changedPackage)),
+  problems: inside("problems", arrayOf("problem", problem)),
+});
+
+export const softwareEffect = document("SoftwareEffect", "software_effect", effect);

@@ -248,7 +248,13 @@ describe("POST …/definition/plan", () => {
       },
     });
 
-    const { plan } = (await answer.json()) as { plan: { changes: { name: string; item?: string }[] } };
+    const { plan } = (await answer.json()) as {
+      plan: { changes: { name: string; item?: string }[]; software: { state: string; problems: { text: string }[] } };
+    };
+    expect(plan.software).toMatchObject({
+      state: "unsolvable",
+      problems: [{ text: expect.stringContaining("2.0-1") }, { text: expect.stringContaining("vim") }],
+    });
     expect(plan.changes).toEqual(
       expect.arrayContaining([
         { name: "name", from: "Kiosk", to: "Other" },
@@ -266,7 +272,9 @@ describe("POST …/definition/plan", () => {
   it("has no change for the appliance as it is", async () => {
     await fill();
     const answer = await send(tux, `POST ${path}/plan`, await shownBy(tux));
-    expect(await answer.json()).toEqual({ plan: { changes: [] } });
+    expect(await answer.json()).toMatchObject({
+      plan: { changes: [], software: { state: "solved", added: [], removed: [] } },
+    });
   });
 });
 

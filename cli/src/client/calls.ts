@@ -86,6 +86,8 @@ export interface Calls {
   listInstalledSoftware: { request: { appliance_id: number; build_id?: number }; answer: SoftwareMap };
   /** Find packages and patterns by part of their name. */
   searchSoftware: { request: { appliance_id: number; q: Text; all_fields?: boolean; all_repos?: boolean }; answer: SoftwareMap };
+  /** What a change of the software would bring and take away, without making it. */
+  getSoftwareEffect: { request: { appliance_id: number; add_package?: Text; remove_package?: Text; add_pattern?: Text; remove_pattern?: Text; ban_package?: Text; unban_package?: Text; add_repository?: Text; remove_repository?: Text }; answer: SoftwareEffect };
   /** Select a package. */
   addPackage: { request: { appliance_id: number; name: Text; version?: Text; repository_id?: number }; answer: SelectionChange };
   /** Select a pattern. */
@@ -288,6 +290,7 @@ export const routes = {
   replaceSoftware: { method: "PUT", path: "/appliances/{appliance_id}/software", body: "application/json", answer: "document" },
   listInstalledSoftware: { method: "GET", path: "/appliances/{appliance_id}/software/installed", answer: "document" },
   searchSoftware: { method: "GET", path: "/appliances/{appliance_id}/software/search", answer: "document" },
+  getSoftwareEffect: { method: "GET", path: "/appliances/{appliance_id}/software/effect", answer: "document" },
   addPackage: { method: "POST", path: "/appliances/{appliance_id}/cmd/add_package", answer: "document" },
   addPattern: { method: "POST", path: "/appliances/{appliance_id}/cmd/add_pattern", answer: "document" },
   banPackage: { method: "POST", path: "/appliances/{appliance_id}/cmd/ban_package", answer: "document" },
@@ -861,6 +864,52 @@ interface DefinitionPlan {
       from?: string;
       to?: string;
     }[];
+    software: {
+      state: "solved" | "unsolvable" | "unimported";
+      before?: {
+        packages: number;
+        download_size: number;
+        installed_size: number;
+      };
+      after?: {
+        packages: number;
+        download_size: number;
+        installed_size: number;
+      };
+      added: readonly {
+        name: string;
+        version: string;
+        arch: string;
+        repository_id: number;
+        download_size: number;
+        installed_size: number;
+      }[];
+      removed: readonly {
+        name: string;
+        version: string;
+        arch: string;
+        repository_id: number;
+        download_size: number;
+        installed_size: number;
+      }[];
+      problems: readonly {
+        text: string;
+        meant: readonly string[];
+        solutions: readonly {
+          text: string;
+          change: {
+            add_package: readonly string[];
+            remove_package: readonly string[];
+            add_pattern: readonly string[];
+            remove_pattern: readonly string[];
+            ban_package: readonly string[];
+            unban_package: readonly string[];
+            add_repository: readonly number[];
+            remove_repository: readonly number[];
+          };
+        }[];
+      }[];
+    };
   };
 }
 
@@ -1421,6 +1470,55 @@ interface Software {
     pattern: readonly {
       version?: string;
       value: string;
+    }[];
+  };
+}
+
+interface SoftwareEffect {
+  software_effect: {
+    state: "solved" | "unsolvable" | "unimported";
+    before?: {
+      packages: number;
+      download_size: number;
+      installed_size: number;
+    };
+    after?: {
+      packages: number;
+      download_size: number;
+      installed_size: number;
+    };
+    added: readonly {
+      name: string;
+      version: string;
+      arch: string;
+      repository_id: number;
+      download_size: number;
+      installed_size: number;
+    }[];
+    removed: readonly {
+      name: string;
+      version: string;
+      arch: string;
+      repository_id: number;
+      download_size: number;
+      installed_size: number;
+    }[];
+    problems: readonly {
+      text: string;
+      meant: readonly string[];
+      solutions: readonly {
+        text: string;
+        change: {
+          add_package: readonly string[];
+          remove_package: readonly string[];
+          add_pattern: readonly string[];
+          remove_pattern: readonly string[];
+          ban_package: readonly string[];
+          unban_package: readonly string[];
+          add_repository: readonly number[];
+          remove_repository: readonly number[];
+        };
+      }[];
     }[];
   };
 }

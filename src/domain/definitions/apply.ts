@@ -16,9 +16,17 @@ import { wantedContents } from "#domain/definitions/wanted";
 import type { Place } from "#domain/place";
 import { changedMeanwhile, Refusal } from "#domain/refusal";
 import type { SealingKey } from "#domain/secrets";
+import { effectBetween, type SoftwareEffect } from "#domain/software/effect";
+import type { ApplianceSoftware } from "#domain/software/resolution-request";
 import { storedBytesOf } from "#model/configuration";
 import type { Account } from "#storage/accounts";
-import { findAnyAppliance, findAppliance, findApplianceByUuid, type Appliance } from "#storage/appliances";
+import {
+  findAnyAppliance,
+  findAppliance,
+  findApplianceByUuid,
+  findBaseSystem,
+  type Appliance,
+} from "#storage/appliances";
 import { addDefinition, saveDefinition, type DefinitionLimits, type DefinitionRows } from "#storage/definitions";
 import { listTemplateSets } from "#storage/template-sets";
 
@@ -51,13 +59,29 @@ export async function getDefinition(
   return definitionOf(appliance, await readContents(db, appliance), baseUrl);
 }
 
-/** What `applyDefinition` would change. */
+/** What a definition would change, and do to the image. */
+export interface ShownPlan {
+  changes: DefinitionChange[];
+  software: SoftwareEffect;
+}
+
+/** What `applyDefinition` would change. What is not resolved when the signal comes never is. */
 export async function planDefinition(
-  place: Place<SealingKey>,
+  { env, db }: Place<ApplyEnv>,
   appliance: Appliance,
-  request: DefinitionRequest,
-): Promise<Pick<Plan, "changes">> {
-  return await planOf(place, appliance, request);
+  request: DefinitionRequest & { signal: AbortSignal },
+): Promise<ShownPlan> {
+  const { before, after, changes } = await planOf({ env, db }, appliance, request);
+  const base = await findBaseSystem(db, appliance.baseSystem);
+  const softwareOf = ({ identity, repositories, selection }: Contents): ApplianceSoftware => ({
+    arch: appliance.arch,
+    imageType: identity.imageType,
+    baseSystem: base?.facts,
+    repositories,
+    selection,
+  });
+  const both = { software: softwareOf(before), wanted: softwareOf(after) };
+  return { changes, software: await effectBetween({ env, db }, both, request.signal) };
 }
 
 /** Makes an appliance what the definition says, all of it or nothing. What the definition omits stays. */
@@ -78,8 +102,11 @@ export async function applyDefinition(
 }
 
 /** What `createFromDefinition` would make of the template. */
-export async function planNewDefinition(place: Place<SealingKey>, request: NewRequest): Promise<Pick<Plan, "changes">> {
-  return await planOf(place, await startOf(place, request), request);
+export async function planNewDefinition(
+  place: Place<ApplyEnv>,
+  request: NewRequest & { signal: AbortSignal },
+): Promise<ShownPlan> {
+  return await planDefinition(place, await startOf(place, request), request);
 }
 
 /** Makes an appliance of a definition: a clone of the first template of its base system, with all that the definition says. */

@@ -60,6 +60,15 @@ export async function effectOf(
 ): Promise<SoftwareEffect> {
   const software = await loadSoftware(db, appliance);
   const wanted = await changed({ db }, { software, appliance, accountId }, change);
+  return await effectBetween({ env, db }, { software, wanted }, signal);
+}
+
+/** The same of software that is as stored, and as it would be. */
+export async function effectBetween(
+  { env, db }: Place<Pick<Env, "BLOBS">>,
+  { software, wanted }: Both,
+  signal: AbortSignal,
+): Promise<SoftwareEffect> {
   const is = await resolve({ env, db }, wanted, signal);
   const was = await resolve({ env, db }, software, signal);
   const [before, after] = [was, is].map((one) => (one.state === "solved" ? one.packages : undefined));

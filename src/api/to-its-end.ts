@@ -1,0 +1,8 @@
+import type { Context } from "hono";
+import type { ApiEnv } from "#api/factory";
+
+/** Lets work go on after its client has left: the solver must not be given up while packages are loaded. */
+export async function toItsEnd<T>(c: Context<ApiEnv>, work: Promise<T>): Promise<T> {
+  c.executionCtx.waitUntil(work.catch(() => {}));
+  return await work;
+}
