@@ -1,26 +1,15 @@
 /** Bundles the command line into cli/dist: one JavaScript file for Node 20 and newer, its manual, and the licences of what it contains. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { build } from "esbuild";
 import { manual } from "../src/manual.ts";
+import { bundle } from "./bundle.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 const dist = join(root, "dist");
 
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist);
-await build({
-  absWorkingDir: root,
-  entryPoints: ["src/main.ts"],
-  outfile: "dist/kiln.js",
-  bundle: true,
-  platform: "node",
-  target: "node20",
-  format: "esm",
-  // commander is CommonJS, and requires Node's own modules.
-  banner: { js: 'import { createRequire } from "node:module";\nconst require = createRequire(import.meta.url);' },
-  logLevel: "warning",
-});
+bundle(join(dist, "kiln.js"));
 writeFileSync(join(dist, "kiln.1"), manual());
 writeFileSync(join(dist, "LICENSES.txt"), licences());
 

@@ -105,4 +105,4 @@ export function shownParameter({ name, isRequired, isRepeated }: Parameter): str
 export const shownOption = (key: string, { placeholder, short }: Option): string =>
   `${short ? `-${short}, ` : ""}${flagOf(key)}${placeholder ? ` <${placeholder}>` : ""}`;
 
-const flagOf = (key: string): string => `--${key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+export const flagOf = (key: string): string => `--${key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;

@@ -1,22 +1,44 @@
 import type { Command } from "./command.ts";
 import { appliances } from "./commands/appliances.ts";
 import { builds } from "./commands/builds.ts";
+import { completion } from "./commands/completion.ts";
 import { configuration } from "./commands/configuration.ts";
+import { contents } from "./commands/contents.ts";
+import { difference } from "./commands/difference.ts";
+import { events } from "./commands/events.ts";
+import { gallery } from "./commands/gallery.ts";
 import { images } from "./commands/images.ts";
 import { login } from "./commands/login.ts";
+import { repositories } from "./commands/repositories.ts";
 import { software } from "./commands/software.ts";
+import { testdrives } from "./commands/testdrives.ts";
+import { tokens } from "./commands/tokens.ts";
 
 /** Every command, in the order of the help. The program, the manual and the completion are made of this list. */
 export const commands: readonly Command[] = [
   ...login,
   ...appliances,
   ...software,
+  ...repositories,
+  ...contents,
   ...configuration,
   ...builds,
   ...images,
+  ...testdrives,
+  ...difference,
+  ...gallery,
+  ...events,
+  ...tokens,
+  ...completion,
 ];
 
 /** What the commands of one first word are about. */
 export const groups: Readonly<Record<string, string>> = {
   config: "The settings of an appliance",
+  file: "Files that builds copy into the image",
+  gallery: "Appliances that others have published",
+  package: "Your own packages",
+  repo: "Where packages come from",
+  token: "Secrets for programs",
+  webhook: "Addresses that get your events",
 };

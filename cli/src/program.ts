@@ -3,14 +3,20 @@ import manifest from "../package.json" with { type: "json" };
 import { shownOption, shownParameter, type Command, type Option, type Parameter } from "./command.ts";
 import { commands, groups } from "./commands.ts";
 import { Complaint, exitCodes, type Exit } from "./complaint.ts";
+import { complete } from "./completion/complete.ts";
 import { Kiln } from "./kiln.ts";
+import { visible } from "./output/table.ts";
 import { placeholders } from "./placeholders.ts";
 import { globalOptions } from "./global-options.ts";
+
+/** What the scripts of the shells call: `kiln __complete -- WORD…`. The last word is the one that is typed. */
+const completing = "__complete";
 
 /** Runs a command line, and returns its exit code. */
 export async function run(args: readonly string[]): Promise<number> {
   let exit: Exit = "done";
   try {
+    if (args[0] === completing) return await printCandidates(args.slice(2));
     await program((ended) => (exit = ended)).parseAsync([...args], { from: "user" });
     return exitCodes[exit].code;
   } catch (error) {
@@ -45,6 +51,14 @@ function parentOf(all: Program, parents: Map<string, Program>, name: string): Pr
   const made = all.command(name).description(groups[name] ?? "");
   parents.set(name, made);
   return made;
+}
+
+async function printCandidates(words: readonly string[]): Promise<number> {
+  const found = await complete(words);
+  const lines =
+    found === "files" ? [":files"] : found.map(({ text, about }) => `${text}${about ? `\t${visible(about)}` : ""}`);
+  process.stdout.write(lines.map((line) => `${line}\n`).join(""));
+  return exitCodes.done.code;
 }
 
 type OnEnd = (exit: Exit) => void;

@@ -7,7 +7,7 @@ import { unreachable } from "../client/failure.ts";
 import { Complaint } from "../complaint.ts";
 import type { PinnedKey } from "../login/login.ts";
 import { unverified } from "../verify/envelope.ts";
-import { bills, provenance, verifyImage, type Verified } from "../verify/image.ts";
+import { bills, provenance, verifyBills, verifyImage, type Verified } from "../verify/image.ts";
 import { downloadTo, type Tell } from "./resumed.ts";
 
 type Build = AnswerOf<"getBuild">["build"];
@@ -35,19 +35,24 @@ export async function downloadImage({ build, folder, keys }: Wanted, tell: Tell)
     );
   mkdirSync(folder, { recursive: true });
   const file = join(folder, basename(decodeURIComponent(new URL(url).pathname)));
-  if (keys) for (const suffix of [...bills, provenance]) writeFileSync(file + suffix, await textAt(url + suffix));
+  // Before gigabytes come: whether the signature is one that counts.
+  if (keys) {
+    for (const suffix of [...bills, provenance]) writeFileSync(file + suffix, await textAt(url + suffix));
+    await verifyBills(file, keys);
+  }
   // A version that is built again has the same name, and is another image.
   const part = `${file}.${build.id}.part`;
   if (existsSync(file) && !existsSync(part)) renameSync(file, part);
   await downloadTo(part, url, tell);
   try {
     await compare(part, build);
+    const verified = keys && (await verifyImage(file, keys, part));
+    renameSync(part, file);
+    return { file, verified };
   } catch (error) {
     rmSync(part);
     throw error;
   }
-  renameSync(part, file);
-  return { file, verified: keys && (await verifyImage(file, keys)) };
 }
 
 async function compare(part: string, { checksum }: Build): Promise<void> {

@@ -23,7 +23,8 @@ const currentFile = (): string => join(folder(), "current");
 
 /** An address without a path and a slash at its end. */
 export function addressOf(text: string): string {
-  const url = URL.parse(/^https?:\/\//i.test(text) ? text : `https://${text}`);
+  const address = /^https?:\/\//i.test(text) ? text : `https://${text}`;
+  const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url?.hostname && url.username === "" && url.pathname === "/") return url.origin;
   throw new Complaint("misused", `${text} is no address of a service.`, "Write it as https://kiln.example.org.");
 }

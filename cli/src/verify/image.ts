@@ -26,19 +26,20 @@ export interface Verified {
 }
 
 /** Checks an image and both bills of materials with what the provenance beside them says. Asks no service. */
-export async function verifyImage(file: string, keys: readonly PinnedKey[]): Promise<Verified> {
+export async function verifyImage(file: string, keys: readonly PinnedKey[], image = file): Promise<Verified> {
+  const said = await verifyBills(file, keys);
+  await compare(image, said.sha256);
+  return said;
+}
+
+/** The same without the image: what it will have to be. */
+export async function verifyBills(file: string, keys: readonly PinnedKey[]): Promise<Verified> {
   const { statement, key } = openEnvelope(await textOf(file + provenance), keys);
   const { subject, predicate } = statement;
-  const image = subject.find(({ name }) => bills.every((suffix) => subject.some((one) => one.name === name + suffix)));
+  const digestOf = (name: string) => subject.find((one) => one.name === name)?.digest.sha256;
+  const image = subject.find(({ name }) => bills.every((suffix) => digestOf(name + suffix) !== undefined));
   if (!image) throw unverified("The provenance is about something else.", "Download the image again.");
-  for (const suffix of ["", ...bills]) {
-    const said = subject.find(({ name }) => name === image.name + suffix)?.digest.sha256;
-    if ((await sha256Of(file + suffix)) !== said)
-      throw unverified(
-        `${basename(file + suffix)} is not what was built: its SHA-256 is another one.`,
-        "Do not use it. Download it again.",
-      );
-  }
+  for (const suffix of bills) await compare(file + suffix, digestOf(image.name + suffix));
   const { externalParameters: wanted } = predicate.buildDefinition;
   const { builder, metadata } = predicate.runDetails;
   return {
@@ -53,6 +54,14 @@ export async function verifyImage(file: string, keys: readonly PinnedKey[]): Pro
     key: key.kid,
     sha256: image.digest.sha256,
   };
+}
+
+async function compare(file: string, said: string | undefined): Promise<void> {
+  if ((await sha256Of(file)) === said) return;
+  throw unverified(
+    `${basename(file)} is not what was built: its SHA-256 is another one.`,
+    "Do not use it. Download it again.",
+  );
 }
 
 async function textOf(file: string): Promise<string> {

@@ -1,0 +1,68 @@
+import { command, value } from "../command.ts";
+import { table } from "../output/table.ts";
+import { applianceId, numberOf } from "../resolve.ts";
+
+type Row = { id: number; name: string; type: string; base_system: string; base_url?: string };
+
+const headings = ["ID", "NAME", "TYPE", "BASE", "URL"];
+const rowOf = ({ id, name, type, base_system: base, base_url: url }: Row) => [id, name, type, base, url];
+
+export const repositories = [
+  command("repo list <appliance>", {
+    summary: "List the repositories of an appliance",
+    act: async ({ client, show, paint }, { appliance }) => {
+      const answer = await client.call("listApplianceRepositories", {
+        appliance_id: await applianceId(client, appliance),
+      });
+      show(answer, () => table(paint, headings, answer.repositories.map(rowOf)));
+    },
+  }),
+  command("repo search [text]", {
+    summary: "Find repositories by their name, address or packages",
+    options: { base: value("base", "only those of this base system") },
+    act: async ({ client, show, paint }, { text, base }) => {
+      const answer = await client.call("listRepositories", {
+        ...(text !== undefined && { filter: text }),
+        ...(base !== undefined && { base_system: base }),
+      });
+      show(answer, () => table(paint, headings, answer.repositories.map(rowOf)));
+    },
+  }),
+  command("repo add <appliance> <repository>", {
+    summary: "Add a repository to an appliance",
+    act: async ({ client, show, paint }, { appliance, repository }) => {
+      const answer = await client.call("addApplianceRepository", {
+        appliance_id: await applianceId(client, appliance),
+        repo_id: numberOf(repository, "repository"),
+      });
+      show(answer, () => table(paint, headings, answer.repositories.map(rowOf)));
+    },
+  }),
+  command("repo remove <appliance> <repository>", {
+    summary: "Remove a repository from an appliance",
+    act: async ({ client, show, paint }, { appliance, repository }) => {
+      const answer = await client.call("removeApplianceRepository", {
+        appliance_id: await applianceId(client, appliance),
+        repo_id: numberOf(repository, "repository"),
+      });
+      show(answer, () => table(paint, headings, answer.repositories.map(rowOf)));
+    },
+  }),
+  command("repo import <name> <url>", {
+    summary: "Import a repository of rpm or deb packages",
+    details: "Of a Debian repository, the url is that of a suite, with the components that you want after a #.",
+    examples: ["kiln repo import webdemo https://example.org/repo"],
+    act: async ({ client, show }, { name, url }) => {
+      const answer = await client.call("importRepository", { name, url });
+      const { id } = answer.repository;
+      show(answer, () => `${name} is repository ${id}. Add it: kiln repo add APPLIANCE ${id}`);
+    },
+  }),
+  command("repo delete <repository>", {
+    summary: "Delete a repository that you imported and no appliance uses",
+    act: async ({ client, show }, { repository }) => {
+      const answer = await client.call("deleteRepository", { repository_id: numberOf(repository, "repository") });
+      show(answer, () => `Deleted repository ${repository}.`);
+    },
+  }),
+];

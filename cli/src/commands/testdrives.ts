@@ -1,0 +1,124 @@
+import { spawn } from "node:child_process";
+import { command, flag, value, values } from "../command.ts";
+import { Complaint } from "../complaint.ts";
+import { facts, table } from "../output/table.ts";
+import { applianceId, buildId, numberOf } from "../resolve.ts";
+
+const except = values("path", "leave out this path and everything below it; may be repeated");
+
+export const testdrives = [
+  command("testdrive <build>", {
+    summary: "Boot an image, and open its screen",
+    details: "It opens in the browser, or in a VNC viewer. A testdrive that nobody watches for 60 seconds ends.",
+    options: {
+      network: flag("with a network card; the web server of the machine gets an address"),
+      vnc: flag("open vncviewer in place of the browser"),
+      noOpen: flag("open nothing, print the addresses"),
+    },
+    examples: ["kiln testdrive First"],
+    act: async ({ client, show, paint }, { build, network, vnc, noOpen }) => {
+      const request = { build_id: await buildId(client, build), ...(network && { network: "on" as const }) };
+      const answer = await client.call("startTestdrive", request);
+      const { id, url, server, web_url: web } = answer.testdrive;
+      const screen = server.vnc.port === 0 ? undefined : `${server.vnc.host}::${server.vnc.port}`;
+      if (vnc) openViewer(screen, server.vnc.password);
+      else if (!noOpen) openBrowser(url);
+      show(answer, () =>
+        facts(paint, {
+          Testdrive: id,
+          Screen: url,
+          VNC: screen,
+          Password: screen && server.vnc.password,
+          "Web server": web,
+        }),
+      );
+    },
+  }),
+  command("testdrives", {
+    summary: "List your running testdrives",
+    act: async ({ client, show, paint }) => {
+      const answer = await client.call("listTestdrives", {});
+      const rows = answer.testdrives.map((one) => [one.id, one.build_id, one.state, one.web_url]);
+      show(answer, () => table(paint, ["TESTDRIVE", "BUILD", "STATE", "WEB SERVER"], rows));
+    },
+  }),
+  command("modified <testdrive>", {
+    summary: "List the files that a testdrive has changed in its image",
+    details: "Run `sync` in the machine first: what it has not written to its disk is not seen.",
+    options: {
+      path: values("path", "only this path and everything below it; may be repeated"),
+      except,
+      diff: flag("show how text files differ"),
+    },
+    examples: ["kiln modified 8 --path /etc --diff"],
+    act: async ({ client, show, paint }, { testdrive, path, except: omitted, diff }) => {
+      const answer = await client.call("listModifiedFiles", {
+        testdrive_id: numberOf(testdrive, "testdrive"),
+        path,
+        except: omitted,
+        difference: diff,
+      });
+      const { files } = answer.modified_files;
+      const rows = files.map((one) => [one.change, one.path, one.type, one.size]);
+      show(answer, () =>
+        diff
+          ? files
+              .map((one) => one.difference ?? `${one.change} ${one.path}\n`)
+              .join("")
+              .trimEnd()
+          : table(paint, ["CHANGE", "PATH", "TYPE", "SIZE"], rows),
+      );
+    },
+  }),
+  command("keep <testdrive> <path...>", {
+    summary: "Add files that a testdrive has changed to the appliance",
+    details: "All of them, or none. Each replaces the file that was added for the same path.",
+    options: {
+      except,
+      appliance: value("appliance", "the appliance that gets them; the default is the one that was built"),
+      archive: flag("as one tar.gz"),
+    },
+    examples: ["kiln keep 8 /etc/motd /srv"],
+    act: async ({ client, show }, { testdrive, path, except: omitted, appliance, archive }) => {
+      const answer = await client.call("keepModifiedFiles", {
+        testdrive_id: numberOf(testdrive, "testdrive"),
+        path,
+        except: omitted,
+        archive,
+        ...(appliance !== undefined && { appliance_id: await applianceId(client, appliance) }),
+      });
+      const { files, left_out: omittedFiles, appliance_id: id } = answer.kept_files;
+      show(answer, () =>
+        [
+          ...files.map((one) => `Stored ${one.path.replace(/\/$/, "")}/${one.filename} in appliance ${id}.`),
+          ...omittedFiles.map((one) => `Omitted ${one.path}: ${one.reason}`),
+        ].join("\n"),
+      );
+    },
+  }),
+];
+
+/** Where there is no screen, the address is printed anyway. */
+function openBrowser(url: string): void {
+  const hasScreen = process.env["DISPLAY"] || process.env["WAYLAND_DISPLAY"];
+  if (process.platform === "darwin") start("open", [url]);
+  else if (process.platform === "win32") start("explorer", [url]);
+  else if (hasScreen) start("xdg-open", [url]);
+}
+
+function openViewer(screen: string | undefined, password: string): void {
+  if (screen === undefined)
+    throw new Complaint(
+      "refused",
+      "No builder of this service has an address for VNC clients.",
+      "Leave out --vnc: the page in the browser works anyway.",
+    );
+  // TigerVNC reads the password so; on its command line others would see it.
+  start("vncviewer", [screen], { VNC_PASSWORD: password });
+}
+
+function start(program: string, args: string[], env: Record<string, string> = {}): void {
+  const child = spawn(program, args, { detached: true, stdio: "ignore", env: { ...process.env, ...env } });
+  child.on("error", () => process.stderr.write(`kiln: ${program} is not installed: open the address yourself.\n`));
+  child.unref();
+}

@@ -1,0 +1,126 @@
+import type { Client } from "../client/client.ts";
+import type { Placeholder } from "../placeholders.ts";
+
+/** What may stand at a place of the command line, and what it is. */
+export interface Candidate {
+  text: string;
+  about?: string;
+}
+
+/** Shells know the files of this machine themselves. */
+export type Candidates = readonly Candidate[] | "files";
+
+interface Place {
+  client: Client;
+  /** What has been typed of the word. */
+  typed: string;
+  /** The arguments before it, by their names. */
+  given: Readonly<Partial<Record<Placeholder, string>>>;
+}
+
+type Source = (place: Place) => Promise<Candidates> | Candidates;
+
+const words =
+  (...all: string[]): Source =>
+  () =>
+    all.map((text) => ({ text }));
+
+/** What the shell completes for each placeholder; nothing for the others. */
+export const sources: Partial<Record<Placeholder, Source>> = {
+  appliance: appliances,
+  base: async ({ client }) => unique((await templates(client)).map(({ basesystem }) => ({ text: basesystem }))),
+  build: builds,
+  directory: () => "files",
+  events: words(
+    "build.queued",
+    "build.started",
+    "build.finished",
+    "build.failed",
+    "testdrive.ended",
+    "version.published",
+  ),
+  file: () => "files",
+  overlay: async ({ client, given }) => {
+    if (given.appliance === undefined) return [];
+    const { files } = await client.call("listFiles", { appliance_id: await idOf(client, given.appliance) });
+    return files.map(({ id, filename }) => ({ text: String(id), about: filename }));
+  },
+  package: packages,
+  repository: async ({ client }) =>
+    (await client.call("listRepositories", {})).repositories.map(({ id, name }) => ({ text: String(id), about: name })),
+  scope: words("read", "build", "publish"),
+  setting: async (place) => await settings(place),
+  setting_value: async (place) => (await settings(place)).map(({ text }) => ({ text: `${text}=` })),
+  shell: words("bash", "zsh", "fish"),
+  source: async (place) => [
+    ...(await templates(place.client)).map(({ name, basesystem }) => ({ text: name, about: basesystem })),
+    ...(await appliances(place)),
+  ],
+  testdrive: async ({ client }) =>
+    (await client.call("listTestdrives", {})).testdrives.map((one) => ({
+      text: String(one.id),
+      about: `of build ${one.build_id}`,
+    })),
+  token: async ({ client }) =>
+    (await client.call("listTokens", {})).tokens.map(({ id, name }) => ({ text: String(id), about: name })),
+  types: ({ typed }) => {
+    const chosen = typed.split(",").slice(0, -1);
+    const others = ["oem", "iso", "vmx", "xen", "ec2", "net", "oemiso"].filter((type) => !chosen.includes(type));
+    return others.map((type) => ({ text: [...chosen, type].join(",") }));
+  },
+  version: async ({ client, given }) => {
+    if (given.appliance === undefined) return [];
+    const { builds: all } = await client.call("listBuilds", { appliance_id: await idOf(client, given.appliance) });
+    return unique(all.map(({ version }) => ({ text: version })));
+  },
+  webhook: async ({ client }) =>
+    (await client.call("listWebhooks", {})).webhooks.map(({ id, url }) => ({ text: String(id), about: url })),
+};
+sources.other = builds;
+
+/** Names, except where only the id says which one is meant. */
+async function appliances({ client }: Place): Promise<Candidate[]> {
+  const { appliances: all } = await client.call("listAppliances", {});
+  return all.map(({ id, name, basesystem }) => {
+    const isUnique = all.filter((one) => one.name === name).length === 1;
+    return isUnique ? { text: name, about: `${id}, ${basesystem}` } : { text: String(id), about: name };
+  });
+}
+
+async function builds({ client }: Place): Promise<Candidate[]> {
+  const { appliances: all } = await client.call("listAppliances", {});
+  return all.flatMap(({ name, builds: images }) =>
+    images.map(({ id, version, image_type: type }) => ({ text: String(id), about: `${name} ${version} ${type}` })),
+  );
+}
+
+async function packages({ client, typed, given: { appliance } }: Place): Promise<Candidate[]> {
+  if (appliance === undefined || typed === "") return [];
+  const found = await client.call("searchSoftware", { appliance_id: await idOf(client, appliance), q: typed });
+  return unique(found.software_map.flatMap(({ software }) => software.package.map(({ value: text }) => ({ text }))));
+}
+
+async function settings({ client, given: { appliance } }: Place): Promise<Candidate[]> {
+  if (appliance === undefined) return [];
+  const answer = await client.call("getConfiguration", { appliance_id: await idOf(client, appliance) });
+  return pathsIn(answer.configuration).map((text) => ({ text }));
+}
+
+function pathsIn(section: object, before = ""): string[] {
+  return Object.entries(section).flatMap(([name, value]: [string, unknown]) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? pathsIn(value, `${before}${name}.`)
+      : [before + name],
+  );
+}
+
+const templates = async (client: Client) =>
+  (await client.call("listTemplateSets", {})).template_sets.flatMap(({ template }) => template);
+
+async function idOf(client: Client, given: string): Promise<number> {
+  if (/^\d+$/.test(given)) return Number(given);
+  const { appliances: all } = await client.call("listAppliances", {});
+  return all.find(({ name }) => name === given)?.id ?? 0;
+}
+
+const unique = (all: readonly Candidate[]): Candidate[] => [...new Map(all.map((one) => [one.text, one])).values()];

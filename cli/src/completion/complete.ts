@@ -1,0 +1,76 @@
+import { openClient, type Client } from "../client/client.ts";
+import { flagOf, type Command, type Option } from "../command.ts";
+import { commands, groups } from "../commands.ts";
+import { globalOptions } from "../global-options.ts";
+import { readLogin } from "../login/login.ts";
+import type { Placeholder } from "../placeholders.ts";
+import { sources, type Candidate, type Candidates } from "./candidates.ts";
+
+/** A shell waits for it with every key. */
+const longestMs = 3_000;
+
+/** What may stand in place of the last word. */
+export async function complete(words: readonly string[]): Promise<Candidates> {
+  const typed = words.at(-1) ?? "";
+  const before = words.slice(0, -1);
+  const command = commands.find(({ words: name }) => name.every((word, index) => before[index] === word));
+  const found = command ? await inCommand(command, before.slice(command.words.length), typed) : firstWords(before);
+  return found === "files" ? found : found.filter(({ text }) => text.startsWith(typed));
+}
+
+/** Names of commands, or the second words of a group. */
+function firstWords(before: readonly string[]): Candidate[] {
+  const inGroup = commands.filter(
+    ({ words }) => words.length > before.length && before.every((word, i) => word === words[i]),
+  );
+  const named = inGroup.map(({ words, summary }) => {
+    const text = words[before.length] ?? "";
+    return { text, about: words.length > before.length + 1 ? (groups[text] ?? "") : summary };
+  });
+  return [...new Map(named.map((one) => [one.text, one])).values()];
+}
+
+async function inCommand(command: Command, before: readonly string[], typed: string): Promise<Candidates> {
+  const options: Record<string, Option> = { ...command.options, ...globalOptions };
+  const { open, values } = readBefore(before, options);
+  if (!open && typed.startsWith("-"))
+    return Object.entries(options).map(([key, { about }]) => ({ text: flagOf(key), about }));
+  const parameter = command.parameters[values.length] ?? command.parameters.findLast(({ isRepeated }) => isRepeated);
+  const placeholder = open ?? parameter?.name;
+  const given = Object.fromEntries(command.parameters.map(({ name }, index) => [name, values[index]]));
+  return placeholder === undefined ? [] : await fromService(placeholder, { typed, given });
+}
+
+/** The arguments among words, and the placeholder of an option whose value comes next. */
+function readBefore(words: readonly string[], options: Readonly<Record<string, Option>>) {
+  const values: string[] = [];
+  let open: Placeholder | undefined;
+  for (const word of words) {
+    const option = Object.entries(options).find(([key]) => flagOf(key) === word)?.[1];
+    if (open === undefined && option === undefined && !word.startsWith("-")) values.push(word);
+    open = open === undefined ? option?.placeholder : undefined;
+  }
+  return { open, values };
+}
+
+/** Nothing, if the service does not answer or nobody is signed in: an error would disturb the prompt. */
+async function fromService(
+  placeholder: Placeholder,
+  place: { typed: string; given: Readonly<Record<string, string | undefined>> },
+): Promise<Candidates> {
+  const source = sources[placeholder];
+  if (!source) return [];
+  const late = new Promise<Candidates>((resolve) => setTimeout(resolve, longestMs, []).unref());
+  try {
+    const given = Object.fromEntries(Object.entries(place.given).filter(([, value]) => value !== undefined));
+    return await Promise.race([source({ ...place, given, client: lazyClient() }), late]);
+  } catch {
+    return [];
+  }
+}
+
+/** Words that no service knows are completed without a login. */
+const lazyClient = (): Client => ({
+  url: "",
+  call: async (name, request, extra) => await openClient(readLogin(undefined)).call(name, request, extra),
+});

@@ -1,0 +1,57 @@
+/** What each shell runs to complete `kiln`. All of them ask `kiln __complete`, so that a new command needs no new script. */
+export const scripts: Readonly<Record<string, string>> = {
+  bash: `# kiln for bash. In ~/.bashrc: source <(kiln completion bash)
+_kiln() {
+  local line word typed=\${COMP_WORDS[COMP_CWORD]} words=() lines=()
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD}"; do
+    # What is typed may have quotes; only the shell knows how to read them.
+    word=\${word#[\\"\\']}
+    word=\${word%[\\"\\']}
+    words+=("\${word//\\\\/}")
+  done
+  mapfile -t lines < <(kiln __complete -- "\${words[@]}" 2>/dev/null)
+  COMPREPLY=()
+  if [[ \${lines[0]} == :files ]]; then
+    compopt -o default
+    return
+  fi
+  for line in "\${lines[@]}"; do
+    word=\${line%%$'\\t'*}
+    [[ $word == *= ]] && compopt -o nospace
+    [[ $typed == [\\"\\']* ]] || word=$(printf %q "$word")
+    COMPREPLY+=("$word")
+  done
+}
+complete -F _kiln kiln
+`,
+  zsh: `#compdef kiln
+# kiln for zsh. In ~/.zshrc, after compinit: source <(kiln completion zsh)
+_kiln() {
+  local line
+  local -a lines names settings
+  lines=("\${(@f)$(kiln __complete -- "\${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+  if [[ $lines[1] == :files ]]; then
+    _files
+    return
+  fi
+  for line in $lines; do
+    if [[ $line == *= ]]; then settings+=("$line"); else names+=("\${\${line%%$'\\t'*}//:/\\\\:}:\${line#*$'\\t'}"); fi
+  done
+  (( $#settings )) && compadd -S '' -- $settings
+  (( $#names )) && _describe kiln names
+}
+compdef _kiln kiln
+`,
+  fish: `# kiln for fish. In ~/.config/fish/config.fish: kiln completion fish | source
+function __kiln_complete
+    set -l words (commandline -opc) (commandline -ct)
+    set -l lines (kiln __complete -- $words[2..-1] 2>/dev/null)
+    if test "$lines[1]" = :files
+        __fish_complete_path (commandline -ct)
+    else
+        printf '%s\\n' $lines
+    end
+end
+complete -c kiln -f -a '(__kiln_complete)'
+`,
+};

@@ -1,0 +1,76 @@
+import { openAsBlob } from "node:fs";
+import { open, stat, type FileHandle } from "node:fs/promises";
+import { basename } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { AnswerOf, Client, RequestOf } from "../client/client.ts";
+import { ServiceRefusal } from "../client/failure.ts";
+import { Complaint } from "../complaint.ts";
+
+type Upload = AnswerOf<"getUpload">["upload"];
+export type Tell = (arrived: number, whole: number) => void;
+
+/** A file up to this size is sent in one request; a larger one in pieces, which go on after a break. */
+const oneRequestBytes = 8 * 1024 ** 2;
+const pieceBytes = 16 * 1024 ** 2;
+const pausesMs = [500, 1_000, 2_000, 4_000, 8_000, 15_000];
+
+/** The size of a file that is to be uploaded. */
+export async function sizeOf(file: string): Promise<number> {
+  const found = await stat(file).catch(() => undefined);
+  if (found?.isFile()) return found.size;
+  throw new Complaint("misused", `${file} is no file.`, "Name a file on this machine; a folder must be packed first.");
+}
+
+export const fitsOneRequest = (size: number): boolean => size <= oneRequestBytes;
+
+export const fileOf = async (path: string): Promise<File> => new File([await openAsBlob(path)], basename(path));
+
+/** Sends a file in pieces, and returns what it has become. */
+export async function uploadInPieces(
+  client: Client,
+  path: string,
+  purpose: RequestOf<"beginUpload">,
+  tell: Tell,
+): Promise<Upload> {
+  const size = await sizeOf(path);
+  const headers = { "upload-length": String(size), "tus-resumable": "1.0.0" };
+  const begun = await client.call("beginUpload", { filename: basename(path), ...purpose }, { headers });
+  const { id } = begun.upload;
+  await using file = await open(path);
+  for (let offset = 0, failures = 0; offset < size; tell(offset, size)) {
+    const before = offset;
+    offset = await sendPiece(client, id, { file, offset });
+    failures = offset > before ? 0 : failures + 1;
+    const pause = failures === 0 ? 0 : pausesMs[failures - 1];
+    if (pause === undefined) throw new Complaint("unreachable", "The upload does not get on.", "Try again later.");
+    if (pause > 0) await sleep(pause);
+  }
+  return (await client.call("getUpload", { upload_id: id })).upload;
+}
+
+interface Piece {
+  file: FileHandle;
+  offset: number;
+}
+
+/** Returns where the next piece begins. After a break, the service says how much has arrived. */
+async function sendPiece(client: Client, id: number, { file, offset }: Piece): Promise<number> {
+  const { buffer, bytesRead } = await file.read(new Uint8Array(pieceBytes), 0, pieceBytes, offset);
+  const headers = { "upload-offset": String(offset), "tus-resumable": "1.0.0" };
+  try {
+    await client.call("sendBytes", { upload_id: id, body: buffer.subarray(0, bytesRead) }, { headers });
+    return offset + bytesRead;
+  } catch (error) {
+    if (!mayGoOn(error)) throw error;
+    return await client.call("getUpload", { upload_id: id }).then(
+      ({ upload }) => upload.offset,
+      () => offset,
+    );
+  }
+}
+
+/** Whether a break, another request at work, or a wrong offset ended the request. */
+const mayGoOn = (error: unknown): boolean =>
+  error instanceof ServiceRefusal
+    ? error.status === 409 || error.status === 423 || error.status >= 500
+    : error instanceof Complaint && error.exit === "unreachable";

@@ -1,0 +1,128 @@
+import { createHash, randomBytes } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { newMachine, type Machine } from "./support/machine.ts";
+import { newKey, signedInto, signedProvenance, standIn, type StandIn } from "./support/service.ts";
+
+const key = newKey();
+const image = randomBytes(6 * 1024 ** 2);
+const name = "First.x86_64-0.0.1.oem.tar.gz";
+const bills = { [`${name}.spdx.json`]: "{}", [`${name}.cdx.json`]: "{}" };
+
+let machine: Machine;
+let service: StandIn;
+let store: Store;
+
+/** Where images are: it ends a connection after `cutAfter` bytes as often as asked, then does what the last one must. */
+interface Store {
+  url: string;
+  ranges: (string | undefined)[];
+  cuts: number;
+  afterCut: () => void;
+  start: () => Promise<void>;
+  stop: () => Promise<void>;
+}
+
+async function newStore(answers: Record<string, string | Uint8Array>): Promise<Store> {
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
+    const content = Buffer.from(answers[request.url?.slice(1) ?? ""] ?? "");
+    if (content.length === 0) return response.writeHead(404).end();
+    if (request.url !== `/${name}`) return response.end(content);
+    const { range } = request.headers;
+    const from = Number(/^bytes=(\d+)-$/.exec(range ?? "")?.[1] ?? 0);
+    made.ranges.push(range);
+    const headers = { "content-length": content.length - from };
+    const part = { ...headers, "content-range": `bytes ${from}-${content.length - 1}/${content.length}` };
+    response.writeHead(range ? 206 : 200, range ? part : headers);
+    if (made.cuts === 0) return response.end(content.subarray(from));
+    made.cuts -= 1;
+    return response.write(content.subarray(from, from + 1024 ** 2), () => {
+      response.socket?.destroySoon();
+      if (made.cuts === 0) made.afterCut();
+    });
+  };
+  let server: Server;
+  let port = 0;
+  const made: Store = {
+    url: "",
+    ranges: [],
+    cuts: 0,
+    afterCut: () => undefined,
+    start: async () => {
+      server = createServer(serve);
+      await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+      ({ port } = server.address() as AddressInfo);
+      made.url = `http://127.0.0.1:${port}`;
+    },
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  await made.start();
+  return made;
+}
+
+beforeEach(async () => {
+  machine = newMachine();
+  store = await newStore({
+    [name]: image,
+    ...bills,
+    [`${name}.intoto.jsonl`]: signedProvenance({ [name]: image, ...bills }, key),
+  });
+  const sha1 = createHash("sha1").update(image).digest("hex");
+  const build = { id: 12, state: "finished", expired: false, checksum: { sha1 }, download_url: `${store.url}/${name}` };
+  service = await standIn({ ...signedInto(key), "/api/v2/user/builds/12": { build } });
+  await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
+});
+afterEach(async () => {
+  await Promise.all([service[Symbol.asyncDispose](), store.stop()]);
+  machine[Symbol.dispose]();
+});
+
+const stored = (file: string) => join(machine.folder, file);
+
+it("brings an image over a connection that is cut three times, with a restart of the service in the middle", async () => {
+  store.cuts = 3;
+  const restarted = new Promise<void>((resolve, reject) => {
+    store.afterCut = () => void store.stop().then(store.start).then(resolve, reject);
+  });
+  const ended = await machine.kiln(["download", "12"]);
+  await restarted;
+  expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining(`${name} is verified.`) });
+  expect(readFileSync(stored(name)).equals(image)).toBe(true);
+  expect(store.ranges[0]).toBeUndefined();
+  expect(store.ranges).toHaveLength(4);
+  expect(new Set(store.ranges).size).toBe(4);
+});
+
+it("goes on where an earlier run ended", async () => {
+  writeFileSync(stored(`${name}.12.part`), image.subarray(0, 5_000_000));
+  expect(await machine.kiln(["download", "12"])).toMatchObject({ code: 0 });
+  expect(store.ranges).toEqual(["bytes=5000000-"]);
+  expect(readFileSync(stored(name)).equals(image)).toBe(true);
+  expect(readdirSync(machine.folder).filter((file) => file.endsWith(".part"))).toEqual([]);
+});
+
+it("downloads nothing twice", async () => {
+  await machine.kiln(["download", "12"]);
+  expect(await machine.kiln(["download", "12"])).toMatchObject({ code: 0 });
+  expect(readFileSync(stored(name)).equals(image)).toBe(true);
+});
+
+it("leaves no image that is not the build's", async () => {
+  writeFileSync(stored(`${name}.12.part`), Buffer.alloc(5_000_000));
+  expect(await machine.kiln(["download", "12"])).toMatchObject({ code: 6 });
+  expect([existsSync(stored(name)), existsSync(stored(`${name}.12.part`))]).toEqual([false, false]);
+});
+
+it("refuses an image that another key signed, before it comes", async () => {
+  writeFileSync(stored("other.pem"), newKey().pem);
+  const ended = await machine.kiln(["download", "12", "--key", "other.pem"]);
+  expect(ended).toMatchObject({ code: 6, stdout: "" });
+  expect(ended.stderr).toContain("signed with a key that you do not trust");
+  expect([existsSync(stored(name)), store.ranges]).toEqual([false, []]);
+});

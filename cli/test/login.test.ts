@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { newMachine, run, type Machine } from "./support/machine.ts";
+import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts";
+
+const key = newKey();
+let machine: Machine;
+let service: StandIn;
+
+beforeEach(async () => {
+  machine = newMachine();
+  service = await standIn({ ...signedInto(key), "/api/v2/user/appliances": { appliances: [] } });
+});
+afterEach(async () => {
+  await service[Symbol.asyncDispose]();
+  machine[Symbol.dispose]();
+});
+
+it("stores the secret in a file that only its owner can read", async () => {
+  const ended = await machine.kiln(["login", service.url, "--account", "tux"], { input: "secret word\n" });
+  expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining(key.kid) });
+  expect(ended.stdout + ended.stderr).not.toContain("secret word");
+
+  const folder = join(machine.folder, "config/kiln");
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+  for (const file of readdirSync(folder)) expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
+  const [stored = ""] = readdirSync(folder).filter((file) => file.endsWith(".json"));
+  expect(JSON.parse(readFileSync(join(folder, stored), "utf8"))).toMatchObject({
+    account: "tux",
+    secret: "secret word",
+  });
+  expect(await machine.kiln(["list"])).toMatchObject({ code: 0, stdout: "None.\n" });
+});
+
+it("asks on a terminal without showing the key", async () => {
+  const line = `kiln login ${service.url} --account tux`;
+  const given = { env: machine.env, input: "secret word\n", cwd: machine.folder };
+  const ended = await run("script", ["-qec", line, "/dev/null"], given);
+  expect(ended.code).toBe(0);
+  const afterQuestion = ended.stdout.slice(ended.stdout.indexOf("API key or token of tux: "));
+  expect(afterQuestion).toContain("Signed in");
+  expect(afterQuestion).not.toContain("secret");
+});
+
+it("stores nothing if the service refuses the key", async () => {
+  const error = { error: { code: "access_denied", message: "Sign in." } };
+  service.answers["/api/v2/user/account"] = (_request, response) => response.writeHead(401).end(JSON.stringify(error));
+  const ended = await machine.kiln(["login", service.url, "--account", "tux"], { input: "wrong\n" });
+  expect(ended).toMatchObject({ code: 7, stdout: "" });
+  expect(await machine.kiln(["list"])).toMatchObject({
+    code: 7,
+    stderr: expect.stringContaining("You are not signed in."),
+  });
+});
+
+it("takes address, account and token of the environment, and stores nothing of them", async () => {
+  const env = { KILN_URL: service.url, KILN_ACCOUNT: "tux", KILN_TOKEN: "kiln_token" };
+  expect(await machine.kiln(["list", "--json"], { env })).toMatchObject({
+    code: 0,
+    stdout: '{\n  "appliances": []\n}\n',
+  });
+  expect(readdirSync(machine.folder)).not.toContain("config");
+});
+
+it("sends no key over http to another machine", async () => {
+  const ended = await machine.kiln(["login", "http://kiln.example.org", "--account", "tux"], { input: "key\n" });
+  expect(ended).toMatchObject({ code: 64, stderr: expect.stringContaining("is not encrypted") });
+});
+
+it("says what to do with a damaged file", async () => {
+  await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
+  const folder = join(machine.folder, "config/kiln");
+  const [stored = ""] = readdirSync(folder).filter((file) => file.endsWith(".json"));
+  writeFileSync(join(folder, stored), "{");
+  expect(await machine.kiln(["list"])).toMatchObject({ code: 1, stderr: expect.stringContaining("is damaged") });
+});

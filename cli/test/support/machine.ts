@@ -1,0 +1,58 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { bundle } from "../../scripts/bundle.ts";
+
+/** How a command line ended. */
+export interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** A user's machine: a folder of its own for what `kiln login` stores, and kiln in the PATH. */
+export interface Machine extends Disposable {
+  folder: string;
+  env: Record<string, string>;
+  kiln: (args: readonly string[], given?: { input?: string; env?: Record<string, string> }) => Promise<Ended>;
+}
+
+export function newMachine(): Machine {
+  const folder = mkdtempSync(join(tmpdir(), "kiln-cli-"));
+  mkdirSync(join(folder, "bin"));
+  const program = join(folder, "bin/kiln");
+  bundle(`${program}.mjs`);
+  writeFileSync(program, `#!/bin/sh\nexec ${process.execPath} ${program}.mjs "$@"\n`, { mode: 0o755 });
+  const env = {
+    PATH: `${folder}/bin:${process.env["PATH"] ?? ""}`,
+    HOME: folder,
+    TMPDIR: tmpdir(),
+    XDG_CONFIG_HOME: join(folder, "config"),
+    LANG: "C.UTF-8",
+    TERM: "xterm",
+  };
+  return {
+    folder,
+    env,
+    kiln: async (args, { input = "", env: more = {} } = {}) =>
+      await run(program, args, { env: { ...env, ...more }, input, cwd: folder }),
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Runs a program to its end. */
+export function run(
+  program: string,
+  args: readonly string[],
+  { env, input, cwd }: { env: Record<string, string>; input: string; cwd: string },
+): Promise<Ended> {
+  const child = spawn(program, args, { env, cwd });
+  const ended: Ended = { code: null, stdout: "", stderr: "" };
+  child.stdout.on("data", (chunk) => (ended.stdout += chunk));
+  child.stderr.on("data", (chunk) => (ended.stderr += chunk));
+  child.stdin.on("error", () => undefined).end(input);
+  return new Promise((resolve, reject) => {
+    child.on("error", reject).on("close", (code) => resolve({ ...ended, code }));
+  });
+}

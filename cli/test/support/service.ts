@@ -1,0 +1,80 @@
+import { createHash, generateKeyPairSync, sign, type KeyObject } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** A stand-in of a service, for what a real one does not do on demand: it answers what a test gives it. */
+export interface StandIn extends AsyncDisposable {
+  url: string;
+  /** Answers by `GET /api/v2/user/appliances` or by path alone: an object is JSON; a function answers itself. */
+  answers: Record<string, object | ((request: IncomingMessage, response: ServerResponse) => void)>;
+  /** Every request so far, as `GET /path?query`. */
+  requests: string[];
+}
+
+export async function standIn(answers: StandIn["answers"] = {}): Promise<StandIn> {
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    const { method = "", url = "" } = request;
+    requests.push(`${method} ${url}`);
+    const path = url.split("?")[0] ?? "";
+    const answer = answers[`${method} ${path}`] ?? answers[path];
+    if (typeof answer === "function") return answer(request, response);
+    const unknown = { error: { code: "invalid_appliance_id", message: "Invalid appliance id." } };
+    response.writeHead(answer ? 200 : 404, { "content-type": "application/json" });
+    return response.end(JSON.stringify(answer ?? unknown));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    answers,
+    requests,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** A key with which a service signs, as it publishes it. */
+export interface SigningKey {
+  kid: string;
+  pem: string;
+  privateKey: KeyObject;
+}
+
+export function newKey(): SigningKey {
+  const { publicKey, privateKey } = generateKeyPairSync("ed25519");
+  const spki = publicKey.export({ type: "spki", format: "der" });
+  const pem = String(publicKey.export({ type: "spki", format: "pem" }));
+  return { kid: createHash("sha256").update(spki).digest("hex"), pem, privateKey };
+}
+
+export const publishedKeys = (...keys: SigningKey[]): object => ({ keys: keys.map(({ kid, pem }) => ({ kid, pem })) });
+
+/** What a service needs to be signed in to. */
+export const signedInto = (...keys: SigningKey[]): StandIn["answers"] => ({
+  "/.well-known/kiln-attestation-keys.json": publishedKeys(...keys),
+  "/api/v2/user/account": { account: { username: "tux" } },
+});
+
+/** The provenance of files, as docs/api/attestations.md describes it. */
+export function signedProvenance(files: Record<string, string | Uint8Array>, { kid, privateKey }: SigningKey): string {
+  const payloadType = "application/vnd.in-toto+json";
+  const subject = Object.entries(files).map(([name, content]) => ({
+    name,
+    digest: { sha256: createHash("sha256").update(content).digest("hex") },
+  }));
+  const predicate = {
+    runDetails: {
+      builder: { id: "https://kiln.test" },
+      metadata: { invocationId: "12", finishedOn: "2026-11-22T10:00:00Z" },
+    },
+    buildDefinition: {
+      externalParameters: { appliance: { name: "First" }, version: "0.0.1", imageType: "oem", arch: "x86_64" },
+    },
+  };
+  const body = Buffer.from(JSON.stringify({ _type: "https://in-toto.io/Statement/v1", subject, predicate }));
+  const signed = Buffer.concat([Buffer.from(`DSSEv1 ${payloadType.length} ${payloadType} ${body.length} `), body]);
+  const signatures = [{ keyid: kid, sig: sign(null, signed, privateKey).toString("base64") }];
+  return `${JSON.stringify({ payloadType, payload: body.toString("base64"), signatures })}\n`;
+}

@@ -1,0 +1,99 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { newMachine, type Machine } from "./support/machine.ts";
+import { newKey, publishedKeys, signedInto, signedProvenance, standIn, type StandIn } from "./support/service.ts";
+
+const key = newKey();
+const name = "First.x86_64-0.0.1.oem.tar.gz";
+const files = { [name]: "an image", [`${name}.spdx.json`]: '{"spdx":1}', [`${name}.cdx.json`]: '{"cdx":1}' };
+
+let machine: Machine;
+let service: StandIn;
+
+const login = async (...more: string[]) =>
+  await machine.kiln(["login", service.url, "--account", "tux", ...more], { input: "secret\n" });
+const at = (file: string) => join(machine.folder, file);
+const verify = async (...more: string[]) => await machine.kiln(["verify", name, ...more]);
+
+beforeEach(async () => {
+  machine = newMachine();
+  service = await standIn(signedInto(key));
+  for (const [file, content] of Object.entries(files)) writeFileSync(at(file), content);
+  writeFileSync(at(`${name}.intoto.jsonl`), signedProvenance(files, key));
+  await login();
+});
+afterEach(async () => {
+  await service[Symbol.asyncDispose]();
+  machine[Symbol.dispose]();
+});
+
+describe("kiln verify", () => {
+  it("accepts what the pinned key signed, and asks no service", async () => {
+    const before = service.requests.length;
+    const ended = await verify();
+    expect(ended).toMatchObject({ code: 0, stderr: "" });
+    expect(ended.stdout).toContain(`${name} is verified.`);
+    expect(ended.stdout).toContain(`${key.kid}, pinned for ${service.url}`);
+    expect(service.requests).toHaveLength(before);
+  });
+
+  it.each(Object.keys(files))("refuses %s with a changed byte", async (file) => {
+    writeFileSync(at(file), readFileSync(at(file), "utf8").replace(/.$/, "#"));
+    const ended = await verify();
+    expect(ended).toMatchObject({ code: 6, stdout: "" });
+    expect(ended.stderr).toContain(`${file} is not what was built`);
+  });
+
+  it("refuses a changed statement", async () => {
+    const envelope = JSON.parse(signedProvenance(files, key));
+    const other = JSON.parse(signedProvenance({ ...files, [name]: "another image" }, key));
+    writeFileSync(at(name), "another image");
+    writeFileSync(at(`${name}.intoto.jsonl`), JSON.stringify({ ...envelope, payload: other.payload }));
+    expect(await verify()).toMatchObject({ code: 6, stderr: expect.stringContaining("the provenance was changed") });
+  });
+
+  it("refuses a signature by any other key, although the sender sends that key along", async () => {
+    const other = newKey();
+    const envelope = JSON.parse(signedProvenance(files, other));
+    writeFileSync(at(`${name}.intoto.jsonl`), JSON.stringify({ ...envelope, keys: publishedKeys(other) }));
+    const refused = await verify();
+    expect(refused).toMatchObject({ code: 6, stdout: "" });
+    expect(refused.stderr).toContain(`signed with a key that you do not trust: ${other.kid}`);
+
+    writeFileSync(at("other.pem"), other.pem);
+    expect(await verify("--key", "other.pem")).toMatchObject({ code: 0 });
+  });
+
+  it("refuses another key under the pinned one's id", async () => {
+    const { privateKey } = newKey();
+    writeFileSync(at(`${name}.intoto.jsonl`), signedProvenance(files, { ...key, privateKey }));
+    expect(await verify()).toMatchObject({ code: 6, stderr: expect.stringContaining("The signature is wrong") });
+  });
+
+  it.each(["", "{}", "null", "[1]", '{"payload":1}'])("refuses the damaged provenance %j", async (text) => {
+    writeFileSync(at(`${name}.intoto.jsonl`), text);
+    expect(await verify()).toMatchObject({ code: 6, stderr: expect.stringContaining("The provenance is damaged.") });
+  });
+
+  it("refuses the provenance of fewer files, or of other ones", async () => {
+    const { [`${name}.cdx.json`]: _, ...fewer } = files;
+    writeFileSync(at(`${name}.intoto.jsonl`), signedProvenance(fewer, key));
+    expect(await verify()).toMatchObject({ code: 6, stderr: expect.stringContaining("is about something else") });
+  });
+});
+
+describe("kiln login", () => {
+  it("refuses a service whose key is not the pinned one, until the user trusts it", async () => {
+    const other = newKey();
+    service.answers["/.well-known/kiln-attestation-keys.json"] = publishedKeys(other, key);
+    const refused = await login();
+    expect(refused).toMatchObject({ code: 6, stdout: "" });
+    expect(refused.stderr).toContain(`signs with the key ${other.kid}, which is not the pinned one`);
+
+    expect(await login("--trust-key", newKey().kid)).toMatchObject({ code: 6 });
+    expect(await login("--trust-key", other.kid)).toMatchObject({ code: 0 });
+    expect(await verify()).toMatchObject({ code: 0 });
+    expect(await login()).toMatchObject({ code: 0 });
+  });
+});
