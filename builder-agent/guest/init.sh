@@ -48,4 +48,6 @@ mount -t squashfs -o ro,nodev "$(disk job)" /new/job || give_up "the job disk ca
 for tree in proc sys dev; do
   mount -o move /$tree /new/$tree
 done
+mkdir -p /new/usr/lib/kiln
+cp /builder.sh /new/usr/lib/kiln/builder.sh
 exec switch_root /new /usr/lib/kiln/builder.sh

@@ -9,6 +9,7 @@ import { EndedDisks } from "./modified/ended-disks.ts";
 import type { PackageCache } from "./packages/package-cache.ts";
 import type { PreparedCaches } from "./prepared/caches.ts";
 import type { Message, PullQueue } from "./queue.ts";
+import { listRoots } from "./roots/store.ts";
 import { Snapshots } from "./snapshot/snapshots.ts";
 import { keepSocket } from "./socket.ts";
 import { runTestdrive } from "./testdrive/run-testdrive.ts";
@@ -18,6 +19,8 @@ import type { WorkerApi } from "./worker-api.ts";
 export interface AgentParts {
   config: Config;
   capabilities: Capabilities;
+  /** Examines the host once more. */
+  examine: () => Promise<Capabilities>;
   api: WorkerApi;
   queue: PullQueue;
   cache: ImageCache;
@@ -61,6 +64,9 @@ type Claimed = "claimed" | "nothing" | "not_now";
 
 class Work {
   readonly #parts: AgentParts;
+  /** As last examined. */
+  #capabilities: Capabilities;
+  #roots: string | undefined;
   readonly #signal: AbortSignal;
   readonly #onEnd: () => void;
   readonly #builds = new Map<number, RunningBuild>();
@@ -71,6 +77,7 @@ class Work {
 
   constructor(parts: AgentParts, signal: AbortSignal, onEnd: () => void) {
     this.#parts = parts;
+    this.#capabilities = parts.capabilities;
     this.#signal = signal;
     this.#onEnd = onEnd;
     const { prepared, cache, packageCache } = parts;
@@ -84,6 +91,7 @@ class Work {
 
   /** One pull and its claims; after a poke also a claim without any message. → whether there was work. */
   async look({ poked }: { poked: boolean }): Promise<boolean> {
+    const hasOtherRoots = await this.#findOtherRoots();
     const free = this.#free("build") + this.#free("testdrive");
     if (free === 0) return false;
     const { queue } = this.#parts;
@@ -98,7 +106,7 @@ class Work {
     }
     await queue.acknowledge(done, later, this.#signal);
     // A poke is faster than the queue, and after the end of a build, or without room, the messages of waiting ones may be gone.
-    const isDue = poked || (await this.#room.isBack(this.#builds.size));
+    const isDue = poked || hasOtherRoots || (await this.#room.isBack(this.#builds.size));
     const unasked: Kind[] = isDue
       ? (["build", "testdrive"] as const).filter((kind) => !messages.some((each) => each.job?.kind === kind))
       : [];
@@ -122,9 +130,23 @@ class Work {
   }
 
   #free(kind: Kind): number {
-    const { config, capabilities } = this.#parts;
-    if (kind === "testdrive") return capabilities.testdrives ? config.testdriveSlots - this.#testdrives.size : 0;
-    return capabilities.imageTypes.length > 0 ? config.slots - this.#builds.size : 0;
+    const { config } = this.#parts;
+    const { testdrives, imageTypes, roots = [] } = this.#capabilities;
+    if (kind === "testdrive") return testdrives ? config.testdriveSlots - this.#testdrives.size : 0;
+    const builds = [imageTypes, ...roots.map((root) => root.imageTypes)].some((types) => types.length > 0);
+    return builds ? config.slots - this.#builds.size : 0;
+  }
+
+  /** Whether the operator has made or removed builder roots since the last look. The Worker learns it by the next claim. */
+  async #findOtherRoots(): Promise<boolean> {
+    const { config, examine, log } = this.#parts;
+    const roots = (await listRoots(config.stateDir)).map(({ sha256 }) => sha256).join(" ");
+    const before = this.#roots;
+    this.#roots = roots;
+    if (before === undefined || before === roots) return false;
+    this.#capabilities = await examine();
+    log("builder roots have changed", { roots: this.#capabilities.roots?.map(({ name }) => name).join(",") });
+    return true;
   }
 
   async #claim(kind: Kind): Promise<Claimed> {
@@ -140,7 +162,8 @@ class Work {
 
   /** Asks also without room: the Worker then gives nothing, and can say why its builds wait. */
   async #claimBuild(): Promise<Claimed> {
-    const { capabilities, api } = this.#parts;
+    const { api } = this.#parts;
+    const capabilities = this.#capabilities;
     const hasRoom = await this.#room.isEnough(this.#builds.size);
     const claim = await api.claimBuild({ ...capabilities, hasRoom }, this.#signal);
     if (claim === null) return hasRoom ? "nothing" : "not_now";

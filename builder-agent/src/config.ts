@@ -147,6 +147,14 @@ const keys = {
     description: "the same, only for repositories that a catalogue of the operator brought",
     defaultText: "none",
   }),
+  root: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'give the name of a builder root, e.g. debian-12, or "host"')
+    .default("host")
+    .meta({
+      description:
+        "where builds run whose base system names no builder root: `host` for the tools of this host, or the name of a root",
+    }),
   kiwi: text("give KIWI NG's program, e.g. kiwi-ng")
     .default("kiwi-ng")
     .meta({ description: "KIWI NG's program: a name on the PATH, or a path" }),

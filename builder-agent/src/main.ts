@@ -12,6 +12,8 @@ import { openConfiguredPackageCache } from "./packages/package-cache.ts";
 import { connectQueue } from "./queue.ts";
 import { isWorthRetry, withRetry } from "./retry.ts";
 import { openPrepared } from "./prepared/caches.ts";
+import { rootCommand } from "./roots/command.ts";
+import { RootFault } from "./roots/fault.ts";
 import { killOrphans } from "./testdrive/orphans.ts";
 import { findWalls } from "./testdrive/walls.ts";
 import { clearWorkDirs } from "./work-dir.ts";
@@ -30,6 +32,7 @@ function keyHelp({ key, environment, meaning, default: fallback }: ConfigKey): s
 }
 
 const usage = `npm run agent -- --config FILE
+npm run agent -- root --help       builder roots
 
   --config FILE   the configuration, a JSON file with the keys below
   --help
@@ -43,6 +46,11 @@ const log = openLog((line) => process.stderr.write(`${line}\n`));
 async function main(): Promise<number> {
   const stopping = stopOnSignal(log);
   try {
+    const [command, ...rest] = process.argv.slice(2);
+    if (command === "root") {
+      await rootCommand(rest, (line) => process.stdout.write(`${line}\n`), stopping);
+      return 0;
+    }
     const { values } = orRefuse(() => parseArgs({ options }), usage);
     if (values.help) {
       process.stdout.write(usage);
@@ -54,8 +62,9 @@ async function main(): Promise<number> {
     return 0;
   } catch (error) {
     if (stopping.aborted) return 0;
-    const isOperators = error instanceof ConfigRefused || error instanceof UsageRefused;
-    process.stderr.write(`${isOperators ? error.message : sentenceOf(error)}\n`);
+    const isOperators = [ConfigRefused, UsageRefused, RootFault].some((kind) => error instanceof kind);
+    const words = isOperators && error instanceof Error ? error.message : sentenceOf(error);
+    process.stderr.write(`${words}\n`);
     return isOperators ? 2 : 1;
   }
 }
@@ -67,7 +76,8 @@ async function serve(config: Config, signal: AbortSignal): Promise<void> {
   const left = await clearWorkDirs(config.stateDir, log);
   if (left > 0) log("cleaned up after a killed agent", { workDirs: left });
 
-  const { capabilities } = await findCapabilities(config);
+  const examine = async () => (await findCapabilities(config)).capabilities;
+  const capabilities = await examine();
   if (config.isolation === "none") log("builds run bare on this host, as root: isolation is none");
   const { enclosed, openness } = await findWalls();
   if (!enclosed) log("testdrives run without walls: npm run doctor says what to do", { reason: openness });
@@ -91,7 +101,7 @@ async function serve(config: Config, signal: AbortSignal): Promise<void> {
   const packageCache = await openConfiguredPackageCache(config, log);
   const prepared = await openPrepared(config);
   await runAgent(
-    { config, capabilities, api, queue: connectQueue(config), cache, packageCache, prepared, log },
+    { config, capabilities, examine, api, queue: connectQueue(config), cache, packageCache, prepared, log },
     signal,
   );
 }

@@ -7,6 +7,7 @@ import { connectQueue } from "../src/queue.ts";
 import { connectWorker } from "../src/worker-api.ts";
 import { startFakeWorker, type FakeBuild, type FakeWorker } from "./fake-worker.ts";
 import { eventually, inScenario, processesIn, silent, temporaryDir, testConfig } from "./support/agent-place.ts";
+import { storeFakeRoot } from "./support/fake-root.ts";
 import { frozenInput } from "./support/frozen-input.ts";
 
 const capabilities: Capabilities = {
@@ -23,17 +24,20 @@ interface Wish {
   found?: Partial<Capabilities>;
   /** Runs before the agent's first call. */
   prepare?: (worker: FakeWorker) => void;
+  /** What the doctor finds later. */
+  examine?: () => Promise<Capabilities>;
 }
 
 /** A fake Worker, and an agent that works for it until the end of the test. */
-async function startAgent({ config: more = {}, found = {}, prepare = () => {} }: Wish = {}) {
+async function startAgent({ config: more = {}, found = {}, prepare = () => {}, examine }: Wish = {}) {
   const worker = await startFakeWorker();
   const dir = await temporaryDir();
   prepare(worker);
   const config = testConfig(worker.url, dir.path, more);
   const stopping = new AbortController();
   const cache = await openImageCache(join(dir.path, "cache"), 1e9);
-  const means = { config, capabilities: { ...capabilities, ...found }, cache, log: silent };
+  const can = { ...capabilities, ...found };
+  const means = { config, capabilities: can, examine: examine ?? (async () => can), cache, log: silent };
   const parts = { ...means, api: connectWorker(config), queue: connectQueue(config) };
   const running = runAgent(parts, stopping.signal);
   await eventually("the socket", () => worker.sockets.size > 0);
@@ -83,6 +87,17 @@ describe("the agent", () => {
     const build = worker.queueBuild(inScenario("slow"));
     worker.poke({ type: "poke" });
     await eventually("the claim", () => build.status === "running");
+  });
+
+  it("tells the Worker of a builder root that it was given, by a claim", async () => {
+    const sha256 = "a".repeat(64);
+    const root = { name: "debian-13", sha256, builder: "9.24.56", imageTypes: ["oem" as const], packageTypes: [] };
+    await using agent = await startAgent({ examine: async () => ({ ...capabilities, roots: [root] }) });
+    const { worker, stateDir } = agent;
+    await eventually("the looks at start and at the socket's opening", () => claims(worker).length === 2);
+    storeFakeRoot(stateDir, { name: "debian-13", sha256 });
+    worker.poke({ type: "poke" });
+    await eventually("a claim with the root", () => worker.claimedWith.at(-1)?.roots?.[0]?.name === "debian-13");
   });
 
   it("acknowledges a message without work, and one that is invalid", async () => {

@@ -83,6 +83,8 @@ interface Trouble {
 class Fake {
   readonly builds = new Map<number, FakeBuild>();
   readonly sockets = new Set<WebSocket>();
+  /** What the agent said that it can do, with each claim. */
+  readonly claimedWith: Capabilities[] = [];
   readonly calls: string[] = [];
   readonly hellos: Hello[] = [];
   /** Returns prepared roots with other bytes than were shared. */
@@ -221,7 +223,9 @@ class Fake {
     return [200, { success: true, errors: [], result: {} }];
   }
 
-  #claim({ imageTypes, hasRoom }: Capabilities): Answer {
+  #claim(can: Capabilities): Answer {
+    this.claimedWith.push(can);
+    const { imageTypes, hasRoom } = can;
     const build = [...this.builds.values()].find(
       (each) => hasRoom !== false && each.status === "queued" && imageTypes.includes(each.claim.input.imageType),
     );

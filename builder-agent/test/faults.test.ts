@@ -27,7 +27,10 @@ async function startAgent(minFreeGb: number) {
   const cache = await openImageCache(join(disk.stateDir, "cache"), 1e9);
   const links = { api: connectWorker(config), queue: connectQueue(config) };
   const stopping = new AbortController();
-  const running = runAgent({ config, capabilities, cache, log: silent, ...links }, stopping.signal);
+  const running = runAgent(
+    { config, capabilities, examine: async () => capabilities, cache, log: silent, ...links },
+    stopping.signal,
+  );
   await eventually("the socket", () => worker.sockets.size > 0);
   const begin = (): FakeBuild => {
     const build = worker.queueBuild(inScenario("slow"));

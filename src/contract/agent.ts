@@ -1,9 +1,20 @@
 import { z } from "zod";
-import { Arch, ImageType, PackageType } from "./image-type.ts";
+import { Arch, BuilderRootName, ImageType, PackageType, Sha256 } from "./image-type.ts";
 
 /** For an agent's build. The lease survives two lost heartbeats. Then another agent gets the build. */
 export const heartbeatEveryMs = 10_000;
 export const buildLeaseMs = 30_000;
+
+/** What a host can do in one of its builder roots. */
+const RootAbilities = z.object({
+  name: BuilderRootName,
+  sha256: Sha256,
+  /** KIWI's version in there. */
+  builder: z.string().max(100),
+  imageTypes: z.array(ImageType),
+  packageTypes: z.array(PackageType),
+});
+export type RootAbilities = z.infer<typeof RootAbilities>;
 
 /** The abilities of a host, as its doctor found them. The Worker gives an agent only work that it can do. */
 export const Capabilities = z.object({
@@ -26,6 +37,8 @@ export const Capabilities = z.object({
   hasRoom: z.boolean().optional(),
   /** KIWI's version, e.g. "9.24.56"; frozen into each build. */
   builder: z.string().max(100),
+  /** Its builder roots, for base systems that name one; absent: none. All other builds run where the agent's operator chose. */
+  roots: z.array(RootAbilities).max(20).optional(),
 });
 export type Capabilities = z.infer<typeof Capabilities>;
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Capabilities } from "./agent.ts";
-import { Arch, Firmware, ImageType, PackageType, Sha256 } from "./image-type.ts";
+import { Arch, BuilderRootName, Firmware, ImageType, PackageType, Sha256 } from "./image-type.ts";
 import { FrozenKey, RepositoryTrust } from "./trust.ts";
 
 /** The header that carries the attempt token on every call about a claimed build or testdrive. */
@@ -124,6 +124,8 @@ export const FrozenInput = z.object({
     .string()
     .regex(/^[a-z][a-z0-9-]{0,39}$/)
     .optional(),
+  /** The builder root that it must be built in; absent: the one that the agent uses by default, or its host. */
+  builderRoot: BuilderRootName.optional(),
   /** Absent: frozen by an older version, which had only BIOS. */
   firmware: Firmware.optional(),
   /** File name of the result without its extension, e.g. "Kiosk.x86_64-0.0.1.oem". */
@@ -239,6 +241,8 @@ export const BuildFinished = z.object({
   /** Seconds spent in each phase, in order. */
   steps: z.array(z.object({ phase: Phase, seconds: z.number().nonnegative() })),
   builder: z.string().max(100),
+  /** The builder root that it was built in; absent: with the tools of the agent's host. */
+  builderRoot: z.object({ name: BuilderRootName, sha256: Sha256 }).optional(),
   /** How the image differs from the frozen packages; absent: not at all. */
   remark: z.string().max(500).optional(),
   /** The key of the artifact "prepared"; absent: it was not uploaded. */

@@ -31,3 +31,6 @@ export type PackageType = z.infer<typeof PackageType>;
 export const debianArch: Readonly<Record<Arch, string>> = { x86_64: "amd64", i586: "i386" };
 
 export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+
+/** Of a builder root: a system of its own with KIWI and its tools, in which builds run. */
+export const BuilderRootName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/);

@@ -1,20 +1,29 @@
 import { packRoot, unpackRoot } from "../prepared/archive.ts";
 import { endOf, enclosed, run } from "../process.ts";
+import { inRoot } from "../roots/enter.ts";
 import { BuildFailure } from "./build-failure.ts";
 import { followFile } from "./follow-file.ts";
 import { failureOf, noNotes, note } from "./failure.ts";
 import { asMachine, createArguments, kiwiEnvironment, prepareArguments, shims } from "./kiwi.ts";
 import type { KiwiJob, KiwiRunner } from "./kiwi-runner.ts";
-import { loadedAhead } from "./loaded-ahead.ts";
+import { loadedAhead, loadedInRoot } from "./loaded-ahead.ts";
 import { treeAt } from "./root-walk.ts";
 import { steadyEnvironment } from "./steady.ts";
 
-/** KIWI on this host, as root: scripts of the description and of packages can do anything here. */
-export const bareKiwi = (kiwi: string): KiwiRunner => ({
+/** Where KIWI runs without a guest. */
+export interface BareTools {
+  /** KIWI NG's program on this host. */
+  kiwi: string;
+  /** Given: all tools are the root's. */
+  builderRoot?: { file: string } | undefined;
+}
+
+/** KIWI as root, on this host's kernel: scripts of the description and of packages can do anything here. */
+export const bareKiwi = (tools: BareTools): KiwiRunner => ({
   repository: (place) => place.packages,
   async run(job) {
     const { place, input, share, signal } = job;
-    if (share?.archive === undefined) await prepare(job, kiwi);
+    if (share?.archive === undefined) await prepare(job, tools);
     const offeringBase = job.base?.offer();
     let offering: Promise<void> | undefined;
     let ahead: { end(): Promise<void> } | undefined;
@@ -30,7 +39,7 @@ export const bareKiwi = (kiwi: string): KiwiRunner => ({
     };
     try {
       await runKiwi(job, {
-        program: kiwi,
+        tools,
         args: createArguments(place, input.imageType),
         log: place.logs.create,
         first,
@@ -45,14 +54,14 @@ export const bareKiwi = (kiwi: string): KiwiRunner => ({
   },
 });
 
-async function prepare(job: KiwiJob, kiwi: string): Promise<void> {
+async function prepare(job: KiwiJob, tools: BareTools): Promise<void> {
   const { place, input, keys, base } = job;
   const fetched = async () => {
     await job.fetch();
-    await indexPackages(job);
+    await indexPackages(job, tools);
   };
   await runKiwi(job, {
-    program: kiwi,
+    tools,
     // KIWI starts from nothing if there is no root.
     args: [...prepareArguments(place, input.imageType, keys), ...(base ? ["--allow-existing-root"] : [])],
     log: place.logs.prepare,
@@ -75,10 +84,11 @@ async function restore({ place, share, signal }: KiwiJob, archive: string): Prom
 }
 
 /** Makes a repository of the packages, which were compared with their checksums before. */
-async function indexPackages({ input, place, signal, workDir }: KiwiJob): Promise<void> {
+async function indexPackages({ input, place, signal, workDir }: KiwiJob, { builderRoot }: BareTools): Promise<void> {
   if (input.packageType === "deb") return; // the agent itself has written it
   let lastWords = "";
-  const [command, args] = enclosed("createrepo_c", ["--quiet", "--no-database", place.packages]);
+  const indexing = inRoot(builderRoot, workDir, ["createrepo_c", ["--quiet", "--no-database", place.packages]]);
+  const [command, args] = enclosed(...indexing);
   const exit = await run(command, args, {
     env: kiwiEnvironment(place),
     cwd: workDir,
@@ -96,7 +106,7 @@ const withFewFiles = (command: string, args: string[]): [command: string, args: 
 ];
 
 interface KiwiRun {
-  program: string;
+  tools: BareTools;
   args: string[];
   log: string;
   /** What KIWI waits for; it is loaded meanwhile. */
@@ -105,13 +115,11 @@ interface KiwiRun {
   environment?: Record<string, string>;
 }
 
-async function runKiwi(
-  job: KiwiJob,
-  { program, args, log: logFile, first, environment: more }: KiwiRun,
-): Promise<void> {
+async function runKiwi(job: KiwiJob, { tools, args, log: logFile, first, environment: more }: KiwiRun): Promise<void> {
   const { place, input, workDir, signal } = job;
   const environment = { ...kiwiEnvironment(place), ...steadyEnvironment(input, shims), ...more };
-  const loaded = await loadedAhead(program, environment.PATH);
+  const { kiwi: program, builderRoot } = tools;
+  const loaded = builderRoot ? loadedInRoot : await loadedAhead(program, environment.PATH);
   if (!loaded) await first();
   let notes = noNotes;
   const log = followFile(logFile, (line) => {
@@ -121,7 +129,7 @@ async function runKiwi(
   let lastWords = "";
   const [start = program, ...startArguments] = loaded ?? [program];
   const machine = asMachine(input.appliance.arch, start, [...startArguments, ...args]);
-  const exit = await run(...enclosed(...withFewFiles(...machine)), {
+  const exit = await run(...enclosed(...inRoot(builderRoot, workDir, withFewFiles(...machine))), {
     env: environment,
     cwd: workDir,
     signal,

@@ -7,6 +7,7 @@ import type { PackageCache } from "../packages/package-cache.ts";
 import { fetchPackages } from "../packages/package-files.ts";
 import type { BaseShare } from "../prepared/base-share.ts";
 import type { RootShare } from "../prepared/share.ts";
+import type { StoredRoot } from "../roots/store.ts";
 import { bareKiwi } from "./bare-kiwi.ts";
 import { addLicences } from "./debian-licences.ts";
 import type { KiwiJob } from "./kiwi-runner.ts";
@@ -21,6 +22,8 @@ import { refuseVolumes } from "./volumes.ts";
 export interface ImageBuild {
   /** KIWI NG's program on this host. */
   kiwi: string;
+  /** Given: KIWI and its tools are those of this root. */
+  builderRoot?: StoredRoot | undefined;
   /** Given: KIWI runs in a guest. */
   guest?: GuestKiwi;
   workDir: string;
@@ -50,7 +53,7 @@ export type BuiltImage = KiwiResult & {
 
 /** From the frozen input to KIWI's image on this disk: needs no Worker but for the repositories that it serves. */
 export async function buildImage(input: FrozenInput, build: ImageBuild): Promise<BuiltImage> {
-  const runner = build.guest ? guestKiwi(build.guest) : bareKiwi(build.kiwi);
+  const runner = build.guest ? guestKiwi({ ...build.guest, builderRoot: build.builderRoot }) : bareKiwi(build);
   // A guest has its own kernel.
   if (!build.guest) refuseVolumes(input);
   const place = await makeKiwiPlace(build.workDir, input.packageType);

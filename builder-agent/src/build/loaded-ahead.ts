@@ -14,6 +14,9 @@ export async function loadedAhead(program: string, path: string): Promise<string
   return [python, ...(option === undefined ? [] : [option]), join(shims, "loaded.py"), file];
 }
 
+/** The same of KIWI in a builder root, where Debian has both. */
+export const loadedInRoot = ["/usr/bin/python3", join(shims, "loaded.py"), "/usr/bin/kiwi-ng"];
+
 async function headOf(file: string | undefined): Promise<string> {
   if (file === undefined) return "";
   try {

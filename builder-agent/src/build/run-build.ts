@@ -12,6 +12,8 @@ import type { PreparedCaches } from "../prepared/caches.ts";
 import { beginDisk, joinBases, joinRoots, takeDisk } from "../prepared/of-build.ts";
 import type { RootShare } from "../prepared/share.ts";
 import { RemoteRefusal } from "../retry.ts";
+import { rootOfBuild, toolsOf } from "../roots/of-build.ts";
+import type { StoredRoot } from "../roots/store.ts";
 import { openWorkDir } from "../work-dir.ts";
 import type { Lease } from "../lease.ts";
 import type { WorkerApi } from "../worker-api.ts";
@@ -31,7 +33,7 @@ export interface BuildParts {
   packageCache?: PackageCache | undefined;
   /** Undefined: nothing is cached for other formats. */
   prepared?: PreparedCaches | undefined;
-  /** KIWI's version. */
+  /** KIWI's version on this host. */
   builder: string;
   log: Log;
 }
@@ -123,13 +125,16 @@ class BuildWork {
     const { signal } = this.#stopping;
     const enter = (phase: Phase) => tell({ type: "phase", phase, at: Date.now() });
 
-    lines.write(ownLine(`building ${input.imageName} with KIWI ${this.#parts.builder}`, new Date()));
+    const builderRoot = await rootOfBuild(this.#parts.config, input);
+    const tools = toolsOf(builderRoot, this.#parts);
+    lines.write(ownLine(`building ${input.imageName} with ${tools.said}`, new Date()));
     enter("Preparing the build");
     const onNote = (note: string) => lines.write(ownLine(note, new Date()));
     const place = { workDir, signal, onNote };
-    const taken = await takeDisk(this.#claim, this.#parts, place);
-    using share = taken ? undefined : await joinRoots(this.#claim, this.#parts, place);
-    const base = taken || share?.archive !== undefined ? undefined : await joinBases(this.#claim, this.#parts, place);
+    const parts = { ...this.#parts, builder: tools.key };
+    const taken = await takeDisk(this.#claim, parts, place);
+    using share = taken ? undefined : await joinRoots(this.#claim, parts, place);
+    const base = taken || share?.archive !== undefined ? undefined : await joinBases(this.#claim, parts, place);
     await using delivery = new Delivery({
       workDir,
       signal,
@@ -137,8 +142,8 @@ class BuildWork {
       onPacked: () => enter("Uploading the image"),
       onDone: (fraction) => tell({ type: "done", fraction, at: Date.now() }),
     });
-    const built = taken ?? (await this.#build(workDir, { share, base, delivery, lines, tell }));
-    await using slot = await beginDisk(this.#claim, this.#parts, built, place);
+    const built = taken ?? (await this.#build(workDir, { builderRoot, share, base, delivery, lines, tell }));
+    await using slot = await beginDisk(this.#claim, parts, built, place);
     const difference = differenceOf(input.packages, built.installed);
     for (const line of difference ? linesOf(difference) : []) lines.write(ownLine(line, new Date()));
     enter("Compressing the image");
@@ -149,14 +154,16 @@ class BuildWork {
     await lines.close();
     signal.throwIfAborted();
     const remark = difference && remarkOf(difference);
-    await this.#finish(built, artifacts.image, { ...(remark && { remark }), ...(prepared && { prepared }) });
+    const more = { builder: tools.builder, ...(tools.builderRoot && { builderRoot: tools.builderRoot }) };
+    await this.#finish(built, artifacts.image, { ...more, ...(remark && { remark }), ...(prepared && { prepared }) });
   }
 
-  async #build(workDir: string, { share, base, delivery, lines, tell }: Partners): Promise<BuiltImage> {
+  async #build(workDir: string, { builderRoot, share, base, delivery, lines, tell }: Partners): Promise<BuiltImage> {
     const { api, config, packageCache } = this.#parts;
     await using guest = config.isolation === "vm" ? await guestOfBuild(config, this.#claim.buildId) : undefined;
     return await buildImage(this.#claim.input, {
       kiwi: config.kiwi,
+      builderRoot,
       ...(share && { share }),
       ...(base && { base }),
       storeAhead: (root) => delivery.storeAhead(root),
@@ -183,9 +190,9 @@ class BuildWork {
   async #finish(
     built: KiwiResult,
     packed: PackedImage,
-    more: Pick<BuildFinished, "remark" | "prepared">,
+    more: Pick<BuildFinished, "builder" | "builderRoot" | "remark" | "prepared">,
   ): Promise<void> {
-    const { api, cache, builder } = this.#parts;
+    const { api, cache } = this.#parts;
     // Before the Worker knows: a testdrive may be claimed a moment later, and starts without a download then.
     if (packed.bootable) {
       const { path, format } = packed.bootable;
@@ -195,7 +202,7 @@ class BuildWork {
     const { fileName, compressed } = packed;
     const { rawSize, installed } = built;
     const steps = stepsOf(this.#advance({ type: "time", at: Date.now() }));
-    const told = { fileName, compressed, rawSize, installed, steps, builder, ...more };
+    const told = { fileName, compressed, rawSize, installed, steps, ...more };
     await api.finish(this.#lease, told, this.#stopping.signal);
     this.#isTold = true;
   }
@@ -240,6 +247,7 @@ class BuildWork {
 
 /** What takes part in the work of KIWI, or is notified of it. */
 interface Partners {
+  builderRoot: StoredRoot | undefined;
   share: RootShare | undefined;
   base: BaseShare | undefined;
   delivery: Delivery;

@@ -1,7 +1,8 @@
 import { mkdir } from "node:fs/promises";
-import type { Config } from "../config.ts";
+import type { HostConfig } from "../found-config.ts";
+import { hostTools } from "../roots/of-build.ts";
 import { Arch, imageTypes, type Capabilities, type ImageType } from "../contract.ts";
-import { isPossible, obstaclesTo, type Ability, type Check } from "./check.ts";
+import { isPossible, missing, obstaclesTo, type Ability, type Check } from "./check.ts";
 import { checkGuest } from "./guest.ts";
 import { checkDisk, checkIsolation, checkKernel, checkMemory, checkRoot, checkVnc } from "./host.ts";
 import { checkEnclosure, checkKiwiVersion, checkRpmMacros, findKiwiVersion } from "./kiwi.ts";
@@ -9,40 +10,62 @@ import { checkLoopDevice, checkStalePartitions } from "./loop-device.ts";
 import { checkMachine } from "./machine.ts";
 import { checkTools } from "./packages.ts";
 import { check32BitPrograms } from "./programs-32.ts";
+import { abilitiesIn, checkRoots, summaryOf, type CheckedRoot } from "./roots.ts";
 import { checkVolumes } from "./volumes.ts";
 
-export type DoctorConfig = Pick<Config, "stateDir" | "isolation" | "accel" | "vnc" | "minFreeGb">;
+export type DoctorConfig = HostConfig;
 
 /**
  * Examines this host: what it can do, in the Worker's words, and every finding in the operator's. Quick enough for each
- * start of the agent; the one slow question, whether KVM boots a kernel, is asked once per kernel, QEMU and processor.
+ * start of the agent; the slow questions, whether KVM and guests boot a kernel, are asked once per kernel, QEMU and processor.
  */
 export async function findCapabilities(config: DoctorConfig): Promise<{ capabilities: Capabilities; report: Check[] }> {
   await mkdir(config.stateDir, { recursive: true, mode: 0o700 });
-  const kiwi = await findKiwiVersion();
-  const report = (
+  const isBare = config.isolation === "none";
+  const common = (
     await Promise.all([
-      [checkRoot(), checkIsolation(config), checkKiwiVersion(kiwi)],
-      checkTools(),
-      config.isolation === "vm" ? checkGuest(config) : checkBareHost(config),
+      [checkRoot(), checkIsolation(config)],
+      isBare ? checkBareHost(config) : [],
       Promise.all([checkDisk(config), checkMemory()]),
       checkMachine(config),
       [checkVnc(config)],
     ])
   ).flat();
-  return { capabilities: capabilitiesOf(report, config, kiwi), report };
+  const roots = await checkRoots(config);
+  const abilities = roots.map((one) => abilitiesIn(one, common));
+  const place = config.root === hostTools ? await hostPlace(config) : rootPlace(config.root, roots);
+  const report = [...common, ...place.report, ...roots.map(summaryOf)];
+  const more = abilities.length === 0 ? {} : { roots: abilities };
+  return { capabilities: { ...capabilitiesOf(report, config, place.kiwi), ...more }, report };
+}
+
+/** Where builds run whose base system names no builder root. */
+interface DefaultPlace {
+  kiwi: string | undefined;
+  report: Check[];
+}
+
+/** With this host's tools, or in a guest that is made of its packages. */
+async function hostPlace(config: DoctorConfig): Promise<DefaultPlace> {
+  const kiwi = await findKiwiVersion();
+  const own = config.isolation === "vm" ? checkGuest(hostGuest(config)) : checkRpmMacros(config.stateDir);
+  return { kiwi, report: [checkKiwiVersion(kiwi), ...(await checkTools()), ...[await own].flat()] };
+}
+
+/** Its system is not a builder root, whatever root the configuration names. */
+const hostGuest = ({ accel, stateDir }: DoctorConfig) => ({ accel, stateDir });
+
+function rootPlace(name: string, roots: readonly CheckedRoot[]): DefaultPlace {
+  const found = roots.find(({ root }) => root.facts.name === name);
+  if (found) return { kiwi: found.root.facts.builder, report: found.report };
+  const fix = `npm run agent -- root make ${name}`;
+  return { kiwi: undefined, report: [missing(`builder root ${name}`, "the configuration names it", ["builds"], fix)] };
 }
 
 /** What KIWI needs of a host's own kernel when it runs there. A guest has another one. */
 async function checkBareHost({ stateDir }: DoctorConfig): Promise<Check[]> {
   const volumes = checkVolumes();
-  const alone = [
-    checkRpmMacros(stateDir),
-    checkEnclosure(),
-    checkLoopDevice(stateDir),
-    checkStalePartitions(),
-    volumes,
-  ];
+  const alone = [checkEnclosure(), checkLoopDevice(stateDir), checkStalePartitions(), volumes];
   const [checks, kernel] = await Promise.all([Promise.all([...alone, check32BitPrograms(stateDir)]), checkKernel()]);
   return [...checks, ...kernel];
 }

@@ -8,18 +8,20 @@ import { runGuest } from "../guest/run-guest.ts";
 import { openGuestSystem, type GuestSystem } from "../guest/system.ts";
 import { userOfBuild } from "../guest/user.ts";
 import { sentenceOf } from "../log.ts";
+import type { StoredRoot } from "../roots/store.ts";
 import { degraded, fine, missing, type Check } from "./check.ts";
 import { judge32BitProgramsInGuests, smallestProgram } from "./programs-32.ts";
 import { scratchDir } from "./scratch-dir.ts";
 import { verdictStore } from "./verdict-store.ts";
 import { judgeVolumesInGuests } from "./volumes.ts";
 
-type GuestConfig = Pick<Config, "accel" | "stateDir">;
+/** `root`: given, the guest is made of it, and else of this host's packages. */
+type GuestConfig = Pick<Config, "accel" | "stateDir"> & { root?: StoredRoot | undefined };
 
 /** How the checks learn about this host; their test has its own answers. */
 export interface GuestQuestions {
   means: (config: GuestConfig) => Promise<GuestMeans>;
-  system: (stateDir: string) => Promise<GuestSystem>;
+  system: (stateDir: string, root?: StoredRoot) => Promise<GuestSystem>;
   probe: (system: GuestSystem, means: GuestMeans, stateDir: string) => Promise<Verdict>;
 }
 
@@ -42,20 +44,23 @@ export async function checkGuest(config: GuestConfig, ask: GuestQuestions = host
   return [...(await checkProbe(config, means, ask)), checkSpeed(means), checkSight(means)];
 }
 
-async function checkProbe({ stateDir }: GuestConfig, means: GuestMeans, ask: GuestQuestions): Promise<Check[]> {
-  const name = "guest of builds";
+async function checkProbe({ stateDir, root }: GuestConfig, means: GuestMeans, ask: GuestQuestions): Promise<Check[]> {
+  const name = root ? `guest of ${root.facts.name}` : "guest of builds";
   try {
-    const system = await ask.system(stateDir);
+    const system = await ask.system(stateDir, root);
     const key = `${system.key} ${means.accel} ${means.enclosed}`;
-    const verdicts = verdictStore(stateDir, "guest", Verdict);
+    const verdicts = verdictStore(stateDir, root ? `guest-${root.facts.name}` : "guest", Verdict);
     const verdict = (await verdicts.find(key)) ?? (await ask.probe(system, means, stateDir));
     await verdicts.store(key, verdict);
     return [fine(name, verdict.said), judge32BitProgramsInGuests(verdict), judgeVolumesInGuests(verdict)];
   } catch (error) {
-    const fix = 'see the packages above; Debian only. Or set isolation to "none" if you trust all who build';
+    const fix = root ? `npm run agent -- root make ${root.facts.name}` : hostFix;
     return [missing(name, sentenceOf(error).slice(0, 300), ["builds"], fix)];
   }
 }
+
+const hostFix =
+  'see the packages above; Debian only, elsewhere make a builder root. Or set isolation to "none" if you trust all who build';
 
 const checkSpeed = ({ accel, detail }: GuestMeans): Check =>
   accel === "kvm"

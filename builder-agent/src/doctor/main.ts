@@ -1,10 +1,9 @@
-import { access } from "node:fs/promises";
-import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { orRefuse, UsageRefused } from "../command-line.ts";
-import { ConfigRefused, readConfig } from "../config.ts";
+import { ConfigRefused } from "../config.ts";
 import { imageTypes } from "../contract.ts";
-import { findCapabilities, type DoctorConfig } from "./capabilities.ts";
+import { findConfig } from "../found-config.ts";
+import { findCapabilities } from "./capabilities.ts";
 import { formatReport } from "./table.ts";
 
 const usage = `npm run doctor -- [options]
@@ -37,19 +36,6 @@ async function main(): Promise<number> {
     console.error(error instanceof Error ? error.message : error);
     return error instanceof ConfigRefused || error instanceof UsageRefused ? 2 : 1;
   }
-}
-
-/** The agent's own configuration where there is one; before the first start, that of the embedded mode. */
-async function findConfig(given: { config?: string; state?: string }): Promise<DoctorConfig> {
-  if (given.config !== undefined) return await readConfig(given.config, process.env);
-  const state = resolve(given.state ?? process.env["KILN_STATE"] ?? ".kiln");
-  const embedded = join(state, "agent.json");
-  const exists = await access(embedded).then(
-    () => true,
-    () => false,
-  );
-  if (exists) return await readConfig(embedded, process.env);
-  return { stateDir: join(state, "agent"), isolation: "none", accel: "auto", vnc: null, minFreeGb: 2 };
 }
 
 process.exit(await main());

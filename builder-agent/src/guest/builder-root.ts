@@ -1,22 +1,11 @@
-import { chmod, copyFile, cp, lstat, mkdir, readFile, readlink, symlink, writeFile } from "node:fs/promises";
+import { cp, lstat, mkdir, readlink, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { outputOf } from "../process.ts";
+import { neededPackages, wantedPackages } from "../roots/packages.ts";
 import { closureOf, installedPackages, type HostPackage } from "./host-packages.ts";
 import { rootFiles } from "./root-files.ts";
-import { guestScript } from "./scripts.ts";
 import type { Kernel } from "./kernel.ts";
-
-/** KIWI and what it calls, by Debian's names. What of it is not installed here is not in the guest either. */
-const wantedPackages = [
-  ["kiwi", "kiwi-systemdeps", "zypper", "libsolv-tools", "rpm", "createrepo-c", "gpg", "gpgv", "gnupg"],
-  ["fdisk", "gdisk", "parted", "e2fsprogs", "xfsprogs", "btrfs-progs", "dosfstools", "mtools", "kpartx", "dmsetup"],
-  ["lvm2", "cryptsetup-bin", "xorriso", "squashfs-tools", "isolinux", "extlinux", "syslinux", "syslinux-common"],
-  ["syslinux-utils", "grub-common", "grub2-common", "grub-pc-bin", "grub-efi-amd64-bin", "qemu-utils", "rsync"],
-  ["xz-utils", "zstd", "util-linux", "udev", "kmod", "mount", "bash", "coreutils", "tar", "procps", "mawk", "iproute2"],
-  ["patch", "cpio", "file", "binutils", "debootstrap", "dpkg"],
-].flat();
-/** Without these no image is made. */
-const neededPackages = ["kiwi", "zypper", "rpm", "createrepo-c", "e2fsprogs", "kmod", "iproute2"];
+import { writeMountPoints, writeSettings } from "./root-tree.ts";
 
 export interface RootSources {
   packages: HostPackage[];
@@ -24,7 +13,7 @@ export interface RootSources {
   missing: string[];
 }
 
-/** What the builder root is made of on this host. If a version changes, it must be made again. */
+/** What the builder root is made of on this host; what of it is not installed here is not in the guest either. If a version changes, it must be made again. */
 export function rootSources(): RootSources {
   const { packages, missing } = closureOf(wantedPackages, installedPackages());
   return { packages, missing: missing.filter((name) => neededPackages.includes(name)) };
@@ -36,7 +25,7 @@ export async function makeBuilderRoot(
   { kernel, workDir, into }: { kernel: Kernel; workDir: string; into: string },
 ): Promise<void> {
   const tree = join(workDir, "tree");
-  await writeOwnTree(tree, kernel);
+  await writeHostTree(tree, kernel);
   const list = join(workDir, "files");
   await writeFile(
     list,
@@ -56,30 +45,14 @@ tar --create --file=- --no-recursion --owner=0 --group=0 --numeric-owner --null 
   sqfstar -quiet -no-progress -no-xattrs -comp lz4 "$3"
 `;
 
-const emptyDirs = ["proc", "sys", "dev", "run", "tmp", "build", "job", "root", "home", "srv", "mnt", "media"];
-const stateDirs = ["var/tmp", "var/cache", "var/log", "var/lib/dpkg"];
-
-/** What no package brings: mount points, accounts, the kernel's modules and our own scripts. */
-async function writeOwnTree(tree: string, { modulesDir }: Kernel): Promise<void> {
-  for (const dir of [...emptyDirs, ...stateDirs, "etc", "usr/lib/kiln"]) {
-    await mkdir(join(tree, dir), { recursive: true });
-  }
-  for (const dir of ["tmp", "var/tmp"]) await chmod(join(tree, dir), 0o1777);
+/** What no package brings: mount points, accounts and the kernel's modules. */
+async function writeHostTree(tree: string, { modulesDir }: Kernel): Promise<void> {
+  await writeMountPoints(tree);
   for (const name of ["bin", "sbin", "lib", "lib32", "lib64", "libx32"]) {
     const found = await lstat(`/${name}`).catch(() => undefined);
     if (found?.isSymbolicLink()) await symlink(await readlink(`/${name}`), join(tree, name));
   }
-  await symlink("/run", join(tree, "var/run"));
-  await symlink("/run/lock", join(tree, "var/lock"));
-  await symlink("/proc/self/mounts", join(tree, "etc/mtab"));
-  for (const file of ["passwd", "group"]) await writeFile(join(tree, "etc", file), await accounts(file));
-  await writeFile(join(tree, "etc/hostname"), "builder\n");
-  await writeFile(join(tree, "etc/hosts"), "127.0.0.1 localhost builder\n");
-  await writeFile(join(tree, "etc/fstab"), "");
+  await writeSettings(tree, "/");
+  await mkdir(join(tree, "usr/lib"), { recursive: true });
   await cp(join(modulesDir, "lib"), join(tree, "usr/lib"), { recursive: true });
-  await copyFile(guestScript("builder.sh"), join(tree, "usr/lib/kiln/builder.sh"));
-  await chmod(join(tree, "usr/lib/kiln/builder.sh"), 0o755);
 }
-
-/** Debian's own, not this host's. */
-const accounts = (file: string) => readFile(`/usr/share/base-passwd/${file}.master`, "utf8");

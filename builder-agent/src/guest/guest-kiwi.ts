@@ -4,6 +4,7 @@ import { BuildFailure } from "../build/build-failure.ts";
 import { failureOf, noNotes, note, type Notes } from "../build/failure.ts";
 import type { KiwiJob, KiwiRunner } from "../build/kiwi-runner.ts";
 import type { RootTree } from "../build/root-walk.ts";
+import type { StoredRoot } from "../roots/store.ts";
 import type { Accel } from "../testdrive/accel.ts";
 import { checkImages } from "./image-types.ts";
 import { insideGuest, makeBlankDisk, makeJobDisk } from "./job-disk.ts";
@@ -16,6 +17,8 @@ import { HostileTar } from "./tar.ts";
 /** What a build's guest may use, and as whom. */
 export interface GuestKiwi {
   stateDir: string;
+  /** Given: the guest's system is this one, and else made of this host's packages. */
+  builderRoot?: StoredRoot | undefined;
   accel: Accel;
   memoryMb: number;
   /** Bytes that a build may write, and those that its result may have. */
@@ -31,7 +34,7 @@ export const guestKiwi = (guest: GuestKiwi): KiwiRunner => ({
   async run(job) {
     const { workDir, signal } = job;
     if (job.share?.archive === undefined) await job.fetch();
-    const system = await openGuestSystem(guest.stateDir);
+    const system = await openGuestSystem(guest.stateDir, guest.builderRoot);
     const disk = await makeJobDisk(job);
     const scratch = await makeBlankDisk(join(workDir, "scratch.raw"), guest.diskBytes);
     const result = await makeBlankDisk(join(workDir, "result.raw"), guest.diskBytes);

@@ -58,7 +58,8 @@ export function closureOf(
   return { packages, missing: wanted.filter((name) => find(name) === undefined) };
 }
 
-function fieldsOf(paragraph: string): Map<string, string> {
+/** The fields of a paragraph of dpkg's status or of `Packages`. */
+export function fieldsOf(paragraph: string): Map<string, string> {
   const fields = paragraph.split(/\n(?=[^ \t])/).map((field) => /^([\w-]+):\s*([^]*)$/.exec(field));
   return new Map(fields.flatMap((found) => (found ? [[found[1] ?? "", found[2] ?? ""]] : [])));
 }

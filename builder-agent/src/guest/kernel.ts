@@ -29,14 +29,22 @@ export interface Kernel {
 export async function makeKernel(dir: string, workDir: string): Promise<Kernel> {
   const tree = join(workDir, "kernel");
   await tool("dpkg-deb", ["--extract", await download(workDir), tree]);
+  const kernel = await takeKernel(tree, { vmlinuz: join(dir, "vmlinuz"), modulesDir: join(workDir, "modules") });
+  await writeInitialArchive(kernel, { busybox: "/bin/busybox", workDir, into: join(dir, "initrd.gz") });
+  return kernel;
+}
+
+/** Copies, out of a tree in which the kernel's package was unpacked, the kernel and the modules that builds need. */
+export async function takeKernel(
+  tree: string,
+  { vmlinuz, modulesDir }: { vmlinuz: string; modulesDir: string },
+): Promise<Kernel> {
   const image = (await readdir(join(tree, "boot"))).find((name) => name.startsWith("vmlinuz-"));
   if (image === undefined) throw new Error(`${kernelPackage} has no kernel`);
   const version = image.slice("vmlinuz-".length);
-  await copyFile(join(tree, "boot", image), join(dir, "vmlinuz"));
+  await copyFile(join(tree, "boot", image), vmlinuz);
   await tool("depmod", ["--basedir", tree, version]);
-  const modulesDir = join(workDir, "modules");
   await copyModules(tree, modulesDir, { version, names: [...bootModules, ...buildModules] });
-  await writeInitialArchive(tree, join(workDir, "initial"), { version, into: join(dir, "initrd.gz") });
   return { version, modulesDir };
 }
 
@@ -65,6 +73,8 @@ async function copyModules(from: string, to: string, { version, names }: Modules
   for (const file of [...files, "modules.builtin", "modules.builtin.modinfo", "modules.order"]) {
     await mkdir(dirname(join(to, dir, file)), { recursive: true });
     await copyFile(join(from, dir, file), join(to, dir, file));
+    // busybox reads no compressed modules.
+    if (file.endsWith(".xz")) await tool("xz", ["--decompress", join(to, dir, file)]);
   }
   await tool("depmod", ["--basedir", to, version]);
 }
@@ -79,16 +89,26 @@ export function moduleFiles(dependencies: string, names: readonly string[]): str
 
 const plain = (name: string) => name.replaceAll("-", "_");
 
-async function writeInitialArchive(tree: string, dir: string, { version, into }: { version: string; into: string }) {
+/** The archive that a guest begins with: it finds the builder root, and brings the script that runs there. */
+export async function writeInitialArchive(
+  { version, modulesDir }: Kernel,
+  { busybox, workDir, into }: { busybox: string; workDir: string; into: string },
+): Promise<void> {
+  const dir = join(workDir, "initial");
   for (const name of ["bin", "proc", "sys", "dev", "lower", "scratch", "new"]) {
     await mkdir(join(dir, name), { recursive: true });
   }
-  await copyModules(tree, dir, { version, names: bootModules });
-  await copyFile("/bin/busybox", join(dir, "bin/busybox"));
+  await copyModules(modulesDir, dir, { version, names: bootModules });
+  await copyFile(busybox, join(dir, "bin/busybox"));
   await symlink("busybox", join(dir, "bin/sh"));
   await symlink("bin", join(dir, "sbin")); // the kernel itself calls /sbin/modprobe
-  await cp(guestScript("init.sh"), join(dir, "init"));
-  await chmod(join(dir, "init"), 0o755);
+  for (const [script, name] of [
+    ["init.sh", "init"],
+    ["builder.sh", "builder.sh"],
+  ] as const) {
+    await cp(guestScript(script), join(dir, name));
+    await chmod(join(dir, name), 0o755);
+  }
   const pack = 'cd "$1" && find . | LC_ALL=C sort | cpio --create --format=newc --owner=0:0 --quiet | gzip -1n > "$2"';
   await tool("sh", ["-c", pack, "sh", dir, into]);
 }

@@ -1,8 +1,12 @@
 import { createHash } from "node:crypto";
-import { access, chmod, mkdir, mkdtemp, readdir, readFile, rename, rm } from "node:fs/promises";
+import { access, chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { outputOf } from "../process.ts";
+import { kernelInside } from "../roots/inside.ts";
+import { hostTools } from "../roots/of-build.ts";
+import type { StoredRoot } from "../roots/store.ts";
 import { makeBuilderRoot, rootSources } from "./builder-root.ts";
-import { makeKernel } from "./kernel.ts";
+import { makeKernel, writeInitialArchive } from "./kernel.ts";
 import { guestScript } from "./scripts.ts";
 
 /** Read-only files that are the same for every guest. */
@@ -17,35 +21,69 @@ export interface GuestSystem {
 /** Counts up when the makers change in a way that neither a package nor a script shows. */
 const makerVersion = 1;
 
-/** The guest's system below `stateDir`; made, which takes seconds, when packages of the host or our scripts have changed. */
-export async function openGuestSystem(stateDir: string): Promise<GuestSystem> {
-  const known = systems.get(stateDir) ?? prepare(join(stateDir, "guest"));
-  systems.set(stateDir, known);
-  known.catch(() => systems.delete(stateDir)); // another build may have more luck
+/**
+ * The guest's system below `stateDir`: of a builder root, or of this host's packages. It is made, which takes seconds, when these or
+ * our scripts have changed.
+ */
+export async function openGuestSystem(stateDir: string, root?: StoredRoot): Promise<GuestSystem> {
+  const name = `${stateDir} ${root?.sha256 ?? hostTools}`;
+  const known = systems.get(name) ?? (root ? ofRoot(root) : ofHost(stateDir));
+  systems.set(name, known);
+  known.catch(() => systems.delete(name)); // another build may have more luck
   return await known;
 }
 
 /** Builds start side by side, and one of them is enough to make it. */
 const systems = new Map<string, Promise<GuestSystem>>();
 
-async function prepare(dir: string): Promise<GuestSystem> {
+async function ofHost(stateDir: string): Promise<GuestSystem> {
   const sources = rootSources();
   if (sources.missing.length > 0) throw new Error(`packages for the guest are missing: ${sources.missing.join(", ")}`);
   const versions = sources.packages.map(({ name, version }) => `${name} ${version}`);
+  const key = await keyOf(versions);
+  const home = await madeOnce(join(stateDir, "guest"), key, async (made, workDir) => {
+    const kernel = await makeKernel(made, workDir);
+    await makeBuilderRoot(sources, { kernel, workDir, into: join(made, "root.squashfs") });
+  });
+  return { kernel: join(home, "vmlinuz"), initrd: join(home, "initrd.gz"), root: join(home, "root.squashfs"), key };
+}
+
+/** A root has the kernel and its modules; only the initial archive has our scripts. */
+async function ofRoot({ dir, file, sha256, facts }: StoredRoot): Promise<GuestSystem> {
+  const key = await keyOf([sha256]);
+  const home = await madeOnce(join(dir, "guest"), key, async (made, workDir) => {
+    const tree = join(workDir, "tree");
+    const wanted = ["usr/lib/modules", "usr/bin/busybox", kernelInside];
+    await outputOf("unsquashfs", ["-no-progress", "-dest", tree, file, ...wanted], AbortSignal.timeout(120_000));
+    await copyFile(join(tree, kernelInside), join(made, "vmlinuz"));
+    const kernel = { version: facts.kernel, modulesDir: join(tree, "usr") };
+    const busybox = join(tree, "usr/bin/busybox");
+    await writeInitialArchive(kernel, { busybox, workDir, into: join(made, "initrd.gz") });
+  });
+  return { kernel: join(home, "vmlinuz"), initrd: join(home, "initrd.gz"), root: file, key };
+}
+
+async function keyOf(facts: readonly string[]): Promise<string> {
   const scripts = await Promise.all((["init.sh", "builder.sh"] as const).map((name) => readFile(guestScript(name))));
-  const hash = createHash("sha256").update([makerVersion, ...versions, ...scripts].join("\n"));
-  const key = hash.digest("hex").slice(0, 32);
+  const hash = createHash("sha256").update([makerVersion, ...facts, ...scripts].join("\n"));
+  return hash.digest("hex").slice(0, 32);
+}
+
+type Make = (made: string, workDir: string) => Promise<void>;
+
+/** The directory `dir/key`, in which `make` has left its files. */
+async function madeOnce(dir: string, key: string, make: Make): Promise<string> {
   const home = join(dir, key);
   const isThere = await access(home).then(
     () => true,
     () => false,
   );
-  if (!isThere) await make(dir, home, sources);
-  return { kernel: join(home, "vmlinuz"), initrd: join(home, "initrd.gz"), root: join(home, "root.squashfs"), key };
+  if (!isThere) await makeWhole(dir, home, make);
+  return home;
 }
 
 /** A rename makes it whole; what an earlier version or an interrupted one left goes. */
-async function make(dir: string, home: string, sources: ReturnType<typeof rootSources>): Promise<void> {
+async function makeWhole(dir: string, home: string, make: Make): Promise<void> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
   for (const name of await readdir(dir)) {
     if (name !== basename(home)) await rm(join(dir, name), { recursive: true, force: true });
@@ -54,8 +92,7 @@ async function make(dir: string, home: string, sources: ReturnType<typeof rootSo
   try {
     const made = join(workDir, "made");
     await mkdir(made);
-    const kernel = await makeKernel(made, workDir);
-    await makeBuilderRoot(sources, { kernel, workDir, into: join(made, "root.squashfs") });
+    await make(made, workDir);
     // QEMU opens kernel and archive again, as a user that owns nothing.
     for (const name of await readdir(made)) await chmod(join(made, name), 0o644);
     await rename(made, home);

@@ -17,23 +17,57 @@ export interface SignedIndex {
  * nothing.
  */
 export async function isSignedIndex({ index, signature, keys }: SignedIndex, dir: string, signal: AbortSignal) {
+  const files = {
+    index,
+    ...(signature && { "index.asc": signature }),
+    "keys.gpg": Buffer.concat(keys.map(({ armour }) => unarmoured(armour))),
+  };
+  const { lines } = await askGpgv(files, { dir, signed: signature ? ["index.asc", "index"] : ["index"], signal });
+  const fingerprints = new Set(keys.map(({ fingerprint }) => fingerprint));
+  return signerIn(lines, (one) => fingerprints.has(one)) !== undefined;
+}
+
+/**
+ * The text that a clearsigned file signs, and the fingerprint of the key of this armoured keyring that did it. Nothing before and
+ * after the signed part is in the text. Undefined: none of the keys signed it.
+ */
+export async function readSigned(
+  index: Uint8Array,
+  keyring: string,
+  { dir, signal }: { dir: string; signal: AbortSignal },
+): Promise<{ text: string; signedBy: string } | undefined> {
+  const files = { index, "keys.gpg": Buffer.concat(armours(keyring).map(unarmoured)) };
+  const { lines, text } = await askGpgv(files, { dir, signed: ["--output", "-", "index"], signal });
+  const signedBy = signerIn(lines, () => true);
+  return signedBy === undefined ? undefined : { text, signedBy };
+}
+
+const armours = (keyring: string): string[] => keyring.match(/-----BEGIN [^]*?-----END [^\n]*/g) ?? [];
+
+interface GpgvRun {
+  dir: string;
+  /** The words of the command line behind its options. */
+  signed: string[];
+  signal: AbortSignal;
+}
+
+async function askGpgv(files: Record<string, Uint8Array>, { dir, signed, signal }: GpgvRun) {
   await mkdir(dir, { mode: 0o755 });
   try {
-    const files = {
-      index,
-      ...(signature && { "index.asc": signature }),
-      "keys.gpg": Buffer.concat(keys.map(({ armour }) => unarmoured(armour))),
-    };
     for (const [name, bytes] of Object.entries(files)) await writeFile(join(dir, name), bytes, { mode: 0o644 });
     const lines: string[] = [];
-    const signed = signature ? ["index.asc", "index"] : ["index"];
-    const words = ["--homedir", ".", "--keyring", "./keys.gpg", "--status-fd", "1", ...signed];
-    const options = { cwd: dir, env: gpgEnvironment, signal };
+    const chunks: Buffer[] = [];
+    const words = ["--homedir", ".", "--keyring", "./keys.gpg", "--status-fd", "2", ...signed];
     await run(...asNobody("gpgv", words), {
-      ...options,
+      cwd: dir,
+      env: gpgEnvironment,
+      signal,
       onLine: (line) => void (lines.length < 1000 && lines.push(line)),
+      onOutput: async (output) => {
+        for await (const chunk of output) chunks.push(chunk);
+      },
     });
-    return isGood(lines, new Set(keys.map(({ fingerprint }) => fingerprint)));
+    return { lines, text: Buffer.concat(chunks).toString() };
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
@@ -43,15 +77,16 @@ export async function isSignedIndex({ index, signature, keys }: SignedIndex, dir
 export const gpgEnvironment = { PATH: "/usr/bin:/bin", HOME: "/nonexistent", LC_ALL: "C" };
 
 /** gpgv tells of each signature between two NEWSIG; the last word of VALIDSIG is the primary key's fingerprint. */
-function isGood(lines: readonly string[], fingerprints: ReadonlySet<string>): boolean {
+function signerIn(lines: readonly string[], isKnown: (fingerprint: string) => boolean): string | undefined {
   const status = lines.flatMap((line) => (line.startsWith("[GNUPG:] ") ? [line.split(" ").slice(1)] : []));
   let accepted = false;
   for (const [word, ...rest] of status) {
     if (word === "NEWSIG") accepted = false;
     if (word === "GOODSIG" || word === "EXPKEYSIG") accepted = true;
-    if (word === "VALIDSIG" && accepted && fingerprints.has(rest.at(-1)?.toLowerCase() ?? "")) return true;
+    const fingerprint = rest.at(-1)?.toLowerCase() ?? "";
+    if (word === "VALIDSIG" && accepted && isKnown(fingerprint)) return fingerprint;
   }
-  return false;
+  return undefined;
 }
 
 /** gpgv's keyring has no armour: RFC 9580 §6.2, headers up to an empty line, base64, a checksum behind "=". */

@@ -9,7 +9,7 @@ import { checkLoopDevice } from "../../src/doctor/loop-device.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
 const configOf = (stateDir: string) =>
-  ({ stateDir, isolation: "none", accel: "tcg", vnc: null, minFreeGb: 0 }) as const;
+  ({ stateDir, isolation: "none", accel: "tcg", vnc: null, minFreeGb: 0, root: "host" }) as const;
 
 describe("findCapabilities", () => {
   it("finds builds and testdrives on a host that runs these tests", async () => {

@@ -49,6 +49,7 @@ describe("the kernel of guests", () => {
     });
     for (const line of names.trimEnd().split("\n")) expect(line).toMatch(/^\S+ +\d+ 0 +0 /);
     expect(names).toMatch(/^-rwxr-xr-x .* init$/m);
+    expect(names).toMatch(/^-rwxr-xr-x .* builder\.sh$/m);
     expect(names).toMatch(/^-rwxr-xr-x .* bin\/busybox$/m);
     expect(names).toMatch(/ sbin -> bin$/m);
     expect(names.match(/\w+\.ko/g)?.toSorted()).toEqual(["ext4.ko", "virtio_blk.ko"]);

@@ -1,0 +1,104 @@
+import { stat } from "node:fs/promises";
+import { z } from "zod";
+import { kiwiEnvironment, makeKiwiPlace } from "../build/kiwi.ts";
+import { imageTypes, type RootAbilities } from "../contract.ts";
+import type { HostConfig } from "../found-config.ts";
+import { sentenceOf } from "../log.ts";
+import { enclosed, outputOf } from "../process.ts";
+import { inRoot } from "../roots/enter.ts";
+import { clearRoots, listRoots, sha256Of, type StoredRoot } from "../roots/store.ts";
+import { answerLimitMs, degraded, fine, isPossible, missing, type Check } from "./check.ts";
+import { checkGuest } from "./guest.ts";
+import { checkTool, findDistribution, type Tool } from "./packages.ts";
+import packages from "./packages.json" with { type: "json" };
+import { scratchDir } from "./scratch-dir.ts";
+import { verdictStore } from "./verdict-store.ts";
+
+/** A builder root, and the checks that decide about builds in it: what only it has, in place of this host's tools. */
+export interface CheckedRoot {
+  root: StoredRoot;
+  report: Check[];
+}
+
+/** Tools that work on what KIWI has made, or around KIWI: of this host, wherever KIWI runs. */
+const onHost = new Set(["gpgv", "rpmkeys", "qemu-img", "unshare", "pigz", "setpriv", "tar"]);
+
+/** Examines each root: the tools that it has, its digest, and whether KIWI answers in it. */
+export async function checkRoots(config: HostConfig): Promise<CheckedRoot[]> {
+  await clearRoots(config.stateDir);
+  const roots = await listRoots(config.stateDir);
+  const checked: CheckedRoot[] = [];
+  for (const root of roots) checked.push({ root, report: await checkRoot(root, config) });
+  return checked;
+}
+
+async function checkRoot(root: StoredRoot, config: HostConfig): Promise<Check[]> {
+  const digest = await checkDigest(root, config);
+  if (digest.state !== "ok") return [digest];
+  const answers = config.isolation === "vm" ? await checkGuest({ ...config, root }) : [await checkBare(root, config)];
+  return [...answers, ...(await checkToolsIn(root))];
+}
+
+/** Reads the whole file only if it is not the one that was read before. */
+async function checkDigest(root: StoredRoot, { stateDir }: HostConfig): Promise<Check> {
+  const { size, mtimeMs, ino } = await stat(root.file);
+  const verdicts = verdictStore(stateDir, `root-${root.sha256.slice(0, 16)}`, z.string());
+  const key = `${size} ${mtimeMs} ${ino}`;
+  const found = (await verdicts.find(key)) ?? (await sha256Of(root.file));
+  await verdicts.store(key, found);
+  if (found === root.sha256) return fine(nameOf(root), "its file is whole");
+  return missing(nameOf(root), "its file is damaged, so nothing is built in it", ["builds"], remedy(root));
+}
+
+const nameOf = ({ facts }: StoredRoot) => `builder root ${facts.name}`;
+const remedy = ({ facts }: StoredRoot) => `npm run agent -- root make ${facts.name}`;
+
+async function checkBare(root: StoredRoot, { stateDir }: HostConfig): Promise<Check> {
+  const name = nameOf(root);
+  await using dir = await scratchDir(stateDir);
+  try {
+    const place = await makeKiwiPlace(dir.path);
+    const words = Object.entries(kiwiEnvironment(place)).map(([key, value]) => `${key}=${value}`);
+    const asking = inRoot(root, dir.path, ["env", ["-i", ...words, "kiwi-ng", "--version"]]);
+    const said = await outputOf(...enclosed(...asking), AbortSignal.timeout(2 * answerLimitMs));
+    return fine(name, `${said.trim()} answers in it; ${describe(root)}`);
+  } catch (error) {
+    const fix = "use a kernel that mounts squashfs and overlay, run the agent as root, or make the root again";
+    return missing(name, sentenceOf(error).slice(0, 300), ["builds"], fix);
+  }
+}
+
+const describe = ({ facts, sha256, bytes }: StoredRoot): string =>
+  `${facts.packages.length} packages, ${Math.round(bytes / 1e6)} MB, sha256 ${sha256.slice(0, 12)}…`;
+
+async function checkToolsIn({ facts }: StoredRoot): Promise<Check[]> {
+  const there = new Set(facts.packages.map(({ name }) => name));
+  const distribution = await findDistribution();
+  return await Promise.all(
+    packages.map(async (tool: Tool) => {
+      if (onHost.has(tool.tool)) return await checkTool(tool, distribution);
+      if (there.has(tool.debian)) return fine(tool.tool, `in the package ${tool.debian} of the root`);
+      return { ...(await checkTool({ ...tool, paths: [] }, distribution)), fix: `a root with ${tool.debian}` };
+    }),
+  );
+}
+
+/** What can be built in a root. `common`: what decides about builds wherever they run. */
+export function abilitiesIn({ root, report }: CheckedRoot, common: readonly Check[]): RootAbilities {
+  const all = [...common, ...report];
+  const { name, builder } = root.facts;
+  return {
+    name,
+    sha256: root.sha256,
+    builder,
+    imageTypes: imageTypes.filter((type) => isPossible(type, all)),
+    packageTypes: isPossible("deb", all) ? ["rpm", "deb"] : ["rpm"],
+  };
+}
+
+/** For the operator: a line per root. One that cannot be used does not keep others, or the host, from building. */
+export const summaryOf = ({ root, report }: CheckedRoot): Check => {
+  const problem = report.find(({ state, disables }) => state === "missing" && disables.includes("builds"));
+  if (!problem) return fine(nameOf(root), `KIWI ${root.facts.builder}; ${describe(root)}`);
+  return degraded(nameOf(root), problem.detail, [], problem.fix);
+};

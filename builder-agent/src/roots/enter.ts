@@ -1,0 +1,14 @@
+import { fileURLToPath } from "node:url";
+import { shims } from "../build/kiwi.ts";
+
+const script = fileURLToPath(new URL("../../roots/enter.sh", import.meta.url));
+
+/** The same command in a builder root; `enclosed` gives it the namespaces that this needs. Absent root: this host. */
+export function inRoot(
+  root: { file: string } | undefined,
+  workDir: string,
+  [command, args]: [command: string, args: string[]],
+): [command: string, args: string[]] {
+  if (!root) return [command, args];
+  return ["sh", [script, root.file, workDir, shims, command, ...args]];
+}

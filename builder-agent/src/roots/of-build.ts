@@ -1,0 +1,29 @@
+import type { Config } from "../config.ts";
+import type { FrozenInput } from "../contract.ts";
+import { findRoot, type StoredRoot } from "./store.ts";
+
+/** What says: with the tools of this host. */
+export const hostTools = "host";
+
+/** Where a build runs: the builder root that its base system names, or else the agent's. Undefined: with this host's tools. */
+export async function rootOfBuild(
+  { stateDir, root: byDefault }: Pick<Config, "stateDir" | "root">,
+  { builderRoot = byDefault }: Pick<FrozenInput, "builderRoot">,
+): Promise<StoredRoot | undefined> {
+  if (builderRoot === hostTools) return undefined;
+  const root = await findRoot(stateDir, builderRoot);
+  if (!root) throw new Error(`this agent does not have the builder root ${builderRoot} any more`);
+  return root;
+}
+
+/** What a build is made with: as its log, its result and the keys of prepared roots say it. `builder`: KIWI's version on this host. */
+export function toolsOf(root: StoredRoot | undefined, { builder }: { builder: string }) {
+  if (!root) return { builder, key: builder, said: `KIWI ${builder}` };
+  const { sha256, facts } = root;
+  return {
+    builder: facts.builder,
+    key: `${facts.builder} in ${sha256}`,
+    said: `KIWI ${facts.builder} in the builder root ${facts.name}, sha256 ${sha256}`,
+    builderRoot: { name: facts.name, sha256 },
+  };
+}

@@ -1,0 +1,160 @@
+import { createHash } from "node:crypto";
+import { createReadStream, existsSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { outputOf } from "../process.ts";
+import { RootFault } from "./fault.ts";
+import { factsInside } from "./inside.ts";
+
+const Release = z.object({
+  url: z.string(),
+  suite: z.string(),
+  date: z.string(),
+  validUntil: z.string().optional(),
+  /** Of its `InRelease`. */
+  sha256: z.string(),
+  /** Fingerprint of the key. */
+  signedBy: z.string(),
+  /** It was past its time, and the operator chose it nevertheless. */
+  acceptedExpired: z.literal(true).optional(),
+});
+export type RootRelease = z.infer<typeof Release>;
+
+/** What a builder root says about itself, in a file of its own. */
+export const RootFacts = z.object({
+  formatVersion: z.literal(1),
+  name: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/),
+  title: z.string(),
+  /** Of KIWI. */
+  builder: z.string(),
+  /** Of the kernel of guests. */
+  kernel: z.string(),
+  releases: z.array(Release),
+  packages: z.array(
+    z.object({
+      name: z.string(),
+      version: z.string(),
+      architecture: z.string(),
+      sha256: z.string(),
+      suite: z.string(),
+    }),
+  ),
+});
+export type RootFacts = z.infer<typeof RootFacts>;
+
+/** A builder root of this agent. Its directory is named by the digest of its file. */
+export interface StoredRoot {
+  facts: RootFacts;
+  sha256: string;
+  bytes: number;
+  dir: string;
+  /** The squashfs. */
+  file: string;
+  /** Milliseconds since 1970. */
+  storedAt: number;
+}
+
+const rootsDir = (stateDir: string) => join(stateDir, "roots");
+const digestName = /^[0-9a-f]{64}$/;
+
+/** By name, the newest first. */
+export async function listRoots(stateDir: string): Promise<StoredRoot[]> {
+  const dir = rootsDir(stateDir);
+  const names = (await readdir(dir).catch((): string[] => [])).filter((name) => digestName.test(name));
+  const roots = await Promise.all(names.map((name) => readRoot(join(dir, name), name)));
+  return roots
+    .flatMap((root) => root ?? [])
+    .toSorted((a, b) =>
+      a.facts.name === b.facts.name ? b.storedAt - a.storedAt : a.facts.name < b.facts.name ? -1 : 1,
+    );
+}
+
+/** The newest root of that name. */
+export const findRoot = async (stateDir: string, name: string): Promise<StoredRoot | undefined> =>
+  (await listRoots(stateDir)).find(({ facts }) => facts.name === name);
+
+/** Undefined: what is there is damaged, or is being deleted. */
+async function readRoot(dir: string, sha256: string): Promise<StoredRoot | undefined> {
+  const file = join(dir, "root.squashfs");
+  try {
+    const facts = RootFacts.parse(JSON.parse(await readFile(join(dir, "root.json"), "utf8")));
+    const { size: bytes, mtimeMs: storedAt } = await stat(file);
+    return { facts, sha256, bytes, dir, file, storedAt };
+  } catch {
+    return undefined;
+  }
+}
+
+/** A directory to make or import a root in, on the disk where it will stay. */
+export async function openRootWork(stateDir: string): Promise<{ path: string } & AsyncDisposable> {
+  await mkdir(rootsDir(stateDir), { recursive: true, mode: 0o700 });
+  const path = await mkdtemp(join(rootsDir(stateDir), `making-${process.pid}-`));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 3 }) };
+}
+
+/**
+ * Stores a squashfs that lies in such a directory, under its digest. A rename makes it whole. Older roots of its name go; a build
+ * that runs in one has it open.
+ */
+export async function storeRoot(stateDir: string, { path }: { path: string }, squashfs: string): Promise<StoredRoot> {
+  const facts = await factsOf(squashfs);
+  const sha256 = await sha256Of(squashfs);
+  const made = join(path, "made");
+  await mkdir(made);
+  await writeFile(join(made, "root.json"), JSON.stringify(facts));
+  await rename(squashfs, join(made, "root.squashfs"));
+  // QEMU opens it again, as a user that owns nothing.
+  await chmod(join(made, "root.squashfs"), 0o444);
+  await synced(join(made, "root.squashfs"));
+  await synced(join(made, "root.json"));
+  const dir = join(rootsDir(stateDir), sha256);
+  await rm(dir, { recursive: true, force: true });
+  await rename(made, dir);
+  for (const older of await listRoots(stateDir)) {
+    if (older.facts.name === facts.name && older.sha256 !== sha256) await removeRoot(older);
+  }
+  const stored = await readRoot(dir, sha256);
+  if (!stored) throw new Error(`${dir} is gone`);
+  return stored;
+}
+
+export const removeRoot = ({ dir }: Pick<StoredRoot, "dir">): Promise<void> =>
+  rm(dir, { recursive: true, force: true });
+
+/** What interrupted commands left, and directories that hold no root, go. → their names */
+export async function clearRoots(stateDir: string): Promise<string[]> {
+  const dir = rootsDir(stateDir);
+  const good = new Set((await listRoots(stateDir)).map(({ sha256 }) => sha256));
+  const names = (await readdir(dir).catch((): string[] => [])).filter((name) => !good.has(name) && !isBeingMade(name));
+  for (const name of names) await rm(join(dir, name), { recursive: true, force: true });
+  return names;
+}
+
+/** A number that another process has by now costs only disk. */
+function isBeingMade(name: string): boolean {
+  const pid = /^making-(\d+)-/.exec(name)?.[1];
+  return pid !== undefined && existsSync(`/proc/${pid}`);
+}
+
+async function factsOf(squashfs: string): Promise<RootFacts> {
+  const text = await outputOf("unsquashfs", ["-cat", squashfs, factsInside], AbortSignal.timeout(60_000)).catch(
+    () => "",
+  );
+  try {
+    return RootFacts.parse(JSON.parse(text));
+  } catch {
+    throw new RootFault("The file is no builder root of Kiln.");
+  }
+}
+
+export async function sha256Of(file: string): Promise<string> {
+  const digest = createHash("sha256");
+  for await (const chunk of createReadStream(file, { highWaterMark: 2 ** 20 })) digest.update(chunk);
+  return digest.digest("hex");
+}
+
+async function synced(path: string): Promise<void> {
+  await using file = await open(path);
+  await file.sync();
+}

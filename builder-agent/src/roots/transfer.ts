@@ -1,0 +1,39 @@
+import { constants, copyFile, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { RootFault } from "./fault.ts";
+import { openRootWork, sha256Of, storeRoot, type StoredRoot } from "./store.ts";
+
+/** Copies a root into a file, and its digest beside it, as sha256sum writes it. */
+export async function exportRoot({ file, sha256 }: StoredRoot, into: string): Promise<void> {
+  const incoming = `${into}.incoming`;
+  try {
+    await copyFile(file, incoming, constants.COPYFILE_FICLONE);
+    await rename(incoming, into);
+  } finally {
+    await rm(incoming, { force: true });
+  }
+  await writeFile(digestFile(into), `${sha256}  ${basename(into)}\n`);
+}
+
+/** Stores a root that another agent has exported. `sha256`: which it must have; absent: what the file beside it says. */
+export async function importRoot(
+  file: string,
+  { stateDir, sha256 }: { stateDir: string; sha256: string | undefined },
+): Promise<StoredRoot> {
+  const wanted = sha256?.toLowerCase() ?? (await digestBeside(file));
+  await using work = await openRootWork(stateDir);
+  const copy = join(work.path, "root.squashfs");
+  await copyFile(file, copy, constants.COPYFILE_FICLONE);
+  const found = await sha256Of(copy);
+  if (found !== wanted) throw new RootFault(`${file} has the SHA-256 ${found}, and not ${wanted}.`);
+  return await storeRoot(stateDir, work, copy);
+}
+
+const digestFile = (file: string) => `${file}.sha256`;
+
+async function digestBeside(file: string): Promise<string> {
+  const text = await readFile(digestFile(file), "utf8").catch(() => "");
+  const [digest] = /^[0-9a-f]{64}/.exec(text) ?? [];
+  if (digest === undefined) throw new RootFault(`There is no ${digestFile(file)}: give the digest with --sha256.`);
+  return digest;
+}

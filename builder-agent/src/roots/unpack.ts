@@ -1,0 +1,80 @@
+import { mkdir, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { linkIfAbsent, writeMountPoints, writeSettings } from "../guest/root-tree.ts";
+import { outputOf } from "../process.ts";
+
+/** What no build needs; the host's own root leaves out the same (guest/root-files.ts). */
+const leftOut = [
+  ["./usr/share/doc/*", "./usr/share/man/*", "./usr/share/info/*", "./usr/share/lintian/*", "./usr/share/bug/*"],
+  ["./usr/share/locale/*/*", "./usr/share/i18n/locales/*", "./etc/resolv.conf"],
+].flat();
+
+/** $1: the package, $2: the tree. The owners are root; what mksquashfs packs is root's anyway. */
+const unpacking = `dpkg-deb --fsys-tarfile "$1" |
+  tar --extract --directory="$2" --keep-directory-symlink --no-same-owner --preserve-permissions \\
+    --anchored --wildcards --warning=no-timestamp ${leftOut.map((each) => `--exclude='${each}'`).join(" ")}`;
+
+/** Unpacks packages into an empty tree, several at a time, and makes the few files that their scripts would make. */
+export async function unpackPackages(
+  files: readonly string[],
+  tree: string,
+  { parallel, signal }: { parallel: number; signal: AbortSignal },
+): Promise<void> {
+  await mkdir(tree, { recursive: true });
+  for (const name of ["bin", "sbin", "lib", "lib64"]) {
+    await mkdir(join(tree, "usr", name), { recursive: true });
+    await symlink(`usr/${name}`, join(tree, name));
+  }
+  const unpack = (file: string) => outputOf("bash", ["-o", "pipefail", "-c", unpacking, "bash", file, tree], signal);
+  for (const file of files.filter(isFirst)) await unpack(file);
+  const waiting = files.filter((file) => !isFirst(file));
+  const worker = async () => {
+    for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) await unpack(file);
+  };
+  await Promise.all(Array.from({ length: parallel }, worker));
+  await finish(tree, signal);
+}
+
+/** It brings the links of Debian 13 again, and no other package may be writing through them then. */
+const isFirst = (file: string): boolean => /(^|\/)base-files_/.test(file);
+
+/** Of update-alternatives: what scripts call by these names. */
+const alternatives = { awk: "mawk", which: "which.debianutils" };
+
+async function finish(tree: string, signal: AbortSignal): Promise<void> {
+  await writeMountPoints(tree);
+  await writeSettings(tree, tree);
+  for (const [name, program] of Object.entries(alternatives)) {
+    await linkIfAbsent(program, join(tree, "usr/bin", name));
+  }
+  await runInside(tree, finishing, signal);
+}
+
+/**
+ * The linker's cache, and Python's byte code: without it every start of a Python program compiles first, which takes seconds where
+ * processors are emulated. Byte code that is never compared with its source stays good whatever time its source gets.
+ */
+const finishing = `
+[ ! -x /sbin/ldconfig ] || ldconfig
+for dir in /usr/lib/python3 /usr/lib/python3.*; do
+  if [ -d $dir ] && [ -x /usr/bin/python3 ]; then python3 -m compileall -q --invalidation-mode unchecked-hash $dir || true; fi
+done
+`;
+
+/** Runs a script of ours with the tree's own programs, without network, and without any rights that the caller lacks. */
+async function runInside(tree: string, script: string, signal: AbortSignal): Promise<void> {
+  const spaces = ["--mount", "--net", "--pid", "--fork", "--kill-child"];
+  const user = process.getuid?.() === 0 ? [] : ["--map-root-user"];
+  const chroot = [
+    "env",
+    "-i",
+    "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+    "LC_ALL=C",
+    "chroot",
+    tree,
+    "/bin/sh",
+    "-c",
+    script,
+  ];
+  await outputOf("unshare", [...user, ...spaces, "--", ...chroot], signal);
+}
