@@ -121,10 +121,10 @@ const lastOf = (column: SQL, status: SQL): SQL => sql`(SELECT ${column} FROM bui
 
 /** Writes down what an examination said. Nothing if the appliance is gone, or a later one was faster. */
 export async function saveLastStatus(db: Database, status: LastStatus): Promise<void> {
-  const { applianceId, errors, warnings, text, editedAt, examinedAt } = status;
+  const { applianceId, errors, warnings, text, packages, editedAt, examinedAt } = status;
   await insertFrom(db, lastStatuses, status, sql`FROM appliances WHERE id = ${applianceId}`).onConflictDoUpdate({
     target: lastStatuses.applianceId,
-    set: { errors, warnings, text, editedAt, examinedAt },
+    set: { errors, warnings, text, packages, editedAt, examinedAt },
     setWhere: sql`${lastStatuses.examinedAt} < ${examinedAt.getTime()}`,
   });
 }

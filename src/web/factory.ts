@@ -1,6 +1,7 @@
 import { createFactory } from "hono/factory";
 import type { ApiEnv } from "#api/factory";
 import type { Account } from "#storage/accounts";
+import type { Appliance } from "#storage/appliances";
 import type { Session } from "#storage/sessions";
 import type { Given } from "./given.ts";
 
@@ -17,6 +18,8 @@ export type WebEnv = {
   Variables: ApiEnv["Variables"] & {
     session: Session;
     formToken: string;
+    /** Of the address, on the pages of an appliance (`pages/appliance/with-appliance.ts`). */
+    appliance: Appliance;
     /** Looked up once by `personOf`; null: nobody. */
     person?: Person | null;
     /** The form that was refused: `page` shows it again, with its values and what is wrong with them. */

@@ -8,8 +8,12 @@ import { agreementPage } from "./pages/account/agreement.tsx";
 import { apiKey } from "./pages/account/api-key.tsx";
 import { sessionsPage } from "./pages/account/sessions.tsx";
 import { signInPage } from "./pages/account/sign-in.tsx";
+import { applianceActions } from "./pages/appliance/actions.ts";
+import { logo } from "./pages/appliance/logo.ts";
+import { overviewPage } from "./pages/appliance/overview.tsx";
 import { apiDocs } from "./pages/docs/api-docs.tsx";
 import { front } from "./pages/front.tsx";
+import { startTestdrivePage } from "./pages/testdrive/start.ts";
 import { testdrivePage } from "./pages/testdrive/testdrive.tsx";
 import { noStore } from "./page-headers.ts";
 import { pictures } from "./pictures.ts";
@@ -28,6 +32,10 @@ export const web = factory
   .route("/", signInPage)
   .route("/", sessionsPage)
   .route("/", testdrivePage)
+  .route("/", startTestdrivePage)
+  .route("/", overviewPage)
+  .route("/", applianceActions)
+  .route("/", logo)
   .route("/", pictures)
   .route("/", preferences)
   // Only the embedded service sends these requests here (wrangler.toml, run_worker_first), to be compressed.

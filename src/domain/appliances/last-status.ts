@@ -7,7 +7,11 @@ import type { Database } from "#storage/db";
 const maxText = 300;
 
 /** Writes down what is wrong with an appliance, for lists, which examine nothing. */
-export async function noteStatus(db: Database, appliance: Appliance, issues: readonly Issue[]): Promise<void> {
+export async function noteStatus(
+  db: Database,
+  appliance: Appliance,
+  { issues, packages }: { issues: readonly Issue[]; packages: number | null },
+): Promise<void> {
   const errors = issues.filter(({ type }) => type === "error");
   const warnings = issues.filter(({ type }) => type === "warning");
   const [first] = [...errors, ...warnings];
@@ -16,6 +20,7 @@ export async function noteStatus(db: Database, appliance: Appliance, issues: rea
     errors: errors.length,
     warnings: warnings.length,
     text: first === undefined ? "" : cut(first.text),
+    packages,
     editedAt: appliance.lastEditedAt,
     examinedAt: new Date(),
   });

@@ -25,6 +25,8 @@ export interface Glance {
   warnings: number;
   /** What is being done, or the first thing that is wrong; empty: nothing. */
   text: string;
+  /** How many packages its image would have; null: not known, or they do not resolve. */
+  packages: number | null;
   /** Builds that are not over, the oldest first. The state is that of the first. */
   running: WatchedBuild[];
   /** The last build that is over, with or without an image. */
@@ -92,18 +94,22 @@ export async function overviewOf(
 
 function glanceOf(row: OverviewRow, builds: Pick<Glance, "running" | "lastBuild" | "images">): Glance {
   const { appliance } = row;
-  const { errors, warnings, text, state } = statusIn(row);
+  const status = statusIn(row);
   const [build] = builds.running;
-  if (!build) return { appliance, state, errors, warnings, text, ...builds };
+  if (!build) return { appliance, ...status, ...builds };
   const doing = build.state === "queued" ? "waiting" : "building";
-  return { appliance, state: doing, errors, warnings, text: build.message, ...builds };
+  return { appliance, ...status, state: doing, text: build.message, ...builds };
 }
 
-function statusIn({ appliance, status }: OverviewRow): Pick<Glance, "errors" | "warnings" | "text" | "state"> {
+function statusIn({
+  appliance,
+  status,
+}: OverviewRow): Pick<Glance, "errors" | "warnings" | "text" | "packages" | "state"> {
+  const packages = status?.packages ?? null;
   if (status?.editedAt.getTime() !== appliance.lastEditedAt.getTime())
-    return { errors: 0, warnings: 0, text: "", state: "unknown" };
+    return { errors: 0, warnings: 0, text: "", packages, state: "unknown" };
   const { errors, warnings, text } = status;
-  return { errors, warnings, text, state: errors > 0 ? "error" : warnings > 0 ? "warning" : "ok" };
+  return { errors, warnings, text, packages, state: errors > 0 ? "error" : warnings > 0 ? "warning" : "ok" };
 }
 
 /** More are examined when the page is looked at again. */

@@ -62,7 +62,8 @@ export async function examine(
     ...builderIssues(abilities, software, imageType),
     ...volumeIssues({ abilities, software }, appliance, imageType),
   ];
-  if (imageType === appliance.imageType) await noteStatus(place.db, appliance, issues);
+  const packages = resolution?.state === "solved" ? resolution.packages.length : null;
+  if (imageType === appliance.imageType) await noteStatus(place.db, appliance, { issues, packages });
   return { state: issues.some(({ type }) => type === "error") ? "error" : "ok", issues, software, resolution };
 }
 

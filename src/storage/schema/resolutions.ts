@@ -22,6 +22,8 @@ export const lastStatuses = sqliteTable("last_statuses", {
   warnings: integer("warnings").notNull(),
   /** The first error, or else the first warning; empty: there is none. */
   text: text("text").notNull(),
+  /** How many packages the image has; null: they did not resolve. */
+  packages: integer("packages"),
   /** The appliance's `lastEditedAt` then. */
   editedAt: moment("edited_at").notNull(),
   examinedAt: moment("examined_at").notNull(),

@@ -27,13 +27,15 @@ interface FormProps {
   once?: true;
   /** The ids of the elements that its answer replaces, by blanks; without a script the browser loads the page. */
   swap?: string;
+  /** False: what is wrong with it stands elsewhere, by `FaultsOf`. */
+  showsFaults?: boolean;
   /** The form has a file. */
   hasFile?: true;
   children: Child;
 }
 
 /** A form that changes something. It carries what `submit` checks, and shows what was wrong with it. */
-export const Form = ({ action, id, class: look, once, swap, hasFile, children }: FormProps) => {
+export const Form = ({ action, id, class: look, once, swap, showsFaults = true, hasFile, children }: FormProps) => {
   const { formToken, given } = useContext(PageForms);
   const own = given && given.action === action && given.form === id ? given : undefined;
   return (
@@ -49,11 +51,17 @@ export const Form = ({ action, id, class: look, once, swap, hasFile, children }:
         {formToken !== undefined && <input type="hidden" name="form_token" value={formToken} />}
         {id !== undefined && <input type="hidden" name="form" value={id} />}
         {once && <input type="hidden" name="once" value={crypto.randomUUID()} />}
-        {own && <Faults id={id} given={own} />}
+        {own && showsFaults && <Faults id={id} given={own} />}
         {children}
       </form>
     </ThisForm.Provider>
   );
+};
+
+/** What is wrong with a form that stands elsewhere on the page. */
+export const FaultsOf = ({ action }: { action: string }) => {
+  const { given } = useContext(PageForms);
+  return given?.action === action ? <Faults id={given.form} given={given} /> : null;
 };
 
 /** Values that are sent along. */

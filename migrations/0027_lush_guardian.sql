@@ -1,0 +1,1 @@
+ALTER TABLE `last_statuses` ADD `packages` integer;

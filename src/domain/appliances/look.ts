@@ -1,0 +1,49 @@
+import { missingAgreement } from "#domain/accounts/agreement";
+import { keepEstimate } from "#domain/appliances/estimate";
+import type { Issue } from "#domain/appliances/issue";
+import { overviewOf, type Glance } from "#domain/appliances/overview";
+import { examine } from "#domain/appliances/status";
+import type { Place } from "#domain/place";
+import { readOnlyMessage, readOnlyMode } from "#domain/service-settings";
+import { listAbilities } from "#storage/agents";
+import type { Appliance } from "#storage/appliances";
+
+/** What stands above an appliance on each of its pages. */
+export interface Look extends Pick<Glance, "running" | "lastBuild" | "images" | "packages"> {
+  /** With its size as it is known now. */
+  appliance: Appliance;
+  /** What prevents a build, or might surprise. */
+  issues: readonly Issue[];
+}
+
+/**
+ * Looks at an appliance of the account. While nothing is wrong and nothing has changed, that needs no resolution: the last
+ * examination says so.
+ */
+export async function lookAt(
+  { env, db }: Place,
+  { appliance, accountId, baseUrl }: { appliance: Appliance; accountId: number; baseUrl: string },
+): Promise<Look> {
+  const [readOnly, agreement, { glances, stale }] = await Promise.all([
+    readOnlyMode(db),
+    missingAgreement(db, { accountId, baseSystem: appliance.baseSystem, baseUrl }),
+    overviewOf({ env, db }, { accountId, only: appliance.id, search: "", page: 1, perPage: 1 }),
+  ]);
+  const [glance] = glances;
+  const { running = [], lastBuild, images = [], packages = null } = glance ?? {};
+  const seen = { appliance, running, lastBuild, images, packages };
+  // Only this issue: nothing else could be fixed now.
+  if (readOnly.on) return { ...seen, issues: [{ type: "error", text: readOnlyMessage }] };
+  const ofAccount: Issue[] = agreement === undefined ? [] : [{ type: "error", text: agreement }];
+  const isFine = glance?.errors === 0 && glance.warnings === 0 && glance.state !== "unknown" && stale.length === 0;
+  if (isFine) return { ...seen, issues: ofAccount };
+  const { imageType } = appliance;
+  const examined = await examine({ env, db }, appliance, { imageType, abilities: await listAbilities(db) });
+  const { resolution } = examined;
+  return {
+    ...seen,
+    appliance: resolution ? await keepEstimate(db, appliance, resolution) : appliance,
+    packages: resolution?.state === "solved" ? resolution.packages.length : packages,
+    issues: [...ofAccount, ...examined.issues],
+  };
+}

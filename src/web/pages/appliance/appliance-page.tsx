@@ -1,0 +1,44 @@
+import type { Context } from "hono";
+import { lookAt, type Look } from "#domain/appliances/look";
+import type { WebEnv } from "../../factory.ts";
+import { page, type Content, type PageOptions } from "../../page.tsx";
+import { Head } from "./head.tsx";
+import { Problems } from "./problems.tsx";
+import type { Tab } from "./tabs.tsx";
+
+interface AppliancePage extends Omit<PageOptions, "title" | "section"> {
+  tab: Tab;
+  /** Of the page; the name of the appliance is added. */
+  title: string;
+  /** What the page has looked at already. */
+  seen?: Look | undefined;
+}
+
+/** One of the pages of an appliance: its head, what is wrong with it, and the content. */
+export async function appliancePage(
+  c: Context<WebEnv>,
+  content: Content,
+  { tab, title, seen: known, ...options }: AppliancePage,
+): Promise<Response> {
+  const seen = known ?? (await lookAtAppliance(c));
+  const { appliance } = seen;
+  const isOwn = appliance.accountId === c.var.account.id;
+  return await page(
+    c,
+    <>
+      <Head look={seen} tab={tab} isOwn={isOwn} />
+      <Problems look={seen} />
+      {content}
+    </>,
+    { ...options, title: `${title} · ${appliance.name}`, section: "appliances" },
+  );
+}
+
+/** What the head of the appliance's pages shows. */
+export async function lookAtAppliance(c: Context<WebEnv>): Promise<Look> {
+  const { db, appliance, account, baseUrl } = c.var;
+  const isOwn = appliance.accountId === account.id;
+  // What others share, and templates, are looked at and cloned alone.
+  if (!isOwn) return { appliance, running: [], lastBuild: undefined, images: [], packages: null, issues: [] };
+  return await lookAt({ env: c.env, db }, { appliance, accountId: account.id, baseUrl });
+}

@@ -1,0 +1,127 @@
+import type { Look } from "#domain/appliances/look";
+import { Button } from "../../parts/button.tsx";
+import { Form, Hidden } from "../../parts/form.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { Picture } from "../../parts/picture.tsx";
+import { State } from "../../parts/state.tsx";
+import { number } from "../../parts/words.ts";
+import { formatWords, formats } from "./formats.ts";
+import { pictureOf } from "./picture-of.ts";
+import { factsOf, stateOf } from "./state-of.tsx";
+import { Tabs, type Tab } from "./tabs.tsx";
+import { applianceAt } from "./with-appliance.ts";
+
+interface HeadProps {
+  look: Look;
+  tab: Tab;
+  isOwn: boolean;
+}
+
+/** Stands above each page of an appliance: what it is, how it is, and the button that builds it. */
+export const Head = ({ look, tab, isOwn }: HeadProps) => {
+  const { appliance } = look;
+  return (
+    <header class="appliance-head">
+      <div class="wrap">
+        <div class="who">
+          <Picture src={pictureOf(appliance)} look="small" />
+          <div>
+            <h1>
+              {appliance.name} <span>{appliance.version}</span>
+            </h1>
+            <p class="row" id="status" role="status">
+              {isOwn ? <StateNow look={look} /> : <State icon="eye">You can view and clone</State>}
+            </p>
+          </div>
+          <Figures look={look} />
+          {isOwn ? <BuildButton look={look} /> : <CloneButton id={appliance.id} />}
+        </div>
+        {isOwn && <Tabs appliance={appliance} tab={tab} running={look.running} />}
+      </div>
+    </header>
+  );
+};
+
+const StateNow = ({ look }: { look: Look }) => {
+  const { tone, icon, words } = stateOf(factsOf(look));
+  return (
+    <State tone={tone} icon={icon}>
+      {words}
+    </State>
+  );
+};
+
+const Figures = ({ look: { appliance, packages } }: { look: Look }) => (
+  <dl class="figures" id="size">
+    {packages !== null && (
+      <div>
+        <dt>Packages</dt>
+        <dd>{number(packages)}</dd>
+      </div>
+    )}
+    <div>
+      <dt>Disk, about</dt>
+      <dd>
+        {number(appliance.estimatedRawMb)} <small>MB</small>
+      </dd>
+    </div>
+    <div>
+      <dt>Download, about</dt>
+      <dd>
+        {number(appliance.estimatedCompressedMb)} <small>MB</small>
+      </dd>
+    </div>
+  </dl>
+);
+
+/** The default format first; the others are in the menu. */
+const BuildButton = ({ look }: { look: Look }) => {
+  const { id, version, imageType } = look.appliance;
+  const why = factsOf(look).errors > 0 ? "status" : undefined;
+  return (
+    <div class="joined build" id="build-button">
+      <Form action={applianceAt(id, "builds")} once showsFaults={false}>
+        <Hidden fields={{ image_type: imageType }} />
+        <Button look="primary" icon="hammer" disabledBy={why}>
+          Build {imageType}
+        </Button>
+      </Form>
+      <button
+        class="button primary square"
+        type="button"
+        popovertarget="formats"
+        aria-label="Build other formats"
+        disabled={why !== undefined}
+      >
+        <Icon name="chevron-down" />
+      </button>
+      <div class="menu" id="formats" popover="auto">
+        <Form action={applianceAt(id, "builds")} class="body stack" once showsFaults={false}>
+          <fieldset>
+            <legend>Build version {version} as</legend>
+            {formats.map((format) => (
+              <label class="choice">
+                <input type="checkbox" name="image_type" value={format} checked={format === imageType} />{" "}
+                <span>
+                  <code>{format}</code> <span class="quiet">{formatWords[format]}</span>
+                </span>
+              </label>
+            ))}
+          </fieldset>
+          <Button look="primary">Build</Button>
+        </Form>
+      </div>
+    </div>
+  );
+};
+
+const CloneButton = ({ id }: { id: number }) => (
+  <div class="build">
+    <Form action="/appliances" once>
+      <Hidden fields={{ clone_from: id }} />
+      <Button look="primary" icon="copy">
+        Clone
+      </Button>
+    </Form>
+  </div>
+);

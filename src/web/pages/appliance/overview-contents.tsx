@@ -1,0 +1,81 @@
+import type { Child } from "hono/jsx";
+import type { Configuration } from "#model/configuration";
+import { Icon } from "../../parts/icon.tsx";
+import type { IconName } from "../../parts/icon-names.ts";
+import { Panel } from "../../parts/panel.tsx";
+import { counted, number, size } from "../../parts/words.ts";
+import type { Overview } from "./overview.tsx";
+import { applianceAt } from "./with-appliance.ts";
+
+/** What the appliance consists of, with the way to each part. */
+export const Contents = ({ seen }: { seen: Overview }) => {
+  const { configuration, files, look } = seen;
+  const at = (tab: string) => (seen.isOwn ? applianceAt(look.appliance.id, tab) : undefined);
+  return (
+    <Panel id="what" title="Contents" isFlush>
+      <ul class="rows tight">
+        <Part
+          icon="package"
+          to={at("software")}
+          title="Software"
+          end={`about ${number(look.appliance.estimatedRawMb)} MB`}
+        >
+          {softwareWords(seen)}
+        </Part>
+        <Part icon="globe" to={at("configuration/network")} title="Language and network">
+          {networkWords(configuration)}
+        </Part>
+        <Part icon="users" to={at("configuration/users")} title="Users">
+          {configuration.users.length === 0 ? "none" : configuration.users.map(({ name }) => name).join(", ")}
+        </Part>
+        <Part icon="folder" to={at("files")} title="Files" end={files.count === 0 ? undefined : size(files.bytes)}>
+          {files.count === 0 ? "none" : counted(files.count, "file")}
+        </Part>
+      </ul>
+    </Panel>
+  );
+};
+
+interface PartProps {
+  icon: IconName;
+  to: string | undefined;
+  title: string;
+  end?: string | undefined;
+  children: Child;
+}
+
+const Part = ({ icon, to, title, end, children }: PartProps) => (
+  <li>
+    <div class="line">
+      <Icon name={icon} />
+      <span class="grow">
+        {to === undefined ? title : <a href={to}>{title}</a>}
+        <br />
+        <span class="quiet">{children}</span>
+      </span>
+      {end !== undefined && <span class="num">{end}</span>}
+    </div>
+  </li>
+);
+
+function softwareWords({ selection, repositories, look: { packages } }: Overview): string {
+  const selected = (kind: string) => selection.filter((each) => each.kind === kind).length;
+  const patterns = selected("pattern");
+  const chosen = [counted(selected("package"), "package"), ...(patterns > 0 ? [counted(patterns, "pattern")] : [])];
+  const all = packages === null ? "" : `; ${counted(packages, "package")} with dependencies`;
+  return `${chosen.join(" and ")} selected${all}, from ${counted(repositories, "repository", "repositories")}`;
+}
+
+const networkKinds: Readonly<Record<Configuration["network"]["type"], string>> = {
+  dhcp: "DHCP",
+  manual: "fixed address",
+  ask_on_first_boot: "asks on first boot",
+  network_manager: "NetworkManager",
+  none: "no network",
+};
+
+function networkWords({ locale, network, firewall }: Configuration): string {
+  const ports = firewall.openPorts.length === 0 ? "" : `, ports ${firewall.openPorts.join(", ")}`;
+  const wall = firewall.enabled ? `firewall on${ports}` : "firewall off";
+  return [locale.language, locale.timezone, networkKinds[network.type], wall].filter(Boolean).join(", ");
+}

@@ -1,0 +1,91 @@
+import type { Context } from "hono";
+import type { Look } from "#domain/appliances/look";
+import { listBuilds } from "#domain/builds/build";
+import { configurationOf, type Configuration } from "#model/configuration";
+import { findBaseSystem, listApplianceRepositories, listSelection, type Selection } from "#storage/appliances";
+import type { Build } from "#storage/builds";
+import { listOverlayFiles } from "#storage/overlay-files";
+import { listPublishedVersions } from "#storage/publications";
+import { listReaders } from "#storage/shares";
+import { factory, type WebEnv } from "../../factory.ts";
+import { Content } from "../../parts/column.tsx";
+import { appliancePage, lookAtAppliance } from "./appliance-page.tsx";
+import { About } from "./overview-about.tsx";
+import { LastBuilds, RunningBuilds } from "./overview-builds.tsx";
+import { Contents } from "./overview-contents.tsx";
+import { applianceAt, applianceRoute, withAppliance } from "./with-appliance.ts";
+
+export const overviewPage = factory
+  .createApp()
+  .get(applianceRoute, ...withAppliance, (c) => showOverview(c))
+  // The address that the API gives out.
+  .get("/appliance/edit/:id{\\d+}", (c) => c.redirect(applianceAt(Number(c.req.param("id"))), 301));
+
+/** What the page shows below the head. */
+export interface Overview {
+  look: Look;
+  isOwn: boolean;
+  /** Over, newest first. */
+  builds: readonly Build[];
+  selection: readonly Selection[];
+  repositories: number;
+  configuration: Configuration;
+  files: { count: number; bytes: number };
+  readers: readonly string[];
+  published: string | undefined;
+  base: string;
+}
+
+/** The first page of an appliance: what runs, the last builds, what it contains. */
+export async function showOverview(c: Context<WebEnv>): Promise<Response> {
+  const look = await lookAtAppliance(c);
+  const seen = await overviewOf(c, look);
+  const refreshSeconds = look.running.length > 0 ? 10 : undefined;
+  return await appliancePage(c, <OverviewView seen={seen} />, {
+    tab: "overview",
+    title: "Overview",
+    seen: look,
+    refreshSeconds,
+  });
+}
+
+async function overviewOf(c: Context<WebEnv>, look: Look): Promise<Overview> {
+  const { db, account, appliance } = c.var;
+  const isOwn = appliance.accountId === account.id;
+  const [builds, selection, repositories, files, readers, published, base] = await Promise.all([
+    listBuilds(db, { account, access: { by: "key" } }, appliance.id),
+    listSelection(db, appliance.id),
+    listApplianceRepositories(db, appliance.id),
+    listOverlayFiles(db, appliance.id),
+    isOwn ? listReaders(db, appliance.id) : [],
+    listPublishedVersions(db, appliance.id),
+    findBaseSystem(db, appliance.baseSystem),
+  ]);
+  return {
+    look,
+    isOwn,
+    builds,
+    selection,
+    repositories: repositories.length,
+    configuration: configurationOf(appliance),
+    files: { count: files.length, bytes: files.reduce((sum, { size }) => sum + size, 0) },
+    readers,
+    published: published.at(-1),
+    base: base?.facts.title ?? appliance.baseSystem,
+  };
+}
+
+const OverviewView = ({ seen }: { seen: Overview }) => (
+  <Content>
+    <div class="split">
+      <div class="stack">
+        <RunningBuilds applianceId={seen.look.appliance.id} running={seen.look.running} />
+        <LastBuilds seen={seen} />
+        <Contents seen={seen} />
+      </div>
+      <aside class="stack" aria-label="About this appliance">
+        <About seen={seen} />
+      </aside>
+    </div>
+  </Content>
+);

@@ -1,0 +1,42 @@
+import type { Issue } from "#domain/appliances/issue";
+import type { Look } from "#domain/appliances/look";
+import { ActionButton } from "../../parts/button.tsx";
+import { FaultsOf } from "../../parts/form.tsx";
+import { Notice } from "../../parts/notice.tsx";
+import { applianceAt } from "./with-appliance.ts";
+
+/** What is wrong with an appliance, with a button for each way out. */
+export const Problems = ({ look: { appliance, issues } }: { look: Look }) => (
+  <div class="wrap problems" id="problems">
+    <FaultsOf action={applianceAt(appliance.id, "builds")} />
+    {issues.map((issue) => (
+      <section aria-label={issue.type === "error" ? "Error" : "Warning"}>
+        <Notice tone={issue.type === "error" ? "bad" : "warn"} solutions={solutionOf(appliance.id, issue)}>
+          <WithLink text={issue.text} />
+        </Notice>
+      </section>
+    ))}
+  </div>
+);
+
+function solutionOf(applianceId: number, { solution }: Issue) {
+  if (!solution) return undefined;
+  const { type, package: name } = solution;
+  return (
+    <ActionButton action={applianceAt(applianceId, "fix")} fields={{ do: type, package: name }} look="small">
+      {type === "install" ? "Add" : "Remove"} {name}
+    </ActionButton>
+  );
+}
+
+/** A sentence of the service may end with the address of a page of it. */
+const WithLink = ({ text }: { text: string }) => {
+  const [, words, address] = /^(.*) (https?:\/\/[^\s]+\/agreements\/[^\s]+)$/s.exec(text) ?? [];
+  return address === undefined ? (
+    <>{text}</>
+  ) : (
+    <>
+      {words} <a href={address}>{address}</a>
+    </>
+  );
+};

@@ -1,0 +1,28 @@
+import { id } from "#api/params";
+import { guestOrigin } from "#domain/testdrives/guest-origin";
+import { startTestdrive } from "#domain/testdrives/testdrive";
+import { z } from "zod";
+import { factory } from "../../factory.ts";
+import { errorPage } from "../../error-page.tsx";
+import { withSession } from "../../session.ts";
+import { submit } from "../../submit.ts";
+
+const Fields = z.object({ build_id: id("invalid_build_id") });
+
+/** Starts a testdrive of a build of one's own, and goes to its page. */
+export const startTestdrivePage = factory
+  .createApp()
+  .use("/testdrives", withSession)
+  .post("/testdrives", (c) =>
+    submit(c, {
+      fields: Fields,
+      rate: "testdrives",
+      again: (c) => errorPage(c, { status: 422, message: c.var.given?.fault ?? "Choose a build." }),
+      act: async ({ build_id: buildId }, { requestId }) => {
+        const { db, account, baseUrl } = c.var;
+        const hasNetwork = guestOrigin(c.env, baseUrl) !== undefined;
+        const { testdrive } = await startTestdrive(c.env, db, account, { buildId, hasNetwork, requestId });
+        return { to: `/testdrive/${testdrive.id}/${testdrive.pageToken}` };
+      },
+    }),
+  );
