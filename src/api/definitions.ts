@@ -1,11 +1,7 @@
 import { content, definition, definitionPlan, wantedDefinition } from "#documents/definition";
-import {
-  applyDefinition,
-  createFromDefinition,
-  getDefinition,
-  planDefinition,
-  planNewDefinition,
-} from "#domain/definitions/apply";
+import { applyDefinition, getDefinition } from "#domain/definitions/apply";
+import { createFromDefinition, planNewDefinition } from "#domain/definitions/create";
+import { planDefinition } from "#domain/definitions/plan";
 import { storeContent } from "#domain/definitions/staged-content";
 import { v2 } from "#api/operation";
 import { call, type CallGroup } from "#api/call";

@@ -122,11 +122,17 @@ describe("PUT …/definition", () => {
     await fill();
     const before = await shownBy(tux);
     const configuration = await (await tux.get(`/appliances/${applianceId}/configuration`)).text();
+    const fileList = await (await tux.get(`/files?appliance_id=${applianceId}`)).text();
+    const keyList = await (await tux.get(`/appliances/${applianceId}/gpg_keys`)).text();
 
-    const after = await done(await send(tux, `PUT ${path}`, { name: "Reading room", packages: [{ name: "hello" }] }));
+    const after = await done(
+      await send(tux, `PUT ${path}`, { ...before, name: "Reading room", packages: [{ name: "hello" }] }),
+    );
 
     expect(after).toEqual({ ...before, name: "Reading room", packages: [{ name: "hello" }] });
     const now = await (await tux.get(`/appliances/${applianceId}/configuration`)).text();
+    expect(await (await tux.get(`/files?appliance_id=${applianceId}`)).text()).toBe(fileList);
+    expect(await (await tux.get(`/appliances/${applianceId}/gpg_keys`)).text()).toBe(keyList);
     expect(now).toBe(configuration.replace("<name>Kiosk</name>", "<name>Reading room</name>"));
   });
 
@@ -267,6 +273,25 @@ describe("POST …/definition/plan", () => {
     );
     expect(plan.changes.find(({ item }) => item === "clerk")).toMatchObject({ name: "configuration/users" });
     expect(await shownBy(tux)).toEqual(before);
+  });
+
+  it("sees another order, and another password of a database", async () => {
+    await fill();
+    await send(tux, `PUT ${path}`, {
+      packages: [{ name: "hello" }, { name: "webdemo" }],
+      configuration: { databases: [{ type: "pgsql", users: [{ username: "loans", password: "one" }] }] },
+    });
+
+    const answer = await send(tux, `POST ${path}/plan`, {
+      packages: [{ name: "webdemo" }, { name: "hello" }],
+      configuration: { databases: [{ type: "pgsql", users: [{ username: "loans", password: "two" }] }] },
+    });
+
+    const { plan } = (await answer.json()) as { plan: { changes: object[] } };
+    expect(plan.changes).toEqual([
+      { name: "packages", to: "another order" },
+      { name: "configuration/databases/pgsql/password", item: "loans", to: "another password" },
+    ]);
   });
 
   it("has no change for the appliance as it is", async () => {

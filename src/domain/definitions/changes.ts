@@ -16,7 +16,7 @@ export interface DefinitionChange {
 export function changesBetween(before: Definition, after: Definition): DefinitionChange[] {
   const [was, is] = [valuesOf(before), valuesOf(after)];
   const keys = [...new Set([...was.keys(), ...is.keys()])];
-  return keys.flatMap((key) => {
+  const changes = keys.flatMap((key) => {
     const [from, to] = [was.get(key), is.get(key)];
     if (from === to) return [];
     const [name = "", item] = key.split(separator);
@@ -29,6 +29,17 @@ export function changesBetween(before: Definition, after: Definition): Definitio
       },
     ];
   });
+  return [...changes, ...orderChanges([...was.keys()], [...is.keys()])];
+}
+
+/** Lists with the same items in another order. */
+function orderChanges(before: string[], after: string[]): DefinitionChange[] {
+  const [was, is] = [before, after].map((keys) => Map.groupBy(keys, (key) => key.split(separator)[0] ?? ""));
+  return [...(is ?? [])].flatMap(([name, items]) => {
+    const old = was?.get(name) ?? [];
+    const isMoved = String(old) !== String(items) && String(old.toSorted()) === String(items.toSorted());
+    return isMoved ? [{ name, to: "another order" }] : [];
+  });
 }
 
 /** Scripts and keys have many lines. */
@@ -38,12 +49,23 @@ const shortened = (text: string): string => {
 };
 const maxShown = 200;
 
-/** Users whose password is another one. Both configurations are as stored: what is the same has the same sealed text. */
+/** Passwords that differ. Both configurations are as stored: what is the same has the same sealed text. */
 export function passwordChanges(before: Configuration, after: Configuration): DefinitionChange[] {
-  const known = new Map(before.users.map(({ name, password }) => [name, password]));
-  const changed = after.users.filter(({ name, password }) => known.has(name) && known.get(name) !== password);
-  return changed.map(({ name }) => ({ name: "configuration/users/password", item: name, to: "another password" }));
+  const known = new Map(passwordsOf(before).map(({ name, item, password }) => [name + item, password]));
+  const changed = passwordsOf(after).filter((one) => (known.get(one.name + one.item) ?? one.password) !== one.password);
+  return changed.map(({ name, item }) => ({ name, item, to: "another password" }));
 }
+
+const passwordsOf = ({ users, databases }: Configuration) => [
+  ...users.map(({ name, password }) => ({ name: "configuration/users/password", item: name, password })),
+  ...databases.flatMap(({ type, users: ofDatabase }) =>
+    ofDatabase.map(({ username, password }) => ({
+      name: `configuration/databases/${type}/password`,
+      item: username,
+      password,
+    })),
+  ),
+];
 
 /** Between a name and its item; no name of an item has it. */
 const separator = "\n";

@@ -35,8 +35,18 @@ export async function readContents(db: Database, appliance: Appliance): Promise<
     listOverlayFiles(db, appliance.id),
     listGpgKeys(db, appliance.id),
   ]);
-  return { identity: appliance, configuration: configurationOf(appliance), repositories, selection, files, keys };
+  return {
+    identity: appliance,
+    configuration: configurationOf(appliance),
+    repositories,
+    selection: kinds.flatMap((kind) => selection.filter((one) => one.kind === kind)),
+    files,
+    keys,
+  };
 }
+
+/** In the order of a definition. */
+export const kinds = ["package", "pattern", "ban"] as const satisfies readonly Selection["kind"][];
 
 /** The same in words that mean the same in every service. Addresses of the service begin with `baseUrl`. */
 export function definitionOf(

@@ -5,7 +5,7 @@ import { opened, sealed } from "#domain/configuration/secrets";
 import { validate } from "#domain/configuration/validation";
 import { readPublicKey, maxKeys } from "#domain/contents/gpg-key";
 import { parseMetadata } from "#domain/contents/overlay-file-metadata";
-import { repositoryOf, type Contents, type WantedDefinition } from "#domain/definitions/definition";
+import { kinds, repositoryOf, type Contents, type WantedDefinition } from "#domain/definitions/definition";
 import { findContent } from "#domain/definitions/staged-content";
 import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
@@ -102,12 +102,9 @@ function isMeant(
 
 /** One list, in the order of the three. A pin that names no version keeps its repository. */
 function selectionOf(before: Contents, wanted: WantedDefinition, repositories: Repository[]): Contents["selection"] {
-  const lists = [
-    ["package", wanted.packages],
-    ["pattern", wanted.patterns],
-    ["ban", wanted.bans],
-  ] as const;
-  const rows = lists.flatMap(([kind, list]) => {
+  const lists = { package: wanted.packages, pattern: wanted.patterns, ban: wanted.bans };
+  const rows = kinds.flatMap((kind) => {
+    const list = lists[kind];
     if (!list) return before.selection.filter((one) => one.kind === kind);
     return list.map((one) => ({ kind, ...chosenOf(one, repositories) }));
   });

@@ -1,0 +1,78 @@
+import { makeOnce } from "#domain/accounts/idempotency";
+import { refuseOverLimit } from "#domain/accounts/limits";
+import { quotaExceeded } from "#domain/accounts/quota";
+import { parseArch, traitsOfClone } from "#domain/appliances/appliance";
+import { withEstimate } from "#domain/appliances/estimate";
+import { sealedAnew } from "#domain/configuration/secrets";
+import { getDefinition, limitsFor } from "#domain/definitions/apply";
+import type { Definition } from "#domain/definitions/definition";
+import {
+  allRowsOf,
+  planDefinition,
+  planOf,
+  type ApplyEnv,
+  type DefinitionRequest,
+  type ShownPlan,
+} from "#domain/definitions/plan";
+import type { Place } from "#domain/place";
+import { Refusal } from "#domain/refusal";
+import { storedBytesOf } from "#model/configuration";
+import { findAnyAppliance, findApplianceByUuid, type Appliance } from "#storage/appliances";
+import { addDefinition } from "#storage/definitions";
+import { listTemplateSets } from "#storage/template-sets";
+
+export interface NewRequest extends DefinitionRequest {
+  /** Of a request that may come again. */
+  requestId?: string | undefined;
+}
+
+/** What `createFromDefinition` would make of the template. */
+export async function planNewDefinition(
+  place: Place<ApplyEnv>,
+  request: NewRequest & { signal: AbortSignal },
+): Promise<ShownPlan> {
+  return await planDefinition(place, await startOf(place, request), request);
+}
+
+/** Makes an appliance of a definition: a clone of the first template of its base system, with all that the definition says. */
+export async function createFromDefinition({ env, db }: Place<ApplyEnv>, request: NewRequest): Promise<Definition> {
+  const made = await makeOnce(request.requestId, {
+    find: (requestId) => findApplianceByUuid(db, requestId),
+    make: () => makeFrom({ env, db }, request),
+  });
+  return await getDefinition({ env, db }, made, request.baseUrl);
+}
+
+async function makeFrom({ env, db }: Place<ApplyEnv>, request: NewRequest): Promise<Appliance> {
+  const start = await startOf({ env, db }, request);
+  const { after } = await planOf({ env, db }, start, request);
+  const limits = await limitsFor({ env, db }, request.account.id);
+  const { columns, ...rows } = allRowsOf(after);
+  const configuration = await sealedAnew(env, columns.configuration);
+  const { id: _templateId, ...row } = start;
+  const added = await addDefinition(db, row, { columns: { ...columns, configuration }, ...rows }, limits);
+  if (added) return await withEstimate({ env, db }, added);
+  await refuseOverLimit({ env, db }, request.account.id, {
+    appliances: 1,
+    configurationBytes: storedBytesOf(configuration),
+  });
+  throw quotaExceeded();
+}
+
+/** The new appliance before the definition changes anything. It has the id of its template, whose contents it has. */
+async function startOf({ db }: Place<unknown>, { account, wanted, requestId }: NewRequest): Promise<Appliance> {
+  const base = wanted.baseSystem;
+  const known = (await listTemplateSets(db)).flatMap(({ templates }) => templates);
+  const first = known.find(({ baseSystem }) => baseSystem === base);
+  const template = first && (await findAnyAppliance(db, first.applianceId));
+  if (!template) {
+    const bases = [...new Set(known.map(({ baseSystem }) => baseSystem))].join(", ");
+    throw new Refusal("invalid_base_system", { message: `base_system is one of ${bases}.` });
+  }
+  const { name, arch } = wanted;
+  const traits = await traitsOfClone(db, account, {
+    source: template,
+    request: { name, arch: parseArch(arch), requestId },
+  });
+  return { ...template, ...traits };
+}

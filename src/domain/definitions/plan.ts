@@ -1,0 +1,95 @@
+import type { LimitsEnv } from "#domain/accounts/limits";
+import { changesBetween, passwordChanges, type DefinitionChange } from "#domain/definitions/changes";
+import { definitionOf, readContents, type Contents, type WantedDefinition } from "#domain/definitions/definition";
+import { wantedContents } from "#domain/definitions/wanted";
+import type { Place } from "#domain/place";
+import type { SealingKey } from "#domain/secrets";
+import { effectBetween, type SoftwareEffect } from "#domain/software/effect";
+import type { ApplianceSoftware } from "#domain/software/resolution-request";
+import type { Account } from "#storage/accounts";
+import { findBaseSystem, type Appliance } from "#storage/appliances";
+
+export type ApplyEnv = SealingKey & LimitsEnv & Pick<Env, "BLOBS" | "ACCOUNT_QUOTA_GB">;
+
+/** Who wants what, of which appliance. */
+export interface DefinitionRequest {
+  account: Account;
+  wanted: WantedDefinition;
+  /** Addresses of the service begin with this. */
+  baseUrl: string;
+}
+
+export interface Plan {
+  before: Contents;
+  after: Contents;
+  changes: DefinitionChange[];
+}
+
+/** What a definition would change, and do to the image. */
+export interface ShownPlan {
+  changes: DefinitionChange[];
+  software: SoftwareEffect;
+}
+
+/** What `applyDefinition` would change. What is not resolved when the signal comes never is. */
+export async function planDefinition(
+  { env, db }: Place<ApplyEnv>,
+  appliance: Appliance,
+  request: DefinitionRequest & { signal: AbortSignal },
+): Promise<ShownPlan> {
+  const { before, after, changes } = await planOf({ env, db }, appliance, request);
+  const base = await findBaseSystem(db, appliance.baseSystem);
+  const softwareOf = ({ identity, repositories, selection }: Contents): ApplianceSoftware => ({
+    arch: appliance.arch,
+    imageType: identity.imageType,
+    baseSystem: base?.facts,
+    repositories,
+    selection,
+  });
+  const both = { software: softwareOf(before), wanted: softwareOf(after) };
+  return { changes, software: await effectBetween({ env, db }, both, request.signal) };
+}
+
+/** What is there, what is wanted, and how they differ. */
+export async function planOf(
+  place: Place<SealingKey>,
+  appliance: Appliance,
+  { account, wanted, baseUrl }: DefinitionRequest,
+): Promise<Plan> {
+  const before = await readContents(place.db, appliance);
+  const after = await wantedContents(place, { account, appliance, baseUrl }, { before, wanted });
+  const shown = (contents: Contents) => definitionOf(appliance, contents, baseUrl);
+  const changes = [
+    ...changesBetween(shown(before), shown(after)),
+    ...passwordChanges(before.configuration, after.configuration),
+  ];
+  return { before, after, changes };
+}
+
+/** What is stored of it. Each row has its columns in one order, so that equal rows are equal as JSON. */
+export function allRowsOf({ identity, configuration, repositories, selection, files, keys }: Contents) {
+  const { name, version, imageType } = identity;
+  return {
+    columns: { name, version, imageType, configuration },
+    repositoryIds: repositories.map(({ id }) => id),
+    selection: selection.map((one) => picked(one, ["kind", "name", "version", "repositoryId"])),
+    files: files.map((one) => picked(one, fileColumns)),
+    keys: keys.map((one) => picked(one, ["name", "target", "fingerprint", "key"])),
+  };
+}
+
+const fileColumns = [
+  "fileName",
+  "path",
+  "owner",
+  "group",
+  "permissions",
+  "enabled",
+  "size",
+  "md5",
+  "sha256",
+  "blobId",
+] as const;
+
+const picked = <T, const K extends keyof T>(row: T, names: readonly K[]): Pick<T, K> =>
+  Object.fromEntries(names.map((name) => [name, row[name]])) as Pick<T, K>;
