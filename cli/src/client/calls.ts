@@ -178,7 +178,7 @@ export interface Calls {
   replayDelivery: { request: { webhook_id: number; delivery_id: number }; answer: Delivery };
   /** Your uploads for a base system. */
   listRpms: { request: { base_system: Text }; answer: Rpms };
-  /** Upload an RPM or a tarball of RPMs. */
+  /** Upload a package or a tarball of packages. */
   uploadRpm: { request: { base_system: Text; body: globalThis.File }; answer: Rpm };
   /** An upload. */
   getRpm: { request: { rpm_id: number }; answer: Rpm };
