@@ -1,11 +1,14 @@
-import type { AnswerOf, Client } from "../client/client.ts";
+import type { AnswerOf, RequestOf } from "../client/client.ts";
 import { command, flag, value } from "../command.ts";
-import { Complaint } from "../complaint.ts";
+import type { Exit } from "../complaint.ts";
 import type { Kiln } from "../kiln.ts";
-import { count, table, visible } from "../output/table.ts";
+import type { Painter } from "../output/painter.ts";
+import { bytes, count, table, visible } from "../output/table.ts";
 import { applianceId, numberOf } from "../resolve.ts";
 
 const pattern = flag("the names are those of patterns");
+const dryRun = flag("only say what it would do");
+const force = flag("do it even if the software cannot be installed then");
 
 export const software = [
   command("search <appliance> <text>", {
@@ -30,86 +33,127 @@ export const software = [
   }),
   command("add <appliance> <package...>", {
     summary: "Select packages, and say what the image gains",
-    options: { pattern, repository: value("repository", "only from this repository") },
-    examples: ["kiln add First hello", "kiln add First hello=1.0-1", "kiln add --pattern First base"],
-    act: async (kiln, { appliance, package: names, pattern: isPattern, repository }) => {
+    details: "What cannot be installed is not selected; --force selects it all the same.",
+    options: { pattern, repository: value("repository", "only from this repository"), dryRun, force },
+    examples: ["kiln add First hello", "kiln add First hello=1.0-1 --dry-run", "kiln add --pattern First base"],
+    act: async (kiln, { appliance, package: names, pattern: isPattern, repository, ...how }) => {
       const from = repository === undefined ? {} : { repository_id: numberOf(repository, "repository") };
-      await change(kiln, appliance, names, (client, id, given) => {
-        const [name = "", version] = given.split("=", 2);
-        const request = { appliance_id: id, name, ...(version && { version }), ...from };
-        return client.call(isPattern ? "addPattern" : "addPackage", request);
-      });
+      return await change(
+        kiln,
+        { ...how, appliance, names, kind: isPattern ? "add_pattern" : "add_package" },
+        (id, given) => {
+          const [name = "", version] = given.split("=", 2);
+          const request = { appliance_id: id, name, ...(version && { version }), ...from };
+          return kiln.client.call(isPattern ? "addPattern" : "addPackage", request);
+        },
+      );
     },
   }),
   command("remove <appliance> <package...>", {
     summary: "Deselect packages, and say what the image loses",
-    options: { pattern },
-    act: async (kiln, { appliance, package: names, pattern: isPattern }) =>
-      await change(kiln, appliance, names, (client, id, name) =>
-        client.call(isPattern ? "removePattern" : "removePackage", { appliance_id: id, name }),
-      ),
+    options: { pattern, dryRun },
+    act: async (kiln, { appliance, package: names, pattern: isPattern, dryRun: isDry }) => {
+      const kind = isPattern ? "remove_pattern" : "remove_package";
+      return await change(kiln, { appliance, names, kind, dryRun: isDry, force: true }, (id, name) =>
+        kiln.client.call(isPattern ? "removePattern" : "removePackage", { appliance_id: id, name }),
+      );
+    },
   }),
   command("ban <appliance> <package...>", {
     summary: "Keep packages out of the image, even if others need them",
-    act: async (kiln, { appliance, package: names }) =>
-      await change(kiln, appliance, names, (client, id, name) => client.call("banPackage", { appliance_id: id, name })),
+    options: { dryRun, force },
+    act: async (kiln, { appliance, package: names, ...how }) =>
+      await change(kiln, { ...how, appliance, names, kind: "ban_package" }, (id, name) =>
+        kiln.client.call("banPackage", { appliance_id: id, name }),
+      ),
   }),
   command("unban <appliance> <package...>", {
     summary: "Allow banned packages again",
-    act: async (kiln, { appliance, package: names }) =>
-      await change(kiln, appliance, names, (client, id, name) =>
-        client.call("unbanPackage", { appliance_id: id, name }),
+    options: { dryRun },
+    act: async (kiln, { appliance, package: names, dryRun: isDry }) =>
+      await change(kiln, { appliance, names, kind: "unban_package", dryRun: isDry, force: true }, (id, name) =>
+        kiln.client.call("unbanPackage", { appliance_id: id, name }),
       ),
   }),
 ];
 
-type Change = (client: Client, id: number, name: string) => Promise<AnswerOf<"addPackage">>;
+type Effect = AnswerOf<"getSoftwareEffect">["software_effect"];
 
-/** Makes the changes one after the other, and shows what they do to the image together. */
-async function change(kiln: Kiln, appliance: string, names: readonly string[], make: Change): Promise<void> {
-  const { client } = kiln;
-  const id = await applianceId(client, appliance);
-  const before = await sizeOf(client, id);
-  const states = [];
-  for (const name of names) states.push((await make(client, id, name)).success.details.status);
-  const effect = {
-    state: states.at(-1)?.state ?? "equal",
-    packages_added: sum(states.map((one) => one.packages_added)),
-    packages_removed: sum(states.map((one) => one.packages_removed)),
-    megabytes: (await sizeOf(client, id)) - before,
-  };
-  kiln.show({ effect }, () => effectLine(effect));
-  const broken = states.findLast(({ state }) => state === "broken");
-  if (effect.state === "broken")
-    throw new Complaint(
-      "unbuildable",
-      visible(broken?.message ?? "The selection cannot be installed together."),
-      `It is stored all the same. kiln status ${appliance} says what is wrong; or undo the change.`,
-    );
+interface Change {
+  appliance: string;
+  names: readonly string[];
+  kind: Exclude<keyof RequestOf<"getSoftwareEffect">, "appliance_id">;
+  /** Only says what it would do. */
+  dryRun: boolean;
+  /** Makes it even if the software cannot be installed then. */
+  force: boolean;
 }
 
-interface Effect {
-  state: string;
-  packages_added: number;
-  packages_removed: number;
-  megabytes: number;
+/** Shows what changes do to the image together, and makes them one after the other. */
+async function change(
+  kiln: Kiln,
+  { appliance, names, kind, dryRun: isDry, force: isForced }: Change,
+  make: (id: number, name: string) => Promise<unknown>,
+): Promise<Exit> {
+  const id = await applianceId(kiln.client, appliance);
+  const answer = await kiln.client.call("getSoftwareEffect", { appliance_id: id, [kind]: names });
+  const effect = answer.software_effect;
+  const isBroken = effect.state === "unsolvable";
+  const isMade = !isDry && (isForced || !isBroken);
+  if (isMade) for (const name of names) await make(id, name);
+  kiln.show({ ...answer, made: isMade }, () => effectText(kiln.paint, appliance, effect));
+  if (isDry) kiln.note("Nothing was changed: --dry-run.");
+  else if (!isMade) kiln.note("Nothing was changed, because it cannot be installed.");
+  return isBroken ? "unbuildable" : "done";
 }
 
-/** `+12 packages, -1 package, +38 MB` */
-function effectLine({ packages_added: added, packages_removed: removed, megabytes }: Effect): string {
-  const parts = [
-    added > 0 && `+${count(added, "package")}`,
-    removed > 0 && `-${count(removed, "package")}`,
-    megabytes !== 0 && `${megabytes > 0 ? "+" : ""}${megabytes} MB`,
+function effectText(
+  paint: Painter,
+  appliance: string,
+  { added, removed, before, after, problems, state }: Effect,
+): string {
+  if (state === "unimported") return "A repository is still being imported: what changes is not known yet.";
+  if (state === "unsolvable") return problems.flatMap((one) => problemLines(paint, appliance, one)).join("\n");
+  if (!before) return `The software can be installed again: ${count(after?.packages ?? 0, "package")}.`;
+  const grown = (after?.installed_size ?? 0) - before.installed_size;
+  const counts = [
+    added.length > 0 && `+${count(added.length, "package")}`,
+    removed.length > 0 && `-${count(removed.length, "package")}`,
+    grown !== 0 && `${grown > 0 ? "+" : "-"}${bytes(Math.abs(grown))}`,
   ].filter((part) => part !== false);
-  return parts.length > 0 ? parts.join(", ") : "Nothing changes in the image.";
+  if (counts.length === 0) return "Nothing changes in the image.";
+  const lines = [
+    ...added.map(({ name, version }) => paint.green(`  + ${name} ${version}`)),
+    ...removed.map(({ name, version }) => paint.red(`  - ${name} ${version}`)),
+  ];
+  const rest = lines.length > mostLines ? [`  and ${lines.length - mostLines} more; --json lists all`] : [];
+  return [counts.join(", "), ...lines.slice(0, mostLines), ...rest].join("\n");
 }
 
-const sum = (all: readonly number[]): number => all.reduce((total, one) => total + one, 0);
+const mostLines = 20;
 
-/** The appliance's estimated size, in megabytes. */
-async function sizeOf(client: Client, id: number): Promise<number> {
-  const { appliance } = await client.call("getAppliance", { appliance_id: id });
-  const [, amount, unit] = /^([\d.]+) ?([MG])B$/.exec(appliance.estimated_raw_size) ?? [];
-  return Math.round(Number(amount ?? 0) * (unit === "G" ? 1000 : 1));
+/** A problem, and the commands that would solve it; to leave out the change needs none. */
+function problemLines(
+  paint: Painter,
+  appliance: string,
+  { text, meant, solutions }: Effect["problems"][number],
+): string[] {
+  const hint = meant.length > 0 ? ` Did you mean ${meant.join(" or ")}?` : "";
+  return [
+    `${paint.red("error")}: ${visible(text)}.${hint}`,
+    ...solutions.flatMap(({ text: way, change: all }) => {
+      const commands = commandsFor(appliance, all);
+      return commands.length === 0 ? [] : [`  ${visible(way)}: ${commands.join("; ")}`];
+    }),
+  ];
 }
+
+/** `add_package` of a solution is `kiln add`. */
+const commandsFor = (appliance: string, all: Effect["problems"][number]["solutions"][number]["change"]): string[] =>
+  Object.entries(all)
+    .filter(([, names]) => names.length > 0)
+    .map(([kind, names]) => {
+      const [verb = "", what] = kind.split("_");
+      if (what === "repository") return `kiln repo ${verb} ${appliance} ${names.join(" ")}`;
+      return `kiln ${verb}${what === "pattern" ? " --pattern" : ""} ${appliance} ${names.join(" ")}`;
+    });

@@ -1,0 +1,79 @@
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { newMachine, type Machine } from "./support/machine.ts";
+import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts";
+
+const path = "/api/v2/user/appliances/1000";
+const none = {
+  add_package: [],
+  remove_package: [],
+  add_pattern: [],
+  remove_pattern: [],
+  ban_package: [],
+  unban_package: [],
+  add_repository: [],
+  remove_repository: [],
+};
+const solved = {
+  state: "solved",
+  before: { packages: 19, installed_size: 69_000_000 },
+  after: { packages: 20, installed_size: 107_000_000 },
+  added: [{ name: "hello", version: "1.1-1" }],
+  removed: [],
+  problems: [],
+};
+const unsolvable = {
+  state: "unsolvable",
+  added: [],
+  removed: [],
+  problems: [
+    {
+      text: "package helo does not exist",
+      meant: ["hello"],
+      solutions: [
+        { text: "install hello instead", change: { ...none, add_package: ["hello"] } },
+        { text: "do not ask to install helo", change: none },
+      ],
+    },
+  ],
+};
+
+let machine: Machine;
+let service: StandIn;
+const posts = () => service.requests.filter((request) => request.startsWith("POST"));
+
+beforeEach(async () => {
+  machine = newMachine();
+  service = await standIn({
+    ...signedInto(newKey()),
+    [`${path}/software/effect`]: { software_effect: solved },
+    [`${path}/cmd/add_package`]: { success: {} },
+  });
+  await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
+});
+afterEach(async () => {
+  await service[Symbol.asyncDispose]();
+  machine[Symbol.dispose]();
+});
+
+it("says what a change does to the image, and makes it", async () => {
+  const ended = await machine.kiln(["add", "1000", "hello"]);
+  expect(ended).toEqual({ code: 0, stdout: "+1 package, +38.0 MB\n  + hello 1.1-1\n", stderr: "" });
+  expect(service.requests).toContain(`GET ${path}/software/effect?add_package=hello`);
+  expect(posts()).toEqual([`POST ${path}/cmd/add_package`]);
+});
+
+it("makes nothing with --dry-run", async () => {
+  expect(await machine.kiln(["add", "1000", "hello", "--dry-run"])).toMatchObject({ code: 0 });
+  expect(posts()).toEqual([]);
+});
+
+it("makes nothing that cannot be installed, and names the commands that solve it", async () => {
+  service.answers[`${path}/software/effect`] = { software_effect: unsolvable };
+  const ended = await machine.kiln(["add", "1000", "helo"]);
+  expect(ended.stdout).toBe(
+    "error: package helo does not exist. Did you mean hello?\n  install hello instead: kiln add 1000 hello\n",
+  );
+  expect([ended.code, posts()]).toEqual([3, []]);
+  expect(await machine.kiln(["add", "1000", "helo", "--force"])).toMatchObject({ code: 3 });
+  expect(posts()).toHaveLength(1);
+});
