@@ -3,9 +3,9 @@ import { join } from "node:path";
 import type { FrozenInput } from "../contract.ts";
 import { sentenceOf } from "../log.ts";
 import { compress, unpackArchive } from "./archive.ts";
-import { mayBecomeBase, type BaseRoot, type BaseRoots } from "./bases.ts";
+import type { BaseRoot, BaseRoots } from "./bases.ts";
 
-export interface BasePlace {
+interface BasePlace {
   bases: BaseRoots;
   input: FrozenInput;
   /** KIWI's version. */
@@ -57,7 +57,7 @@ export class BaseShare {
   /** Where an archive of the root is to be written when its packages are installed. Undefined: none is needed. */
   get copy(): string | undefined {
     const { input, workDir } = this.#place;
-    return mayBecomeBase(input) && isWorthwhile(input, this.#found) ? join(workDir, "new-base.tar") : undefined;
+    return isWorthwhile(input, this.#found) ? join(workDir, "new-base.tar") : undefined;
   }
 
   /** Stores that archive for later builds. */

@@ -38,8 +38,8 @@ const Facts = z.object({ context: Sha256, packages: z.array(Sha256), archive: Sh
 const generation = 1;
 
 /**
- * A base is a directory of its key's name. Nothing of an appliance is in it, so all appliances share it: only packages of the
- * operator's catalogues may be in one, because the scripts of others could leave something there.
+ * A base is a directory of its key's name. Each is one appliance's, because packages make secrets when they are installed
+ * (bind9 its rndc.key), and because the scripts of an account's own packages have run in it.
  */
 export async function openBaseRoots(dir: string, limits: CacheLimits): Promise<BaseRoots> {
   const list = async () => (await namesIn(dir)).map((name) => join(dir, name));
@@ -73,12 +73,6 @@ export async function openBaseRoots(dir: string, limits: CacheLimits): Promise<B
   };
 }
 
-/** Whether all packages are of the operator's catalogues. */
-export function mayBecomeBase({ packages, repositories }: FrozenInput): boolean {
-  const trusted = new Set(repositories.flatMap(({ alias, isOfCatalogue }) => (isOfCatalogue ? [alias] : [])));
-  return packages.every(({ repository }) => trusted.has(repository));
-}
-
 // An operator may delete the directory while the agent runs.
 const namesIn = async (dir: string): Promise<string[]> =>
   (await readdir(dir).catch(() => [])).filter((name) => Sha256.safeParse(name).success);
@@ -103,7 +97,7 @@ async function readFacts(dir: string, name: string) {
 function factsOf({ input: { appliance, debRelease, description, packages }, builder }: Wanted) {
   const script = description["post_bootstrap.sh"] ?? "";
   return {
-    context: hashOf([String(generation), builder, appliance.arch, debRelease ?? "", script]),
+    context: hashOf([String(generation), builder, String(appliance.id), appliance.arch, debRelease ?? "", script]),
     packages: packages.map(({ checksum }) => checksum.value).toSorted(),
   };
 }

@@ -8,7 +8,7 @@ import { openPreparedRoots, type PreparedRoots } from "./store.ts";
 /** An unused base stays this long: Debian's packages change about as often. */
 const baseDays = 7;
 
-/** What an agent caches of builds, for other formats of the same version, and for other appliances of the same base system. */
+/** What an agent caches of builds, for other formats of the same version, and for later versions. */
 export interface PreparedCaches {
   bases: BaseRoots;
   roots: PreparedRoots;

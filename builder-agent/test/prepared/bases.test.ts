@@ -4,13 +4,12 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { FrozenInput } from "../../src/contract.ts";
 import { BaseShare } from "../../src/prepared/base-share.ts";
-import { mayBecomeBase, openBaseRoots } from "../../src/prepared/bases.ts";
+import { openBaseRoots } from "../../src/prepared/bases.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 import { frozenInput, frozenPackage } from "../support/frozen-input.ts";
 
-const main = { alias: "main", id: 1, name: "Debian", url: "http://deb.example.org", isOfCatalogue: true as const };
 const inputOf = (names: readonly string[], more: Partial<FrozenInput> = {}): FrozenInput => ({
-  ...frozenInput({ packages: names.map((name) => frozenPackage(name, { size: 100 })), repositories: [main] }),
+  ...frozenInput({ packages: names.map((name) => frozenPackage(name, { size: 100 })) }),
   packageType: "deb",
   debRelease: "bookworm",
   ...more,
@@ -56,7 +55,7 @@ describe("base roots", () => {
     expect(await here.build(few.slice(1))).toEqual([]);
   });
 
-  it("are not those of another release, architecture, builder or way to begin", async () => {
+  it("are not those of another appliance, release, architecture, builder or way to begin", async () => {
     await using here = await place();
     await here.build(few);
     const { appliance } = inputOf(few);
@@ -65,7 +64,8 @@ describe("base roots", () => {
     expect(await here.build(few, { appliance: { ...appliance, arch: "i586" } })).toEqual([]);
     expect(await here.build(few, { description: { "post_bootstrap.sh": "#!/bin/sh" } })).toEqual([]);
     expect(await here.build(few, {}, "10.2")).toEqual([]);
-    expect(await here.build(few, { appliance: { ...appliance, id: 7 } })).toEqual(few);
+    expect(await here.build(few, { appliance: { ...appliance, id: 7 } })).toEqual([]);
+    expect(await here.build(few)).toEqual(few);
   });
 
   it("are stored only if later builds gain from them", async () => {
@@ -74,18 +74,6 @@ describe("base roots", () => {
     await here.build([...few, "one more"]);
 
     expect(readdirSync(here.store)).toHaveLength(1);
-  });
-
-  it("have only packages of the operator's catalogues", async () => {
-    await using here = await place();
-    const { isOfCatalogue: _, ...added } = { ...main, alias: "added" };
-    const own = { ...inputOf(few), repositories: [main, added] };
-    const mixed = { ...own, packages: [...own.packages, frozenPackage("theirs", { repository: "added" })] };
-
-    expect(mayBecomeBase(own)).toBe(true);
-    expect(mayBecomeBase(mixed)).toBe(false);
-    await here.build(few, mixed);
-    expect(readdirSync(here.store)).toEqual([]);
   });
 
   it("are not used if they are damaged", async () => {
