@@ -28,6 +28,8 @@ export interface Bill {
   /** Such as `kiln 0.1.0`. */
   writtenBy: string;
   builder: string;
+  /** The builder root; absent: built with the tools of the agent's host, or before there were builder roots. */
+  builtIn?: { name: string; sha256: string } | undefined;
   /** The packages that rpm or dpkg reported in the image, by name. */
   packages: BilledPackage[];
   files: FrozenFile[];

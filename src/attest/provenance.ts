@@ -30,11 +30,15 @@ export const provenanceOf = (bill: Bill, origin: Origin): object => ({
     buildDefinition: {
       buildType: "urn:kiln:build:kiwi:1",
       externalParameters: externalParameters(bill, origin),
-      internalParameters: { frozenInput: origin.inputSha256, formatVersion: origin.input.formatVersion },
+      internalParameters: {
+        frozenInput: origin.inputSha256,
+        formatVersion: origin.input.formatVersion,
+        builderRoot: bill.builtIn?.name ?? "host",
+      },
       resolvedDependencies: dependencies(bill, origin),
     },
     runDetails: {
-      builder: { id: origin.builderId, version: versions(bill) },
+      builder: { id: origin.builderId, version: versions(bill), ...builderRoot(bill) },
       metadata: {
         invocationId: String(origin.buildId),
         startedOn: moment(bill.startedAt),
@@ -91,6 +95,10 @@ function repositoryIndex({ alias, name, trust }: FrozenRepository, sources: Sour
   const uri = url === undefined ? {} : { uri: `${url}/${index}` };
   return [{ name: `${name}: ${index}`, ...uri, digest: { sha256: indexSha256 }, annotations: { signedBy } }];
 }
+
+/** The system in which KIWI ran, if it was not the agent's host: its packages are in the file of this digest. */
+const builderRoot = ({ builtIn }: Bill) =>
+  builtIn && { builderDependencies: [{ name: `builder root ${builtIn.name}`, digest: { sha256: builtIn.sha256 } }] };
 
 function versions({ writtenBy, builder }: Bill): Record<string, string> {
   const [name = "kiln", version = ""] = writtenBy.split(" ");

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Arch, ImageType, PackageType } from "#contract/index";
+import { Arch, BuilderRootName, ImageType, PackageType } from "#contract/index";
 import { aptAddress, componentName } from "#model/apt-address";
 import { Configuration } from "#model/configuration";
 
@@ -18,6 +18,8 @@ export const BaseSystemFacts = z.object({
   title: z.string().min(1),
   /** Absent: rpm. Catalogues and rows from before deb have none. */
   packageType: PackageType.optional(),
+  /** The builder root that its images are built in. Absent: where each agent builds by default. */
+  builderRoot: BuilderRootName.optional(),
   /** An image needs one of these packages. */
   kernels: z.array(z.string()).min(1),
   bootLoaders: z.array(z.string()).min(1),
@@ -64,6 +66,11 @@ export type RepositoryType = z.infer<typeof RepositoryType>;
 /** What kind of packages a base system, or a repository, has. */
 export const packageTypeOfBase = (facts: Pick<BaseSystemFacts, "packageType">): PackageType =>
   facts.packageType ?? "rpm";
+/** What of a base system decides which agents can build it. */
+export const buildPlaceOf = (facts: Pick<BaseSystemFacts, "packageType" | "builderRoot">) => ({
+  packageType: packageTypeOfBase(facts),
+  builderRoot: facts.builderRoot,
+});
 export const packageTypeOfRepository = ({ type }: { type: RepositoryType }): PackageType =>
   type === "deb" ? "deb" : "rpm";
 

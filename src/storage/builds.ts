@@ -107,6 +107,7 @@ export type NewBuild = Pick<
   | "needsLvm"
   | "needsEfi"
   | "packageType"
+  | "builderRoot"
   | "inputSha256"
   | "downloadToken"
   | "createdAt"
@@ -180,7 +181,7 @@ export type Result = Pick<
   Build,
   "imageKey" | "fileName" | "fileSize" | "rawSize" | "compressed" | "md5" | "sha1" | "sha256"
 > &
-  Pick<Build, "filesKey" | "filesSize" | "filesIndexKey" | "filesIndexSize" | "builder" | "steps"> & {
+  Pick<Build, "filesKey" | "filesSize" | "filesIndexKey" | "filesIndexSize" | "builder" | "builtIn" | "steps"> & {
     completedAt: Date;
     message: string;
   };

@@ -109,6 +109,21 @@ describe("GET builds/:id/attestations", () => {
     expect(predicate.buildDefinition.externalParameters).toMatchObject({ appliance: { id: applianceId } });
     expect(predicate.buildDefinition.resolvedDependencies.length).toBeGreaterThan(0);
     expect(predicate.runDetails.metadata.invocationId).toBe(String(buildId));
+    expect(predicate.buildDefinition.internalParameters).toMatchObject({ builderRoot: "host" });
+    expect(predicate.runDetails.builder.builderDependencies).toBeUndefined();
+  });
+
+  it("names the builder root that the image was built in by its digest", async () => {
+    const builderRoot = { name: "debian-13", sha256: "d".repeat(64) };
+    const { buildId } = await createBuild(tux, image, { builderRoot });
+    const pem = await read(await visit("/.well-known/kiln-attestation.pem"));
+
+    const { predicate } = verified(await textOf(buildId, "provenance"), pem);
+
+    expect(predicate.buildDefinition.internalParameters).toMatchObject({ builderRoot: "debian-13" });
+    expect(predicate.runDetails.builder.builderDependencies).toEqual([
+      { name: "builder root debian-13", digest: { sha256: "d".repeat(64) } },
+    ]);
   });
 
   it("is made when the build ends, and remains valid without its key", async () => {

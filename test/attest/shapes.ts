@@ -148,7 +148,11 @@ export const Provenance = z.strictObject({
       ),
     }),
     runDetails: z.strictObject({
-      builder: z.strictObject({ id: z.url(), version: z.record(z.string(), z.string()) }),
+      builder: z.strictObject({
+        id: z.url(),
+        version: z.record(z.string(), z.string()),
+        builderDependencies: z.array(z.strictObject({ name: z.string(), digest })).optional(),
+      }),
       metadata: z.strictObject({ invocationId: z.string(), startedOn: rfc3339, finishedOn: rfc3339 }),
     }),
   }),

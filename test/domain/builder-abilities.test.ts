@@ -1,10 +1,19 @@
 import { describe, expect, it } from "vitest";
-import type { Capabilities } from "#contract/index";
-import { canDo, whyNoPackages } from "#domain/builds/builder-abilities";
+import type { Capabilities, RootAbilities } from "#contract/index";
+import { canDo, whyNotBuilt } from "#domain/builds/builder-abilities";
 import { capabilities } from "../support/fake-agent.ts";
 
 const { packageTypes: both, ...older } = capabilities;
 const agent = (can: Partial<Capabilities> = {}): Capabilities => ({ ...older, ...can });
+
+const root = (more: Partial<RootAbilities> = {}): RootAbilities => ({
+  name: "debian-13",
+  sha256: "a".repeat(64),
+  builder: "9.24.56",
+  imageTypes: ["oem"],
+  packageTypes: ["rpm", "deb"],
+  ...more,
+});
 
 describe("a build of deb packages", () => {
   const build = { imageType: "oem", arch: "x86_64", needsLvm: false, needsEfi: false } as const;
@@ -17,20 +26,46 @@ describe("a build of deb packages", () => {
   });
 });
 
-describe("whyNoPackages", () => {
+describe("a build in a builder root", () => {
+  const build = { imageType: "oem", arch: "x86_64", needsLvm: false, needsEfi: false, packageType: "rpm" } as const;
+  const inRoot = { ...build, builderRoot: "debian-13" };
+
+  it("goes only to a builder that has the root, and can do it in there", () => {
+    expect(canDo(agent(), inRoot)).toBe(false);
+    expect(canDo(agent({ roots: [root({ name: "debian-12" })] }), inRoot)).toBe(false);
+    expect(canDo(agent({ roots: [root({ imageTypes: ["iso"] })] }), inRoot)).toBe(false);
+    expect(canDo(agent({ roots: [root({ packageTypes: ["deb"] })] }), inRoot)).toBe(false);
+    const elsewhereNothing = agent({ imageTypes: [], roots: [root()] });
+    expect(canDo(elsewhereNothing, inRoot)).toBe(true);
+    expect(canDo(elsewhereNothing, { ...build, builderRoot: null })).toBe(false);
+  });
+
+  it("is refused with the reason if no builder has the root", () => {
+    const base = { packageType: "rpm", builderRoot: "debian-13" } as const;
+    expect(whyNotBuilt([agent(), agent({ roots: [root()] })], base)).toBeUndefined();
+    expect(whyNotBuilt([agent()], base)).toBe(
+      "No builder of this service has the builder root debian-13, in which this system is built.",
+    );
+    expect(whyNotBuilt([], base), "none has said what it builds").toBeUndefined();
+  });
+});
+
+describe("whyNotBuilt", () => {
   it.each([
     ["no builder has said what it builds", []],
     ["one of several builds them", [agent(), agent({ packageTypes: both })]],
   ])("is undefined if %s", (_what, agents) => {
-    expect(whyNoPackages(agents, "deb")).toBeUndefined();
+    expect(whyNotBuilt(agents, { packageType: "deb" })).toBeUndefined();
   });
 
   it("names what is missing", () => {
     const lacking = agent({ packageTypes: ["rpm"], noDeb: "debootstrap, dpkg-deb" });
-    expect(whyNoPackages([lacking, lacking], "deb")).toBe(
+    expect(whyNotBuilt([lacking, lacking], { packageType: "deb" })).toBe(
       "No builder of this service can build systems of deb packages. Missing there: debootstrap, dpkg-deb.",
     );
-    expect(whyNoPackages([agent()], "deb")).toBe("No builder of this service can build systems of deb packages.");
-    expect(whyNoPackages([lacking], "rpm")).toBeUndefined();
+    expect(whyNotBuilt([agent()], { packageType: "deb" })).toBe(
+      "No builder of this service can build systems of deb packages.",
+    );
+    expect(whyNotBuilt([lacking], { packageType: "rpm" })).toBeUndefined();
   });
 });

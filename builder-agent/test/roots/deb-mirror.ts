@@ -22,7 +22,7 @@ const needed = ["kiwi", "zypper", "rpm", "createrepo-c", "e2fsprogs", "kmod", "i
 const modules = "lib/modules/6.1-cloud";
 
 /** What every root needs. The shell is busybox, so that it is one of the tree's own. */
-export const usualPackages: Record<string, SmallPackage> = {
+const usualPackages: Record<string, SmallPackage> = {
   ...Object.fromEntries(needed.map((name) => [name, { files: { [`usr/share/${name}`]: name } }])),
   kiwi: { version: "9.24.56-1", depends: "editor (>= 2) | screen, libc6", files: { "usr/bin/kiwi-ng": "#!/bin/sh\n" } },
   screen: {},

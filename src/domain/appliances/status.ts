@@ -3,7 +3,7 @@ import { missingAgreement } from "#domain/accounts/agreement";
 import { estimateOf } from "#domain/appliances/estimate";
 import type { Issue } from "#domain/appliances/issue";
 import { noteStatus } from "#domain/appliances/last-status";
-import { whyNoEfi, whyNoPackages, whyNoVolumes } from "#domain/builds/builder-abilities";
+import { whyNoEfi, whyNotBuilt, whyNoVolumes } from "#domain/builds/builder-abilities";
 import { configurationIssues } from "#domain/configuration/issues";
 import { needsVolumes } from "#domain/configuration/volumes";
 import { efiBootLoaderOf, firmwareOf, type BootFacts } from "#domain/images/firmware";
@@ -12,7 +12,7 @@ import { readOnlyMessage, readOnlyMode } from "#domain/service-settings";
 import { closestNames, didYouMean, type UnknownName } from "#domain/software/closest-names";
 import { resolve, type SoftwareProblem, type SoftwareResolution } from "#domain/software/resolution";
 import { loadSoftware, type ApplianceSoftware } from "#domain/software/resolution-request";
-import { packageTypeOfBase, whyNotAs, type BaseSystemFacts } from "#model/catalogue";
+import { buildPlaceOf, whyNotAs, type BaseSystemFacts } from "#model/catalogue";
 import { configurationOf } from "#model/configuration";
 import { listAbilities } from "#storage/agents";
 import type { Appliance, Repository } from "#storage/appliances";
@@ -76,7 +76,7 @@ function builderIssues(
   imageType: ImageType,
 ): Issue[] {
   if (!baseSystem) return [];
-  const texts = [whyNoPackages(abilities, packageTypeOfBase(baseSystem)), whyNotAs(baseSystem, imageType)];
+  const texts = [whyNotBuilt(abilities, buildPlaceOf(baseSystem)), whyNotAs(baseSystem, imageType)];
   return texts.flatMap((text) => (text === undefined ? [] : [error(text)]));
 }
 
@@ -87,8 +87,7 @@ function volumeIssues(
   imageType: ImageType,
 ): Issue[] {
   if (!baseSystem || !needsVolumes(configurationOf(appliance), imageType)) return [];
-  const packageType = packageTypeOfBase(baseSystem);
-  const why = whyNoVolumes(abilities, { imageType, arch: appliance.arch, packageType });
+  const why = whyNoVolumes(abilities, { imageType, arch: appliance.arch, ...buildPlaceOf(baseSystem) });
   return why === undefined ? [] : [error(why)];
 }
 
@@ -99,7 +98,7 @@ function firmwareIssues(
 ): Issue[] {
   const loader = efiBootLoaderOf(software);
   if (loader === undefined) return [];
-  const why = whyNoEfi(abilities, { ...software, packageType: packageTypeOfBase(software.baseSystem), loader });
+  const why = whyNoEfi(abilities, { ...software, ...buildPlaceOf(software.baseSystem), loader });
   return why === undefined ? [] : [error(why)];
 }
 

@@ -1,4 +1,4 @@
-import { canDo } from "#domain/builds/builder-abilities";
+import { canDo, hasRoot } from "#domain/builds/builder-abilities";
 import type { AgentsSeen } from "#domain/builds/machine";
 import { switchboard } from "#domain/jobs";
 import { listAgents } from "#storage/agents";
@@ -6,7 +6,7 @@ import { findAnyAppliance } from "#storage/appliances";
 import { findBuildByUid } from "#storage/builds";
 import type { Database } from "#storage/db";
 
-/** Why a build waits: no agent that can do it is connected, or all of them are busy or out of disk space. */
+/** Why a build waits: no agent that can do it, or that has its builder root, is connected, or all of them are busy or out of disk space. */
 export async function agentsSeen(env: Pick<Env, "SWITCHBOARD">, db: Database, uid: string): Promise<AgentsSeen> {
   const build = await findBuildByUid(db, uid);
   const [appliance, agents, connected] = await Promise.all([
@@ -16,14 +16,13 @@ export async function agentsSeen(env: Pick<Env, "SWITCHBOARD">, db: Database, ui
   ]);
   if (!build || !appliance) return "none";
   const wanted = { ...build, arch: appliance.arch };
-  const fit = agents.filter(
-    ({ id, lastSeenAt, capabilities }) =>
-      capabilities &&
-      canDo(capabilities, wanted) &&
-      (connected.includes(id) || (lastSeenAt?.getTime() ?? 0) > Date.now() - forgottenAfterMs),
+  const alive = agents.filter(
+    ({ id, lastSeenAt }) => connected.includes(id) || (lastSeenAt?.getTime() ?? 0) > Date.now() - forgottenAfterMs,
   );
-  if (fit.length === 0) return "none";
-  return fit.every(({ capabilities }) => capabilities?.hasRoom === false) ? "full" : "busy";
+  const able = alive.flatMap(({ capabilities }) => capabilities ?? []);
+  const fit = able.filter((can) => canDo(can, wanted));
+  if (fit.length > 0) return fit.every(({ hasRoom }) => hasRoom === false) ? "full" : "busy";
+  return able.length > 0 && able.every((can) => !hasRoot(can, wanted)) ? "rootless" : "none";
 }
 
 /** An agent that is alive heartbeats or polls more often than this. */

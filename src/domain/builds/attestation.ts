@@ -94,7 +94,13 @@ async function billFacts(build: BuildWithImage, appliance: Appliance, input: Fro
     startedAt: build.startedAt ?? build.createdAt,
     finishedAt,
     builder: build.builder ?? "unknown",
+    builtIn: builtIn(build),
   };
+}
+
+function builtIn({ builtIn }: Pick<BuildWithImage, "builtIn">): BillFacts["builtIn"] {
+  const [name, sha256] = builtIn?.split("@") ?? [];
+  return name !== undefined && sha256 !== undefined ? { name, sha256 } : undefined;
 }
 
 /** The provenance speaks for the image and for both bills, so that one signature covers all. */

@@ -96,6 +96,7 @@ async function enqueue(env: Env, db: Database, account: { id: number }, request:
       needsLvm: needsVolumes(configurationOf(appliance), imageType),
       needsEfi: input.firmware === "efi",
       packageType: input.packageType ?? "rpm",
+      builderRoot: input.builderRoot ?? null,
       downloadToken: newToken(),
       createdAt,
       wakeAt: wakeAfterStart(createdAt),

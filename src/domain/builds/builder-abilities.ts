@@ -6,14 +6,33 @@ export interface Wanted {
   imageType: ImageType;
   arch: Arch;
   packageType: PackageType;
+  /** That the base system names. */
+  builderRoot?: string | null | undefined;
 }
 
 /** Whether an agent can make an image of this kind at all. */
-export const canBuild = (can: Capabilities, { imageType, arch, packageType }: Wanted): boolean =>
-  can.imageTypes.includes(imageType) && can.arches.includes(arch) && canInstall(can, packageType);
+export function canBuild(can: Capabilities, { imageType, arch, packageType, builderRoot }: Wanted): boolean {
+  const place = placeOf(can, builderRoot);
+  return (
+    place !== undefined &&
+    place.imageTypes.includes(imageType) &&
+    can.arches.includes(arch) &&
+    canInstall(place, packageType)
+  );
+}
 
-const canInstall = ({ packageTypes = ["rpm"] }: Capabilities, packageType: PackageType): boolean =>
+type Place = Pick<Capabilities, "imageTypes" | "packageTypes">;
+
+/** Where an agent would do the build. Undefined: it has no such root. */
+const placeOf = (can: Capabilities, builderRoot: string | null | undefined): Place | undefined =>
+  builderRoot ? can.roots?.find(({ name }) => name === builderRoot) : can;
+
+const canInstall = ({ packageTypes = ["rpm"] }: Place, packageType: PackageType): boolean =>
   packageTypes.includes(packageType);
+
+/** Whether an agent has the builder root of a build, if it needs one. */
+export const hasRoot = (can: Capabilities, { builderRoot }: Pick<Wanted, "builderRoot">): boolean =>
+  placeOf(can, builderRoot) !== undefined;
 
 /** Whether an agent can do this build. */
 export const canDo = (can: Capabilities, build: Wanted & Pick<Build, "needsLvm" | "needsEfi">): boolean =>
@@ -21,9 +40,20 @@ export const canDo = (can: Capabilities, build: Wanted & Pick<Build, "needsLvm" 
   (!build.needsLvm || can.noLvm === undefined) &&
   (!build.needsEfi || can.noEfi?.[build.imageType] === undefined);
 
-/** Why no builder builds systems of such packages. Undefined: one does, or none has said yet what it builds. */
-export function whyNoPackages(builders: readonly Capabilities[], packageType: PackageType): string | undefined {
-  if (builders.length === 0 || builders.some((can) => canInstall(can, packageType))) return undefined;
+/** A base system as far as it decides where its images are built. */
+export type BuiltBase = Pick<Wanted, "packageType" | "builderRoot">;
+
+/**
+ * Why no builder builds images of such a base system: it has not the builder root, or cannot install the packages. Undefined: one
+ * can, or none has said yet what it builds.
+ */
+export function whyNotBuilt(builders: readonly Capabilities[], base: BuiltBase): string | undefined {
+  const { packageType, builderRoot } = base;
+  const places = builders.flatMap((can) => placeOf(can, builderRoot) ?? []);
+  if (builders.length === 0 || places.some((place) => canInstall(place, packageType))) return undefined;
+  if (builderRoot && places.length === 0) {
+    return `No builder of this service has the builder root ${builderRoot}, in which this system is built.`;
+  }
   const missing = distinct(builders.flatMap(({ noDeb }) => (packageType === "deb" ? (noDeb ?? []) : [])));
   const there = missing === "" ? "" : ` Missing there: ${missing}.`;
   return `No builder of this service can build systems of ${packageType} packages.${there}`;

@@ -22,7 +22,7 @@ export async function claimBuild(
   capabilities: Capabilities,
 ): Promise<BuildClaim | null> {
   const isFull = capabilities.hasRoom === false;
-  if (isFull !== (agent.capabilities?.hasRoom === false)) await saveCapabilities(db, agent.id, capabilities);
+  if (hasChanged(agent.capabilities, capabilities)) await saveCapabilities(db, agent.id, capabilities);
   if (isFull) return null;
   for await (const build of candidates(db, capabilities)) {
     const claim = await claimOne(env, db, agent, build);
@@ -30,6 +30,11 @@ export async function claimBuild(
   }
   return null;
 }
+
+/** An agent's disk fills, and its operator gives it builder roots or takes some away, while it runs. */
+const hasChanged = (known: Capabilities | null, now: Capabilities): boolean =>
+  (known?.hasRoom === false) !== (now.hasRoom === false) ||
+  JSON.stringify(known?.roots ?? []) !== JSON.stringify(now.roots ?? []);
 
 /** All that wait and that the agent can do. A row that a restore brought back refuses until the sweep has corrected it, and must not hide others. */
 async function* candidates(db: Database, can: Capabilities): AsyncGenerator<Build> {

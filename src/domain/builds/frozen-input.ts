@@ -52,6 +52,7 @@ export async function freezeInput(
     imageType: request.imageType,
     // Left out for rpm, so that its frozen inputs stay the same to the byte.
     ...(debian && { packageType: "deb" as const, debRelease: debian.release }),
+    ...(baseSystem.builderRoot !== undefined && { builderRoot: baseSystem.builderRoot }),
     firmware,
     imageName: imageName(appliance, request),
     repositories: software.repositories.map(frozenRepository),

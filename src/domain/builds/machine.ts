@@ -73,7 +73,7 @@ export type BuildEvent = { at: number } & (
 );
 
 /** What the shell found out about agents that fit. */
-export type AgentsSeen = "unknown" | "none" | "busy" | "full";
+export type AgentsSeen = "unknown" | "none" | "rootless" | "busy" | "full";
 
 /** `late`: another attempt has the build, or it is over. */
 export interface Refused {
@@ -217,6 +217,7 @@ function waitingMessage(state: { queuedAt: number; message: string }, at: number
 
 export const whyWaiting: Record<Exclude<AgentsSeen, "unknown">, string> = {
   none: "Waiting: no builder that can do this is connected",
+  rootless: "Waiting: no connected builder has the builder root in which this system is built",
   busy: "Waiting: all builders are busy",
   full: "Waiting: no builder has room on its disk",
 };

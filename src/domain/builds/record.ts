@@ -79,12 +79,13 @@ const givenRootOf = ({ prepared, artifacts }: Outcome): GivenRoot | undefined =>
 
 function resultOf({ artifacts, remark, ...told }: Outcome, endedAt: number): Result {
   const { image, files, "files-index": filesIndex } = artifacts;
-  const { fileName, rawSize, compressed, builder, steps } = told;
+  const { fileName, rawSize, compressed, builder, builderRoot, steps } = told;
   return {
     fileName,
     rawSize,
     compressed,
     builder,
+    builtIn: builderRoot ? `${builderRoot.name}@${builderRoot.sha256}` : null,
     steps,
     message: remark === undefined ? "Finished" : `Finished. ${remark}`,
     imageKey: image.key,

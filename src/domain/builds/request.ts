@@ -1,7 +1,7 @@
 import { imageTypes, type Capabilities, type ImageType } from "#contract/index";
-import { canBuild, whyNoPackages, type Wanted } from "#domain/builds/builder-abilities";
+import { canBuild, whyNotBuilt, type Wanted } from "#domain/builds/builder-abilities";
 import { Refusal } from "#domain/refusal";
-import { packageTypeOfBase, whyNotAs, type BaseSystemFacts } from "#model/catalogue";
+import { buildPlaceOf, whyNotAs, type BaseSystemFacts } from "#model/catalogue";
 import type { Appliance } from "#storage/appliances";
 import { isUnfinished, type Build } from "#storage/builds";
 
@@ -48,17 +48,16 @@ export function chooseImageType(
   }
   const why = base && whyNotAs(base, known);
   if (why !== undefined) throw new Refusal("invalid_image_type", { message: why });
-  const packageType = base ? packageTypeOfBase(base) : "rpm";
-  refuseUnbuildable({ imageType: known, arch: appliance.arch, packageType }, builders);
+  refuseUnbuildable({ imageType: known, arch: appliance.arch, ...buildPlaceOf(base ?? {}) }, builders);
   return known;
 }
 
 /** Refuses a build that no builder can do: it would wait forever. If no builder has reported its capabilities yet, the build is allowed. */
 function refuseUnbuildable(wanted: Wanted, builders: readonly Capabilities[]): void {
-  const { imageType, arch, packageType } = wanted;
+  const { imageType, arch } = wanted;
   if (builders.length === 0 || builders.some((can) => canBuild(can, wanted))) return;
-  const noPackages = whyNoPackages(builders, packageType);
-  if (noPackages !== undefined) throw new Refusal("configuration_error", { message: noPackages });
+  const why = whyNotBuilt(builders, wanted);
+  if (why !== undefined) throw new Refusal("configuration_error", { message: why });
   const lacking = builders.flatMap(({ lacking }) => [lacking?.[imageType], lacking?.[arch]].filter(isText));
   const missing = lacking.length === 0 ? "" : ` Missing there: ${[...new Set(lacking)].slice(0, 3).join("; ")}.`;
   const can = imageTypes.filter((type) => builders.some(({ imageTypes }) => imageTypes.includes(type)));

@@ -25,6 +25,8 @@ export const builds = sqliteTable(
     needsEfi: integer("needs_efi", { mode: "boolean" }).notNull().default(false),
     /** Of what it installs: not every builder can install both kinds. */
     packageType: text("package_type").notNull().$type<PackageType>().default("rpm"),
+    /** The builder root that it must be built in; null: the one that an agent uses by default, or its host. */
+    builderRoot: text("builder_root"),
     /** The agent whose attempt runs. */
     agentId: integer("agent_id"),
     /** SHA-256 of the frozen input, which is also its key in R2. */
@@ -54,6 +56,8 @@ export const builds = sqliteTable(
     filesIndexSize: integer("files_index_size"),
     /** KIWI's version. */
     builder: text("builder"),
+    /** What it was built in, as NAME@SHA256; null: with the tools of the agent's host, or before there were builder roots. */
+    builtIn: text("built_in"),
     /** When retention removed its image and file store; their keys are null since then, the row and the log stay. */
     expiredAt: moment("expired_at"),
     steps: text("steps", { mode: "json" }).$type<{ phase: string; seconds: number }[]>(),

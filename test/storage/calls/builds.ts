@@ -30,6 +30,7 @@ const result = {
   filesIndexKey: null,
   filesIndexSize: null,
   builder: null,
+  builtIn: null,
   steps: [],
   completedAt: at,
   message: "",
