@@ -35,7 +35,7 @@ const about =
   "`kiln add`, `kiln build` and `kiln download` make an image of a template. Results go to the standard output, as " +
   "tables or, with --json, as the service's own answer. Everything else goes to the standard error.";
 
-const environment: Readonly<Record<string, string>> = {
+export const environment: Readonly<Record<string, string>> = {
   KILN_URL: "Address of the service.",
   KILN_TOKEN: "API key or token, in place of a stored one: for CI.",
   KILN_ACCOUNT: "The account that KILN_TOKEN belongs to.",

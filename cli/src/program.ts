@@ -1,4 +1,4 @@
-import { Command as Program, CommanderError, Option as ProgramOption } from "commander";
+import { type Argument, Command as Program, CommanderError, Option as ProgramOption } from "commander";
 import manifest from "../package.json" with { type: "json" };
 import { shownOption, shownParameter, type Command, type Option, type Parameter } from "./command.ts";
 import { commands, groups } from "./commands.ts";
@@ -31,7 +31,13 @@ function program(onEnd: OnEnd): Program {
   const all = new Program("kiln")
     .description("Make, build and download appliances.")
     .version(manifest.version)
-    .showHelpAfterError("Run it with --help to see what it takes.")
+    .showHelpAfterError("`kiln --help` lists the commands.")
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error:/, "kiln:")) })
+    .configureHelp({ subcommandTerm: (one) => [one.name(), ...one.registeredArguments.map(termOf)].join(" ") })
+    .addHelpText(
+      "after",
+      "\nBegin with `kiln login ADDRESS`. The manual has exit codes, variables and files: `man kiln`.",
+    )
     // Else --version of a command would be that of the program.
     .enablePositionalOptions()
     .exitOverride();
@@ -44,6 +50,11 @@ function program(onEnd: OnEnd): Program {
   }
   return all;
 }
+
+const termOf = (one: Argument): string => {
+  const name = `${one.name()}${one.variadic ? "..." : ""}`;
+  return one.required ? `<${name}>` : `[${name}]`;
+};
 
 function parentOf(all: Program, parents: Map<string, Program>, name: string): Program {
   const known = parents.get(name);
@@ -63,7 +74,12 @@ async function printCandidates(words: readonly string[]): Promise<number> {
 
 type OnEnd = (exit: Exit) => void;
 
-function add(made: Program, { parameters, options, summary, details, examples, act }: Command, onEnd: OnEnd): void {
+function add(
+  made: Program,
+  { words, parameters, options, summary, details, examples, act }: Command,
+  onEnd: OnEnd,
+): void {
+  made.showHelpAfterError(`\`kiln ${words.join(" ")} --help\` says what it takes.`);
   made.summary(summary).description([`${summary}.`, details].filter(Boolean).join("\n\n"));
   for (const one of parameters) made.argument(shownParameter(one), placeholders[one.name]);
   addOptions(made, { ...options, ...globalOptions });

@@ -35,10 +35,12 @@ export async function followBuild(
 
 /** The lines of a failed build's log that name errors, or else its last ones. */
 export async function errorLines(client: Client, id: number): Promise<string[]> {
-  const log = await (await client.call("getBuildLog", { build_id: id }, { headers: { accept: "text/plain" } })).text();
+  const log = await (await client.call("getBuildLog", { build_id: id }, { headers: asText })).text();
   const lines = log.split("\n").filter((line) => line.trim() !== "");
   const errors = lines.filter((line) => /\b(error|fail(ed|ure)?|fatal|cannot|unable|no space)\b/i.test(line));
   return (errors.length > 0 ? errors : lines).slice(-shownLines);
 }
 
 const shownLines = 12;
+/** A refusal is JSON all the same. */
+export const asText = { accept: "text/plain, application/json;q=0.5" };

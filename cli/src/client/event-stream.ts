@@ -54,7 +54,10 @@ async function open<N extends StreamCall>(
   request: RequestOf<N>,
   { after, signal }: { after: string | undefined; signal: AbortSignal | undefined },
 ): Promise<Response> {
-  const headers = { accept: "text/event-stream", ...(after !== undefined && { "last-event-id": after }) };
+  const headers = {
+    accept: "text/event-stream, application/json;q=0.5",
+    ...(after !== undefined && { "last-event-id": after }),
+  };
   const answer: unknown = await client.call(name, request, { headers, ...(signal && { signal }) });
   if (answer instanceof Response) return answer;
   throw new TypeError(`${name} answers no stream`);

@@ -35,7 +35,8 @@ function exitOf(code: string, status: number): Exit {
 function adviceFor(code: string, status: number): string {
   if (status === 401) return "Sign in again: `kiln login`.";
   if (status === 429) return "Wait a few minutes, then try again.";
-  return advice[code] ?? "Run the command with --help to see what it takes.";
+  if (status === 404 && code === "unknown_error") return "The lists show the ids, such as `kiln testdrives`.";
+  return advice[code] ?? "Change what the message names. --help says what the command takes.";
 }
 
 const advice: Readonly<Record<string, string>> = {
@@ -50,6 +51,7 @@ const advice: Readonly<Record<string, string>> = {
   invalid_build_id: "`kiln builds APPLIANCE` lists the builds of an appliance.",
   invalid_running_build_id: "`kiln builds APPLIANCE` lists the builds of an appliance.",
   invalid_image_type: "The types are oem, iso, vmx, xen, ec2, net and oemiso.",
+  invalid_node: "`kiln config get APPLIANCE` shows the settings by their names.",
   invalid_overlay_file_id: "`kiln file list APPLIANCE` shows the files of an appliance.",
   invalid_repository_id: "`kiln repo search TEXT` finds repositories.",
   invalid_rpm_id: "`kiln package list BASE` shows your packages.",

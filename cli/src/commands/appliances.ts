@@ -16,7 +16,7 @@ export const appliances = [
   command("clone <source> [name]", {
     summary: "Make an appliance from a template or another appliance",
     details: "The clone has everything but the builds. A published appliance of the gallery is cloned by its id.",
-    options: { arch: value("text", "x86_64 or i686; the default is x86_64 where the base has it") },
+    options: { arch: value("text", "x86_64 or i686; the default is x86_64") },
     examples: ["kiln clone 1 First"],
     act: async ({ client, show }, { source, name, arch = "x86_64" }) => {
       const answer = await client.call("cloneAppliance", {

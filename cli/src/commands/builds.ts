@@ -1,4 +1,4 @@
-import { errorLines, exitOfState, followBuild, type WatchedBuild } from "../build/follow.ts";
+import { asText, errorLines, exitOfState, followBuild, type WatchedBuild } from "../build/follow.ts";
 import type { RequestOf } from "../client/client.ts";
 import { follow } from "../client/event-stream.ts";
 import { command, flag, value } from "../command.ts";
@@ -80,7 +80,7 @@ export const builds = [
     act: async (kiln, { build, follow: isFollowed }) => {
       const id = { build_id: await buildId(kiln.client, build) };
       if (!isFollowed) {
-        const log = await kiln.client.call("getBuildLog", id, { headers: { accept: "text/plain" } });
+        const log = await kiln.client.call("getBuildLog", id, { headers: asText });
         const text = (await log.text()).replace(/\n$/, "");
         kiln.show({ build_id: id.build_id, log: text }, () => printable(text));
         return "done";

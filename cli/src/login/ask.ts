@@ -23,7 +23,11 @@ async function answerTo(question: string, output: NodeJS.WritableStream): Promis
   } finally {
     lines.close();
   }
-  throw new Complaint("misused", "There is no input to read the answer from.", `It must answer "${question.trim()}".`);
+  throw new Complaint(
+    "misused",
+    `Nothing answers "${question.trim()}"`,
+    "Run it on a terminal, or write the answer to its input.",
+  );
 }
 
 /** Writes the question, and nothing of what readline repeats. */

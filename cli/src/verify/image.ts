@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
+import { createReadStream, existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -27,6 +27,7 @@ export interface Verified {
 
 /** Checks an image and both bills of materials with what the provenance beside them says. Asks no service. */
 export async function verifyImage(file: string, keys: readonly PinnedKey[], image = file): Promise<Verified> {
+  if (!existsSync(image)) throw missing(image);
   const said = await verifyBills(file, keys);
   await compare(image, said.sha256);
   return said;
