@@ -5,10 +5,16 @@ import { removeRepository } from "#domain/repositories/deletion";
 import { getRepository, importForAccount, listRepositories } from "#domain/repositories/repository";
 import { v2 } from "#api/operation";
 import { call, type CallGroup } from "#api/call";
-import { text } from "#api/params";
+import { flag, text } from "#api/params";
 
 const ListRequest = z.object({ base_system: z.string().optional(), filter: text().optional() });
-const ImportRequest = z.object({ url: z.string({ error: "missing_url" }), name: text("missing_name") });
+const maxKeyCharacters = 128 * 1024;
+const ImportRequest = z.object({
+  url: z.string({ error: "missing_url" }),
+  name: text("missing_name"),
+  key: z.string().max(maxKeyCharacters, "invalid_value").optional(),
+  accept_expired: flag.optional(),
+});
 
 const ids = { repository_id: "invalid_repository_id" } as const;
 
@@ -39,11 +45,17 @@ export const repositories: CallGroup = {
           "Base URL of the repository: http or https. Of a Debian repository that of a suite, with the components that you want: " +
           "`http://deb.example.org/debian/dists/bookworm#main,contrib`; or a line of `sources.list`.",
         name: "Name of the repository.",
+        key:
+          "Of a Debian repository: the public keys, in ASCII armour, of which one must have signed its index (InRelease), at every import. " +
+          "Without it, a key that one of your appliances has counts, and else the index need not be signed.",
+        accept_expired:
+          "Of a Debian repository: `true` to use it although its index says that it is no longer valid (Valid-Until). Its known " +
+          "security problems may have been fixed elsewhere since.",
       },
       answer: repository,
       refuses: ["missing_url", "missing_name", "invalid_value", "repository_already_exists", "download_error"],
-      act: ({ env, db, account, requestId }, { url, name }) =>
-        importForAccount(env, db, account.id, { url, name, requestId }),
+      act: ({ env, db, account, requestId }, { accept_expired: acceptsExpired = false, ...request }) =>
+        importForAccount(env, db, account.id, { ...request, acceptsExpired, requestId }),
     }),
     call("GET /repositories/{repository_id}", {
       name: "getRepository",

@@ -1,5 +1,5 @@
 import { WireFault } from "#wire/fault";
-import { arrayOf, fields, id, inside, oneOf, readAs, repeated, text, url } from "#wire/field";
+import { arrayOf, bool, fields, id, inside, oneOf, readAs, repeated, text, url } from "#wire/field";
 import * as leaves from "#wire/leaf";
 import { plainName } from "#wire/leaf";
 import type { XmlNode } from "#wire/read-xml";
@@ -27,6 +27,8 @@ const facts = {
   type: oneOf("type", ["rpm-md", "yast2", "deb"]),
   base_system: text("baseSystem", "tiny-1.0"),
   base_url: baseUrl,
+  signed_by: text("signer", "B8B80B5B623EAB6AD8775C45B7C5D7D6350947F8").inJson(),
+  accepts_expired: bool("acceptsExpired", false).inJson(),
 };
 
 /** What a filter found, in lower case (wire.md §2.14). */

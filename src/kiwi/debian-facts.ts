@@ -17,4 +17,6 @@ export interface AptSource {
   components: readonly string[];
   /** Whether its index was signed when the packages were chosen. */
   isSigned: boolean;
+  /** Its owner uses it although its index is no longer valid. */
+  isExpired: boolean;
 }

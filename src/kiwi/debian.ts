@@ -35,8 +35,10 @@ export function debianPart({ debian, locale }: Pick<ImageFacts, "debian" | "loca
 export const debianEndPart = ({ debian }: Pick<ImageFacts, "debian">): Part =>
   debian ? { commands: ["forget_debian_build"] } : {};
 
-const sourceLine = ({ url, suite, components, isSigned }: AptSource): string =>
-  ["deb", ...(isSigned ? [] : ["[trusted=yes]"]), url, suite, ...components].join(" ");
+function sourceLine({ url, suite, components, isSigned, isExpired }: AptSource): string {
+  const options = [...(isSigned ? [] : ["trusted=yes"]), ...(isExpired ? ["check-valid-until=no"] : [])];
+  return ["deb", ...(options.length === 0 ? [] : [`[${options.join(" ")}]`]), url, suite, ...components].join(" ");
+}
 
 function keyboardFile(name: string): string {
   const [layout, variant = ""] = xkbOf(name);

@@ -107,6 +107,8 @@ export const Catalogue = z.object({
           components: z.array(z.string().regex(componentName)).default([]),
           arches: z.array(Arch).min(1),
           priority: z.int().min(1).max(99).default(99),
+          /** Only of deb: also an index that says that it is no longer valid. */
+          acceptsExpired: z.boolean().default(false),
         })
         .transform(({ suite, components, ...repository }) => ({
           ...repository,

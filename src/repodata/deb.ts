@@ -8,8 +8,12 @@ import { readAtMost } from "./streams.ts";
 
 /** What the owner of a repository has said about it. */
 export interface DebRequest {
-  /** Whoever signs the index must have one of these keys. None: the signature is not checked. */
+  /** Whoever signs the index must have one of these keys. None: it need not be signed. */
   keys: readonly SigningKey[];
+  /** Further keys of its owner. A signature by one of them is checked from then on, as if it had been among `keys`. */
+  ownersKeys: readonly SigningKey[];
+  /** Also an index that says that it is no longer valid. */
+  acceptsExpired: boolean;
   /** Empty: `main`, or all if there is none of that name. */
   components: readonly string[];
   /** Empty: all that images can have. */
@@ -20,16 +24,16 @@ const maxLists = 32;
 
 /** Reads the index of a suite of Debian, or of a flat repository; undefined: there is none. */
 export async function openDeb(download: Download, request: DebRequest): Promise<OpenedRepository | undefined> {
-  const index = await readIndex(download, request.keys);
+  const index = await readIndex(download, request);
   if (!index) return undefined;
-  const { bytes, text, signer } = index;
+  const { bytes, text, signer, keys } = index;
   const release = readRelease(text);
-  refuseExpired(release, Date.now());
+  if (!request.acceptsExpired) refuseExpired(release, Date.now());
   return {
     type: "deb",
     revision: hexDigest("sha256", bytes),
     signer,
-    keys: signer ? [...request.keys] : [],
+    keys: [...keys],
     distributions: release.names.map((name) => ({ name })),
     packages: listsOf(release, request),
     packagesFolder: "",
@@ -41,17 +45,36 @@ interface Index {
   bytes: Uint8Array;
   text: string;
   signer: Signer | undefined;
+  /** Of which every later index must have one; empty: it is not signed. */
+  keys: readonly SigningKey[];
 }
 
+const unsigned = { signer: undefined, keys: [] };
+
 /** InRelease is index and signature in one file. A repository without keys may also have an unsigned Release. */
-async function readIndex(download: Download, keys: readonly SigningKey[]): Promise<Index | undefined> {
+async function readIndex(download: Download, { keys, ownersKeys }: DebRequest): Promise<Index | undefined> {
   const signed = await small(download, "InRelease");
-  if (signed && keys.length > 0) return { bytes: signed, ...(await verifyClearsigned(signed, keys)) };
-  if (signed) return { bytes: signed, text: await readClearsigned(signed), signer: undefined };
+  if (signed && keys.length > 0) return { bytes: signed, ...(await verifyClearsigned(signed, keys)), keys };
+  if (signed) {
+    const known = await signedByOwnersKey(signed, ownersKeys);
+    return { bytes: signed, ...(known ?? { ...unsigned, text: await readClearsigned(signed) }) };
+  }
   const plain = await small(download, "Release");
   if (!plain) return undefined;
   if (keys.length > 0) throw new RepodataFault("bad_signature", "it has no InRelease, which must be signed");
-  return { bytes: plain, text: new TextDecoder().decode(plain), signer: undefined };
+  return { bytes: plain, text: new TextDecoder().decode(plain), ...unsigned };
+}
+
+/** Undefined: none of these keys has signed it, so its signature proves nothing here. */
+async function signedByOwnersKey(signed: Uint8Array, keys: readonly SigningKey[]) {
+  if (keys.length === 0) return undefined;
+  try {
+    const { text, signer } = await verifyClearsigned(signed, keys);
+    return { text, signer, keys: keys.filter(({ fingerprint }) => fingerprint === signer.fingerprint.toLowerCase()) };
+  } catch (error) {
+    if (error instanceof RepodataFault) return undefined;
+    throw error;
+  }
 }
 
 async function small(download: Download, path: string): Promise<Uint8Array | undefined> {

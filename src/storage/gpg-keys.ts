@@ -1,8 +1,9 @@
-import { and, asc, eq, sql, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, sql, type SQL } from "drizzle-orm";
+import type { FrozenKey } from "#contract/index";
 import type { Database } from "./db.ts";
 import { edited } from "./edits.ts";
 import { insertWhere } from "./inserts.ts";
-import { gpgKeys } from "./schema.ts";
+import { appliances, gpgKeys } from "./schema.ts";
 
 export type GpgKey = typeof gpgKeys.$inferSelect;
 export type NewGpgKey = Omit<GpgKey, "id">;
@@ -15,6 +16,18 @@ export interface GpgKeyLimits {
 
 export const listGpgKeys = (db: Database, applianceId: number): Promise<GpgKey[]> =>
   db.query.gpgKeys.findMany({ where: eq(gpgKeys.applianceId, applianceId), orderBy: asc(gpgKeys.id) });
+
+/** The newest of all appliances of an account, each once. */
+export async function listKeysOfAccount(db: Database, accountId: number, limit: number): Promise<FrozenKey[]> {
+  const rows = await db
+    .select({ name: gpgKeys.name, fingerprint: gpgKeys.fingerprint, armour: gpgKeys.key })
+    .from(appliances)
+    .innerJoin(gpgKeys, eq(gpgKeys.applianceId, appliances.id))
+    .where(eq(appliances.accountId, accountId))
+    .orderBy(desc(gpgKeys.id))
+    .limit(limit);
+  return [...new Map(rows.map((key) => [key.fingerprint, key])).values()];
+}
 
 export const findGpgKey = (db: Database, applianceId: number, id: number): Promise<GpgKey | undefined> =>
   db.query.gpgKeys.findFirst({ where: sameKey(applianceId, id) });

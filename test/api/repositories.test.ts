@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { loadTemplates } from "../support/catalogue.ts";
 import { operate, signedIn, type Client } from "../support/client.ts";
+import { archiveKey, debSuite } from "../support/deb.ts";
 import { mirrorOf, publish, rpmMd, type RepositoryFiles } from "../support/mirror.ts";
 import { patienceMs } from "../support/patience.ts";
 import { tinyRepository } from "../support/repositories.ts";
@@ -52,6 +53,17 @@ describe("POST /repositories", () => {
     expect(repository.base_system).toBe("tiny-1.0");
   });
 
+  it("checks a Debian repository with the given key, and shows in JSON who signed it", async () => {
+    const key = await archiveKey("Ours");
+    mirror(await debSuite({ lists: { "main/amd64": ["tool 1"] }, key: key.secret }), `${url}/dists/own`);
+    const added = { url: `${url}/dists/own`, name: "Ours", key: key.armour, accept_expired: "true" };
+    const { repository } = await readXml(await tux.post("/repositories", added));
+    expect(Object.keys(repository)).toEqual(["id", "name", "type", "base_system", "base_url"]);
+    const json = await tux.get(`/repositories/${repository.id}`, { headers: { accept: "application/json" } });
+    const shown = { signed_by: key.secret.getFingerprint().toUpperCase(), accepts_expired: true };
+    expect(await json.json()).toMatchObject({ repository: shown });
+  });
+
   it("shows it only to the account that imported it", async () => {
     mirror(rpmMd(["perl-Moose-2.2"]));
     const { repository } = await readXml(await tux.post("/repositories", { url, name: "Perl modules" }));
@@ -71,6 +83,8 @@ describe("POST /repositories", () => {
     [{ url: "ftp://mirror.example.org/perl", name: "Perl" }, "invalid_value"],
     [{ url: "service:/repositories/tiny/main", name: "Perl" }, "invalid_value"],
     [{ url: "file:///etc", name: "Perl" }, "invalid_value"],
+    [{ url, name: "Perl", key: "no key" }, "invalid_value"],
+    [{ url, name: "Perl", accept_expired: "perhaps" }, "invalid_value"],
     [{ url: "http://user:password@mirror.example.org/perl", name: "Perl" }, "invalid_value"],
   ])("refuses %j with %s", async (params, code) => {
     const before = await listed(tux);

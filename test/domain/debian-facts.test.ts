@@ -12,7 +12,13 @@ const debian: BaseSystemFacts = {
 };
 const own = { name: "own", fingerprint: "a".repeat(40), armour: "-----OWN" };
 const theirs = { name: "theirs", fingerprint: "b".repeat(40), armour: "-----THEIRS" };
-const suite = { accountId: null, url: "http://deb.example.org/debian/dists/bookworm", signer: "c", signingKeys: [own] };
+const suite = {
+  accountId: null,
+  url: "http://deb.example.org/debian/dists/bookworm",
+  signer: "c",
+  signingKeys: [own],
+  acceptsExpired: false,
+};
 
 describe("the facts of a Debian system", () => {
   it("are none for another system", () => {
@@ -20,13 +26,22 @@ describe("the facts of a Debian system", () => {
   });
 
   it.each([
-    ["a suite", {}, { suite: "bookworm", components: ["main"], isSigned: true }],
+    ["a suite", {}, { suite: "bookworm", components: ["main"], isSigned: true, isExpired: false }],
     [
       "its components",
       { url: `${suite.url}-backports#main,contrib` },
-      { suite: "bookworm-backports", components: ["main", "contrib"], isSigned: true },
+      { suite: "bookworm-backports", components: ["main", "contrib"], isSigned: true, isExpired: false },
     ],
-    ["an unsigned one", { signer: null }, { suite: "bookworm", components: ["main"], isSigned: false }],
+    [
+      "one that is no longer valid",
+      { acceptsExpired: true },
+      { suite: "bookworm", components: ["main"], isSigned: true, isExpired: true },
+    ],
+    [
+      "an unsigned one",
+      { signer: null },
+      { suite: "bookworm", components: ["main"], isSigned: false, isExpired: false },
+    ],
   ])("have apt's source for %s", (_what, change, expected) => {
     const facts = debianFacts(debian, [{ ...suite, ...change }], []);
     expect(facts).toEqual({
@@ -39,7 +54,9 @@ describe("the facts of a Debian system", () => {
   it("have a flat repository as apt writes it, and none that only this service reaches", () => {
     const flat = { ...suite, url: "https://example.org/flat" };
     const { sources } = debianFacts(debian, [flat, { ...suite, url: "service:/user/7" }], []) ?? {};
-    expect(sources).toEqual([{ url: "https://example.org/flat", suite: "./", components: [], isSigned: true }]);
+    expect(sources).toEqual([
+      { url: "https://example.org/flat", suite: "./", components: [], isSigned: true, isExpired: false },
+    ]);
   });
 
   it("name the public mirror for a catalogue's repository, and leave those that people added", () => {

@@ -6,6 +6,8 @@ import { openDatabase } from "#storage/db";
 import { addRepository, findRepository } from "#storage/repositories";
 import { searchPackages } from "#storage/packages";
 import { signingKeysOf } from "#repodata/signature";
+import { appliances, gpgKeys } from "#storage/schema";
+import { appliance as applianceRow } from "../storage/calls/rows.ts";
 import { signedIn } from "../support/client.ts";
 import { archiveKey, debSuite } from "../support/deb.ts";
 import { mirrorOf, type RepositoryFiles, rpmMd } from "../support/mirror.ts";
@@ -126,6 +128,103 @@ describe("a repository of a catalogue with keys", () => {
     const more = `SHA256:\n ${"0".repeat(64)} 1 main/binary-amd64/Packages\n\n${InRelease}`;
     const { row } = await imported(`${root}/dists/test`, { ...files, InRelease: more }, key);
     expect(row.importState === "failed" || row.packageCount === 3).toBe(true);
+  });
+});
+
+async function withKey(url: string, armour: string, more: { acceptsExpired?: boolean } = {}) {
+  const signingKeys = await signingKeysOf(new TextEncoder().encode(armour));
+  const own = { accountId: account, name: "own", url, baseSystem: "other", type: "rpm-md" as const, arches: [] };
+  return (await addRepository(db, { ...own, signingKeys, ...more }))?.id ?? expect.fail("it is not stored");
+}
+
+describe("a repository that a person added with a key", () => {
+  it("must be signed by it, at every import", async () => {
+    const [key, other] = [await archiveKey("Ours"), await archiveKey("Other")];
+    const url = `${root}/dists/own`;
+    const id = await withKey(url, key.armour);
+    await importRepository(env, db, id, mirrorOf({ [url]: await debSuite({ lists, key: key.secret }) }));
+    const first = await row(id);
+    expect(first).toMatchObject({ problem: null, type: "deb", packageCount: 4 });
+    expect(trustOf(first)).toMatchObject({
+      index: "dists/own/InRelease",
+      indexSha256: first.revision,
+      signedBy: key.secret.getFingerprint(),
+      keys: [{ fingerprint: key.secret.getFingerprint() }],
+    });
+
+    const newer = { "main/amd64": ["bash 6"] };
+    for (const secret of [other.secret, undefined]) {
+      const files = await debSuite({ lists: newer, ...(secret && { key: secret }) });
+      await importRepository(env, db, id, mirrorOf({ [url]: files }));
+      const { problem, revision } = await row(id);
+      expect([problem, revision]).toEqual([expect.stringMatching(/signature|signed/), first.revision]);
+    }
+  });
+
+  it("is refused if another key signed it, or if it is one of rpm", async () => {
+    const [key, other] = [await archiveKey("Ours"), await archiveKey("Other")];
+    const wrong: RepositoryFiles[] = [await debSuite({ lists, key: other.secret }), rpmMd(["vim-9"])];
+    for (const [n, files] of wrong.entries()) {
+      const url = `${root}/dists/wrong${n}`;
+      const id = await withKey(url, key.armour);
+      await importRepository(env, db, id, mirrorOf({ [url]: files }));
+      expect(await row(id)).toMatchObject({
+        importState: "failed",
+        problem: expect.stringMatching(/signature is not|a key can be given only for a Debian repository/),
+      });
+    }
+  });
+
+  it("is used after its end only if its owner has chosen that", async () => {
+    const key = await archiveKey("Ours");
+    const files = await debSuite({ lists, key: key.secret, validUntil: "Sat, 28 Nov 2020 00:53:02 UTC" });
+    const url = `${root}/dists/expired`;
+    const id = await withKey(url, key.armour);
+    await importRepository(env, db, id, mirrorOf({ [url]: files }));
+    expect((await row(id)).problem).toContain("valid until 2020-11-28");
+    await env.DB.prepare("UPDATE repositories SET accepts_expired = 1 WHERE id = ?").bind(id).run();
+    await importRepository(env, db, id, mirrorOf({ [url]: files }));
+    expect(await row(id)).toMatchObject({ problem: null, packageCount: 4 });
+  });
+});
+
+/** Gives a key to one of the account's appliances. */
+async function keyOfAppliance(armour: string, ofAccount = account) {
+  const [{ fingerprint = "" } = {}] = await signingKeysOf(new TextEncoder().encode(armour));
+  const { id: _id, ...row } = applianceRow;
+  const [added] = await db
+    .insert(appliances)
+    .values({ ...row, accountId: ofAccount, uuid: crypto.randomUUID() })
+    .returning();
+  const key = { name: "ours", target: "rpm" as const, fingerprint, key: armour, createdAt: new Date() };
+  await db.insert(gpgKeys).values({ ...key, applianceId: added?.id ?? 0 });
+}
+
+describe("a repository that a person added without a key", () => {
+  it("must be signed by a key of one of the account's appliances from the first such signature on", async () => {
+    const key = await archiveKey("Ours");
+    const url = `${root}/dists/known`;
+    const files = await debSuite({ lists, key: key.secret });
+    const { id, row: before } = await imported(url, files);
+    expect(before.signer).toBeNull();
+
+    await keyOfAppliance((await archiveKey("Unrelated")).armour);
+    await keyOfAppliance(key.armour);
+    await importRepository(env, db, id, mirrorOf({ [url]: files }));
+    expect(trustOf(await row(id))).toMatchObject({
+      signedBy: key.secret.getFingerprint(),
+      keys: [{ fingerprint: key.secret.getFingerprint() }],
+    });
+
+    await importRepository(env, db, id, mirrorOf({ [url]: await debSuite({ lists: { "main/amd64": ["bash 6"] } }) }));
+    expect(await row(id)).toMatchObject({ packageCount: 4, problem: expect.stringMatching(/must be signed/) });
+  });
+
+  it("takes no key of another account's appliance", async () => {
+    const key = await archiveKey("Ours");
+    await keyOfAppliance(key.armour, (await signedIn()).accountId);
+    const { row } = await imported(`${root}/dists/other`, await debSuite({ lists, key: key.secret }));
+    expect(row).toMatchObject({ problem: null, signer: null });
   });
 });
 

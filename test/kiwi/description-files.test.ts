@@ -72,8 +72,14 @@ describe("config.sh", () => {
 describe("a Debian system", () => {
   const key = { name: "ours", fingerprint: "ab".repeat(20), armour: "-----BEGIN" };
   const sources = [
-    { url: "http://deb.example.org/debian", suite: "bookworm", components: ["main", "contrib"], isSigned: true },
-    { url: "http://own.example.org", suite: "stable", components: ["main"], isSigned: false },
+    {
+      url: "http://deb.example.org/debian",
+      suite: "bookworm",
+      components: ["main", "contrib"],
+      isSigned: true,
+      isExpired: false,
+    },
+    { url: "http://own.example.org", suite: "stable", components: ["main"], isSigned: false, isExpired: true },
   ];
   const debian = { release: "bookworm", sources, keys: [key] };
 
@@ -81,7 +87,7 @@ describe("a Debian system", () => {
     const files = filesOf({ debian });
 
     expect(files["root/etc/apt/sources.list"]).toBe(
-      "deb http://deb.example.org/debian bookworm main contrib\ndeb [trusted=yes] http://own.example.org stable main\n",
+      "deb http://deb.example.org/debian bookworm main contrib\ndeb [trusted=yes check-valid-until=no] http://own.example.org stable main\n",
     );
     expect(files[`root/etc/apt/trusted.gpg.d/kiln-${key.fingerprint}.asc`]).toBe(key.armour);
   });

@@ -201,7 +201,7 @@ export interface Calls {
   /** All repositories that you can see. */
   listRepositories: { request: { base_system?: Text; filter?: Text }; answer: FoundRepositories };
   /** Import an rpm-md, yast2 or deb repository. */
-  importRepository: { request: { url: Text; name: Text }; answer: Repository };
+  importRepository: { request: { url: Text; name: Text; key?: Text; accept_expired?: boolean }; answer: Repository };
   /** A repository. */
   getRepository: { request: { repository_id: number }; answer: Repository };
   /** Delete a repository that you imported and that no appliance uses. */
@@ -986,6 +986,8 @@ interface FoundRepositories {
     type: "rpm-md" | "yast2" | "deb";
     base_system: string;
     base_url?: string;
+    signed_by?: string;
+    accepts_expired?: boolean;
     matches?: {
       repository_name?: string;
       repository_base_url?: string;
@@ -1344,6 +1346,8 @@ interface Repositories {
     type: "rpm-md" | "yast2" | "deb";
     base_system: string;
     base_url?: string;
+    signed_by?: string;
+    accepts_expired?: boolean;
   }[];
 }
 
@@ -1354,6 +1358,8 @@ interface Repository {
     type: "rpm-md" | "yast2" | "deb";
     base_system: string;
     base_url?: string;
+    signed_by?: string;
+    accepts_expired?: boolean;
   };
 }
 

@@ -5,7 +5,7 @@ import { parseAptAddress } from "#model/apt-address";
 import { packageTypeOfBase, type BaseSystemFacts } from "#model/catalogue";
 import type { Repository } from "#storage/repositories";
 
-type Source = Pick<Repository, "accountId" | "url" | "signer" | "signingKeys">;
+type Source = Pick<Repository, "accountId" | "url" | "signer" | "signingKeys" | "acceptsExpired">;
 
 /** What only the description of a Debian system needs; undefined: it is none. `keys`: the appliance's own. */
 export function debianFacts(
@@ -23,7 +23,7 @@ export function debianFacts(
     .filter(({ accountId }) => accountId !== null)
     .flatMap(({ signingKeys }) => signingKeys ?? []);
   const all = new Map([...added, ...keys].map((key) => [key.fingerprint, key]));
-  const sources = repositories.flatMap((one) => aptSource(one.signer, addressForImage(base, one)) ?? []);
+  const sources = repositories.flatMap((one) => aptSource(one, addressForImage(base, one)) ?? []);
   return { release, sources, keys: [...all.values()] };
 }
 
@@ -35,7 +35,7 @@ function addressForImage({ publicMirrors = {} }: BaseSystemFacts, { accountId, u
 }
 
 /** Undefined: only this service can reach it. */
-function aptSource(signer: string | null, url: string): AptSource | undefined {
+function aptSource({ signer, acceptsExpired }: Source, url: string): AptSource | undefined {
   if (!/^https?:\/\//.test(url)) return undefined;
   const { root, directory, components } = parseAptAddress(url);
   const isFlat = directory === "";
@@ -44,5 +44,6 @@ function aptSource(signer: string | null, url: string): AptSource | undefined {
     suite: isFlat ? "./" : directory.replace(/^dists\//, ""),
     components: isFlat ? [] : components.length === 0 ? ["main"] : components,
     isSigned: signer !== null,
+    isExpired: acceptsExpired,
   };
 }

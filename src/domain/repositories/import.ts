@@ -11,6 +11,7 @@ import {
 import { contentsOf, removeUnshown } from "#domain/repositories/contents";
 import { ImportTookTooLong } from "#domain/repositories/packages";
 import { stageParts } from "#domain/repositories/staging";
+import type { FrozenKey } from "#contract/index";
 import { parseAptAddress } from "#model/apt-address";
 import { packageTypeOfBase, packageTypeOfRepository } from "#model/catalogue";
 import type { DebRequest } from "#repodata/deb";
@@ -22,6 +23,7 @@ import { DecompressionRefused } from "#solver/decoder";
 import { UnreadableMetadata } from "#solver/repository";
 import { listBaseSystems } from "#storage/appliances";
 import type { Database } from "#storage/db";
+import { listKeysOfAccount } from "#storage/gpg-keys";
 import { releaseImport } from "#storage/imports";
 import {
   beginImport,
@@ -97,10 +99,11 @@ export async function giveUpImport(db: Database, repositoryId: number, problem: 
 async function lookAndImport(work: Import): Promise<void> {
   const { env, db, repository, importId, indexTag } = work;
   const source = sourceOf(env, repository, work);
-  const deb = debRequestOf(repository);
+  const deb = { ...debRequestOf(repository), ownersKeys: await ownersKeys(db, repository) };
   const opened = await openRepository(source.download, deb);
   refuseOtherType(repository, opened);
-  // Keys that the catalogue names may take turns; each of them proves who signed.
+  refuseGivenKeys(repository, opened);
+  // Keys that the catalogue, or a person, has given may take turns; each of them proves who signed.
   if (deb.keys.length === 0 && !isSameSigner(repository.signer ?? undefined, opened.signer)) {
     throw new RepodataFault("bad_signature", "the repository is not signed by the key that signed it before");
   }
@@ -113,11 +116,35 @@ async function lookAndImport(work: Import): Promise<void> {
 }
 
 /** What is known of a repository of deb before its index is read. The architectures of others come from their packages. */
-const debRequestOf = ({ type, url, catalogue, arches, signingKeys }: Repository): DebRequest => ({
-  keys: type === "deb" ? (signingKeys ?? []) : [],
-  components: parseAptAddress(url).components,
-  arches: catalogue === null ? [] : arches,
+const debRequestOf = (repository: Repository): Omit<DebRequest, "ownersKeys"> => ({
+  keys: isDebPerhaps(repository) ? (repository.signingKeys ?? []) : [],
+  acceptsExpired: repository.acceptsExpired,
+  components: parseAptAddress(repository.url).components,
+  arches: repository.catalogue === null ? [] : repository.arches,
 });
+
+/** Before the first import of an account's repository nothing is known of its type. */
+const isDebPerhaps = ({ type, catalogue, revision }: Repository) =>
+  type === "deb" || (catalogue === null && revision === null);
+
+/** The keys that the account has given to its appliances, if the repository has no signer yet. */
+async function ownersKeys(db: Database, repository: Repository): Promise<FrozenKey[]> {
+  const { accountId, isUserRepository, signer } = repository;
+  if (accountId === null || isUserRepository || signer !== null || !isDebPerhaps(repository)) return [];
+  return await listKeysOfAccount(db, accountId, maxOwnersKeys);
+}
+
+/** Of more keys the newest count. */
+const maxOwnersKeys = 50;
+
+/** Others have their keys next to their index: nothing would ever use the given ones. */
+function refuseGivenKeys({ catalogue, revision, signingKeys }: Repository, { type }: OpenedRepository): void {
+  if (catalogue !== null || revision !== null || !signingKeys || type === "deb") return;
+  throw new RepodataFault(
+    "bad_signature",
+    "a key can be given only for a Debian repository; it has others next to its index",
+  );
+}
 
 /** Appliances that use it consist of the packages that it had. */
 function refuseOtherType(repository: Repository, opened: OpenedRepository): void {

@@ -20,6 +20,8 @@ import { Refusal, type IdReason } from "#domain/refusal";
 import { otherBaseSystem } from "#domain/repositories/base-system";
 import { parseRepositoryUrl } from "#domain/repositories/address";
 import { requestImports } from "#domain/repositories/turns";
+import type { FrozenKey } from "#contract/index";
+import { signingKeysOf } from "#repodata/signature";
 
 /** How long a client waits for an import. After that, the import goes on in the background. */
 const importWaitMs = 30_000;
@@ -83,6 +85,16 @@ async function filtered(
   });
 }
 
+interface NewRepositoryRequest {
+  url: string;
+  name: string;
+  /** Of a Debian repository, in ASCII armour: one of these keys must sign its index, at every import. */
+  key?: string | undefined;
+  /** Also an index that says that it is no longer valid. */
+  acceptsExpired: boolean;
+  requestId?: string | undefined;
+}
+
 /**
  * Adds a repository for this account alone, and waits a while for its import. If the import fails, the repository is removed.
  * If it takes longer, it goes on, and the answer is the repository as it is then.
@@ -91,12 +103,13 @@ export async function importForAccount(
   env: Env,
   db: Database,
   accountId: number,
-  request: { url: string; name: string; requestId?: string | undefined },
+  request: NewRepositoryRequest,
 ): Promise<Repository> {
   const url = parseRepositoryUrl(env, request.url);
+  const signingKeys = request.key === undefined ? null : await givenKeys(request.key);
   const { id, importState } = await makeOnce(request.requestId, {
     find: (uid) => findRepositoryByUid(db, uid),
-    make: () => takeIn({ env, db }, accountId, { url, name: request.name, uid: request.requestId }),
+    make: () => takeIn({ env, db }, accountId, { ...request, url, signingKeys }),
   });
   if (importState === "importing") await requestImports(env, db, [id]);
   const repository = await waitForImport(db, id, importWaitMs);
@@ -117,16 +130,30 @@ export async function waitForImport(db: Database, id: number, timeoutMs: number)
   }
 }
 
+async function givenKeys(armour: string): Promise<FrozenKey[]> {
+  const keys = await signingKeysOf(new TextEncoder().encode(armour)).catch(() => []);
+  if (keys.length > 0) return keys;
+  throw new Refusal("invalid_value", {
+    message: "The key must be an OpenPGP public key in ASCII armour (gpg --armor --export).",
+  });
+}
+
 /** Adds the row. A repository whose first import failed is tried again. */
 async function takeIn(
   { env, db }: Place<LimitsEnv>,
   accountId: number,
-  { url, name, uid }: { url: string; name: string; uid: string | undefined },
+  {
+    url,
+    name,
+    requestId: uid,
+    signingKeys,
+    acceptsExpired,
+  }: NewRepositoryRequest & { signingKeys: FrozenKey[] | null },
 ): Promise<Repository> {
   const known = await findVisibleRepositoryByUrl(db, accountId, url);
   if (known?.accountId === accountId && known.importState === "failed") await removeUnimported(db, known.id);
   else if (known) throw new Refusal("repository_already_exists");
-  const own = { accountId, name, url, ...(uid && { uid }) };
+  const own = { accountId, name, url, signingKeys, acceptsExpired, ...(uid && { uid }) };
   const row = { ...own, type: "rpm-md" as const, baseSystem: otherBaseSystem, arches: [] };
   const most = limitsOf(env).repositories;
   const added =

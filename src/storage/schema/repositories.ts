@@ -48,8 +48,10 @@ export const repositories = sqliteTable(
     packagesFolder: text("packages_folder").notNull().default(""),
     /** Fingerprint of the key that signed the index; every later import must be signed by it. */
     signer: text("signer"),
-    /** The public keys next to that signature, or of deb the catalogue's; null: none, or the last good import knew nothing of them. */
+    /** The public keys next to that signature, or of deb those that were given; null: none, or the last good import knew nothing of them. */
     signingKeys: text("signing_keys", { mode: "json" }).$type<FrozenKey[]>(),
+    /** Its owner has chosen to use an index that says that it is no longer valid. */
+    acceptsExpired: integer("accepts_expired", { mode: "boolean" }).notNull().default(false),
     /** What R2 or the mirror calls the version of the index that was looked at last. */
     indexTag: text("index_tag"),
     /** The import that began last, with or without an end: no other may write what it found; and when. */

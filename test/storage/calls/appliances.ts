@@ -99,6 +99,7 @@ export const ofAppliances = {
     listGpgKeys: [[it]],
     findGpgKey: [[it, 1]],
     findGpgKeyOfRequest: [["request"]],
+    listKeysOfAccount: [[it, 10]],
     addGpgKey: [[gpgKey, { maxCount: 10, maxCharacters: 10 }]],
     deleteGpgKey: [[it, 1]],
   } satisfies Calls<typeof gpgKeys>,

@@ -1,0 +1,1 @@
+ALTER TABLE `repositories` ADD `accepts_expired` integer DEFAULT false NOT NULL;
