@@ -1,21 +1,26 @@
 import type { HonoRequest } from "hono";
-import type { Access } from "#domain/accounts/access";
-import { stillOpens } from "#domain/accounts/tokens";
 import { getRunningBuild, stillReads } from "#domain/builds/build";
 import { followBuild, openLog, type BuildNews } from "#domain/builds/log";
 import { eventStreamHeaders } from "#http/event-stream";
 import type { Database } from "#storage/db";
 
+interface LogReader {
+  account: { id: number };
+  /** Whether the token or session that the request came with still does. */
+  stillOpens: () => Promise<boolean>;
+  buildId: number;
+}
+
 /** The log of a build while it is written: as text, or as server-sent events for a client that follows it. */
 export async function readLog(
   { env, db }: { env: Env; db: Database },
-  { account, access, buildId }: { account: { id: number }; access: Access; buildId: number },
+  { account, stillOpens, buildId }: LogReader,
   request: HonoRequest,
 ): Promise<Response> {
   const build = await getRunningBuild(db, account.id, buildId);
   if (wantsEvents(request.header("accept"))) {
     const news = followBuild(env, db, build, offsetOf(request.header("last-event-id")));
-    const isAllowed = async () => (await stillOpens(db, access)) && (await stillReads(db, account.id, build));
+    const isAllowed = async () => (await stillOpens()) && (await stillReads(db, account.id, build));
     const shown = whileAllowed(isAllowed, news);
     return new Response(bodyOf(shown, eventOf), { headers: eventStreamHeaders });
   }
@@ -40,7 +45,7 @@ async function* whileAllowed<T>(isAllowed: () => Promise<boolean>, source: Async
 }
 
 /** Pulled by the client's reading, so that a slow one slows only itself. */
-function bodyOf<T>(source: AsyncGenerator<T>, encoded: (one: T) => Uint8Array): ReadableStream<Uint8Array> {
+export function bodyOf<T>(source: AsyncGenerator<T>, encoded: (one: T) => Uint8Array): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       const { done, value } = await source.next();

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { onlyAppliance } from "#domain/accounts/access";
+import { stillOpens } from "#domain/accounts/tokens";
 import { imageTypes } from "#contract/index";
 import { cancelBuild, startBuild, watchAllBuilds, watchBuild, watchBuilds } from "#domain/builds/build";
 import { runningBuild, runningBuilds as runningBuildsDocument, startedBuild } from "#documents/running-build";
@@ -107,7 +108,7 @@ export const runningBuilds: CallGroup = {
       ids,
       answer: file("The log so far.", "text/plain", "text/event-stream"),
       act: ({ env, db, account, access }, { build_id: buildId }, c) =>
-        readLog({ env, db }, { account, access, buildId }, c.req),
+        readLog({ env, db }, { account, buildId, stillOpens: () => stillOpens(db, access) }, c.req),
     }),
   ],
 };

@@ -10,6 +10,7 @@ import { sessionsPage } from "./pages/account/sessions.tsx";
 import { signInPage } from "./pages/account/sign-in.tsx";
 import { applianceActions } from "./pages/appliance/actions.ts";
 import { logo } from "./pages/appliance/logo.ts";
+import { buildPage } from "./pages/appliance/build/build.tsx";
 import { overviewPage } from "./pages/appliance/overview.tsx";
 import { apiDocs } from "./pages/docs/api-docs.tsx";
 import { front } from "./pages/front.tsx";
@@ -34,6 +35,7 @@ export const web = factory
   .route("/", testdrivePage)
   .route("/", startTestdrivePage)
   .route("/", overviewPage)
+  .route("/", buildPage)
   .route("/", applianceActions)
   .route("/", logo)
   .route("/", pictures)

@@ -32,6 +32,9 @@ async function findPerson(c: Context<WebEnv>): Promise<Person | undefined> {
   return found && { ...found, formToken: formTokenOf(c.env, found.session) };
 }
 
+/** Whether the session of a request is still open: for what goes on after its page was answered. */
+export const stillSignedIn = async (c: Context<WebEnv>): Promise<boolean> => (await findPerson(c)) !== undefined;
+
 /** A page for those who are signed in. Others sign in first, and then come back to it. */
 export const withSession = factory.createMiddleware(async (c, next) => {
   const person = await personOf(c);

@@ -39,3 +39,7 @@ export const secondsLeft = (seconds: number): string =>
 
 /** `2026-11-22 14:02 UTC`. */
 export const exactTime = (at: Date): string => `${at.toISOString().slice(0, 16).replace("T", " ")} UTC`;
+
+/** "1 min 52 s". */
+export const duration = (seconds: number): string =>
+  seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;

@@ -45,7 +45,9 @@ export const ofAppliances = {
       [{ accountId: own, only: it, search: "gtk", limit: 24, offset: 0, staleBefore: at }],
     ],
     listLastBuilds: [[[it]]],
-    saveLastStatus: [[{ applianceId: it, errors: 0, warnings: 0, text: "", packages: 1, editedAt: at, examinedAt: at }]],
+    saveLastStatus: [
+      [{ applianceId: it, errors: 0, warnings: 0, text: "", packages: 1, editedAt: at, examinedAt: at }],
+    ],
   } satisfies Calls<typeof applianceOverview>,
   "appliance-parts": {
     findApplianceIdOf: [

@@ -1,0 +1,84 @@
+import type { Context } from "hono";
+import { pathId } from "#api/params";
+import { readLog } from "#api/build-log";
+import { cancelBuild, deleteBuild, listBuilds } from "#domain/builds/build";
+import type { Build } from "#storage/builds";
+import { factory, type WebEnv } from "../../../factory.ts";
+import { Content } from "../../../parts/column.tsx";
+import { stillSignedIn, withSession } from "../../../session.ts";
+import { submit } from "../../../submit.ts";
+import { appliancePage, lookAtAppliance } from "../appliance-page.tsx";
+import { applianceAt, applianceRoute, withOwnAppliance } from "../with-appliance.ts";
+import { LastFailure } from "./failure.tsx";
+import { Finished } from "./finished.tsx";
+import { liveOf } from "./live.ts";
+import { NewBuild } from "./new-build.tsx";
+import { BuildLog, Running } from "./running.tsx";
+
+const oneBuild = `${applianceRoute}/builds/:build{\\d+}`;
+
+/** The page on which builds are started, watched and fetched. */
+export const buildPage = factory
+  .createApp()
+  .use(`${applianceRoute}/build`, ...withOwnAppliance)
+  .use(`${applianceRoute}/live`, ...withOwnAppliance)
+  .use(`${oneBuild}/*`, ...withOwnAppliance)
+  .get(`${applianceRoute}/build`, (c) => showBuilds(c))
+  .get(`${applianceRoute}/live`, (c) => liveOf(c))
+  .post(`${oneBuild}/cancel`, (c) =>
+    submit(c, {
+      again: showBuilds,
+      act: async () => {
+        await cancelBuild(c.env, c.var.db, c.var.account.id, pathId(c, "build", "invalid_running_build_id"));
+        return { to: applianceAt(c.var.appliance.id, "build"), result: { text: "The build is cancelled." } };
+      },
+    }),
+  )
+  .post(`${oneBuild}/delete`, (c) =>
+    submit(c, {
+      again: showBuilds,
+      act: async () => {
+        await deleteBuild(c.env, c.var.db, c.var.account.id, pathId(c, "build", "invalid_build_id"));
+        return { to: applianceAt(c.var.appliance.id, "build"), result: { text: "The build is deleted." } };
+      },
+    }),
+  )
+  // The log as text, or as server-sent events for the page that follows it.
+  .get("/builds/:build{\\d+}/log", withSession, async (c) => {
+    const { db, account } = c.var;
+    const buildId = pathId(c, "build", "invalid_running_build_id");
+    return await readLog({ env: c.env, db }, { account, buildId, stillOpens: () => stillSignedIn(c) }, c.req);
+  });
+
+/** What the page shows below the head. */
+export interface Builds {
+  applianceId: number;
+  /** Over, newest first. */
+  over: readonly Build[];
+  baseUrl: string;
+}
+
+async function showBuilds(c: Context<WebEnv>): Promise<Response> {
+  const { db, account, appliance, baseUrl } = c.var;
+  const look = await lookAtAppliance(c);
+  const over = await listBuilds(db, { account, access: { by: "key" } }, appliance.id);
+  const seen: Builds = { applianceId: appliance.id, over, baseUrl };
+  const isRunning = look.running.length > 0;
+  const content = (
+    <Content look="stack">
+      <div class="stack" id="running" data-live={isRunning ? applianceAt(appliance.id, "live") : undefined}>
+        <Running applianceId={appliance.id} running={look.running} />
+      </div>
+      {look.running[0] && <BuildLog build={look.running[0]} />}
+      <div id="failed">
+        <LastFailure seen={seen} />
+      </div>
+      <NewBuild appliance={appliance} />
+      <div id="finished">
+        <Finished seen={seen} />
+      </div>
+    </Content>
+  );
+  const refreshSeconds = isRunning ? 10 : undefined;
+  return await appliancePage(c, content, { tab: "build", title: "Build", seen: look, refreshSeconds });
+}

@@ -1,0 +1,83 @@
+import type { Build } from "#storage/builds";
+import { Button, ButtonLink } from "../../../parts/button.tsx";
+import { Moment } from "../../../parts/moment.tsx";
+import { Empty, Panel } from "../../../parts/panel.tsx";
+import { TypeBadge } from "../../../parts/state.tsx";
+import { applianceAt } from "../with-appliance.ts";
+import type { Builds } from "./build.tsx";
+import { DeleteBuild, Image, nameOf } from "./image.tsx";
+
+/** The builds that are over, newest first, with all that can be done with them. */
+export const Finished = ({ seen }: { seen: Builds }) => {
+  const { over, applianceId } = seen;
+  const images = over.filter((build) => hasImage(build));
+  return (
+    <Panel
+      id="done"
+      title="Finished"
+      count={over.length}
+      isFlush
+      hint={images.length > 1 && <Compare builds={images} applianceId={applianceId} />}
+    >
+      {over.length === 0 ? (
+        <Empty title="No builds yet" isH3>
+          <p>Choose a format above. The image is here when it is finished.</p>
+        </Empty>
+      ) : (
+        <ul class="rows builds">
+          {over.map((build) =>
+            hasImage(build) ? <Image build={build} seen={seen} /> : <Gone build={build} seen={seen} />,
+          )}
+        </ul>
+      )}
+    </Panel>
+  );
+};
+
+const hasImage = ({ status, expiredAt }: Build): boolean => status === "finished" && expiredAt === null;
+
+/** Two builds to choose; the page of their difference has the address of both. */
+const Compare = ({ builds, applianceId }: { builds: readonly Build[]; applianceId: number }) => {
+  const [newest, before] = builds;
+  const options = (chosen: Build | undefined) =>
+    builds.map((build) => (
+      <option value={String(build.id)} selected={build === chosen}>
+        {nameOf(build)}
+      </option>
+    ));
+  return (
+    <form class="row" action={applianceAt(applianceId, "difference")}>
+      <label class="hidden" for="from">
+        Earlier build
+      </label>
+      <select class="input auto" id="from" name="from">
+        {options(before)}
+      </select>
+      <label class="hidden" for="to">
+        Later build
+      </label>
+      <select class="input auto" id="to" name="to">
+        {options(newest)}
+      </select>
+      <Button icon="git-compare">Compare</Button>
+    </form>
+  );
+};
+
+/** Without an image: it failed, was cancelled, or the image is too old. */
+const Gone = ({ build, seen }: { build: Build; seen: Builds }) => (
+  <li>
+    <div class="gone row small-text">
+      <span class="num quiet">{build.version}</span>
+      <TypeBadge type={build.imageType} />
+      <span class="quiet grow breaks">
+        {build.expiredAt === null ? build.message : "The image was removed because of its age."}{" "}
+        <Moment at={build.completedAt ?? build.createdAt} />
+      </span>
+      <ButtonLink href={`/builds/${build.id}/log`} look="small plain" about={`of ${nameOf(build)}`}>
+        Log
+      </ButtonLink>
+      <DeleteBuild build={build} seen={seen} />
+    </div>
+  </li>
+);

@@ -1,0 +1,133 @@
+import { attestationFormats, formats } from "#domain/builds/attestation";
+import { secondsBetween } from "#domain/builds/progress";
+import type { Build } from "#storage/builds";
+import { ActionButton, ButtonLink } from "../../../parts/button.tsx";
+import { Confirm } from "../../../parts/dialog.tsx";
+import { Icon } from "../../../parts/icon.tsx";
+import { Moment } from "../../../parts/moment.tsx";
+import { Facts } from "../../../parts/panel.tsx";
+import { TypeBadge } from "../../../parts/state.tsx";
+import { duration, size } from "../../../parts/words.ts";
+import { applianceAt } from "../with-appliance.ts";
+import type { Builds } from "./build.tsx";
+
+interface ImageProps {
+  build: Build;
+  seen: Builds;
+}
+
+export const nameOf = ({ version, imageType }: Build): string => `${version} ${imageType}`;
+
+/** Needs no credentials, and cannot be guessed. */
+const addressOf = ({ downloadToken, fileName }: Build): string =>
+  `/download/${downloadToken}/${encodeURIComponent(fileName ?? "")}`;
+
+/** A finished image: its numbers, what can be done with it, and what it is made of. */
+export const Image = ({ build, seen }: ImageProps) => (
+  <li>
+    <details open={build === seen.over[0]}>
+      <Summary build={build} />
+      <Actions build={build} seen={seen} />
+      <Inside build={build} />
+    </details>
+  </li>
+);
+
+const Summary = ({ build }: { build: Build }) => {
+  const { version, imageType, completedAt, createdAt, startedAt, fileSize, rawSize } = build;
+  const seconds = secondsBetween(startedAt?.getTime() ?? null, completedAt?.getTime() ?? 0);
+  return (
+    <summary>
+      <Icon name="chevron-right" />
+      <b class="num">{version}</b>
+      <span>
+        <TypeBadge type={imageType} />
+      </span>
+      <span class="quiet">
+        <Moment at={completedAt ?? createdAt} />
+      </span>
+      <span class="num">
+        <span class="hidden">Download </span>
+        {size(fileSize ?? 0)}
+      </span>
+      <span class="num quiet">
+        <span class="hidden">Disk </span>
+        {size(rawSize ?? 0)}
+      </span>
+      <span class="num quiet">{duration(seconds)}</span>
+    </summary>
+  );
+};
+
+const Actions = ({ build, seen }: ImageProps) => {
+  const about = `of ${nameOf(build)}`;
+  return (
+    <div class="line-actions">
+      {build.imageType !== "net" && (
+        <ActionButton action="/testdrives" fields={{ build_id: build.id }} once look="small" icon="play" about={about}>
+          Testdrive
+        </ActionButton>
+      )}
+      <ButtonLink href={addressOf(build)} look="small" icon="download" about={nameOf(build)} isDownload>
+        Download
+      </ButtonLink>
+      <ButtonLink href={`/builds/${build.id}/log`} look="small plain" icon="scroll-text" about={about}>
+        Log
+      </ButtonLink>
+      <ButtonLink href={applianceAt(seen.applianceId, "share")} look="small plain" icon="globe" about={nameOf(build)}>
+        Publish
+      </ButtonLink>
+      <DeleteBuild build={build} seen={seen} />
+    </div>
+  );
+};
+
+const Inside = ({ build }: { build: Build }) => (
+  <div class="inside">
+    <div>
+      <h3 class="as-label">Checksums</h3>
+      <Facts
+        of={[
+          ["SHA-256", <Hash of={build.sha256} />],
+          ["SHA-1", <Hash of={build.sha1} />],
+          ["MD5", <Hash of={build.md5} />],
+        ]}
+      />
+    </div>
+    <div>
+      <h3 class="as-label">What is in it, and where it comes from</h3>
+      <ul class="small-text stack-s">
+        {formats.map((format) => (
+          <li class="row">
+            <Icon name="file" />
+            <a href={addressOf(build) + attestationFormats[format].suffix}>{documentNames[format]}</a>
+          </li>
+        ))}
+      </ul>
+    </div>
+  </div>
+);
+
+const documentNames = {
+  spdx: "Bill of materials, SPDX",
+  cyclonedx: "Bill of materials, CycloneDX",
+  provenance: "Provenance, signed",
+} as const;
+
+const Hash = ({ of: hash }: { of: string | null }) => <span class="hash">{hash ?? ""}</span>;
+
+/** Asks first. */
+export const DeleteBuild = ({ build, seen }: ImageProps) => (
+  <Confirm
+    id={`delete-${build.id}`}
+    words="Delete"
+    about={nameOf(build)}
+    look="small plain danger"
+    title={`Delete ${nameOf(build)}?`}
+    action={applianceAt(seen.applianceId, `builds/${build.id}/delete`)}
+    no="Keep it"
+    yes={`Delete ${nameOf(build)}`}
+  >
+    Its image, its log and its bills of materials go with it. This cannot be undone.
+  </Confirm>
+);

@@ -1,0 +1,112 @@
+/** The page on which builds are started, watched and fetched. */
+import { beforeEach, describe, expect, it } from "vitest";
+import { imageTypes } from "#contract/index";
+import { browser } from "../../support/browser.ts";
+import { signedIn, type Client } from "../../support/client.ts";
+import { createAppliance, createBuild, startBuild } from "../../support/factories.ts";
+import { fakeAgent } from "../../support/fake-agent.ts";
+import { pageOf, textOf } from "../../support/html.ts";
+
+let tux: Client;
+let firefox: ReturnType<typeof browser>;
+beforeEach(async () => {
+  tux = await signedIn();
+  firefox = browser();
+  await firefox.signIn(tux);
+});
+
+const builds = async (id: number) => await pageOf(firefox.get(`/appliance/${id}/build`));
+
+describe("the build page", () => {
+  it("offers every format, and has nothing finished at first", async () => {
+    const page = await builds(await createAppliance(tux));
+    expect([...page.querySelectorAll(".tiles input")].map((one) => one.getAttribute("value"))).toEqual([...imageTypes]);
+    expect(page.querySelector(".tiles input[checked]")?.getAttribute("value")).toBe("oem");
+    expect(textOf(page, "#finished")).toContain("No builds yet");
+    expect(page.querySelector("[data-live], [data-log], noscript meta")).toBeNull();
+  });
+
+  it("shows a build that runs, follows its log, and cancels it", async () => {
+    const id = await createAppliance(tux);
+    const buildId = await startBuild(tux, id);
+
+    const page = await builds(id);
+
+    expect(textOf(page, "#running")).toMatch(/Number \d+ in the queue/);
+    expect(page.querySelector("#running")?.getAttribute("data-live")).toBe(`/appliance/${id}/live`);
+    expect(page.querySelector(".log")?.getAttribute("data-log")).toBe(`/builds/${buildId}/log`);
+    expect(page.querySelector("noscript meta[http-equiv=refresh]")).not.toBeNull();
+
+    const form = { form_token: await firefox.formToken() };
+    const answer = await firefox.post(`/appliance/${id}/builds/${buildId}/cancel`, form);
+    expect([answer.status, answer.headers.get("location")]).toEqual([303, `/appliance/${id}/build`]);
+    const after = await builds(id);
+    expect(textOf(after, "#running")).toBe("");
+    expect(textOf(after, "#finished")).toContain("Cancelled");
+  });
+
+  it("tells the page what has changed until nothing runs", async () => {
+    const id = await createAppliance(tux);
+    const buildId = await startBuild(tux, id);
+    const answer = await firefox.get(`/appliance/${id}/live`);
+    expect(answer.headers.get("content-type")).toMatch(/^text\/event-stream/);
+    const told = answer.text();
+
+    await tux.delete(`/running_builds/${buildId}`);
+
+    expect(await told).toMatch(
+      /event: look\ndata: running status build-button failed finished\n\nevent: end\ndata:\n\n$/,
+    );
+  });
+
+  it("has the image with its checksums, documents and actions, and deletes it", async () => {
+    const { applianceId, buildId } = await createBuild(tux);
+
+    const page = await builds(applianceId);
+
+    const image = page.querySelector("#finished details");
+    if (!image) throw new Error("there is no image");
+    const links = [...image.querySelectorAll("a")].map((one) => one.getAttribute("href") ?? "");
+    expect(textOf(image, "summary")).toContain("0.0.1");
+    expect(textOf(image, ".facts")).toMatch(/SHA-256[0-9a-f]{64}SHA-1[0-9a-f]{40}MD5[0-9a-f]{32}/);
+    expect(links).toContain(`/builds/${buildId}/log`);
+    const downloads = links.filter((link) => link.startsWith("/download/"));
+    expect(downloads).toHaveLength(4);
+    expect((await firefox.get(downloads[0] ?? "")).status).toBe(200);
+    expect((await firefox.get(`/builds/${buildId}/log`)).headers.get("content-type")).toMatch(/^text\/plain/);
+    expect(textOf(image, `form[action="/testdrives"]`)).toContain("Testdrive");
+
+    const form = { form_token: await firefox.formToken() };
+    await firefox.post(`/appliance/${applianceId}/builds/${buildId}/delete`, form);
+    expect(textOf(await builds(applianceId), "#finished")).toContain("No builds yet");
+  });
+
+  it("says why the last build failed, as text", async () => {
+    const id = await createAppliance(tux);
+    const buildId = await startBuild(tux, id);
+    const agent = await fakeAgent();
+    const evil = `<img src=x onerror="alert(1)">`;
+    await (await agent.claimsBuild(buildId)).call("fail", { kind: "failed", reason: `config.sh: ${evil}` });
+
+    const page = await builds(id);
+
+    expect(textOf(page, "#failed")).toContain(`config.sh: ${evil}`);
+    expect(page.querySelector("#failed img, #finished img")).toBeNull();
+    expect(textOf(page, "#failed")).toContain("Build again");
+  });
+
+  it("does not exist for others, nor does the log", async () => {
+    const { applianceId, buildId } = await createBuild(tux);
+    const stranger = browser();
+    await stranger.signIn(await signedIn());
+    const form = { form_token: await stranger.formToken() };
+    const answers = [
+      await stranger.get(`/appliance/${applianceId}/build`),
+      await stranger.get(`/appliance/${applianceId}/live`),
+      await stranger.get(`/builds/${buildId}/log`),
+      await stranger.post(`/appliance/${applianceId}/builds/${buildId}/delete`, form),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+    expect((await browser().get(`/builds/${buildId}/log`)).headers.get("location")).toMatch(/^\/sign_in\?to=/);
+  });
+});
