@@ -4,7 +4,7 @@ export const placeholders = {
   address: "address of a service, such as https://kiln.example.org",
   appliance: "id or name of one of your appliances",
   base: "base system, such as tiny-1.0 (`kiln templates` shows them)",
-  build: "id of a build, or an appliance's name for its newest image",
+  build: "id of a build, or an appliance's name for its newest image: First, or First:iso for one of a type",
   delivery: "id of a delivery",
   events: "names of events, separated by commas",
   directory: "folder on this machine",

@@ -1,7 +1,10 @@
-import type { AnswerOf, Client } from "./client/client.ts";
+import type { AnswerOf, Client, RequestOf } from "./client/client.ts";
 import { Complaint } from "./complaint.ts";
 
 type ShownAppliance = AnswerOf<"listAppliances">["appliances"][number];
+
+export type ImageType = NonNullable<RequestOf<"startBuild">["image_type"]>;
+export const imageTypes: readonly ImageType[] = ["oem", "iso", "vmx", "xen", "ec2", "net", "oemiso"];
 
 const isNumber = (text: string): boolean => /^\d{1,15}$/.test(text);
 
@@ -33,14 +36,17 @@ export async function sourceId(client: Client, given: string): Promise<number> {
   return first ? first.appliance_id : (await applianceNamed(client, given)).id;
 }
 
-/** The id of a build, given by its id, or the newest image of an appliance that is given by its name. */
+/** The id of a build, given by its id, or the newest image of an appliance that is given by its name: `First`, `First:iso`. */
 export async function buildId(client: Client, given: string): Promise<number> {
   if (isNumber(given)) return Number(given);
-  const { id } = await applianceNamed(client, given);
+  const [, name = given, type] = new RegExp(`^(.+):(${imageTypes.join("|")})$`).exec(given) ?? [];
+  const { id } = await applianceNamed(client, name);
   const { builds } = await client.call("listBuilds", { appliance_id: id });
-  const newest = builds.find(({ state }) => state === "finished");
+  const images = builds.filter(({ state, expired }) => state === "finished" && !expired);
+  const newest = images.find(({ image_type: one }) => type === undefined || one === type);
   if (newest) return newest.id;
-  throw new Complaint("refused", `${given} has no image yet.`, `Build it: kiln build ${given} --follow`);
+  const how = type === undefined ? "" : ` --type ${type}`;
+  throw new Complaint("refused", `${given} has no image yet.`, `Build it: kiln build ${name}${how} --follow`);
 }
 
 function theOnly<T extends { id: number }>(found: readonly T[], what: string): T {

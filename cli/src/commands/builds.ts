@@ -6,10 +6,7 @@ import { Complaint, exitCodes, type Exit } from "../complaint.ts";
 import type { Kiln } from "../kiln.ts";
 import { Bars, duration } from "../output/progress.ts";
 import { megabytes, moment, table, visible } from "../output/table.ts";
-import { applianceId, buildId } from "../resolve.ts";
-
-type ImageType = NonNullable<RequestOf<"startBuild">["image_type"]>;
-const imageTypes: readonly ImageType[] = ["oem", "iso", "vmx", "xen", "ec2", "net", "oemiso"];
+import { applianceId, buildId, imageTypes, type ImageType } from "../resolve.ts";
 
 export const builds = [
   command("build <appliance>", {

@@ -1,4 +1,5 @@
 import type { Client } from "../client/client.ts";
+import { imageTypes } from "../resolve.ts";
 import type { Placeholder } from "../placeholders.ts";
 
 /** What may stand at a place of the command line, and what it is. */
@@ -65,7 +66,7 @@ export const sources: Partial<Record<Placeholder, Source>> = {
     (await client.call("listTokens", {})).tokens.map(({ id, name }) => ({ text: String(id), about: name })),
   types: ({ typed }) => {
     const chosen = typed.split(",").slice(0, -1);
-    const others = ["oem", "iso", "vmx", "xen", "ec2", "net", "oemiso"].filter((type) => !chosen.includes(type));
+    const others = imageTypes.filter((type) => !chosen.includes(type));
     return others.map((type) => ({ text: [...chosen, type].join(",") }));
   },
   version: async ({ client, given }) => {
