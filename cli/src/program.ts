@@ -1,6 +1,6 @@
 import { type Argument, Command as Program, CommanderError, Option as ProgramOption } from "commander";
 import manifest from "../package.json" with { type: "json" };
-import { shownOption, shownParameter, type Command, type Option, type Parameter } from "./command.ts";
+import { flagOf, shownOption, shownParameter, type Command, type Option, type Parameter } from "./command.ts";
 import { commands, groups } from "./commands.ts";
 import { Complaint, exitCodes, type Exit } from "./complaint.ts";
 import { complete } from "./completion/complete.ts";
@@ -22,9 +22,15 @@ export async function run(args: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.misused.code;
     if (!(error instanceof Complaint)) throw error;
-    process.stderr.write(`kiln: ${error.message}\n${error.next === "" ? "" : `${error.next}\n`}`);
+    process.stderr.write(args.includes(flagOf("json")) ? asJson(error) : `kiln: ${error.message}\n${error.next}\n`);
     return exitCodes[error.exit].code;
   }
+}
+
+/** In the form of the service's own refusals. */
+function asJson({ message, next, exit, ...more }: Complaint): string {
+  const code = "code" in more ? more.code : exit;
+  return `${JSON.stringify({ error: { code, message, next } }, null, 2)}\n`;
 }
 
 function program(onEnd: OnEnd): Program {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { routes, type Calls } from "./calls.ts";
+import { Complaint } from "../complaint.ts";
 import { ServiceRefusal, unreachable } from "./failure.ts";
 
 export type CallName = keyof Calls;
@@ -49,7 +50,7 @@ export function openClient({ url, account, secret }: Credentials): Client {
       });
       if (!answer.ok) throw await refusalOf(answer);
       // The description of the call says what its answer is.
-      return (route.answer === "document" ? await answer.json() : answer) as AnswerOf<N>;
+      return (route.answer === "document" ? await documentOf(answer) : answer) as AnswerOf<N>;
     },
   };
 }
@@ -121,6 +122,18 @@ function wasCut(error: unknown): boolean {
 }
 
 const cutCodes = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
+
+async function documentOf(answer: Response): Promise<unknown> {
+  const { origin } = new URL(answer.url);
+  const text = await answer.text().catch((error: unknown) => {
+    throw unreachable(origin, error);
+  });
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Complaint("unreachable", `What answers at ${origin} is no Kiln service.`, "Check the address.");
+  }
+}
 
 async function refusalOf(answer: Response): Promise<ServiceRefusal> {
   const text = await answer.text();

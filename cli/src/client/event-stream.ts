@@ -32,9 +32,10 @@ export async function* follow<N extends StreamCall>(
   let pause = pauseMs;
   for (;;) {
     try {
-      for await (const event of eventsOf(await open(client, name, request, { after: last, signal }))) {
+      const answer = await open(client, name, request, { after: last, signal });
+      pause = pauseMs;
+      for await (const event of eventsOf(answer)) {
         last = event.id ?? last;
-        pause = pauseMs;
         yield event;
       }
     } catch (error) {

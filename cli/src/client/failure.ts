@@ -34,6 +34,7 @@ function exitOf(code: string, status: number): Exit {
 
 function adviceFor(code: string, status: number): string {
   if (status === 401) return "Sign in again: `kiln login`.";
+  if (status >= 500) return "Try again in a moment. If it stays, tell the operator of the service.";
   if (status === 429) return "Wait a few minutes, then try again.";
   if (status === 404 && code === "unknown_error") return "The lists show the ids, such as `kiln testdrives`.";
   return advice[code] ?? "Change what the message names. --help says what the command takes.";

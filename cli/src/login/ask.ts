@@ -2,6 +2,9 @@ import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import { Complaint } from "../complaint.ts";
 
+/** As a shell reports a program that SIGINT has ended. */
+const interrupted = 130;
+
 /** Asks on the terminal. Without one, an answer is a line of the input. */
 export async function ask(question: string): Promise<string> {
   return await answerTo(question, process.stderr);
@@ -17,6 +20,8 @@ export async function askSecretly(question: string): Promise<string> {
 async function answerTo(question: string, output: NodeJS.WritableStream): Promise<string> {
   const isTerminal = process.stdin.isTTY;
   const lines = createInterface({ input: process.stdin, output, terminal: isTerminal });
+  // Ctrl-C, which readline takes from the terminal.
+  lines.on("SIGINT", () => process.exit(interrupted));
   try {
     if (isTerminal) return (await lines.question(question)).trim();
     for await (const line of lines) return line.trim();

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { newMachine, type Machine } from "./support/machine.ts";
+import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts";
+
+let machine: Machine;
+let service: StandIn;
+
+const named = (name: string, id: number) => ({ id, name, basesystem: "tiny-1.0", builds: [] });
+
+beforeAll(async () => {
+  machine = newMachine();
+  service = await standIn({
+    ...signedInto(newKey()),
+    "/api/v2/user/appliances": { appliances: [named("First", 1000), named("Twin", 1001), named("Twin", 1002)] },
+    "/api/v2/user/builds": { builds: [] },
+    "/api/v2/user/template_sets": (_request, response) => response.end("<html>a proxy</html>"),
+    "/api/v2/user/tokens": (_request, response) =>
+      response.writeHead(403).end(JSON.stringify({ error: { code: "access_denied", message: "A token cannot." } })),
+    "/api/v2/user/testdrives": (_request, response) => response.writeHead(502).end("Bad gateway"),
+  });
+  await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  machine[Symbol.dispose]();
+});
+
+/** A wrong use, its exit code, what it says, and what to do next. */
+const uses: [string, number, string, string][] = [
+  ["lst", 64, "unknown command 'lst'", "(Did you mean list?)"],
+  ["list extra", 64, "too many arguments", "`kiln list --help` says what it takes."],
+  ["show", 64, "missing required argument 'appliance'", "`kiln show --help` says what it takes."],
+  ["show First --jsn", 64, "unknown option '--jsn'", "(Did you mean --json?)"],
+  ["show 99999", 1, "Invalid appliance id.", "`kiln list` shows your appliances."],
+  ["show Nope", 1, "There is no appliance called Nope.", "`kiln list` shows your appliances."],
+  ["show Twin", 1, "There is more than one appliance called Twin.", "Use its id: 1001, 1002."],
+  ["config set First", 64, "missing required argument 'setting_value'", "`kiln config set --help`"],
+  ["config set First hostname", 64, "hostname sets nothing.", "Write it as network.hostname=kiosk."],
+  ["config set First users=[", 64, "The value of users is no JSON.", "begins with { or ["],
+  ["config set First eulas=@nothere", 64, "nothere cannot be read.", "must name a file"],
+  ["build First --type", 64, "option '--type <types>' argument missing", "`kiln build --help`"],
+  ["build First --type vhd", 64, "There is no image type vhd.", "The types are oem, iso"],
+  ["download First", 1, "First has no image yet.", "kiln build First --follow"],
+  ["download First:iso", 1, "First:iso has no image yet.", "kiln build First --type iso --follow"],
+  ["verify nothere.iso", 6, "nothere.iso is missing", "`kiln download` puts beside it"],
+  ["file add First nothere", 64, "nothere is no file.", "Name a file on this machine"],
+  ["repo add First main", 64, "main is no id of a repository.", "The lists show them."],
+  ["token add nightly everything", 64, "There is no scope everything.", "The scopes are read, build, publish."],
+  ["token list", 7, "A token cannot.", "Use a token or key that may do this"],
+  ["completion tcsh", 64, "There is no completion for tcsh.", "bash, zsh and fish"],
+  ["templates", 8, "is no Kiln service.", "Check the address."],
+  ["testdrives", 4, "The service answered 502", "Try again"],
+  ["--url http://127.0.0.1:9 list", 7, "You are not signed in to http://127.0.0.1:9.", "Run `kiln login ADDRESS`"],
+  ["login kiln.example.org/api", 64, "is no address of a service.", "Write it as https://kiln.example.org."],
+];
+
+it.each(uses)("answers `kiln %s` with exit code %d, the reason and the way out", async (line, code, message, next) => {
+  const ended = await machine.kiln(line.split(" "));
+  expect(ended).toMatchObject({ code, stdout: "" });
+  expect(ended.stderr).toMatch(/^kiln: /);
+  expect(ended.stderr).toContain(message);
+  expect(ended.stderr).toContain(next);
+  expect(ended.stderr.trimEnd().split("\n").length).toBeLessThanOrEqual(3);
+});
+
+it("tells an error as JSON with --json", async () => {
+  const ended = await machine.kiln(["show", "99999", "--json"]);
+  expect(JSON.parse(ended.stderr)).toEqual({
+    error: {
+      code: "invalid_appliance_id",
+      message: "Invalid appliance id.",
+      next: "`kiln list` shows your appliances.",
+    },
+  });
+});
