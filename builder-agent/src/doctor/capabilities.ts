@@ -22,22 +22,25 @@ export type DoctorConfig = HostConfig;
 export async function findCapabilities(config: DoctorConfig): Promise<{ capabilities: Capabilities; report: Check[] }> {
   await mkdir(config.stateDir, { recursive: true, mode: 0o700 });
   const isBare = config.isolation === "none";
-  const common = (
-    await Promise.all([
-      [checkRoot(), checkIsolation(config)],
-      isBare ? checkBareHost(config) : [],
-      Promise.all([checkDisk(config), checkMemory()]),
-      checkMachine(config),
-      [checkVnc(config)],
-    ])
-  ).flat();
-  const roots = await checkRoots(config);
-  const abilities = roots.map((one) => abilitiesIn(one, common));
-  const place = config.root === hostTools ? await hostPlace(config) : rootPlace(config.root, roots);
+  const wherever = Promise.all([
+    [checkRoot(), checkIsolation(config)],
+    isBare ? checkBareHost(config) : [],
+    Promise.all([checkDisk(config), checkMemory()]),
+    checkMachine(config),
+    [checkVnc(config)],
+  ]);
+  const host = config.root === hostTools ? hostPlace(config) : undefined;
+  const [parts, roots, hostsOwn] = await Promise.all([wherever, checkRoots(config), host]);
+  const common = parts.flat();
+  const abilities = roots.slice(0, mostRoots).map((one) => abilitiesIn(one, common));
+  const place = hostsOwn ?? rootPlace(config.root, roots);
   const report = [...common, ...place.report, ...roots.map(summaryOf)];
   const more = abilities.length === 0 ? {} : { roots: abilities };
   return { capabilities: { ...capabilitiesOf(report, config, place.kiwi), ...more }, report };
 }
+
+/** The Worker accepts so many. */
+const mostRoots = 20;
 
 /** Where builds run whose base system names no builder root. */
 interface DefaultPlace {
@@ -47,9 +50,9 @@ interface DefaultPlace {
 
 /** With this host's tools, or in a guest that is made of its packages. */
 async function hostPlace(config: DoctorConfig): Promise<DefaultPlace> {
-  const kiwi = await findKiwiVersion();
   const own = config.isolation === "vm" ? checkGuest(hostGuest(config)) : checkRpmMacros(config.stateDir);
-  return { kiwi, report: [checkKiwiVersion(kiwi), ...(await checkTools()), ...[await own].flat()] };
+  const [kiwi, tools, others] = await Promise.all([findKiwiVersion(), checkTools(), own]);
+  return { kiwi, report: [checkKiwiVersion(kiwi), ...tools, ...[others].flat()] };
 }
 
 /** Its system is not a builder root, whatever root the configuration names. */

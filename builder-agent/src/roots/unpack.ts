@@ -51,11 +51,15 @@ async function finish(tree: string, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * The linker's cache, and Python's byte code: without it every start of a Python program compiles first, which takes seconds where
+ * The linker's cache, the list of certificates, which Python's library for HTTP wants whether it is used or not, and Python's byte code: without it every start of a Python program compiles first, which takes seconds where
  * processors are emulated. Byte code that is never compared with its source stays good whatever time its source gets.
  */
 const finishing = `
 [ ! -x /sbin/ldconfig ] || ldconfig
+if [ -d /usr/share/ca-certificates ]; then
+  mkdir -p /etc/ssl/certs
+  cat /usr/share/ca-certificates/*/*.crt > /etc/ssl/certs/ca-certificates.crt
+fi
 for dir in /usr/lib/python3 /usr/lib/python3.*; do
   if [ -d $dir ] && [ -x /usr/bin/python3 ]; then python3 -m compileall -q --invalidation-mode unchecked-hash $dir || true; fi
 done

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { openGuestSystem } from "../../src/guest/system.ts";
 import { makeRoot } from "../../src/roots/make.ts";
 import { clearRoots, findRoot, listRoots } from "../../src/roots/store.ts";
 import { exportRoot, importRoot } from "../../src/roots/transfer.ts";
@@ -41,6 +42,13 @@ describe("a builder root", () => {
     expect(files).toMatch(/usr\/bin\/awk -> mawk/);
     expect(files).toMatch(/squashfs-root\/bin -> usr\/bin/);
     expect(files).not.toContain("share/doc/base-files/README");
+
+    const guest = await openGuestSystem(state.path, root);
+    expect(readFileSync(guest.kernel, "utf8")).toBe("the kernel");
+    expect(guest.root).toBe(root.file);
+    const archive = execFileSync("gunzip", ["-c", guest.initrd], { maxBuffer: 2 ** 26 });
+    const started = execFileSync("cpio", ["--list", "--quiet"], { input: archive, encoding: "utf8" }).split("\n");
+    expect(started).toEqual(expect.arrayContaining(["init", "builder.sh", "bin/busybox"]));
 
     const again = await makeRoot(mirror.definition, making(state.path));
     expect(again.sha256).toBe(root.sha256);
