@@ -136,12 +136,13 @@ async function addAgent(admin: AdminClient, name: string): Promise<void> {
 async function listAgents(admin: AdminClient): Promise<void> {
   const agents = await admin.agents();
   printTable([
-    ["NAME", "LAST SEEN", "BUILDS", "TESTDRIVES"],
+    ["NAME", "LAST SEEN", "BUILDS", "TESTDRIVES", "BUILDER ROOTS"],
     ...agents.map(({ name, lastSeenAt, capabilities }) => [
       name,
       lastSeenAt?.toISOString() ?? "never",
       capabilities?.imageTypes.join(", ") ?? "",
       capabilities?.testdrives ? "yes" : "no",
+      capabilities?.roots?.map((root) => root.name).join(", ") ?? "",
     ]),
   ]);
 }
