@@ -117,6 +117,10 @@ set_automatic_login() {
     note "the image has no getty on tty1 that could log $1 in"
   fi
   set_sysconfig /etc/sysconfig/displaymanager DISPLAYMANAGER_AUTOLOGIN "$1"
+  if [ -d /etc/lightdm ]; then
+    mkdir -p /etc/lightdm/lightdm.conf.d
+    printf '[Seat:*]\nautologin-user=%s\n' "$1" > /etc/lightdm/lightdm.conf.d/50-kiln.conf
+  fi
 }
 
 # known FILE NAME: whether /etc/passwd or /etc/group lists the name

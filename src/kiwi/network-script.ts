@@ -98,7 +98,13 @@ write_networkd() {
       for server in $nameservers; do echo "DNS=$server"; done
     fi
   } > /etc/systemd/network/20-kiln.network
-  write_resolv_conf
+  if [ -e /usr/lib/systemd/systemd-resolved ]; then
+    ln -sf ../run/systemd/resolve/stub-resolv.conf /etc/resolv.conf
+    [ ! -e /usr/bin/systemctl ] || systemctl enable systemd-resolved.service
+  else
+    write_resolv_conf
+    [ "$kind" != dhcp ] || echo "kiln: note: the image has no systemd-resolved: systemd-networkd resolves no names by DHCP" >&2
+  fi
   [ ! -e /usr/bin/systemctl ] || systemctl enable systemd-networkd.service
 }
 

@@ -130,6 +130,24 @@ describe.each(["bash", "dash"])("network, run by %s,", (shell) => {
     );
   });
 
+  it("lets systemd-resolved answer with the name servers that systemd-networkd has from DHCP", () => {
+    const { output } = inBareSystem(
+      `touch /usr/lib/systemd/systemd-networkd /usr/lib/systemd/systemd-resolved
+       touch /etc/resolv.conf.kiwi; ln -s resolv.conf.kiwi /etc/resolv.conf
+       SHELL ${network} dhcp > /dev/null 2>&1; readlink /etc/resolv.conf`,
+      shell,
+    );
+    expect(output).toBe("../run/systemd/resolve/stub-resolv.conf\n");
+  });
+
+  it("reports that nothing would use the name servers that systemd-networkd has from DHCP", () => {
+    const { output } = inBareSystem(
+      `touch /usr/lib/systemd/systemd-networkd; SHELL ${network} dhcp 2>&1 > /dev/null | grep kiln:`,
+      shell,
+    );
+    expect(output).toBe("kiln: note: the image has no systemd-resolved: systemd-networkd resolves no names by DHCP\n");
+  });
+
   it("reports that no installed program would read its files", () => {
     expect(inBareSystem(`SHELL ${network} dhcp 2>&1; ls /etc`, shell).output).toMatch(
       /^kiln: note: the image has no known network service.*\n$/,
@@ -282,6 +300,14 @@ describe("config.sh", () => {
     expect(output).toBe(
       "kiosk.example.org\n127.0.0.1 localhost\n192.0.2.10 kiosk.example.org kiosk\n/etc/hosts\n/etc/hosts.kiwi\n",
     );
+  });
+
+  it("logs a user in where LightDM shows the login", () => {
+    const { output } = configured(
+      ["set_automatic_login clerk > /dev/null", "cat /etc/lightdm/lightdm.conf.d/50-kiln.conf"],
+      "mkdir -p /etc/lightdm",
+    );
+    expect(output).toBe("[Seat:*]\nautologin-user=clerk\n");
   });
 
   it("changes the runlevel and the login in inittabs", () => {
