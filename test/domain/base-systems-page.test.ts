@@ -1,0 +1,36 @@
+import { expect, it } from "vitest";
+import { imageTypes, type ImageType } from "#contract/index";
+import { Catalogue, whyNotAs } from "#model/catalogue";
+import page from "../../docs/base-systems.md?raw";
+import debian12 from "../../templates/debian-12.json";
+import debian13 from "../../templates/debian-13.json";
+import tiny from "../../templates/tiny.json";
+
+const catalogues = [debian12, debian13, tiny].map((file) => Catalogue.parse(file));
+
+/** What the catalogue says of an image type: its architectures and firmware, or why it cannot be had. */
+function cell({ baseSystem, repositories }: Catalogue, imageType: ImageType): string {
+  const reason = whyNotAs(baseSystem, imageType);
+  if (reason !== undefined) return `no: ${reason}`;
+  const arches = [...new Set(repositories.flatMap((one) => one.arches))].map((arch) =>
+    arch === "i586" ? "i686" : arch,
+  );
+  return `${arches.join(", ")}; ${firmware(baseSystem, imageType)}`;
+}
+
+function firmware({ efiBootLoaders = [] }: Catalogue["baseSystem"], imageType: ImageType): string {
+  if (imageType === "net") return "starts from a network";
+  const [loader] = efiBootLoaders;
+  return loader === undefined ? "BIOS" : `BIOS, and UEFI (x86_64) with \`${loader}\``;
+}
+
+function table(): string {
+  const titles = catalogues.map(({ baseSystem }) => baseSystem.title);
+  const rows = imageTypes.map((type) => [`\`${type}\``, ...catalogues.map((catalogue) => cell(catalogue, type))]);
+  const lines = [["Format", ...titles], ["---", ...titles.map(() => "---")], ...rows];
+  return lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
+
+it("shows what each catalogue can be built as", () => {
+  expect(page).toContain(`\n\n${table()}\n\n`);
+});
