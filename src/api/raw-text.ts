@@ -10,7 +10,7 @@ const maxTextBytes = 64 * 1024;
 export async function readRawText({ body }: Request): Promise<string> {
   if (body === null) return "";
   const bytes = await readWhole(body, maxTextBytes);
-  if (bytes === undefined) throw new Refusal("invalid_value", { message: "The text is longer than 64 KiB." });
+  if (bytes === undefined) throw tooLong();
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes).replace(unwritable, "");
   } catch {
@@ -18,5 +18,12 @@ export async function readRawText({ body }: Request): Promise<string> {
   }
 }
 
+const tooLong = () => new Refusal("invalid_value", { message: "The text is longer than 64 KiB." });
+
+/** The same limit for a text that came in a form. */
+export function refuseLongText(text: string): void {
+  if (new TextEncoder().encode(text).byteLength > maxTextBytes) throw tooLong();
+}
+
 /** XML has no way to say these. */
-const unwritable = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
+export const unwritable = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;

@@ -1,4 +1,5 @@
 import { sql, type SQL } from "drizzle-orm";
+import type { Arch } from "#contract/index";
 import type { Database } from "./db.ts";
 
 /** An entry of a gallery list. */
@@ -13,6 +14,14 @@ export interface ListedPublication {
   averageRating: number | null;
   comments: number;
   baseSystem: string;
+  arch: Arch;
+  version: string;
+  accountId: number;
+  publicClonable: 0 | 1;
+  logoBlob: string | null;
+  estimatedRawMb: number | null;
+  /** Image types of the version, by blanks. */
+  imageTypes: string | null;
   /** Milliseconds since 1970. */
   publishedAt: number;
 }
@@ -39,7 +48,10 @@ export async function listPublications(
         (SELECT count(*) FROM ratings WHERE appliance_id = p.appliance_id) AS ratings,
         (SELECT avg(rating) FROM ratings WHERE appliance_id = p.appliance_id) AS averageRating,
         (SELECT count(*) FROM comments WHERE appliance_id = p.appliance_id) AS comments,
-        p.base_system AS baseSystem, p.published_at AS publishedAt
+        p.base_system AS baseSystem, p.arch, p.version, p.account_id AS accountId, p.public_clonable AS publicClonable,
+        p.logo_blob AS logoBlob, json_extract(p.definition, '$.estimatedRawMb') AS estimatedRawMb,
+        (SELECT group_concat(json_extract(value, '$.imageType'), ' ') FROM json_each(p.formats)) AS imageTypes,
+        p.published_at AS publishedAt
       FROM (
         SELECT l.publication_id AS id, ${weight} AS weight FROM gallery_listings AS l ${chosen}
         ORDER BY weight, l.publication_id DESC LIMIT ${limit} OFFSET ${offset}) AS page

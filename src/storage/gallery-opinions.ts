@@ -1,4 +1,4 @@
-import { asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { relisted } from "./gallery-listings.ts";
 import { insertWhere } from "./inserts.ts";
@@ -15,6 +15,18 @@ export async function findRating(db: Database, applianceId: number): Promise<Rat
   return await db.get<Rating>(
     sql`SELECT count(*) AS count, avg(rating) AS average FROM ratings WHERE appliance_id = ${applianceId}`,
   );
+}
+
+/** The rating that this account gave. */
+export async function findOwnRating(
+  db: Database,
+  { applianceId, accountId }: { applianceId: number; accountId: number },
+): Promise<number | undefined> {
+  const found = await db.query.ratings.findFirst({
+    columns: { rating: true },
+    where: and(eq(ratings.applianceId, applianceId), eq(ratings.accountId, accountId)),
+  });
+  return found?.rating;
 }
 
 /** Replaces the rating of this account; an appliance that is no longer published gets no ratings. */
@@ -41,6 +53,8 @@ export interface Comment {
   id: number;
   parentId: number | null;
   createdAt: Date;
+  /** Who wrote it. */
+  accountId: number;
   displayName: string;
   text: string;
 }
@@ -52,6 +66,7 @@ export const listComments = (db: Database, applianceId: number): Promise<Comment
       id: comments.id,
       parentId: comments.parentId,
       createdAt: comments.createdAt,
+      accountId: comments.accountId,
       displayName: accounts.displayName,
       text: comments.text,
     })
@@ -85,6 +100,24 @@ export async function addComment(db: Database, comment: NewComment, most: number
         OR EXISTS (SELECT 1 FROM comments WHERE id = ${parentId} AND appliance_id = ${applianceId}))`,
   ).returning({ id: comments.id });
   return added.length > 0;
+}
+
+/** Deletes a comment; its replies stay, and reply to nothing. False: the appliance has no such comment. */
+export async function deleteComment(
+  db: Database,
+  { applianceId, id }: { applianceId: number; id: number },
+): Promise<boolean> {
+  const [, gone] = await db.batch([
+    db
+      .update(comments)
+      .set({ parentId: null })
+      .where(and(eq(comments.applianceId, applianceId), eq(comments.parentId, id))),
+    db
+      .delete(comments)
+      .where(and(eq(comments.applianceId, applianceId), eq(comments.id, id)))
+      .returning({ id: comments.id }),
+  ]);
+  return gone.length > 0;
 }
 
 /** An account has cloned or tried it; a second time does not count. */

@@ -1,7 +1,7 @@
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, desc, eq, sql } from "drizzle-orm";
 import { entryOfAct } from "./audit-log.ts";
 import type { Database } from "./db.ts";
-import { accounts, shares } from "./schema.ts";
+import { accounts, appliances, shares } from "./schema.ts";
 
 /** Names of the accounts that an appliance is shared with, in the order in which they were added. */
 export async function listReaders(db: Database, applianceId: number): Promise<string[]> {
@@ -13,6 +13,25 @@ export async function listReaders(db: Database, applianceId: number): Promise<st
     .orderBy(asc(shares.createdAt), asc(shares.accountId));
   return rows.map(({ username }) => username);
 }
+
+/** Appliances that others share with an account, the last shared first, each with its owner's name. */
+export const listSharedWith = (db: Database, accountId: number, limit: number) =>
+  db
+    .select({
+      id: appliances.id,
+      name: appliances.name,
+      version: appliances.version,
+      arch: appliances.arch,
+      baseSystem: appliances.baseSystem,
+      logoBlob: appliances.logoBlob,
+      owner: accounts.displayName,
+    })
+    .from(shares)
+    .innerJoin(appliances, eq(appliances.id, shares.applianceId))
+    .innerJoin(accounts, eq(accounts.id, appliances.accountId))
+    .where(eq(shares.accountId, accountId))
+    .orderBy(desc(shares.createdAt), desc(shares.applianceId))
+    .limit(limit);
 
 /** Does nothing if it is shared already, or if the appliance no longer exists. */
 export async function addReader(db: Database, applianceId: number, accountId: number): Promise<void> {

@@ -2,6 +2,7 @@ import { shown } from "#api/errors";
 import { answerError } from "#api/respond";
 import { compressed } from "#http/compressed";
 import { causeOf } from "#http/request-body";
+import { assetsOf } from "./assets.ts";
 import { errorPage, notFoundPage, wantsPage } from "./error-page.tsx";
 import { factory } from "./factory.ts";
 import { agreementPage } from "./pages/account/agreement.tsx";
@@ -12,8 +13,14 @@ import { applianceActions } from "./pages/appliance/actions.ts";
 import { logo } from "./pages/appliance/logo.ts";
 import { buildPage } from "./pages/appliance/build/build.tsx";
 import { overviewPage } from "./pages/appliance/overview.tsx";
+import { appliancesActs } from "./pages/appliances/acts.ts";
+import { appliancesPage } from "./pages/appliances/list.tsx";
+import { newAppliancePage } from "./pages/appliances/new.tsx";
 import { apiDocs } from "./pages/docs/api-docs.tsx";
-import { front } from "./pages/front.tsx";
+import { galleryActs } from "./pages/gallery/acts.ts";
+import { publishedPage } from "./pages/gallery/appliance.tsx";
+import { galleryDifference } from "./pages/gallery/difference.tsx";
+import { galleryPages } from "./pages/gallery/list.tsx";
 import { startTestdrivePage } from "./pages/testdrive/start.ts";
 import { testdrivePage } from "./pages/testdrive/testdrive.tsx";
 import { noStore } from "./page-headers.ts";
@@ -26,7 +33,10 @@ export { errorPage, notFoundPage, wantsPage };
 export const web = factory
   .createApp()
   .use(noStore, compressed)
-  .route("/", front)
+  .route("/", galleryPages)
+  .route("/", publishedPage)
+  .route("/", galleryActs)
+  .route("/", galleryDifference)
   .route("/", apiDocs)
   .route("/", apiKey)
   .route("/", agreementPage)
@@ -34,12 +44,17 @@ export const web = factory
   .route("/", sessionsPage)
   .route("/", testdrivePage)
   .route("/", startTestdrivePage)
+  .route("/", appliancesPage)
+  .route("/", newAppliancePage)
+  .route("/", appliancesActs)
   .route("/", overviewPage)
   .route("/", buildPage)
   .route("/", applianceActions)
   .route("/", logo)
   .route("/", pictures)
   .route("/", preferences)
+  // Browsers request this name regardless of the page.
+  .get("/favicon.ico", async (c) => c.redirect((await assetsOf(c.env.ASSETS)).url("kiln.svg")))
   // Only the embedded service sends these requests here (wrangler.toml, run_worker_first), to be compressed.
   .get("/assets/*", (c) => c.env.ASSETS.fetch(c.req.raw));
 

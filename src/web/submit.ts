@@ -3,9 +3,10 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { shown } from "#api/errors";
 import { readRepeated } from "#api/params";
+import { unwritable } from "#api/raw-text";
 import { claimKey, holdKey, type Outcome } from "#domain/accounts/idempotency";
 import { spend, type Rated } from "#domain/accounts/rates";
-import { Refusal, type RefusalCode } from "#domain/refusal";
+import { Refusal, refusalCodes, type RefusalCode } from "#domain/refusal";
 import { refuseInReadOnlyMode } from "#domain/service-settings";
 import type { WebEnv } from "./factory.ts";
 import type { Given } from "./given.ts";
@@ -37,9 +38,11 @@ interface Submission<T extends z.ZodType> {
 
 /** Takes a form of a page: done, the browser goes on; not done, it gets the page with all it had entered. */
 export async function submit<T extends z.ZodType>(c: Context<WebEnv>, what: Submission<T>): Promise<Response> {
-  const { first, all } = await readRepeated(c);
-  checkSentForm(c, first);
-  const { form_token: _, once, form, ...fields } = first;
+  const read = await readRepeated(c);
+  checkSentForm(c, read.first);
+  const all = (name: string) => read.all(name).map(asWritten);
+  const { form_token: _, once, form, ...given } = read.first;
+  const fields = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, asWritten(value)]));
   const shape: z.ZodType = what.fields ?? z.object({});
   const sent: Given = {
     action: new URL(c.req.url).pathname,
@@ -67,6 +70,9 @@ export async function submit<T extends z.ZodType>(c: Context<WebEnv>, what: Subm
     return await showAgain(c, what, { ...sent, ...fault });
   }
 }
+
+/** Forms end lines as Windows does. What XML cannot write would break the API's answers. */
+const asWritten = (value: string): string => value.replaceAll("\r\n", "\n").replaceAll(unwritable, "");
 
 type Work = (requestId: string | undefined) => ReturnType<Submission<z.ZodType>["act"]>;
 
@@ -115,4 +121,10 @@ async function showAgain<T extends z.ZodType>(
 
 /** One sentence for each field. */
 const faultsOf = ({ issues }: z.ZodError): Record<string, string> =>
-  Object.fromEntries(issues.map(({ path, message }) => [String(path[0] ?? ""), message]).toReversed());
+  Object.fromEntries(issues.map(({ path, message }) => [String(path[0] ?? ""), sentence(message)]).toReversed());
+
+/** The API's own schemas complain with codes. */
+function sentence(message: string): string {
+  const code = refusalCodes.find((known) => known === message);
+  return code === undefined ? message : new Refusal(code).message;
+}

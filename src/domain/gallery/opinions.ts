@@ -3,10 +3,12 @@ import { limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limi
 import { refuseUnlessPublished } from "#domain/gallery/access";
 import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
+import { findPublication } from "#storage/publications";
 import type { Account } from "#storage/accounts";
 import type { Database } from "#storage/db";
 import {
   addComment,
+  deleteComment,
   findRating,
   hasComment,
   listComments,
@@ -38,6 +40,20 @@ export async function rate(
 export async function getComments(db: Database, accountId: number, applianceId: number): Promise<Comment[]> {
   await refuseUnlessPublished(db, accountId, applianceId);
   return await listComments(db, applianceId);
+}
+
+/** The publisher of an appliance removes any comment on it, and everyone their own. */
+export async function removeComment(
+  db: Database,
+  { id: accountId }: Pick<Account, "id">,
+  { applianceId, commentId }: { applianceId: number; commentId: number },
+): Promise<void> {
+  const [all, publication] = await Promise.all([listComments(db, applianceId), findPublication(db, applianceId)]);
+  const comment = all.find(({ id }) => id === commentId);
+  const mayRemove = comment && [publication?.accountId, comment.accountId].includes(accountId);
+  if (!mayRemove || !(await deleteComment(db, { applianceId, id: commentId }))) {
+    throw new Refusal("unknown_error", { reason: "unknown", message: "There is no such comment, or it is not yours." });
+  }
 }
 
 /** Answers all comments with the new one. */

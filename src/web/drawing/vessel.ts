@@ -1,7 +1,11 @@
 import { SHAPES, type Sides } from "./shapes.ts";
 
-/** The picture of an appliance that has none: a pot, always the same for the same number. 7 shapes, 8 glazes, 3 bands. */
-export function vessel(id: number): string {
+/** The picture of an appliance that has none: a pot, always the same for the same number. */
+export const vessel = (id: number): string =>
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100">${pot(id, "b")}</svg>`;
+
+/** A pot of 100 by 100: 7 shapes, 8 glazes, 3 bands. `clip`: an id that nothing else in the document has. */
+export function pot(id: number, clip: string): string {
   const shape = pick(SHAPES, id);
   const [glaze, shade] = pick(GLAZES, Math.floor(id / SHAPES.length) * 3 + id);
   const band = (Math.floor(id / (SHAPES.length * GLAZES.length)) % 3) - 1;
@@ -17,15 +21,15 @@ export function vessel(id: number): string {
   const lid = shape.lid
     ? `<path d="${shape.lid.path}" fill="${shade}"/><circle cx="50" cy="${shape.lid.knob}" r="4" fill="${glaze}"/>`
     : `<ellipse cx="50" cy="${top}" rx="${rim}" ry="${rim / 5}" fill="${shade}"/><ellipse cx="50" cy="${top + 0.4}" rx="${rim * 0.8}" ry="${rim / 8}" fill="#2b1a0f" opacity=".6"/>`;
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100">${behind}
-<clipPath id="b"><path d="${outline}"/></clipPath>
+  return `${behind}
+<clipPath id="${clip}"><path d="${outline}"/></clipPath>
 <path d="${outline}" fill="#b98e68"/>
-<g clip-path="url(#b)">
+<g clip-path="url(#${clip})">
 <path fill="${glaze}" d="M0 0h100v${drop}c-6 0-7 9-12 9s-6-6-12-6-7 12-13 12-6-10-12-10-7 7-13 7-6-12-13-12-7 6-12 6-7-6-13-6z"/>
 <path fill="${shade}" opacity=".55" d="M0 ${48 + band * 3}h100v7H0z"/>
 <path fill="#1b0f06" opacity=".17" d="M58 0h42v100H58c9-30 9-70 0-100z"/>
 <path fill="#fff" opacity=".22" d="M34 0c-9 34-9 66-1 100h-6c-8-34-7-66 2-100z"/>
-</g>${lid}</svg>`;
+</g>${lid}`;
 }
 
 type Glaze = readonly [light: string, dark: string];

@@ -6,8 +6,8 @@ import type { IconName } from "./icon-names.ts";
 interface ConfirmProps {
   /** Unlike that of any other element of the page. */
   id: string;
-  /** The button that asks first, without its "…". */
-  words: string;
+  /** The button that asks first, without its "…". Left out: another element opens it (`popovertarget`). */
+  words?: string;
   about?: string;
   look?: string;
   icon?: IconName;
@@ -29,9 +29,11 @@ export const Confirm = (props: ConfirmProps) => {
   const { id, words, about, look = "danger", icon = "trash-2", title, children, action, fields = {}, no, yes } = props;
   return (
     <>
-      <button class={`button ${look}`} type="button" popovertarget={id}>
-        <Icon name={icon} /> {words} …{about !== undefined && <span class="hidden"> {about}</span>}
-      </button>
+      {words !== undefined && (
+        <button class={`button ${look}`} type="button" popovertarget={id}>
+          <Icon name={icon} /> {words} …{about !== undefined && <span class="hidden"> {about}</span>}
+        </button>
+      )}
       <div class="box" id={id} popover="auto" role="dialog" aria-labelledby={`${id}-title`}>
         <h2 id={`${id}-title`}>{title}</h2>
         <p>{children}</p>

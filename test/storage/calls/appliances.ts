@@ -147,6 +147,7 @@ export const ofAppliances = {
     ],
   } satisfies Calls<typeof selections>,
   shares: {
+    listSharedWith: [[own, 50]],
     listReaders: [[it]],
     addReader: [[it, own]],
     removeReader: [[it, own]],

@@ -105,6 +105,8 @@ export const ofBuilds = {
   } satisfies Calls<typeof galleryList>,
   "gallery-opinions": {
     findRating: [[it]],
+    findOwnRating: [[{ applianceId: it, accountId: own }]],
+    deleteComment: [[{ applianceId: it, id: 1 }]],
     saveRating: [[{ applianceId: it, accountId: own }, 5]],
     listComments: [[it]],
     hasComment: [["request"]],

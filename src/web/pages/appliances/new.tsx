@@ -1,0 +1,127 @@
+import type { Context } from "hono";
+import { listByCatalogue, type Repository } from "#storage/repositories";
+import { listTemplateSets, type TemplateSet } from "#storage/template-sets";
+import { factory, type WebEnv } from "../../factory.ts";
+import { page } from "../../page.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Content } from "../../parts/column.tsx";
+import { Field, Select } from "../../parts/field.tsx";
+import { Form } from "../../parts/form.tsx";
+import { Notice } from "../../parts/notice.tsx";
+import { Picture, vesselOf } from "../../parts/picture.tsx";
+import { Empty } from "../../parts/panel.tsx";
+import { withSession } from "../../session.ts";
+
+/** Choose a template, name it, create. */
+export const newAppliancePage = factory.createApp().get("/appliances/new", withSession, (c) => showNew(c));
+
+interface Offered {
+  sets: readonly TemplateSet[];
+  /** What keeps a catalogue's templates from being built, by the catalogue's name. */
+  pending: ReadonlyMap<string, string>;
+  chosen: number | undefined;
+}
+
+export async function showNew(c: Context<WebEnv>): Promise<Response> {
+  const sets = (await listTemplateSets(c.var.db)).filter(({ templates }) => templates.length > 0);
+  const catalogues = [...new Set(sets.flatMap(({ templates }) => templates.map(({ catalogue }) => catalogue)))];
+  const pending = await Promise.all(catalogues.map(async (name) => [name, await pendingIn(c, name)] as const));
+  const sent = Number(c.var.given?.values["clone_from"]?.[0]);
+  const offered = {
+    sets,
+    pending: new Map(pending.flatMap(([name, words]) => (words === undefined ? [] : [[name, words] as const]))),
+    chosen: sent || sets[0]?.templates[0]?.applianceId,
+  };
+  const isPending = offered.pending.size > 0;
+  const refreshSeconds = isPending ? 15 : undefined;
+  return await page(c, <New offered={offered} />, { title: "New appliance", section: "appliances", refreshSeconds });
+}
+
+async function pendingIn(c: Context<WebEnv>, catalogue: string): Promise<string | undefined> {
+  const missing = (await listByCatalogue(c.var.db, catalogue)).filter(({ revision }) => revision === null);
+  const failed = missing.find(({ problem }) => problem !== null);
+  if (failed) return `${failed.name} could not be imported: ${failed.problem}`;
+  return missing.length === 0 ? undefined : `Still being imported: ${missing.map(nameOf).join(", ")}`;
+}
+
+const nameOf = ({ name }: Repository): string => name;
+
+const New = ({ offered }: { offered: Offered }) => (
+  <Content>
+    <div class="stack-l">
+      <div class="first">
+        <h1>Create an appliance</h1>
+        <p class="lead quiet">Start from a system that works, then change it. Nothing is built until you say so.</p>
+      </div>
+      {offered.sets.length === 0 ? (
+        <Empty title="There are no templates yet">
+          <p>The people who run this service have not loaded any.</p>
+        </Empty>
+      ) : (
+        <NewForm offered={offered} />
+      )}
+    </div>
+  </Content>
+);
+
+const NewForm = ({ offered }: { offered: Offered }) => (
+  <Form action="/appliances" id="new" class="stack-l" once>
+    <fieldset class="stack">
+      <legend class="as-h2">1. Choose a template</legend>
+      {offered.sets.map((set) => (
+        <TemplatesOf set={set} offered={offered} />
+      ))}
+    </fieldset>
+    <fieldset class="stack">
+      <legend class="as-h2">2. Name it</legend>
+      <div class="fields narrow">
+        <Field name="name" label="Name" hint="Leave it empty to use the template's." also={{ maxlength: 255 }} />
+        <Select
+          name="arch"
+          label="Architecture"
+          options={[
+            ["x86_64", "x86_64"],
+            ["i686", "i686"],
+          ]}
+        />
+      </div>
+    </fieldset>
+    <div class="row">
+      <Button look="primary large">Create appliance</Button>
+      <span class="quiet">
+        or <a href="/gallery">clone one from the gallery</a>
+      </span>
+    </div>
+  </Form>
+);
+
+const TemplatesOf = ({ set, offered }: { set: TemplateSet; offered: Offered }) => {
+  const notes = new Set(set.templates.flatMap(({ catalogue }) => offered.pending.get(catalogue) ?? []));
+  return (
+    <>
+      <h2 class="as-h3 quiet">{set.description || set.name}</h2>
+      {[...notes].map((words) => (
+        <Notice tone="warn">{words}. You can begin now; it can be built when that is done.</Notice>
+      ))}
+      <div class="tiles wide-tiles">
+        {set.templates.map((template) => (
+          <Tile template={template} isChosen={template.applianceId === offered.chosen} />
+        ))}
+      </div>
+    </>
+  );
+};
+
+const Tile = ({ template, isChosen }: { template: TemplateSet["templates"][number]; isChosen: boolean }) => (
+  <label class="tile template">
+    <input type="radio" name="clone_from" value={String(template.applianceId)} checked={isChosen} required />
+    <span class="row nowrap-row">
+      <Picture src={vesselOf(template.applianceId)} look="small" />
+      <span>
+        <b>{template.name}</b>
+        <br />
+        <span class="sub">{template.description}</span>
+      </span>
+    </span>
+  </label>
+);

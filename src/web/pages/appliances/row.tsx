@@ -1,0 +1,179 @@
+import type { Glance } from "#domain/appliances/overview";
+import { ActionButton, ButtonLink } from "../../parts/button.tsx";
+import { Confirm } from "../../parts/dialog.tsx";
+import { Form, Hidden } from "../../parts/form.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { Menu, MenuLink } from "../../parts/menu.tsx";
+import { Moment } from "../../parts/moment.tsx";
+import { Picture } from "../../parts/picture.tsx";
+import { Progress, State } from "../../parts/state.tsx";
+import { counted, secondsLeft, size } from "../../parts/words.ts";
+import { pictureOf } from "../appliance/picture-of.ts";
+import { stateOf } from "../appliance/state-of.tsx";
+import { applianceAt } from "../appliance/with-appliance.ts";
+
+/** An appliance in the list: what it is, how it is, its last build, and what to do next. */
+export const ApplianceRow = ({ glance }: { glance: Glance }) => {
+  const { appliance } = glance;
+  return (
+    <li id={`appliance-${appliance.id}`}>
+      <Picture src={pictureOf(appliance)} look="small" />
+      <div>
+        <h2>
+          <a href={applianceAt(appliance.id)}>{appliance.name}</a>
+        </h2>
+        <p class="sub">
+          {appliance.version} · {appliance.baseSystem}, {appliance.arch}
+        </p>
+      </div>
+      <div class="at">
+        <StateAt glance={glance} />
+      </div>
+      <div class="at">
+        <LastBuild glance={glance} />
+      </div>
+      <div class="quick">
+        <Next glance={glance} />
+        <More glance={glance} />
+      </div>
+    </li>
+  );
+};
+
+const StateAt = ({ glance }: { glance: Glance }) => {
+  const { appliance, state, running, text } = glance;
+  const [build] = running;
+  if (state === "unknown") return <State icon="clock">Being looked at</State>;
+  const { tone, icon, words } = stateOf(glance);
+  return (
+    <>
+      <State tone={tone} icon={icon}>
+        {words}
+      </State>
+      {build?.state === "running" && <Progress percent={build.percent} label={`Build of ${appliance.name}`} isThin />}
+      {text !== "" && build?.state !== "running" && <p class="sub">{text}</p>}
+    </>
+  );
+};
+
+const LastBuild = ({ glance: { running, lastBuild, images } }: { glance: Glance }) => {
+  const [build] = running;
+  if (build?.state === "running") {
+    return (
+      <>
+        <span class="small-text">
+          {build.imageType}: {build.message}
+        </span>
+        {build.secondsLeft !== undefined && (
+          <>
+            <br />
+            <span class="sub num">{secondsLeft(build.secondsLeft)}</span>
+          </>
+        )}
+      </>
+    );
+  }
+  if (!lastBuild) return <span class="sub">Never built</span>;
+  const { status, completedAt, message } = lastBuild;
+  if (status !== "finished") {
+    return (
+      <>
+        <State tone="bad">Build {status === "cancelled" ? "cancelled" : "failed"}</State>
+        <br />
+        <span class="sub">{message}</span>
+      </>
+    );
+  }
+  const bytes = images.length === 1 ? images[0]?.fileSize : undefined;
+  return (
+    <>
+      <span class="small-text">Built {completedAt && <Moment at={completedAt} />}</span>
+      <br />
+      <span class="sub num">
+        {images.length > 2 ? counted(images.length, "format") : images.map(({ imageType }) => imageType).join(", ")}
+        {bytes !== undefined && bytes !== null && `, ${size(bytes)}`}
+      </span>
+    </>
+  );
+};
+
+/** The one thing that comes next: watch, try, or build. */
+const Next = ({ glance: { appliance, running, images, errors } }: { glance: Glance }) => {
+  const about = `: ${appliance.name}`;
+  const image = images.find(({ imageType }) => imageType !== "net");
+  if (running.length > 0) {
+    return (
+      <ButtonLink href={applianceAt(appliance.id, "build")} look="small" icon="scroll-text" about={about}>
+        <span class="words">Watch</span>
+      </ButtonLink>
+    );
+  }
+  if (image) {
+    return (
+      <ActionButton action="/testdrives" fields={{ build_id: image.id }} once look="small" icon="play" about={about}>
+        <span class="words">Testdrive</span>
+      </ActionButton>
+    );
+  }
+  if (errors > 0) {
+    return (
+      <ButtonLink href={applianceAt(appliance.id)} look="small" icon="wrench" about={about}>
+        <span class="words">Fix</span>
+      </ButtonLink>
+    );
+  }
+  const fields = { image_type: appliance.imageType };
+  return (
+    <ActionButton
+      action={applianceAt(appliance.id, "builds")}
+      fields={fields}
+      once
+      look="small"
+      icon="hammer"
+      about={about}
+    >
+      <span class="words">Build</span>
+    </ActionButton>
+  );
+};
+
+const More = ({ glance: { appliance } }: { glance: Glance }) => {
+  const { id, name, arch } = appliance;
+  return (
+    <>
+      <Menu id={`more-${id}`} look="small square plain" icon="ellipsis" label={`More for ${name}`}>
+        <MenuLink href={applianceAt(id, "software")} icon="package">
+          Software
+        </MenuLink>
+        <MenuLink href={applianceAt(id, "configuration/general")} icon="settings-2">
+          Configuration
+        </MenuLink>
+        <li>
+          <Form action="/appliances" once>
+            <Hidden fields={{ clone_from: id, arch }} />
+            <button class="item">
+              <Icon name="copy" /> Clone
+            </button>
+          </Form>
+        </li>
+        <li>
+          <hr />
+        </li>
+        <li>
+          <button class="item" type="button" popovertarget={`delete-${id}`}>
+            <Icon name="trash-2" /> Delete …
+          </button>
+        </li>
+      </Menu>
+      <Confirm
+        id={`delete-${id}`}
+        title={`Delete ${name}?`}
+        action={applianceAt(id, "delete")}
+        no="Keep it"
+        yes={`Delete ${name}`}
+      >
+        Its files, keys and builds go with it. This cannot be undone.
+      </Confirm>
+    </>
+  );
+};

@@ -1,0 +1,82 @@
+import { z } from "zod";
+import { pathId } from "#api/params";
+import { refuseLongText } from "#api/raw-text";
+import { comment, rate, removeComment } from "#domain/gallery/opinions";
+import { tryPublication } from "#domain/gallery/testdrive";
+import { getPicture } from "#domain/contents/picture";
+import { answerBlob } from "#http/blob";
+import { findPublication } from "#storage/publications";
+import { factory } from "../../factory.ts";
+import { withSession } from "../../session.ts";
+import { submit } from "../../submit.ts";
+import { galleryRoute, showPublished } from "./appliance.tsx";
+import { galleryAt } from "./card.tsx";
+
+const Said = z.object({
+  text: z.string({ error: "Write something first." }),
+  parent: z.coerce.number().int().positive().optional(),
+});
+
+const Rated = z.object({ rating: z.coerce.number({ error: "Choose one to five stars." }).int().min(1).max(5) });
+
+/** What people who are signed in do in the gallery. Cloning is `POST /appliances`. */
+export const galleryActs = factory
+  .createApp()
+  .get(`${galleryRoute}/logo`, async (c) => {
+    const publication = await findPublication(c.var.db, pathId(c, "id", "invalid_appliance_id"));
+    if (!publication) return c.notFound();
+    const shown = await getPicture(c.env, publication, "logo");
+    const answer = await answerBlob(c.req.raw, { ...shown, contentType: "image/png" });
+    answer.headers.set("cache-control", "public, max-age=86400");
+    return answer;
+  })
+  .use(`${galleryRoute}/:version/testdrive`, withSession)
+  .use(`${galleryRoute}/rating`, withSession)
+  .use(`${galleryRoute}/comments/*`, withSession)
+  .post(`${galleryRoute}/:version/testdrive`, (c) =>
+    submit(c, {
+      rate: "testdrives",
+      again: showPublished,
+      act: async (_values, { requestId }) => {
+        const applianceId = pathId(c, "id", "invalid_appliance_id");
+        const request = { applianceId, version: c.req.param("version"), requestId };
+        const { testdrive } = await tryPublication({ env: c.env, db: c.var.db }, c.var.account, request);
+        return { to: `/testdrive/${testdrive.id}/${testdrive.pageToken}` };
+      },
+    }),
+  )
+  .post(`${galleryRoute}/rating`, (c) =>
+    submit(c, {
+      fields: Rated,
+      again: showPublished,
+      act: async ({ rating }) => {
+        const applianceId = pathId(c, "id", "invalid_appliance_id");
+        await rate(c.var.db, c.var.account, { applianceId, rating });
+        return { to: galleryAt(applianceId), result: { text: "Your rating is counted." } };
+      },
+    }),
+  )
+  .post(`${galleryRoute}/comments`, (c) =>
+    submit(c, {
+      fields: Said,
+      again: showPublished,
+      act: async ({ text, parent: parentId }, { requestId }) => {
+        const applianceId = pathId(c, "id", "invalid_appliance_id");
+        refuseLongText(text);
+        const said = { applianceId, parentId, text, requestId };
+        const all = await comment({ env: c.env, db: c.var.db }, c.var.account, said);
+        const own = all.findLast(({ accountId }) => accountId === c.var.account.id);
+        return { to: `${galleryAt(applianceId)}#comment-${own?.id}`, result: { text: "Your comment is there." } };
+      },
+    }),
+  )
+  .post(`${galleryRoute}/comments/:comment{\\d{1,15}}/remove`, (c) =>
+    submit(c, {
+      again: showPublished,
+      act: async () => {
+        const applianceId = pathId(c, "id", "invalid_appliance_id");
+        await removeComment(c.var.db, c.var.account, { applianceId, commentId: Number(c.req.param("comment")) });
+        return { to: `${galleryAt(applianceId)}#comments`, result: { text: "The comment is removed." } };
+      },
+    }),
+  );

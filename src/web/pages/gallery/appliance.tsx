@@ -1,0 +1,66 @@
+import type { Context } from "hono";
+import { publishedVersions } from "#domain/gallery/publish";
+import { listBuildsOfAppliance, type Build } from "#storage/builds";
+import { findOwnRating, findRating, listComments, type Comment, type Rating } from "#storage/gallery-opinions";
+import { findPublication, type Publication } from "#storage/publications";
+import { notFoundPage } from "../../error-page.tsx";
+import { factory, type Person, type WebEnv } from "../../factory.ts";
+import { page } from "../../page.tsx";
+import { personOf } from "../../session.ts";
+import { PublishedView } from "./published-view.tsx";
+
+export const galleryRoute = "/gallery/:id{\\d{1,15}}";
+
+/** The page of a published appliance; without a version, of the one that was published last. */
+export const publishedPage = factory
+  .createApp()
+  .get(galleryRoute, (c) => showPublished(c))
+  .get(`${galleryRoute}/:version{\\d+\\.\\d+\\.\\d+}`, (c) => showPublished(c));
+
+/** What the page shows. */
+export interface Published {
+  publication: Publication;
+  /** The last first. */
+  versions: readonly string[];
+  /** The images of the version. */
+  images: readonly Build[];
+  rating: Rating;
+  comments: readonly Comment[];
+  person: Person | undefined;
+  ownRating: number | undefined;
+  /** What someone wanted who had to sign in first. */
+  wanted: string | undefined;
+}
+
+export async function showPublished(c: Context<WebEnv>): Promise<Response> {
+  const applianceId = Number(c.req.param("id"));
+  const publication = await findPublication(c.var.db, applianceId, c.req.param("version") ?? c.req.query("version"));
+  if (!publication) return await notFoundPage(c);
+  const published = await publishedOf(c, publication);
+  const { name, version } = publication;
+  return await page(c, <PublishedView published={published} />, { title: `${name} ${version}`, section: "gallery" });
+}
+
+async function publishedOf(c: Context<WebEnv>, publication: Publication): Promise<Published> {
+  const { db } = c.var;
+  const { applianceId } = publication;
+  const person = await personOf(c);
+  const [versions, built, rating, comments, ownRating] = await Promise.all([
+    publishedVersions(db, 0, applianceId),
+    listBuildsOfAppliance(db, applianceId),
+    findRating(db, applianceId),
+    listComments(db, applianceId),
+    person && findOwnRating(db, { applianceId, accountId: person.account.id }),
+  ]);
+  const ids = new Set(publication.formats.map(({ buildId }) => buildId));
+  return {
+    publication,
+    versions: versions.toReversed(),
+    images: built.filter(({ id }) => ids.has(id)),
+    rating,
+    comments,
+    person,
+    ownRating,
+    wanted: c.req.query("then"),
+  };
+}

@@ -1,0 +1,55 @@
+import type { ListedPublication } from "#storage/gallery-list";
+import { Picture, vesselOf } from "../../parts/picture.tsx";
+import { Rating } from "../../parts/rating.tsx";
+import { TypeBadge } from "../../parts/state.tsx";
+import { number } from "../../parts/words.ts";
+import { TryAndClone } from "./actions.tsx";
+
+export const galleryAt = (id: number, version = ""): string => `/gallery/${id}${version === "" ? "" : `/${version}`}`;
+
+/** The address of the published logo, or of the vessel that stands for it. */
+export const publishedPicture = ({
+  applianceId,
+  logoBlob,
+}: Pick<ListedPublication, "applianceId" | "logoBlob">): string =>
+  logoBlob === null ? vesselOf(applianceId) : `${galleryAt(applianceId)}/logo?${logoBlob.slice(0, 8)}`;
+
+interface CardProps {
+  entry: ListedPublication;
+  isSignedIn: boolean;
+  isMine: boolean;
+}
+
+/** A published appliance in a list. */
+export const Card = ({ entry, isSignedIn, isMine }: CardProps) => {
+  const { applianceId, name, username, description, averageRating, ratings, estimatedRawMb, imageTypes } = entry;
+  return (
+    <li class="card">
+      <div class="wall">
+        <Picture src={publishedPicture(entry)} />
+      </div>
+      <div class="body">
+        <h3>
+          <a href={galleryAt(applianceId)}>{name}</a>
+        </h3>
+        <p class="by cut">
+          by <a href={`/gallery?${new URLSearchParams({ username })}`}>{entry.publisher}</a>
+        </p>
+        <p class="what">{description}</p>
+        <p class="meta">
+          <Rating average={averageRating ?? 0} count={ratings} />
+          {estimatedRawMb !== null && <span class="sub num push">about {number(estimatedRawMb)} MB</span>}
+        </p>
+        <p class="meta">
+          <span class="hidden">Formats: </span>
+          {(imageTypes ?? "").split(" ").map((type) => (
+            <TypeBadge type={type} />
+          ))}
+        </p>
+      </div>
+      <div class="foot-row">
+        <TryAndClone of={entry} canClone={entry.publicClonable === 1 || isMine} isSignedIn={isSignedIn} />
+      </div>
+    </li>
+  );
+};

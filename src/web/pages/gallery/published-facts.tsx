@@ -1,0 +1,105 @@
+import type { Publication } from "#storage/publications";
+import { star } from "../../sprite.ts";
+import { Button } from "../../parts/button.tsx";
+import { Form } from "../../parts/form.tsx";
+import { Facts, Panel } from "../../parts/panel.tsx";
+import { counted } from "../../parts/words.ts";
+import { signInTo } from "../../session.ts";
+import type { Published } from "./appliance.tsx";
+import { galleryAt } from "./card.tsx";
+
+/** What runs in it, and who can log in. */
+export const About = ({ publication }: { publication: Publication }) => {
+  const { definition, baseSystem, arch, homepage, tags } = publication;
+  return (
+    <section class="panel" aria-labelledby="facts">
+      <h2 class="hidden" id="facts">
+        Facts
+      </h2>
+      <Facts
+        of={[
+          ["Base", baseSystem],
+          ["Architecture", arch],
+          ["Log in as", definition.accounts.map(loginWords).join("; ")],
+          ["Website", homepage !== "" && <Website address={homepage} />],
+          ["Tags", tags.join(", ")],
+        ]}
+      />
+    </section>
+  );
+};
+
+/** A password is shown only if it is the template's, which is no secret. */
+const loginWords = ({ user, password }: { user: string; password: string }): string =>
+  password === "" ? user : `${user}, password ${password}`;
+
+/** What someone wrote may lead anywhere, but only to a web page. */
+const Website = ({ address }: { address: string }) =>
+  /^https?:\/\//i.test(address) ? (
+    <a href={address} rel="nofollow ugc noopener noreferrer">
+      {address.replace(/^https?:\/\//i, "")}
+    </a>
+  ) : (
+    <>{address}</>
+  );
+
+const shownPackages = 8;
+
+/** What was chosen, and all that came with it. */
+export const Software = ({ publication: { software } }: { publication: Publication }) => {
+  const packages = software.installed.filter(({ kind }) => kind === "package");
+  return (
+    <Panel id="software" title="Software" hint={<span class="num">{counted(packages.length, "package")}</span>}>
+      <ul class="small-text stack-s">
+        {software.selected.slice(0, shownPackages).map(({ name, version }) => (
+          <li class="row spread">
+            <span class="cut">{name}</span> <span class="quiet num">{version}</span>
+          </li>
+        ))}
+      </ul>
+      <details class="push-top small-text">
+        <summary>All {counted(packages.length, "package")}</summary>
+        <p class="breaks mono">{packages.map(({ name, version }) => `${name} ${version}`).join("\n")}</p>
+      </details>
+    </Panel>
+  );
+};
+
+/** One's own rating. Publishers do not rate themselves into the list: theirs does not count there. */
+export const RateIt = ({ published: { publication, ownRating, person } }: { published: Published }) => {
+  const at = galleryAt(publication.applianceId);
+  return (
+    <section class="panel" aria-labelledby="rate">
+      <h2 id="rate" class="as-h3">
+        Your rating
+      </h2>
+      {person ? (
+        <Form action={`${at}/rating`} class="row">
+          <fieldset class="row rate">
+            <legend class="hidden">Stars</legend>
+            {[1, 2, 3, 4, 5].map((stars) => (
+              <Star stars={stars} isChecked={stars === ownRating} />
+            ))}
+          </fieldset>
+          <Button look="small">Rate</Button>
+        </Form>
+      ) : (
+        <p class="small-text">
+          <a href={signInTo(at)}>Sign in</a> to rate it.
+        </p>
+      )}
+    </section>
+  );
+};
+
+const Star = ({ stars, isChecked }: { stars: number; isChecked: boolean }) => (
+  <label>
+    <input class="hidden" type="radio" name="rating" value={String(stars)} checked={isChecked} required />
+    <svg viewBox="0 0 20 20" aria-hidden="true">
+      <path d={star} />
+    </svg>
+    <span class="hidden">
+      {stars} {stars === 1 ? "star" : "stars"}
+    </span>
+  </label>
+);

@@ -1,0 +1,68 @@
+import { Content } from "../../parts/column.tsx";
+import { Day } from "../../parts/moment.tsx";
+import { Notice } from "../../parts/notice.tsx";
+import { Picture } from "../../parts/picture.tsx";
+import { Rating } from "../../parts/rating.tsx";
+import { TryAndClone } from "./actions.tsx";
+import type { Published } from "./appliance.tsx";
+import { publishedPicture } from "./card.tsx";
+import { Comments } from "./comments.tsx";
+import { About, RateIt, Software } from "./published-facts.tsx";
+import { Images, Notes } from "./published-version.tsx";
+
+/** A published appliance. */
+export const PublishedView = ({ published }: { published: Published }) => {
+  const { publication, rating, person, wanted } = published;
+  const isMine = person?.account.id === publication.accountId;
+  return (
+    <Content>
+      <div class="stack-l">
+        {person && wanted !== undefined && <Welcome wanted={wanted} />}
+        <div class="title">
+          <Picture src={publishedPicture(publication)} />
+          <div>
+            <h1>{publication.name}</h1>
+            <p class="quiet">
+              Version {publication.version} by{" "}
+              <a href={`/gallery?${new URLSearchParams({ username: publication.username })}`}>
+                {publication.publisher}
+              </a>
+              , published <Day at={publication.publishedAt} />
+            </p>
+            <p class="row">
+              <Rating average={rating.average ?? 0} count={rating.count} />
+            </p>
+          </div>
+          <div class="row">
+            <TryAndClone
+              of={publication}
+              canClone={publication.publicClonable || isMine}
+              isSignedIn={person !== undefined}
+              isLarge
+            />
+          </div>
+        </div>
+        <div class="split">
+          <div class="stack-l">
+            {publication.description !== "" && <p class="prose breaks">{publication.description}</p>}
+            <Notes published={published} />
+            <Images published={published} />
+            <Comments published={published} />
+          </div>
+          <aside class="stack" aria-label="About this appliance">
+            <About publication={publication} />
+            <Software publication={publication} />
+            <RateIt published={published} />
+          </aside>
+        </div>
+      </div>
+    </Content>
+  );
+};
+
+/** After signing in, one click does what was wanted: a page that was only opened starts nothing. */
+const Welcome = ({ wanted }: { wanted: string }) => (
+  <Notice tone="good">
+    You are signed in. {wanted === "clone" ? "Press Clone to make it yours." : "Press Try it to start the testdrive."}
+  </Notice>
+);

@@ -1,0 +1,147 @@
+/** The page of a published appliance, and what people do there. */
+import { beforeEach, describe, expect, it } from "vitest";
+import { browser } from "../../support/browser.ts";
+import { signedIn, visit, type Client } from "../../support/client.ts";
+import { createAppliance } from "../../support/factories.ts";
+import { galleryPath, publish, publishedAppliance } from "../../support/gallery.ts";
+import { pageOf, textOf } from "../../support/html.ts";
+import { agentClaims } from "../../api/every-call/agent.ts";
+import { readXml } from "../../support/xml.ts";
+
+const evil = `<script>alert(1)</script><img src=x onerror=alert(2)>`;
+let publisher: Client;
+let tux: Client;
+let firefox: ReturnType<typeof browser>;
+let applianceId: number;
+beforeEach(async () => {
+  [publisher, tux] = [await signedIn(), await signedIn()];
+  ({ applianceId } = await publishedAppliance(publisher, { notes: `First.\n${evil}` }));
+  firefox = browser();
+  await firefox.signIn(tux);
+});
+
+const seen = (path = "") => pageOf(firefox.get(`/gallery/${applianceId}${path}`));
+const send = async (path: string, form: Record<string, string>) =>
+  await firefox.post(`/gallery/${applianceId}${path}`, { form_token: await firefox.formToken(), ...form });
+
+describe("a published appliance", () => {
+  it("shows its version, notes, software and images, to everyone", async () => {
+    const page = await pageOf(visit(`/gallery/${applianceId}`));
+    expect(page.title).toBe("Kiosk 0.0.1 · Kiln");
+    expect(textOf(page, "[aria-labelledby=notes]")).toContain(`First. ${evil}`);
+    expect(textOf(page, "[aria-labelledby=images] tbody")).toMatch(/^oem disk or USB stick|^oemdisk/);
+    expect(textOf(page, "[aria-labelledby=software]")).toContain("package");
+    expect(textOf(page, "[aria-labelledby=rate]")).toContain("Sign in to rate it.");
+    expect(page.querySelector("[aria-labelledby=images] a")).toBeNull();
+    expect(await (await visit(`/gallery/${applianceId}`)).text()).not.toMatch(/<script>|<img src=x/);
+  });
+
+  it.each(["/gallery/999999999", "/gallery/1", "/gallery/0/0.0.1"])(
+    "is nothing where none is published: %s",
+    async (path) => {
+      const answer = await visit(path, { headers: { accept: "text/html" } });
+      expect([answer.status, (await pageOf(answer)).title]).toEqual([404, "There is nothing here · Kiln"]);
+    },
+  );
+
+  it("does not show one that is not published, nor a version that is not", async () => {
+    const own = await createAppliance(tux);
+    expect((await firefox.get(`/gallery/${own}`)).status).toBe(404);
+    expect((await firefox.get(`/gallery/${applianceId}/9.9.9`)).status).toBe(404);
+  });
+
+  it("compares a version with the one before", async () => {
+    const { build } = await readXml(
+      await publisher.post("/running_builds", { appliance_id: applianceId, version: "0.0.2" }),
+    );
+    const { fakeAgent, bytesOf } = await import("../../support/fake-agent.ts");
+    await (await fakeAgent()).buildsSuccessfully(Number(build.id), bytesOf("another image"));
+    await publish(publisher, applianceId, "0.0.2", "Second.");
+    const page = await seen();
+    const link = page.querySelector("[aria-labelledby=notes] p a")?.getAttribute("href") ?? "";
+    expect(link).toBe(`/gallery/${applianceId}/0.0.2/difference/0.0.1`);
+    expect(textOf(page, "#version")).toContain("0.0.1");
+    expect(textOf(await pageOf(firefox.get(link)), "pre")).toContain("compared with");
+    expect(textOf(await seen("?version=0.0.1"), "[aria-labelledby=notes]")).toContain("First.");
+  });
+
+  it("is rated; a second rating replaces the first", async () => {
+    for (const rating of ["2", "5"]) expect((await send("/rating", { rating })).status).toBe(303);
+    const page = await seen();
+    expect(textOf(page, ".title .rating")).toContain("Rated 5.0 of 5 by 1 person");
+    expect(page.querySelector("[name=rating][checked]")?.getAttribute("value")).toBe("5");
+    expect((await send("/rating", { rating: "6" })).status).toBe(422);
+    expect((await send("/rating", {})).status).toBe(422);
+  });
+
+  it("is cloned under the person's name", async () => {
+    const form = { form_token: await firefox.formToken(), clone_from: String(applianceId), arch: "x86_64", once: "1" };
+    const first = await firefox.post("/appliances", form);
+    const again = await firefox.post("/appliances", form);
+    expect([first.status, again.headers.get("location")]).toEqual([303, first.headers.get("location")]);
+    const page = await pageOf(firefox.get(first.headers.get("location") ?? ""));
+    expect(textOf(page, "#result")).toContain("is yours now.");
+    expect(textOf(page, "h1")).toContain("Kiosk");
+  });
+
+  it("is tried in a testdrive of one's own", async () => {
+    const claims = agentClaims();
+    const answer = await send("/0.0.1/testdrive", { once: "1" });
+    await claims;
+    expect(answer.status).toBe(303);
+    expect(answer.headers.get("location")).toMatch(/^\/testdrive\/\d+\/[\w-]{32}$/);
+    expect((await firefox.get(answer.headers.get("location") ?? "")).status).toBe(200);
+  });
+});
+
+/** Writes a comment, and answers its id. */
+const said = async (text: string) =>
+  /\d+$/.exec((await send("/comments", { text })).headers.get("location") ?? "")?.[0];
+
+describe("comments", () => {
+  it("are written, answered below each other, and are texts", async () => {
+    const answer = await send("/comments", { text: `Works.\r\n${evil}`, form: "comment", once: "1" });
+    expect(answer.headers.get("location")).toMatch(/#comment-\d+$/);
+    const id = /\d+$/.exec(answer.headers.get("location") ?? "")?.[0] ?? "";
+    await send("/comments", { text: "Thank you", parent: id, form: `reply-${id}` });
+    const page = await seen();
+    expect(textOf(page, `#comment-${id} > .breaks`)).toBe(`Works. ${evil}`);
+    expect(textOf(page, `#comment-${id} li .breaks`)).toBe("Thank you");
+    expect(await (await tux.get(galleryPath(applianceId, "/comments"))).text()).toContain("Works.\n&lt;script&gt;");
+  });
+
+  it("that are empty are not sent, and keep what was entered elsewhere", async () => {
+    const answer = await send("/comments", { text: "", form: "comment" });
+    expect(answer.status).toBe(422);
+    const page = await pageOf(answer);
+    expect(textOf(page, "#comment [role=alert]")).toBe("Write something first.");
+    expect(page.querySelector("#comment-text")?.getAttribute("aria-invalid")).toBe("true");
+  });
+
+  it("are removed by the publisher and by who wrote them, and by no other", async () => {
+    const ids = [await said("Hello"), await said("Hello again")];
+    const [other, owner] = [browser(), browser()];
+    await other.signIn(await signedIn());
+    await owner.signIn(publisher);
+    const remove = async (who: typeof other, id: string | undefined) =>
+      (await who.post(`/gallery/${applianceId}/comments/${id}/remove`, { form_token: await who.formToken() })).status;
+    expect(await remove(other, ids[0])).toBe(404);
+    expect(await remove(owner, ids[0])).toBe(303);
+    expect(await remove(firefox, ids[1])).toBe(303);
+    expect(textOf(await seen(), "#comments .count")).toBe("0");
+  });
+
+  it("need someone who is signed in, and a form of ours", async () => {
+    const stranger = await browser().post(`/gallery/${applianceId}/comments`, { text: "Hello" });
+    expect([stranger.status, stranger.headers.get("location")]).toEqual([303, "/sign_in"]);
+    const forged = await firefox.post(`/gallery/${applianceId}/comments`, { text: "Hello" });
+    expect(forged.status).toBe(403);
+    const foreign = await firefox.post(
+      `/gallery/${applianceId}/comments`,
+      { text: "Hello", form_token: await firefox.formToken() },
+      { origin: "https://evil.test" },
+    );
+    expect(foreign.status).toBe(403);
+    expect(textOf(await seen(), "#comments .count")).toBe("0");
+  });
+});
