@@ -1,16 +1,22 @@
 import { z } from "zod";
 import { software as softwareDocument, softwareMap, wantedSoftware } from "#documents/software";
 import { installedSoftware } from "#domain/images/installed-software";
-import { searchSoftware } from "#domain/repositories/search";
+import { getSearched, maxHits, searchSoftware } from "#domain/repositories/search";
+import { prefersJson } from "#http/accept";
 import { getSelection, replaceSelection } from "#domain/software/software";
 import { call, type CallGroup } from "#api/call";
 import { ofOwn, ofReadable } from "#api/of-appliance";
-import { flag, id, text } from "#api/params";
+import { flag, id, positive, text } from "#api/params";
 import { softwareCommands } from "#api/software-commands";
 import { softwareEffect } from "#api/software-effect";
 
 const OfBuild = z.object({ build_id: id("invalid_build_id").optional() });
-const SearchRequest = z.object({ q: text(), all_fields: flag.default(false), all_repos: flag.default(false) });
+const SearchRequest = z.object({
+  q: text(),
+  all_fields: flag.default(false),
+  all_repos: flag.default(false),
+  limit: positive.default(maxHits),
+});
 
 export const software: CallGroup = {
   title: "Software",
@@ -51,12 +57,22 @@ export const software: CallGroup = {
     call("GET /appliances/{appliance_id}/software/search", {
       name: "searchSoftware",
       ...ofReadable,
+      finds: ({ db, account }, id) => getSearched(db, account.id, id),
       summary: "Find packages and patterns by part of their name",
+      details: "JSON has their summaries, and the bytes to download and installed, too.",
       params: SearchRequest,
+      about: { limit: `Number of hits, ${maxHits} at most. Default: ${maxHits}.` },
       answer: softwareMap,
       refuses: ["missing_parameter", "invalid_value"],
-      act: ({ db, account }, { found, q, all_fields: allFields, all_repos: allRepositories }) =>
-        searchSoftware(db, found, { accountId: account.id, q, allFields, allRepositories }),
+      act: ({ env, db, account }, { found, q, limit, ...request }, c) =>
+        searchSoftware({ env, db }, found, {
+          accountId: account.id,
+          q,
+          allFields: request.all_fields,
+          allRepositories: request.all_repos,
+          limit: Math.min(limit, maxHits),
+          detailed: prefersJson(c.req.header("accept")),
+        }),
     }),
     softwareEffect,
     ...softwareCommands,

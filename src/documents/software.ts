@@ -49,6 +49,8 @@ export const selectionChange = document(
   }),
 );
 
+const summary = text("summary", "Greets people").inJson();
+
 const shownPackage = marked(
   {
     arch: text("arch", "noarch"),
@@ -58,11 +60,17 @@ const shownPackage = marked(
     ).optional(),
     version: text((one: ShownPackage) => versionRelease(one), "1.1-1"),
     checksum_type: text(({ checksum }: ShownPackage) => checksum?.type.toUpperCase(), "SHA256").optional(),
+    summary,
+    download_size: int("downloadSizeBytes", 20_480).inJson(),
+    installed_size: int("installSizeBytes", 61_440).inJson(),
   },
   text("name", "hello"),
 );
 
-const shownPattern = marked({ arch: text("arch", "noarch"), version: text("version", "1.0-1") }, text("name", "base"));
+const shownPattern = marked(
+  { arch: text("arch", "noarch"), version: text("version", "1.0-1"), summary },
+  text("name", "base"),
+);
 
 const ofRepository = fields({
   software: group(

@@ -39,16 +39,48 @@ export const findApplianceByUuid = (db: Database, uuid: string): Promise<Applian
 
 /** An appliance of this account, one that is shared with it, or a template, which everyone may read. */
 export const findReadableAppliance = (db: Database, accountId: number, id: number): Promise<Appliance | undefined> =>
-  db.query.appliances.findFirst({
-    where: and(
-      eq(appliances.id, id),
-      or(
-        eq(appliances.accountId, accountId),
-        isNull(appliances.accountId),
-        sql`EXISTS (SELECT 1 FROM shares WHERE shares.appliance_id = ${id} AND shares.account_id = ${accountId})`,
-      ),
+  db.query.appliances.findFirst({ where: isReadable(accountId, id) });
+
+const isReadable = (accountId: number, id: number) =>
+  and(
+    eq(appliances.id, id),
+    or(
+      eq(appliances.accountId, accountId),
+      isNull(appliances.accountId),
+      sql`EXISTS (SELECT 1 FROM shares WHERE shares.appliance_id = ${id} AND shares.account_id = ${accountId})`,
     ),
-  });
+  );
+
+const searched = {
+  id: repositories.id,
+  name: repositories.name,
+  url: repositories.url,
+  type: repositories.type,
+  importId: repositories.importId,
+  parts: repositories.parts,
+};
+
+/** A repository as a search needs it: without its keys, which are long. */
+export type SearchedRepository = Pick<Repository, keyof typeof searched>;
+
+/** What a search in the software of an appliance begins with, in one round trip; undefined: the account may not read it. */
+export async function findSearched(
+  db: Database,
+  accountId: number,
+  id: number,
+): Promise<{ appliance: Appliance; repositories: SearchedRepository[] } | undefined> {
+  const [found, rows] = await db.batch([
+    db.select().from(appliances).where(isReadable(accountId, id)),
+    db
+      .select(searched)
+      .from(applianceRepositories)
+      .innerJoin(repositories, eq(repositories.id, applianceRepositories.repositoryId))
+      .where(eq(applianceRepositories.applianceId, id))
+      .orderBy(asc(applianceRepositories.position)),
+  ]);
+  const [appliance] = found;
+  return appliance && { appliance, repositories: rows };
+}
 
 export const listSelection = (db: Database, applianceId: number): Promise<Selection[]> =>
   db.query.selections.findMany({ where: eq(selections.applianceId, applianceId), orderBy: asc(selections.id) });

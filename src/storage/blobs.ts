@@ -26,6 +26,12 @@ export const controlKey = (repositoryId: number, importId: string, n: number) =>
 /** Prefix of those texts, of the import that a .solv file belongs to. */
 export const controlPrefixOfPart = (part: string) => `${part.slice(0, part.lastIndexOf("/") + 1)}${controlName}`;
 const controlName = "control-";
+/** What search reads of an import. */
+export const nameIndexKey = (repositoryId: number, importId: string) =>
+  `${solvPrefixOf(repositoryId, importId)}${indexName}`;
+/** The same of the import that a .solv file belongs to. */
+export const nameIndexKeyOfPart = (part: string) => `${part.slice(0, part.lastIndexOf("/") + 1)}${indexName}`;
+const indexName = "names";
 /** The nth file of metadata that an import has downloaded and not yet read. */
 export const downloadKey = (importId: string, n: number) => `${downloadsPrefix}${importId}/${n}`;
 

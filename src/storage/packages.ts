@@ -5,6 +5,7 @@ import { deleteNamePages, findByShortName } from "./name-pages.ts";
 
 /** A package as search shows it. */
 export interface FoundPackage {
+  id: number;
   repositoryId: number;
   name: string;
   epoch: number;
@@ -69,7 +70,7 @@ export async function searchPackages(
   const fields = allFields ? ["name", "pattern", "summary", "description"] : ["name", "pattern"];
   const matches = fields.map((field) => holds(sql.raw(`p.${field}`), needle));
   return db.all<FoundPackage>(sql`
-    SELECT r.id AS repositoryId, p.name, p.epoch, p.version, p.release, p.arch,
+    SELECT p.id, r.id AS repositoryId, p.name, p.epoch, p.version, p.release, p.arch,
       p.checksum_type AS checksumType, p.checksum, p.pattern
     FROM packages AS p ${showing(repositoryIds)}
     WHERE p.import_id IN ${shownImports(repositoryIds)}
@@ -78,6 +79,45 @@ export async function searchPackages(
       AND (${sql.join(matches, sql` OR `)})
     ORDER BY ${rank(sql`p.name`, needle)}, p.name, r.id, p.id
     LIMIT ${limit}`);
+}
+
+/** A package as the index of names has it (domain/repositories/name-index.ts). */
+interface PackageOfIndex {
+  id: number;
+  name: string;
+  version: string;
+  arch: string;
+  checksumType: string;
+  checksum: string;
+  pattern: string;
+}
+
+/** Packages of an import by name and id, after one of them. No text has a line break. */
+export const listForNameIndex = (
+  db: Database,
+  { importId, after, limit }: { importId: string; after: Pick<PackageOfIndex, "name" | "id">; limit: number },
+): Promise<PackageOfIndex[]> =>
+  db.all<PackageOfIndex>(sql`
+    SELECT id, replace(name, char(10), ' ') AS name,
+      replace(version || iif(release = '', '', '-' || release), char(10), ' ') AS version,
+      arch, checksum_type AS checksumType, checksum, coalesce(pattern, '') AS pattern
+    FROM packages
+    WHERE import_id = ${importId} AND name >= ${after.name} AND (name > ${after.name} OR id > ${after.id})
+    ORDER BY name, id LIMIT ${limit}`);
+
+/** What only some readers of search results want to know. */
+export interface PackageDetails {
+  summary: string;
+  downloadSizeBytes: number;
+  installSizeBytes: number;
+}
+
+/** By id. */
+export async function describePackages(db: Database, ids: readonly number[]): Promise<Map<number, PackageDetails>> {
+  const rows = await db.all<PackageDetails & { id: number }>(sql`
+    SELECT p.id, p.summary, p.size_bytes AS downloadSizeBytes, p.installed_bytes AS installSizeBytes
+    FROM json_each(${JSON.stringify(ids)}) AS asked CROSS JOIN packages AS p ON p.id = asked.value`);
+  return new Map(rows.map(({ id, ...details }) => [id, details]));
 }
 
 /** For each repository the lower-cased names of packages that hold the text, the best first, at most `limit`. */

@@ -37,7 +37,11 @@ function markedOf({ attributes, value }: XmlMarked): JsonObject {
 
 /** Without `type="array"`, which is only for readers of XML. */
 const attributeMembers = (attributes: XmlMarked["attributes"]): JsonObject =>
-  Object.fromEntries(Object.entries(attributes).filter(([name, value]) => !(name === "type" && value === "array")));
+  Object.fromEntries(
+    Object.entries(attributes)
+      .filter(([name, value]) => !(name === "type" && value === "array"))
+      .map(([name, value]) => [name, value instanceof JsonOnly ? value.value : value]),
+  );
 
 /** Without `count`, which a reader of JSON does not need. */
 const listAttributeMembers = ({ count: _count, ...attributes }: XmlMarked["attributes"]): JsonObject =>

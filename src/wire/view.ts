@@ -50,10 +50,10 @@ function markedOf({ attributes, value }: Marked, owner: unknown, viewer: Viewer)
 }
 
 function attributesOf(parts: Marked["attributes"], owner: unknown, viewer: Viewer) {
-  const written: Record<string, string | number | boolean> = {};
+  const written: Record<string, string | number | boolean | JsonOnly> = {};
   for (const [name, part] of Object.entries(parts)) {
     const value = partOf(part, owner, viewer);
-    if (value !== undefined && isScalar(value)) written[name] = value;
+    if (value !== undefined && (isScalar(value) || value instanceof JsonOnly)) written[name] = value;
   }
   return written;
 }

@@ -8,7 +8,7 @@ export interface XmlFields {
   [name: string]: XmlValue | readonly XmlValue[] | JsonOnly | undefined;
 }
 /** Numbers and flags keep their type, for the JSON of the same view. */
-type Attributes = Readonly<Record<string, string | number | boolean>>;
+type Attributes = Readonly<Record<string, string | number | boolean | JsonOnly>>;
 
 /** A list element with its items. */
 export class XmlList {
@@ -101,7 +101,7 @@ const isRepeated = (field: XmlValue | readonly XmlValue[]): field is readonly Xm
 function written(attributes: Attributes): string {
   let out = "";
   for (const [name, value] of Object.entries(attributes))
-    out += ` ${name}="${escape(String(value)).replaceAll('"', "&quot;")}"`;
+    if (!(value instanceof JsonOnly)) out += ` ${name}="${escape(String(value)).replaceAll('"', "&quot;")}"`;
   return out;
 }
 

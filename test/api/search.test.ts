@@ -105,6 +105,32 @@ describe("GET /appliances/<id>/software/search", () => {
     expect(await found("q=what+libqt4+does&all_fields=0")).toEqual([]);
   });
 
+  it("tells clients of JSON summaries and sizes, and as many hits as they want", async () => {
+    const path = `/appliances/${id}/software/search?q=qt&limit=2`;
+    const answer = await tux.get(path, { headers: { accept: "application/json" } });
+    const map = await answer.json();
+
+    expect(map).toMatchObject({
+      appliance_id: id,
+      software_map: [
+        {
+          software: {
+            package: [
+              {
+                value: "qt",
+                summary: "Summary of qt",
+                download_size: expect.any(Number),
+                installed_size: expect.any(Number),
+              },
+              { value: "qtcreator", summary: "Summary of qtcreator" },
+            ],
+          },
+        },
+      ],
+    });
+    expect(await (await tux.get(path)).text()).not.toContain("ummary");
+  });
+
   it("searches all visible repositories on request", async () => {
     const url = "http://mirror.example.org/own";
     const row = {

@@ -85,7 +85,7 @@ export interface Calls {
   /** What the next build will install, or what a build has installed. */
   listInstalledSoftware: { request: { appliance_id: number; build_id?: number }; answer: SoftwareMap };
   /** Find packages and patterns by part of their name. */
-  searchSoftware: { request: { appliance_id: number; q: Text; all_fields?: boolean; all_repos?: boolean }; answer: SoftwareMap };
+  searchSoftware: { request: { appliance_id: number; q: Text; all_fields?: boolean; all_repos?: boolean; limit?: Text }; answer: SoftwareMap };
   /** What a change of the software would bring and take away, without making it. */
   getSoftwareEffect: { request: { appliance_id: number; add_package?: Text; remove_package?: Text; add_pattern?: Text; remove_pattern?: Text; ban_package?: Text; unban_package?: Text; add_repository?: Text; remove_repository?: Text }; answer: SoftwareEffect };
   /** Select a package. */
@@ -1541,11 +1541,15 @@ interface SoftwareMap {
         checksum?: string;
         version: string;
         checksum_type?: string;
+        summary?: string;
+        download_size?: number;
+        installed_size?: number;
         value: string;
       }[];
       pattern: readonly {
         arch: string;
         version: string;
+        summary?: string;
         value: string;
       }[];
     };

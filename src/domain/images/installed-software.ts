@@ -20,7 +20,7 @@ export interface RepositorySoftware {
   /** http(s), or `service:/…` for one of this service. */
   url: string | undefined;
   packages: ShownPackage[];
-  patterns: { name: string; version: string; arch: string }[];
+  patterns: { name: string; version: string; arch: string; summary?: string | undefined }[];
 }
 
 export interface ShownPackage {
@@ -29,6 +29,9 @@ export interface ShownPackage {
   release: string;
   arch: string;
   checksum?: { type: string; value: string } | undefined;
+  summary?: string | undefined;
+  downloadSizeBytes?: number | undefined;
+  installSizeBytes?: number | undefined;
 }
 
 /** What a build has installed, or without one what the next build will install. */

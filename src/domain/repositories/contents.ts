@@ -1,5 +1,6 @@
 import type { KnownBaseSystem } from "#domain/repositories/base-system";
 import { type ImportLimits, limitsFor, refuseMore } from "#domain/repositories/import-limits";
+import { saveNameIndex } from "#domain/repositories/name-indexes";
 import { importPackages } from "#domain/repositories/packages";
 import type { Download, OpenedRepository } from "#repodata/opened-repository";
 import { solvPrefixOf } from "#storage/blobs";
@@ -63,6 +64,7 @@ async function make(
       importId,
     });
     await saveNamePages(db, importId);
+    await saveNameIndex({ env, db }, { repositoryId: repository.id, importId });
     const facts = { ...found, baseSystem: found.baseSystem ?? null, workMs: Date.now() - begunAt };
     made = await finishContents(db, importId, facts);
   } finally {

@@ -57,7 +57,11 @@ export async function dropRepository(db: Database, account: Account, appliance: 
 }
 
 /** The repositories that the account sees and that have packages of the appliance's kind. */
-export async function listUsable(db: Database, accountId: number, appliance: Appliance): Promise<Repository[]> {
+export async function listUsable(
+  db: Database,
+  accountId: number,
+  appliance: Pick<Appliance, "baseSystem">,
+): Promise<Repository[]> {
   const [base, visible] = await Promise.all([
     findBaseSystem(db, appliance.baseSystem),
     listVisibleRepositories(db, accountId),

@@ -1,47 +1,147 @@
 import { versionRelease } from "#contract/index";
 import type { SoftwareMap, RepositorySoftware } from "#domain/images/installed-software";
+import type { Place } from "#domain/place";
+import type { IndexHit } from "#domain/repositories/name-index";
+import { nameIndexesOf } from "#domain/repositories/name-indexes";
 import { listUsable } from "#domain/repositories/of-appliance";
 import { installable } from "#domain/software/resolution-request";
-import { listApplianceRepositories, type Appliance } from "#storage/appliances";
+import { Refusal } from "#domain/refusal";
+import { findSearched, type Appliance, type SearchedRepository } from "#storage/appliances";
 import type { Database } from "#storage/db";
-import { searchPackages, type FoundPackage } from "#storage/packages";
-import type { Repository } from "#storage/repositories";
+import { describePackages, searchPackages, type PackageDetails } from "#storage/packages";
 
 /** A client that looks for one letter gets the best of it. */
-const maxHits = 1000;
+export const maxHits = 1000;
+
+interface SearchRequest {
+  accountId: number;
+  q: string;
+  allFields: boolean;
+  allRepositories: boolean;
+  limit: number;
+  /** Whether the summaries and sizes are wanted, too. */
+  detailed: boolean;
+}
+
+/** A package or pattern that was found, in the order of the answer. */
+interface Hit {
+  id: number;
+  repositoryId: number;
+  name: string;
+  version: string;
+  release: string;
+  arch: string;
+  checksumType: string;
+  checksum: string;
+  /** Null or empty: it stands for none. */
+  pattern: string | null;
+}
+
+/** An appliance, and the repositories that it has. */
+export interface SearchedAppliance {
+  appliance: Pick<Appliance, "id" | "arch" | "baseSystem">;
+  repositories: SearchedRepository[];
+}
+
+/** One that this account may read. */
+export async function getSearched(db: Database, accountId: number, id: number): Promise<SearchedAppliance> {
+  const found = await findSearched(db, accountId, id);
+  if (!found) throw new Refusal("invalid_appliance_id", { reason: "unknown" });
+  return found;
+}
 
 /** Packages and patterns that match. The repository with the best hit is first, and so is the best hit of each. */
 export async function searchSoftware(
-  db: Database,
-  appliance: Appliance,
-  request: { accountId: number; q: string; allFields: boolean; allRepositories: boolean },
+  { env, db }: Place<Pick<Env, "BLOBS">>,
+  { appliance, repositories: own }: SearchedAppliance,
+  { allRepositories, ...request }: SearchRequest,
 ): Promise<SoftwareMap> {
-  const { accountId, q, allFields, allRepositories } = request;
-  const repositories = await (allRepositories
-    ? listUsable(db, accountId, appliance)
-    : listApplianceRepositories(db, appliance.id));
-  const repositoryIds = repositories.map(({ id }) => id);
+  const repositories = allRepositories ? await listUsable(db, request.accountId, appliance) : own;
   const arches = installable(appliance.arch, repositories);
-  const found = await searchPackages(db, { repositoryIds, arches, q, allFields, limit: maxHits });
+  const found = await hitsOf({ env, db }, { repositories, arches }, request);
+  const details = request.detailed
+    ? await describePackages(
+        db,
+        found.map(({ id }) => id),
+      )
+    : new Map<number, PackageDetails>();
   const known = new Map(repositories.map((repository) => [repository.id, repository]));
   const byRepository = [...Map.groupBy(found, ({ repositoryId }) => repositoryId)].flatMap(([id, hits]) => {
     const repository = known.get(id);
-    return repository ? [shown(repository, hits)] : [];
+    return repository ? [shown(repository, hits, details)] : [];
   });
   return { applianceId: appliance.id, repositories: byRepository };
 }
 
+interface Searched {
+  repositories: readonly SearchedRepository[];
+  arches: readonly string[];
+}
+
+/** By the indexes of names where there are all of them, and else by the database, with the same answer. */
+async function hitsOf(
+  { env, db }: Place<Pick<Env, "BLOBS">>,
+  { repositories, arches }: Searched,
+  { q, allFields, limit }: Pick<SearchRequest, "q" | "allFields" | "limit">,
+): Promise<Hit[]> {
+  const indexes = allFields ? undefined : await nameIndexesOf(env, repositories);
+  if (!indexes) {
+    const repositoryIds = repositories.map(({ id }) => id);
+    return await searchPackages(db, { repositoryIds, arches, q, allFields, limit });
+  }
+  const needle = q.toLowerCase();
+  const wanted = new Set(arches);
+  const all = [...indexes].map(([repositoryId, index]) =>
+    index.search(needle, wanted, limit).map((hits) => hits.map((hit) => ({ ...hit, repositoryId }))),
+  );
+  const ranked = [0, 1, 2, 3].flatMap((rank) => inOrder(all.map((hits) => hits[rank] ?? [])));
+  return ranked.slice(0, limit).map(({ index, row, repositoryId }) => ({
+    ...index.package(row),
+    release: "",
+    repositoryId,
+  }));
+}
+
+type IndexedHit = IndexHit & { repositoryId: number };
+
+/** Hits of equal rank by name, then by repository, then by id, as the database sorts them. */
+function inOrder(lists: readonly (readonly IndexedHit[])[]): readonly IndexedHit[] {
+  const [only = [], ...others] = lists.filter((hits) => hits.length > 0);
+  if (others.length === 0) return only;
+  const named = [only, ...others].flat().map((hit) => ({ hit, name: hit.index.name(hit.row) }));
+  return named
+    .toSorted(
+      (left, right) =>
+        compare(left.name, right.name) ||
+        left.hit.repositoryId - right.hit.repositoryId ||
+        left.hit.row - right.hit.row,
+    )
+    .map(({ hit }) => hit);
+}
+
+const compare = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);
+
 /** A package that represents a pattern is shown as the pattern. */
-function shown({ id, name, url }: Repository, hits: FoundPackage[]): RepositorySoftware {
+function shown(
+  { id, name, url }: SearchedRepository,
+  hits: readonly Hit[],
+  details: ReadonlyMap<number, PackageDetails>,
+): RepositorySoftware {
   return {
     id,
     name,
     url,
     packages: hits
-      .filter(({ pattern }) => pattern === null)
-      .map(({ checksum, checksumType, ...hit }) => ({ ...hit, checksum: { type: checksumType, value: checksum } })),
-    patterns: hits.flatMap(({ pattern, version, release, arch }) =>
-      pattern === null ? [] : [{ name: pattern, version: versionRelease({ version, release }), arch }],
+      .filter(({ pattern }) => !pattern)
+      .map(({ checksum, checksumType, ...hit }) => ({
+        ...hit,
+        checksum: { type: checksumType, value: checksum },
+        ...details.get(hit.id),
+      })),
+    patterns: hits.flatMap(({ pattern, version, release, arch, id: hitId }) =>
+      pattern
+        ? [{ name: pattern, version: versionRelease({ version, release }), arch, summary: details.get(hitId)?.summary }]
+        : [],
     ),
   };
 }

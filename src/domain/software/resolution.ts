@@ -41,8 +41,8 @@ export interface SoftwareProblem {
 
 type Answer = Exclude<SoftwareResolution, { state: "unimported" }>;
 
-// A package is about 400 bytes here: 16 MB of the isolate's 128.
-const cache = new ResolutionCache<{ weight: number; answer: Answer }>(40_000);
+// A package is about 400 bytes here: 10 MB of the isolate's 128.
+const cache = new ResolutionCache<{ weight: number; answer: Answer }>(25_000);
 
 /**
  * Answers for the revisions that the software names. An import that came in between may have replaced one for so long that its

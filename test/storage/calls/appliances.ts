@@ -61,6 +61,7 @@ export const ofAppliances = {
     findAnyAppliance: [[it]],
     findApplianceByUuid: [["appliance"]],
     findReadableAppliance: [[own, it]],
+    findSearched: [[own, it]],
     listSelection: [[it]],
     listApplianceRepositories: [[it]],
     findBaseSystem: [["tiny-1.0"]],

@@ -53,6 +53,8 @@ export const ofRepositories = {
   } satisfies Calls<typeof namePages>,
   packages: {
     savePackages: [["import", [packageRow]]],
+    listForNameIndex: [[{ importId: "import", after: { name: "gtk", id: 1 }, limit: 10 }]],
+    describePackages: [[[1, 2]]],
     searchPackages: [
       [{ ...search, q: "gtk" }],
       [{ ...search, q: "gt" }],

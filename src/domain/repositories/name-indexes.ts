@@ -1,0 +1,77 @@
+import type { Place } from "#domain/place";
+import { NameIndex, NameIndexWriter } from "#domain/repositories/name-index";
+import { nameIndexKey, nameIndexKeyOfPart } from "#storage/blobs";
+import { listForNameIndex } from "#storage/packages";
+import type { Repository } from "#storage/repositories";
+
+/** Packages that are read in one query. */
+const readAtOnce = 4000;
+
+/** Writes the index of an import whose packages are all in the database. */
+export async function saveNameIndex(
+  { env, db }: Place<Pick<Env, "BLOBS">>,
+  { repositoryId, importId }: { repositoryId: number; importId: string },
+): Promise<void> {
+  const writer = new NameIndexWriter();
+  let after = { name: "", id: 0 };
+  for (;;) {
+    const packages = await listForNameIndex(db, { importId, after, limit: readAtOnce });
+    writer.add(packages);
+    const last = packages.at(-1);
+    if (!last || packages.length < readAtOnce) break;
+    after = last;
+  }
+  const file = writer.written();
+  if (file) await env.BLOBS.put(nameIndexKey(repositoryId, importId), file);
+}
+
+/** Of the isolate's 128 MiB; two large distributions find room. */
+const maxHeldBytes = 12 * 2 ** 20;
+const mostUnindexed = 1000;
+
+/** By import, the one that was used last at the end. */
+const held = new Map<string, NameIndex>();
+/** Imports without an index, which never get one. */
+const unindexed = new Set<string>();
+
+type Shown = Pick<Repository, "id" | "importId" | "parts">;
+
+/** The indexes of what repositories show, by repository; undefined: one of them has none. */
+export async function nameIndexesOf(
+  env: Pick<Env, "BLOBS">,
+  repositories: readonly Shown[],
+): Promise<Map<number, NameIndex> | undefined> {
+  const indexes = new Map<number, NameIndex>();
+  for (const repository of repositories.filter(({ importId, parts }) => importId !== null && parts.length > 0)) {
+    const index = await nameIndexOf(env, repository);
+    if (!index) return undefined;
+    indexes.set(repository.id, index);
+  }
+  return indexes;
+}
+
+async function nameIndexOf(
+  env: Pick<Env, "BLOBS">,
+  { importId, parts: [part] }: Shown,
+): Promise<NameIndex | undefined> {
+  if (importId === null || part === undefined || unindexed.has(importId)) return undefined;
+  const known = held.get(importId);
+  if (known) return hold(importId, known);
+  const blob = await env.BLOBS.get(nameIndexKeyOfPart(part));
+  if (blob) return hold(importId, new NameIndex(new Uint8Array(await blob.arrayBuffer())));
+  if (unindexed.size >= mostUnindexed) unindexed.clear();
+  unindexed.add(importId);
+  return undefined;
+}
+
+function hold(importId: string, index: NameIndex): NameIndex {
+  held.delete(importId);
+  held.set(importId, index);
+  let bytes = [...held.values()].reduce((sum, one) => sum + one.bytes, 0);
+  for (const [oldest, one] of held) {
+    if (bytes <= maxHeldBytes) break;
+    bytes -= one.bytes;
+    held.delete(oldest);
+  }
+  return index;
+}
