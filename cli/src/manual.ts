@@ -39,6 +39,7 @@ export const environment: Readonly<Record<string, string>> = {
   KILN_URL: "Address of the service.",
   KILN_TOKEN: "API key or token, in place of a stored one: for CI.",
   KILN_ACCOUNT: "The account that KILN_TOKEN belongs to.",
+  KILN_INSECURE: "If it is set, KILN_TOKEN is also sent over http to another machine.",
   KILN_KEY: "File with the public key of the service, in PEM, in place of pinned ones.",
   XDG_CONFIG_HOME: "Folder in which `kiln login` stores, in place of ~/.config.",
   NO_COLOR: "If it is set, there are no colours.",

@@ -22,7 +22,9 @@ export async function run(args: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.misused.code;
     if (!(error instanceof Complaint)) throw error;
-    process.stderr.write(args.includes(flagOf("json")) ? asJson(error) : `kiln: ${error.message}\n${error.next}\n`);
+    process.stderr.write(
+      args.includes(flagOf("json")) ? asJson(error) : `kiln: ${visible(error.message)}\n${visible(error.next)}\n`,
+    );
     return exitCodes[error.exit].code;
   }
 }

@@ -110,6 +110,7 @@ it("goes on where an earlier run ended", async () => {
 it("downloads nothing twice", async () => {
   await machine.kiln(["download", "12"]);
   expect(await machine.kiln(["download", "12"])).toMatchObject({ code: 0 });
+  expect(store.ranges).toHaveLength(1);
   expect(readFileSync(stored(name)).equals(image)).toBe(true);
 });
 
@@ -125,4 +126,20 @@ it("refuses an image that another key signed, before it comes", async () => {
   expect(ended).toMatchObject({ code: 6, stdout: "" });
   expect(ended.stderr).toContain("signed with a key that you do not trust");
   expect([existsSync(stored(name)), store.ranges]).toEqual([false, []]);
+});
+
+it("replaces no other file of that name, unless it must", async () => {
+  writeFileSync(stored(name), "mine");
+  const refused = await machine.kiln(["download", "12"]);
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("is there already, and is another file") });
+  expect(readFileSync(stored(name), "utf8")).toBe("mine");
+  expect(await machine.kiln(["download", "12", "--force"])).toMatchObject({ code: 0 });
+  expect(readFileSync(stored(name)).equals(image)).toBe(true);
+});
+
+it.each([".bashrc", "%2ebashrc", "..%2f.ssh"])("writes no file called %s", async (hidden) => {
+  const checksum = { sha1: "" };
+  const build = { id: 12, state: "finished", expired: false, checksum, download_url: `${store.url}/${hidden}` };
+  service.answers["/api/v2/user/builds/12"] = { build };
+  expect(await machine.kiln(["download", "12"])).toMatchObject({ code: 6, stdout: "" });
 });

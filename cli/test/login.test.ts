@@ -66,6 +66,8 @@ it("takes address, account and token of the environment, and stores nothing of t
 it("sends no key over http to another machine", async () => {
   const ended = await machine.kiln(["login", "http://kiln.example.org", "--account", "tux"], { input: "key\n" });
   expect(ended).toMatchObject({ code: 64, stderr: expect.stringContaining("is not encrypted") });
+  const env = { KILN_URL: "http://kiln.example.org", KILN_ACCOUNT: "tux", KILN_TOKEN: "token" };
+  expect(await machine.kiln(["list"], { env })).toMatchObject({ code: 64 });
 });
 
 it("says what to do with a damaged file", async () => {

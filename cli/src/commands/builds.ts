@@ -5,7 +5,7 @@ import { command, flag, value } from "../command.ts";
 import { Complaint, exitCodes, type Exit } from "../complaint.ts";
 import type { Kiln } from "../kiln.ts";
 import { Bars, duration } from "../output/progress.ts";
-import { megabytes, moment, table, visible } from "../output/table.ts";
+import { megabytes, moment, table, visible, visibleLines } from "../output/table.ts";
 import { applianceId, buildId, imageTypes, type ImageType } from "../resolve.ts";
 
 export const builds = [
@@ -79,13 +79,13 @@ export const builds = [
       if (!isFollowed) {
         const log = await kiln.client.call("getBuildLog", id, { headers: asText });
         const text = (await log.text()).replace(/\n$/, "");
-        kiln.show({ build_id: id.build_id, log: text }, () => printable(text));
+        kiln.show({ build_id: id.build_id, log: text }, () => visibleLines(text));
         return "done";
       }
       for await (const { event, data } of follow(kiln.client, "getBuildLog", id, { after: "0" })) {
         if (event === "end") break;
         if (kiln.isJson) kiln.print(JSON.stringify({ event, data: event === "progress" ? JSON.parse(data) : data }));
-        else if (event === "log") kiln.print(printable(data));
+        else if (event === "log") kiln.print(visibleLines(data));
       }
       return exitOfState[(await kiln.client.call("getRunningBuild", id)).running_build.state];
     },
@@ -98,9 +98,6 @@ export const builds = [
     },
   }),
 ];
-
-/** A log may have what moves the cursor; its lines stay lines. */
-const printable = (log: string): string => log.split("\n").map(visible).join("\n");
 
 function typesIn(given: string | undefined): ImageType[] {
   return (given?.split(",") ?? []).map((word) => {

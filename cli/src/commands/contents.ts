@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import type { AnswerOf, Client, RequestOf } from "../client/client.ts";
 import { command, value } from "../command.ts";
+import { Complaint } from "../complaint.ts";
 import type { Kiln } from "../kiln.ts";
 import { Bars } from "../output/progress.ts";
 import { bytes, table } from "../output/table.ts";
@@ -54,7 +55,7 @@ export const contents = [
       const { file } = await client.call("getFile", id);
       const content = Buffer.from(await (await client.call("downloadFile", id)).arrayBuffer());
       const target = output ?? basename(file.filename);
-      writeFileSync(target, content);
+      write(target, content, output === undefined ? "wx" : "w");
       show({ file: target, size: content.length }, () => `${target} has ${bytes(content.length)}.`);
     },
   }),
@@ -122,4 +123,15 @@ function barOf(path: string): Tell {
       stage: "Uploading",
       detail: `${bytes(arrived)} of ${bytes(whole)}`,
     });
+}
+
+/** `wx` replaces no file: its name is not the user's choice. */
+function write(file: string, content: Buffer, flag: "w" | "wx"): void {
+  try {
+    writeFileSync(file, content, { flag });
+  } catch (error) {
+    const isThere = error instanceof Error && "code" in error && error.code === "EEXIST";
+    const reason = isThere ? "is there already" : "cannot be written";
+    throw new Complaint("refused", `${file} ${reason}.`, "Choose another name with --output.");
+  }
 }

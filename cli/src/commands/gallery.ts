@@ -4,7 +4,7 @@ import { command, flag, value } from "../command.ts";
 import { Complaint } from "../complaint.ts";
 import { ask } from "../login/ask.ts";
 import type { Kiln } from "../kiln.ts";
-import { facts, moment, table } from "../output/table.ts";
+import { facts, moment, table, visible, visibleLines } from "../output/table.ts";
 import { applianceId, numberOf } from "../resolve.ts";
 
 export const gallery = [
@@ -86,7 +86,7 @@ export const gallery = [
             Formats: one.formats.map(({ value: format }) => format).join(", "),
             Page: one.homepage,
           }),
-          ...[one.description, one.release_notes].filter((text) => text !== ""),
+          ...[one.description, one.release_notes].filter((text) => text !== "").map(visibleLines),
         ].join("\n\n"),
       );
     },
@@ -105,7 +105,7 @@ type Version = RequestOf<"draftReleaseNotes">;
 
 async function confirm({ client, note }: Kiln, which: Version): Promise<void> {
   const { warnings } = (await client.call("listSharingWarnings", which)).sharing_warnings;
-  for (const { text } of warnings) note(`warning: ${text}`);
+  for (const { text } of warnings) note(`warning: ${visible(text)}`);
   if (process.stdin.isTTY && /^y(es)?$/i.test(await ask("Publish it for every account? [y/N] "))) return;
   throw new Complaint("refused", "Nothing was published.", "Answer y on a terminal, or use --yes.");
 }

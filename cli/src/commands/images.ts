@@ -20,14 +20,15 @@ export const images = [
     options: {
       output: value("directory", "where to put the files; the default is this folder"),
       key,
+      force: flag("replace another file of the same name"),
       unverified: flag("compare only the checksum, if the service signs nothing or you have no key of it"),
     },
     examples: ["kiln download First", "kiln download 12 --output images"],
-    act: async (kiln, { build: given, output: folder = ".", key: keyFile, unverified }) => {
+    act: async (kiln, { build: given, output: folder = ".", key: keyFile, force, unverified }) => {
       const { build } = await kiln.client.call("getBuild", { build_id: await buildId(kiln.client, given) });
       const keys = unverified ? undefined : trustedKeys(keyFile, kiln.login.keys);
       const bars = new Bars();
-      const { file, verified } = await downloadImage({ build, folder, keys }, (arrived, whole) =>
+      const { file, verified } = await downloadImage({ build, folder, keys, force }, (arrived, whole) =>
         bars.show({
           name: "image",
           percent: Math.floor((100 * arrived) / whole),

@@ -2,7 +2,7 @@ import { openClient } from "../client/client.ts";
 import { command, flag, value, values } from "../command.ts";
 import { Complaint } from "../complaint.ts";
 import { ask, askSecretly } from "../login/ask.ts";
-import { addressOf, storedLogin, storeLogin, type PinnedKey } from "../login/login.ts";
+import { addressOf, refuseOpenRoads, storedLogin, storeLogin, type PinnedKey } from "../login/login.ts";
 import { facts } from "../output/table.ts";
 import { fetchKeys } from "../verify/keys.ts";
 
@@ -51,14 +51,4 @@ function pinned(url: string, offered: PinnedKey[], trusted: readonly string[]): 
       "Ask its operator whether the key was changed. If so: kiln login ADDRESS --trust-key KEY",
     );
   return all.filter(({ kid }, index) => all.findIndex((one) => one.kid === kid) === index);
-}
-
-function refuseOpenRoads(url: string): void {
-  const { protocol, hostname } = new URL(url);
-  if (protocol === "https:" || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)) return;
-  throw new Complaint(
-    "misused",
-    `${url} is not encrypted: others on the way could read your key.`,
-    "Use https, or --insecure if the network is yours.",
-  );
 }

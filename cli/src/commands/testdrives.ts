@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { command, flag, value, values } from "../command.ts";
 import { Complaint } from "../complaint.ts";
-import { facts, table } from "../output/table.ts";
+import { facts, table, visible, visibleLines } from "../output/table.ts";
 import { applianceId, buildId, numberOf } from "../resolve.ts";
 
 const except = values("path", "leave out this path and everything below it; may be repeated");
@@ -63,7 +63,10 @@ export const testdrives = [
       show(answer, () =>
         diff
           ? files
-              .map((one) => one.difference ?? `${one.change} ${one.path}\n`)
+              .map(
+                (one) =>
+                  (one.difference && `${visibleLines(one.difference.trimEnd())}\n`) ?? `${one.change} ${one.path}\n`,
+              )
               .join("")
               .trimEnd()
           : table(paint, ["CHANGE", "PATH", "TYPE", "SIZE"], rows),
@@ -91,7 +94,7 @@ export const testdrives = [
       show(answer, () =>
         [
           ...files.map((one) => `Stored ${one.path.replace(/\/$/, "")}/${one.filename} in appliance ${id}.`),
-          ...omittedFiles.map((one) => `Omitted ${one.path}: ${one.reason}`),
+          ...omittedFiles.map((one) => visible(`Omitted ${one.path}: ${one.reason}`)),
         ].join("\n"),
       );
     },

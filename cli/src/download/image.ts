@@ -17,6 +17,8 @@ export interface Wanted {
   folder: string;
   /** Undefined: only the checksum counts. */
   keys: readonly PinnedKey[] | undefined;
+  /** Replaces another file of the same name. */
+  force: boolean;
 }
 
 export interface Downloaded {
@@ -25,7 +27,7 @@ export interface Downloaded {
 }
 
 /** Downloads an image with what speaks for it. The image gets its name when it is verified. */
-export async function downloadImage({ build, folder, keys }: Wanted, tell: Tell): Promise<Downloaded> {
+export async function downloadImage({ build, folder, keys, force }: Wanted, tell: Tell): Promise<Downloaded> {
   const url = build.download_url;
   if (url === undefined || build.expired)
     throw new Complaint(
@@ -34,18 +36,22 @@ export async function downloadImage({ build, folder, keys }: Wanted, tell: Tell)
       "`kiln builds APPLIANCE` lists those that have one.",
     );
   mkdirSync(folder, { recursive: true });
-  const file = join(folder, basename(decodeURIComponent(new URL(url).pathname)));
+  const file = join(folder, nameIn(url));
+  const isThere = existsSync(file) && (await isImage(file, build));
+  if (existsSync(file) && !isThere && !force)
+    throw new Complaint("refused", `${file} is there already, and is another file.`, "Replace it with --force.");
   // Before gigabytes come: whether the signature is one that counts.
   if (keys) {
     for (const suffix of [...bills, provenance]) writeFileSync(file + suffix, await textAt(url + suffix));
     await verifyBills(file, keys);
   }
+  if (isThere) return { file, verified: keys && (await verifyImage(file, keys)) };
   // A version that is built again has the same name, and is another image.
   const part = `${file}.${build.id}.part`;
-  if (existsSync(file) && !existsSync(part)) renameSync(file, part);
   await downloadTo(part, url, tell);
   try {
-    await compare(part, build);
+    if (!(await isImage(part, build)))
+      throw unverified("What arrived is not the image: its SHA-1 is another one.", "Download it again.");
     const verified = keys && (await verifyImage(file, keys, part));
     renameSync(part, file);
     return { file, verified };
@@ -55,11 +61,17 @@ export async function downloadImage({ build, folder, keys }: Wanted, tell: Tell)
   }
 }
 
-async function compare(part: string, { checksum }: Build): Promise<void> {
+/** The service chooses the name, but none that hides a file. */
+function nameIn(url: string): string {
+  const name = basename(decodeURIComponent(new URL(url).pathname));
+  if (/^[^.\u0000-\u001F][^\u0000-\u001F]*$/.test(name)) return name;
+  throw unverified(`${JSON.stringify(name)} is no name of an image.`, "Tell the operator of the service.");
+}
+
+async function isImage(file: string, { checksum }: Build): Promise<boolean> {
   const hash = createHash("sha1");
-  await pipeline(createReadStream(part), hash);
-  if (hash.digest("hex") !== checksum?.sha1)
-    throw unverified("What arrived is not the image: its SHA-1 is another one.", "Download it again.");
+  await pipeline(createReadStream(file), hash);
+  return hash.digest("hex") === checksum?.sha1;
 }
 
 async function textAt(url: string): Promise<string> {

@@ -35,12 +35,24 @@ export function readLogin(given: string | undefined): Login {
   if (!address) throw signedOut("You are not signed in.");
   const url = addressOf(address);
   const stored = storedLogin(url);
+  if (process.env["KILN_TOKEN"] && !process.env["KILN_INSECURE"]) refuseOpenRoads(url);
   const secret = process.env["KILN_TOKEN"] ?? stored?.secret;
   const account = process.env["KILN_ACCOUNT"] ?? stored?.account;
   if (!secret) throw signedOut(`You are not signed in to ${url}.`);
   if (!account)
     throw new Complaint("signedOut", "KILN_TOKEN needs the name of its account.", "Set KILN_ACCOUNT to it.");
   return { url, account, secret, keys: stored?.keys ?? [] };
+}
+
+/** Nothing secret goes over http to another machine, unless the user wants that. */
+export function refuseOpenRoads(url: string): void {
+  const { protocol, hostname } = new URL(url);
+  if (protocol === "https:" || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)) return;
+  throw new Complaint(
+    "misused",
+    `${url} is not encrypted: others on the way could read your key.`,
+    "Use https. If the network is yours: `kiln login --insecure`, or KILN_INSECURE=1 with KILN_TOKEN.",
+  );
 }
 
 const signedOut = (message: string): Complaint =>

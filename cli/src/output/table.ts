@@ -26,6 +26,9 @@ export function facts(paint: Painter, all: Readonly<Record<string, Cell>>): stri
 /** Text of others, which must not move the cursor or colour the terminal. */
 export const visible = (text: string): string => text.replaceAll(/[\u0000-\u001F\u007F-\u009F]+/g, " ");
 
+/** The same for text of several lines. */
+export const visibleLines = (text: string): string => text.split(/\r?\n/).map(visible).join("\n");
+
 /** `2026-11-22 18:53` of a time in ISO 8601. */
 export const moment = (time: string | undefined): string | undefined => time?.slice(0, 16).replace("T", " ");
 
