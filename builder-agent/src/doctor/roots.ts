@@ -59,24 +59,31 @@ async function checkBare(root: StoredRoot, { stateDir }: HostConfig): Promise<Ch
   try {
     const place = await makeKiwiPlace(dir.path);
     const words = Object.entries(kiwiEnvironment(place)).map(([key, value]) => `${key}=${value}`);
-    const asking = inRoot(root, dir.path, ["env", ["-i", ...words, "kiwi-ng", "--version"]]);
+    const asking = inRoot(root, dir.path, ["env", ["-i", ...words, ...asked.split(" ")]]);
     const said = await outputOf(...enclosed(...asking), AbortSignal.timeout(2 * answerLimitMs));
     return fine(name, `${said.trim()} answers in it; ${describe(root)}`);
   } catch (error) {
     const fix = "use a kernel that mounts squashfs and overlay, run the agent as root, or make the root again";
-    return missing(name, sentenceOf(error).slice(0, 300), ["builds"], fix);
+    const [, said = sentenceOf(error)] = sentenceOf(error).split(`${asked}: `);
+    return missing(name, said.slice(-300), ["builds"], fix);
   }
 }
 
+const asked = "kiwi-ng --version";
+
 const describe = ({ facts, sha256, bytes }: StoredRoot): string =>
   `${facts.packages.length} packages, ${Math.round(bytes / 1e6)} MB, sha256 ${sha256.slice(0, 12)}…`;
+
+/** What is for testdrives and tests alone is this host's. */
+const isOfBuilds = (ability: string): boolean =>
+  [...imageTypes, "deb", "i586", "UEFI disks", "UEFI media"].some((one) => one === ability);
 
 async function checkToolsIn({ facts }: StoredRoot): Promise<Check[]> {
   const there = new Set(facts.packages.map(({ name }) => name));
   const distribution = await findDistribution();
   return await Promise.all(
     packages.map(async (tool: Tool) => {
-      if (onHost.has(tool.tool)) return await checkTool(tool, distribution);
+      if (onHost.has(tool.tool) || !tool.for.some(isOfBuilds)) return await checkTool(tool, distribution);
       if (there.has(tool.debian)) return fine(tool.tool, `in the package ${tool.debian} of the root`);
       return { ...(await checkTool({ ...tool, paths: [] }, distribution)), fix: `a root with ${tool.debian}` };
     }),

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { fine } from "../../src/doctor/check.ts";
+import { fine, isPossible } from "../../src/doctor/check.ts";
 import { abilitiesIn, checkRoots, summaryOf } from "../../src/doctor/roots.ts";
 import { storeAnsweringRoot, storeFakeRoot } from "../support/fake-root.ts";
 
@@ -34,12 +34,22 @@ describe("the builder roots of an agent", () => {
 
   it("build nothing that they lack a tool for", async () => {
     const dir = stateDir();
-    storeAnsweringRoot(dir, "small", ["xorriso", "debootstrap"]);
+    storeAnsweringRoot(dir, "small", { without: ["xorriso", "debootstrap"] });
     const [small] = await checkRoots(configOf(dir));
     if (!small) throw new Error("there is no root");
     const { imageTypes, packageTypes } = abilitiesIn(small, common);
     expect(imageTypes).toEqual(["oem", "vmx", "xen", "ec2", "net"]);
     expect(packageTypes).toEqual(["rpm"]);
+    expect(isPossible("testdrives", small.report), "that is this host's business").toBe(true);
+  });
+
+  it("build nothing if KIWI does not start in them, with its last words", async () => {
+    const dir = stateDir();
+    storeAnsweringRoot(dir, "broken", { kiwi: "echo no such module >&2; exit 1" });
+    const [broken] = await checkRoots(configOf(dir));
+    if (!broken) throw new Error("there is no root");
+    expect(abilitiesIn(broken, common).imageTypes).toEqual([]);
+    expect(summaryOf(broken)).toMatchObject({ state: "degraded", detail: "no such module" });
   });
 
   it("build nothing if their file is damaged, and the report says how to make them again", async () => {

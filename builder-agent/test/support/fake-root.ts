@@ -28,9 +28,13 @@ export function storeFakeRoot(
 }
 
 /** Stores a root in which a KIWI answers, and which lists the packages of all tools but some. */
-export function storeAnsweringRoot(stateDir: string, name: string, without: readonly string[] = []): void {
+export function storeAnsweringRoot(
+  stateDir: string,
+  name: string,
+  { without = [], kiwi }: { without?: readonly string[]; kiwi?: string } = {},
+): void {
   mkdirSync(stateDir, { recursive: true });
-  const { file } = smallRoot(stateDir);
+  const { file } = smallRoot(stateDir, kiwi);
   const sha256 = createHash("sha256").update(readFileSync(file)).digest("hex");
   const names = [...new Set(packages.map(({ debian }) => debian))].filter((each) => !without.includes(each));
   const listed = names.map((each) => ({ name: each, version: "1", architecture: "amd64", sha256, suite: "small" }));
@@ -38,13 +42,13 @@ export function storeAnsweringRoot(stateDir: string, name: string, without: read
 }
 
 /** A squashfs with busybox, and a KIWI that only says its version. */
-export function smallRoot(dir: string): { file: string } {
+export function smallRoot(dir: string, kiwi = "echo KIWI 9.24.56"): { file: string } {
   const tree = join(dir, "tree");
   for (const name of ["bin", "proc", "sys", "dev", "run", "tmp", "var/tmp", "etc"])
     mkdirSync(join(tree, name), { recursive: true });
   cpSync("/bin/busybox", join(tree, "bin/busybox"), { dereference: true });
   for (const name of ["umount", "env", "sh"]) symlinkSync("busybox", join(tree, "bin", name));
-  writeFileSync(join(tree, "bin/kiwi-ng"), "#!/bin/sh\necho KIWI 9.24.56\n", { mode: 0o755 });
+  writeFileSync(join(tree, "bin/kiwi-ng"), `#!/bin/sh\n${kiwi}\n`, { mode: 0o755 });
   writeFileSync(join(tree, "etc/name"), "builder");
   const file = join(dir, "root.squashfs");
   rmSync(file, { force: true });
