@@ -1,6 +1,7 @@
 import type { AnswerOf, Client } from "../client/client.ts";
 import { follow } from "../client/event-stream.ts";
 import type { Exit } from "../complaint.ts";
+import { visibleLines } from "../output/table.ts";
 
 /** A build that waits, runs or has ended, as the service shows it. */
 export type WatchedBuild = AnswerOf<"getRunningBuild">["running_build"];
@@ -36,7 +37,9 @@ export async function followBuild(
 /** The lines of a failed build's log that name errors, or else its last ones. */
 export async function errorLines(client: Client, id: number): Promise<string[]> {
   const log = await (await client.call("getBuildLog", { build_id: id }, { headers: asText })).text();
-  const lines = log.split("\n").filter((line) => line.trim() !== "");
+  const lines = visibleLines(log)
+    .split("\n")
+    .filter((line) => line.trim() !== "");
   const errors = lines.filter((line) => /\b(error|fail(ed|ure)?|fatal|cannot|unable|no space)\b/i.test(line));
   return (errors.length > 0 ? errors : lines).slice(-shownLines);
 }

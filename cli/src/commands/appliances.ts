@@ -2,6 +2,10 @@ import { command, value } from "../command.ts";
 import { applianceId, sourceId } from "../resolve.ts";
 import { facts, megabytes, moment, table } from "../output/table.ts";
 
+/** The API's own default is that of 2010. */
+export const defaultArch = "x86_64";
+export const arch = value("text", `x86_64 or i686; the default is ${defaultArch}`);
+
 export const appliances = [
   command("templates", {
     summary: "List what an appliance can be cloned from",
@@ -16,12 +20,12 @@ export const appliances = [
   command("clone <source> [name]", {
     summary: "Make an appliance from a template or another appliance",
     details: "The clone has everything but the builds. A published appliance of the gallery is cloned by its id.",
-    options: { arch: value("text", "x86_64 or i686; the default is x86_64") },
+    options: { arch },
     examples: ["kiln clone 1 First"],
-    act: async ({ client, show }, { source, name, arch = "x86_64" }) => {
+    act: async ({ client, show }, { source, name, arch: wanted = defaultArch }) => {
       const answer = await client.call("cloneAppliance", {
         clone_from: await sourceId(client, source),
-        arch,
+        arch: wanted,
         ...(name !== undefined && { name }),
       });
       const { id, name: made, basesystem } = answer.appliance;

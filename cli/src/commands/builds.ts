@@ -130,7 +130,7 @@ async function report(kiln: Kiln, all: readonly WatchedBuild[]): Promise<Exit> {
   for (const { id } of failed) errors.set(id, await errorLines(kiln.client, id));
   const shown = all.map((one) => ({ ...one, ...(errors.has(one.id) && { errors: errors.get(one.id) }) }));
   kiln.show({ builds: shown }, () =>
-    all.flatMap((one) => [sentence(one), ...(errors.get(one.id) ?? []).map((line) => `  ${visible(line)}`)]).join("\n"),
+    all.flatMap((one) => [sentence(one), ...(errors.get(one.id) ?? []).map((line) => `  ${line}`)]).join("\n"),
   );
   const exits = all.map(({ state }) => exitOfState[state]);
   return exits.toSorted((a, b) => exitCodes[b].code - exitCodes[a].code)[0] ?? "done";

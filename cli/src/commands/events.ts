@@ -100,5 +100,7 @@ function printEvent(kiln: Kiln, { id, event, data }: StreamEvent): void {
     : testdrive
       ? `testdrive ${testdrive.id} of build ${testdrive.build_id}: ${testdrive.message}`
       : `${version?.name ?? ""} ${version?.version ?? ""}`;
-  return kiln.print(`${id ?? ""}  ${moment(told.created_at) ?? ""}  ${event.padEnd(17)}  ${visible(what)}`);
+  return kiln.print(
+    `${(id ?? "").padStart(4)}  ${moment(told.created_at) ?? ""}  ${event.padEnd(17)}  ${visible(what)}`,
+  );
 }

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Client, RequestOf } from "../client/client.ts";
 import { command, flag, value } from "../command.ts";
 import { Complaint } from "../complaint.ts";
+import { arch, defaultArch } from "./appliances.ts";
 import { ask } from "../login/ask.ts";
 import type { Kiln } from "../kiln.ts";
 import { facts, moment, table, visible, visibleLines } from "../output/table.ts";
@@ -93,8 +94,10 @@ export const gallery = [
   }),
   command("gallery clone <published> [name]", {
     summary: "Make an appliance of yours from a published one",
-    act: async ({ client, show }, { published, name }) => {
-      const request = { clone_from: numberOf(published, "published appliance"), ...(name !== undefined && { name }) };
+    options: { arch },
+    act: async ({ client, show }, { published, name, arch: wanted = defaultArch }) => {
+      const from = { clone_from: numberOf(published, "published appliance"), arch: wanted };
+      const request = { ...from, ...(name !== undefined && { name }) };
       const answer = await client.call("cloneAppliance", request);
       show(answer, () => `${answer.appliance.name} is appliance ${answer.appliance.id}.`);
     },

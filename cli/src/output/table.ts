@@ -24,7 +24,11 @@ export function facts(paint: Painter, all: Readonly<Record<string, Cell>>): stri
 }
 
 /** Text of others, which must not move the cursor or colour the terminal. */
-export const visible = (text: string): string => text.replaceAll(/[\u0000-\u001F\u007F-\u009F]+/g, " ");
+export const visible = (text: string): string =>
+  text.replaceAll(terminalOrder, "").replaceAll(/[\u0000-\u001F\u007F-\u009F]+/g, " ");
+
+/** A colour or a move, as ECMA-48 has them. */
+const terminalOrder = /\u001B\[[0-?]*[ -/]*[@-~]/g;
 
 /** The same for text of several lines. */
 export const visibleLines = (text: string): string => text.split(/\r?\n/).map(visible).join("\n");
