@@ -4,10 +4,12 @@ import type { Config } from "./config.ts";
 import {
   attemptHeader,
   BuildClaimAnswer,
+  CompletePackageAnswer,
   HeartbeatAnswer,
   HelloAnswer,
   LogAnswer,
   partDigestHeader,
+  StoredPackages,
   TestdriveClaimAnswer,
   UploadState,
   type ArtifactName,
@@ -18,6 +20,7 @@ import {
   type CompleteUpload,
   type Heartbeat,
   type OpenUpload,
+  type StoredPackage,
   type TestdriveClaim,
   type TestdriveClaimRequest,
 } from "./contract.ts";
@@ -30,6 +33,12 @@ interface Part {
   number: number;
   sha256: string;
   body: Blob | Uint8Array<ArrayBuffer>;
+}
+
+interface PiecePlace {
+  packageId: number;
+  /** From 1. */
+  piece: number;
 }
 
 /**
@@ -45,6 +54,13 @@ export interface WorkerApi extends VisitApi, ModifiedApi {
   artifact(build: Lease, name: ArtifactName, signal: AbortSignal): ArtifactApi;
   /** The archive of a prepared root of this build's appliance; its answer's body is to be read or cancelled. */
   readPrepared(build: Lease, key: string, signal: AbortSignal): Promise<Response>;
+  /** The build's frozen packages as far as the service stores such. */
+  listStored(build: Lease, signal: AbortSignal): Promise<StoredPackage[]>;
+  /** A piece of one that it has; read its answer's body or cancel it. */
+  readPiece(build: Lease, place: PiecePlace, signal: AbortSignal): Promise<Response>;
+  putPiece(build: Lease, piece: PiecePlace & Omit<Part, "number">, signal: AbortSignal): Promise<void>;
+  /** → whether it is stored now. */
+  completePackage(build: Lease, packageId: number, pieces: number, signal: AbortSignal): Promise<boolean>;
   finish(build: Lease, result: BuildFinished, signal: AbortSignal): Promise<void>;
   fail(build: Lease, failure: BuildFailed, signal: AbortSignal): Promise<void>;
   /** Gives the build back unfinished, so that another agent gets it at once. */
@@ -108,6 +124,28 @@ function buildCalls(send: Send) {
       artifactCalls(send, build, `/agent/builds/${build.id}/artifacts/${name}`, signal),
     readPrepared: (build, key, signal) =>
       about(build, `prepared/${key}`, { method: "GET", tries: shortTries(signal), timeoutMs: null }),
+    listStored: (build, signal) =>
+      about(build, "stored-packages", { method: "GET", tries: shortTries(signal) })
+        .then(read(StoredPackages))
+        .then((answer) => answer.packages),
+    readPiece: (build, { packageId, piece }, signal) =>
+      about(build, `stored-packages/${packageId}/${piece}`, {
+        method: "GET",
+        tries: shortTries(signal),
+        timeoutMs: null,
+      }),
+    putPiece: (build, { packageId, piece, sha256, body }, signal) =>
+      about(build, `stored-packages/${packageId}/${piece}`, {
+        method: "PUT",
+        body,
+        partDigest: sha256,
+        tries: shortTries(signal),
+        timeoutMs: 5 * 60_000,
+      }).then(discard),
+    completePackage: (build, packageId, pieces, signal) =>
+      about(build, `stored-packages/${packageId}`, { json: { pieces }, tries: shortTries(signal), timeoutMs: 60_000 })
+        .then(read(CompletePackageAnswer))
+        .then((answer) => answer.stored),
     finish: (build, result, signal) => about(build, "finish", { json: result, tries: longTries(signal) }).then(discard),
     fail: (build, failure, signal) => about(build, "fail", { json: failure, tries: longTries(signal) }).then(discard),
     release: (build, signal) => about(build, "release", { json: {}, tries: shortTries(signal) }).then(discard),

@@ -10,6 +10,7 @@ import { AgentRefusal } from "#agent-api/refusal";
 import { packages } from "#agent-api/packages";
 import { preparedRoots } from "#agent-api/prepared-roots";
 import { BodyFault, causeOf } from "#http/request-body";
+import { storedPackages } from "#agent-api/stored-packages";
 import { testdrives } from "#agent-api/testdrives";
 import { visits } from "#agent-api/visits";
 
@@ -23,6 +24,7 @@ export const agentApi = factory
   .route("/builds", contents)
   .route("/builds", packages)
   .route("/builds", preparedRoots)
+  .route("/builds", storedPackages)
   .route("/testdrives", testdrives)
   .route("/testdrives", visits);
 

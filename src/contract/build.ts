@@ -12,6 +12,8 @@ export const FrozenRepository = z.object({
   id: z.int().positive(),
   name: z.string(),
   url: z.string(),
+  /** Where the packages of the chosen snapshot stay when `url` has moved on. Absent: there is no such place. */
+  snapshotUrl: z.string().optional(),
   /** A catalogue of the operator brought it, so its mirror may be one that only catalogues may use. Absent: no, or it is the service's own. */
   isOfCatalogue: z.literal(true).optional(),
   /** Null: not signed. Absent: frozen by an older version, or its keys have not been read yet. */
@@ -79,6 +81,17 @@ export const FrozenConfiguration = z.object({
 });
 export type FrozenConfiguration = z.infer<typeof FrozenConfiguration>;
 
+/** The format of the package database in images of rpm. Not every rpm can write each of them. */
+export const RpmDatabase = z.enum(["ndb", "sqlite"]);
+export type RpmDatabase = z.infer<typeof RpmDatabase>;
+
+/** The least that a base system needs: what an agent has by its own configuration may be more. */
+export const BuilderNeeds = z.object({
+  memoryMb: z.int().min(512).max(65_536).optional(),
+  diskGb: z.int().min(1).max(1000).optional(),
+});
+export type BuilderNeeds = z.infer<typeof BuilderNeeds>;
+
 /** Limits of an appliance, so that a frozen input stays small enough to send. */
 export const frozenLimits = { files: 10_000, keys: 100, descriptionFiles: 1000, descriptionCharacters: 16 * 2 ** 20 };
 
@@ -126,6 +139,10 @@ export const FrozenInput = z.object({
     .optional(),
   /** The builder root that it must be built in; absent: the one that the agent uses by default, or its host. */
   builderRoot: BuilderRootName.optional(),
+  /** Absent: the builder's own rpm decides. */
+  rpmDatabase: RpmDatabase.optional(),
+  /** Of the guest that builds it. Absent: the agent's configuration decides. */
+  builderNeeds: BuilderNeeds.optional(),
   /** Absent: frozen by an older version, which had only BIOS. */
   firmware: Firmware.optional(),
   /** File name of the result without its extension, e.g. "Kiosk.x86_64-0.0.1.oem". */

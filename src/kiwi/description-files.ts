@@ -14,6 +14,7 @@ import { machineIdentityPart } from "#kiwi/machine-identity";
 import { networkPart } from "#kiwi/network";
 import { notesPart } from "#kiwi/notes";
 import { overlayPart } from "#kiwi/overlay";
+import { productFunctions, productPart } from "#kiwi/product";
 import { joinParts, staging, type Part } from "#kiwi/part";
 import { withInterpreter } from "#kiwi/shell";
 
@@ -21,6 +22,7 @@ import { withInterpreter } from "#kiwi/shell";
 export function descriptionFiles(facts: ImageFacts): Record<string, string> {
   const { files, commands } = joinParts([
     identityPart(facts),
+    productPart(facts),
     localePart(facts),
     debianPart(facts),
     networkPart(facts),
@@ -36,9 +38,13 @@ export function descriptionFiles(facts: ImageFacts): Record<string, string> {
     machineIdentityPart(facts),
     debianEndPart(facts),
   ]);
-  const script = configScript(commands, facts.debian ? debianFunctions : "");
+  const script = configScript(commands, moreFunctions(facts));
   return { "config.xml": kiwiDescription(facts), "config.sh": script, ...files };
 }
+
+/** Functions that only some base systems need: the config.sh of all others stays the same. */
+const moreFunctions = ({ debian, product }: Pick<ImageFacts, "debian" | "product">): string =>
+  `${debian ? debianFunctions : ""}${product === undefined ? "" : productFunctions}`;
 
 /** It runs after all that is configured, so the script sees the finished image. */
 function buildScriptPart({ scripts: { build } }: Pick<ImageFacts, "scripts">): Part {

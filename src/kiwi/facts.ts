@@ -19,6 +19,8 @@ export interface ImageFacts
   /** The appliance's name for users; `name` is KIWI's. */
   title: string;
   databases: DatabaseFacts[];
+  /** The installed product's file in /etc/products.d, without its ending. */
+  product?: string;
   /** In the order of installation: of two files with the same path, the later one wins. */
   overlay: FrozenFile[];
 }

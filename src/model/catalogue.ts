@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Arch, BuilderRootName, ImageType, PackageType } from "#contract/index";
+import { Arch, BuilderNeeds, BuilderRootName, ImageType, PackageType, RpmDatabase } from "#contract/index";
 import { aptAddress, componentName } from "#model/apt-address";
 import { Configuration } from "#model/configuration";
 
@@ -33,16 +33,27 @@ export const BaseSystemFacts = z.object({
   cannot: z.partialRecord(ImageType, z.string().min(1)).optional(),
   /** What KIWI installs from outside before the image's own package manager exists; null: everything. */
   bootstrap: z.array(z.string()).nullable(),
+  /** The format of its package database. Absent: that of the builder's rpm. */
+  rpmDatabase: RpmDatabase.optional(),
+  /** Its file in /etc/products.d, without `.prod`: what zypper and others take for the installed product. Absent: it has none. */
+  product: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/)
+    .optional(),
+  /** The least memory and disk of a build in a guest. Absent: the agent's configuration decides. */
+  builderNeeds: BuilderNeeds.optional(),
+  /** The least memory of a testdrive: with less, its images do not boot. */
+  testdriveMemoryMb: z.int().min(64).max(65_536).optional(),
   /** How a repository that a person imports is known to be for it; the first that fits decides. */
   detection: z
     .object({
       /** Addresses, with `*` for anything. */
       urls: z.array(z.string()).default([]),
-      /** Names of the distribution in the repository's index. */
+      /** Names of the distribution in the repository's index, with `*` for anything. */
       cpeIds: z.array(z.string()).default([]),
       /** Of Debian: `bookworm` is also for `bookworm-backports`. The first is the release as debootstrap knows it. */
       codenames: z.array(z.string()).optional(),
-      /** What its release package provides. */
+      /** What its release package provides: a name, or `name = version`. */
       releaseCapabilities: z.array(z.string()).default([]),
     })
     .default({ urls: [], cpeIds: [], releaseCapabilities: [] }),
@@ -85,6 +96,27 @@ export const TemplatePromises = z.object({
 });
 export type TemplatePromises = z.infer<typeof TemplatePromises>;
 
+/** Where a repository that shows only its latest state keeps earlier ones. */
+export const RepositorySnapshots = z.object({
+  /** Finds the snapshot's name, its first group, in a CPE name of the index. */
+  cpeId: z.string().refine(isPattern, "This is not a regular expression."),
+  /** The repository's address in that snapshot; `$snapshot` is its name. */
+  url: z.string().regex(/^https?:\/\/\S*\$snapshot\S*$/),
+});
+export type RepositorySnapshots = z.infer<typeof RepositorySnapshots>;
+
+function isPattern(text: string): boolean {
+  try {
+    return RegExp(text) instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
+/** zypper's variable for the architecture, in a repository's address. */
+const basearch = /\$basearch\b|\$\{basearch\}/;
+const basearchOf = ([arch]: readonly Arch[]): string => (arch === "i586" ? "i386" : (arch ?? ""));
+
 const key = z.string().regex(/^[a-z0-9][a-z0-9._-]*$/);
 
 /** A template catalogue: a distribution, its repositories and the templates made of them, as data (templates/*.json). */
@@ -99,6 +131,8 @@ export const Catalogue = z.object({
           name: z.string().min(1),
           url: z.string().regex(/^(https?:\/\/|service:\/)\S+$/),
           type: RepositoryType,
+          /** Only of rpm-md: where each snapshot of it stays for a while, although its own address shows the latest only. */
+          snapshots: RepositorySnapshots.optional(),
           /** Only of deb: the suite below `url`, and its components. Without a suite `url` is its address. */
           suite: z
             .string()
@@ -110,10 +144,14 @@ export const Catalogue = z.object({
           /** Only of deb: also an index that says that it is no longer valid. */
           acceptsExpired: z.boolean().default(false),
         })
-        .transform(({ suite, components, ...repository }) => ({
-          ...repository,
-          url: suite === undefined ? repository.url : aptAddress(repository.url, suite, components),
-        })),
+        .refine(({ url, arches }) => arches.length === 1 || !basearch.test(url), {
+          error: "A url with $basearch is for one architecture: give each its own repository.",
+          path: ["url"],
+        })
+        .transform(({ suite, components, ...repository }) => {
+          const url = repository.url.replaceAll(new RegExp(basearch, "g"), () => basearchOf(repository.arches));
+          return { ...repository, url: suite === undefined ? url : aptAddress(url, suite, components) };
+        }),
     )
     .min(1),
   /** Public keys in ASCII armour: one of them must have signed the index of each repository of deb. */

@@ -5,6 +5,7 @@ import { forgetIdempotentAnswers } from "#domain/accounts/idempotency";
 import { forgetSessions } from "#domain/accounts/sessions";
 import { expirePreparedRoots } from "#domain/builds/prepared-root";
 import { expireOldImages } from "#domain/builds/retention";
+import { releaseUnneededPackages, removeReleasedPackages, removeStrayPieces } from "#domain/builds/stored-packages";
 import { removeReleasedContents, removeStrayContents } from "#domain/contents/content-sweep";
 import { sendOutbox } from "#domain/events/events";
 import {
@@ -50,6 +51,9 @@ const deletions: Record<string, Chore> = {
   expirePreparedRoots,
   removeStrayBuildBlobs,
   removeStrayInputs,
+  releaseUnneededPackages,
+  removeReleasedPackages,
+  removeStrayPieces,
   removeStraySolvs,
   removeStrayDownloads,
   removeStrayPackages,

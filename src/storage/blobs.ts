@@ -46,6 +46,11 @@ export const uploadHeadersKey = (blobId: string) => `uploads/${blobId}/headers.j
 /** A file of a user repository, by the repository's uid, e.g. path "repodata/repomd.xml". */
 export const userRepositoryFileKey = (uid: string, path: string) => `user-repositories/${uid}/${path}`;
 
+/** A piece, from 1, of the file of a package that builds were frozen with. */
+export const packagePieceKey = (blob: string, piece: number) => `${packagesPrefix}${blob}/${piece}`;
+/** What the agents of a build call the folder of a package: no other build writes there. */
+export const packageBlob = (buildUid: string, packageId: number) => `${buildUid}-${packageId}`;
+
 /** Names a multipart upload that has begun and may not have ended. */
 export const begunUploadKey = (noteId: string) => `begun-uploads/${noteId}.json`;
 
@@ -69,6 +74,8 @@ export const downloadsPrefix = "downloads/";
 export const buildUidOfKey = (key: string): string => key.split("/")[1] ?? "";
 export const sha256OfKey = (key: string): string => key.slice(inputsPrefix.length).replace(/\.json$/, "");
 export const importIdOfKey = (key: string): string => key.split("/")[2] ?? "";
+export const packagesPrefix = "packages/";
+export const packageBlobOfKey = (key: string): string => key.split("/")[1] ?? "";
 export const uploadsPrefix = "uploads/";
 export const begunUploadsPrefix = "begun-uploads/";
 export const tailsPrefix = "upload-tails/";

@@ -192,6 +192,7 @@ export type ImportResult = Pick<
   | "baseSystem"
   | "revision"
   | "importId"
+  | "snapshotUrl"
   | "parts"
   | "packageCount"
   | "packagesFolder"

@@ -14,4 +14,5 @@ export * from "./schema/resolutions.ts";
 export * from "./schema/resumable-uploads.ts";
 export * from "./schema/service.ts";
 export * from "./schema/sessions.ts";
+export * from "./schema/stored-packages.ts";
 export * from "./schema/tokens.ts";

@@ -114,6 +114,23 @@ const buildCalls: Record<string, Row & { ends?: true; done?: number }> = {
     path: (build) => `/builds/${build.id}/${build.package}`,
     held: 200,
   },
+  "GET /builds/:id/stored-packages": { path: ({ id }) => `/builds/${id}/stored-packages`, held: 200 },
+  // The build needs no such package.
+  "GET /builds/:id/stored-packages/:packageId/:piece": {
+    path: ({ id }) => `/builds/${id}/stored-packages/999999/1`,
+    held: 404,
+  },
+  "PUT /builds/:id/stored-packages/:packageId/:piece": {
+    path: ({ id }) => `/builds/${id}/stored-packages/999999/1`,
+    body: "part",
+    headers: { "content-length": "4", "x-kiln-sha256": sha256(bytesOf("part")) },
+    held: 404,
+  },
+  "POST /builds/:id/stored-packages/:packageId": {
+    path: ({ id }) => `/builds/${id}/stored-packages/999999`,
+    json: { pieces: 1 },
+    held: 404,
+  },
   "POST /builds/:id/heartbeat": {
     path: ({ id }) => `/builds/${id}/heartbeat`,
     json: { phase: "Installing software", percent: 1, message: "" },

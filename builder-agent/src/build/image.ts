@@ -6,6 +6,7 @@ import type { Reach } from "../packages/mirror.ts";
 import type { PackageCache } from "../packages/package-cache.ts";
 import { fetchPackages } from "../packages/package-files.ts";
 import type { BaseShare } from "../prepared/base-share.ts";
+import type { StoredPackageFiles } from "../packages/stored-packages.ts";
 import type { RootShare } from "../prepared/share.ts";
 import type { StoredRoot } from "../roots/store.ts";
 import { bareKiwi } from "./bare-kiwi.ts";
@@ -17,6 +18,7 @@ import { fetchContents, writeKeys } from "./overlay.ts";
 import { findParts, readResult, type KiwiResult } from "./result.ts";
 import type { RootTree } from "./root-walk.ts";
 import { writeDescription } from "./source.ts";
+import { refuseDatabase } from "./rpm-database.ts";
 import { refuseVolumes } from "./volumes.ts";
 
 export interface ImageBuild {
@@ -35,6 +37,8 @@ export interface ImageBuild {
   storeAhead?: KiwiJob["storeAhead"];
   reach: Reach;
   packageCache?: PackageCache | undefined;
+  /** Packages that the service stores, and gets. */
+  stored?: StoredPackageFiles | undefined;
   signal: AbortSignal;
   onLine: (line: string) => void;
   onPhase: (phase: Phase) => void;
@@ -56,7 +60,9 @@ export async function buildImage(input: FrozenInput, build: ImageBuild): Promise
   const runner = build.guest ? guestKiwi({ ...build.guest, builderRoot: build.builderRoot }) : bareKiwi(build);
   // A guest has its own kernel.
   if (!build.guest) refuseVolumes(input);
-  const place = await makeKiwiPlace(build.workDir, input.packageType);
+  // A builder root has its own rpm.
+  if (!build.builderRoot) await refuseDatabase(input, build);
+  const place = await makeKiwiPlace(build.workDir, input);
   await writeDescription(input, place.description, runner.repository(place));
   build.onPhase("Preparing the build");
   const keys = input.packageType === "deb" ? [] : await writeKeys(input, place.keys);
@@ -72,5 +78,6 @@ async function fetchAll(input: FrozenInput, place: KiwiPlace, build: ImageBuild)
   await fetchContents({ ...build, input, description: place.description });
   await fetchPackages({ ...build, input, dir: place.packages });
   await checkTrust({ ...build, input, dir: place.packages });
+  build.stored?.give(input, place.packages);
   if (input.packageType === "deb") await writeDebRepository(input, place.packages);
 }

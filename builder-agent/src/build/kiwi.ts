@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { kiwiTypes, type Arch, type ImageType, type PackageType } from "../contract.ts";
+import { kiwiTypes, type Arch, type FrozenInput, type ImageType, type RpmDatabase } from "../contract.ts";
 
 /** Everything of one KIWI run is below the work directory: nothing is written to the host's /etc or /var. */
 export interface KiwiPlace {
@@ -36,11 +36,14 @@ export function kiwiPlaceAt(workDir: string): KiwiPlace {
   };
 }
 
-export async function makeKiwiPlace(workDir: string, packageType: PackageType = "rpm"): Promise<KiwiPlace> {
+export async function makeKiwiPlace(
+  workDir: string,
+  { packageType = "rpm", rpmDatabase }: Partial<Pick<FrozenInput, "packageType" | "rpmDatabase">> = {},
+): Promise<KiwiPlace> {
   const place = kiwiPlaceAt(workDir);
   const { description, packages, target, home, cache, temp } = place;
   await Promise.all([description, packages, target, home, cache, temp].map((dir) => mkdir(dir)));
-  await writeFile(join(place.home, ".rpmmacros"), rpmMacros);
+  await writeFile(join(place.home, ".rpmmacros"), rpmMacros(rpmDatabase));
   await writeFile(place.config, packageType === "deb" ? `${kiwiConfig}${debianConfig}` : kiwiConfig);
   return place;
 }
@@ -94,7 +97,8 @@ const globalArguments = (place: KiwiPlace, type: ImageType, verb: keyof KiwiPlac
 export const shims = fileURLToPath(new URL("../../shims", import.meta.url));
 
 // Debian's rpm keeps its database in the home directory and looks for gpg2; an image wants neither.
-const rpmMacros = "%_dbpath /usr/lib/sysimage/rpm\n%__gpg /usr/bin/gpg\n";
+const rpmMacros = (database?: RpmDatabase) =>
+  `%_dbpath /usr/lib/sysimage/rpm\n%__gpg /usr/bin/gpg\n${database === undefined ? "" : `%_db_backend ${database}\n`}`;
 
 // By default KIWI compresses with xz -9, which takes longer than the rest of the build.
 // shims/xz knows it by these options.

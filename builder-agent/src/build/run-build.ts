@@ -7,6 +7,7 @@ import type { ImageCache } from "../image-cache.ts";
 import { openLogStream, type LogStream } from "../log-stream.ts";
 import { sentenceOf, type Log } from "../log.ts";
 import type { PackageCache } from "../packages/package-cache.ts";
+import { StoredPackageFiles } from "../packages/stored-packages.ts";
 import type { BaseShare } from "../prepared/base-share.ts";
 import type { PreparedCaches } from "../prepared/caches.ts";
 import { beginDisk, joinBases, joinRoots, takeDisk } from "../prepared/of-build.ts";
@@ -135,6 +136,8 @@ class BuildWork {
     const taken = await takeDisk(this.#claim, parts, place);
     using share = taken ? undefined : await joinRoots(this.#claim, parts, place);
     const base = taken || share?.archive !== undefined ? undefined : await joinBases(this.#claim, parts, place);
+    const toStore = { api: this.#parts.api, lease: this.#lease, signal, onNote };
+    await using stored = new StoredPackageFiles(toStore);
     await using delivery = new Delivery({
       workDir,
       signal,
@@ -142,7 +145,7 @@ class BuildWork {
       onPacked: () => enter("Uploading the image"),
       onDone: (fraction) => tell({ type: "done", fraction, at: Date.now() }),
     });
-    const built = taken ?? (await this.#build(workDir, { builderRoot, share, base, delivery, lines, tell }));
+    const built = taken ?? (await this.#build(workDir, { builderRoot, share, base, stored, delivery, lines, tell }));
     await using slot = await beginDisk(this.#claim, parts, built, place);
     const difference = differenceOf(input.packages, built.installed);
     for (const line of difference ? linesOf(difference) : []) lines.write(ownLine(line, new Date()));
@@ -151,6 +154,7 @@ class BuildWork {
     for (const line of linesAbout(artifacts)) lines.write(ownLine(line, new Date()));
     await slot?.publish(artifacts.store);
     const prepared = await share?.give();
+    await stored.sent();
     await lines.close();
     signal.throwIfAborted();
     const remark = difference && remarkOf(difference);
@@ -158,9 +162,12 @@ class BuildWork {
     await this.#finish(built, artifacts.image, { ...more, ...(remark && { remark }), ...(prepared && { prepared }) });
   }
 
-  async #build(workDir: string, { builderRoot, share, base, delivery, lines, tell }: Partners): Promise<BuiltImage> {
+  async #build(
+    workDir: string,
+    { builderRoot, share, base, stored, delivery, lines, tell }: Partners,
+  ): Promise<BuiltImage> {
     const { api, config, packageCache } = this.#parts;
-    await using guest = config.isolation === "vm" ? await guestOfBuild(config, this.#claim.buildId) : undefined;
+    await using guest = config.isolation === "vm" ? await guestOfBuild(config, this.#claim) : undefined;
     return await buildImage(this.#claim.input, {
       kiwi: config.kiwi,
       builderRoot,
@@ -177,6 +184,7 @@ class BuildWork {
         buildUrl: `${config.url}/agent/builds/${this.#claim.buildId}`,
       },
       packageCache,
+      stored,
       signal: this.#stopping.signal,
       onLine: (line) => {
         lines.write(line);
@@ -250,6 +258,7 @@ interface Partners {
   builderRoot: StoredRoot | undefined;
   share: RootShare | undefined;
   base: BaseShare | undefined;
+  stored: StoredPackageFiles;
   delivery: Delivery;
   lines: LogStream;
   tell: (event: ProgressEvent) => void;

@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import type { BuildClaim } from "../contract.ts";
 import { judgeAccel } from "../doctor/acceleration.ts";
 import { endOf, run } from "../process.ts";
 import type { Accel } from "../testdrive/accel.ts";
@@ -55,10 +56,15 @@ async function whyNotEnclosed(): Promise<string> {
 const smallest = { accel: "tcg", memoryMb: 256, cpus: 1, diskBytes: 1024 * 1024 } as const;
 
 /** What the guest of one build may use, until it is disposed of. */
-export async function guestOfBuild(config: Config, buildId: number): Promise<GuestKiwi & AsyncDisposable> {
+export async function guestOfBuild(
+  config: Config,
+  { buildId, input: { builderNeeds = {} } }: Pick<BuildClaim, "buildId" | "input">,
+): Promise<GuestKiwi & AsyncDisposable> {
   const { accel, groups, enclosed } = await findMeans(config);
-  const { stateDir, buildMemoryMb, buildDiskGb } = config;
-  const limits = { memoryMb: buildMemoryMb, diskBytes: Math.round(buildDiskGb * 1024 ** 3) };
+  const { stateDir } = config;
+  const diskGb = Math.max(config.buildDiskGb, builderNeeds.diskGb ?? 0);
+  const memoryMb = Math.max(config.buildMemoryMb, builderNeeds.memoryMb ?? 0);
+  const limits = { memoryMb, diskBytes: Math.round(diskGb * 1024 ** 3) };
   const user = await reserveUser(buildId);
   const release = () => user[Symbol.asyncDispose]();
   return { stateDir, accel, groups, enclosed, user: user.uid, ...limits, [Symbol.asyncDispose]: release };

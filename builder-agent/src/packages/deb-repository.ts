@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { debianArch, frozenComponent, nvra, type FrozenInput, type FrozenPackage } from "../contract.ts";
-import { packageFile } from "./package-files.ts";
+import { packageFile } from "./package-file.ts";
 
 /**
  * Makes a repository of the fetched packages for debootstrap and apt: the frozen paragraphs with the files that they are in

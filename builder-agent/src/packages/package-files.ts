@@ -8,7 +8,9 @@ import { shortTries, withRetry } from "../retry.ts";
 import { writeAll } from "../testdrive/write-all.ts";
 import { addressOf, askRepository, insideOnly, type Address, type Reach } from "./mirror.ts";
 import type { PackageCache } from "./package-cache.ts";
+import { packageFile } from "./package-file.ts";
 import { packageFailure, WrongPackage } from "./package-failure.ts";
+import type { StoredPackageFiles } from "./stored-packages.ts";
 
 export interface PackageFetch {
   input: Pick<FrozenInput, "packages" | "repositories">;
@@ -16,13 +18,11 @@ export interface PackageFetch {
   reach: Reach;
   /** Packages that earlier builds have fetched. */
   packageCache?: PackageCache | undefined;
+  /** Asked for packages that their mirrors do not have any more. */
+  stored?: StoredPackageFiles | undefined;
   signal: AbortSignal;
   onProgress: (fraction: number) => void;
 }
-
-/** A package's file in the directory of a build, by its checksum: no name of a mirror's making comes near a path. */
-export const packageFile = ({ checksum, control }: Pick<FrozenPackage, "checksum" | "control">) =>
-  `${checksum.value}.${control === undefined ? "rpm" : "deb"}`;
 
 /** More would gain nothing at one mirror, and would be rude. */
 const atOnce = 6;
@@ -59,14 +59,41 @@ interface OneFetch extends PackageFetch {
 async function fetchOne(one: FrozenPackage, job: OneFetch): Promise<void> {
   const { repository } = job;
   if (repository === undefined) throw new Error(`${nvra(one)} is of a repository that the build does not have`);
-  const address = addressOf(repository, insideOnly(one.location));
-  const download = () => withRetry(() => receive(one, address, job), shortTries(job.signal));
-  const wanted = { repository: address.base, checksum: one.checksum, into: join(job.dir, packageFile(one)) };
+  const path = insideOnly(one.location);
+  const into = join(job.dir, packageFile(one));
+  const download = async () => {
+    try {
+      await fromMirrors(one, addressesOf(repository, path), job);
+    } catch (error) {
+      job.signal.throwIfAborted();
+      if (!(await job.stored?.take(one, repository.id, into))) throw error;
+    }
+  };
+  const wanted = { repository: addressOf(repository, path).base, checksum: one.checksum, into };
   try {
     await (job.packageCache ? job.packageCache.take(wanted, download, job.signal) : download());
   } catch (error) {
     job.signal.throwIfAborted();
     throw packageFailure(error, one, repository.url);
+  }
+}
+
+/** The snapshot first, because its files stay. */
+const addressesOf = (repository: FrozenRepository, path: string): Address[] => {
+  const { snapshotUrl } = repository;
+  const own = addressOf(repository, path);
+  return snapshotUrl === undefined ? [own] : [addressOf({ ...repository, url: snapshotUrl }, path), own];
+};
+
+/** From the first of the addresses that has it. The failure of the last one counts. */
+async function fromMirrors(one: FrozenPackage, addresses: readonly Address[], job: OneFetch): Promise<void> {
+  for (const [index, address] of addresses.entries()) {
+    try {
+      return await withRetry(() => receive(one, address, job), shortTries(job.signal));
+    } catch (error) {
+      job.signal.throwIfAborted();
+      if (index === addresses.length - 1) throw error;
+    }
   }
 }
 

@@ -5,7 +5,7 @@ import { nvra, type FrozenInput, type FrozenKey, type FrozenPackage } from "../c
 import { run } from "../process.ts";
 import { asNobody } from "../testdrive/rights.ts";
 import { gpgEnvironment } from "./index-signature.ts";
-import { packageFile } from "./package-files.ts";
+import { packageFile } from "./package-file.ts";
 import { revokedKeys } from "./revoked-keys.ts";
 
 export interface SignedPackages {

@@ -42,6 +42,8 @@ export function preparedKey(input: FrozenInput, { builder, isolation }: Preparer
     keys: inOrder(keys.map(({ armour }) => [armour])),
     // rpm's database has it.
     sourceDate: input.sourceDate,
+    // Absent, it changes no key.
+    rpmDatabase: input.rpmDatabase,
     // Whose signatures the packages had to have.
     trust: inOrder(
       input.repositories.map(({ alias, trust }) => [alias, ...(trust?.keys ?? []).map((key) => key.fingerprint)]),

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import type { FrozenInput, FrozenPackage } from "../../src/contract.ts";
 import { writeDebRepository } from "../../src/packages/deb-repository.ts";
-import { packageFile } from "../../src/packages/package-files.ts";
+import { packageFile } from "../../src/packages/package-file.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 import { frozenInput } from "../support/frozen-input.ts";
 

@@ -6,6 +6,7 @@ import { getAppliance, getOwnAppliance } from "#domain/appliances/appliance";
 import { examine, type ExaminedAppliance } from "#domain/appliances/status";
 import { withLink, withLinks, type LinkReader } from "#domain/builds/download-link";
 import { blobsIn } from "#domain/builds/frozen-content";
+import { keepPackages } from "#domain/builds/stored-packages";
 import { freezeInput } from "#domain/builds/frozen-input";
 import { waiting } from "#domain/builds/machine";
 import { secondsBetween, type Progress } from "#domain/builds/progress";
@@ -104,7 +105,9 @@ async function enqueue(env: Env, db: Database, account: { id: number }, request:
     { force: request.force, slots: slotsOf(env) },
   );
   if (!build) throw await whyNot(db, row);
-  await freezeBlobs(db, build.id, blobsIn(input)); // or its first claim does
+  // Or its first claim does.
+  await freezeBlobs(db, build.id, blobsIn(input));
+  await keepPackages({ env, db }, build.id, input);
   return build;
 }
 

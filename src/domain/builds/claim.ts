@@ -9,6 +9,7 @@ import { getInput } from "#storage/build-blobs";
 import { listHeldBy, listQueued, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { listEarlierSteps } from "#storage/estimates";
+import { keepPackages } from "#domain/builds/stored-packages";
 import { freezeBlobs } from "#storage/frozen-blobs";
 
 /** Builds that are read in one query. */
@@ -62,6 +63,7 @@ async function claimOne(env: Env, db: Database, agent: Agent, build: Build): Pro
     ]);
     // A start that was interrupted may have left the row alone.
     await freezeBlobs(db, build.id, blobsIn(input));
+    await keepPackages({ env, db }, build.id, input);
     return { buildId: build.id, attempt, token, timeLimitMs, input, earlierPhases, ...(sharesRoot && { sharesRoot }) };
   } catch (error) {
     // Costs this build an attempt, so that it cannot block all others forever.

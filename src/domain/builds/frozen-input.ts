@@ -12,7 +12,7 @@ import { trustOf } from "#domain/repositories/trust";
 import type { ApplianceSoftware } from "#domain/software/resolution-request";
 import { descriptionFiles } from "#kiwi/description-files";
 import { parseAptAddress } from "#model/apt-address";
-import { packageTypeOfBase } from "#model/catalogue";
+import { packageTypeOfBase, type BaseSystemFacts } from "#model/catalogue";
 import type { ResolvedPackage } from "#solver/resolution";
 import type { Appliance, Repository } from "#storage/appliances";
 import { aliasOf } from "#storage/repositories";
@@ -52,7 +52,7 @@ export async function freezeInput(
     imageType: request.imageType,
     // Left out for rpm, so that its frozen inputs stay the same to the byte.
     ...(debian && { packageType: "deb" as const, debRelease: debian.release }),
-    ...(baseSystem.builderRoot !== undefined && { builderRoot: baseSystem.builderRoot }),
+    ...forBuilder(baseSystem),
     firmware,
     imageName: imageName(appliance, request),
     repositories: software.repositories.map(frozenRepository),
@@ -64,7 +64,11 @@ export async function freezeInput(
       release,
       repository,
     })),
-    description: descriptionFiles({ ...facts, ...(debian && { debian }) }),
+    description: descriptionFiles({
+      ...facts,
+      ...(debian && { debian }),
+      ...(baseSystem.product !== undefined && { product: baseSystem.product }),
+    }),
     files: facts.overlay,
     keys,
     configuration: frozenConfiguration(appliance),
@@ -72,6 +76,13 @@ export async function freezeInput(
     writtenBy: `kiln ${kilnVersion}`,
   };
 }
+
+/** What the base system needs of the agent and its tools; absent where it says nothing. */
+const forBuilder = ({ builderRoot, rpmDatabase, builderNeeds }: BaseSystemFacts) => ({
+  ...(builderRoot !== undefined && { builderRoot }),
+  ...(rpmDatabase !== undefined && { rpmDatabase }),
+  ...(builderNeeds !== undefined && { builderNeeds }),
+});
 
 /** `Ticket_counter_kiosk.x86_64-0.0.1.oem`: what the file to download is called, without its extension. */
 const imageName = (appliance: Appliance, { version, imageType }: { version: string; imageType: ImageType }) =>
@@ -94,6 +105,7 @@ function frozenRepository(repository: Repository): FrozenRepository {
     id,
     name,
     url,
+    ...(repository.snapshotUrl !== null && { snapshotUrl: repository.snapshotUrl }),
     ...(isOfCatalogue && { isOfCatalogue }),
     ...(trust !== undefined && { trust }),
   };

@@ -14,9 +14,9 @@ export function baseSystemByIndex(
   { url, distributions }: { url: string; distributions: readonly { cpeId?: string; name: string }[] },
 ): string | undefined {
   const byUrl = known.find(({ facts }) => facts.detection.urls.some((pattern) => fits(pattern, `${url}/`)));
-  const cpeIds = distributions.map(({ cpeId }) => cpeId?.toLowerCase());
-  const byCpe = () =>
-    known.find(({ facts }) => facts.detection.cpeIds.some((cpeId) => cpeIds.includes(cpeId.toLowerCase())));
+  const cpeIds = distributions.flatMap(({ cpeId }) => cpeId?.toLowerCase() ?? []);
+  const isAmong = (pattern: string) => cpeIds.some((cpeId) => fits(pattern.toLowerCase(), cpeId));
+  const byCpe = () => known.find(({ facts }) => facts.detection.cpeIds.some(isAmong));
   const byCodename = () =>
     known.find(({ facts }) =>
       facts.detection.codenames?.some((codename) => distributions.some(({ name }) => isSuiteOf(codename, name))),
@@ -34,15 +34,15 @@ export const baseSystemByPackages = (
 ): string | undefined => known.find(({ facts }) => facts.detection.releaseCapabilities.some(isProvided))?.name;
 
 /** `*` matches anything; the rest is text. */
-function fits(pattern: string, url: string): boolean {
+function fits(pattern: string, text: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
-  if (!url.startsWith(first)) return false;
+  if (!text.startsWith(first)) return false;
   let at = first.length;
   for (const piece of rest.slice(0, -1)) {
-    const found = url.indexOf(piece, at);
+    const found = text.indexOf(piece, at);
     if (found < 0) return false;
     at = found + piece.length;
   }
   const last = rest.at(-1);
-  return last === undefined ? url.length === at : url.length - last.length >= at && url.endsWith(last);
+  return last === undefined ? text.length === at : text.length - last.length >= at && text.endsWith(last);
 }

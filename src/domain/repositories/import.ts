@@ -12,6 +12,7 @@ import { contentsOf, removeUnshown } from "#domain/repositories/contents";
 import { ImportTookTooLong } from "#domain/repositories/packages";
 import { stageParts } from "#domain/repositories/staging";
 import type { FrozenKey } from "#contract/index";
+import { snapshotUrl } from "#domain/repositories/snapshot";
 import { parseAptAddress } from "#model/apt-address";
 import { packageTypeOfBase, packageTypeOfRepository } from "#model/catalogue";
 import type { DebRequest } from "#repodata/deb";
@@ -166,6 +167,7 @@ async function show(work: Import, opened: OpenedRepository, download: Download):
     const made = await contentsOf(env, db, { repository, opened, download, candidates });
     const isShown = await switchRevision(db, repository.id, importId, {
       ...facts(opened),
+      snapshotUrl: snapshotUrl(repository, opened),
       indexTag,
       importId: made.id,
       parts: made.parts,

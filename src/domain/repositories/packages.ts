@@ -193,7 +193,10 @@ function unlessRepeated(): (listed: ListedPackage) => boolean {
 function findBaseSystem(solver: Solver, { candidates }: PackageSource): string | undefined {
   if (candidates.length === 0) return undefined;
   solver.ready();
-  return baseSystemByPackages(candidates, (capability) => solver.providers(capability).length > 0);
+  return baseSystemByPackages(candidates, (capability) => {
+    const [name = "", version] = capability.split(" = ");
+    return solver.providers(name, version).length > 0;
+  });
 }
 
 /** What images its packages can go into; noarch ones, and those of Debian for all, go into all. */

@@ -8,7 +8,7 @@ import { claimWithinMs, type TestdriveState } from "#domain/testdrives/machine";
 import { configurationOf } from "#model/configuration";
 import type { Account } from "#storage/accounts";
 import type { Agent } from "#storage/agents";
-import { findAppliance } from "#storage/appliances";
+import { findAppliance, findBaseSystem } from "#storage/appliances";
 import { findBuild, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 import {
@@ -210,13 +210,14 @@ async function wake(env: Pick<Env, "TESTDRIVES">, db: Database, testdrive: Testd
 async function bootFacts(db: Database, build: Build): Promise<Omit<TestdriveFacts, "testdriveId"> | undefined> {
   const { fileName, fileSize: size, rawSize, sha256, imageKey } = build;
   const appliance = await findAppliance(db, build.accountId, build.applianceId);
+  const base = appliance && (await findBaseSystem(db, appliance.baseSystem));
   if (build.status !== "finished" || !appliance || !imageKey || !fileName || !size || !rawSize || !sha256) {
     return undefined;
   }
   return {
     buildId: build.id,
     imageType: build.imageType,
-    memoryMb: configurationOf(appliance).settings.memorySizeMb,
+    memoryMb: Math.max(configurationOf(appliance).settings.memorySizeMb, base?.facts.testdriveMemoryMb ?? 0),
     image: { fileName, size, sha256, rawSize, compressed: build.compressed ?? false },
   };
 }

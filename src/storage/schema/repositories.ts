@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { Arch, FrozenKey } from "#contract/index";
-import type { BaseSystemFacts } from "#model/catalogue";
+import type { BaseSystemFacts, RepositorySnapshots } from "#model/catalogue";
 import type { StoredPackage } from "#model/stored-package";
 import { accounts } from "./accounts.ts";
 import { id, moment, uid, requestId } from "./columns.ts";
@@ -46,6 +46,10 @@ export const repositories = sqliteTable(
     packageCount: integer("package_count").notNull().default(0),
     /** Where the locations of its packages begin, relative to `url`: e.g. `suse` in yast2; empty in rpm-md. */
     packagesFolder: text("packages_folder").notNull().default(""),
+    /** How the catalogue finds the address where a snapshot of it stays; null: it has none. */
+    snapshots: text("snapshots", { mode: "json" }).$type<RepositorySnapshots>(),
+    /** That address of the last good import; null: not known. */
+    snapshotUrl: text("snapshot_url"),
     /** Fingerprint of the key that signed the index; every later import must be signed by it. */
     signer: text("signer"),
     /** The public keys next to that signature, or of deb those that were given; null: none, or the last good import knew nothing of them. */

@@ -6,6 +6,7 @@ import type * as galleryClones from "#storage/gallery-clones";
 import type * as galleryList from "#storage/gallery-list";
 import type * as galleryOpinions from "#storage/gallery-opinions";
 import type * as preparedRoots from "#storage/prepared-roots";
+import type * as storedPackages from "#storage/stored-packages";
 import type * as publications from "#storage/publications";
 import type * as retention from "#storage/retention";
 import type * as sweep from "#storage/sweep";
@@ -82,6 +83,16 @@ export const ofBuilds = {
     isFrozenFor: [[1, "blob"]],
     thawBlobs: [[at]],
   } satisfies Calls<typeof frozenBlobs>,
+  "stored-packages": {
+    needPackages: [[1, [{ repositoryId: 1, checksum: "sha256:00", size: 1 }]]],
+    listNeededPackages: [[1]],
+    findNeededPackage: [[{ buildId: 1, packageId: 1 }]],
+    saveStoredPackage: [[{ id: 1, maxBytes: 10, blob: "build-1", pieces: 1, size: 1 }]],
+    listBuildsInNeed: [[{ after: 0, limit: 10 }]],
+    releasePackages: [[[1], at]],
+    deleteReleasedPackages: [[{ before: at, limit: 10 }]],
+    findStoredBlobs: [[["build-1"]]],
+  } satisfies Calls<typeof storedPackages>,
   publications: {
     isPublished: [[it], [it, "0.0.1"]],
     findPublication: [[it], [it, "0.0.1"]],

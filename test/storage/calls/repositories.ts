@@ -85,7 +85,7 @@ export const ofRepositories = {
     listOwnFiles: [[]],
     beginImport: [[it, { checkId: "check", startedAt: at }]],
     markImporting: [[[it]]],
-    switchRevision: [[it, "check", { ...findings, importId: "import", packagesFolder: "" }]],
+    switchRevision: [[it, "check", { ...findings, snapshotUrl: null, importId: "import", packagesFolder: "" }]],
     confirmRevision: [[it, { checkId: "check", ...found }]],
     failImport: [[it, { checkId: "check", problem: "", indexTag: null }]],
     replaceApplianceRepositories: [[ids.appliance, [it]]],

@@ -1,0 +1,143 @@
+/** Files of frozen packages that the service stores, because mirrors drop old versions. */
+import { createHash } from "node:crypto";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { pieceBytes, storedChecksum, type FrozenInput, type FrozenPackage, type StoredPackage } from "../contract.ts";
+import type { Lease } from "../lease.ts";
+import { sentenceOf } from "../log.ts";
+import { writeAll } from "../testdrive/write-all.ts";
+import type { WorkerApi } from "../worker-api.ts";
+import { packageFile } from "./package-file.ts";
+
+type StoreApi = Pick<WorkerApi, "listStored" | "readPiece" | "putPiece" | "completePackage">;
+
+/** More would only make each package slower. */
+const atOnce = 2;
+
+type Given = Pick<FrozenInput, "packages" | "repositories">;
+
+export interface StoreOfBuild {
+  api: StoreApi;
+  lease: Lease;
+  signal: AbortSignal;
+  onNote: (note: string) => void;
+}
+
+/** What the service stores of one build's packages. Nothing here fails a build. */
+export class StoredPackageFiles implements AsyncDisposable {
+  readonly #build: StoreOfBuild;
+  readonly #over = new AbortController();
+  #listed: Promise<Map<string, StoredPackage>> | undefined;
+  #sending: Promise<void> = Promise.resolve();
+
+  constructor(build: StoreOfBuild) {
+    this.#build = { ...build, signal: AbortSignal.any([build.signal, this.#over.signal]) };
+  }
+
+  /** Sends no more: the packages are about to be deleted. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#over.abort();
+    await this.#sending;
+  }
+
+  /** Puts a package that its mirrors do not have into its place. False: the service does not have it either. */
+  async take(one: FrozenPackage, repositoryId: number, into: string): Promise<boolean> {
+    try {
+      const found = (await this.#list()).get(keyOf(one, repositoryId));
+      if (found?.pieces === undefined) return false;
+      return await this.#read(one, { id: found.id, pieces: found.pieces }, into);
+    } catch (error) {
+      this.#note(error, "a stored package could not be read");
+      return false;
+    }
+  }
+
+  /** Begins to send the packages in `dir` that the service lacks. `sent` waits for the end. */
+  give({ packages, repositories }: Given, dir: string): void {
+    this.#sending = this.#give({ packages, repositories }, dir).catch((error: unknown) =>
+      this.#note(error, "not all packages could be stored for later builds"),
+    );
+  }
+
+  /** Resolves when all that was to be sent is sent, or cannot be. */
+  sent(): Promise<void> {
+    return this.#sending;
+  }
+
+  #list(): Promise<Map<string, StoredPackage>> {
+    const { api, lease, signal } = this.#build;
+    return (this.#listed ??= api
+      .listStored(lease, signal)
+      .then((all) => new Map(all.map((one) => [`${one.repositoryId} ${one.checksum}`, one]))));
+  }
+
+  async #read(one: FrozenPackage, { id, pieces }: { id: number; pieces: number }, into: string): Promise<boolean> {
+    const { api, lease, signal } = this.#build;
+    await using file = await open(into, "w", 0o644);
+    const digest = createHash(one.checksum.type);
+    let size = 0;
+    for (let piece = 1; piece <= pieces; piece++) {
+      const { body } = await api.readPiece(lease, { packageId: id, piece }, signal);
+      for await (const bytes of body ?? []) {
+        await writeAll(file, bytes, size);
+        digest.update(bytes);
+        size += bytes.length;
+      }
+    }
+    return digest.digest("hex") === one.checksum.value;
+  }
+
+  async #give({ packages, repositories }: Given, dir: string): Promise<void> {
+    // The service keeps the files of its own repositories anyway.
+    const outside = repositories.filter(({ url }) => !url.startsWith("service:"));
+    if (outside.length === 0) return;
+    const ids = new Map(outside.map(({ alias, id }) => [alias, id]));
+    const known = await this.#list();
+    const missing = packages.flatMap((one) => {
+      const found = known.get(keyOf(one, ids.get(one.repository) ?? 0));
+      return found && found.pieces === undefined ? [{ id: found.id, path: join(dir, packageFile(one)) }] : [];
+    });
+    const waiting = missing.values();
+    let isFull = false;
+    const work = async () => {
+      for (const one of waiting) {
+        if (isFull) return;
+        if (!(await this.#send(one))) isFull = true;
+      }
+    };
+    await Promise.all(Array.from({ length: atOnce }, work));
+    if (isFull) this.#build.onNote("the service stores no more packages for later builds: its limit is reached");
+  }
+
+  async #send({ id, path }: { id: number; path: string }): Promise<boolean> {
+    const { api, lease, signal } = this.#build;
+    await using file = await open(path);
+    let piece = 0;
+    for (let at = 0; ; at += pieceBytes) {
+      const body = await pieceAt(file, at);
+      if (body.length === 0) break;
+      piece += 1;
+      const sha256 = createHash("sha256").update(body).digest("hex");
+      await api.putPiece(lease, { packageId: id, piece, sha256, body }, signal);
+    }
+    return await api.completePackage(lease, id, piece, signal);
+  }
+
+  #note(error: unknown, what: string): void {
+    if (!this.#build.signal.aborted) this.#build.onNote(`${what}: ${sentenceOf(error)}`);
+  }
+}
+
+const keyOf = (one: Pick<FrozenPackage, "checksum">, repositoryId: number): string =>
+  `${repositoryId} ${storedChecksum(one.checksum)}`;
+
+async function pieceAt(file: Awaited<ReturnType<typeof open>>, at: number): Promise<Uint8Array<ArrayBuffer>> {
+  const { size } = await file.stat();
+  const piece = new Uint8Array(Math.max(0, Math.min(pieceBytes, size - at)));
+  for (let read = 0; read < piece.length;) {
+    const { bytesRead } = await file.read(piece, read, piece.length - read, at + read);
+    if (bytesRead === 0) throw new Error("a package became shorter while it was read");
+    read += bytesRead;
+  }
+  return piece;
+}

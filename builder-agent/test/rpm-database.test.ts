@@ -1,0 +1,40 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { makeKiwiPlace } from "../src/build/kiwi.ts";
+import { refuseDatabase } from "../src/build/rpm-database.ts";
+import { temporaryDir } from "./support/agent-place.ts";
+
+/** Whether this host's rpm leaves a database of that format behind. */
+function writes(format: "ndb" | "sqlite", workDir: string): boolean {
+  const dir = mkdtempSync(join(workDir, "tried-"));
+  execFileSync("rpmdb", ["--define", `_db_backend ${format}`, "--dbpath", dir, "--initdb"], { stdio: "ignore" });
+  return existsSync(join(dir, format === "ndb" ? "Packages.db" : "rpmdb.sqlite"));
+}
+
+const macros = async (rpmDatabase?: "ndb") => {
+  await using dir = await temporaryDir();
+  const place = await makeKiwiPlace(dir.path, { ...(rpmDatabase && { rpmDatabase }) });
+  return readFileSync(join(place.home, ".rpmmacros"), "utf8");
+};
+
+describe("the format of an image's package database", () => {
+  it.each(["ndb", "sqlite"] as const)(
+    "is refused exactly if this host's rpm cannot write it: %s",
+    async (rpmDatabase) => {
+      await using dir = await temporaryDir();
+      const place = { workDir: dir.path, signal: new AbortController().signal };
+
+      const refusal = await refuseDatabase({ rpmDatabase }, place).catch((error: Error) => error.message);
+
+      expect(refusal === undefined).toBe(writes(rpmDatabase, dir.path));
+      expect(refusal ?? "").toMatch(refusal === undefined ? /^$/ : `keeps its package database as ${rpmDatabase}`);
+    },
+  );
+
+  it("is set for KIWI's rpm, and only if the base system names it", async () => {
+    expect(await macros("ndb")).toContain("\n%_db_backend ndb\n");
+    expect(await macros()).not.toContain("_db_backend");
+  });
+});

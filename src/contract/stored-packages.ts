@@ -1,0 +1,28 @@
+import { z } from "zod";
+
+/** Bytes of each piece of a package but the last. Well below what an edge accepts as the body of one request. */
+export const pieceBytes = 64 * 2 ** 20;
+const maxPieces = 64;
+
+/**
+ * GET /agent/builds/:id/stored-packages: packages of other servers that the build was frozen with. The service stores their
+ * files until no build needs them, because a mirror may drop them. Those without `pieces` are missing: the agent that has
+ * fetched one sends it, PUT …/stored-packages/:packageId/:piece for each piece (from 1), with its SHA-256 in `partDigestHeader`,
+ * and then POST …/stored-packages/:packageId. It reads the pieces of others by GET.
+ */
+export const StoredPackage = z.object({
+  id: z.int().positive(),
+  /** `FrozenRepository.id` and `TYPE:VALUE` of the checksum of a frozen package. */
+  repositoryId: z.int().positive(),
+  checksum: z.string(),
+  /** Absent: the service does not have it. */
+  pieces: z.int().min(1).max(maxPieces).optional(),
+});
+export type StoredPackage = z.infer<typeof StoredPackage>;
+export const StoredPackages = z.object({ packages: z.array(StoredPackage) });
+
+export const CompletePackage = z.object({ pieces: z.int().min(1).max(maxPieces) });
+/** `stored` is false if the service stores as much as its operator wants. */
+export const CompletePackageAnswer = z.object({ stored: z.boolean() });
+
+export const storedChecksum = ({ type, value }: { type: string; value: string }): string => `${type}:${value}`;

@@ -1,0 +1,174 @@
+import { createHash } from "node:crypto";
+import { pieceBytes, storedChecksum, type FrozenInput, type StoredPackage } from "#contract/index";
+import type { Place } from "#domain/place";
+import { nextOldKeys, removeBlobs } from "#domain/sweep";
+import { packageBlob, packageBlobOfKey, packagePieceKey, packagesPrefix } from "#storage/blobs";
+import type { Build } from "#storage/builds";
+import type { Database } from "#storage/db";
+import {
+  deleteReleasedPackages,
+  findNeededPackage,
+  findStoredBlobs,
+  listBuildsInNeed,
+  listNeededPackages,
+  needPackages,
+  releasePackages,
+  saveStoredPackage,
+  type NeededPackage,
+  type StoredPackageRow,
+} from "#storage/stored-packages";
+import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
+
+type UsedEnv = Pick<Env, "BLOBS" | "STORED_PACKAGES_GB">;
+
+/** 0, nothing and nonsense: none is stored. */
+const maxBytes = ({ STORED_PACKAGES_GB: gb }: Pick<Env, "STORED_PACKAGES_GB">): number =>
+  Math.max(0, Number(gb) || 0) * 1e9;
+
+/** Has the packages of a build stay until it does not need them any more. */
+export async function keepPackages({ env, db }: Place<UsedEnv>, buildId: number, input: FrozenInput): Promise<void> {
+  if (maxBytes(env) > 0) await needPackages(db, buildId, packagesFromOutside(input));
+}
+
+/** Those that this service does not serve itself. */
+function packagesFromOutside({ packages, repositories }: FrozenInput): NeededPackage[] {
+  const outside = new Map(repositories.filter(({ url }) => !url.startsWith("service:")).map((one) => [one.alias, one]));
+  return packages.flatMap(({ repository, checksum, size }) => {
+    const from = outside.get(repository);
+    if (from === undefined || !isCheckable(checksum.type)) return [];
+    return [{ repositoryId: from.id, checksum: storedChecksum(checksum), size }];
+  });
+}
+
+/** The packages that a build may read and send. */
+export async function packagesOfBuild(
+  { env, db }: Place<UsedEnv>,
+  { id }: Pick<Build, "id">,
+): Promise<StoredPackage[]> {
+  if (maxBytes(env) === 0) return [];
+  const rows = await listNeededPackages(db, id);
+  return rows.map(({ id, repositoryId, checksum, blob, pieces }) => ({
+    id,
+    repositoryId,
+    checksum,
+    ...(blob !== null && { pieces }),
+  }));
+}
+
+/** One piece of a package that the build was frozen with; undefined: it was not, or it is not stored. */
+export async function readPiece(
+  { env, db }: Place<UsedEnv>,
+  { id: buildId }: Pick<Build, "id">,
+  { packageId, piece }: { packageId: number; piece: number },
+): Promise<R2ObjectBody | undefined> {
+  const found = await findNeededPackage(db, { buildId, packageId });
+  if (!found?.blob) return undefined;
+  return (await env.BLOBS.get(packagePieceKey(found.blob, piece))) ?? undefined;
+}
+
+export type Piece = {
+  packageId: number;
+  piece: number;
+  size: number;
+  sha256: string;
+  body: ReadableStream<Uint8Array>;
+};
+
+/** Stores a piece. Nothing names it until the package is complete. */
+export async function storePiece(
+  { env, db }: Place<UsedEnv>,
+  { id: buildId, uid }: Pick<Build, "id" | "uid">,
+  { packageId, piece, size, sha256, body }: Piece,
+): Promise<"stored" | "unknown" | "wrong_digest"> {
+  if (!(await findNeededPackage(db, { buildId, packageId })) || size > pieceBytes) return "unknown";
+  const fixed = new FixedLengthStream(size);
+  const key = packagePieceKey(packageBlob(uid, packageId), piece);
+  const written = env.BLOBS.put(key, fixed.readable, { sha256 }).then(
+    () => "stored" as const,
+    (error: unknown) => {
+      if (isWrongDigest(error)) return "wrong_digest" as const;
+      throw error;
+    },
+  );
+  const [result] = await Promise.all([written, body.pipeTo(fixed.writable)]);
+  return result;
+}
+
+const isWrongDigest = (error: unknown): boolean => /10037|checksum|hash/i.test(String(error));
+
+/**
+ * Notes that all pieces of a package are there, if together they are the frozen file. Not stored: the operator wants no more
+ * packages. The sweep then removes the pieces.
+ */
+export async function completePackage(
+  { env, db }: Place<UsedEnv>,
+  { id: buildId, uid }: Pick<Build, "id" | "uid">,
+  { packageId, pieces }: { packageId: number; pieces: number },
+): Promise<{ stored: boolean } | "unknown" | "wrong_digest"> {
+  const row = await findNeededPackage(db, { buildId, packageId });
+  if (!row) return "unknown";
+  if (row.blob !== null) return { stored: true };
+  const blob = packageBlob(uid, packageId);
+  const size = await checkedSize(env.BLOBS, row, { blob, pieces });
+  if (size === undefined) return "wrong_digest";
+  if (await saveStoredPackage(db, { id: packageId, blob, pieces, size, maxBytes: maxBytes(env) }))
+    return { stored: true };
+  // Another agent may have been faster with the same file.
+  const other = await findNeededPackage(db, { buildId, packageId });
+  return { stored: (other?.blob ?? null) !== null };
+}
+
+const checkable = ["md5", "sha1", "sha256", "sha384", "sha512"];
+const isCheckable = (type: string): boolean => checkable.includes(type);
+
+/** Bytes of the pieces; undefined: one is missing, or they are not the file. */
+async function checkedSize(
+  blobs: R2Bucket,
+  { checksum }: Pick<StoredPackageRow, "checksum">,
+  { blob, pieces }: { blob: string; pieces: number },
+): Promise<number | undefined> {
+  const [type = "", value] = checksum.split(":");
+  const digest = createHash(type);
+  let size = 0;
+  for (let piece = 1; piece <= pieces; piece++) {
+    const found = await blobs.get(packagePieceKey(blob, piece));
+    if (!found) return undefined;
+    for await (const bytes of found.body) digest.update(bytes);
+    size += found.size;
+  }
+  return digest.digest("hex") === value ? size : undefined;
+}
+
+const graceMs = 60 * 60_000;
+/** Builds and packages that one run looks at. */
+const atOnce = 100;
+const needsPosition = "package-needs/";
+
+/** Lets go of the packages of builds that ended without an image, or whose image is gone. */
+export async function releaseUnneededPackages(_env: Env, db: Database, now: number): Promise<void> {
+  const after = Number((await findSweepPosition(db, needsPosition)) ?? 0);
+  const builds = await listBuildsInNeed(db, { after, limit: atOnce });
+  const next = builds.length === atOnce ? builds.at(-1)?.id.toString() : undefined;
+  await saveSweepPosition(db, needsPosition, next);
+  const over = builds.filter(({ needs }) => !needs).map(({ id }) => id);
+  if (over.length > 0) await releasePackages(db, over, new Date(now));
+}
+
+/** Removes packages that no build has needed for an hour: the row first, so that nothing names what is gone. */
+export async function removeReleasedPackages(env: Env, db: Database, now: number): Promise<void> {
+  const gone = await deleteReleasedPackages(db, { before: new Date(now - graceMs), limit: atOnce });
+  const keys = gone.flatMap(({ blob, pieces }) =>
+    blob === null ? [] : Array.from({ length: pieces }, (_, n) => packagePieceKey(blob, n + 1)),
+  );
+  await removeBlobs(env, keys);
+}
+
+/** Removes pieces that no row names: of agents that were killed, were second, or came when all was full. */
+export async function removeStrayPieces(env: Env, db: Database, now: number): Promise<void> {
+  const old = await nextOldKeys(env, db, { prefix: packagesPrefix, now });
+  const named = await findStoredBlobs(db, [...new Set(old.map(packageBlobOfKey))]);
+  await removeBlobs(
+    env,
+    old.filter((key) => !named.has(packageBlobOfKey(key))),
+  );
+}

@@ -1,0 +1,16 @@
+import type { ImageFacts } from "#kiwi/facts";
+import type { Part } from "#kiwi/part";
+import { shellCommand } from "#kiwi/shell";
+
+/** Says which of the installed products is the system itself. An installer would do it; zypper and registration tools look for it. */
+export const productPart = ({ product }: Pick<ImageFacts, "product">): Part =>
+  product === undefined ? {} : { commands: [shellCommand("set_base_product", product)] };
+
+/** Functions of config.sh. */
+export const productFunctions = String.raw`
+set_base_product() {
+  if [ -e "/etc/products.d/$1.prod" ]; then ln -sfn "$1.prod" /etc/products.d/baseproduct
+  else note "the image has no product $1: no package of it is installed"
+  fi
+}
+`;

@@ -1,0 +1,39 @@
+import { sql } from "drizzle-orm";
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { id, moment } from "./columns.ts";
+
+/** Packages of other servers that builds were frozen with. Mirrors may drop them, so R2 has their files while a build needs them. */
+export const storedPackages = sqliteTable(
+  "stored_packages",
+  {
+    id: id(),
+    /** Only builds that froze this repository may read the file. */
+    repositoryId: integer("repository_id").notNull(),
+    /** `TYPE:VALUE`, as frozen. */
+    checksum: text("checksum").notNull(),
+    /** Of the file; before it is stored, as the repository says: 0 if it does not. */
+    size: integer("size").notNull(),
+    /** The folder of its pieces in R2; null: no agent has sent it. */
+    blob: text("blob"),
+    pieces: integer("pieces").notNull().default(0),
+    /** When no build needed it any more; null: one does. */
+    releasedAt: moment("released_at"),
+  },
+  (table) => [
+    uniqueIndex("stored_packages_checksum").on(table.repositoryId, table.checksum),
+    uniqueIndex("stored_packages_blob").on(table.blob),
+    index("stored_packages_released")
+      .on(table.releasedAt)
+      .where(sql`released_at IS NOT NULL`),
+  ],
+);
+
+/** Which build needs which of them. */
+export const packageNeeds = sqliteTable(
+  "package_needs",
+  { buildId: integer("build_id").notNull(), packageId: integer("package_id").notNull() },
+  (table) => [
+    primaryKey({ columns: [table.buildId, table.packageId] }),
+    index("package_needs_package").on(table.packageId),
+  ],
+);
