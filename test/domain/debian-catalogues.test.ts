@@ -3,7 +3,10 @@ import { Catalogue } from "#model/catalogue";
 import { signingKeysOf } from "#repodata/signature";
 import debian12 from "../../templates/debian-12.json";
 import debian13 from "../../templates/debian-13.json";
+import leap15 from "../../templates/leap-15.6.json";
+import leap16 from "../../templates/leap-16.0.json";
 import tiny from "../../templates/tiny.json";
+import tumbleweed from "../../templates/tumbleweed.json";
 
 const templatesOf = ({ sets }: { sets: { templates: { applianceId: number; repositories: string[] }[] }[] }) =>
   sets.flatMap(({ templates }) => templates);
@@ -43,6 +46,8 @@ describe.each([
 });
 
 it("gives each template of all catalogues an id of its own", () => {
-  const ids = [tiny, debian12, debian13].flatMap(templatesOf).map(({ applianceId }) => applianceId);
+  const ids = [tiny, debian12, debian13, leap15, leap16, tumbleweed]
+    .flatMap(templatesOf)
+    .map(({ applianceId }) => applianceId);
   expect(new Set(ids).size).toBe(ids.length);
 });
