@@ -23,7 +23,7 @@ const usual = {
 } satisfies BuildOptions;
 const made = new Map<string, Uint8Array | string>();
 const manifest: Record<string, string> = {};
-const islands = ["theme", "swap", "search", "live", "log", "copy"];
+const islands = ["theme", "swap", "search", "live", "log", "effect", "copy"];
 
 add("testdrive.js", await bundled("src/web/client/testdrive.ts"));
 add("site.css", await bundled("src/web/style/site.css"));

@@ -12,6 +12,7 @@ import { signInPage } from "./pages/account/sign-in.tsx";
 import { applianceActions } from "./pages/appliance/actions.ts";
 import { logo } from "./pages/appliance/logo.ts";
 import { buildPage } from "./pages/appliance/build/build.tsx";
+import { softwarePage } from "./pages/appliance/software/software.tsx";
 import { overviewPage } from "./pages/appliance/overview.tsx";
 import { appliancesActs } from "./pages/appliances/acts.ts";
 import { appliancesPage } from "./pages/appliances/list.tsx";
@@ -49,6 +50,7 @@ export const web = factory
   .route("/", appliancesActs)
   .route("/", overviewPage)
   .route("/", buildPage)
+  .route("/", softwarePage)
   .route("/", applianceActions)
   .route("/", logo)
   .route("/", pictures)

@@ -60,6 +60,6 @@ const placeOf = (c: Context): string => {
 
 /** The scripts of the islands whose elements are in a page: `data-swap` needs `swap.js`. Texts of users have no quotes to match. */
 const islandsIn = (html: string): string[] =>
-  ["theme", "swap", "search", "live", "log", "upload", "copy"]
+  ["theme", "swap", "search", "live", "log", "effect", "upload", "copy"]
     .filter((name) => html.includes(` data-${name}="`))
     .map((name) => `${name}.js`);

@@ -134,6 +134,7 @@ describe("GET running_builds/:id/log as events", () => {
       state: "running",
       percent: 77,
       time_elapsed: expect.any(Number),
+      time_left: expect.any(Number),
       message: "Compressing",
     });
 

@@ -1,0 +1,36 @@
+/**
+ * Island: `<li data-effect="…">` is a hit of a search. What adding it would bring is asked for when it has the focus or the
+ * pointer: one at a time, each once, and the last one wins.
+ */
+
+const restMs = 200;
+const known = new Map<string, string>();
+let timer: ReturnType<typeof setTimeout> | undefined;
+let running: AbortController | undefined;
+
+for (const event of ["pointerover", "focusin"]) document.addEventListener(event, ({ target }) => attend(target));
+
+function attend(target: EventTarget | null): void {
+  const hit = target instanceof Element ? target.closest<HTMLElement>("[data-effect]") : null;
+  const address = hit?.dataset["effect"];
+  if (!hit || !address) return;
+  clearTimeout(timer);
+  const said = known.get(address);
+  if (said === undefined) timer = setTimeout(() => void ask(hit, address).catch(() => {}), restMs);
+  else show(hit, said);
+}
+
+async function ask(hit: HTMLElement, address: string): Promise<void> {
+  running?.abort();
+  running = new AbortController();
+  const answer = await fetch(address, { signal: running.signal });
+  if (!answer.ok) return;
+  const { text } = (await answer.json()) as { text: string };
+  known.set(address, text);
+  show(hit, text);
+}
+
+function show(hit: HTMLElement, text: string): void {
+  const place = hit.querySelector(".effect");
+  if (place) place.textContent = text;
+}

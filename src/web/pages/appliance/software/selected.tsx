@@ -1,0 +1,112 @@
+import type { Selection } from "#storage/appliances";
+import { ActionButton, Button } from "../../../parts/button.tsx";
+import { Field } from "../../../parts/field.tsx";
+import { Form, Hidden } from "../../../parts/form.tsx";
+import { Icon } from "../../../parts/icon.tsx";
+import { Empty, Panel } from "../../../parts/panel.tsx";
+import { size } from "../../../parts/words.ts";
+import { applianceAt } from "../with-appliance.ts";
+import type { ShownSoftware } from "./software.tsx";
+
+type Entry = Pick<Selection, "kind" | "name" | "version" | "repositoryId">;
+
+/** What was chosen, the last added first. */
+export const Selected = ({ seen }: { seen: ShownSoftware }) => {
+  const chosen = seen.software.selection.filter(({ kind }) => kind !== "ban").toReversed();
+  return (
+    <Panel id="chosen" title="Selected" count={chosen.length} isFlush hint="last added first">
+      {chosen.length === 0 ? (
+        <Empty title="Nothing is selected" isH3>
+          <p>Search for a package, and add it. What it needs comes with it.</p>
+        </Empty>
+      ) : (
+        <ul class="rows tight">
+          {chosen.map((entry) => (
+            <One entry={entry} seen={seen} />
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+};
+
+const One = ({ entry, seen }: { entry: Entry; seen: ShownSoftware }) => {
+  const { kind, name, version } = entry;
+  const { resolution } = seen;
+  const resolved = resolution.state === "solved" ? resolution.packages.find((one) => one.name === name) : undefined;
+  return (
+    <li>
+      <details>
+        <summary class="line">
+          <Icon name={kind === "pattern" ? "layers" : "package"} />
+          <span class="grow">
+            {kind === "pattern" ? `pattern: ${name}` : name}{" "}
+            <span class="quiet num">{version ?? resolved?.version ?? ""}</span>{" "}
+            {version !== null && <span class="badge">this version</span>}
+          </span>
+          {kind === "package" && resolved && <span class="num quiet">{size(resolved.installSizeBytes)}</span>}
+        </summary>
+        <div class="line-actions row">
+          {kind === "package" && <PinForm entry={entry} seen={seen} />}
+          <ActionButton
+            action={applianceAt(seen.appliance.id, "software")}
+            fields={{ do: "remove", kind, name }}
+            look="small"
+            icon="x"
+            about={name}
+          >
+            Remove
+          </ActionButton>
+        </div>
+      </details>
+    </li>
+  );
+};
+
+/** Asks for one version alone. Empty: the newest. */
+const PinForm = ({ entry: { name, version }, seen }: { entry: Entry; seen: ShownSoftware }) => (
+  <Form action={applianceAt(seen.appliance.id, "software")} id={`pin-${name}`} class="row">
+    <Hidden fields={{ do: "add", kind: "package", name }} />
+    <Field
+      name="version"
+      label={`Only this version of ${name}`}
+      isLabelHidden
+      look="short"
+      value={version ?? ""}
+      also={{ placeholder: "newest" }}
+    />
+    <Button look="small" icon="pin" about={name}>
+      Set version
+    </Button>
+  </Form>
+);
+
+/** Packages that must not be in the image, and a form to add one. */
+export const Bans = ({ seen }: { seen: ShownSoftware }) => {
+  const banned = seen.software.selection.filter(({ kind }) => kind === "ban");
+  const at = applianceAt(seen.appliance.id, "software");
+  return (
+    <Panel id="bans" title="Never install" count={banned.length} isFlush>
+      <ul class="rows tight">
+        {banned.map(({ name }) => (
+          <li>
+            <div class="line">
+              <Icon name="ban" />
+              <span class="grow">{name}</span>
+              <ActionButton action={at} fields={{ do: "remove", kind: "ban", name }} look="small plain" about={name}>
+                Allow
+              </ActionButton>
+            </div>
+          </li>
+        ))}
+      </ul>
+      <Form action={at} id="ban" class="body row">
+        <Hidden fields={{ do: "add", kind: "ban" }} />
+        <Field name="name" label="Package" isLabelHidden also={{ placeholder: "Package" }} />
+        <Button look="small" icon="ban">
+          Ban
+        </Button>
+      </Form>
+    </Panel>
+  );
+};

@@ -1,0 +1,119 @@
+import type { Context } from "hono";
+import { z } from "zod";
+import { toItsEnd } from "#api/to-its-end";
+import { spend } from "#domain/accounts/rates";
+import { effectOf, type SoftwareEffect } from "#domain/software/effect";
+import type { SoftwareChange } from "#domain/software/change";
+import { resolve, type SoftwareResolution } from "#domain/software/resolution";
+import { loadSoftware, type ApplianceSoftware } from "#domain/software/resolution-request";
+import { searchSoftware } from "#domain/repositories/search";
+import { listUsable } from "#domain/repositories/of-appliance";
+import type { SoftwareMap } from "#domain/images/installed-software";
+import type { Appliance } from "#storage/appliances";
+import type { Repository } from "#storage/repositories";
+import { factory, type WebEnv } from "../../../factory.ts";
+import { Content } from "../../../parts/column.tsx";
+import { appliancePage } from "../appliance-page.tsx";
+import { applianceRoute, withOwnAppliance } from "../with-appliance.ts";
+import { softwareActions } from "./actions.ts";
+import { Conflicts } from "./conflicts.tsx";
+import { Repositories } from "./repositories.tsx";
+import { Found, maxShown } from "./search.tsx";
+import { Bans, Selected } from "./selected.tsx";
+import { Weights } from "./weights.tsx";
+import { effectOrConflict } from "./words.ts";
+
+const Query = z.object({
+  q: z.string().max(255).optional(),
+  all_fields: z.string().optional(),
+  look: z.string().optional(),
+});
+
+/** The page of the software: search, selection, repositories, and why it does not resolve. */
+export const softwarePage = factory
+  .createApp()
+  .use(`${applianceRoute}/software`, ...withOwnAppliance)
+  .use(`${applianceRoute}/software/*`, ...withOwnAppliance)
+  .get(`${applianceRoute}/software`, (c) => showSoftware(c))
+  // What a hit would bring, for the one that has the focus or the pointer.
+  .get(`${applianceRoute}/software/effect`, async (c) => {
+    const name = c.req.query("package") ?? "";
+    await spend({ env: c.env, db: c.var.db }, c.var.account.id, "effects");
+    const effect = await effectOfChange(c, { ...noChange, addPackages: [name] });
+    return c.json({ text: effectOrConflict(effect), isConflict: effect.state !== "solved" });
+  })
+  .route("/", softwareActions(showSoftware));
+
+const noChange: SoftwareChange = {
+  addPackages: [],
+  removePackages: [],
+  addPatterns: [],
+  removePatterns: [],
+  banPackages: [],
+  unbanPackages: [],
+  addRepositories: [],
+  removeRepositories: [],
+};
+
+/** What the page shows below the head. */
+export interface ShownSoftware {
+  appliance: Appliance;
+  software: ApplianceSoftware;
+  resolution: SoftwareResolution;
+  /** Of no change: why it does not resolve, and the ways out. */
+  now: SoftwareEffect;
+  /** Not yet used. */
+  usable: readonly Repository[];
+  search: { q: string; allFields: boolean; found: SoftwareMap | undefined; look: Looked | undefined };
+}
+
+/** A hit of which the person wants to know the effect. */
+export interface Looked {
+  name: string;
+  effect: SoftwareEffect;
+}
+
+async function showSoftware(c: Context<WebEnv>): Promise<Response> {
+  const { db, account, appliance } = c.var;
+  const { q = "", all_fields, look } = Query.parse(c.req.query());
+  const software = await loadSoftware(db, appliance);
+  const request = { accountId: account.id, q, allFields: all_fields !== undefined, allRepositories: false };
+  const searched = { appliance, repositories: software.repositories };
+  const [found, resolution, now, visible] = await Promise.all([
+    q === ""
+      ? undefined
+      : searchSoftware({ env: c.env, db }, searched, { ...request, limit: maxShown + 1, detailed: true }),
+    resolve({ env: c.env, db }, software),
+    effectOfChange(c, noChange),
+    listUsable(db, account.id, appliance),
+  ]);
+  const used = new Set(software.repositories.map(({ id }) => id));
+  const usable = visible.filter(({ id, importState }) => !used.has(id) && importState !== "failed");
+  const looked = look && { name: look, effect: await effectOfChange(c, { ...noChange, addPackages: [look] }) };
+  const search = { q, allFields: request.allFields, found, look: looked || undefined };
+  const seen: ShownSoftware = { appliance, software, resolution, now, usable, search };
+  return await appliancePage(c, <View seen={seen} />, { tab: "software", title: "Software" });
+}
+
+function effectOfChange(c: Context<WebEnv>, change: SoftwareChange): Promise<SoftwareEffect> {
+  const { db, account, appliance } = c.var;
+  const request = { appliance, accountId: account.id, change, signal: c.req.raw.signal };
+  return toItsEnd(c, effectOf({ env: c.env, db }, request));
+}
+
+const View = ({ seen }: { seen: ShownSoftware }) => (
+  <Content>
+    <Conflicts seen={seen} />
+    <div class="split">
+      <div class="stack">
+        <Found seen={seen} />
+        <Weights seen={seen} />
+      </div>
+      <div class="stack">
+        <Selected seen={seen} />
+        <Repositories seen={seen} />
+        <Bans seen={seen} />
+      </div>
+    </div>
+  </Content>
+);
