@@ -1,8 +1,10 @@
 import { z } from "zod";
+import { success } from "#documents/success";
 import { testdrive, testdrives as testdrivesDocument } from "#documents/testdrive";
 import { onlyAppliance } from "#domain/accounts/access";
 import { checkGuestWeb, guestWebUrl } from "#domain/testdrives/guest-web";
-import { listTestdrives, startTestdrive } from "#domain/testdrives/testdrive";
+import { getOwnTestdrive } from "#domain/testdrives/modified-files";
+import { listTestdrives, startTestdrive, stopTestdrive } from "#domain/testdrives/testdrive";
 import { v2 } from "#api/operation";
 import { call, type CallGroup } from "#api/call";
 import { modifiedFiles } from "#api/modified-files";
@@ -47,6 +49,18 @@ export const testdrives: CallGroup = {
         const request = { buildId, hasNetwork: network === "on", requestId };
         const started = await startTestdrive(env, db, account, request);
         return { ...started, webUrl: guestWebUrl(env, baseUrl, started.testdrive) };
+      },
+    }),
+    call("DELETE /testdrives/{testdrive_id}", {
+      name: "endTestdrive",
+      access: "own",
+      versions: v2,
+      summary: "End a testdrive",
+      details: "Its slot is free again at once. One that has ended stays as it is.",
+      ids: { testdrive_id: "unknown_error" },
+      answer: success,
+      act: async ({ env, db, account }, { testdrive_id: id }) => {
+        await stopTestdrive(env, await getOwnTestdrive(db, account.id, id));
       },
     }),
     ...modifiedFiles,

@@ -191,3 +191,26 @@ describe("GET testdrives", () => {
     await expectError(await visit("/api/v2/user/testdrives"), 401, "access_denied");
   });
 });
+
+describe("DELETE testdrives/<id>", () => {
+  it("ends a session and frees its slot, and may come twice", async () => {
+    const tux = await signedIn();
+    const drive = await runningDrive(tux);
+
+    const answers = [await tux.delete(`/testdrives/${drive.id}`), await tux.delete(`/testdrives/${drive.id}`)];
+
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+
+    expect(await listLiveTestdrives(db, tux.accountId)).toEqual([]);
+    expect((await findTestdrive(db, drive.id))?.state).toBe("ended");
+  });
+
+  it("does not end another account's", async () => {
+    const drive = await runningDrive(await signedIn());
+
+    const refused = await (await signedIn()).delete(`/testdrives/${drive.id}`);
+
+    await expectError(refused, 404, "unknown_error");
+    expect((await findTestdrive(db, drive.id))?.state).not.toBe("ended");
+  });
+});

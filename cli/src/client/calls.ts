@@ -154,6 +154,8 @@ export interface Calls {
   listTestdrives: { request: object; answer: Testdrives };
   /** Boot a build: the answer has a page for the browser and an address for VNC clients. */
   startTestdrive: { request: { build_id: number; network?: "on" | "off" }; answer: Testdrive };
+  /** End a testdrive. */
+  endTestdrive: { request: { testdrive_id: number }; answer: Success };
   /** The files that a testdrive has changed in its image. */
   listModifiedFiles: { request: { testdrive_id: number; path?: Text; except?: Text; difference?: boolean }; answer: ModifiedFiles };
   /** A changed file, as it is now. */
@@ -324,6 +326,7 @@ export const routes = {
   getImageFile: { method: "GET", path: "/appliances/{appliance_id}/image_files", answer: "file" },
   listTestdrives: { method: "GET", path: "/testdrives", answer: "document" },
   startTestdrive: { method: "POST", path: "/testdrives", answer: "document" },
+  endTestdrive: { method: "DELETE", path: "/testdrives/{testdrive_id}", answer: "document" },
   listModifiedFiles: { method: "GET", path: "/testdrives/{testdrive_id}/modified_files", answer: "document" },
   getModifiedFile: { method: "GET", path: "/testdrives/{testdrive_id}/modified_files/data", answer: "file" },
   getModifiedArchive: { method: "GET", path: "/testdrives/{testdrive_id}/modified_files/archive", answer: "file" },

@@ -24,4 +24,10 @@ export const testdrives: readonly Row[] = [
     // The request waits for a builder agent.
     meanwhile: () => agentClaims(),
   },
+  {
+    call: "DELETE /testdrives/{testdrive_id}",
+    path: "/testdrives/{testdrive}",
+    answer: "success",
+    foreign: "unknown_error",
+  },
 ];
