@@ -94,6 +94,7 @@ it("brings an image over a connection that is cut three times, with a restart of
   await restarted;
   expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining(`${name} is verified.`) });
   expect(readFileSync(stored(name)).equals(image)).toBe(true);
+  expect(ended.stderr).toContain("Waiting for the service");
   expect(store.ranges[0]).toBeUndefined();
   expect(store.ranges).toHaveLength(4);
   expect(new Set(store.ranges).size).toBe(4);

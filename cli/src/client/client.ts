@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import manifest from "../../package.json" with { type: "json" };
 import { routes, type Calls } from "./calls.ts";
 import { Complaint } from "../complaint.ts";
 import { ServiceRefusal, unreachable } from "./failure.ts";
@@ -36,6 +37,8 @@ interface Route {
 /** A lost connection is tried again after these pauses. What a repeated POST has made is made once: it names a key. */
 const pausesMs = [300, 1_000, 3_000];
 
+const userAgent = `kiln/${manifest.version} (command line)`;
+
 export function openClient({ url, account, secret }: Credentials): Client {
   const authorization = `Basic ${Buffer.from(`${account}:${secret}`).toString("base64")}`;
   return {
@@ -46,7 +49,7 @@ export function openClient({ url, account, secret }: Credentials): Client {
       const answer = await send(`${url}/api/v2/user${path}`, {
         ...init,
         ...(signal && { signal }),
-        headers: { accept: "application/json", ...init.headers, ...headers, authorization },
+        headers: { accept: "application/json", "user-agent": userAgent, ...init.headers, ...headers, authorization },
       });
       if (!answer.ok) throw await refusalOf(answer);
       // The description of the call says what its answer is.

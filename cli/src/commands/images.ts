@@ -28,11 +28,11 @@ export const images = [
       const { build } = await kiln.client.call("getBuild", { build_id: await buildId(kiln.client, given) });
       const keys = unverified ? undefined : trustedKeys(keyFile, kiln.login.keys);
       const bars = new Bars();
-      const { file, verified } = await downloadImage({ build, folder, keys, force }, (arrived, whole) =>
+      const { file, verified } = await downloadImage({ build, folder, keys, force }, (arrived, whole, isWaiting) =>
         bars.show({
           name: "image",
           percent: Math.floor((100 * arrived) / whole),
-          stage: "Downloading",
+          stage: isWaiting ? "Waiting for the service" : "Downloading",
           detail: `${bytes(arrived)} of ${bytes(whole)}`,
         }),
       );

@@ -90,9 +90,13 @@ async function appliances({ client }: Place): Promise<Candidate[]> {
 
 async function builds({ client }: Place): Promise<Candidate[]> {
   const { appliances: all } = await client.call("listAppliances", {});
-  return all.flatMap(({ name, builds: images }) =>
-    images.map(({ id, version, image_type: type }) => ({ text: String(id), about: `${name} ${version} ${type}` })),
-  );
+  const built = all.filter(({ builds: images }) => images.length > 0);
+  return [
+    ...built.map(({ name }) => ({ text: name, about: "its newest image" })),
+    ...built.flatMap(({ name, builds: images }) =>
+      images.map(({ id, version, image_type: type }) => ({ text: String(id), about: `${name} ${version} ${type}` })),
+    ),
+  ];
 }
 
 async function packages({ client, typed, given: { appliance } }: Place): Promise<Candidate[]> {

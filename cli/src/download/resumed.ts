@@ -4,8 +4,8 @@ import { finished } from "node:stream/promises";
 import { Complaint } from "../complaint.ts";
 import { unreachable } from "../client/failure.ts";
 
-/** How much of a file has arrived, in bytes. */
-export type Tell = (arrived: number, whole: number) => void;
+/** How much of a file has arrived, in bytes; `isWaiting` after a break, until more comes. */
+export type Tell = (arrived: number, whole: number, isWaiting: boolean) => void;
 
 /** A connection that brings nothing for so long is cut. */
 const idleMs = 30_000;
@@ -15,10 +15,15 @@ const pausesMs = [500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000];
 /** Downloads a file to `part`, beginning after what is there. A download that breaks off goes on. */
 export async function downloadTo(part: string, url: string, tell: Tell): Promise<void> {
   let failures = 0;
+  let known = Number.NaN;
   for (;;) {
     const before = sizeOf(part);
-    const ended = await attempt(part, url, tell);
+    const ended = await attempt(part, url, (arrived, whole) => {
+      known = whole;
+      tell(arrived, whole, false);
+    });
     if (ended === "whole") return;
+    if (known > 0) tell(sizeOf(part), known, true);
     failures = sizeOf(part) > before ? 0 : failures + 1;
     const pause = pausesMs[failures];
     if (pause === undefined) throw unreachable(new URL(url).origin, ended);
@@ -26,8 +31,10 @@ export async function downloadTo(part: string, url: string, tell: Tell): Promise
   }
 }
 
+type Arrived = (arrived: number, whole: number) => void;
+
 /** "whole", or what broke it off. */
-async function attempt(part: string, url: string, tell: Tell): Promise<unknown> {
+async function attempt(part: string, url: string, tell: Arrived): Promise<unknown> {
   const idle = new AbortController();
   const clock = setTimeout(() => idle.abort(new Error("nothing arrived for 30 s")), idleMs);
   const from = sizeOf(part);
@@ -58,7 +65,7 @@ interface Arriving {
   whole: number;
 }
 
-async function append(part: string, { body, start, whole }: Arriving, tell: Tell): Promise<void> {
+async function append(part: string, { body, start, whole }: Arriving, tell: Arrived): Promise<void> {
   const file = createWriteStream(part, { flags: start > 0 ? "a" : "w", mode: 0o644 });
   const written = finished(file);
   // A broken download must not end the process before it is looked at.
