@@ -42,6 +42,13 @@ export const testdrives = [
       show(answer, () => table(paint, ["TESTDRIVE", "BUILD", "STATE", "WEB SERVER"], rows));
     },
   }),
+  command("stop <testdrive>", {
+    summary: "End a testdrive",
+    act: async ({ client, show }, { testdrive }) => {
+      const answer = await client.call("endTestdrive", { testdrive_id: numberOf(testdrive, "testdrive") });
+      show(answer, () => `Testdrive ${testdrive} has ended.`);
+    },
+  }),
   command("modified <testdrive>", {
     summary: "List the files that a testdrive has changed in its image",
     details: "Run `sync` in the machine first: what it has not written to its disk is not seen.",

@@ -1,0 +1,61 @@
+import { readFileSync, watch, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { newMachine, type Machine } from "./support/machine.ts";
+import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts";
+
+let machine: Machine;
+let service: StandIn;
+
+const testdrive = (port: number) => ({
+  testdrive: {
+    id: 8,
+    state: "new",
+    build_id: 12,
+    url: "https://kiln.test/testdrives/8/secret",
+    server: { vnc: { host: "10.0.0.5", port, password: "quiet" } },
+  },
+});
+
+beforeEach(async () => {
+  machine = newMachine();
+  service = await standIn({ ...signedInto(newKey()), "POST /api/v2/user/testdrives": testdrive(5901) });
+  await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
+});
+afterEach(async () => {
+  await service[Symbol.asyncDispose]();
+  machine[Symbol.dispose]();
+});
+
+/** Puts a program into the PATH, and resolves with how it was called. */
+function expectCall(program: string): Promise<string> {
+  const [called, done] = [join(machine.folder, "called"), join(machine.folder, "done")];
+  const script = `#!/bin/sh\necho "$0 $* password=$VNC_PASSWORD" > ${called}\nmv ${called} ${done}\n`;
+  writeFileSync(join(machine.folder, "bin", program), script, { mode: 0o755 });
+  return new Promise((resolve) => {
+    const watcher = watch(machine.folder, (_event, file) => {
+      if (file !== "done") return;
+      watcher.close();
+      resolve(readFileSync(done, "utf8").trim());
+    });
+  });
+}
+
+it("opens the screen in the browser", async () => {
+  const call = expectCall("xdg-open");
+  const ended = await machine.kiln(["testdrive", "12"], { env: { DISPLAY: ":0" } });
+  expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining("https://kiln.test/testdrives/8/secret") });
+  expect(await call).toMatch(/xdg-open https:\/\/kiln\.test\/testdrives\/8\/secret password=$/);
+});
+
+it("opens a VNC viewer, whose command line does not show the password", async () => {
+  const call = expectCall("vncviewer");
+  expect(await machine.kiln(["testdrive", "12", "--vnc"])).toMatchObject({ code: 0 });
+  expect(await call).toMatch(/vncviewer 10\.0\.0\.5::5901 password=quiet$/);
+});
+
+it("says what to do where no VNC client can connect", async () => {
+  service.answers["POST /api/v2/user/testdrives"] = testdrive(0);
+  const ended = await machine.kiln(["testdrive", "12", "--vnc"]);
+  expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining("Leave out --vnc") });
+});
