@@ -7,6 +7,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { basename, join, parse } from "node:path";
 import { build, type BuildOptions } from "esbuild";
 import { safeHeaders } from "../src/http/safe-headers.ts";
+import { islandNames } from "../src/web/island-names.ts";
 import { iconNames } from "../src/web/parts/icon-names.ts";
 
 const root = new URL("..", import.meta.url).pathname;
@@ -23,7 +24,6 @@ const usual = {
 } satisfies BuildOptions;
 const made = new Map<string, Uint8Array | string>();
 const manifest: Record<string, string> = {};
-const islands = ["theme", "swap", "search", "live", "log", "effect", "copy"];
 
 add("testdrive.js", await bundled("src/web/client/testdrive.ts"));
 add("site.css", await bundled("src/web/style/site.css"));
@@ -38,7 +38,7 @@ replace();
 async function addIslands(): Promise<void> {
   const { outputFiles } = await build({
     ...usual,
-    entryPoints: islands.map((name) => `src/web/client/${name}.ts`),
+    entryPoints: islandNames.map((name) => `src/web/client/${name}.ts`),
     outdir: "assets",
     splitting: true,
     entryNames: "[name]-[hash]",

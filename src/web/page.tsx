@@ -4,6 +4,7 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { raw } from "hono/html";
 import { assetsOf } from "./assets.ts";
 import type { WebEnv } from "./factory.ts";
+import { islandNames } from "./island-names.ts";
 import { Document } from "./parts/document.tsx";
 import { Formed } from "./parts/form.tsx";
 import { Frame, type Section } from "./parts/frame.tsx";
@@ -21,8 +22,10 @@ export interface PageOptions {
   status?: ContentfulStatusCode;
   /** Where the top bar says that the person is. */
   section?: Section;
-  /** Without a script, the browser loads the page again after so many seconds. */
+  /** Without a script, the browser loads the page again after so many seconds; something runs. */
   refreshSeconds?: number | undefined;
+  /** With scripts, these elements alone are fetched again every five seconds meanwhile: ids, by blanks. */
+  refreshIds?: string;
   /** The names of script assets, in addition to those of the islands that the page has. */
   scripts?: readonly string[];
   /** The CSS class of the body. */
@@ -39,6 +42,9 @@ export async function page(c: Context<WebEnv>, content: Content, options: PageOp
   const body = await rendered(
     <Formed formToken={person?.formToken} given={c.var.given}>
       {isBare ? content : <Frame {...frame}>{content}</Frame>}
+      {options.refreshIds !== undefined && (
+        <Again ids={refreshSeconds === undefined ? undefined : options.refreshIds} />
+      )}
     </Formed>,
   );
   setPageHeaders(c);
@@ -51,6 +57,13 @@ export async function page(c: Context<WebEnv>, content: Content, options: PageOp
   return await c.html(`<!DOCTYPE html>${await rendered(document)}`, status);
 }
 
+/** While something runs, it asks the island to look again. */
+const Again = ({ ids }: { ids: string | undefined }) => (
+  <div id="again-place" hidden>
+    {ids !== undefined && <div data-again="5" data-ids={ids} />}
+  </div>
+);
+
 const rendered = async (content: Content): Promise<string> => String(await (await content).toString());
 
 const placeOf = (c: Context): string => {
@@ -58,8 +71,6 @@ const placeOf = (c: Context): string => {
   return pathname + search;
 };
 
-/** The scripts of the islands whose elements are in a page: `data-swap` needs `swap.js`. Texts of users have no quotes to match. */
+/** The scripts of the islands whose elements are in a page. Texts of users have no quotes to match. */
 const islandsIn = (html: string): string[] =>
-  ["theme", "swap", "search", "live", "log", "effect", "upload", "copy"]
-    .filter((name) => html.includes(` data-${name}="`))
-    .map((name) => `${name}.js`);
+  islandNames.filter((name) => html.includes(` data-${name}="`)).map((name) => `${name}.js`);

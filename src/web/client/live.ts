@@ -5,16 +5,18 @@
 import { swapFrom } from "./swapping.ts";
 
 const place = document.querySelector<HTMLElement>("[data-live]");
-if (place?.dataset["live"]) listen(place, place.dataset["live"]);
+if (place?.dataset["live"]) listen(place.dataset["live"]);
 
-function listen(place: HTMLElement, address: string): void {
+function listen(address: string): void {
   // EventSource connects again by itself, and says which event it had last.
   const source = new EventSource(address);
-  source.addEventListener("open", () => place.removeAttribute("data-lost"));
+  source.addEventListener("open", () => {
+    delete document.documentElement.dataset["lost"];
+  });
   source.addEventListener("error", () => {
-    place.setAttribute("data-lost", "");
+    document.documentElement.dataset["lost"] = "";
     // The service has refused: the page may have ended, or the session.
-    if (source.readyState === EventSource.CLOSED) setTimeout(() => listen(place, address), 10_000);
+    if (source.readyState === EventSource.CLOSED) setTimeout(() => listen(address), 10_000);
   });
   source.addEventListener("look", (event) => {
     void swapFrom(new URL(location.href), { ids: String(event.data), isQuiet: true }).catch(() => {});

@@ -10,8 +10,8 @@ export const kiln = `<svg class="kiln" viewBox="0 0 400 250" aria-hidden="true">
 <path class="shelf" d="M62 214h276v9H62z"/>
 <path d="M62 223h276v29H62z" fill="#2a0f05" opacity=".8"/>
 ${flames()}
-<g transform="translate(78 132) scale(0.86)">${pot(3, "k1")}</g>
-<g transform="translate(150 96) scale(1.23)">${pot(8, "k2")}</g>
+<g transform="translate(78 132) scale(0.86)">${pot(17, "k1")}</g>
+<g transform="translate(150 96) scale(1.23)">${pot(1, "k2")}</g>
 <g transform="translate(242 132) scale(0.86)">${pot(13, "k3")}</g>
 </svg>`;
 

@@ -21,7 +21,7 @@ export const About = ({ seen }: { seen: Overview }) => {
       )}
       <Facts
         of={[
-          ["Based on", appliance.parentName === null ? base : `${base}, ${appliance.parentName}`],
+          ["Based on", basedOn(base, appliance.parentName)],
           ["Architecture", appliance.arch],
           ["Changed", <Moment at={appliance.lastEditedAt} />],
           ["Shared with", readers.join(", ")],
@@ -32,3 +32,7 @@ export const About = ({ seen }: { seen: Overview }) => {
     </Panel>
   );
 };
+
+/** The names of templates begin with their base. */
+const basedOn = (base: string, parent: string | null): string =>
+  parent === null || parent.startsWith(base) ? (parent ?? base) : `${base}, ${parent}`;

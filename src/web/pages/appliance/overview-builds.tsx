@@ -52,24 +52,26 @@ const shownBuilds = 5;
 export const LastBuilds = ({ seen: { look, builds, isOwn } }: { seen: Overview }) => {
   const at = applianceAt(look.appliance.id, "build");
   return (
-    <Panel
-      id="last"
-      title="Last builds"
-      isFlush
-      hint={isOwn && builds.length > 0 && <a href={at}>All {builds.length}</a>}
-    >
-      {builds.length === 0 ? (
-        <Empty title="No builds yet" isH3>
-          <p>A build makes a bootable image of what you have chosen.</p>
-        </Empty>
-      ) : (
-        <ul class="rows tight">
-          {builds.slice(0, shownBuilds).map((build) => (
-            <LastBuild build={build} at={at} isOwn={isOwn} />
-          ))}
-        </ul>
-      )}
-    </Panel>
+    <div id="builds">
+      <Panel
+        id="last"
+        title="Last builds"
+        isFlush
+        hint={isOwn && builds.length > 0 && <a href={at}>All {builds.length}</a>}
+      >
+        {builds.length === 0 ? (
+          <Empty title="No builds yet" isH3>
+            <p>A build makes a bootable image of what you have chosen.</p>
+          </Empty>
+        ) : (
+          <ul class="rows tight">
+            {builds.slice(0, shownBuilds).map((build) => (
+              <LastBuild build={build} at={at} isOwn={isOwn} />
+            ))}
+          </ul>
+        )}
+      </Panel>
+    </div>
   );
 };
 

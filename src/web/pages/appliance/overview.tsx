@@ -46,6 +46,7 @@ export async function showOverview(c: Context<WebEnv>): Promise<Response> {
     title: "Overview",
     seen: look,
     refreshSeconds,
+    refreshIds: "status running builds tab-build",
   });
 }
 

@@ -28,7 +28,7 @@ export const Tabs = ({ appliance, tab, running: [build] }: TabsProps) => (
     <ul>
       {tabs.map(({ name, path, words, icon }) => (
         <li>
-          <a href={applianceAt(appliance.id, path)} aria-current={name === tab ? "page" : undefined}>
+          <a href={applianceAt(appliance.id, path)} aria-current={name === tab ? "page" : undefined} id={`tab-${name}`}>
             <Icon name={icon} /> {words}
             {name === "build" && build?.state === "running" && (
               <>

@@ -45,6 +45,7 @@ async function showList(c: Context<WebEnv>, listed: Listed): Promise<Response> {
     title: "My appliances",
     section: "appliances",
     refreshSeconds: isWorking ? 10 : undefined,
+    refreshIds: "found",
   });
 }
 

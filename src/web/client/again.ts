@@ -1,0 +1,34 @@
+/**
+ * Island: while something runs, a page has `<div id="again" data-again="5" data-ids="running">`. These elements are fetched again
+ * after so many seconds, while someone can see them. An answer without this element ends it.
+ */
+import { swapFrom } from "./swapping.ts";
+
+let timer: ReturnType<typeof setTimeout> | undefined;
+begin();
+
+document.addEventListener("visibilitychange", () => {
+  if (document.visibilityState === "visible") void look();
+});
+
+function begin(): void {
+  clearTimeout(timer);
+  const seconds = Number(place()?.dataset["again"]);
+  if (seconds > 0) timer = setTimeout(() => void look(), seconds * 1000);
+}
+
+async function look(): Promise<void> {
+  const found = place();
+  if (!found || document.visibilityState === "hidden") return;
+  try {
+    await swapFrom(new URL(location.href), { ids: `${found.dataset["ids"] ?? ""} again-place`, isQuiet: true });
+    delete document.documentElement.dataset["lost"];
+  } catch {
+    document.documentElement.dataset["lost"] = "";
+  }
+  begin();
+}
+
+function place(): HTMLElement | null {
+  return document.querySelector<HTMLElement>("#again-place > [data-again]");
+}
