@@ -11,6 +11,7 @@ import { openDatabase } from "#storage/db";
 import { addRepository, aliasOf, findRepository } from "#storage/repositories";
 import { primaryXmlOf, shown } from "../solver/repo-dsl.ts";
 import { signedIn } from "../support/client.ts";
+import { counting } from "../support/counting.ts";
 import { stock } from "../support/repositories.ts";
 
 const db = openDatabase(env.DB);
@@ -263,6 +264,23 @@ describe("estimateOf", () => {
 
     expect(estimate).toEqual({ estimatedRawMb: 20, estimatedCompressedMb: 6 });
     expect(estimateOf(await resolve({ env, db }, software([row], ["package c"])))).toBeUndefined();
+  });
+});
+
+describe("appliances of two bases in turn", () => {
+  it("load the packages of each base once", async () => {
+    const bases = [await repository(99, ["a-1", "b-1", "c-1"]), await repository(99, ["a-2", "b-2", "c-2"])];
+    const debian = { ...facts, needs: {}, packageType: "deb" as const };
+    const { env: counted, calls } = counting({ BLOBS: env.BLOBS });
+
+    for (const name of ["a", "b", "c"]) {
+      for (const [nth, base] of bases.entries()) {
+        const baseSystem = nth === 0 ? undefined : debian;
+        await resolve({ env: counted, db }, software([base], [`package ${name}`], { baseSystem }));
+      }
+    }
+
+    expect(calls).toEqual(["BLOBS.get", "BLOBS.get"]);
   });
 });
 
