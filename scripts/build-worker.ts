@@ -7,7 +7,13 @@ import { command } from "./launch/command.ts";
 import { node, projectRoot } from "./launch/project.ts";
 
 const draft = `${bundleFolder}.${process.pid}`;
-const quiet = { ...process.env, WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true", NO_COLOR: "1" };
+const quiet = {
+  ...process.env,
+  KILN_DEPLOY: "1",
+  WRANGLER_SEND_METRICS: "false",
+  WRANGLER_HIDE_BANNER: "true",
+  NO_COLOR: "1",
+};
 
 const hash = bundleInputsHash();
 await buildParts();

@@ -1,16 +1,31 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Complaint } from "./complaint.ts";
 import type { Control, Statement } from "./control.ts";
 
 const bookkeeping = `CREATE TABLE IF NOT EXISTS d1_migrations(
   id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)`;
 const plain = (sql: string): Statement => ({ sql, values: [] });
 
+/** Refuses a database that a newer version made: older code could damage what it does not know. */
+export function refuseNewer(applied: readonly string[], known: readonly string[]): void {
+  const foreign = applied.filter((name) => !known.includes(name));
+  if (foreign.length === 0) return;
+  throw new Complaint(
+    `The database is newer than this version of Kiln: it has ${foreign.join(", ")}. Use the version that made it, or a later one.`,
+  );
+}
+
 /** Applies the folder's new migrations in order, each file as one batch. Uses the same table as wrangler. */
 export async function applyMigrations({ batch }: Pick<Control, "batch">, folder: string): Promise<string[]> {
   const [, rows = []] = await batch([plain(bookkeeping), plain("SELECT name FROM d1_migrations")]);
   const applied = new Set(rows.map((row) => row["name"]));
-  const files = readdirSync(folder).filter((name) => name.endsWith(".sql") && !applied.has(name));
+  const known = readdirSync(folder).filter((name) => name.endsWith(".sql"));
+  refuseNewer(
+    rows.map((row) => String(row["name"])),
+    known,
+  );
+  const files = known.filter((name) => !applied.has(name));
   for (const name of files.toSorted()) {
     const statements = readFileSync(join(folder, name), "utf8").split("--> statement-breakpoint");
     await batch([

@@ -6,38 +6,33 @@ import { Complaint } from "./complaint.ts";
 import { readIfThere, writePrivateFile } from "./private-file.ts";
 
 const hex = () => randomBytes(32).toString("hex");
-const makers = {
-  ADMIN_SECRET: hex,
-  API_KEY_PEPPER: hex,
-  /** AES-256: 32 bytes in base64. */
-  API_KEY_ENCRYPTION_KEY: () => randomBytes(32).toString("base64"),
-  GATEWAY_TOKEN: hex,
-  AGENT_TOKEN: hex,
-  /** Ed25519: PKCS#8 in base64. */
-  ATTESTATION_KEY: () =>
-    generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "der" }).toString("base64"),
-};
 
 /** The secrets of `[env.production.secrets] required` that one machine needs. */
-export type Secrets = Record<keyof typeof makers, string>;
+export type Secrets = ReturnType<typeof makeSecrets>;
 const Stored = z.record(z.string(), z.string().min(1));
 
 export const secretsFile = (stateDirectory: string) => join(stateDirectory, "secrets.json");
+
+/** New secrets, each of its own kind. */
+export const makeSecrets = () => ({
+  ADMIN_SECRET: hex(),
+  API_KEY_PEPPER: hex(),
+  /** AES-256: 32 bytes in base64. */
+  API_KEY_ENCRYPTION_KEY: randomBytes(32).toString("base64"),
+  GATEWAY_TOKEN: hex(),
+  AGENT_TOKEN: hex(),
+  /** Ed25519: PKCS#8 in base64. */
+  ATTESTATION_KEY: generateKeyPairSync("ed25519")
+    .privateKey.export({ type: "pkcs8", format: "der" })
+    .toString("base64"),
+});
 
 /** The secrets of a state directory: created once, stored forever, and readable only by their owner. */
 export function readOrMakeSecrets(stateDirectory: string): Secrets {
   const path = secretsFile(stateDirectory);
   const stored = readSecrets(stateDirectory);
-  const of = (name: keyof Secrets) => stored[name] ?? makers[name]();
-  const secrets: Secrets = {
-    ADMIN_SECRET: of("ADMIN_SECRET"),
-    API_KEY_PEPPER: of("API_KEY_PEPPER"),
-    API_KEY_ENCRYPTION_KEY: of("API_KEY_ENCRYPTION_KEY"),
-    GATEWAY_TOKEN: of("GATEWAY_TOKEN"),
-    AGENT_TOKEN: of("AGENT_TOKEN"),
-    ATTESTATION_KEY: of("ATTESTATION_KEY"),
-  };
-  const isWhole = Object.keys(makers).every((name) => name in stored);
+  const secrets: Secrets = { ...makeSecrets(), ...stored };
+  const isWhole = Object.keys(secrets).every((name) => name in stored);
   if (isWhole) chmodSync(path, 0o600);
   else writePrivateFile(path, `${JSON.stringify({ ...stored, ...secrets }, null, 2)}\n`);
   return secrets;

@@ -4,12 +4,16 @@ import { openDatabase, type Database } from "#storage/db";
 import { takeJobs } from "./jobs.ts";
 import { choresQueue, takeChores } from "./sweep.ts";
 
+/** The name that a queue of another environment has in production: kiln-staging-slow-imports, kiln-slow-imports. */
+const plainName = (queue: string) => queue.replace(/^kiln-(?!slow-|dead-)[a-z0-9]+-/, "kiln-");
+
 /** Consumes every queue of this Worker. */
 export async function consume(batch: MessageBatch, env: Env): Promise<void> {
-  const patience = importsQueues[batch.queue];
+  const queue = plainName(batch.queue);
+  const patience = importsQueues[queue];
   if (patience) await takeImports(batch, env, (db, id) => importInTurn(env, db, { repositoryId: id, patience }));
-  else if (batch.queue === deadImportsQueue) await takeImports(batch, env, (db, id) => giveUpTurn(env, db, id));
-  else if (batch.queue === choresQueue) await takeChores(batch, env);
+  else if (queue === deadImportsQueue) await takeImports(batch, env, (db, id) => giveUpTurn(env, db, id));
+  else if (queue === choresQueue) await takeChores(batch, env);
   else await takeJobs(batch, env);
 }
 

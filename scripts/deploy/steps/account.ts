@@ -1,0 +1,91 @@
+import { z } from "zod";
+import { Complaint } from "../../launch/complaint.ts";
+import { ownHosts } from "../configuration.ts";
+import type { Deployment } from "../deployment.ts";
+import { checkHost } from "../options.ts";
+import type { Step } from "../walk.ts";
+
+const Login = z.object({
+  loggedIn: z.literal(true),
+  accounts: z.array(z.object({ id: z.string(), name: z.string() })),
+});
+type Login = z.infer<typeof Login>;
+
+/** The login, the account and the host names. */
+export function accountSteps(deployment: Deployment): Step[] {
+  return [loginStep(deployment), accountStep(deployment), hostsStep(deployment)];
+}
+
+function loginStep({ wrangler }: Deployment): Step {
+  return {
+    name: "Cloudflare login",
+    opensTheRest: true,
+    isDone: async () => (await findLogin(wrangler)) !== undefined,
+    async do() {
+      if (!process.stdin.isTTY) {
+        throw new Complaint("You are not logged in. Run npx wrangler login, or set CLOUDFLARE_API_TOKEN.");
+      }
+      await wrangler.interactive(["login"]);
+    },
+  };
+}
+
+function accountStep({ wrangler, settings, store, ask }: Deployment): Step {
+  const usable = async () => (await findLogin(wrangler))?.accounts ?? [];
+  return {
+    name: "Cloudflare account",
+    opensTheRest: true,
+    async isDone() {
+      const { accountId } = settings();
+      return accountId !== undefined && (await usable()).some(({ id }) => id === accountId);
+    },
+    async do() {
+      const accounts = await usable();
+      const list = accounts.map(({ id, name }) => `  ${id}  ${name}`).join("\n");
+      const { accountId } = settings();
+      if (accountId !== undefined)
+        throw new Complaint(`Your login cannot use the account ${accountId}. It can use:\n${list}`);
+      const [only] = accounts.length === 1 ? accounts : [];
+      store({ accountId: only?.id ?? (await ask(`Account id, one of\n${list}\n`, "--account-id")) });
+    },
+  };
+}
+
+function hostsStep({ options, settings, store, ask }: Deployment): Step {
+  return {
+    name: "Host names",
+    async isDone() {
+      const { host, guestsHost } = settings();
+      return host !== undefined && guestsHost !== undefined;
+    },
+    async do() {
+      const own = ownHosts(options.env);
+      const { host = own.host, guestsHost = own.guestsHost } = settings();
+      const chosen = host ?? (await ask("Host name of the service, in a zone of the account", "--host"));
+      checkHost("--host", chosen);
+      const guests =
+        guestsHost ?? (await ask("Host name for web pages of guests, best under another domain", "--guests-host"));
+      checkHost("--guests-host", guests);
+      if (guests === chosen) throw new Complaint("--guests-host must be another host than --host.");
+      store({ host: chosen, guestsHost: guests });
+    },
+  };
+}
+
+/** Undefined: wrangler is not logged in. */
+async function findLogin(wrangler: Deployment["wrangler"]): Promise<Login | undefined> {
+  const { code, stdout, stderr } = await wrangler.run(["whoami", "--json"]);
+  const login = Login.safeParse(parseJson(stdout));
+  if (code === 0 && login.success) return login.data;
+  // {"error":{"loggedIn":false}} or {"loggedIn":false}: anything else is not about the login.
+  if (/"loggedIn":\s*false/.test(stdout + stderr)) return undefined;
+  throw new Complaint(`wrangler whoami failed (exit ${code}):\n${stdout}${stderr}`.trimEnd());
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
