@@ -27,6 +27,8 @@ export interface AgentParts {
   packageCache?: PackageCache | undefined;
   prepared?: PreparedCaches | undefined;
   log: Log;
+  /** Once aborted, the agent takes no new work, and ends when its running work has ended. */
+  draining?: AbortSignal;
 }
 
 /**
@@ -38,16 +40,25 @@ export async function runAgent(parts: AgentParts, signal: AbortSignal): Promise<
   const work = new Work(parts, signal, () => bell.ring());
   const onPoke = (poke: Poke) => (poke.type === "cancel" ? work.cancel(poke.buildId) : bell.ring());
   bell.ring(); // work may have waited longer than its messages live
-  const watch = work.keepDiskFloor();
-  const socket = keepSocket({ dial: () => parts.api.openSocket(), onPoke, log: parts.log }, signal);
+  parts.draining?.addEventListener("abort", () => bell.ring());
+  const drained = new AbortController();
+  const ended = AbortSignal.any([signal, drained.signal]);
+  const watch = work.keepDiskFloor(ended);
+  const socket = keepSocket({ dial: () => parts.api.openSocket(), onPoke, log: parts.log }, ended);
   let idlePulls = 0;
-  while (!signal.aborted) {
+  while (!ended.aborted) {
+    if (parts.draining?.aborted) {
+      if (work.isIdle) drained.abort();
+      else await bell.wait(pollDelayMs(Infinity), ended);
+      bell.taken();
+      continue;
+    }
     const found = await work.look({ poked: bell.taken() }).catch((error: unknown) => {
       if (!signal.aborted) parts.log("could not look for work", { reason: sentenceOf(error) });
       return false;
     });
     idlePulls = found ? 0 : idlePulls + 1;
-    await bell.wait(pollDelayMs(idlePulls), signal);
+    await bell.wait(pollDelayMs(idlePulls), ended);
   }
   await Promise.all([work.stop(), socket, watch]);
 }
@@ -118,9 +129,13 @@ class Work {
     this.#builds.get(buildId)?.stop("cancelled");
   }
 
+  get isIdle(): boolean {
+    return this.#builds.size === 0 && this.#testdrives.size === 0;
+  }
+
   /** Until the agent stops. */
-  async keepDiskFloor(): Promise<void> {
-    await this.#room.keepFloor(() => [...this.#builds.values()].at(-1), this.#signal);
+  async keepDiskFloor(signal: AbortSignal): Promise<void> {
+    await this.#room.keepFloor(() => [...this.#builds.values()].at(-1), signal);
   }
 
   async stop(): Promise<void> {

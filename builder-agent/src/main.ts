@@ -70,6 +70,7 @@ async function main(): Promise<number> {
 }
 
 async function serve(config: Config, signal: AbortSignal): Promise<void> {
+  const draining = drainOnSignal(log);
   await mkdir(config.stateDir, { recursive: true, mode: 0o700 });
   await lockStateDir(config.stateDir);
   await killOrphans(config.stateDir);
@@ -101,9 +102,19 @@ async function serve(config: Config, signal: AbortSignal): Promise<void> {
   const packageCache = await openConfiguredPackageCache(config, log);
   const prepared = await openPrepared(config);
   await runAgent(
-    { config, capabilities, examine, api, queue: connectQueue(config), cache, packageCache, prepared, log },
+    { config, capabilities, examine, api, queue: connectQueue(config), cache, packageCache, prepared, log, draining },
     signal,
   );
+}
+
+/** SIGUSR2: takes no new work, and exits when the running work has ended. SIGUSR1 belongs to Node's inspector. */
+function drainOnSignal(log: Log): AbortSignal {
+  const draining = new AbortController();
+  process.on("SIGUSR2", () => {
+    if (!draining.signal.aborted) log("draining: taking no new work");
+    draining.abort();
+  });
+  return draining.signal;
 }
 
 /** The first signal stops in order, the second at once. */

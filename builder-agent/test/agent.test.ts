@@ -35,9 +35,17 @@ async function startAgent({ config: more = {}, found = {}, prepare = () => {}, e
   prepare(worker);
   const config = testConfig(worker.url, dir.path, more);
   const stopping = new AbortController();
+  const draining = new AbortController();
   const cache = await openImageCache(join(dir.path, "cache"), 1e9);
   const can = { ...capabilities, ...found };
-  const means = { config, capabilities: can, examine: examine ?? (async () => can), cache, log: silent };
+  const means = {
+    config,
+    capabilities: can,
+    examine: examine ?? (async () => can),
+    cache,
+    log: silent,
+    draining: draining.signal,
+  };
   const parts = { ...means, api: connectWorker(config), queue: connectQueue(config) };
   const running = runAgent(parts, stopping.signal);
   await eventually("the socket", () => worker.sockets.size > 0);
@@ -49,6 +57,11 @@ async function startAgent({ config: more = {}, found = {}, prepare = () => {}, e
     worker,
     stateDir: dir.path,
     stop,
+    /** Resolves when the agent has ended on its own. */
+    drain: async () => {
+      draining.abort();
+      await running;
+    },
     async [Symbol.asyncDispose]() {
       await stop();
       await worker[Symbol.asyncDispose]();
@@ -74,6 +87,28 @@ describe("the agent", () => {
     await eventually("the build ends", () => isEnded(build));
 
     expect(build.status).toBe("finished");
+  });
+
+  it("finishes its build and takes no other when it is drained", async () => {
+    await using agent = await startAgent();
+    const { worker } = agent;
+    const build = worker.queueBuild(frozenInput());
+    worker.send({ kind: "build", buildId: build.claim.buildId });
+    await eventually("the build runs", () => build.status === "running");
+    const drained = agent.drain();
+    const other = worker.queueBuild(frozenInput());
+    worker.send({ kind: "build", buildId: other.claim.buildId });
+    await drained;
+
+    expect([build.status, other.status]).toEqual(["finished", "queued"]);
+  });
+
+  it("ends immediately when it is drained without work", async () => {
+    await using agent = await startAgent();
+    await agent.drain();
+    const build = agent.worker.queueBuild(frozenInput());
+    agent.worker.send({ kind: "build", buildId: build.claim.buildId });
+    expect([build.status, agent.worker.acked]).toEqual(["queued", []]);
   });
 
   it("claims a build immediately on a poke without a message", async () => {
