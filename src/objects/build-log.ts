@@ -1,4 +1,5 @@
 import { maxLogChunkBytes } from "#contract/index";
+import { bringTables } from "./tables.ts";
 
 /** A log is cut here; the rest is dropped. */
 export const maxLogBytes = 64 * 1024 * 1024;
@@ -12,6 +13,7 @@ interface Meta {
   cut: boolean;
 }
 
+const tables = ["CREATE TABLE IF NOT EXISTS log (start INTEGER PRIMARY KEY, bytes BLOB NOT NULL)"];
 const empty: Meta = { attempt: 1, received: 0, length: 0, cut: false };
 
 /**
@@ -30,7 +32,7 @@ export class BuildLog {
 
   /** Also after all storage was deleted: a restored database can bring the build back. */
   makeTables(): void {
-    this.#storage.sql.exec("CREATE TABLE IF NOT EXISTS log (start INTEGER PRIMARY KEY, bytes BLOB NOT NULL)");
+    bringTables(this.#storage.sql, "log", tables);
   }
 
   get length(): number {
@@ -102,7 +104,7 @@ export class BuildLog {
 
   #write(meta: Meta, bytes: Uint8Array): void {
     const kept = meta.cut ? nothing : cutAt(maxLogBytes - meta.length, bytes);
-    if (kept.byteLength > 0) this.#storage.sql.exec("INSERT INTO log VALUES (?, ?)", meta.length, kept);
+    if (kept.byteLength > 0) this.#storage.sql.exec("INSERT INTO log (start, bytes) VALUES (?, ?)", meta.length, kept);
     const cut = meta.cut || kept.byteLength !== bytes.byteLength;
     this.#storage.kv.put("log", { ...meta, length: meta.length + kept.byteLength, cut });
   }

@@ -2,6 +2,7 @@ import { artifactNames, partBytes, type ArtifactName, type CompleteUpload, type 
 import type { Artifacts, StoredArtifact } from "#domain/builds/record";
 import { abortUpload, completeUpload, digestOfParts, openUpload, type UploadAddress } from "#storage/artifacts";
 import { artifactKey } from "#storage/blobs";
+import { bringTables } from "./tables.ts";
 
 export interface RecordedPart {
   number: number;
@@ -23,6 +24,14 @@ export interface UploadRefused {
 // R2's limit.
 const maxParts = 10_000;
 
+const tables = [
+  `CREATE TABLE IF NOT EXISTS artifacts (attempt INTEGER NOT NULL, name TEXT NOT NULL, key TEXT NOT NULL,
+     upload_id TEXT NOT NULL, size INTEGER NOT NULL, stored TEXT, PRIMARY KEY (attempt, name));
+   CREATE TABLE IF NOT EXISTS artifact_parts (attempt INTEGER NOT NULL, name TEXT NOT NULL,
+     number INTEGER NOT NULL, etag TEXT NOT NULL, sha256 TEXT NOT NULL, size INTEGER NOT NULL,
+     PRIMARY KEY (attempt, name, number))`,
+];
+
 type Row = UploadAddress & ArtifactOf & { size: number; stored: StoredArtifact | undefined };
 
 /**
@@ -41,12 +50,7 @@ export class BuildUploads {
 
   /** Also after all storage was deleted: a restored database can bring the build back. */
   makeTables(): void {
-    this.#sql
-      .exec(`CREATE TABLE IF NOT EXISTS artifacts (attempt INTEGER NOT NULL, name TEXT NOT NULL, key TEXT NOT NULL,
-      upload_id TEXT NOT NULL, size INTEGER NOT NULL, stored TEXT, PRIMARY KEY (attempt, name))`);
-    this.#sql.exec(`CREATE TABLE IF NOT EXISTS artifact_parts (attempt INTEGER NOT NULL, name TEXT NOT NULL,
-      number INTEGER NOT NULL, etag TEXT NOT NULL, sha256 TEXT NOT NULL, size INTEGER NOT NULL,
-      PRIMARY KEY (attempt, name, number))`);
+    bringTables(this.#sql, "artifacts", tables);
   }
 
   /** Opens an upload, or says how far it is. Another size is another file: the upload restarts. 0: not known yet. */
@@ -61,7 +65,7 @@ export class BuildUploads {
     if (other) await abortUpload(this.#blobs, { key, uploadId });
     else {
       const values = [of.attempt, of.name, key, uploadId, size];
-      this.#sql.exec("INSERT INTO artifacts VALUES (?, ?, ?, ?, ?, NULL)", ...values);
+      this.#sql.exec("INSERT INTO artifacts (attempt, name, key, upload_id, size) VALUES (?, ?, ?, ?, ?)", ...values);
     }
     return this.#stateOf(other ?? { ...of, key, uploadId, size, stored: undefined });
   }
@@ -80,7 +84,8 @@ export class BuildUploads {
 
   record({ attempt, name }: ArtifactOf, { number, etag, sha256, size }: RecordedPart): void {
     const values = [attempt, name, number, etag, sha256, size];
-    this.#sql.exec("INSERT OR REPLACE INTO artifact_parts VALUES (?, ?, ?, ?, ?, ?)", ...values);
+    const columns = "(attempt, name, number, etag, sha256, size)";
+    this.#sql.exec(`INSERT OR REPLACE INTO artifact_parts ${columns} VALUES (?, ?, ?, ?, ?, ?)`, ...values);
   }
 
   /** Joins the parts, when they are all here and are those that the agent meant. Saying it twice is fine. */

@@ -1,5 +1,6 @@
 import type { Announcement } from "#model/announcement";
 import type { EventName } from "#model/event-names";
+import { bringTables } from "./tables.ts";
 
 /** An event as it is stored and sent. */
 export interface StoredEvent {
@@ -15,20 +16,24 @@ const eventRetentionMs = 7 * 24 * 60 * 60_000;
 /** Keys are remembered for longer than any object tries to announce. */
 const keyRetentionMs = 30 * 24 * 60 * 60_000;
 
+const tables = [
+  `CREATE TABLE IF NOT EXISTS events
+     (id INTEGER PRIMARY KEY AUTOINCREMENT, event TEXT NOT NULL, told TEXT NOT NULL, at INTEGER NOT NULL);
+   CREATE TABLE IF NOT EXISTS announced (key TEXT PRIMARY KEY, at INTEGER NOT NULL)`,
+];
+
 /** The last events of an account, and the keys of all that were announced in a month. */
 export class EventLog {
   readonly #sql: SqlStorage;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    sql.exec(`CREATE TABLE IF NOT EXISTS events
-      (id INTEGER PRIMARY KEY AUTOINCREMENT, event TEXT NOT NULL, told TEXT NOT NULL, at INTEGER NOT NULL)`);
-    sql.exec("CREATE TABLE IF NOT EXISTS announced (key TEXT PRIMARY KEY, at INTEGER NOT NULL)");
+    bringTables(sql, "events", tables);
   }
 
   /** Undefined: it was announced before. */
   add({ key, event, at, account, subject }: Announcement, now: number): StoredEvent | undefined {
-    const insertKey = "INSERT INTO announced VALUES (?, ?) ON CONFLICT DO NOTHING RETURNING key";
+    const insertKey = "INSERT INTO announced (key, at) VALUES (?, ?) ON CONFLICT DO NOTHING RETURNING key";
     if (this.#sql.exec(insertKey, key, now).toArray().length === 0) return undefined;
     const told = JSON.stringify({ created_at: new Date(at).toISOString(), account, ...subject });
     const insert = "INSERT INTO events (event, told, at) VALUES (?, ?, ?) RETURNING id, event, told";

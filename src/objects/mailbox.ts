@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { Buffer } from "node:buffer";
+import { bringTables } from "./tables.ts";
 
 export interface QueuedMessage {
   id: string;
@@ -27,6 +28,11 @@ export interface Acknowledgement {
 const maxDeliveries = 6;
 const retentionMs = 4 * 24 * 60 * 60_000;
 
+const tables = [
+  `CREATE TABLE IF NOT EXISTS letters (id TEXT PRIMARY KEY, body TEXT NOT NULL, sent_at INTEGER NOT NULL,
+     deliveries INTEGER NOT NULL DEFAULT 0, visible_at INTEGER NOT NULL DEFAULT 0, lease TEXT)`,
+];
+
 /** A queue with the semantics of Cloudflare's HTTP pull consumers, for the embedded mode. */
 export class Mailbox extends DurableObject<Env> {
   readonly #sql: SqlStorage;
@@ -34,9 +40,7 @@ export class Mailbox extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#sql = ctx.storage.sql;
-    this.#sql
-      .exec(`CREATE TABLE IF NOT EXISTS letters (id TEXT PRIMARY KEY, body TEXT NOT NULL, sent_at INTEGER NOT NULL,
-      deliveries INTEGER NOT NULL DEFAULT 0, visible_at INTEGER NOT NULL DEFAULT 0, lease TEXT)`);
+    bringTables(this.#sql, "letters", tables);
   }
 
   /** The consumer may bring a message twice. A wake-up that still waits is stored once. */

@@ -1,10 +1,20 @@
 import type { Attempted, Delivery } from "#domain/events/delivery";
 import type { Outcome } from "#domain/events/webhook-post";
 import type { StoredEvent } from "./event-log.ts";
+import { bringTables } from "./tables.ts";
 
 export const maxListed = 100;
 /** So that replays cannot fill the object. */
 const maxWaiting = 2000;
+
+const tables = [
+  `CREATE TABLE IF NOT EXISTS deliveries (id INTEGER PRIMARY KEY AUTOINCREMENT,
+     webhookId TEXT NOT NULL, eventId INTEGER NOT NULL, event TEXT NOT NULL, body TEXT NOT NULL, state TEXT NOT NULL,
+     attempts INTEGER NOT NULL, nextAt INTEGER, status INTEGER, problem TEXT, createdAt INTEGER NOT NULL,
+     attemptedAt INTEGER);
+   CREATE INDEX IF NOT EXISTS deliveries_next ON deliveries (webhookId, nextAt);
+   CREATE TABLE IF NOT EXISTS repeats (requestId TEXT PRIMARY KEY, deliveryId INTEGER NOT NULL)`,
+];
 
 /** The deliveries of an account's webhooks: those that wait, and of each webhook the last ones that are over. */
 export class WebhookDeliveries {
@@ -12,12 +22,7 @@ export class WebhookDeliveries {
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    sql.exec(`CREATE TABLE IF NOT EXISTS deliveries (id INTEGER PRIMARY KEY AUTOINCREMENT,
-      webhookId TEXT NOT NULL, eventId INTEGER NOT NULL, event TEXT NOT NULL, body TEXT NOT NULL, state TEXT NOT NULL,
-      attempts INTEGER NOT NULL, nextAt INTEGER, status INTEGER, problem TEXT, createdAt INTEGER NOT NULL,
-      attemptedAt INTEGER)`);
-    sql.exec("CREATE INDEX IF NOT EXISTS deliveries_next ON deliveries (webhookId, nextAt)");
-    sql.exec("CREATE TABLE IF NOT EXISTS repeats (requestId TEXT PRIMARY KEY, deliveryId INTEGER NOT NULL)");
+    bringTables(sql, "deliveries", tables);
   }
 
   /** Due immediately. */
@@ -38,7 +43,8 @@ export class WebhookDeliveries {
     const waiting = this.#sql.exec<{ n: number }>("SELECT count(*) AS n FROM deliveries WHERE state = 'waiting'").one();
     if (waiting.n >= maxWaiting) return { refused: "full" };
     const delivery = this.#insert([webhookUid, found.eventId, found.event, found.body, now, now]);
-    if (requestId !== undefined) this.#sql.exec("INSERT OR REPLACE INTO repeats VALUES (?, ?)", requestId, delivery.id);
+    if (requestId !== undefined)
+      this.#sql.exec("INSERT OR REPLACE INTO repeats (requestId, deliveryId) VALUES (?, ?)", requestId, delivery.id);
     return { delivery };
   }
 
