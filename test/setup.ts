@@ -12,7 +12,12 @@ if (file > 1) {
   await emptyStorage();
 }
 // One batch takes half the time of one batch per table.
-await env.DB.batch(env.TEST_MIGRATIONS.flatMap(({ queries }) => queries).map((query) => env.DB.prepare(query)));
+await env.DB.batch([
+  ...env.TEST_MIGRATIONS.flatMap(({ queries }) => queries).map((query) => env.DB.prepare(query)),
+  // As wrangler and the launcher record them.
+  env.DB.prepare("CREATE TABLE d1_migrations (id INTEGER PRIMARY KEY, name TEXT UNIQUE)"),
+  ...env.TEST_MIGRATIONS.map(({ name }) => env.DB.prepare("INSERT INTO d1_migrations (name) VALUES (?)").bind(name)),
+]);
 // Ids are not reused in an isolate, so anything cached by id stays right.
 await env.DB.prepare(
   "INSERT INTO sqlite_sequence (name, seq) SELECT name, ? FROM sqlite_master WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%'",

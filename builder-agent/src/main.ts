@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { runAgent } from "./agent.ts";
 import { orRefuse, UsageRefused } from "./command-line.ts";
 import { configKeys, ConfigRefused, readConfig, type Config, type ConfigKey } from "./config.ts";
+import { isServed } from "./contract.ts";
 import { findCapabilities } from "./doctor/capabilities.ts";
 import { openImageCache } from "./image-cache.ts";
 import { lockStateDir } from "./lock.ts";
@@ -90,7 +91,12 @@ async function serve(config: Config, signal: AbortSignal): Promise<void> {
       if (isWorthRetry(error)) log("the Worker does not answer", { reason: sentenceOf(error) });
       throw error;
     });
-  const { name, endedLeases } = await withRetry(hello, tries);
+  const { name, endedLeases, protocol } = await withRetry(hello, tries);
+  if (!isServed(protocol)) {
+    throw new Error(
+      "the service is more than one version older than this agent: upgrade it first, with npm run deploy",
+    );
+  }
   log("agent ready", {
     name,
     endedLeases,

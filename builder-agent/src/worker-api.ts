@@ -9,6 +9,7 @@ import {
   HelloAnswer,
   LogAnswer,
   partDigestHeader,
+  protocolVersion,
   StoredPackages,
   TestdriveClaimAnswer,
   UploadState,
@@ -93,7 +94,9 @@ export function connectWorker(config: Pick<Config, "url" | "token">): WorkerApi 
     });
   return {
     hello: (capabilities, signal) =>
-      send("/agent/hello", { json: { capabilities }, tries: shortTries(signal) }).then(read(HelloAnswer)),
+      send("/agent/hello", { json: { capabilities, protocol: protocolVersion }, tries: shortTries(signal) }).then(
+        read(HelloAnswer),
+      ),
     openSocket: () => dial("/agent/socket"),
     credentials: (build) => headers(config.token, build.token),
     ...buildCalls(send),

@@ -23,7 +23,14 @@ export type Bundle = z.infer<typeof Bundle>;
 
 export const bundleFolder = join(projectRoot, "dist/worker");
 export const assetsFolder = join(projectRoot, "dist/assets");
-const inputs = ["src", "wrangler.toml", "package-lock.json", "tsconfig.json", "scripts"];
+const inputs = [
+  "src",
+  "migrations/meta/_journal.json",
+  "wrangler.toml",
+  "package-lock.json",
+  "tsconfig.json",
+  "scripts",
+];
 // The build itself compiles the .wasm files from their sources. The launcher's own files are not part of the Worker.
 const isInput = (path: string) =>
   !path.endsWith(".wasm") && (!path.startsWith("scripts/") || path.startsWith("scripts/build-"));

@@ -6,6 +6,7 @@ import { sameSecret } from "#domain/secrets";
 import { clientAddress } from "#http/client-address";
 import { BodyFault, causeOf } from "#http/request-body";
 import { wasmWorks } from "#solver/probe";
+import { missingMigration } from "#storage/schema-version";
 import { accounts } from "#admin-api/accounts";
 import { agents } from "#admin-api/agents";
 import { agreements } from "#admin-api/agreements";
@@ -33,7 +34,10 @@ export const adminApi = factory
   })
   .use(audited)
   .get("/health", async (c) => {
-    await c.env.DB.prepare("SELECT 1").run();
+    const lacking = await missingMigration(c.var.db);
+    if (lacking !== undefined) {
+      return refused(c, "internal_error", `The database lacks the migration ${lacking}. Run npm run deploy.`, 500);
+    }
     return c.json({ ok: true, version: "0.1.0", wasm: await wasmWorks() });
   })
   .route("/accounts", accounts)

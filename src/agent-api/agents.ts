@@ -1,7 +1,7 @@
 import { readMessage } from "#agent-api/body";
 import { factory } from "#agent-api/factory";
 import { AgentRefusal } from "#agent-api/refusal";
-import { Hello, type HelloAnswer } from "#contract/index";
+import { Hello, isServed, protocolVersion, type HelloAnswer } from "#contract/index";
 import { audited } from "#domain/accounts/audit";
 import { endLeases } from "#domain/builds/claim";
 import { switchboard } from "#domain/jobs";
@@ -11,15 +11,16 @@ import { saveCapabilities } from "#storage/agents";
 export const agents = factory
   .createApp()
   .post("/hello", async (c) => {
-    const { capabilities } = await readMessage(c, Hello);
+    const { capabilities, protocol } = await readMessage(c, Hello);
     const { agent, db } = c.var;
+    if (!isServed(protocol)) throw new AgentRefusal("too_old");
 
     const started = audited(db, { event: "agent.started", actor: "service", detail: { agent: agent.name } });
     await saveCapabilities(started, agent.id, capabilities);
     const endedLeases = await endLeases(c.env, db, agent);
     await endTestdrivesOf(c.env, db, agent);
 
-    return c.json<HelloAnswer>({ agentId: agent.id, name: agent.name, endedLeases });
+    return c.json<HelloAnswer>({ agentId: agent.id, name: agent.name, endedLeases, protocol: protocolVersion });
   })
   .get("/socket", async (c) => {
     if (c.req.header("upgrade")?.toLowerCase() !== "websocket") {

@@ -2,6 +2,7 @@
 const table = {
   unauthorized: [401, "Invalid agent token."],
   invalid: [400, "The request does not match the contract."],
+  too_old: [400, "This agent is more than one version older than the service. Update it: kiln-agent update."],
   wrong_part: [400, "The part's number or size does not match the file: every part but the last has 16 MiB."],
   wrong_digest: [400, "The part does not have the SHA-256 of the header. It was not recorded."],
   no_image: [404, "The build has no image."],

@@ -43,13 +43,14 @@ export const Capabilities = z.object({
 export type Capabilities = z.infer<typeof Capabilities>;
 
 /** POST /agent/hello: sent by an agent when it starts. Ends the leases that its token still holds. */
-export const Hello = z.object({ capabilities: Capabilities });
+export const Hello = z.object({ capabilities: Capabilities, protocol: z.int().positive().optional() });
 export type Hello = z.infer<typeof Hello>;
 
 export const HelloAnswer = z.object({
   agentId: z.int().positive(),
   name: z.string(),
   endedLeases: z.int().nonnegative(),
+  protocol: z.int().positive().optional(),
 });
 export type HelloAnswer = z.infer<typeof HelloAnswer>;
 

@@ -9,6 +9,7 @@ export * from "./job.ts";
 export * from "./modified-files.ts";
 export * from "./outside.ts";
 export * from "./package-name.ts";
+export * from "./protocol.ts";
 export * from "./secret-path.ts";
 export * from "./stored-packages.ts";
 export * from "./testdrive.ts";

@@ -1,3 +1,4 @@
+import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import tiny from "../../templates/tiny.json";
 import { loadTemplates } from "../support/catalogue.ts";
@@ -59,6 +60,19 @@ describe("PUT catalogues", () => {
 describe("GET health", () => {
   it("reports that the database answers and WASM runs", async () => {
     expect(await (await operate("GET", "/health")).json()).toMatchObject({ ok: true, wasm: true });
+  });
+
+  it("fails while the database lacks a migration of this code", async () => {
+    const newest = "(SELECT max(name) FROM d1_migrations)";
+    await env.DB.prepare(`UPDATE d1_migrations SET name = 'x' || name WHERE name = ${newest}`).run();
+    const answer = await operate("GET", "/health");
+    await env.DB.prepare(`UPDATE d1_migrations SET name = substr(name, 2) WHERE name LIKE 'x%'`).run();
+
+    expect(answer.status).toBe(500);
+    expect(await answer.json()).toMatchObject({
+      error: { message: expect.stringMatching(/lacks the migration \d{4}_.*npm run deploy/) },
+    });
+    expect((await operate("GET", "/health")).status).toBe(200);
   });
 });
 

@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { protocolVersion } from "#contract/index";
 import { inputKey } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
@@ -127,7 +128,12 @@ describe("POST hello", () => {
     const mine = await runningBuild(tux);
     const others = await runningBuild(tux);
 
-    expect(await mine.agent.hello()).toMatchObject({ agentId: mine.agent.id, endedLeases: 1 });
+    // The fake agent says no protocol version: it is one version behind, and served.
+    expect(await mine.agent.hello()).toMatchObject({
+      agentId: mine.agent.id,
+      endedLeases: 1,
+      protocol: protocolVersion,
+    });
 
     expect((await findAnyBuild(db, mine.buildId))?.status).toBe("queued");
     expect((await findAnyBuild(db, others.buildId))?.status).toBe("running");

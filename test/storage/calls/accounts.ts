@@ -8,6 +8,7 @@ import type * as events from "#storage/events";
 import type * as idempotentAnswers from "#storage/idempotent-answers";
 import type * as limits from "#storage/limits";
 import type * as resumableUploads from "#storage/resumable-uploads";
+import type * as schemaVersion from "#storage/schema-version";
 import type * as serviceSettings from "#storage/service-settings";
 import type * as sessions from "#storage/sessions";
 import type * as tokens from "#storage/tokens";
@@ -152,6 +153,9 @@ export const ofAccounts = {
     deleteResumableUpload: [[1]],
     findBlobsOfUploads: [[["blob"]]],
   } satisfies Calls<typeof resumableUploads>,
+  "schema-version": {
+    missingMigration: [[]],
+  } satisfies Calls<typeof schemaVersion>,
   "service-settings": {
     findSetting: [["read_only"]],
     addSetting: [["read_only", "on"]],
