@@ -11,7 +11,7 @@ let running: AbortController | undefined;
 for (const event of ["pointerover", "focusin"]) document.addEventListener(event, ({ target }) => attend(target));
 
 function attend(target: EventTarget | null): void {
-  const hit = target instanceof Element ? target.closest<HTMLElement>("[data-effect]") : null;
+  const hit = target instanceof Element ? target.closest<HTMLElement>("li[data-effect]") : null;
   const address = hit?.dataset["effect"];
   if (!hit || !address) return;
   clearTimeout(timer);

@@ -19,7 +19,26 @@ function listen(address: string): void {
     if (source.readyState === EventSource.CLOSED) setTimeout(() => listen(address), 10_000);
   });
   source.addEventListener("look", (event) => {
-    void swapFrom(new URL(location.href), { ids: String(event.data), isQuiet: true }).catch(() => {});
+    for (const id of String(event.data).split(" ")) wanted.add(id);
+    void look();
   });
   source.addEventListener("end", () => source.close());
+}
+
+const wanted = new Set<string>();
+let isLooking = false;
+const restMs = 300;
+
+/** One at a time: what is told meanwhile is looked at afterwards. */
+async function look(): Promise<void> {
+  if (isLooking) return;
+  isLooking = true;
+  while (wanted.size > 0) {
+    const ids = [...wanted];
+    wanted.clear();
+    const isDone = await swapFrom(new URL(location.href), { ids: ids.join(" "), isQuiet: true }).catch(() => true);
+    if (!isDone) for (const id of ids) wanted.add(id);
+    await new Promise((resolve) => setTimeout(resolve, restMs));
+  }
+  isLooking = false;
 }

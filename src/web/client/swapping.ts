@@ -13,10 +13,10 @@ let running: AbortController | undefined;
 
 export const isSwapped = (element: HTMLElement): boolean => element.dataset["swap"] !== undefined;
 
-/** Replaces elements by those of another document. A newer request aborts the older. */
-export async function swapFrom(url: URL, { ids, body, isQuiet = false }: Swap): Promise<void> {
+/** Replaces elements by those of another document. A newer request aborts the older. False: it was not done, as something else is. */
+export async function swapFrom(url: URL, { ids, body, isQuiet = false }: Swap): Promise<boolean> {
   // Looking again does not break off what the person has begun.
-  if (isQuiet && running) return;
+  if (isQuiet && running) return false;
   running?.abort();
   const own = new AbortController();
   running = own;
@@ -27,12 +27,17 @@ export async function swapFrom(url: URL, { ids, body, isQuiet = false }: Swap): 
     if (!answer.headers.get("content-type")?.startsWith("text/html")) throw new Error("no page");
     const found = new DOMParser().parseFromString(html, "text/html");
     // Elsewhere, e.g. at the page to sign in: that is no part of this page.
-    if (answer.redirected && new URL(answer.url).pathname !== location.pathname) return location.assign(answer.url);
+    if (answer.redirected && new URL(answer.url).pathname !== location.pathname) {
+      location.assign(answer.url);
+      return true;
+    }
     if (answer.status >= 400 && answer.status !== 422) throw new Error(String(answer.status));
     morph(found, answer.status === 422 ? "main" : `${ids} result`);
     if (!isQuiet && !body) history.replaceState(null, "", url);
+    return true;
   } catch (error) {
     if (!own.signal.aborted) throw error;
+    return false;
   } finally {
     if (running === own) running = undefined;
   }

@@ -30,15 +30,17 @@ export const Found = ({ seen }: { seen: ShownSoftware }) => {
       </h2>
       <form class="body stack-s" role="search" action={at} data-search="" data-swap="hits found">
         <div class="row">
-          <Field
-            name="q"
-            label="Packages and patterns"
-            isLabelHidden
-            type="search"
-            value={q}
-            look="grow"
-            also={{ placeholder: "Find packages", autocomplete: "off" }}
-          />
+          <div class="grow">
+            {" "}
+            <Field
+              name="q"
+              label="Packages and patterns"
+              isLabelHidden
+              type="search"
+              value={q}
+              also={{ placeholder: "Find packages", autocomplete: "off" }}
+            />
+          </div>
           <Button icon="search">Search</Button>
         </div>
         <div class="row spread small-text">
@@ -50,7 +52,7 @@ export const Found = ({ seen }: { seen: ShownSoftware }) => {
           </Choice>
         </div>
       </form>
-      <ul class="hits" id="hits">
+      <ul class="hits" id="hits" data-effect="">
         {hits.slice(0, maxShown).map((hit) => (
           <One hit={hit} seen={seen} />
         ))}
