@@ -147,6 +147,14 @@ const keys = {
     description: "the same, only for repositories that a catalogue of the operator brought",
     defaultText: "none",
   }),
+  catalogueProxy: z
+    .url({ protocol: /^http$/, error: "give the address of an HTTP proxy, e.g. http://proxy.lan:3142" })
+    .optional()
+    .meta({ description: "an HTTP proxy for `proxiedHosts`", defaultText: "none" }),
+  proxiedHosts: hosts("give HOST:PORT, e.g. deb.debian.org:80").meta({
+    description: "hosts that repositories of catalogues are fetched from through `catalogueProxy`, by http only",
+    defaultText: "none",
+  }),
   root: z
     .string()
     .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'give the name of a builder root, e.g. debian-12, or "host"')

@@ -1,6 +1,6 @@
 import { lookup } from "node:dns/promises";
 import type { LookupFunction } from "node:net";
-import { Agent } from "undici";
+import { Agent, ProxyAgent } from "undici";
 import { hostOf, isAddress, isPublicAddress } from "./contract.ts";
 
 /** A URL that a user gave and that this agent does not fetch. */
@@ -11,6 +11,8 @@ export class OutsideRefused extends Error {
 export interface OutsideRules {
   /** HOST or HOST:PORT, allowed whatever their address. */
   allowHosts: readonly string[];
+  /** An HTTP proxy, and the `HOST:PORT` that it is asked for. It looks up their names itself. */
+  proxy?: { url: string; hosts: readonly string[] } | undefined;
   /** How names become addresses. */
   resolve?: (host: string) => Promise<string[]>;
 }
@@ -24,7 +26,8 @@ export interface OutsideRules {
  */
 export async function fetchOutside(address: string, rules: OutsideRules, init: RequestInit = {}): Promise<Response> {
   const url = fetchable(address);
-  const dispatcher = isAllowed(url, rules.allowHosts) ? undefined : checkedConnections(url, rules);
+  const dispatcher =
+    proxyFor(url, rules) ?? (isListed(url, rules.allowHosts) ? undefined : checkedConnections(url, rules));
   try {
     return await fetch(url, { ...init, redirect: "manual", ...(dispatcher && { dispatcher }) });
   } catch (error) {
@@ -39,10 +42,19 @@ function fetchable(address: string): URL {
   throw new OutsideRefused(`The URL must be http or https, not ${url.protocol.slice(0, -1)}.`);
 }
 
-function isAllowed(url: URL, allowHosts: readonly string[]): boolean {
+const proxies = new Map<string, ProxyAgent>();
+
+function proxyFor(url: URL, { proxy }: OutsideRules): ProxyAgent | undefined {
+  if (proxy === undefined || url.protocol !== "http:" || !isListed(url, proxy.hosts)) return undefined;
+  const known = proxies.get(proxy.url) ?? new ProxyAgent({ uri: proxy.url, proxyTunnel: false });
+  proxies.set(proxy.url, known);
+  return known;
+}
+
+function isListed(url: URL, hosts: readonly string[]): boolean {
   const port = url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
   const names = [url.hostname, `${url.hostname}:${port}`];
-  return allowHosts.some((allowed) => names.includes(allowed.toLowerCase()));
+  return hosts.some((allowed) => names.includes(allowed.toLowerCase()));
 }
 
 /** Connections to public addresses. A literal address is never looked up, so it is checked here. */

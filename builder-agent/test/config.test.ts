@@ -126,6 +126,7 @@ describe("the configuration", () => {
       { key: "stateDir" }, // all others refuse it
       { key: "allowHosts" },
       { key: "catalogueHosts" },
+      { key: "proxiedHosts" },
       { key: "kiwi" },
     ]);
   });

@@ -1,6 +1,8 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { askRepository } from "../src/packages/mirror.ts";
+import { httpProxy } from "./support/http-proxy.ts";
 import { fetchOutside, OutsideRefused } from "../src/outside.ts";
 
 let server: Server;
@@ -82,5 +84,39 @@ describe("fetchOutside", () => {
     await expect(
       fetchOutside(`http://127.0.0.1:${port}/`, { allowHosts: ["127.0.0.1:1"], resolve }),
     ).rejects.toBeInstanceOf(OutsideRefused);
+  });
+});
+
+describe("fetchOutside with a proxy", () => {
+  it("asks it for its hosts, which only it knows, and for no other", async () => {
+    using proxy = await httpProxy({ "mirror.invalid": port });
+    const rules = { allowHosts: [], proxy: { url: proxy.url, hosts: ["mirror.invalid:80"] } };
+
+    const answer = await fetchOutside("http://mirror.invalid/dists/stable/InRelease", rules);
+    const others = ["http://mirror.invalid:8080/", "https://mirror.invalid/", "http://other.invalid/"];
+
+    expect(await answer.text()).toBe("reached");
+    for (const url of others) await expect(fetchOutside(url, rules)).rejects.toBeInstanceOf(OutsideRefused);
+    expect(proxy.asked).toEqual(["http://mirror.invalid/dists/stable/InRelease"]);
+  });
+
+  it("asks it only for repositories of catalogues", async () => {
+    using proxy = await httpProxy({ "mirror.invalid": port });
+    const reach = {
+      url: "http://kiln.invalid",
+      credentials: {},
+      allowHosts: [],
+      catalogueProxy: { url: proxy.url, hosts: ["mirror.invalid:80"] },
+    };
+    const ask = (isOfCatalogue: boolean) =>
+      askRepository(
+        { base: "http://mirror.invalid", path: "a.deb", isOfCatalogue },
+        reach,
+        new AbortController().signal,
+      );
+
+    expect(await (await ask(true)).text()).toBe("reached");
+    await expect(ask(false)).rejects.toBeInstanceOf(OutsideRefused);
+    expect(proxy.asked).toEqual(["http://mirror.invalid/a.deb"]);
   });
 });

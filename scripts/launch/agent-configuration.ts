@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import type { AptProxy } from "./apt-proxy.ts";
 import { agentStateOf, type Isolation } from "./isolation.ts";
 import type { Secrets } from "./secrets.ts";
 import { writePrivateFile } from "./private-file.ts";
@@ -18,6 +19,7 @@ export type AgentOptions = {
   secrets: Secrets;
   allowHosts: readonly string[];
   catalogueHosts: readonly string[];
+  catalogueProxy?: AptProxy | undefined;
   isolation: Isolation;
   /** Testdrives at the same time. */
   testdriveSlots: number;
@@ -32,7 +34,8 @@ export const testdriveSlotsOf = (vars: Record<string, unknown>): number =>
 
 /** Writes agent.json, the configuration of this machine's builder agent, and returns its path. */
 export function writeAgentConfiguration(options: AgentOptions): string {
-  const { stateDirectory, url, secrets, allowHosts, catalogueHosts, isolation, testdriveSlots } = options;
+  const { stateDirectory, url, secrets, allowHosts, catalogueHosts, catalogueProxy, isolation, testdriveSlots } =
+    options;
   const agentState = agentStateOf(stateDirectory);
   mkdirSync(agentState, { recursive: true, mode: 0o700 });
   const path = join(stateDirectory, "agent.json");
@@ -48,6 +51,10 @@ export function writeAgentConfiguration(options: AgentOptions): string {
     minFreeGb,
     allowHosts,
     catalogueHosts,
+    ...(catalogueProxy && {
+      catalogueProxy: `http://${catalogueProxy.address}`,
+      proxiedHosts: catalogueProxy.hosts,
+    }),
   };
   writePrivateFile(path, `${JSON.stringify(configuration, null, 2)}\n`);
   return path;

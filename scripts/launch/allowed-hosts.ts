@@ -34,21 +34,22 @@ export async function resolveHosts(
   const addresses = await Promise.all(hosts.map(addressesOf));
   for (const [at, given] of hosts.entries()) if (addresses[at]?.some(isOfThisMachine)) refuseOwn(given, isOwnPort);
   return {
-    names: hosts.map(written),
+    names: hosts.map(writtenHost),
     cidrs: [...new Set(addresses.flat().map((address) => `${address}/${isIPv6(address) ? 128 : 32}`))],
   };
 }
 
-const written = ({ host, port }: GivenHost): string =>
+/** `HOST[:PORT]`, with an IPv6 address in brackets. */
+export const writtenHost = ({ host, port }: GivenHost): string =>
   `${isIPv6(host) ? `[${host}]` : host}${port === undefined ? "" : `:${port}`}`;
 
 function refuseOwn(given: GivenHost, isOwnPort: (port: number) => boolean): void {
   if (given.port === undefined) {
     throw new Complaint(
-      `--allow-host ${written(given)}: this is the machine that Kiln runs on. Add a port, e.g. ${written({ ...given, port: 8080 })}; without one, users could reach every service of this machine.`,
+      `--allow-host ${writtenHost(given)}: this is the machine that Kiln runs on. Add a port, e.g. ${writtenHost({ ...given, port: 8080 })}; without one, users could reach every service of this machine.`,
     );
   }
-  if (isOwnPort(given.port)) throw new Complaint(`--allow-host ${written(given)}: Kiln itself uses this port.`);
+  if (isOwnPort(given.port)) throw new Complaint(`--allow-host ${writtenHost(given)}: Kiln itself uses this port.`);
 }
 
 function isOfThisMachine(address: string): boolean {

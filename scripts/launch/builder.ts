@@ -1,3 +1,4 @@
+import type { AptProxy } from "./apt-proxy.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AdminClient, Agent } from "../admin/client.ts";
 import { isLoopback } from "./address.ts";
@@ -28,6 +29,7 @@ type BuilderStart = {
   url: string;
   allowHosts: readonly string[];
   catalogueHosts: readonly string[];
+  catalogueProxy: AptProxy | undefined;
   isolation: Isolation;
   testdriveSlots: number;
 };
@@ -41,12 +43,13 @@ const lookEveryMs = 100;
 
 /** Starts this machine's builder agent, unless there is a reason not to. */
 export function startBuilder(start: BuilderStart, stops: Stops): Builder {
-  const { options, secrets, url, allowHosts, catalogueHosts, isolation, testdriveSlots } = start;
+  const { options, secrets, url, allowHosts, catalogueHosts, catalogueProxy, isolation, testdriveSlots } = start;
   const why = reasonAgainst(start);
   if (why !== undefined) {
     return { firstState: () => Promise.resolve({ state: "none", why }), watch: (listener) => listener(null) };
   }
-  const given = { stateDirectory: options.state, url, secrets, allowHosts, catalogueHosts, isolation, testdriveSlots };
+  const network = { allowHosts, catalogueHosts, catalogueProxy };
+  const given = { stateDirectory: options.state, url, secrets, ...network, isolation, testdriveSlots };
   const configuration = writeAgentConfiguration(given);
   const agent = keepAgentRunning(configuration, options.state);
   stops.push(agent.stop);

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AdminClient } from "../admin/client.ts";
-import { type AllowedHosts, resolveHosts } from "./allowed-hosts.ts";
+import { type AllowedHosts, type GivenHost, resolveHosts, writtenHost } from "./allowed-hosts.ts";
+import { type AptProxy, aptProxyOf } from "./apt-proxy.ts";
 import type { BuilderState } from "./builder.ts";
 import { readCatalogue } from "./catalogue-file.ts";
 import { Complaint } from "./complaint.ts";
@@ -17,7 +18,12 @@ const releases = ["debian-12", "debian-13"];
 const lookEveryMs = 1_000;
 
 /** Debian as this start can offer it. */
-export type Debian = { mirrors: DebianMirrors; hosts: AllowedHosts };
+export type Debian = {
+  mirrors: DebianMirrors;
+  hosts: AllowedHosts;
+  /** Undefined: the mirrors are asked directly. */
+  proxy: AptProxy | undefined;
+};
 
 /** Finds the mirrors of Debian, and opens their hosts to the repositories of catalogues. Undefined: there is no Debian, and a line says why. */
 export async function debianFor(
@@ -28,8 +34,16 @@ export async function debianFor(
   if (!withDebian) return undefined;
   const given = debianMirror && { archive: debianMirror, security: `${debianMirror}-security` };
   const mirrors = given || (await debianMirrors(signal));
+  const mirrorHosts = hostsOf(mirrors);
+  const proxy = await aptProxyOf(mirrorHosts, signal);
+  const isProxied = (one: GivenHost) => proxy?.hosts.includes(writtenHost(one)) === true;
   try {
-    return { mirrors, hosts: await resolveHosts(hostsOf(mirrors), isOwnPort) };
+    // The proxy may be the only one that knows the address of a mirror.
+    const hosts = await resolveHosts(
+      mirrorHosts.filter((one) => !isProxied(one)),
+      isOwnPort,
+    );
+    return { mirrors, hosts: { ...hosts, names: mirrorHosts.map(writtenHost) }, proxy };
   } catch (error) {
     if (!(error instanceof Complaint)) throw error;
     warn(

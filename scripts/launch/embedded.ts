@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { convertV4MiniflareOptions, type V4MiniflareOptions } from "miniflare";
+import { convertV4MiniflareOptions, HttpOptions_Style, type V4MiniflareOptions } from "miniflare";
 import { isIPv6 } from "node:net";
 import { openBoundedLog } from "./bounded-log.ts";
 import { assetsFolder, type Bundle, bundleFolder } from "./bundle.ts";
@@ -23,6 +23,8 @@ export type EmbeddedOptions = {
   bindings: Record<string, string>;
   /** Addresses that `env.OUTSIDE_LISTED` may reach in addition to the public network. */
   outsideCidrs: readonly string[];
+  /** `HOST:PORT` of the HTTP proxy behind `env.CATALOGUE_PROXY`. */
+  catalogueProxy?: string | undefined;
   /** Port of the Worker's V8 inspector on loopback, for measurements. */
   inspectorPort?: number;
   /** Interval of the Worker's cron handler; default: 60 s. */
@@ -95,7 +97,8 @@ function miniflareOptions(options: EmbeddedOptions, log: (line: string) => void)
   } as V4MiniflareOptions;
 }
 
-function workerOptions({ bundle, modulesFolder, host, port, bindings, outsideCidrs }: EmbeddedOptions) {
+function workerOptions({ bundle, modulesFolder, host, port, bindings, ...options }: EmbeddedOptions) {
+  const { outsideCidrs, catalogueProxy } = options;
   const { worker, modules } = bundle;
   const folder = modulesFolder ?? bundleFolder;
   return {
@@ -109,6 +112,10 @@ function workerOptions({ bundle, modulesFolder, host, port, bindings, outsideCid
     serviceBindings: {
       OUTSIDE: { network: { allow: ["public"], deny: [] } },
       OUTSIDE_LISTED: { network: { allow: ["public", ...outsideCidrs], deny: [] } },
+      // With the whole URL in the request line, as a proxy needs it.
+      ...(catalogueProxy && {
+        CATALOGUE_PROXY: { external: { address: catalogueProxy, http: { style: HttpOptions_Style.PROXY } } },
+      }),
     },
     unsafeBindings: [ownSocket(`${isIPv6(host) ? `[${host}]` : host}:${port}`)],
   };

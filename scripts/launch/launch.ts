@@ -43,7 +43,7 @@ export async function launch(options: LaunchOptions, stops: Stops, signal: Abort
   const { url, admin, testdriveSlots, debian } = service;
   const willBuild = options.withAgent && canBuild;
   const isolation = willBuild ? await chooseIsolation(agentStateOf(options.state), signal) : "vm";
-  const hosts = { allowHosts: allowed.names, catalogueHosts: debian?.hosts.names ?? [] };
+  const hosts = { allowHosts: allowed.names, catalogueHosts: debian?.hosts.names ?? [], catalogueProxy: debian?.proxy };
   const builder = startBuilder({ options, canBuild, secrets, url, ...hosts, isolation, testdriveSlots }, stops);
   await loadContents(admin, options.state, sample);
   const account = await firstAccount(admin);
@@ -95,6 +95,7 @@ async function startService(
     BASE_URL: options.baseUrl,
     ALLOW_HOSTS: allowed.names.join(","),
     CATALOGUE_HOSTS: debian?.hosts.names.join(",") ?? "",
+    PROXIED_HOSTS: debian?.proxy?.hosts.join(",") ?? "",
     TRUSTED_PROXIES: options.trustedProxies.join(","),
     ...options.vars,
     ...secrets,
@@ -110,6 +111,7 @@ async function startService(
       stateDirectory,
       bindings,
       outsideCidrs: [...allowed.cidrs, ...(debian?.hosts.cidrs ?? [])],
+      catalogueProxy: debian?.proxy?.address,
     };
     stops.push((await startEmbedded(given)).stop);
     await admin.health();

@@ -8,6 +8,10 @@ export interface OutsideRules {
   ALLOW_HOSTS?: string;
   /** `HOST:PORT`, by commas: mirrors of the operator's catalogues, for their repositories only. */
   CATALOGUE_HOSTS?: string;
+  /** Those of them that CATALOGUE_PROXY is asked for. */
+  PROXIED_HOSTS?: string;
+  /** The same, in the rules for a repository of a catalogue only. */
+  viaProxy?: string;
 }
 
 const ports: Record<string, string> = { "http:": "80", "https:": "443", "ftp:": "21" };
@@ -22,9 +26,14 @@ export function isOutside(rules: OutsideRules, url: URL): boolean {
 }
 
 /** Whether the operator opened this very host and port. */
-export function isListed({ ALLOW_HOSTS = "" }: Partial<OutsideRules>, { hostname, port, protocol }: URL): boolean {
+export const isListed = ({ ALLOW_HOSTS = "" }: Partial<OutsideRules>, url: URL): boolean => isOneOf(ALLOW_HOSTS, url);
+
+/** Whether the operator's catalogues reach this very host and port through a proxy. */
+export const isProxied = ({ viaProxy = "" }: OutsideRules, url: URL): boolean => isOneOf(viaProxy, url);
+
+function isOneOf(hosts: string, { hostname, port, protocol }: URL): boolean {
   const asked = port || ports[protocol];
-  return ALLOW_HOSTS.split(",").some((opened) => {
+  return hosts.split(",").some((opened) => {
     const [, host = "", openedPort = asked] = /^(\[.+\]|[^:]+)(?::(\d+))?$/.exec(opened) ?? [];
     return URL.parse(`http://${host}`)?.hostname === hostname && openedPort === asked;
   });
@@ -34,6 +43,7 @@ export function isListed({ ALLOW_HOSTS = "" }: Partial<OutsideRules>, { hostname
 export const rulesOfCatalogue = <R extends OutsideRules>(rules: R): R => ({
   ...rules,
   ALLOW_HOSTS: [rules.ALLOW_HOSTS, rules.CATALOGUE_HOSTS].filter(Boolean).join(","),
+  viaProxy: rules.PROXIED_HOSTS,
 });
 
 /** A literal address of a private, local or otherwise special network; `URL` has made its spelling canonical. */

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { isListed, isOutside, type OutsideRules } from "#domain/outside-address";
+import { isListed, isOutside, isProxied, type OutsideRules } from "#domain/outside-address";
 import { connectDirectly, type ConnectTo } from "#ftp/tcp";
 
 /** The other side does not give the file; the message may be shown. */
@@ -13,9 +13,9 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
  * The door to the outside, for every address that came from a user. Embedded, the launcher binds two networks, and workerd
  * checks the address that it really connects to: OUTSIDE reaches the public network alone, OUTSIDE_LISTED also the hosts
  * that the operator opened. Only an address that is listed with its port goes through that one: a name that a user
- * points to an opened host is refused. On Cloudflare neither is bound, and no private network can be reached.
+ * points to an opened host is refused. CATALOGUE_PROXY is the proxy of the host's apt, for the mirrors of catalogues alone. On Cloudflare none is bound, and no private network can be reached.
  */
-export type OutsideEnv = OutsideRules & { OUTSIDE?: Fetcher; OUTSIDE_LISTED?: Fetcher };
+export type OutsideEnv = OutsideRules & { OUTSIDE?: Fetcher; OUTSIDE_LISTED?: Fetcher; CATALOGUE_PROXY?: Fetcher };
 
 const maxRedirects = 5;
 
@@ -23,8 +23,16 @@ export const outsideFetch =
   (env: OutsideEnv): Fetch =>
   (url, init) => {
     const network = networkOf(env, new URL(url));
+    if (network && network === env.CATALOGUE_PROXY) return network.fetch(url, forProxy(url, init));
     return network ? network.fetch(url, init) : fetch(url, init);
   };
+
+/** workerd leaves the host's name to the request line there, and not every proxy accepts that. */
+function forProxy(url: string, init: RequestInit): RequestInit {
+  const headers = new Headers(init.headers);
+  headers.set("host", new URL(url).host);
+  return { ...init, headers };
+}
 
 /** TCP to the host of an address, which `isOutside` must have allowed; its other ports go through the same network. */
 export function outsideConnect(env: OutsideEnv, url: URL): ConnectTo {
@@ -33,8 +41,10 @@ export function outsideConnect(env: OutsideEnv, url: URL): ConnectTo {
   return network ? (port) => network.connect({ hostname, port }) : (port) => connectDirectly(hostname, port);
 }
 
-const networkOf = (env: OutsideEnv, url: URL): Fetcher | undefined =>
-  isListed(env, url) ? (env.OUTSIDE_LISTED ?? env.OUTSIDE) : env.OUTSIDE;
+function networkOf(env: OutsideEnv, url: URL): Fetcher | undefined {
+  if (env.CATALOGUE_PROXY && isProxied(env, url)) return env.CATALOGUE_PROXY;
+  return isListed(env, url) ? (env.OUTSIDE_LISTED ?? env.OUTSIDE) : env.OUTSIDE;
+}
 
 /** How an address is asked for. */
 export interface Asking {

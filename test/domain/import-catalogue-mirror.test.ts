@@ -46,3 +46,27 @@ it("does not reach the operator's private mirror for a person's repository", asy
   expect(row).toMatchObject({ importState: "failed", problem: expect.stringContaining("cannot be reached") });
   expect(asked).toEqual([]);
 });
+
+it("asks the proxy for a catalogue's mirror, and for no address of a person", async () => {
+  const { accountId } = await signedIn();
+  const mirror = mirrorOf({ [url]: rpmMd(["a-one-1"]) });
+  const ask = (to: string, init: RequestInit) => {
+    expect(new Headers(init.headers).get("host")).toBe("10.1.2.3:3142");
+    return mirror.fetchOutside(to);
+  };
+  const proxy = { fetch: ask } as unknown as Fetcher;
+  const none = { fetch: () => Promise.reject(new Error("not reachable")) } as unknown as Fetcher;
+  const proxied = { CATALOGUE_HOSTS: "10.1.2.3:3142", PROXIED_HOSTS: "10.1.2.3:3142", CATALOGUE_PROXY: proxy };
+  const outside = { OUTSIDE: none, OUTSIDE_LISTED: none, ALLOW_HOSTS: "10.1.2.3:3142" };
+  for (const [owner, problem] of [
+    [{ accountId: null, catalogue: "proxied" }, null],
+    [{ accountId }, expect.stringContaining("cannot be reached")],
+  ] as const) {
+    const row = { name: "Near", url, type: "rpm-md" as const, baseSystem: "other", arches: [], ...owner };
+    const id = (await addRepository(db, row))?.id ?? expect.fail("it is not stored");
+    const before = mirror.asked.length;
+    await importRepository({ ...env, ...outside, ...proxied } as Env, db, id);
+    expect(await findRepository(db, id)).toMatchObject({ problem });
+    expect(mirror.asked.length > before).toBe(problem === null);
+  }
+});

@@ -9,6 +9,7 @@ import { z } from "zod";
 import { listenersOf } from "../../builder-agent/test/support/listeners.ts";
 import { asNobody } from "../../builder-agent/test/support/nobody.ts";
 import { ownPort } from "../../builder-agent/test/support/ports.ts";
+import { httpProxy } from "../../builder-agent/test/support/http-proxy.ts";
 import { startEmbedded } from "../../scripts/launch/embedded.ts";
 import { descendants, signalAll } from "../../scripts/launch/process-tree.ts";
 import { tinyBundle } from "./tiny-service.ts";
@@ -31,9 +32,11 @@ const storagePaths = [
 const folder = mkdtempSync(join(tmpdir(), "kiln-embedded-"));
 const port = ownPort(0);
 let service: Awaited<ReturnType<typeof startEmbedded>>;
+let proxy: Awaited<ReturnType<typeof httpProxy>>;
 let output = "";
 
 beforeAll(async () => {
+  proxy = await httpProxy({ "mirror.invalid:8080": port });
   vi.spyOn(process.stderr, "write").mockImplementation((line) => ((output += String(line)), true));
   service = await startEmbedded({
     bundle: tinyBundle(folder),
@@ -43,12 +46,14 @@ beforeAll(async () => {
     stateDirectory: folder,
     bindings: {},
     outsideCidrs: [],
+    catalogueProxy: `127.0.0.1:${proxy.port}`,
     cronEveryMs: 50,
   });
 });
 
 afterAll(async () => {
   await service.stop();
+  proxy[Symbol.dispose]();
   vi.restoreAllMocks();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -85,7 +90,7 @@ describe("the embedded service", () => {
     await fetch(`http://127.0.0.1:${port}/builds/2/image-1`, { method: "PUT", body: "secret" });
     const listeners = listenersOf([process.pid, ...runtimes()]);
     expect(listeners).toContain(`127.0.0.1:${port}`);
-    for (const address of listeners) {
+    for (const address of listeners.filter((one) => !one.endsWith(`:${proxy.port}`))) {
       for (const path of storagePaths) {
         const answer = await asNobody(`http://${address}${path}`);
         if (address.endsWith(`:${port}`)) expect(answer).toContain(`"pathname":"${path}"`);
@@ -104,6 +109,13 @@ describe("the embedded service", () => {
     const forged = { "MF-CF-Blob": '{"clientIp":"6.6.6.6"}', "CF-Connecting-IP": "6.6.6.6" };
     const { from } = Answer.parse(await (await fetch(`http://127.0.0.1:${port}/`, { headers: forged })).json());
     expect(from).toMatch(/^127\.0\.0\.1:\d+$/);
+  });
+
+  it("reaches through the proxy what only the proxy knows", async () => {
+    const url = "http://mirror.invalid:8080/dists/stable/InRelease";
+    const answer = await fetch(`http://127.0.0.1:${port}/?url=${url}`);
+    expect(await answer.json()).toMatchObject({ pathname: "/dists/stable/InRelease" });
+    expect(proxy.asked).toEqual([url]);
   });
 
   it("does not speak workerd's own protocol to clients", async () => {

@@ -2,12 +2,14 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Bundle } from "../../scripts/launch/bundle.ts";
 
-/** Stores what is put into it. Reports how cron has called it since its start, and where a request came from. */
+/** Stores what is put into it, and fetches through the proxy. Reports how cron has called it since its start, and where a request came from. */
 const worker = `
   const crons = [];
   export default {
     async fetch(request, env) {
-      const { pathname } = new URL(request.url);
+      const { pathname, searchParams } = new URL(request.url);
+      const wanted = searchParams.get("url");
+      if (wanted) return env.CATALOGUE_PROXY.fetch(wanted, { headers: { host: new URL(wanted).host } });
       if (request.method === "PUT") await env.BLOBS.put(pathname.slice(1), request.body);
       const tables = await env.DB.prepare("SELECT name FROM sqlite_master WHERE name = 'builds'").all();
       return Response.json({ crons, pathname, tables: tables.results.length, from: request.cf?.clientIp });

@@ -181,6 +181,9 @@ class BuildWork {
         credentials: api.credentials(this.#lease),
         allowHosts: config.allowHosts,
         catalogueHosts: config.catalogueHosts,
+        ...(config.catalogueProxy !== undefined && {
+          catalogueProxy: { url: config.catalogueProxy, hosts: config.proxiedHosts },
+        }),
         buildUrl: `${config.url}/agent/builds/${this.#claim.buildId}`,
       },
       packageCache,

@@ -1,7 +1,7 @@
 /** Reading files of a build's repositories: those of mirrors, and those that the Worker itself has. */
 import { BuildFailure } from "../build/build-failure.ts";
 import type { FrozenRepository } from "../contract.ts";
-import { fetchOutside, OutsideRefused } from "../outside.ts";
+import { fetchOutside, OutsideRefused, type OutsideRules } from "../outside.ts";
 import { RemoteRefusal } from "../retry.ts";
 
 /** How this agent reaches the repositories of a build. */
@@ -15,6 +15,8 @@ export interface Reach {
   allowHosts: readonly string[];
   /** Further hosts, only for repositories of the operator's catalogues. */
   catalogueHosts?: readonly string[];
+  /** Only for repositories of catalogues, and for these hosts of them. */
+  catalogueProxy?: OutsideRules["proxy"];
 }
 
 /** A file of a repository. */
@@ -42,7 +44,9 @@ export async function askRepository(address: Address, reach: Reach, signal: Abor
     return succeeded(await fetch(`${buildUrl}/${path}`, { headers, redirect: "error", signal }));
   }
   if (own !== undefined) return succeeded(await fetch(`${reach.url}${own}/${path}`, { redirect: "error", signal }));
-  const rules = { allowHosts: [...reach.allowHosts, ...(address.isOfCatalogue ? (reach.catalogueHosts ?? []) : [])] };
+  const rules = address.isOfCatalogue
+    ? { allowHosts: [...reach.allowHosts, ...(reach.catalogueHosts ?? [])], proxy: reach.catalogueProxy }
+    : { allowHosts: reach.allowHosts };
   let url = `${base}/${path}`;
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
     const answer = await fetchOutside(url, rules, { signal });
