@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { TestdriveClaimAnswer } from "#contract/index";
+import { BuildClaimAnswer, TestdriveClaimAnswer, type RootAbilities } from "#contract/index";
 import { importRepository } from "#domain/repositories/import";
 import { Catalogue } from "#model/catalogue";
 import { openDatabase } from "#storage/db";
@@ -10,7 +10,7 @@ import { appliances } from "#storage/schema";
 import { findRepository, listByCatalogue } from "#storage/repositories";
 import { operate, signedIn, type Client } from "../support/client.ts";
 import { startBuild } from "../support/factories.ts";
-import { fakeAgent } from "../support/fake-agent.ts";
+import { capabilities, fakeAgent } from "../support/fake-agent.ts";
 import { mirrorOf, rpmMd } from "../support/mirror.ts";
 import { bootableBuild, claimTestdrive, until } from "../support/testdrives.ts";
 import { readXml } from "../support/xml.ts";
@@ -50,6 +50,36 @@ async function load(file: File, cpeId: string): Promise<Catalogue> {
   return catalogue;
 }
 
+const root: RootAbilities = {
+  name: "debian-sid",
+  sha256: "d".repeat(64),
+  builder: "11.1.6",
+  imageTypes: ["oem"],
+  packageTypes: ["rpm", "deb"],
+};
+
+/** Claims with the builder root that these base systems name, until it is this build. Without one, it only announces the root. */
+async function claimInRoot(buildId?: number) {
+  const agent = await fakeAgent();
+  for (;;) {
+    const answer = await agent.call("POST", "/builds/claim", {
+      json: { capabilities: { ...capabilities, roots: [root] } },
+    });
+    const claim = BuildClaimAnswer.parse(await answer.json()).build;
+    if (claim && claim.buildId === buildId) return claim.input;
+    if (!claim && buildId === undefined) return undefined;
+    if (!claim) throw new Error(`build ${buildId} is not handed out`);
+  }
+}
+
+/** What a build of a new clone is frozen with. */
+async function frozenInput(tux: Client, template: number) {
+  await claimInRoot();
+  const { id } = await clone(tux, template);
+  const input = await claimInRoot(Number(await startBuild(tux, Number(id))));
+  return input ?? expect.fail("it was not claimed");
+}
+
 async function clone(tux: Client, template: number) {
   return (await readXml(await tux.post("/appliances", { clone_from: template }))).appliance;
 }
@@ -62,6 +92,7 @@ describe.each<[string, File, string, string]>([
   it("resolves each template with the packages it names, for the one architecture that there is", async () => {
     const catalogue = await load(file, cpeId);
     const tux = await signedIn();
+    await claimInRoot();
 
     for (const { applianceId } of templatesOf(catalogue)) {
       const { id, arch } = await clone(tux, applianceId);
@@ -73,11 +104,13 @@ describe.each<[string, File, string, string]>([
   it("freezes the format of its package database, its product and what a build needs", async () => {
     const catalogue = await load(file, cpeId);
     const tux = await signedIn();
-    const { id } = await clone(tux, templatesOf(catalogue)[0]?.applianceId ?? 0);
-    const { claim } = await (await fakeAgent()).claimsBuild(await startBuild(tux, Number(id)));
-    const { input } = claim;
+    const input = await frozenInput(tux, templatesOf(catalogue)[0]?.applianceId ?? 0);
 
-    expect(input).toMatchObject({ rpmDatabase: "ndb", builderNeeds: { memoryMb: 3072, diskGb: 24 } });
+    expect(input).toMatchObject({
+      builderRoot: "debian-sid",
+      rpmDatabase: "ndb",
+      builderNeeds: { memoryMb: 3072, diskGb: 24 },
+    });
     expect(input.description["config.sh"]).toMatch(
       new RegExp(`^set_base_product\\(\\) {[^]*^'set_base_product' '${product}'$`, "m"),
     );
@@ -90,9 +123,8 @@ describe.each<[string, File, string, string]>([
 const urlsOf = async (cpeId: string) => {
   const { sets } = await load(tumbleweed, cpeId);
   const tux = await signedIn();
-  const { id } = await clone(tux, sets[0]?.templates[0]?.applianceId ?? 0);
-  const { claim } = await (await fakeAgent()).claimsBuild(await startBuild(tux, Number(id)));
-  return claim.input.repositories.map(({ url, snapshotUrl }) => [url, snapshotUrl]);
+  const { repositories } = await frozenInput(tux, sets[0]?.templates[0]?.applianceId ?? 0);
+  return repositories.map(({ url, snapshotUrl }) => [url, snapshotUrl]);
 };
 
 describe("a snapshot of Tumbleweed", () => {
