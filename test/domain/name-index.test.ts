@@ -128,7 +128,7 @@ describe("the file of an index", () => {
 
     expect(packages.map((_one, row) => index.package(row))).toEqual(packages);
     const rows = (needle: string) =>
-      index.search(needle, new Set(["noarch"]), 9).map((hits) => hits.map(({ row }) => row));
+      index.search({ needle, arches: new Set(["noarch"]), limit: 9 }, 1).map((hits) => hits.map(({ row }) => row));
     expect(rows("gtk")).toEqual([[0, 1, 2], [], [], []]);
     expect(rows("üß")).toEqual([[], [], [3], []]);
     expect(rows("desk")).toEqual([[], [], [], [2]]);
@@ -141,6 +141,6 @@ describe("the file of an index", () => {
 
   it("may be empty", () => {
     const index = new NameIndex(written([]) ?? expect.fail("not written"));
-    expect(index.search("a", new Set(["noarch"]), 9).flat()).toEqual([]);
+    expect(index.search({ needle: "a", arches: new Set(["noarch"]), limit: 9 }, 1).flat()).toEqual([]);
   });
 });

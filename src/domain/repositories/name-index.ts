@@ -93,6 +93,15 @@ function numberOf(known: Map<string, number>, text: string): number {
 export interface IndexHit {
   index: NameIndex;
   row: number;
+  /** That shows the index. */
+  repositoryId: number;
+}
+
+/** What is looked for: a text in lower case, in packages of these architectures, at most so many of each rank. */
+export interface NameSearch {
+  needle: string;
+  arches: ReadonlySet<string>;
+  limit: number;
 }
 
 export class NameIndex {
@@ -141,13 +150,13 @@ export class NameIndex {
     return [...columns, this.#digestAt].reduce((sum, { byteLength }) => sum + byteLength, texts);
   }
 
-  /** For each rank the first rows, in the order of the names. `needle` is in lower case. */
-  search(needle: string, arches: ReadonlySet<string>, limit: number): IndexHit[][] {
+  /** For each rank the first rows, in the order of the names. */
+  search({ needle, arches, limit }: NameSearch, repositoryId: number): IndexHit[][] {
     const found: IndexHit[][] = Array.from({ length: ranks }, () => []);
     const fits = this.#header.arches.map((arch) => arches.has(arch));
     const add = (row: number, rank: number) => {
       const hits = found[rank];
-      if (hits && hits.length < limit && fits[this.#arches[row] ?? 0]) hits.push({ index: this, row });
+      if (hits && hits.length < limit && fits[this.#arches[row] ?? 0]) hits.push({ index: this, row, repositoryId });
     };
     const starts = this.#nameAt;
     let row = 0;

@@ -89,23 +89,20 @@ async function hitsOf(
     const repositoryIds = repositories.map(({ id }) => id);
     return await searchPackages(db, { repositoryIds, arches, q, allFields, limit });
   }
-  const needle = q.toLowerCase();
-  const wanted = new Set(arches);
-  const all = [...indexes].map(([repositoryId, index]) =>
-    index.search(needle, wanted, limit).map((hits) => hits.map((hit) => ({ ...hit, repositoryId }))),
-  );
+  const search = { needle: q.toLowerCase(), arches: new Set(arches), limit };
+  const all = [...indexes].map(([repositoryId, index]) => index.search(search, repositoryId));
   const ranked = [0, 1, 2, 3].flatMap((rank) => inOrder(all.map((hits) => hits[rank] ?? [])));
-  return ranked.slice(0, limit).map(({ index, row, repositoryId }) => ({
-    ...index.package(row),
-    release: "",
-    repositoryId,
-  }));
+  return ranked.slice(0, limit).map(hitOf);
 }
 
-type IndexedHit = IndexHit & { repositoryId: number };
+/** Member by member, as what reads it: copies of whole objects take most of the time of a long answer. */
+function hitOf({ index, row, repositoryId }: IndexHit): Hit {
+  const { id, name, version, arch, checksumType, checksum, pattern } = index.package(row);
+  return { id, repositoryId, name, version, release: "", arch, checksumType, checksum, pattern };
+}
 
 /** Hits of equal rank by name, then by repository, then by id, as the database sorts them. */
-function inOrder(lists: readonly (readonly IndexedHit[])[]): readonly IndexedHit[] {
+function inOrder(lists: readonly (readonly IndexHit[])[]): readonly IndexHit[] {
   const [only = [], ...others] = lists.filter((hits) => hits.length > 0);
   if (others.length === 0) return only;
   const named = [only, ...others].flat().map((hit) => ({ hit, name: hit.index.name(hit.row) }));
@@ -133,9 +130,12 @@ function shown(
     url,
     packages: hits
       .filter(({ pattern }) => !pattern)
-      .map(({ checksum, checksumType, ...hit }) => ({
-        ...hit,
-        checksum: { type: checksumType, value: checksum },
+      .map((hit) => ({
+        name: hit.name,
+        version: hit.version,
+        release: hit.release,
+        arch: hit.arch,
+        checksum: { type: hit.checksumType, value: hit.checksum },
         ...details.get(hit.id),
       })),
     patterns: hits.flatMap(({ pattern, version, release, arch, id: hitId }) =>
