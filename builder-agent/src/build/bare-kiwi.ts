@@ -24,7 +24,8 @@ export const bareKiwi = (tools: BareTools): KiwiRunner => ({
   async run(job) {
     const { place, input, share, signal } = job;
     if (share?.archive === undefined) await prepare(job, tools);
-    const offeringBase = job.base?.offer();
+    // It fails only when the build is stopped.
+    const offeringBase = job.base?.offer().catch(() => {});
     let offering: Promise<void> | undefined;
     let ahead: { end(): Promise<void> } | undefined;
     const first = async () => {
@@ -46,9 +47,8 @@ export const bareKiwi = (tools: BareTools): KiwiRunner => ({
       });
     } finally {
       await ahead?.end();
-      // These fail only when the build is stopped.
-      await offering?.catch(() => {});
-      await offeringBase?.catch(() => {});
+      await offering?.catch(() => {}); // it fails only when the build is stopped
+      await offeringBase;
     }
     return treeAt(place.root);
   },
