@@ -92,7 +92,7 @@ describe("the overview", () => {
     expect(textOf(page, "[aria-labelledby=last]")).toMatch(/oem.*0\.0\.1.*Testdrive/);
     const link = page.querySelector("[aria-labelledby=last] a[aria-label]")?.getAttribute("href") ?? "";
     expect((await firefox.get(link)).status).toBe(200);
-    expect(textOf(page, "[aria-labelledby=what]")).toMatch(/package.* selected.*from 2 repositories/);
+    expect(textOf(page, "[aria-labelledby=what]")).toMatch(/pattern selected.*from 2 repositories/);
   });
 
   it("shows texts of people as texts", async () => {

@@ -13,7 +13,7 @@ import { applianceAt } from "./with-appliance.ts";
 export const RunningBuilds = ({ applianceId, running }: { applianceId: number; running: readonly WatchedBuild[] }) => (
   <div id="running" class="stack">
     {running.length > 0 && (
-      <Panel id="now" title="Building now">
+      <Panel id="now" title={running.some(({ state }) => state === "running") ? "Building now" : "Waiting"}>
         <div class="stack">
           {running.map((build) => (
             <Running build={build} at={applianceAt(applianceId, "build")} />

@@ -60,10 +60,10 @@ const Part = ({ icon, to, title, end, children }: PartProps) => (
 
 function softwareWords({ selection, repositories, look: { packages } }: Overview): string {
   const selected = (kind: string) => selection.filter((each) => each.kind === kind).length;
-  const patterns = selected("pattern");
-  const chosen = [counted(selected("package"), "package"), ...(patterns > 0 ? [counted(patterns, "pattern")] : [])];
+  const chosen = ["package", "pattern"].flatMap((kind) => (selected(kind) > 0 ? [counted(selected(kind), kind)] : []));
+  const what = chosen.length === 0 ? "Nothing" : chosen.join(" and ");
   const all = packages === null ? "" : `; ${counted(packages, "package")} with dependencies`;
-  return `${chosen.join(" and ")} selected${all}, from ${counted(repositories, "repository", "repositories")}`;
+  return `${what} selected${all}, from ${counted(repositories, "repository", "repositories")}`;
 }
 
 const networkKinds: Readonly<Record<Configuration["network"]["type"], string>> = {
