@@ -88,6 +88,8 @@ const Catalogues = z.object({
           name: z.string(),
           url: z.string(),
           state: z.enum(["importing", "ready", "failed"]),
+          /** Of the last good import; undefined: an older service. */
+          packages: z.number().optional(),
           problem: z.string().nullable(),
           importedAt: moment.nullable(),
         }),

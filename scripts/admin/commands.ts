@@ -239,12 +239,13 @@ const printPause = ({ paused, since }: DeletionPause): void =>
 async function listTemplates(admin: AdminClient): Promise<void> {
   const catalogues = await admin.catalogues();
   printTable([
-    ["CATALOGUE", "REPOSITORY", "STATE", "IMPORTED", "PROBLEM"],
+    ["CATALOGUE", "REPOSITORY", "STATE", "PACKAGES", "IMPORTED", "PROBLEM"],
     ...catalogues.flatMap((catalogue) =>
-      catalogue.repositories.map(({ name, state, importedAt, problem }) => [
+      catalogue.repositories.map(({ name, state, packages, importedAt, problem }) => [
         catalogue.name,
         name,
         state,
+        packages?.toString() ?? "",
         importedAt?.toISOString() ?? "never",
         problem ?? "",
       ]),

@@ -8,6 +8,7 @@ import type { BuilderState } from "./builder.ts";
 import { readCatalogue } from "./catalogue-file.ts";
 import { Complaint } from "./complaint.ts";
 import { debianMirrors, type DebianMirrors, hostsOf, publicMirrors } from "./debian-mirrors.ts";
+import { diskUseMb } from "./disk-use.ts";
 import { loadOnce } from "./loaded.ts";
 import type { LaunchOptions } from "./options.ts";
 import { print, seconds, warn } from "./progress.ts";
@@ -88,12 +89,35 @@ async function loadRelease(admin: AdminClient, { state, release, mirrors }: Rele
   await loadOnce(state, release, hash, async () => {
     print(`  ${release}: importing its repositories from ${new URL(mirrors.archive).host} …`);
     await admin.loadCatalogue(catalogue.name, catalogue);
-    const problems = await importsOf(admin, catalogue.name, signal);
+    const problems = await importsOf(watched(admin, release, startedAt), catalogue.name, signal);
     for (const { name, problem } of problems)
       warn(`${name} could not be imported: ${problem}. It is tried again every half hour.`);
-    if (problems.length === 0) print(`✓ ${release}: its templates can be built (${seconds(Date.now() - startedAt)})`);
+    if (problems.length > 0) return;
+    const took = seconds(Date.now() - startedAt);
+    const usedMb = await diskUseMb(join(state, "worker"));
+    print(`✓ ${release}: its templates can be built (${took}; the service's data takes ${usedMb} MB)`);
   });
 }
+
+/** Prints a line for each repository of a catalogue as soon as its import has ended. */
+export function watched(admin: Catalogues, catalogue: string, startedAt: number): Catalogues {
+  const told = new Set<string>();
+  return {
+    catalogues: async () => {
+      const listed = await admin.catalogues();
+      const repositories = listed.find(({ name }) => name === catalogue)?.repositories ?? [];
+      for (const { name, state, packages = 0 } of repositories) {
+        if (state !== "ready" || told.has(name)) continue;
+        told.add(name);
+        const counted = `${told.size} of ${repositories.length} repositories`;
+        print(`  ${catalogue}: ${name} has ${packages} packages (${counted}, ${seconds(Date.now() - startedAt)})`);
+      }
+      return listed;
+    },
+  };
+}
+
+type Catalogues = Pick<AdminClient, "catalogues">;
 
 /** Puts this machine's mirrors in place of the public ones that the catalogue names. Images go on naming the public ones. */
 export function withMirrors<T extends object>(catalogue: T, mirrors: DebianMirrors): T {
@@ -110,7 +134,7 @@ export function withMirrors<T extends object>(catalogue: T, mirrors: DebianMirro
 }
 
 /** Waits until no repository of the catalogue is being imported, and returns those that could not be. */
-export async function importsOf(admin: AdminClient, catalogue: string, signal: AbortSignal) {
+export async function importsOf(admin: Catalogues, catalogue: string, signal: AbortSignal) {
   for (;;) {
     const known = (await admin.catalogues()).find(({ name }) => name === catalogue)?.repositories ?? [];
     if (known.every(({ state }) => state !== "importing")) {

@@ -21,10 +21,11 @@ export const catalogues = factory
     return c.json({ templates: await loadCatalogue(c.env, c.var.db, catalogue) });
   });
 
-const shown = ({ name, url, importState: state, problem, importedAt }: Repository) => ({
+const shown = ({ name, url, importState: state, packageCount, problem, importedAt }: Repository) => ({
   name,
   url,
   state,
+  packages: packageCount,
   problem,
   importedAt,
 });

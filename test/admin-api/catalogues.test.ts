@@ -124,6 +124,7 @@ describe("GET catalogues", () => {
       name: "Tiny Linux 1.0 main",
       url: "service:/repositories/tiny/main",
       state: "ready",
+      packages: expect.any(Number),
       problem: null,
       importedAt: null,
     });
