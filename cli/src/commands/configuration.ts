@@ -25,8 +25,8 @@ export const configuration = [
   command("config set <appliance> <setting_value...>", {
     summary: "Change settings of an appliance, all of them or none",
     details:
-      "A setting is named by its path with dots, as `kiln config get` shows it. A list takes its values separated by " +
-      "commas, and replaces the list. A value that begins with { or [ is JSON. @FILE is the content of a file.",
+      "A setting is named by its path with dots, as `kiln config get` shows it. tags and firewall.open_port take words " +
+      "separated by commas; other lists are JSON, as every value that begins with { or [. @FILE is the content of a file.",
     examples: [
       "kiln config set First network.type=dhcp settings.memory_size=1024",
       "kiln config set First firewall.open_port=ssh,http",

@@ -1,0 +1,88 @@
+import { randomBytes } from "node:crypto";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { newMachine, run, type Machine } from "../../cli/test/support/machine.ts";
+import type { Ready } from "./support/service.ts";
+import { addAccount, sharedService } from "./support/shared-service.ts";
+
+const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+
+let machine: Machine;
+let account: Ready;
+
+beforeAll(async () => {
+  account = await addAccount(await sharedService("with-agent"), "command-line");
+  machine = newMachine();
+});
+afterAll(() => machine[Symbol.dispose]());
+
+it("makes, builds, downloads and boots an appliance with the README's lines", async () => {
+  const [, lines = ""] = /```bash\n(kiln login[\s\S]*?)```/.exec(readme) ?? [];
+  expect(lines.trimEnd().split("\n")).toHaveLength(6);
+  const script = lines.replace("http://127.0.0.1:8787", account.url).replace("tux", account.username);
+  const given = { env: machine.env, input: `${account.api_key}\n`, cwd: machine.folder };
+  const ended = await run("bash", ["-ec", script], given);
+
+  expect(ended, ended.stderr).toMatchObject({ code: 0 });
+  expect(ended.stdout).toMatch(/^First is appliance \d+, based on tiny-1\.0\.$/m);
+  expect(ended.stdout).toMatch(/^ {2}\+ hello [\d.-]+$/m);
+  expect(ended.stdout).toMatch(/^Build \d+ \(oem, 0\.0\.1\) finished in /m);
+  expect(ended.stdout).toContain("First.x86_64-0.0.1.oem.tar.gz is verified.");
+  const [, screen = ""] = /^Screen +(\S+)$/m.exec(ended.stdout) ?? [];
+  expect((await fetch(screen)).status).toBe(200);
+  const [, testdrive = ""] = /^Testdrive +(\d+)$/m.exec(ended.stdout) ?? [];
+  expect(await machine.kiln(["stop", testdrive])).toMatchObject({ code: 0 });
+});
+
+it("verifies that image offline, and refuses it with a changed byte", async () => {
+  const image = readdirSync(machine.folder).find((file) => file.endsWith(".tar.gz")) ?? "";
+  const env = { KILN_URL: "http://127.0.0.1:1" };
+  expect(await machine.kiln(["verify", image], { env })).toMatchObject({ code: 0, stderr: "" });
+  const content = readFileSync(join(machine.folder, image));
+  content[1000] = (content[1000] ?? 0) ^ 1;
+  writeFileSync(join(machine.folder, image), content);
+  expect(await machine.kiln(["verify", image], { env })).toMatchObject({ code: 6, stdout: "" });
+});
+
+it("brings a large file in pieces, and gets it back", async () => {
+  const file = randomBytes(18 * 1024 ** 2);
+  writeFileSync(join(machine.folder, "large.bin"), file);
+  const added = await machine.kiln(["file", "add", "First", "large.bin", "--path", "/srv", "--json"]);
+  expect(added.code, added.stderr).toBe(0);
+  const { file: stored } = JSON.parse(added.stdout) as { file: { id: number } };
+  expect(stored).toMatchObject({ filename: "large.bin", path: "/srv", owner: "root", group: "root" });
+  await machine.kiln(["file", "get", String(stored.id), "--output", "again.bin"]);
+  expect(readFileSync(join(machine.folder, "again.bin")).equals(file)).toBe(true);
+});
+
+it("publishes the version, and finds it in the gallery", async () => {
+  expect(await machine.kiln(["publish", "First", "0.0.1"])).toMatchObject({ code: 1, stdout: "" });
+  expect(await machine.kiln(["publish", "First", "0.0.1", "--yes", "--notes", "It greets."])).toMatchObject({
+    code: 0,
+  });
+  const found = await machine.kiln(["gallery", "search", "--by", account.username, "--json"]);
+  const [first] = JSON.parse(found.stdout).gallery.appliances.appliance;
+  expect(first).toMatchObject({ name: "First", username: account.username });
+  const shown = await machine.kiln(["gallery", "show", String(first.id)]);
+  expect(shown.stdout).toContain("It greets.");
+  expect(await machine.kiln(["unpublish", "First", "0.0.1"])).toMatchObject({ code: 0 });
+});
+
+it("sets the configuration, all of it or nothing", async () => {
+  const settings = ["network.type=manual", "network.hostname=kiosk", "network.ip=10.0.0.2", "network.netmask=24"];
+  expect(await machine.kiln(["config", "set", "First", ...settings, "tags=library,desk"])).toMatchObject({ code: 0 });
+  expect(await machine.kiln(["config", "get", "First", "network.hostname"])).toMatchObject({ stdout: "kiosk\n" });
+  const refused = await machine.kiln(["config", "set", "First", "network.hostname=desk", "settings.memory_size=1"]);
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("settings/memory_size") });
+  expect(await machine.kiln(["config", "get", "First", "network.hostname"])).toMatchObject({ stdout: "kiosk\n" });
+});
+
+it("prints what happened", async () => {
+  const printed = await machine.kiln(["events", "--json"]);
+  const names = printed.stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line).event);
+  expect(names).toEqual(expect.arrayContaining(["build.finished", "version.published"]));
+});
