@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { pieceBytes, storedChecksum, type FrozenInput, type FrozenPackage, type StoredPackage } from "../contract.ts";
 import type { Lease } from "../lease.ts";
 import { sentenceOf } from "../log.ts";
+import { RemoteRefusal } from "../retry.ts";
 import { writeAll } from "../testdrive/write-all.ts";
 import type { WorkerApi } from "../worker-api.ts";
 import { packageFile } from "./package-file.ts";
@@ -68,6 +69,7 @@ export class StoredPackageFiles implements AsyncDisposable {
     const { api, lease, signal } = this.#build;
     return (this.#listed ??= api
       .listStored(lease, signal)
+      .catch(noneOfOlder)
       .then((all) => new Map(all.map((one) => [`${one.repositoryId} ${one.checksum}`, one]))));
   }
 
@@ -126,6 +128,12 @@ export class StoredPackageFiles implements AsyncDisposable {
   #note(error: unknown, what: string): void {
     if (!this.#build.signal.aborted) this.#build.onNote(`${what}: ${sentenceOf(error)}`);
   }
+}
+
+/** A Worker of an older version stores no packages. */
+function noneOfOlder(error: unknown): StoredPackage[] {
+  if (error instanceof RemoteRefusal && error.status === 404) return [];
+  throw error;
 }
 
 const keyOf = (one: Pick<FrozenPackage, "checksum">, repositoryId: number): string =>

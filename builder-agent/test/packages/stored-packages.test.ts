@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import { fetchPackages } from "../../src/packages/package-files.ts";
 import { packageFile } from "../../src/packages/package-file.ts";
 import { StoredPackageFiles, type StoreOfBuild } from "../../src/packages/stored-packages.ts";
+import { RemoteRefusal } from "../../src/retry.ts";
 import { storedChecksum, type FrozenInput, type FrozenPackage } from "../../src/contract.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 import { fileAt, frozenPackage } from "../support/frozen-input.ts";
@@ -35,7 +36,7 @@ async function mirrorOf(has: (path: string) => boolean) {
 }
 
 /** What the Worker would have after these packages were frozen, in memory. */
-function store(packages: readonly FrozenPackage[], { isFull = false } = {}) {
+function store(packages: readonly FrozenPackage[], { isFull = false, isOlder = false } = {}) {
   const notes: string[] = [];
   const rows = packages.map(({ checksum }, index) => ({
     id: index + 1,
@@ -46,13 +47,15 @@ function store(packages: readonly FrozenPackage[], { isFull = false } = {}) {
   }));
   const row = (id: number) => rows[id - 1] ?? expect.fail(`no package ${id}`);
   const api: StoreOfBuild["api"] = {
-    listStored: async () =>
-      rows.map(({ id, repositoryId, checksum, pieces, isComplete }) => ({
+    listStored: async () => {
+      if (isOlder) throw new RemoteRefusal("GET stored-packages", 404, "");
+      return rows.map(({ id, repositoryId, checksum, pieces, isComplete }) => ({
         id,
         repositoryId,
         checksum,
         ...(isComplete && { pieces: pieces.length }),
-      })),
+      }));
+    },
     readPiece: async (_, { packageId, piece }) => new Response(Buffer.from(row(packageId).pieces[piece - 1] ?? [])),
     putPiece: async (_, { packageId, piece, body, sha256 }) => {
       const bytes = Buffer.from(await new Response(body).arrayBuffer());
@@ -172,6 +175,18 @@ describe("giving packages to the service", () => {
 
     expect(there?.pieces.map(String)).toEqual(["as it is"]);
     expect(missing?.pieces.map(String)).toEqual([fileAt(packages[1]?.location ?? "")]);
+  });
+
+  it("is silent about a service of an older version, which stores none", async () => {
+    const packages = [frozenPackage("one")];
+    const worker = store(packages, { isOlder: true });
+    await using dir = await temporaryDir();
+
+    const giving = worker.open();
+    giving.give({ packages, repositories: repositoryAt("127.0.0.1:1") }, dir.path);
+    await giving.sent();
+
+    expect(worker.notes).toEqual([]);
   });
 
   it("stops with a note when the service stores no more, and never fails a build", async () => {
