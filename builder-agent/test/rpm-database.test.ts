@@ -1,10 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { makeKiwiPlace } from "../src/build/kiwi.ts";
 import { refuseDatabase } from "../src/build/rpm-database.ts";
 import { temporaryDir } from "./support/agent-place.ts";
+import { smallRoot } from "./support/fake-root.ts";
 
 /** Whether this host's rpm leaves a database of that format behind. */
 function writes(format: "ndb" | "sqlite", workDir: string): boolean {
@@ -32,6 +33,19 @@ describe("the format of an image's package database", () => {
       expect(refusal ?? "").toMatch(refusal === undefined ? /^$/ : `keeps its package database as ${rpmDatabase}`);
     },
   );
+
+  it.each([
+    ["that knows it", "exit 0", undefined],
+    ["that does not", "echo 'warning: invalid %_db_backend: ndb' >&2", /which this builder's rpm cannot write/],
+  ])("is asked of a builder root's rpm %s", async (_what, rpmdb, refusal) => {
+    const dir = mkdtempSync("/var/tmp/kiln-rpmdb-");
+    onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+    const builderRoot = smallRoot(dir, { rpmdb });
+    const workDir = join(dir, "work");
+    mkdirSync(workDir);
+    const asked = refuseDatabase({ rpmDatabase: "ndb" }, { workDir, builderRoot, signal: AbortSignal.timeout(30_000) });
+    await (refusal ? expect(asked).rejects.toThrow(refusal) : asked);
+  });
 
   it("is set for KIWI's rpm, and only if the base system names it", async () => {
     expect(await macros("ndb")).toContain("\n%_db_backend ndb\n");

@@ -60,8 +60,8 @@ export async function buildImage(input: FrozenInput, build: ImageBuild): Promise
   const runner = build.guest ? guestKiwi({ ...build.guest, builderRoot: build.builderRoot }) : bareKiwi(build);
   // A guest has its own kernel.
   if (!build.guest) refuseVolumes(input);
-  // A builder root has its own rpm.
-  if (!build.builderRoot) await refuseDatabase(input, build);
+  // The rpm of a builder root is asked where this host's kernel runs it anyway.
+  if (!build.builderRoot || !build.guest) await refuseDatabase(input, build);
   const place = await makeKiwiPlace(build.workDir, input);
   await writeDescription(input, place.description, runner.repository(place));
   build.onPhase("Preparing the build");

@@ -34,21 +34,22 @@ export function storeAnsweringRoot(
   { without = [], kiwi }: { without?: readonly string[]; kiwi?: string } = {},
 ): void {
   mkdirSync(stateDir, { recursive: true });
-  const { file } = smallRoot(stateDir, kiwi);
+  const { file } = smallRoot(stateDir, { "kiwi-ng": kiwi ?? "echo KIWI 9.24.56" });
   const sha256 = createHash("sha256").update(readFileSync(file)).digest("hex");
   const names = [...new Set(packages.map(({ debian }) => debian))].filter((each) => !without.includes(each));
   const listed = names.map((each) => ({ name: each, version: "1", architecture: "amd64", sha256, suite: "small" }));
   renameSync(file, storeFakeRoot(stateDir, { name, sha256, packages: listed }));
 }
 
-/** A squashfs with busybox, and a KIWI that only says its version. */
-export function smallRoot(dir: string, kiwi = "echo KIWI 9.24.56"): { file: string } {
+/** A squashfs with busybox and these scripts, by the name of the program that they stand for. */
+export function smallRoot(dir: string, scripts: Record<string, string> = {}): { file: string } {
   const tree = join(dir, "tree");
   for (const name of ["bin", "proc", "sys", "dev", "run", "tmp", "var/tmp", "etc"])
     mkdirSync(join(tree, name), { recursive: true });
   cpSync("/bin/busybox", join(tree, "bin/busybox"), { dereference: true });
   for (const name of ["umount", "env", "sh"]) symlinkSync("busybox", join(tree, "bin", name));
-  writeFileSync(join(tree, "bin/kiwi-ng"), `#!/bin/sh\n${kiwi}\n`, { mode: 0o755 });
+  for (const [name, script] of Object.entries(scripts))
+    writeFileSync(join(tree, "bin", name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   writeFileSync(join(tree, "etc/name"), "builder");
   const file = join(dir, "root.squashfs");
   rmSync(file, { force: true });
