@@ -2,6 +2,7 @@
 import { availableParallelism, cpus, loadavg, release, totalmem } from "node:os";
 import { measureBuild, measureMulti } from "./build.ts";
 import { table, type Figure, type Measurement } from "./figure.ts";
+import { measureDebianBuild } from "./debian/build.ts";
 import { measureDebian, measureDebian13 } from "./debian/debian.ts";
 import { measureKilledAgent } from "./killed-agent.ts";
 import { measureLargeUpload } from "./large-upload.ts";
@@ -21,6 +22,7 @@ const measurements: Measurement[] = [
   { name: "software", run: measureSoftware },
   { name: "debian", run: measureDebian },
   { name: "debian-13", run: measureDebian13 },
+  { name: "debian-build", run: measureDebianBuild },
   { name: "killed-agent", run: measureKilledAgent },
   { name: "upload-memory", run: measureUploadMemory },
   { name: "large-upload", run: measureLargeUpload },

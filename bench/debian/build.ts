@@ -1,0 +1,170 @@
+/** Builds of Debian, by the agent's own code and by KIWI as Debian ships it, from the same packages. */
+import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  createArguments,
+  kiwiEnvironment,
+  makeKiwiPlace,
+  prepareArguments,
+  shims,
+  type KiwiPlace,
+} from "../../builder-agent/src/build/kiwi.ts";
+import { loadedAhead } from "../../builder-agent/src/build/loaded-ahead.ts";
+import { packImage } from "../../builder-agent/src/build/pack.ts";
+import { readResult } from "../../builder-agent/src/build/result.ts";
+import { BaseShare } from "../../builder-agent/src/prepared/base-share.ts";
+import { openBaseRoots, type BaseRoots } from "../../builder-agent/src/prepared/bases.ts";
+import { endOf, enclosed, run } from "../../builder-agent/src/process.ts";
+import { openWorkDir } from "../../builder-agent/src/work-dir.ts";
+import { debianInput, type DebianInput } from "../../test/acceptance/support/debian-input.ts";
+import { buildHere, serveFiles } from "../../test/acceptance/support/local-build.ts";
+import { type Figure, verdict } from "../figure.ts";
+import type { Place } from "../place.ts";
+import { median, spread } from "../statistics.ts";
+
+const rounds = 1;
+const limitMs = 3_600_000;
+const machine = { memoryMb: 512, hasCdrom: false, is64Bit: true };
+const signal = () => AbortSignal.timeout(limitMs);
+
+/** JeOS as `oem`, packed as for an upload: from nothing, once more with a small package, and with bare KIWI in two ways. */
+export async function measureDebianBuild(place: Place): Promise<Figure[]> {
+  const packages = ["console-setup"];
+  const jeos = debianInput({ release: "bookworm", packages });
+  const larger = debianInput({ release: "bookworm", packages: [...packages, "hello"] });
+  // Not below /dev: apt runs in the image's root, which has a /dev of its own.
+  const folder = place.folder();
+  const times = { first: [] as number[], second: [] as number[], spared: [] as number[], shipped: [] as number[] };
+  for (let round = 1; round <= rounds; round++) {
+    const saved = join(folder, `saved-${round}`);
+    const bases = await openBaseRoots(join(folder, `bases-${round}`), { maxBytes: Infinity });
+    times.first.push(await buildOurs(jeos, { folder, bases, saved }));
+    times.spared.push(await buildBare(saved, folder, spared));
+    times.second.push(await buildOurs(larger, { folder, bases }));
+    times.shipped.push(await buildBare(saved, folder, asShipped));
+    const last = Object.entries(times).map(([name, seconds]) => `${name} ${seconds.at(-1)?.toFixed(1)} s`);
+    place.say(`round ${round}: ${last.join(", ")}`);
+  }
+  return [
+    figure(
+      "JeOS of Debian 12 (oem) from nothing, and bare KIWI with the same waits left out",
+      times.first,
+      times.spared,
+      1.1,
+    ),
+    figure("the same, and KIWI as Debian 12 ships it", times.first, times.shipped, 0.5),
+    figure("JeOS with one more small package, and the first build", times.second, times.first, 0.5),
+  ];
+}
+
+function figure(what: string, ours: number[], against: number[], bar: number): Figure {
+  const ratio = median(ours) / median(against);
+  return {
+    what,
+    ours: spread(ours, 1, " s"),
+    against: spread(against, 1, " s"),
+    ratio: ratio.toFixed(3),
+    bar: `≤ ${bar.toFixed(2)}`,
+    verdict: verdict(ratio <= bar),
+  };
+}
+
+interface Ours {
+  folder: string;
+  bases: BaseRoots;
+  /** Where KIWI's input is copied to. */
+  saved?: string;
+}
+
+async function buildOurs({ input, folder: archives }: DebianInput, { folder, bases, saved }: Ours): Promise<number> {
+  using server = await serveFiles(archives, "/repositories/debian/");
+  await using dir = await openWorkDir(folder, "base", () => {});
+  const startedAt = performance.now();
+  const base = await BaseShare.join({
+    bases,
+    input,
+    builder: "bench",
+    workDir: dir.path,
+    signal: signal(),
+    onNote: () => {},
+  });
+  return await buildHere(input, { stateDir: folder, url: server.url, base }, async (built, workDir) => {
+    await packImage(built, "ours", { workDir, signal: signal() });
+    const seconds = (performance.now() - startedAt) / 1000;
+    if (saved !== undefined) save(workDir, saved);
+    return seconds;
+  });
+}
+
+const given = ["description", "packages"];
+/** Replaced in the saved description by the directory of the build that uses it. */
+const placeholder = "/kiln-bench-work-dir";
+
+function save(workDir: string, saved: string): void {
+  for (const name of given) cpSync(join(workDir, name), join(saved, name), { recursive: true });
+  const config = join(saved, "description/config.xml");
+  writeFileSync(config, readFileSync(config, "utf8").replaceAll(workDir, placeholder));
+}
+
+/** How bare KIWI runs. */
+interface Bare {
+  environment(place: KiwiPlace, dir: string): Record<string, string>;
+  /** How the program is started. */
+  command(path: string): Promise<string[]>;
+  /** Changes config.sh. */
+  script(text: string): string;
+}
+
+/** With all that our builds leave out. */
+const spared: Bare = {
+  environment: kiwiEnvironment,
+  command: async (path) => (await loadedAhead("kiwi-ng", path)) ?? ["kiwi-ng"],
+  script: (text) => text,
+};
+
+/** Debian's own programs, but for the partx that it needs to make disks on some kernels. */
+const asShipped: Bare = {
+  environment(place, dir) {
+    const fixed = join(dir, "fixed");
+    cpSync(join(shims, "partx"), join(fixed, "partx"));
+    const { HOME, PATH, LANG } = kiwiEnvironment(place);
+    return { HOME, LANG, PATH: PATH.replace(shims, fixed) };
+  },
+  command: async () => ["kiwi-ng"],
+  script: (text) => text.replace(/^configure_initial_archive$/m, ""),
+};
+
+async function buildBare(saved: string, folder: string, bare: Bare): Promise<number> {
+  await using dir = await openWorkDir(folder, "bare", () => {});
+  const place = await makeKiwiPlace(dir.path, { packageType: "deb" });
+  const env = bare.environment(place, dir.path);
+  for (const name of given) cpSync(join(saved, name), join(dir.path, name), { recursive: true });
+  change(join(place.description, "config.xml"), (text) => text.replaceAll(placeholder, dir.path));
+  change(join(place.description, "config.sh"), bare.script);
+  const startedAt = performance.now();
+  for (const args of [prepareArguments(place, "oem", []), createArguments(place, "oem")]) {
+    const command = [...(await bare.command(env["PATH"] ?? "")), ...args];
+    await kiwi(command, { env, cwd: dir.path });
+  }
+  const built = { ...(await readResult(place.target, "oem", "deb")), machine };
+  const packed = await packImage(built, "bare", { workDir: dir.path, signal: signal() });
+  mkdirSync(join(dir.path, "copy"));
+  copyFileSync(packed.path, join(dir.path, "copy", packed.fileName));
+  return (performance.now() - startedAt) / 1000;
+}
+
+const change = (file: string, edit: (text: string) => string): void =>
+  writeFileSync(file, edit(readFileSync(file, "utf8")));
+
+/** Programs that close each file that they might have open would take minutes where that may be a million. */
+async function kiwi(command: string[], place: { env: Record<string, string>; cwd: string }): Promise<void> {
+  let lastWords = "";
+  const exit = await run(...enclosed("prlimit", ["--nofile=1024:", "--", ...command]), {
+    ...place,
+    signal: signal(),
+    input: async () => {},
+    onOutput: async (output) => void output.resume(),
+    onLine: (line) => void (lastWords = line.trim() || lastWords),
+  });
+  if (!("code" in exit) || exit.code !== 0) throw new Error(`kiwi-ng by hand: ${endOf(exit)}: ${lastWords}`);
+}
