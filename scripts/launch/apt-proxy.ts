@@ -23,7 +23,7 @@ export async function aptProxyOf(hosts: readonly MirrorHost[], signal: AbortSign
 }
 
 /** Reads what `apt-config shell` prints: `all='http://proxy.lan:3142'`, and `own0='DIRECT'` of the first host. */
-export function proxyIn(printed: string, hosts: readonly MirrorHost[]): AptProxy | undefined {
+function proxyIn(printed: string, hosts: readonly MirrorHost[]): AptProxy | undefined {
   const value = (name: string) => new RegExp(`^${name}='([^'\n]+)'$`, "m").exec(printed)?.[1];
   const chosen = hosts.map(({ host, port }, at) => ({ port, host, proxy: value(`own${at}`) ?? value("all") }));
   // apt has another setting for https, which needs tunnels.
