@@ -75,14 +75,19 @@ async function idOf(build: Held): Promise<number> {
   return (await listed(build))[0]?.id ?? expect.fail("the build needs no package");
 }
 
-async function sends(build: Held, content: string, digest = sha256(bytesOf(content))): Promise<Response> {
+async function sends(
+  build: Held,
+  content: string,
+  { digest = sha256(bytesOf(content)), piece = 1 } = {},
+): Promise<Response> {
   const headers = { [partDigestHeader]: digest, "content-length": String(content.length) };
-  return await ask(build.agent, build.attempt, `PUT /${await idOf(build)}/1`, { body: bytesOf(content), headers });
+  const path = `/${await idOf(build)}/${piece}`;
+  return await ask(build.agent, build.attempt, `PUT ${path}`, { body: bytesOf(content), headers });
 }
 
-async function completes({ agent, attempt }: Held, packageId: number): Promise<Response> {
+async function completes({ agent, attempt }: Held, packageId: number, pieces = 1): Promise<Response> {
   const headers = { "content-type": "application/json" };
-  return await ask(agent, attempt, `POST /${packageId}`, { body: JSON.stringify({ pieces: 1 }), headers });
+  return await ask(agent, attempt, `POST /${packageId}`, { body: JSON.stringify({ pieces }), headers });
 }
 
 async function stores(build: Held, content: string): Promise<void> {
@@ -137,8 +142,23 @@ describe("a stored package", () => {
 
     expect((await sends(build, "the wrong one")).status).toBe(200);
     expect((await completes(build, await idOf(build))).status).toBe(400);
-    expect((await sends(build, "garbled", sha256(bytesOf("another")))).status).toBe(400);
+    expect((await sends(build, "garbled", { digest: sha256(bytesOf("another")) })).status).toBe(400);
     expect((await listed(build)).map(({ pieces }) => pieces)).toEqual([undefined]);
+  });
+
+  it("may come in pieces, of which none may be missing", async () => {
+    const build = await held(one, frozen("first and second", { repository: 79 }));
+    const id = await idOf(build);
+    expect((await sends(build, " and second", { piece: 2 })).status).toBe(200);
+    expect((await completes(build, id, 2)).status).toBe(400);
+    expect((await sends(build, "first")).status).toBe(200);
+    expect((await completes(build, id)).status).toBe(400);
+
+    expect(await (await completes(build, id, 2)).json()).toEqual({ stored: true });
+
+    expect((await listed(build)).map(({ pieces }) => pieces)).toEqual([2]);
+    const second = await ask(build.agent, build.attempt, `GET /${id}/2`);
+    expect(await second.text()).toBe(" and second");
   });
 
   it("is stored once when two agents send it at the same time", async () => {
