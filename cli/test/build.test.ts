@@ -67,7 +67,11 @@ describe("kiln build --follow", () => {
   });
 
   it("shows the errors of a failed build's log, and nothing that moves the cursor", async () => {
-    offer("failed", "The build script failed", "preparing\n\u001B[2Jerror: no such key\nfine\nKIWI: command failed\n");
+    offer(
+      "failed",
+      "The build script failed",
+      "preparing\n\u001B[2Jerror: no such key\n[ DEBUG   ]: EXEC: [rmdir --ignore-fail-on-non-empty /tmp]\nKIWI: command failed\n",
+    );
     const ended = await machine.kiln(["build", "1000", "--follow"]);
     expect(ended.stdout).toBe(
       "Build 7 (oem, 0.0.2) failed: The build script failed\n  error: no such key\n  KIWI: command failed\n",

@@ -40,10 +40,13 @@ export async function errorLines(client: Client, id: number): Promise<string[]> 
   const lines = visibleLines(log)
     .split("\n")
     .filter((line) => line.trim() !== "");
-  const errors = lines.filter((line) => /\b(error|fail(ed|ure)?|fatal|cannot|unable|no space)\b/i.test(line));
+  const errors = lines.filter((line) => !debug.test(line) && namesError.test(line));
   return (errors.length > 0 ? errors : lines).slice(-shownLines);
 }
 
 const shownLines = 12;
+const namesError = /\b(error|fail(ed|ure)?|fatal|cannot|unable|no space)\b/i;
+/** KIWI names each program that it runs: `rmdir --ignore-fail-on-non-empty` is no error. */
+const debug = /\[ DEBUG /;
 /** A refusal is JSON all the same. */
 export const asText = { accept: "text/plain, application/json;q=0.5" };
