@@ -1,6 +1,6 @@
 import { open, type FileHandle } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { maxLogChunkBytes } from "./contract.ts";
+import { maxLogChunkBytes, type LogAnswer } from "./contract.ts";
 
 export interface LogStream {
   write(line: string): void;
@@ -11,21 +11,26 @@ export interface LogStream {
 export interface LogStreamOptions {
   /** Everything is written here first, so that a slow Worker costs disk and not memory. */
   file: string;
-  /** → where the next bytes go; fails only for good, see `onFailure`. */
-  send: (offset: number, bytes: Uint8Array<ArrayBuffer>) => Promise<number>;
+  /** → where the next bytes go, and whether the log is read; fails only for good, see `onFailure`. */
+  send: (offset: number, bytes: Uint8Array<ArrayBuffer>) => Promise<LogAnswer>;
   onFailure: (error: unknown) => void;
   everyMs?: number;
 }
 
-/** Lines → a file → chunks by offset, at least every second. The Worker's answer decides where to go on. */
+/** While nobody reads the log, it is sent this many times less often: each chunk costs a request and rows. */
+const unwatchedTimes = 10;
+
+/** Lines → a file → chunks by offset, every half second while the log is read. The Worker's answer decides where to go on. */
 export async function openLogStream({ file, send, onFailure, everyMs = 500 }: LogStreamOptions): Promise<LogStream> {
   const spool = await openSpool(file, onFailure);
   const closing = new AbortController();
   let sent = 0;
+  let isWatched = true;
 
   const sendWritten = async () => {
     while (sent < spool.size()) {
-      const next = await send(sent, await spool.chunkAt(sent));
+      const { nextOffset: next, watched } = await send(sent, await spool.chunkAt(sent));
+      isWatched = watched === true;
       const isStuck = next <= sent;
       sent = next; // after a gap it is before what we thought
       if (isStuck) return;
@@ -34,7 +39,9 @@ export async function openLogStream({ file, send, onFailure, everyMs = 500 }: Lo
   const loop = (async () => {
     while (!closing.signal.aborted) {
       await sendWritten().catch(onFailure);
-      await sleep(everyMs, undefined, { signal: closing.signal }).catch(() => {});
+      await sleep(isWatched ? everyMs : unwatchedTimes * everyMs, undefined, { signal: closing.signal }).catch(
+        () => {},
+      );
     }
   })();
 

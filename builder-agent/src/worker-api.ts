@@ -50,8 +50,7 @@ export interface WorkerApi extends VisitApi, ModifiedApi {
   hello(capabilities: Capabilities, signal: AbortSignal): Promise<HelloAnswer>;
   claimBuild(capabilities: Capabilities, signal: AbortSignal): Promise<BuildClaim | null>;
   heartbeat(build: Lease, beat: Heartbeat, signal: AbortSignal): Promise<{ cancel: boolean }>;
-  /** → where the next bytes go. */
-  sendLog(build: Lease, offset: number, bytes: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<number>;
+  sendLog(build: Lease, offset: number, bytes: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<LogAnswer>;
   artifact(build: Lease, name: ArtifactName, signal: AbortSignal): ArtifactApi;
   /** The archive of a prepared root of this build's appliance; its answer's body is to be read or cancelled. */
   readPrepared(build: Lease, key: string, signal: AbortSignal): Promise<Response>;
@@ -120,9 +119,9 @@ function buildCalls(send: Send) {
     heartbeat: (build, beat, signal) =>
       about(build, "heartbeat", { json: beat, tries: once(signal) }).then(read(HeartbeatAnswer)),
     sendLog: (build, offset, bytes, signal) =>
-      about(build, `log?offset=${offset}`, { method: "PUT", body: bytes, tries: shortTries(signal) })
-        .then(read(LogAnswer))
-        .then((answer) => answer.nextOffset),
+      about(build, `log?offset=${offset}`, { method: "PUT", body: bytes, tries: shortTries(signal) }).then(
+        read(LogAnswer),
+      ),
     artifact: (build, name, signal) =>
       artifactCalls(send, build, `/agent/builds/${build.id}/artifacts/${name}`, signal),
     readPrepared: (build, key, signal) =>

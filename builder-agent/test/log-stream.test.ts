@@ -5,7 +5,7 @@ import { openLogStream } from "../src/log-stream.ts";
 import { eventually, temporaryDir } from "./support/agent-place.ts";
 
 /** A Worker that stores what it gets, as `take` decides. */
-async function stream(dir: string, take: (offset: number, bytes: Buffer) => number | Error) {
+async function stream(dir: string, take: (offset: number, bytes: Buffer) => number | Error, isWatched = true) {
   const failures: unknown[] = [];
   const log = await openLogStream({
     file: join(dir, "build.log"),
@@ -14,7 +14,7 @@ async function stream(dir: string, take: (offset: number, bytes: Buffer) => numb
     send: async (offset, bytes) => {
       const answer = take(offset, Buffer.from(bytes));
       if (answer instanceof Error) throw answer;
-      return answer;
+      return { nextOffset: answer, watched: isWatched };
     },
   });
   return { log, failures };
@@ -32,6 +32,24 @@ describe("the log stream", () => {
     await log.close();
 
     expect(got).toBe("one\nzwölf\n");
+  });
+
+  it("sends fewer chunks while nobody reads the log", async () => {
+    await using dir = await temporaryDir();
+    const chunksOf = async (isWatched: boolean) => {
+      let chunks = 0;
+      const { log } = await stream(dir.path, (offset, bytes) => (chunks++, offset + bytes.length), isWatched);
+      const until = Date.now() + 500;
+      while (Date.now() < until) {
+        log.write("a line");
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+      await log.close();
+      return chunks;
+    };
+    const unwatched = await chunksOf(false);
+    expect(unwatched).toBeGreaterThan(1);
+    expect(await chunksOf(true)).toBeGreaterThan(2 * unwatched);
   });
 
   it("keeps chunks small and lines whole", async () => {

@@ -229,7 +229,9 @@ export const HeartbeatAnswer = z.object({ cancel: z.boolean() });
 
 /** Most bytes in PUT /agent/builds/:id/log?offset=N. The answer is the offset of the next bytes. */
 export const maxLogChunkBytes = 64 * 1024;
-export const LogAnswer = z.object({ nextOffset: z.int().nonnegative() });
+/** `watched`: a client reads the log as it grows, so send it often. */
+export const LogAnswer = z.object({ nextOffset: z.int().nonnegative(), watched: z.boolean().optional() });
+export type LogAnswer = z.infer<typeof LogAnswer>;
 
 /** One package as rpm reports it in the image. */
 export const InstalledPackage = z.object({

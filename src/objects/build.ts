@@ -22,10 +22,15 @@ import { showLifeEveryMs, wakeAfterLife } from "#domain/sign-of-life";
 import { installedKey } from "#storage/blobs";
 import { findBuildByUid, isUnfinished, saveSignOfLife, type Build as Row } from "#storage/builds";
 import { openDatabase } from "#storage/db";
+import { setAlarmBy } from "./alarm.ts";
 import { BuildChores, idOfBuild, retryMs } from "./build-chores.ts";
 import { BuildLog } from "./build-log.ts";
 import { BuildUploads, type RecordedPart, type UploadRefused } from "./build-uploads.ts";
 import { done, type Done } from "./done.ts";
+
+/** Longer than a reader waits for news before it asks again. */
+const watchedForMs = 60_000;
+type Growth = { nextOffset: number; watched?: true };
 
 export interface Claimed {
   attempt: number;
@@ -45,6 +50,8 @@ export class Build extends DurableObject<Env> {
   #settled: Promise<void> = Promise.resolve();
   #news = Promise.withResolvers<void>();
   #revision = 0;
+  /** Only in memory: readers ask again. */
+  #readAt = -Infinity;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -82,6 +89,7 @@ export class Build extends DurableObject<Env> {
   async readLog({ from, maxBytes, waitMs = 0, seen }: LogQuestion): Promise<LogSlice | undefined> {
     const state = await this.#load();
     if (!state) return undefined;
+    this.#readAt = Date.now();
     const start = typeof from === "number" ? from : Math.max(0, this.#log.length - from.last);
     const isNews = seen === undefined || this.#revision !== seen;
     if (!isNews && waitMs > 0) await Promise.race([this.#news.promise, scheduler.wait(waitMs)]);
@@ -137,12 +145,13 @@ export class Build extends DurableObject<Env> {
     return done(await this.#apply({ type: "finished", at: Date.now(), token }));
   }
 
-  async appendLog(token: string, offset: number, bytes: Uint8Array): Promise<{ nextOffset: number } | Refused> {
+  async appendLog(token: string, offset: number, bytes: Uint8Array): Promise<Growth | Refused> {
     const running = await this.#running(token);
     if (!running) return { refused: "late" };
     const nextOffset = this.#log.append(running.attempt, offset, bytes);
     this.#tellWatchers();
-    return { nextOffset };
+    const isWatched = Date.now() - this.#readAt < watchedForMs;
+    return isWatched ? { nextOffset, watched: true } : { nextOffset };
   }
 
   async openUpload(token: string, name: ArtifactName, size?: number): Promise<UploadState | Refused | UploadRefused> {
@@ -247,11 +256,14 @@ export class Build extends DurableObject<Env> {
   }
 
   #save(state: BuildState): BuildState {
+    const before = this.#state;
     this.#kv.put("state", state);
     this.#chores.note(state);
+    this.#tellWatchers();
+    // A heartbeat brings no chores, and the alarm that is set comes before the end of the new lease.
+    if (before?.status === "running" && state.status === "running" && before.attempt === state.attempt) return state;
     // In the same write as the state: a crash right after it leaves the chores to the alarm.
     void this.ctx.storage.setAlarm(Math.min(Date.now() + retryMs, nextWakeUp(state) ?? Infinity));
-    this.#tellWatchers();
     return state;
   }
 
@@ -268,10 +280,10 @@ export class Build extends DurableObject<Env> {
     try {
       await this.#chores.tell(state);
       if (slowOnes && isOver(state)) await this.#chores.tidyUp(state);
-      await this.#setAlarm(this.#chores.isTidy(state) ? nextWakeUp(state) : Date.now());
+      await setAlarmBy(this.ctx.storage, this.#chores.isTidy(state) ? nextWakeUp(state) : Date.now());
     } catch (error) {
       this.#complain("chores")(error);
-      await this.#setAlarm(Math.min(Date.now() + retryMs, nextWakeUp(state) ?? Infinity));
+      await setAlarmBy(this.ctx.storage, Math.min(Date.now() + retryMs, nextWakeUp(state) ?? Infinity));
     }
   }
 
@@ -279,11 +291,6 @@ export class Build extends DurableObject<Env> {
     this.#revision += 1;
     this.#news.resolve();
     this.#news = Promise.withResolvers();
-  }
-
-  async #setAlarm(at: number | null): Promise<void> {
-    if (at === null) await this.ctx.storage.deleteAlarm();
-    else await this.ctx.storage.setAlarm(at);
   }
 
   #complain(what: string): (error: unknown) => void {
