@@ -77,7 +77,7 @@ describe("a failed import", () => {
       revision: null,
       problem: expect.stringMatching(problem),
     });
-    expect(await repository.leftovers()).toEqual({ parts: 0, rows: 0 });
+    expect(await repository.leftovers()).toEqual({ imports: 0, rows: 0 });
   });
 
   it("keeps the last good revision, and stores the reason", async () => {
@@ -88,7 +88,7 @@ describe("a failed import", () => {
     const checked = { checkId: expect.any(String), checkedAt: expect.any(Date) };
     expect(await repository.row()).toEqual({ ...before, ...checked, problem: expect.stringMatching(/expected/) });
     expect(await repository.names()).toEqual(["a-good"]);
-    expect(await repository.leftovers()).toEqual({ parts: 1, rows: 1 });
+    expect(await repository.leftovers()).toEqual({ imports: 1, rows: 1 });
   });
 
   it("forgets the problem when the mirror works again", async () => {
@@ -132,7 +132,7 @@ describe("a failed import", () => {
       importState: "failed",
       problem: expect.stringMatching(/breaks off|damaged/),
     });
-    expect(await repository.leftovers()).toEqual({ parts: 0, rows: 0 });
+    expect(await repository.leftovers()).toEqual({ imports: 0, rows: 0 });
   });
 });
 
@@ -176,6 +176,6 @@ describe("an index that exceeds the import limits", () => {
     );
     await repository.importFiles(rpmMd([], { primary: long }));
     expect(await repository.row()).toMatchObject({ importState: "failed", problem });
-    expect(await repository.leftovers()).toEqual({ parts: 0, rows: 0 });
+    expect(await repository.leftovers()).toEqual({ imports: 0, rows: 0 });
   });
 });

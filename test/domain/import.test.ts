@@ -65,7 +65,7 @@ describe("an import", () => {
 
     expect((await repository.row()).importState).toBe("ready");
     expect(await repository.names()).toEqual(["a-one", "a-two"]);
-    expect(await repository.leftovers()).toEqual({ parts: 1, rows: 2 });
+    expect(await repository.leftovers()).toEqual({ imports: 1, rows: 2 });
   });
 
   it("follows a mirror's redirects", async () => {

@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { expect } from "vitest";
 import { importRepository } from "#domain/repositories/import";
 import { openDatabase } from "#storage/db";
+import { importIdOfKey } from "#storage/blobs";
 import { searchPackages } from "#storage/packages";
 import { addRepository, findRepository } from "#storage/repositories";
 import { signedIn } from "./client.ts";
@@ -42,7 +43,7 @@ async function packageNames(repositoryId: number): Promise<string[]> {
   return found.map(({ name }) => name).toSorted();
 }
 
-/** Counts everything that an import could leave behind. */
+/** Counts everything that an import could leave behind: imports with files, and rows. */
 async function leftoversOf(repositoryId: number, url: string) {
   const { objects } = await env.BLOBS.list({ prefix: `solv/${repositoryId}/` });
   const rows = await env.DB.prepare(
@@ -50,5 +51,5 @@ async function leftoversOf(repositoryId: number, url: string) {
   )
     .bind(url)
     .first("n");
-  return { parts: objects.length, rows };
+  return { imports: new Set(objects.map(({ key }) => importIdOfKey(key))).size, rows };
 }

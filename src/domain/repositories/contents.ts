@@ -3,7 +3,7 @@ import { type ImportLimits, limitsFor, refuseMore } from "#domain/repositories/i
 import { saveNameIndex } from "#domain/repositories/name-indexes";
 import { importPackages } from "#domain/repositories/packages";
 import type { Download, OpenedRepository } from "#repodata/opened-repository";
-import { solvPrefixOf } from "#storage/blobs";
+import { nameIndexKeyOfPart, solvPrefixOf } from "#storage/blobs";
 import type { Database } from "#storage/db";
 import {
   beginContents,
@@ -85,5 +85,8 @@ async function remove(
 
 /** Removes contents that were made for a repository which shows others by now, unless another repository shows them. */
 export async function removeUnshown(env: Env, db: Database, { id, parts }: MadeImport): Promise<void> {
-  if ((await releaseImport(db, id)) && parts.length > 0) await env.BLOBS.delete(parts);
+  const [part] = parts;
+  if ((await releaseImport(db, id)) && part !== undefined) {
+    await env.BLOBS.delete([...parts, nameIndexKeyOfPart(part)]);
+  }
 }
