@@ -15,12 +15,15 @@ const sentences: Record<SharingWarning["kind"], (name: string) => string> = {
     `The ${name} script seems to contain a password or a key. Anyone who reads or clones the appliance sees it.`,
 };
 
+/** What the warning says. */
+export const warningText = ({ kind, name }: Pick<SharingWarning, "kind" | "name">): string => sentences[kind](name);
+
 const warning = fields({
   kind: oneOf("kind", revealedKinds),
   name: text("name", "root"),
   current: bool("isCurrent", true),
   versions: inside("versions", arrayOf("version", leaves.version("0.0.2"))),
-  text: text(({ kind, name }: SharingWarning) => sentences[kind](name), sentences.user_password("root")),
+  text: text((one: SharingWarning) => warningText(one), sentences.user_password("root")),
 });
 
 /** A Kiln extension: what others learn from an appliance and its images. */

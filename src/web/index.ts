@@ -12,6 +12,10 @@ import { signInPage } from "./pages/account/sign-in.tsx";
 import { applianceActions } from "./pages/appliance/actions.ts";
 import { logo } from "./pages/appliance/logo.ts";
 import { buildPage } from "./pages/appliance/build/build.tsx";
+import { configurationPage } from "./pages/appliance/configuration/configuration.tsx";
+import { differencePage } from "./pages/appliance/difference.tsx";
+import { filesPage } from "./pages/appliance/files/files.tsx";
+import { sharePage } from "./pages/appliance/share/share.tsx";
 import { softwarePage } from "./pages/appliance/software/software.tsx";
 import { overviewPage } from "./pages/appliance/overview.tsx";
 import { appliancesActs } from "./pages/appliances/acts.ts";
@@ -50,6 +54,10 @@ export const web = factory
   .route("/", appliancesActs)
   .route("/", overviewPage)
   .route("/", buildPage)
+  .route("/", configurationPage)
+  .route("/", differencePage)
+  .route("/", filesPage)
+  .route("/", sharePage)
   .route("/", softwarePage)
   .route("/", applianceActions)
   .route("/", logo)

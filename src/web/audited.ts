@@ -1,0 +1,14 @@
+import type { Context } from "hono";
+import { audited, type Audited } from "#domain/accounts/audit";
+import { clientAddress } from "#http/client-address";
+import type { Database } from "#storage/db";
+import type { WebEnv } from "./factory.ts";
+
+/** The database for an act of a page that the audit log tells: the act and its entry are stored together, or neither is. */
+export const auditedPage = (c: Context<WebEnv>, what: Pick<Audited, "event" | "detail">): Database =>
+  audited(c.var.db, {
+    ...what,
+    accountId: c.var.account.id,
+    actor: "page",
+    address: clientAddress(c.req.raw, c.env),
+  });

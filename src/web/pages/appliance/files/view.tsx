@@ -1,0 +1,125 @@
+import { shownPermissions } from "#documents/permissions";
+import { placeOf } from "#domain/contents/overlay-file-metadata";
+import type { OverlayFile } from "#storage/overlay-files";
+import { Button, ButtonLink } from "../../../parts/button.tsx";
+import { Confirm } from "../../../parts/dialog.tsx";
+import { Choice, Field } from "../../../parts/field.tsx";
+import { Form, Hidden } from "../../../parts/form.tsx";
+import { Icon } from "../../../parts/icon.tsx";
+import { Empty, Panel } from "../../../parts/panel.tsx";
+import { size } from "../../../parts/words.ts";
+import { applianceAt } from "../with-appliance.ts";
+
+interface FilesProps {
+  applianceId: number;
+  files: readonly OverlayFile[];
+}
+
+export const FilesView = ({ applianceId, files }: FilesProps) => (
+  <div class="split">
+    <Panel id="files" title="Files" count={files.length} isFlush hint="copied in this order">
+      {files.length === 0 ? (
+        <Empty title="No files yet" isH3>
+          <p>Builds copy these into the image, after the packages.</p>
+        </Empty>
+      ) : (
+        <ul class="rows">
+          {files.map((file) => (
+            <One file={file} applianceId={applianceId} />
+          ))}
+        </ul>
+      )}
+    </Panel>
+    <div class="stack">
+      <Upload applianceId={applianceId} />
+      <FromWeb applianceId={applianceId} />
+    </div>
+  </div>
+);
+
+const One = ({ file, applianceId }: { file: OverlayFile; applianceId: number }) => {
+  const place = placeOf(file);
+  const action = applianceAt(applianceId, `files/${file.id}`);
+  return (
+    <li>
+      <details>
+        <summary class="line">
+          <Icon name="file" />
+          <span class="grow breaks">
+            {place} {!file.enabled && <span class="badge">off</span>}
+          </span>
+          <code class="quiet">{shownPermissions(file.permissions)}</code>
+          <span class="quiet">
+            {file.owner}:{file.group}
+          </span>
+          <span class="num quiet">{size(file.size)}</span>
+        </summary>
+        <div class="body stack-s">
+          <FileForm file={file} action={action} />
+          <Confirm
+            id={`delete-${file.id}`}
+            words="Delete"
+            about={place}
+            look="small plain danger"
+            title={`Delete ${place}?`}
+            action={action}
+            fields={{ do: "delete" }}
+            no="Keep it"
+            yes="Delete the file"
+          >
+            Images that have it keep it.
+          </Confirm>
+        </div>
+      </details>
+    </li>
+  );
+};
+
+const FileForm = ({ file, action }: { file: OverlayFile; action: string }) => (
+  <Form action={action} id={`file-${file.id}`} class="stack-s">
+    <Hidden fields={{ do: "change" }} />
+    <div class="fields">
+      <Field name="path" label="Directory" value={file.path} />
+      <Field name="filename" label="Name" value={file.fileName} />
+      <Field name="owner" label="Owner" value={file.owner} />
+      <Field name="group" label="Group" value={file.group} />
+      <Field name="permissions" label="Mode" look="short" value={shownPermissions(file.permissions)} />
+    </div>
+    <Choice name="enabled" value="true" isChecked={file.enabled} isSwitch>
+      Builds copy it
+    </Choice>
+    <div class="row">
+      <Button look="small" icon="check" about={placeOf(file)}>
+        Save
+      </Button>
+      <ButtonLink href={`/files/${file.id}`} look="small plain" icon="download" about={placeOf(file)} isDownload>
+        Download
+      </ButtonLink>
+    </div>
+  </Form>
+);
+
+const Upload = ({ applianceId }: { applianceId: number }) => (
+  <Panel id="upload" title="Upload">
+    <Form action={applianceAt(applianceId, "files")} id="upload-file" class="stack-s" hasFile>
+      <Field name="path" label="Directory in the image" value="/" />
+      <div class="fields">
+        <Field name="owner" label="Owner" value="root" />
+        <Field name="group" label="Group" value="root" />
+        <Field name="permissions" label="Mode" look="short" value="644" />
+      </div>
+      <Field name="file" label="File" type="file" required />
+      <Button icon="upload">Upload</Button>
+    </Form>
+  </Panel>
+);
+
+const FromWeb = ({ applianceId }: { applianceId: number }) => (
+  <Panel id="from-web" title="From the web">
+    <Form action={applianceAt(applianceId, "files/from_web")} id="web-file" class="stack-s" once>
+      <Field name="url" label="Address" type="url" also={{ placeholder: "https://" }} />
+      <Field name="path" label="Directory in the image" value="/" />
+      <Button icon="download">Fetch</Button>
+    </Form>
+  </Panel>
+);

@@ -1,0 +1,126 @@
+import type { Context } from "hono";
+import { z } from "zod";
+import { releaseNotesText } from "#documents/difference-text";
+import { warningText } from "#documents/sharing-warnings";
+import { sharingWarnings, type SharingWarnings } from "#domain/appliances/sharing-warnings";
+import { share, unshare } from "#domain/appliances/sharing";
+import { draftReleaseNotes } from "#domain/difference/release-notes-draft";
+import { publish, unpublish } from "#domain/gallery/publish";
+import { Refusal } from "#domain/refusal";
+import { listBuildsOfAppliance } from "#storage/builds";
+import { listPublishedVersions } from "#storage/publications";
+import { listReaders } from "#storage/shares";
+import { factory, type WebEnv } from "../../../factory.ts";
+import { auditedPage } from "../../../audited.ts";
+import { Content } from "../../../parts/column.tsx";
+import { submit } from "../../../submit.ts";
+import { appliancePage } from "../appliance-page.tsx";
+import { applianceAt, applianceRoute, withOwnAppliance } from "../with-appliance.ts";
+import { ShareView } from "./view.tsx";
+
+const route = `${applianceRoute}/share`;
+const Reader = z.object({
+  do: z.enum(["add", "remove"]),
+  username: z.string({ error: "Enter the name of an account." }),
+});
+const Version = z.object({
+  do: z.enum(["publish", "unpublish"]),
+  version: z.string(),
+  release_notes: z.string().optional(),
+});
+
+/** The page on which an appliance is shared with accounts, and published for everyone. */
+export const sharePage = factory
+  .createApp()
+  .use(route, ...withOwnAppliance)
+  .use(`${route}/*`, ...withOwnAppliance)
+  .get(route, (c) => showShare(c))
+  .post(`${route}/readers`, (c) =>
+    submit(c, {
+      fields: Reader,
+      fieldOf: { invalid_username: "username" },
+      again: showShare,
+      act: async ({ do: what, username }) => {
+        const { account, appliance } = c.var;
+        const [event, act] =
+          what === "add" ? (["appliance.shared", share] as const) : (["appliance.unshared", unshare] as const);
+        const db = auditedPage(c, { event, detail: { appliance_id: appliance.id, username } });
+        await act(db, account, { applianceId: appliance.id, username });
+        const text = what === "add" ? `${username} can read and clone it now.` : `${username} cannot read it any more.`;
+        return { to: applianceAt(appliance.id, "share"), result: { text } };
+      },
+    }),
+  )
+  .post(`${route}/versions`, (c) =>
+    submit(c, {
+      fields: Version,
+      rate: "publications",
+      again: showShare,
+      act: async ({ do: what, version, release_notes: releaseNotes = "" }, { requestId }) => {
+        const { account, appliance, baseUrl } = c.var;
+        const isPublished = what === "publish";
+        const event = isPublished ? "version.published" : "version.unpublished";
+        const place = { env: c.env, db: auditedPage(c, { event, detail: { appliance_id: appliance.id, version } }) };
+        const of = { applianceId: appliance.id, version };
+        if (isPublished) await publish(place, account, { ...of, releaseNotes, baseUrl, requestId });
+        else await unpublish(place.db, account, of);
+        const text = `${version} is ${isPublished ? "in the gallery now" : "no longer in the gallery"}.`;
+        return { to: applianceAt(appliance.id, "share"), result: { text } };
+      },
+    }),
+  );
+
+/** What the page shows below the head. */
+export interface Shared {
+  applianceId: number;
+  readers: readonly string[];
+  published: readonly string[];
+  /** Built, with an image, and not published; the newest first. */
+  publishable: readonly string[];
+  chosen: string | undefined;
+  draft: string;
+  warnings: SharingWarnings;
+}
+
+async function showShare(c: Context<WebEnv>): Promise<Response> {
+  const { db, appliance } = c.var;
+  const [readers, published, built] = await Promise.all([
+    listReaders(db, appliance.id),
+    listPublishedVersions(db, appliance.id),
+    listBuildsOfAppliance(db, appliance.id),
+  ]);
+  const finished = built.filter(({ status, expiredAt }) => status === "finished" && expiredAt === null);
+  const publishable = [...new Set(finished.map(({ version }) => version))]
+    .filter((version) => !published.includes(version))
+    .toSorted((one, other) => other.localeCompare(one, "en", { numeric: true }));
+  const chosen = publishable.find((version) => version === c.req.query("version")) ?? publishable[0];
+  const place = { env: c.env, db };
+  const seen: Shared = {
+    applianceId: appliance.id,
+    readers,
+    published,
+    publishable,
+    chosen,
+    draft: chosen === undefined ? "" : await draftOf(c, chosen),
+    warnings: await sharingWarnings(place, appliance, chosen),
+  };
+  const content = (
+    <Content look="stack">
+      <ShareView seen={seen} texts={seen.warnings.warnings.map(warningText)} />
+    </Content>
+  );
+  return await appliancePage(c, content, { tab: "share", title: "Share" });
+}
+
+/** Empty if nothing tells: the person writes the notes alone. */
+async function draftOf(c: Context<WebEnv>, version: string): Promise<string> {
+  const { db, account, appliance } = c.var;
+  try {
+    return releaseNotesText(
+      await draftReleaseNotes({ env: c.env, db }, account, { applianceId: appliance.id, version }),
+    );
+  } catch (error) {
+    if (error instanceof Refusal) return "";
+    throw error;
+  }
+}

@@ -1,0 +1,136 @@
+import { ActionButton, Button } from "../../../parts/button.tsx";
+import { Confirm } from "../../../parts/dialog.tsx";
+import { Field, TextArea } from "../../../parts/field.tsx";
+import { Form, Hidden } from "../../../parts/form.tsx";
+import { Icon } from "../../../parts/icon.tsx";
+import { Empty, Panel } from "../../../parts/panel.tsx";
+import { applianceAt } from "../with-appliance.ts";
+import type { Shared } from "./share.tsx";
+
+/** `texts`: what others learn. */
+export const ShareView = ({ seen, texts }: { seen: Shared; texts: readonly string[] }) => (
+  <>
+    {texts.length > 0 && <Warnings texts={texts} />}
+    <div class="split">
+      <Publish seen={seen} />
+      <div class="stack">
+        <Published seen={seen} />
+        <Readers seen={seen} />
+      </div>
+    </div>
+  </>
+);
+
+const Warnings = ({ texts }: { texts: readonly string[] }) => (
+  <section class="notice" data-tone="warn" aria-labelledby="warnings">
+    <Icon name="triangle-alert" />
+    <div>
+      <h2 class="as-h3" id="warnings">
+        What others learn
+      </h2>
+      <ul>
+        {texts.map((text) => (
+          <li>{text}</li>
+        ))}
+      </ul>
+    </div>
+  </section>
+);
+
+const Publish = ({ seen: { applianceId, publishable, chosen, draft } }: { seen: Shared }) => (
+  <Panel id="publish" title="Publish" look="stack">
+    {chosen === undefined ? (
+      <Empty title="Nothing to publish" isH3>
+        <p>Build a version first. Then everyone can try and clone it.</p>
+      </Empty>
+    ) : (
+      <>
+        <form class="row" action={applianceAt(applianceId, "share")}>
+          <label for="of-version">Version</label>
+          <select class="input auto" id="of-version" name="version">
+            {publishable.map((version) => (
+              <option value={version} selected={version === chosen}>
+                {version}
+              </option>
+            ))}
+          </select>
+          <Button look="small">Draft notes</Button>
+        </form>
+        <Form action={applianceAt(applianceId, "share/versions")} id="publish-version" class="stack" once>
+          <Hidden fields={{ do: "publish", version: chosen }} />
+          <TextArea name="release_notes" label={`Release notes of ${chosen}`} value={draft} also={{ rows: 12 }} />
+          <div class="row">
+            <Button look="primary" icon="globe">
+              Publish {chosen}
+            </Button>
+          </div>
+        </Form>
+      </>
+    )}
+  </Panel>
+);
+
+const Published = ({ seen: { applianceId, published } }: { seen: Shared }) => (
+  <Panel id="published" title="In the gallery" count={published.length} isFlush>
+    <ul class="rows tight">
+      {published.map((version) => (
+        <li>
+          <div class="line">
+            <Icon name="globe" />
+            <a class="grow" href={`/gallery/${applianceId}/${version}`}>
+              {version}
+            </a>
+            <Confirm
+              id={`unpublish-${version.replaceAll(".", "-")}`}
+              words="Unpublish"
+              about={version}
+              look="small plain danger"
+              icon="x"
+              title={`Unpublish ${version}?`}
+              action={applianceAt(applianceId, "share/versions")}
+              fields={{ do: "unpublish", version }}
+              no="Keep it"
+              yes={`Unpublish ${version}`}
+            >
+              Nobody finds it any more. Clones that were made stay.
+            </Confirm>
+          </div>
+        </li>
+      ))}
+    </ul>
+  </Panel>
+);
+
+const Readers = ({ seen: { applianceId, readers } }: { seen: Shared }) => {
+  const action = applianceAt(applianceId, "share/readers");
+  return (
+    <Panel id="readers" title="Shared with" count={readers.length} isFlush>
+      <ul class="rows tight">
+        {readers.map((username) => (
+          <li>
+            <div class="line">
+              <Icon name="user" />
+              <span class="grow">{username}</span>
+              <ActionButton
+                action={action}
+                fields={{ do: "remove", username }}
+                look="small plain"
+                icon="x"
+                about={username}
+              >
+                Remove
+              </ActionButton>
+            </div>
+          </li>
+        ))}
+      </ul>
+      <Form action={action} id="add-reader" class="body row">
+        <Hidden fields={{ do: "add" }} />
+        <Field name="username" label="Account" hint="It can read and clone the appliance." />
+        <Button look="small" icon="plus">
+          Share
+        </Button>
+      </Form>
+    </Panel>
+  );
+};

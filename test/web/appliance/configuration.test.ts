@@ -1,0 +1,129 @@
+/** The pages of an appliance's configuration. */
+import { beforeEach, describe, expect, it } from "vitest";
+import { browser } from "../../support/browser.ts";
+import { signedIn, type Client } from "../../support/client.ts";
+import { createAppliance } from "../../support/factories.ts";
+import { pageOf, textOf, type Page } from "../../support/html.ts";
+import { readXml } from "../../support/xml.ts";
+
+let tux: Client;
+let firefox: ReturnType<typeof browser>;
+let id: number;
+beforeEach(async () => {
+  tux = await signedIn();
+  firefox = browser();
+  await firefox.signIn(tux);
+  id = await createAppliance(tux);
+});
+
+const section = async (path: string) => await pageOf(firefox.get(`/appliance/${id}/configuration/${path}`));
+const send = async (path: string, form: Record<string, string>) =>
+  await firefox.post(`/appliance/${id}/configuration/${path}`, { form_token: await firefox.formToken(), ...form });
+const stored = async () => (await readXml(await tux.get(`/appliances/${id}/configuration`))).configuration;
+
+/** What a browser would send of the section's form as it is. */
+function fieldsOf(page: Page): Record<string, string> {
+  const fields = [...page.querySelectorAll(".narrow-form input, .narrow-form textarea, .narrow-form select")];
+  const sent = fields.filter((one) => one.getAttribute("type") !== "checkbox" || one.hasAttribute("checked"));
+  return Object.fromEntries(
+    sent.map((one) => [
+      one.getAttribute("name") ?? "",
+      one.querySelector("option[selected]")?.getAttribute("value") ??
+        one.getAttribute("value") ??
+        one.textContent ??
+        "",
+    ]),
+  );
+}
+
+describe("the configuration", () => {
+  it("leads to its first section, and knows no others", async () => {
+    const answer = await firefox.get(`/appliance/${id}/configuration`);
+    expect(answer.headers.get("location")).toBe(`/appliance/${id}/configuration/general`);
+    expect((await firefox.get(`/appliance/${id}/configuration/nonsense`)).status).toBe(404);
+    const page = await section("general");
+    expect([...page.querySelectorAll("nav.side a")].map(({ textContent }) => textContent)).toEqual([
+      "Name and description",
+      "Language and time",
+      "Network and firewall",
+      "Users",
+      "Disk and memory",
+      "Startup",
+      "Scripts",
+    ]);
+  });
+
+  it.each(["general", "locale", "network", "machine", "startup", "scripts"])(
+    "changes nothing if the form %s is sent as it is",
+    async (path) => {
+      const before = await stored();
+      const answer = await send(path, fieldsOf(await section(path)));
+      expect([answer.status, answer.headers.get("location")], await answer.text()).toEqual([
+        303,
+        `/appliance/${id}/configuration/${path}`,
+      ]);
+      expect(await stored()).toEqual(before);
+    },
+  );
+
+  it("saves what was entered", async () => {
+    await send("general", {
+      name: "Reading room",
+      version: "0.0.1",
+      description: "<b>One</b>\r\nscreen",
+      "tags/tag": "library, kiosk",
+    });
+    await send("network", { "network/type": "dhcp", "firewall/open_port": "ssh, 8080" });
+    await send("machine", { "settings/memory_size": "768", "settings/disk_size": "4", "settings/swap_size": "0" });
+    await send("scripts", { "scripts/build/enabled": "true", "scripts/build/script": "#!/bin/sh\r\n\techo hi\r\n" });
+
+    expect(await stored()).toMatchObject({
+      name: "Reading room",
+      description: "<b>One</b>\nscreen",
+      tags: { tag: ["library", "kiosk"] },
+      firewall: { enabled: "false", open_port: ["ssh", "8080"] },
+      settings: { memory_size: "768", disk_size: "4" },
+      scripts: { build: { enabled: "true", script: "#!/bin/sh\n\techo hi" }, boot: { enabled: "false" } },
+    });
+    const page = await section("general");
+    expect(page.querySelector("textarea b")).toBeNull();
+    const html = await (await firefox.get(`/appliance/${id}/configuration/general`)).text();
+    expect(html).toContain("&lt;b&gt;One&lt;/b&gt;\nscreen</textarea>");
+  });
+
+  it("says what is wrong, and keeps what was entered", async () => {
+    expect((await send("machine", { "settings/memory_size": "much" })).status).toBe(422);
+    const answer = await send("machine", {
+      "settings/memory_size": "1",
+      "settings/disk_size": "4",
+      "settings/swap_size": "0",
+    });
+    expect(answer.status).toBe(422);
+    const page = await pageOf(answer);
+    expect(textOf(page, "[role=alert]")).toContain("settings/memory_size");
+    expect(page.querySelector("[name='settings/memory_size']")?.getAttribute("value")).toBe("1");
+  });
+
+  it("adds, changes and removes users, and never shows a password", async () => {
+    expect((await send("users", { name: "clerk" })).status).toBe(422);
+    expect((await send("users", { name: "clerk", password: "quiet please" })).status).toBe(303);
+    await send("users", { name: "clerk", shell: "/bin/sh" });
+
+    const { users } = await stored();
+    expect(users.user).toMatchObject([
+      { name: "root", password: "linux" },
+      { name: "clerk", password: "quiet please", shell: "/bin/sh" },
+    ]);
+    const html = await (await firefox.get(`/appliance/${id}/configuration/users`)).text();
+    expect(html).not.toMatch(/quiet please|value="linux"/);
+
+    await send("users", { name: "clerk", remove: "true" });
+    expect((await stored()).users.user).toMatchObject({ name: "root", password: "linux" });
+  });
+
+  it("does not exist for others", async () => {
+    const stranger = browser();
+    await stranger.signIn(await signedIn());
+    expect((await stranger.get(`/appliance/${id}/configuration/users`)).status).toBe(404);
+  });
+});
