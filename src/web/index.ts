@@ -66,7 +66,12 @@ export const web = factory
   // Browsers request this name regardless of the page.
   .get("/favicon.ico", async (c) => c.redirect((await assetsOf(c.env.ASSETS)).url("kiln.svg")))
   // Only the embedded service sends these requests here (wrangler.toml, run_worker_first), to be compressed.
-  .get("/assets/*", (c) => c.env.ASSETS.fetch(c.req.raw));
+  .get("/assets/*", async (c) => {
+    // Also for HEAD, which tells the length of what GET answers.
+    const { headers } = c.req.raw;
+    const found = await c.env.ASSETS.fetch(new Request(c.req.url, { headers }));
+    return found.status === 404 ? c.notFound() : found;
+  });
 
 /** A browser gets a page, a program the same document as from the API. */
 web.onError(async (thrown, c) => {

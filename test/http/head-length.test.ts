@@ -13,8 +13,10 @@ const paths = [...new Set(app.routes.filter(({ method }) => method === "GET").ma
 const withoutAnswer = /socket|\/control$|\/viewers\/|\/events$/;
 
 // These need an agent, a signed URL, a running testdrive, or something that this catalogue does not have.
-const refused = /^[/](?:agent|download|repositories|testdrive|agreements)[/]|[/]modified_files|^[/]favicon[.]ico/;
+const refused = /^[/](?:agent|download|repositories|testdrive|agreements|assets)[/]|[/]modified_files/;
 
+/** Without what a page demands of its parameters: `:id{\d+}`. */
+const unconstrained = (path: string) => path.replace(/(?<=:\w+)\{(?:[^{}]|\{[^}]*\})*\}/g, "");
 const nameless = (path: string) => path.replace(/:\w+|\{\w+\}/g, "*");
 const ofVersion2 = new Set(
   groups
@@ -36,6 +38,7 @@ beforeAll(async () => {
 /** Values for the parameters of a path, by the words before them. */
 const parameters: [RegExp, string][] = [
   [/(?<=[/]gallery[/]appliances[/]):\w+/, "published"],
+  [/(?<=^[/]gallery[/]):\w+/, "published"],
   [/(?<=[/]appliances[/]):\w+/, "appliance"],
   [/(?<=[/]running_builds[/]):\w+/, "running"],
   [/(?<=[/]builds[/]):\w+/, "build"],
@@ -51,10 +54,11 @@ const parameters: [RegExp, string][] = [
 function filled(path: string): string {
   const withIds = parameters.reduce(
     (path, [parameter, name]) => path.replace(parameter, String(sample.ids[name])),
-    path,
+    unconstrained(path),
   );
   return withIds
     .replace("/accounts/:name", `/accounts/${sample.tux.username}`)
+    .replace("/pictures/:name", "/pictures/vessel-1.svg")
     .replace(":version", "0.0.1")
     .replace(/:image_type\b/, "oem")
     .replace(/:format\b/, "spdx")

@@ -1,4 +1,5 @@
 import type { Context } from "hono";
+import { pathId } from "#api/params";
 import { publishedVersions } from "#domain/gallery/publish";
 import { listBuildsOfAppliance, type Build } from "#storage/builds";
 import { findOwnRating, findRating, listComments, type Comment, type Rating } from "#storage/gallery-opinions";
@@ -33,7 +34,7 @@ export interface Published {
 }
 
 export async function showPublished(c: Context<WebEnv>): Promise<Response> {
-  const applianceId = Number(c.req.param("id"));
+  const applianceId = pathId(c, "id", "invalid_appliance_id");
   const publication = await findPublication(c.var.db, applianceId, c.req.param("version") ?? c.req.query("version"));
   if (!publication) return await notFoundPage(c);
   const published = await publishedOf(c, publication);

@@ -1,4 +1,5 @@
 import type { Context } from "hono";
+import { pathId } from "#api/params";
 import { differenceText } from "#documents/difference-text";
 import { spend } from "#domain/accounts/rates";
 import { buildDifference, compareFiles, findCompared } from "#domain/difference/builds";
@@ -19,7 +20,7 @@ export const galleryDifference = factory.createApp().get(path, withSession, (c) 
 
 async function showDifference(c: Context<WebEnv>): Promise<Response> {
   const { db, account } = c.var;
-  const applianceId = Number(c.req.param("id"));
+  const applianceId = pathId(c, "id", "invalid_appliance_id");
   const [to, from] = await Promise.all([
     findPublication(db, applianceId, c.req.param("version")),
     findPublication(db, applianceId, c.req.param("before")),
