@@ -68,7 +68,7 @@ export interface ShownSoftware {
 }
 
 /** A hit of which the person wants to know the effect. */
-export interface Looked {
+interface Looked {
   name: string;
   effect: SoftwareEffect;
 }

@@ -4,7 +4,7 @@ import { counted, size } from "../../../parts/words.ts";
 const signed = (value: number, words: string): string => `${value < 0 ? "−" : "+"}${words}`;
 
 /** "+12 packages, +38 MB"; empty if it does not resolve on one side. */
-export function effectWords({ before, after }: Pick<SoftwareEffect, "before" | "after">): string {
+function effectWords({ before, after }: Pick<SoftwareEffect, "before" | "after">): string {
   if (!before || !after) return "";
   const packages = after.packages - before.packages;
   const bytes = after.installedBytes - before.installedBytes;
