@@ -1,7 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { countChanges, imageOf, resolve } from "#domain/software/resolution";
-import { ResolutionCache } from "#domain/software/resolution-cache";
 import { jobsOf, type ApplianceSoftware, type Choice } from "#domain/software/resolution-request";
 import { estimateOf } from "#domain/appliances/estimate";
 import { solverModule } from "#solver/module";
@@ -281,29 +280,5 @@ describe("appliances of two bases in turn", () => {
     }
 
     expect(calls).toEqual(["BLOBS.get", "BLOBS.get"]);
-  });
-});
-
-describe("the cache of resolutions", () => {
-  it("evicts the least recently used resolution when it is full", () => {
-    const cache = new ResolutionCache<{ weight: number }>(10);
-    cache.set("a", { weight: 4 });
-    cache.set("b", { weight: 4 });
-    cache.get("a");
-
-    cache.set("c", { weight: 4 });
-
-    expect(["a", "b", "c"].map((key) => cache.get(key) !== undefined)).toEqual([true, false, true]);
-  });
-
-  it("counts a key once, and stores nothing larger than itself", () => {
-    const cache = new ResolutionCache<{ weight: number }>(10);
-    for (let round = 0; round < 5; round++) cache.set("a", { weight: 4 });
-    cache.set("b", { weight: 6 });
-    expect(cache.get("a")).toBeDefined();
-
-    cache.set("giant", { weight: 11 });
-
-    expect(cache.get("giant")).toBeUndefined();
   });
 });

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { DatabaseSync } from "node:sqlite";
 import { json } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
+import { failure, ok, refused, type Answer } from "./answer.ts";
 import { closed, listening } from "./listening.ts";
 
 const accountId = "0123456789abcdef0123456789abcdef";
@@ -84,17 +85,6 @@ export async function startCloudflare() {
     onChange: (decide: Decide) => (onChange = decide),
   };
 }
-
-type Answer = { status: number; success: boolean; result?: unknown; result_info?: unknown; errors?: unknown[] };
-
-const ok = (result: unknown, status = 200): Answer => ({ status, success: true, result });
-const failure = ({ code, message }: { code: number; message: string }) => ({
-  success: false,
-  errors: [{ code, message }],
-  messages: [],
-  result: null,
-});
-const refused = (status: number, code: number, message: string): Answer => ({ status, ...failure({ code, message }) });
 
 const user = { id: "user", email: "operator@example.org" };
 const accounts = [{ id: accountId, name: "Operator" }];
