@@ -1,4 +1,5 @@
 import { buildObject, forgetBuild } from "#domain/builds/build";
+import { nextOldKeys, removeBlobs } from "#domain/old-keys";
 import { wakeAfterLife } from "#domain/sign-of-life";
 import { abortNoted } from "#storage/begun-uploads";
 import {
@@ -14,20 +15,13 @@ import {
 import { isUnfinished, takeSilentBuilds } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { findPreparedBlobs } from "#storage/prepared-roots";
-import {
-  deleteRetiredBefore,
-  findKept,
-  findSweepPosition,
-  findUsedInputs,
-  saveSweepPosition,
-  type KeptBuild,
-} from "#storage/sweep";
+import { deleteRetiredBefore, findKept, findUsedInputs, type KeptBuild } from "#storage/sweep";
 
-/** Blobs come before their rows: a young one without a row may just be waiting for it. */
+/** Downloads of a replaced build can end. */
 const graceMs = 60 * 60_000;
 /** An upload of 2 GiB may take its time. */
 const longestUploadMs = 24 * 60 * 60_000;
-/** Blobs of each prefix, and objects, that one run looks at. */
+/** Objects that one run wakes. */
 const pageSize = 500;
 /** Builds whose leftovers one run removes. */
 const forgottenAtOnce = 100;
@@ -86,20 +80,4 @@ function belongs(key: string, build: KeptBuild | undefined): boolean {
   const { uid, imageKey, filesKey, filesIndexKey } = build;
   const ofImage = imageKey === null ? [] : [imageKey, attestationsKey(uid)];
   return isUnfinished(build) || [...ofImage, filesKey, filesIndexKey, logKey(uid), installedKey(uid)].includes(key);
-}
-
-/** The next page of keys below a prefix, without the young ones; the place is stored for the next run. */
-export async function nextOldKeys(
-  env: Env,
-  db: Database,
-  { prefix, now, youngMs = graceMs }: { prefix: string; now: number; youngMs?: number },
-): Promise<string[]> {
-  const cursor = await findSweepPosition(db, prefix);
-  const page = await env.BLOBS.list({ prefix, limit: pageSize, ...(cursor === undefined ? {} : { cursor }) });
-  await saveSweepPosition(db, prefix, page.truncated ? page.cursor : undefined);
-  return page.objects.filter(({ uploaded }) => uploaded.getTime() < now - youngMs).map(({ key }) => key);
-}
-
-export async function removeBlobs(env: Env, keys: string[]): Promise<void> {
-  if (keys.length > 0) await env.BLOBS.delete(keys);
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { pieceBytes, storedChecksum, type FrozenInput, type StoredPackage } from "#contract/index";
 import type { Place } from "#domain/place";
-import { nextOldKeys, removeBlobs } from "#domain/sweep";
+import { nextOldKeys, removeBlobs } from "#domain/old-keys";
 import { packageBlob, packageBlobOfKey, packagePieceKey, packagesPrefix } from "#storage/blobs";
 import type { Build } from "#storage/builds";
 import type { Database } from "#storage/db";

@@ -1,4 +1,4 @@
-import { nextOldKeys, removeBlobs } from "#domain/sweep";
+import { nextOldKeys, removeBlobs } from "#domain/old-keys";
 import { blobIdOfKey, contentsPrefix } from "#storage/blobs";
 import { contentKeys, findNamedBlobs, findReleased, forgetReleased, listReleasedBefore } from "#storage/contents";
 import type { Database } from "#storage/db";

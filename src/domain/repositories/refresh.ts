@@ -1,5 +1,5 @@
 import { ownIndexTag } from "#domain/repositories/download";
-import { nextOldKeys, removeBlobs } from "#domain/sweep";
+import { nextOldKeys, removeBlobs } from "#domain/old-keys";
 import { requestImports } from "#domain/repositories/turns";
 import { downloadsPrefix, importIdOfKey, solvPrefix } from "#storage/blobs";
 import type { Database } from "#storage/db";

@@ -1,4 +1,4 @@
-import { nextOldKeys, removeBlobs } from "#domain/sweep";
+import { nextOldKeys, removeBlobs } from "#domain/old-keys";
 import { deleteUpload } from "#domain/uploads/upload";
 import { blobIdOfKey, tailsPrefix } from "#storage/blobs";
 import type { Database } from "#storage/db";

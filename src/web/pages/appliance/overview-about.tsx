@@ -1,6 +1,6 @@
 import { Moment } from "../../parts/moment.tsx";
 import { Facts, Panel } from "../../parts/panel.tsx";
-import type { Overview } from "./overview.tsx";
+import type { Overview } from "./overview-seen.ts";
 import { applianceAt } from "./with-appliance.ts";
 
 /** What the appliance is for, and where it comes from. */

@@ -6,7 +6,7 @@ import { Moment } from "../../parts/moment.tsx";
 import { Empty, Panel } from "../../parts/panel.tsx";
 import { Progress, State, TypeBadge } from "../../parts/state.tsx";
 import { secondsLeft, size } from "../../parts/words.ts";
-import type { Overview } from "./overview.tsx";
+import type { Overview } from "./overview-seen.ts";
 import { applianceAt } from "./with-appliance.ts";
 
 /** What is being built, or waits for that. */

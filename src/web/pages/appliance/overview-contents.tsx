@@ -4,7 +4,7 @@ import { Icon } from "../../parts/icon.tsx";
 import type { IconName } from "../../parts/icon-names.ts";
 import { Panel } from "../../parts/panel.tsx";
 import { counted, number, size } from "../../parts/words.ts";
-import type { Overview } from "./overview.tsx";
+import type { Overview } from "./overview-seen.ts";
 import { applianceAt } from "./with-appliance.ts";
 
 /** What the appliance consists of, with the way to each part. */

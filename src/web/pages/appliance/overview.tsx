@@ -1,9 +1,8 @@
 import type { Context } from "hono";
 import type { Look } from "#domain/appliances/look";
 import { listBuilds } from "#domain/builds/build";
-import { configurationOf, type Configuration } from "#model/configuration";
-import { findBaseSystem, listApplianceRepositories, listSelection, type Selection } from "#storage/appliances";
-import type { Build } from "#storage/builds";
+import { configurationOf } from "#model/configuration";
+import { findBaseSystem, listApplianceRepositories, listSelection } from "#storage/appliances";
 import { listOverlayFiles } from "#storage/overlay-files";
 import { listPublishedVersions } from "#storage/publications";
 import { listReaders } from "#storage/shares";
@@ -13,6 +12,7 @@ import { appliancePage, lookAtAppliance } from "./appliance-page.tsx";
 import { About } from "./overview-about.tsx";
 import { LastBuilds, RunningBuilds } from "./overview-builds.tsx";
 import { Contents } from "./overview-contents.tsx";
+import type { Overview } from "./overview-seen.ts";
 import { applianceAt, applianceRoute, withAppliance } from "./with-appliance.ts";
 
 export const overviewPage = factory
@@ -20,21 +20,6 @@ export const overviewPage = factory
   .get(applianceRoute, ...withAppliance, (c) => showOverview(c))
   // The address that the API gives out.
   .get("/appliance/edit/:id{\\d+}", (c) => c.redirect(applianceAt(Number(c.req.param("id"))), 301));
-
-/** What the page shows below the head. */
-export interface Overview {
-  look: Look;
-  isOwn: boolean;
-  /** Over, newest first. */
-  builds: readonly Build[];
-  selection: readonly Selection[];
-  repositories: number;
-  configuration: Configuration;
-  files: { count: number; bytes: number };
-  readers: readonly string[];
-  published: string | undefined;
-  base: string;
-}
 
 /** The first page of an appliance: what runs, the last builds, what it contains. */
 export async function showOverview(c: Context<WebEnv>): Promise<Response> {

@@ -1,14 +1,15 @@
 import type { Context } from "hono";
 import { pathId } from "#api/params";
 import { publishedVersions } from "#domain/gallery/publish";
-import { listBuildsOfAppliance, type Build } from "#storage/builds";
-import { findOwnRating, findRating, listComments, type Comment, type Rating } from "#storage/gallery-opinions";
+import { listBuildsOfAppliance } from "#storage/builds";
+import { findOwnRating, findRating, listComments } from "#storage/gallery-opinions";
 import { findPublication, type Publication } from "#storage/publications";
 import { notFoundPage } from "../../error-page.tsx";
-import { factory, type Person, type WebEnv } from "../../factory.ts";
+import { factory, type WebEnv } from "../../factory.ts";
 import { page } from "../../page.tsx";
 import { personOf } from "../../session.ts";
 import { PublishedView } from "./published-view.tsx";
+import type { Published } from "./published.ts";
 
 export const galleryRoute = "/gallery/:id{\\d{1,15}}";
 
@@ -17,21 +18,6 @@ export const publishedPage = factory
   .createApp()
   .get(galleryRoute, (c) => showPublished(c))
   .get(`${galleryRoute}/:version{\\d+\\.\\d+\\.\\d+}`, (c) => showPublished(c));
-
-/** What the page shows. */
-export interface Published {
-  publication: Publication;
-  /** The last first. */
-  versions: readonly string[];
-  /** The images of the version. */
-  images: readonly Build[];
-  rating: Rating;
-  comments: readonly Comment[];
-  person: Person | undefined;
-  ownRating: number | undefined;
-  /** What someone wanted who had to sign in first. */
-  wanted: string | undefined;
-}
 
 export async function showPublished(c: Context<WebEnv>): Promise<Response> {
   const applianceId = pathId(c, "id", "invalid_appliance_id");

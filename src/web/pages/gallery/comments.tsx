@@ -5,7 +5,7 @@ import { Form, Hidden } from "../../parts/form.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { Badge } from "../../parts/state.tsx";
 import { signInTo } from "../../session.ts";
-import type { Published } from "./appliance.tsx";
+import type { Published } from "./published.ts";
 import { galleryAt } from "./card.tsx";
 
 /** A reply stands below what it answers; deeper ones stay at this depth, so that a phone can show them. */

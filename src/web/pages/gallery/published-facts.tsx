@@ -5,7 +5,7 @@ import { Form } from "../../parts/form.tsx";
 import { Facts, Panel } from "../../parts/panel.tsx";
 import { counted } from "../../parts/words.ts";
 import { signInTo } from "../../session.ts";
-import type { Published } from "./appliance.tsx";
+import type { Published } from "./published.ts";
 import { galleryAt } from "./card.tsx";
 
 /** What runs in it, and who can log in. */

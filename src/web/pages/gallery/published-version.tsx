@@ -5,7 +5,7 @@ import { TypeBadge } from "../../parts/state.tsx";
 import { Table } from "../../parts/table.tsx";
 import { size } from "../../parts/words.ts";
 import { formatWords } from "../appliance/formats.ts";
-import type { Published } from "./appliance.tsx";
+import type { Published } from "./published.ts";
 import { galleryAt } from "./card.tsx";
 
 /** What its publisher says of the version, and the way to the others. */

@@ -4,7 +4,7 @@ import { Notice } from "../../parts/notice.tsx";
 import { Picture } from "../../parts/picture.tsx";
 import { Rating } from "../../parts/rating.tsx";
 import { TryAndClone } from "./actions.tsx";
-import type { Published } from "./appliance.tsx";
+import type { Published } from "./published.ts";
 import { publishedPicture } from "./card.tsx";
 import { Comments } from "./comments.tsx";
 import { About, RateIt, Software } from "./published-facts.tsx";

@@ -2,13 +2,13 @@ import type { Context } from "hono";
 import { pathId } from "#api/params";
 import { readLog } from "#api/build-log";
 import { cancelBuild, deleteBuild, listBuilds } from "#domain/builds/build";
-import type { Build } from "#storage/builds";
 import { factory, type WebEnv } from "../../../factory.ts";
 import { Content } from "../../../parts/column.tsx";
 import { stillSignedIn, withSession } from "../../../session.ts";
 import { submit } from "../../../submit.ts";
 import { appliancePage, lookAtAppliance } from "../appliance-page.tsx";
 import { applianceAt, applianceRoute, withOwnAppliance } from "../with-appliance.ts";
+import type { Builds } from "./builds.ts";
 import { LastFailure } from "./failure.tsx";
 import { Finished } from "./finished.tsx";
 import { liveOf } from "./live.ts";
@@ -49,14 +49,6 @@ export const buildPage = factory
     const buildId = pathId(c, "build", "invalid_running_build_id");
     return await readLog({ env: c.env, db }, { account, buildId, stillOpens: () => stillSignedIn(c) }, c.req);
   });
-
-/** What the page shows below the head. */
-export interface Builds {
-  applianceId: number;
-  /** Over, newest first. */
-  over: readonly Build[];
-  baseUrl: string;
-}
 
 async function showBuilds(c: Context<WebEnv>): Promise<Response> {
   const { db, account, appliance, baseUrl } = c.var;

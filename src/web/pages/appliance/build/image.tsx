@@ -9,7 +9,7 @@ import { Facts } from "../../../parts/panel.tsx";
 import { TypeBadge } from "../../../parts/state.tsx";
 import { duration, size } from "../../../parts/words.ts";
 import { applianceAt } from "../with-appliance.ts";
-import type { Builds } from "./build.tsx";
+import type { Builds } from "./builds.ts";
 
 interface ImageProps {
   build: Build;

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { releaseNotesText } from "#documents/difference-text";
 import { warningText } from "#documents/sharing-warnings";
-import { sharingWarnings, type SharingWarnings } from "#domain/appliances/sharing-warnings";
+import { sharingWarnings } from "#domain/appliances/sharing-warnings";
 import { share, unshare } from "#domain/appliances/sharing";
 import { draftReleaseNotes } from "#domain/difference/release-notes-draft";
 import { publish, unpublish } from "#domain/gallery/publish";
@@ -16,6 +16,7 @@ import { Content } from "../../../parts/column.tsx";
 import { submit } from "../../../submit.ts";
 import { appliancePage } from "../appliance-page.tsx";
 import { applianceAt, applianceRoute, withOwnAppliance } from "../with-appliance.ts";
+import type { Shared } from "./shared.ts";
 import { ShareView } from "./view.tsx";
 
 const route = `${applianceRoute}/share`;
@@ -69,18 +70,6 @@ export const sharePage = factory
       },
     }),
   );
-
-/** What the page shows below the head. */
-export interface Shared {
-  applianceId: number;
-  readers: readonly string[];
-  published: readonly string[];
-  /** Built, with an image, and not published; the newest first. */
-  publishable: readonly string[];
-  chosen: string | undefined;
-  draft: string;
-  warnings: SharingWarnings;
-}
 
 async function showShare(c: Context<WebEnv>): Promise<Response> {
   const { db, appliance } = c.var;

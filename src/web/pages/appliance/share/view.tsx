@@ -5,7 +5,7 @@ import { Form, Hidden } from "../../../parts/form.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { Empty, Panel } from "../../../parts/panel.tsx";
 import { applianceAt } from "../with-appliance.ts";
-import type { Shared } from "./share.tsx";
+import type { Shared } from "./shared.ts";
 
 /** `texts`: what others learn. */
 export const ShareView = ({ seen, texts }: { seen: Shared; texts: readonly string[] }) => (

@@ -3,7 +3,7 @@ import { Button } from "../../../parts/button.tsx";
 import { Form } from "../../../parts/form.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { applianceAt } from "../with-appliance.ts";
-import type { ShownSoftware } from "./software.tsx";
+import type { ShownSoftware } from "./shown.ts";
 
 /** Why the software does not resolve, with a button for each way out. */
 export const Conflicts = ({ seen: { appliance, now } }: { seen: ShownSoftware }) => (

@@ -6,7 +6,7 @@ import { Icon } from "../../../parts/icon.tsx";
 import { Panel } from "../../../parts/panel.tsx";
 import { State } from "../../../parts/state.tsx";
 import { applianceAt } from "../with-appliance.ts";
-import type { ShownSoftware } from "./software.tsx";
+import type { ShownSoftware } from "./shown.ts";
 
 /** Where the software comes from; a person adds others. */
 export const Repositories = ({ seen }: { seen: ShownSoftware }) => {

@@ -4,7 +4,7 @@ import { Choice, Field } from "../../../parts/field.tsx";
 import { State } from "../../../parts/state.tsx";
 import { counted } from "../../../parts/words.ts";
 import { applianceAt } from "../with-appliance.ts";
-import type { ShownSoftware } from "./software.tsx";
+import type { ShownSoftware } from "./shown.ts";
 import { effectOrConflict } from "./words.ts";
 
 /** As many as a page shows; the best come first. */

@@ -6,7 +6,7 @@ import { Icon } from "../../../parts/icon.tsx";
 import { Empty, Panel } from "../../../parts/panel.tsx";
 import { size } from "../../../parts/words.ts";
 import { applianceAt } from "../with-appliance.ts";
-import type { ShownSoftware } from "./software.tsx";
+import type { ShownSoftware } from "./shown.ts";
 
 type Entry = Pick<Selection, "kind" | "name" | "version" | "repositoryId">;
 

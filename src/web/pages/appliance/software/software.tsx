@@ -4,13 +4,10 @@ import { toItsEnd } from "#api/to-its-end";
 import { spend } from "#domain/accounts/rates";
 import { effectOf, type SoftwareEffect } from "#domain/software/effect";
 import type { SoftwareChange } from "#domain/software/change";
-import { resolve, type SoftwareResolution } from "#domain/software/resolution";
-import { loadSoftware, type ApplianceSoftware } from "#domain/software/resolution-request";
+import { resolve } from "#domain/software/resolution";
+import { loadSoftware } from "#domain/software/resolution-request";
 import { searchSoftware } from "#domain/repositories/search";
 import { listUsable } from "#domain/repositories/of-appliance";
-import type { SoftwareMap } from "#domain/images/installed-software";
-import type { Appliance } from "#storage/appliances";
-import type { Repository } from "#storage/repositories";
 import { factory, type WebEnv } from "../../../factory.ts";
 import { Content } from "../../../parts/column.tsx";
 import { appliancePage } from "../appliance-page.tsx";
@@ -20,6 +17,7 @@ import { Conflicts } from "./conflicts.tsx";
 import { Repositories } from "./repositories.tsx";
 import { Found, maxShown } from "./search.tsx";
 import { Bans, Selected } from "./selected.tsx";
+import type { ShownSoftware } from "./shown.ts";
 import { Weights } from "./weights.tsx";
 import { effectOrConflict } from "./words.ts";
 
@@ -54,24 +52,6 @@ const noChange: SoftwareChange = {
   addRepositories: [],
   removeRepositories: [],
 };
-
-/** What the page shows below the head. */
-export interface ShownSoftware {
-  appliance: Appliance;
-  software: ApplianceSoftware;
-  resolution: SoftwareResolution;
-  /** Of no change: why it does not resolve, and the ways out. */
-  now: SoftwareEffect;
-  /** Not yet used. */
-  usable: readonly Repository[];
-  search: { q: string; allFields: boolean; found: SoftwareMap | undefined; look: Looked | undefined };
-}
-
-/** A hit of which the person wants to know the effect. */
-interface Looked {
-  name: string;
-  effect: SoftwareEffect;
-}
 
 async function showSoftware(c: Context<WebEnv>): Promise<Response> {
   const { db, account, appliance } = c.var;

@@ -1,7 +1,7 @@
 import { Panel } from "../../../parts/panel.tsx";
 import { Bar } from "../../../parts/state.tsx";
 import { size } from "../../../parts/words.ts";
-import type { ShownSoftware } from "./software.tsx";
+import type { ShownSoftware } from "./shown.ts";
 
 const maxShown = 20;
 

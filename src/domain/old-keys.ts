@@ -1,0 +1,23 @@
+import type { Database } from "#storage/db";
+import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
+
+/** Blobs come before their rows: a young one without a row may just be waiting for it. */
+const graceMs = 60 * 60_000;
+/** Blobs of each prefix that one run looks at. */
+const pageSize = 500;
+
+/** The next page of keys below a prefix, without the young ones; the place is stored for the next run. */
+export async function nextOldKeys(
+  env: Env,
+  db: Database,
+  { prefix, now, youngMs = graceMs }: { prefix: string; now: number; youngMs?: number },
+): Promise<string[]> {
+  const cursor = await findSweepPosition(db, prefix);
+  const page = await env.BLOBS.list({ prefix, limit: pageSize, ...(cursor === undefined ? {} : { cursor }) });
+  await saveSweepPosition(db, prefix, page.truncated ? page.cursor : undefined);
+  return page.objects.filter(({ uploaded }) => uploaded.getTime() < now - youngMs).map(({ key }) => key);
+}
+
+export async function removeBlobs(env: Env, keys: string[]): Promise<void> {
+  if (keys.length > 0) await env.BLOBS.delete(keys);
+}

@@ -1,0 +1,24 @@
+import type { SoftwareMap } from "#domain/images/installed-software";
+import type { SoftwareEffect } from "#domain/software/effect";
+import type { SoftwareResolution } from "#domain/software/resolution";
+import type { ApplianceSoftware } from "#domain/software/resolution-request";
+import type { Appliance } from "#storage/appliances";
+import type { Repository } from "#storage/repositories";
+
+/** What the page shows below the head. */
+export interface ShownSoftware {
+  appliance: Appliance;
+  software: ApplianceSoftware;
+  resolution: SoftwareResolution;
+  /** Of no change: why it does not resolve, and the ways out. */
+  now: SoftwareEffect;
+  /** Not yet used. */
+  usable: readonly Repository[];
+  search: { q: string; allFields: boolean; found: SoftwareMap | undefined; look: Looked | undefined };
+}
+
+/** A hit of which the person wants to know the effect. */
+interface Looked {
+  name: string;
+  effect: SoftwareEffect;
+}

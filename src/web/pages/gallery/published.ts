@@ -1,0 +1,19 @@
+import type { Build } from "#storage/builds";
+import type { Comment, Rating } from "#storage/gallery-opinions";
+import type { Publication } from "#storage/publications";
+import type { Person } from "../../factory.ts";
+
+/** What the page shows. */
+export interface Published {
+  publication: Publication;
+  /** The last first. */
+  versions: readonly string[];
+  /** The images of the version. */
+  images: readonly Build[];
+  rating: Rating;
+  comments: readonly Comment[];
+  person: Person | undefined;
+  ownRating: number | undefined;
+  /** What someone wanted who had to sign in first. */
+  wanted: string | undefined;
+}
