@@ -3,7 +3,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { configScript } from "#kiwi/config-script";
-import { dir, fileOf, inBareSystem } from "./support/bare-system.ts";
+import { bareSystem } from "./support/bare-system.ts";
+
+const { dir, fileOf, inBareSystem } = bareSystem();
 
 /** Runs config.sh with these commands, in a system with these accounts. */
 function configured(commands: string[], before = ""): { output: string; status: number } {

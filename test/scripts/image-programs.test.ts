@@ -6,7 +6,9 @@ import { describe, expect, it } from "vitest";
 import { descriptionFiles } from "#kiwi/description-files";
 import { networkScript } from "#kiwi/network-script";
 import { plain } from "../kiwi/support/facts.ts";
-import { dir, fileOf, inBareSystem } from "./support/bare-system.ts";
+import { bareSystem } from "./support/bare-system.ts";
+
+const { dir, fileOf, inBareSystem } = bareSystem();
 
 const network = fileOf("network", networkScript);
 const manual = `SHELL ${network} manual 192.0.2.10/24 192.0.2.1 192.0.2.2 2001:db8::2`;

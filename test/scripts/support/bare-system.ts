@@ -4,12 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
 
-/** Files of the tests, seen inside at the same path. */
-export const dir = mkdtempSync(join(tmpdir(), "kiln-image-programs-"));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
-
 /** Changes in /usr/lib are discarded, /etc is empty, and everything else except `dir` is read-only. */
-const bareSystem = `
+const setUp = (dir: string): string => `
   mount -t tmpfs none /mnt
   mkdir /mnt/changes /mnt/work
   mount -t overlay none -o lowerdir=/usr/lib,upperdir=/mnt/changes,workdir=/mnt/work /usr/lib
@@ -20,24 +16,31 @@ const bareSystem = `
   cd /
 `;
 
-/** Runs bash commands in a system without systemd and with an empty /etc. */
-export function inBareSystem(commands: string, shell = "bash"): { output: string; status: number } {
-  const script = `set -e\n${bareSystem}\nset +e\n${commands}\n`;
-  const args = ["--mount", "--uts", "--", "bash", "-c", script.replaceAll("SHELL", shell)];
-  try {
-    return {
-      output: execFileSync("unshare", args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }),
-      status: 0,
-    };
-  } catch (error) {
-    const { stdout, stderr, status } = error as { stdout: string; stderr: string; status: number };
-    return { output: `${stdout}${stderr}`, status };
-  }
-}
+/** A system without systemd and with an empty /etc, for the tests of one file. */
+export function bareSystem() {
+  /** Files of the tests, seen inside at the same path. */
+  const dir = mkdtempSync(join(tmpdir(), "kiln-image-programs-"));
+  afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** A program in `dir`; its path. */
-export function fileOf(name: string, text: string): string {
-  const path = join(dir, name);
-  writeFileSync(path, text, { mode: 0o755 });
-  return path;
+  /** Runs bash commands in it. */
+  const inBareSystem = (commands: string, shell = "bash"): { output: string; status: number } => {
+    const script = `set -e\n${setUp(dir)}\nset +e\n${commands}\n`;
+    const args = ["--mount", "--uts", "--", "bash", "-c", script.replaceAll("SHELL", shell)];
+    try {
+      const output = execFileSync("unshare", args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+      return { output, status: 0 };
+    } catch (error) {
+      const { stdout, stderr, status } = error as { stdout: string; stderr: string; status: number };
+      return { output: `${stdout}${stderr}`, status };
+    }
+  };
+
+  /** A program in `dir`; its path. */
+  const fileOf = (name: string, text: string): string => {
+    const path = join(dir, name);
+    writeFileSync(path, text, { mode: 0o755 });
+    return path;
+  };
+
+  return { dir, inBareSystem, fileOf };
 }
