@@ -16,6 +16,9 @@ busybox ls "$1/partx" > /dev/null && echo shims are there
 busybox ls / | busybox tr '\\n' ' '; echo
 echo result > result`;
 
+/** The shims have their own path in there, which begins wherever this checkout is. */
+const wayToShims = shims.split("/")[1] ?? "";
+
 describe("a builder root", () => {
   it("is what a command sees, with its work directory, the shims and the host's devices", async () => {
     // Not below /dev, which is the host's in there too.
@@ -35,7 +38,7 @@ describe("a builder root", () => {
       "shims are there",
       "the host is not there",
       "loop devices",
-      "bin dev etc proc run sys tmp var",
+      [...new Set([..."bin dev etc proc run sys tmp var".split(" "), wayToShims])].toSorted().join(" "),
     ]);
     expect(readFileSync(join(workDir, "result"), "utf8")).toBe("result\n");
     expect(readdirSync(shims)).not.toContain("new");
