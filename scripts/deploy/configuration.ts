@@ -35,7 +35,7 @@ const File = z.looseObject({
 /** A whole configuration of wrangler for one environment. */
 export type Configuration = ReturnType<typeof configurationFor>;
 
-/** A value of wrangler.toml that the operator has not filled in. Anything else that stands there wins over our settings. */
+/** A value of wrangler.toml that the operator has not filled in. A value that is filled in wins over our settings. */
 const isPlaceholder = (value: string | undefined) =>
   !value || value === "fill in" || /^0{8}-/.test(value) || /(^|[./])example\.(org|net)$/.test(value);
 

@@ -1,7 +1,7 @@
 import type { HonoRequest } from "hono";
 import { getRunningBuild, stillReads } from "#domain/builds/build";
 import { followBuild, openLog, type BuildNews } from "#domain/builds/log";
-import { eventStreamHeaders } from "#http/event-stream";
+import { bodyOf, eventStreamHeaders } from "#http/event-stream";
 import type { Database } from "#storage/db";
 
 interface LogReader {
@@ -42,20 +42,6 @@ async function* whileAllowed<T>(isAllowed: () => Promise<boolean>, source: Async
     if (!(await isAllowed())) return;
     yield one;
   }
-}
-
-/** Pulled by the client's reading, so that a slow one slows only itself. */
-export function bodyOf<T>(source: AsyncGenerator<T>, encoded: (one: T) => Uint8Array): ReadableStream<Uint8Array> {
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = await source.next();
-      if (done) controller.close();
-      else controller.enqueue(encoded(value));
-    },
-    async cancel() {
-      await source.return(undefined);
-    },
-  });
 }
 
 function eventOf(news: BuildNews): Uint8Array {

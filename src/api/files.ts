@@ -19,8 +19,7 @@ import { metadataNames, parseChanges, parseMetadata } from "#domain/contents/ove
 import { Refusal } from "#domain/refusal";
 import { fileNameOf, parseWebAddress } from "#domain/contents/web-upload";
 import { orDiscard } from "#domain/staged";
-import { answerBlob } from "#http/blob";
-import { contentKey } from "#storage/blobs";
+import { answerOverlayFile } from "#http/overlay-file";
 import { findOverlayFileOfRequest, type OverlayFile } from "#storage/overlay-files";
 import { call, file, type CallGroup } from "#api/call";
 import type { ApiEnv } from "#api/factory";
@@ -125,14 +124,7 @@ export const files: CallGroup = {
       ids,
       answer: file("What was uploaded.", "application/octet-stream"),
       act: async ({ env, db, account }, { file_id }, c) => {
-        const { blobId, size, sha256, fileName } = await getFile(db, account.id, file_id);
-        return await answerBlob(c.req.raw, {
-          size,
-          etag: `"${sha256}"`,
-          contentType: "application/octet-stream",
-          fileName,
-          read: (range) => env.BLOBS.get(contentKey(blobId), { range }),
-        });
+        return await answerOverlayFile(env.BLOBS, c.req.raw, await getFile(db, account.id, file_id));
       },
     }),
     call("PUT /files/{file_id}/data", {

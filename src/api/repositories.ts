@@ -46,7 +46,7 @@ export const repositories: CallGroup = {
           "`http://deb.example.org/debian/dists/bookworm#main,contrib`; or a line of `sources.list`.",
         name: "Name of the repository.",
         key:
-          "Of a Debian repository: the public keys, in ASCII armour, of which one must have signed its index (InRelease), at every import. " +
+          "Of a Debian repository: the public keys, in ASCII armour. One of them must have signed its index (InRelease), at every import. " +
           "Without it, a key that one of your appliances has counts, and else the index need not be signed.",
         accept_expired:
           "Of a Debian repository: `true` to use it although its index says that it is no longer valid (Valid-Until). Its known " +

@@ -5,3 +5,17 @@ export const eventStreamHeaders = {
   "cache-control": "no-store, no-transform",
   "x-accel-buffering": "no",
 };
+
+/** Pulled by the client's reading, so that a slow one slows only itself. */
+export function bodyOf<T>(source: AsyncGenerator<T>, encoded: (one: T) => Uint8Array): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await source.next();
+      if (done) controller.close();
+      else controller.enqueue(encoded(value));
+    },
+    async cancel() {
+      await source.return(undefined);
+    },
+  });
+}

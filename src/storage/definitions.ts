@@ -3,11 +3,12 @@ import { usedBytesOf } from "./accounts.ts";
 import type { Appliance, NewAppliance, Selection } from "./appliances.ts";
 import type { ConfigurationColumns } from "./configurations.ts";
 import type { Database } from "./db.ts";
-import type { GpgKey } from "./gpg-keys.ts";
+import { keyInJson, type GpgKey } from "./gpg-keys.ts";
 import { insertFrom } from "./inserts.ts";
 import { counts } from "./limits.ts";
 import { fileInJson, released, type OverlayFile } from "./overlay-files.ts";
 import { applianceRepositories, appliances, gpgKeys, overlayFiles, selections } from "./schema.ts";
+import { selectionInJson } from "./selections.ts";
 
 /** What an appliance gets; a list that is absent stays as it is. */
 export interface DefinitionRows {
@@ -142,18 +143,4 @@ const old = ({ applianceId, holds }: At): SQL => sql`appliance_id = ${applianceI
 
 /** One bound parameter, however long the list is. Inserted in its order, which is the order of the ids. */
 const listed = ({ holds }: At, rows: readonly unknown[]): SQL =>
-  sql`FROM json_each(${JSON.stringify(rows)}) WHERE ${holds} ORDER BY key`;
-
-const selectionInJson = {
-  kind: sql`value ->> 'kind'`,
-  name: sql`value ->> 'name'`,
-  version: sql`value ->> 'version'`,
-  repositoryId: sql`value ->> 'repositoryId'`,
-};
-
-const keyInJson = {
-  name: sql`value ->> 'name'`,
-  target: sql`value ->> 'target'`,
-  fingerprint: sql`value ->> 'fingerprint'`,
-  key: sql`value ->> 'key'`,
-};
+  sql`FROM json_each(${JSON.stringify(rows)}) AS one WHERE ${holds} ORDER BY key`;

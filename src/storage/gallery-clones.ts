@@ -4,6 +4,8 @@ import type { Database } from "./db.ts";
 import { insertFrom } from "./inserts.ts";
 import { copiedFile } from "./overlay-files.ts";
 import { applianceRepositories, appliances, gpgKeys, overlayFiles, selections } from "./schema.ts";
+import { keyInJson } from "./gpg-keys.ts";
+import { selectionInJson } from "./selections.ts";
 
 /**
  * Writes a clone of a published version as it was published, in one batch: of its repositories those that the clone's
@@ -32,7 +34,7 @@ export async function savePublishedClone(
     insertFrom(
       db,
       selections,
-      { applianceId: cloneId, ...publishedSelection },
+      { applianceId: cloneId, ...selectionInJson },
       sql`FROM ${published("selection")} WHERE ${cloneId} IS NOT NULL ORDER BY one.key`,
     ),
     insertFrom(
@@ -44,23 +46,9 @@ export async function savePublishedClone(
     insertFrom(
       db,
       gpgKeys,
-      { applianceId: cloneId, ...publishedKey, createdAt: new Date() },
+      { applianceId: cloneId, ...keyInJson, createdAt: new Date() },
       sql`FROM ${published("gpgKeys")} WHERE ${cloneId} IS NOT NULL ORDER BY one.key`,
     ),
   ]);
   return refused.length > 0 ? undefined : added[0];
 }
-
-const publishedSelection = {
-  kind: sql`one.value ->> 'kind'`,
-  name: sql`one.value ->> 'name'`,
-  version: sql`one.value ->> 'version'`,
-  repositoryId: sql`one.value ->> 'repositoryId'`,
-};
-
-const publishedKey = {
-  name: sql`one.value ->> 'name'`,
-  target: sql`one.value ->> 'target'`,
-  fingerprint: sql`one.value ->> 'fingerprint'`,
-  key: sql`one.value ->> 'key'`,
-};

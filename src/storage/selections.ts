@@ -5,6 +5,14 @@ import { insertFrom } from "./inserts.ts";
 import { appliances, selections } from "./schema.ts";
 import type { Selection } from "./appliances.ts";
 
+/** The columns of a selection from an object of JSON, of which there is one in each row of `json_each(…) AS one`. */
+export const selectionInJson = {
+  kind: sql`one.value ->> 'kind'`,
+  name: sql`one.value ->> 'name'`,
+  version: sql`one.value ->> 'version'`,
+  repositoryId: sql`one.value ->> 'repositoryId'`,
+};
+
 export type NewSelection = Omit<Selection, "id">;
 
 /** Adds or repins; answers the entry as it was before. One batch, so that two at the same time cannot both call it new. */

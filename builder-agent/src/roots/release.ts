@@ -27,6 +27,6 @@ export function readReleaseFile(text: string): ReleaseFile {
 
 function timeOf(text: string): number {
   const time = Date.parse(text.trim());
-  if (Number.isNaN(time)) throw new RootFault("An index has a date that is none.");
+  if (Number.isNaN(time)) throw new RootFault("An index has an invalid date.");
   return time;
 }

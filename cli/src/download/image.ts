@@ -65,7 +65,7 @@ export async function downloadImage({ build, folder, keys, force }: Wanted, tell
 function nameIn(url: string): string {
   const name = basename(decodeURIComponent(new URL(url).pathname));
   if (/^[^.\u0000-\u001F][^\u0000-\u001F]*$/.test(name)) return name;
-  throw unverified(`${JSON.stringify(name)} is no name of an image.`, "Tell the operator of the service.");
+  throw unverified(`${JSON.stringify(name)} is not the name of an image.`, "Tell the operator of the service.");
 }
 
 async function isImage(file: string, { checksum }: Build): Promise<boolean> {

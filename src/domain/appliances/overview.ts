@@ -59,7 +59,7 @@ const statusIsGoodForMs = 60 * 60_000;
 
 /**
  * A page of an account's appliances, the last edited first. It takes the same few statements for every number of appliances, and
- * one call for each build that is not over, of which an account has few.
+ * one call for each unfinished build. An account has few of these.
  */
 export async function overviewOf(
   { env, db }: Place,

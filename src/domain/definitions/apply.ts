@@ -53,6 +53,8 @@ async function whyRefused({ env, db }: Place<ApplyEnv>, read: Appliance): Promis
   await refuseOverLimit({ env, db }, now.accountId ?? 0, { configurationBytes: 1 });
   return quotaExceeded();
 }
+
+/** What the account may have of what a definition brings. */
 export async function limitsFor(place: Place<ApplyEnv>, accountId: number): Promise<DefinitionLimits> {
   const { appliances, configurationBytes } = limitsOf(place.env);
   return { quotaBytes: await quotaBytes(place, accountId), appliances, configurationBytes };

@@ -11,7 +11,7 @@ import { findBaseSystem, type Appliance } from "#storage/appliances";
 
 export type ApplyEnv = SealingKey & LimitsEnv & Pick<Env, "BLOBS" | "ACCOUNT_QUOTA_GB">;
 
-/** Who wants what, of which appliance. */
+/** A definition, the account that sends it, and the address of the service. */
 export interface DefinitionRequest {
   account: Account;
   wanted: WantedDefinition;

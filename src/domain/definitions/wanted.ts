@@ -18,7 +18,7 @@ import type { Appliance, Repository } from "#storage/appliances";
 import type { FileContent } from "#storage/overlay-files";
 import { listVisibleRepositories } from "#storage/repositories";
 
-/** Where a definition is read: whose it is, of which appliance, and the address of the service. */
+/** The account that sends a definition, the appliance that it is for, and the address of the service. */
 export interface Reading {
   account: Account;
   appliance: Pick<Appliance, "baseSystem" | "arch">;

@@ -46,11 +46,16 @@ export async function changed(
 }
 
 function choiceOf(kind: Choice["kind"], wanted: Wanted): Choice {
-  const [name = "", ...rest] = kind === "ban" ? [wanted] : wanted.split("=");
-  const version = rest.length === 0 ? undefined : rest.join("=");
+  const { name, version } = kind === "ban" ? { name: wanted } : namedIn(wanted);
   checkName(name);
   checkVersion(version, "invalid_version");
   return { kind, name, version: version ?? null, repositoryId: null };
+}
+
+/** The name, and the version if only one is wanted. */
+export function namedIn(wanted: Wanted): { name: string; version?: string | undefined } {
+  const [name = "", ...version] = wanted.split("=");
+  return { name, version: version.length === 0 ? undefined : version.join("=") };
 }
 
 /** The change that leads from one state of the software to another. */

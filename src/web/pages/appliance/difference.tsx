@@ -1,18 +1,15 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { id } from "#api/params";
-import { differenceText } from "#documents/difference-text";
-import { spend } from "#domain/accounts/rates";
-import { buildDifference, compareFiles, findCompared } from "#domain/difference/builds";
 import { Refusal } from "#domain/refusal";
 import { factory, type WebEnv } from "../../factory.ts";
 import { Content } from "../../parts/column.tsx";
 import { appliancePage } from "./appliance-page.tsx";
 import { applianceAt, applianceRoute, withOwnAppliance } from "./with-appliance.ts";
+import { comparedText } from "../compared.ts";
 
 const route = `${applianceRoute}/difference`;
 const Ids = z.object({ from: id("invalid_build_id"), to: id("invalid_build_id") });
-const mostFiles = 200;
 
 /** What differs between two builds. The form of the build page sends both ids; the address of the page has them. */
 export const differencePage = factory
@@ -27,12 +24,8 @@ export const differencePage = factory
   .get(`${route}/:from{\\d+}/:to{\\d+}`, (c) => showDifference(c));
 
 async function showDifference(c: Context<WebEnv>): Promise<Response> {
-  const { db, account } = c.var;
   const ids = Ids.parse(c.req.param());
-  await spend({ env: c.env, db }, account.id, "differences");
-  const compared = await findCompared({ env: c.env, db }, account.id, ids);
-  const files = await compareFiles(c.env, { ...compared, readerId: account.id }, { path: "/", limit: mostFiles });
-  const text = differenceText(buildDifference(compared.from, compared.to), files, undefined);
+  const text = await comparedText(c, ids);
   const content = (
     <Content look="stack">
       <h2 class="as-h1">Difference</h2>

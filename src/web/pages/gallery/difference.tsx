@@ -1,8 +1,5 @@
 import type { Context } from "hono";
 import { pathId } from "#api/params";
-import { differenceText } from "#documents/difference-text";
-import { spend } from "#domain/accounts/rates";
-import { buildDifference, compareFiles, findCompared } from "#domain/difference/builds";
 import { findPublication, type Publication } from "#storage/publications";
 import { notFoundPage } from "../../error-page.tsx";
 import { factory, type WebEnv } from "../../factory.ts";
@@ -11,15 +8,15 @@ import { Content } from "../../parts/column.tsx";
 import { withSession } from "../../session.ts";
 import { galleryRoute } from "./appliance.tsx";
 import { galleryAt } from "./card.tsx";
+import { comparedText } from "../compared.ts";
 
 const path = `${galleryRoute}/:version/difference/:before`;
-const mostFiles = 200;
 
-/** What differs between two published versions. Reading both costs much, so it is counted, and needs an account. */
+/** What differs between two published versions. It needs an account. */
 export const galleryDifference = factory.createApp().get(path, withSession, (c) => showDifference(c));
 
 async function showDifference(c: Context<WebEnv>): Promise<Response> {
-  const { db, account } = c.var;
+  const { db } = c.var;
   const applianceId = pathId(c, "id", "invalid_appliance_id");
   const [to, from] = await Promise.all([
     findPublication(db, applianceId, c.req.param("version")),
@@ -27,10 +24,7 @@ async function showDifference(c: Context<WebEnv>): Promise<Response> {
   ]);
   const ids = to && from && imagesOf(from, to);
   if (!ids) return await notFoundPage(c);
-  await spend({ env: c.env, db }, account.id, "differences");
-  const compared = await findCompared({ env: c.env, db }, account.id, ids);
-  const files = await compareFiles(c.env, { ...compared, readerId: account.id }, { path: "/", limit: mostFiles });
-  const text = differenceText(buildDifference(compared.from, compared.to), files, undefined);
+  const text = await comparedText(c, ids);
   const title = `${to.name}: ${to.version} compared with ${from.version}`;
   return await page(c, <Difference title={title} text={text} to={to} />, { title, section: "gallery" });
 }

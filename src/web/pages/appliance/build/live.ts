@@ -1,7 +1,6 @@
 import type { Context } from "hono";
-import { bodyOf } from "#api/build-log";
 import { followBuild, type BuildNews } from "#domain/builds/log";
-import { eventStreamHeaders } from "#http/event-stream";
+import { bodyOf, eventStreamHeaders } from "#http/event-stream";
 import { listRunningBuilds } from "#storage/builds";
 import type { WebEnv } from "../../../factory.ts";
 import { stillSignedIn } from "../../../session.ts";

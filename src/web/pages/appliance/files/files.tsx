@@ -15,9 +15,8 @@ import { spend } from "#domain/accounts/rates";
 import { Refusal } from "#domain/refusal";
 import { refuseInReadOnlyMode } from "#domain/service-settings";
 import { orDiscard } from "#domain/staged";
-import { answerBlob } from "#http/blob";
+import { answerOverlayFile } from "#http/overlay-file";
 import { receiveUpload } from "#http/upload";
-import { contentKey } from "#storage/blobs";
 import { listOverlayFiles } from "#storage/overlay-files";
 import { factory, type WebEnv } from "../../../factory.ts";
 import { Content } from "../../../parts/column.tsx";
@@ -85,14 +84,7 @@ export const filesPage = factory
   )
   .get("/files/:file{\\d+}", withSession, async (c) => {
     const file = await getFile(c.var.db, c.var.account.id, pathId(c, "file", "invalid_overlay_file_id"));
-    const { blobId, size, sha256, fileName } = file;
-    return await answerBlob(c.req.raw, {
-      size,
-      etag: `"${sha256}"`,
-      contentType: "application/octet-stream",
-      fileName,
-      read: (range) => c.env.BLOBS.get(contentKey(blobId), { range }),
-    });
+    return await answerOverlayFile(c.env.BLOBS, c.req.raw, file);
   });
 
 const filesAt = (c: Context<WebEnv>): string => applianceAt(c.var.appliance.id, "files");

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { dropRepository, useRepository } from "#domain/repositories/of-appliance";
 import { importForAccount } from "#domain/repositories/repository";
 import { Refusal } from "#domain/refusal";
+import { namedIn } from "#domain/software/change";
 import { deselect, select, type SelectionRequest } from "#domain/software/software";
 import { factory, type WebEnv } from "../../../factory.ts";
 import { placeToGoOn } from "../../../session.ts";
@@ -41,10 +42,10 @@ export const softwareActions = (again: Again) =>
         fieldOf: { invalid_version: "version" },
         again,
         act: async (change) => {
-          const { to, text } = { to: placeOf(c), text: await changeSelection(c, change) };
+          const text = await changeSelection(c, change);
           const opposite = { do: change.do === "add" ? "remove" : "add", kind: change.kind, name: change.name };
           const undo = { action: applianceAt(c.var.appliance.id, "software"), fields: opposite };
-          return { to, result: { text, ...(change.version === undefined && { undo }) } };
+          return { to: placeOf(c), result: { text, ...(change.version === undefined && { undo }) } };
         },
       }),
     )
@@ -99,12 +100,6 @@ const waysOut = {
   addPatterns: { do: "add", kind: "pattern" },
   banPackages: { do: "add", kind: "ban" },
 } as const;
-
-/** `hello=1.0-1`: only that version. */
-function namedIn(value: string): { name: string; version: string | undefined } {
-  const [name = "", ...version] = value.split("=");
-  return { name, version: version.length === 0 ? undefined : version.join("=") };
-}
 
 async function changeRepositories(
   c: Context<WebEnv>,

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { toItsEnd } from "#api/to-its-end";
 import { spend } from "#domain/accounts/rates";
-import { effectOf, type SoftwareEffect } from "#domain/software/effect";
+import { effectBetween, effectOf, type SoftwareEffect } from "#domain/software/effect";
 import type { SoftwareChange } from "#domain/software/change";
 import { resolve } from "#domain/software/resolution";
 import { loadSoftware } from "#domain/software/resolution-request";
@@ -64,7 +64,7 @@ async function showSoftware(c: Context<WebEnv>): Promise<Response> {
       ? undefined
       : searchSoftware({ env: c.env, db }, searched, { ...request, limit: maxShown + 1, detailed: true }),
     resolve({ env: c.env, db }, software),
-    effectOfChange(c, noChange),
+    toItsEnd(c, effectBetween({ env: c.env, db }, { software, wanted: software }, c.req.raw.signal)),
     listUsable(db, account.id, appliance),
   ]);
   const used = new Set(software.repositories.map(({ id }) => id));
