@@ -9,14 +9,19 @@ import { secretsStep } from "./steps/secrets.ts";
 import { serviceSteps } from "./steps/service.ts";
 import { storageSteps } from "./steps/storage.ts";
 import { showPlan, walk } from "./walk.ts";
-import { wranglerOf } from "./wrangler.ts";
+import { type RunWrangler, wranglerOf } from "./wrangler.ts";
 
 /** Runs one command line. Every expected error is a Complaint. */
-export async function deploy(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+export async function deploy(
+  argv: readonly string[],
+  env: NodeJS.ProcessEnv,
+  runWrangler?: RunWrangler,
+): Promise<void> {
   const options = parseDeployLine(argv);
   if (options.help) return print(usage);
   const folder = openFolder(options.env, env);
-  const deployment = openDeployment({ options, env, folder, wrangler: wranglerOf(env), ask: askOnTerminal });
+  const wrangler = wranglerOf(env, runWrangler);
+  const deployment = openDeployment({ options, env, folder, wrangler, ask: askOnTerminal });
   const steps = stepsOf(deployment);
   if (options.plan) return await showPlan(steps);
   print(`Environment ${options.env}; its files are in ${folder.path}`);

@@ -9,9 +9,24 @@ export type Wrangler = ReturnType<typeof wranglerOf>;
 
 const linesShown = 20;
 
+/** Runs one command of wrangler to its end. */
+export type RunWrangler = (args: readonly string[], env: NodeJS.ProcessEnv) => Promise<Ended>;
+
+const programOf = (env: NodeJS.ProcessEnv) =>
+  env["KILN_WRANGLER"] || join(projectRoot, "node_modules/wrangler/bin/wrangler.js");
+
+const runProgram: RunWrangler = async (args, env) => {
+  const child = spawn(node, [programOf(env), ...args], { cwd: projectRoot, env, stdio: ["ignore", "pipe", "pipe"] });
+  const ended = new Promise<number>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code) => resolve(code ?? 1));
+  });
+  const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  return { code, stdout, stderr };
+};
+
 /** The pinned wrangler, or the program that KILN_WRANGLER names. */
-export function wranglerOf(env: NodeJS.ProcessEnv) {
-  const program = env["KILN_WRANGLER"] || join(projectRoot, "node_modules/wrangler/bin/wrangler.js");
+export function wranglerOf(env: NodeJS.ProcessEnv, runWrangler = runProgram) {
   // Marks our own deployments for scripts/deploy/guard.mjs.
   const quiet = {
     ...env,
@@ -23,13 +38,7 @@ export function wranglerOf(env: NodeJS.ProcessEnv) {
 
   async function run(args: readonly string[], forAccount?: string): Promise<Ended> {
     const own = forAccount === undefined ? quiet : { ...quiet, CLOUDFLARE_ACCOUNT_ID: forAccount };
-    const child = spawn(node, [program, ...args], { cwd: projectRoot, env: own, stdio: ["ignore", "pipe", "pipe"] });
-    const ended = new Promise<number>((resolve, reject) => {
-      child.on("error", reject);
-      child.on("close", (code) => resolve(code ?? 1));
-    });
-    const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-    return { code, stdout, stderr };
+    return await runWrangler(args, own);
   }
 
   return {
@@ -43,7 +52,7 @@ export function wranglerOf(env: NodeJS.ProcessEnv) {
     },
     /** Runs a command that speaks with the operator. */
     async interactive(args: readonly string[]): Promise<void> {
-      const child = spawn(node, [program, ...args], { cwd: projectRoot, env: quiet, stdio: "inherit" });
+      const child = spawn(node, [programOf(quiet), ...args], { cwd: projectRoot, env: quiet, stdio: "inherit" });
       const code = await new Promise((resolve) => child.on("close", resolve));
       if (code !== 0) throw new Complaint(`wrangler ${args.join(" ")} failed.`);
     },

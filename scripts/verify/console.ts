@@ -11,11 +11,13 @@ const beforeTypingMs = 2_000;
 export class SerialConsole {
   #said = "";
   readonly #keyboard: Writable;
+  readonly #beforeTypingMs: number;
   readonly #listeners = new Set<() => void>();
   #hasEnded = false;
 
-  constructor(screen: Readable, keyboard: Writable) {
+  constructor(screen: Readable, keyboard: Writable, typing = { afterMs: beforeTypingMs }) {
     this.#keyboard = keyboard;
+    this.#beforeTypingMs = typing.afterMs;
     keyboard.on("error", () => {}); // the machine is gone; whoever waits for an answer hears of it
     screen.on("data", (bytes: Buffer) => {
       this.#said = (this.#said + bytes.toString("latin1").replaceAll("\r", "")).slice(-maxCharacters);
@@ -41,7 +43,7 @@ export class SerialConsole {
 
   /** Types a line. Returns the place where the answer begins. */
   async type(line: string): Promise<number> {
-    await sleep(beforeTypingMs);
+    await sleep(this.#beforeTypingMs);
     const from = this.#said.length;
     this.#keyboard.write(`${line}\n`);
     return from;

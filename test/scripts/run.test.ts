@@ -9,7 +9,7 @@ it("ends a run that hangs, counts its results, names the test", { timeout: 240_0
     args: [],
     env: process.env,
     show: "when it ends",
-    quietSeconds: 20,
+    quietSeconds: 8,
     config,
   });
 
@@ -17,7 +17,7 @@ it("ends a run that hangs, counts its results, names the test", { timeout: 240_0
     passed: 1,
     failures: [
       expect.stringMatching(/^hangs\.ts: fails: one is two/),
-      "hangs.ts: never ends: hung: nothing began or ended in 20 seconds",
+      "hangs.ts: never ends: hung: nothing began or ended in 8 seconds",
     ],
   });
 });

@@ -19,7 +19,7 @@ exec sh -i`;
 function serialConsole(): SerialConsole {
   const child = spawn("sh", ["-c", serialLogin], { stdio: ["pipe", "pipe", "ignore"] });
   onTestFinished(() => void child.kill("SIGKILL"));
-  return new SerialConsole(child.stdout, child.stdin);
+  return new SerialConsole(child.stdout, child.stdin, { afterMs: 0 });
 }
 
 async function loggedIn(): Promise<Shell> {

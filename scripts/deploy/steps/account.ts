@@ -13,14 +13,23 @@ type Login = z.infer<typeof Login>;
 
 /** The login, the account and the host names. */
 export function accountSteps(deployment: Deployment): Step[] {
-  return [loginStep(deployment), accountStep(deployment), hostsStep(deployment)];
+  const findLogin = rememberedLogin(deployment.wrangler);
+  return [loginStep(deployment, findLogin), accountStep(deployment, findLogin), hostsStep(deployment)];
 }
 
-function loginStep({ wrangler }: Deployment): Step {
+type FindLogin = () => Promise<Login | undefined>;
+
+/** A login that was found is not asked for again: wrangler takes seconds to start. */
+function rememberedLogin(wrangler: Deployment["wrangler"]): FindLogin {
+  let found: Login | undefined;
+  return async () => (found ??= await findLogin(wrangler));
+}
+
+function loginStep({ wrangler }: Deployment, findLogin: FindLogin): Step {
   return {
     name: "Cloudflare login",
     opensTheRest: true,
-    isDone: async () => (await findLogin(wrangler)) !== undefined,
+    isDone: async () => (await findLogin()) !== undefined,
     async do() {
       if (!process.stdin.isTTY) {
         throw new Complaint("You are not logged in. Run npx wrangler login, or set CLOUDFLARE_API_TOKEN.");
@@ -30,8 +39,8 @@ function loginStep({ wrangler }: Deployment): Step {
   };
 }
 
-function accountStep({ wrangler, settings, store, ask }: Deployment): Step {
-  const usable = async () => (await findLogin(wrangler))?.accounts ?? [];
+function accountStep({ settings, store, ask }: Deployment, findLogin: FindLogin): Step {
+  const usable = async () => (await findLogin())?.accounts ?? [];
   return {
     name: "Cloudflare account",
     opensTheRest: true,

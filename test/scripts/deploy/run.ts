@@ -1,18 +1,18 @@
 import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
 import { deploy } from "../../../scripts/deploy/deploy.ts";
+import type { RunWrangler } from "../../../scripts/deploy/wrangler.ts";
 import { Complaint } from "../../../scripts/launch/complaint.ts";
 import { emptyFolder } from "../folder.ts";
 import { operatorToken, queueToken, startCloudflare } from "./cloudflare.ts";
 import { startService } from "./service.ts";
+import { runStandIn } from "./wrangler.ts";
 
-export const standIn = join(import.meta.dirname, "wrangler.ts");
-/** The real one, which scripts/deploy takes by default. */
-export const realWrangler = "";
+const standInProgram = join(import.meta.dirname, "wrangler-program.ts");
 export type World = Awaited<ReturnType<typeof newWorld>>;
 
-/** An account without anything, and a checkout that was never deployed. */
-export async function newWorld(wrangler = standIn) {
+/** An account without anything, and a checkout that was never deployed. Its env runs the stand-in as a program. */
+export async function newWorld(wrangler: "stand-in" | "real" = "stand-in") {
   const cloudflare = await startCloudflare();
   const service = await startService(() => cloudflare.account.workers.get("kiln")?.secrets["ADMIN_SECRET"]);
   const folder = emptyFolder();
@@ -25,7 +25,7 @@ export async function newWorld(wrangler = standIn) {
     CLOUDFLARE_API_TOKEN: operatorToken,
     QUEUE_API_TOKEN: queueToken,
     KILN_DEPLOY_FOLDER: join(folder, "deploy"),
-    KILN_WRANGLER: wrangler,
+    KILN_WRANGLER: wrangler === "real" ? "" : standInProgram,
     STAND_IN_LOG: log,
   };
   const standard = ["--host", "kiln.example.com", "--guests-host", "guests.example.com", "--url", service.url];
@@ -36,17 +36,17 @@ export async function newWorld(wrangler = standIn) {
     log,
     env,
     deploy: (args: readonly string[] = [], changed: NodeJS.ProcessEnv = {}) =>
-      run([...standard, ...args], { ...env, ...changed }),
+      run([...standard, ...args], { ...env, ...changed }, wrangler === "real" ? undefined : runStandIn),
   };
 }
 
 /** Runs one command line; the problem is the Complaint it ended with. */
-async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<{ output: string; problem: string }> {
+async function run(args: readonly string[], env: NodeJS.ProcessEnv, wrangler: RunWrangler | undefined) {
   const lines: string[] = [];
   const spy = vi.spyOn(process.stdout, "write").mockImplementation((line) => lines.push(String(line)) > 0);
   onTestFinished(() => spy.mockRestore());
   try {
-    await deploy(args, env);
+    await deploy(args, env, wrangler);
     return { output: lines.join(""), problem: "" };
   } catch (error) {
     if (!(error instanceof Complaint)) throw error;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { experimental_getWranglerCommands } from "wrangler";
-import { newWorld, realWrangler, standIn, type World } from "./run.ts";
+import { newWorld, type World } from "./run.ts";
 
 /** A node of wrangler's own list of commands. */
 type Listed = {
@@ -68,8 +68,8 @@ const result = ({ cloudflare: { account } }: World) => ({
 });
 
 it("the stand-in changes an account like the pinned wrangler", { timeout: 300_000 }, async () => {
-  const real = await newWorld(realWrangler);
-  const quick = await newWorld(standIn);
+  const real = await newWorld("real");
+  const quick = await newWorld();
   expect((await real.deploy()).problem).toBe("");
   expect((await quick.deploy()).problem).toBe("");
   expect(real.cloudflare.unknown).toEqual([]);
