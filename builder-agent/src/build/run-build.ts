@@ -126,7 +126,7 @@ class BuildWork {
     const { signal } = this.#stopping;
     const enter = (phase: Phase) => tell({ type: "phase", phase, at: Date.now() });
 
-    const builderRoot = await rootOfBuild(this.#parts.config, input);
+    const builderRoot = await rootOfBuild({ ...this.#parts.config, workDir }, input);
     const tools = toolsOf(builderRoot, this.#parts);
     lines.write(ownLine(`building ${input.imageName} with ${tools.said}`, new Date()));
     enter("Preparing the build");

@@ -26,7 +26,8 @@ const makerVersion = 1;
  * our scripts have changed.
  */
 export async function openGuestSystem(stateDir: string, root?: StoredRoot): Promise<GuestSystem> {
-  const name = `${stateDir} ${root?.sha256 ?? hostTools}`;
+  // A root that is made again of the same packages has the same digest, but its guest files are gone.
+  const name = root ? `${stateDir} ${root.sha256} ${root.storedAt}` : `${stateDir} ${hostTools}`;
   const known = systems.get(name) ?? (root ? ofRoot(root) : ofHost(stateDir));
   systems.set(name, known);
   known.catch(() => systems.delete(name)); // another build may have more luck

@@ -8,7 +8,7 @@ import type { BaseRoot, BaseRoots } from "./bases.ts";
 interface BasePlace {
   bases: BaseRoots;
   input: FrozenInput;
-  /** KIWI's version. */
+  /** As Preparer has it (key.ts). */
   builder: string;
   workDir: string;
   signal: AbortSignal;

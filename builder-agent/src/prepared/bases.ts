@@ -19,7 +19,7 @@ export interface BaseRoots {
 
 interface Wanted {
   input: FrozenInput;
-  /** KIWI's version. */
+  /** As Preparer has it (key.ts). */
   builder: string;
 }
 

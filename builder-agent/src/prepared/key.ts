@@ -4,7 +4,7 @@ import type { FrozenInput } from "../contract.ts";
 
 /** What a prepared root depends on in addition to the frozen input. */
 export interface Preparer {
-  /** KIWI's version. */
+  /** The key of what it is made with (toolsOf): KIWI's version, and the digest of the builder root. */
   builder: string;
   isolation: "vm" | "none";
 }

@@ -19,7 +19,7 @@ export interface ShareParts {
   prepared?: PreparedCaches | undefined;
   api: Pick<WorkerApi, "readPrepared" | "artifact">;
   config: Pick<Config, "isolation">;
-  /** KIWI's version. */
+  /** As Preparer has it (key.ts). */
   builder: string;
 }
 

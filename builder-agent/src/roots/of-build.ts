@@ -1,3 +1,5 @@
+import { link } from "node:fs/promises";
+import { join } from "node:path";
 import type { Config } from "../config.ts";
 import type { FrozenInput } from "../contract.ts";
 import { findRoot, type StoredRoot } from "./store.ts";
@@ -5,15 +7,20 @@ import { findRoot, type StoredRoot } from "./store.ts";
 /** What says: with the tools of this host. */
 export const hostTools = "host";
 
-/** Where a build runs: the builder root that its base system names, or else the agent's. Undefined: with this host's tools. */
+/**
+ * Where a build runs: the builder root that its base system names, or else the agent's. Undefined: with this host's tools. The
+ * file is a link of the build's own: KIWI runs twice in it, and the operator may have made a newer root in between.
+ */
 export async function rootOfBuild(
-  { stateDir, root: byDefault }: Pick<Config, "stateDir" | "root">,
+  { stateDir, root: byDefault, workDir }: Pick<Config, "stateDir" | "root"> & { workDir: string },
   { builderRoot = byDefault }: Pick<FrozenInput, "builderRoot">,
 ): Promise<StoredRoot | undefined> {
   if (builderRoot === hostTools) return undefined;
   const root = await findRoot(stateDir, builderRoot);
   if (!root) throw new Error(`this agent does not have the builder root ${builderRoot} any more`);
-  return root;
+  const file = join(workDir, "builder-root.squashfs");
+  await link(root.file, file);
+  return { ...root, file };
 }
 
 /** What a build is made with: as its log, its result and the keys of prepared roots say it. `builder`: KIWI's version on this host. */

@@ -1,6 +1,12 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { FrozenInput } from "../../src/contract.ts";
 import { diskKey, preparedKey, type Preparer } from "../../src/prepared/key.ts";
+import { toolsOf } from "../../src/roots/of-build.ts";
+import { findRoot } from "../../src/roots/store.ts";
+import { temporaryDir } from "../support/agent-place.ts";
+import { storeFakeRoot } from "../support/fake-root.ts";
 import { frozenInput, frozenPackage } from "../support/frozen-input.ts";
 
 const preparer: Preparer = { builder: "9.24.56", isolation: "vm" };
@@ -66,6 +72,20 @@ describe("the key of a prepared root", () => {
     ["isolation", plain, { ...preparer, isolation: "none" }],
   ])("differs for another %s", (_what, other, by = preparer) => {
     expect(preparedKey(other, by)).not.toBe(preparedKey(plain, preparer));
+  });
+
+  it("differs for each builder root, although they have one name and one KIWI", async () => {
+    await using dir = await temporaryDir();
+    const preparedIn = async (sha256: string) => {
+      storeFakeRoot(dir.path, { name: "debian-12", sha256, builder: "9.24.56" });
+      const { key } = toolsOf(await findRoot(dir.path, "debian-12"), { builder: "9.24.56" });
+      return [preparedKey(plain, { ...preparer, builder: key }), diskKey(plain, { ...preparer, builder: key })];
+    };
+    const host = [preparedKey(plain, preparer), diskKey(plain, preparer)];
+    const roots = [await preparedIn("a".repeat(64))];
+    rmSync(join(dir.path, "roots"), { recursive: true });
+    roots.push(await preparedIn("b".repeat(64)));
+    expect(new Set([host, ...roots].flat()).size).toBe(6);
   });
 
   it("differs by KIWI type if a build script exists", () => {

@@ -52,6 +52,7 @@ describe("a builder root", () => {
 
     const again = await makeRoot(mirror.definition, making(state.path));
     expect(again.sha256).toBe(root.sha256);
+    expect(existsSync((await openGuestSystem(state.path, again)).kernel)).toBe(true);
     expect(await listRoots(state.path)).toHaveLength(1);
 
     await using other = await temporaryDir();
