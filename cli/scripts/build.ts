@@ -7,16 +7,22 @@ import { bundle } from "./bundle.ts";
 const root = new URL("..", import.meta.url).pathname;
 const dist = join(root, "dist");
 
+/** What a package contains of others, without their licences. */
+const inside: Readonly<Record<string, readonly string[]>> = {
+  "@modelcontextprotocol/server": ["ajv", "ajv-formats", "fast-deep-equal", "fast-uri", "json-schema-traverse"],
+};
+
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist);
-bundle(join(dist, "kiln.js"));
+const packages = bundle(join(dist, "kiln.js"));
 writeFileSync(join(dist, "kiln.1"), manual());
 writeFileSync(join(dist, "LICENSES.txt"), licences());
 
 /** The texts of the bundled packages' licences. */
 function licences(): string {
-  const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  return Object.keys(devDependencies).map(licenceOf).join("\n");
+  const all = packages.flatMap((name) => [name, ...(inside[name] ?? [])]).map(licenceOf);
+  // It is also inside @modelcontextprotocol/server, and nowhere in node_modules.
+  return [...all, `content-type\n\n${readFileSync(join(root, "scripts/content-type.LICENSE"), "utf8")}`].join("\n");
 }
 
 function licenceOf(name: string): string {

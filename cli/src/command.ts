@@ -11,9 +11,14 @@ export interface Command {
   summary: string;
   details?: string;
   examples: readonly string[];
+  /** What an assistant can do with it through `kiln mcp`; absent: an assistant has no such tool. */
+  tool?: ToolKind;
   /** Returns how it ended, if that is not what usually is. */
   act(kiln: Kiln, given: Readonly<Record<string, unknown>>): Promise<Exit | void>;
 }
+
+/** `destroys`: what it takes away does not come back. */
+type ToolKind = "reads" | "writes" | "destroys";
 
 export interface Parameter {
   name: Placeholder;
@@ -55,6 +60,7 @@ interface Given<U extends string, O extends Options> {
   details?: string;
   options?: O;
   examples?: readonly string[];
+  tool?: ToolKind;
   act(
     kiln: Kiln,
     given: ParametersIn<U> & { [N in keyof O]: O[N] extends Option<infer T> ? T : never },
@@ -75,7 +81,7 @@ type ParameterIn<W extends string> = W extends `<${infer N}...>` | `[${infer N}.
 /** Describes a command: `command("config get <appliance> [setting]", { … })`. */
 export function command<const U extends string, const O extends Options = Record<never, Option>>(
   usage: U,
-  { summary, details, options, examples = [], act }: Given<U, O>,
+  { summary, details, options, examples = [], tool, act }: Given<U, O>,
 ): Command {
   const parts = usage.split(" ");
   return {
@@ -85,6 +91,7 @@ export function command<const U extends string, const O extends Options = Record
     summary,
     ...(details && { details }),
     examples,
+    ...(tool && { tool }),
     // The types of `given` are those of its usage and its options, from which the program reads it.
     act: act as Command["act"],
   };

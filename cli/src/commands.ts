@@ -9,6 +9,7 @@ import { events } from "./commands/events.ts";
 import { gallery } from "./commands/gallery.ts";
 import { images } from "./commands/images.ts";
 import { login } from "./commands/login.ts";
+import { mcp } from "./commands/mcp.ts";
 import { repositories } from "./commands/repositories.ts";
 import { software } from "./commands/software.ts";
 import { testdrives } from "./commands/testdrives.ts";
@@ -30,6 +31,7 @@ export const commands: readonly Command[] = [
   ...events,
   ...tokens,
   ...completion,
+  ...mcp,
 ];
 
 /** What the commands of one first word are about. */

@@ -2,22 +2,43 @@ import { openClient, type Client } from "./client/client.ts";
 import { readLogin, type Login } from "./login/login.ts";
 import { Painter } from "./output/painter.ts";
 
+/** Where a command writes: a terminal, or what stands in for one. */
+interface Output {
+  print: (line: string) => void;
+  note: (line: string) => void;
+  paint: Painter;
+}
+
+const terminal = (): Output => ({
+  print: (line) => void process.stdout.write(`${line}\n`),
+  note: (line) => void process.stderr.write(`${line}\n`),
+  paint: new Painter(process.stdout),
+});
+
 /** What a command works with: the service that the user is signed in to, and the terminal. */
 export class Kiln {
   readonly isJson: boolean;
-  readonly paint = new Painter(process.stdout);
-  readonly #url: string | undefined;
+  readonly paint: Painter;
+  /** What --url says. */
+  readonly url: string | undefined;
+  /** The result of a command, or a line of it. */
+  readonly print: (line: string) => void;
+  /** What happens meanwhile: never part of the result. */
+  readonly note: (line: string) => void;
   #login: Login | undefined;
   #client: Client | undefined;
 
-  constructor({ isJson, url }: { isJson: boolean; url: string | undefined }) {
+  constructor({ isJson, url, output = terminal() }: { isJson: boolean; url: string | undefined; output?: Output }) {
     this.isJson = isJson;
-    this.#url = url;
+    this.url = url;
+    this.print = output.print;
+    this.note = output.note;
+    this.paint = output.paint;
   }
 
   /** The account, its service and the keys that are pinned for it. Without one, the user is told to sign in. */
   get login(): Login {
-    return (this.#login ??= readLogin(this.#url));
+    return (this.#login ??= readLogin(this.url));
   }
 
   get client(): Client {
@@ -27,14 +48,5 @@ export class Kiln {
   /** The result of a command: the service's own answer with --json, and text for people. */
   readonly show = (document: object, text: () => string): void => {
     this.print(this.isJson ? JSON.stringify(document, null, 2) : text());
-  };
-
-  readonly print = (line: string): void => {
-    process.stdout.write(`${line}\n`);
-  };
-
-  /** What happens meanwhile: never part of the result. */
-  readonly note = (line: string): void => {
-    process.stderr.write(`${line}\n`);
   };
 }

@@ -14,6 +14,8 @@ const page = (): string =>
     "This page is made from the list of the commands, as `man kiln` is. To change it, change that, and run its test with",
     "`--update`: `npm run test:fast -- cli/test/commands-page.test.ts --update`.",
     "",
+    "Commands marked with * are also tools of `kiln mcp`, and those marked with ** are tools with `--write`.",
+    "",
     "| Command | What it does | Options |",
     "|---|---|---|",
     ...commands.map(row),
@@ -48,10 +50,11 @@ const page = (): string =>
     "",
   ].join("\n");
 
-function row({ words, parameters, summary, details, options, examples }: Command): string {
+function row({ words, parameters, summary, details, options, examples, tool }: Command): string {
+  const mark = tool === undefined ? "" : tool === "reads" ? " \\*" : " \\*\\*";
   const what = [`${summary}.`, details, ...examples.map((line) => `<br>${code(line)}`)].filter(Boolean).join(" ");
   return cells([
-    code([...words, ...parameters.map(shownParameter)].join(" ")),
+    code([...words, ...parameters.map(shownParameter)].join(" ")) + mark,
     what,
     Object.entries(options).map(option).join("<br>"),
   ]);

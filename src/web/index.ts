@@ -22,6 +22,7 @@ import { appliancesActs } from "./pages/appliances/acts.ts";
 import { appliancesPage } from "./pages/appliances/list.tsx";
 import { newAppliancePage } from "./pages/appliances/new.tsx";
 import { apiDocs } from "./pages/docs/api-docs.tsx";
+import { llms } from "./pages/docs/llms.ts";
 import { galleryActs } from "./pages/gallery/acts.ts";
 import { publishedPage } from "./pages/gallery/appliance.tsx";
 import { galleryDifference } from "./pages/gallery/difference.tsx";
@@ -43,6 +44,7 @@ export const web = factory
   .route("/", galleryActs)
   .route("/", galleryDifference)
   .route("/", apiDocs)
+  .route("/", llms)
   .route("/", apiKey)
   .route("/", agreementPage)
   .route("/", signInPage)

@@ -46,3 +46,17 @@ it("is also available as OpenAPI", async () => {
   expect(document.servers).toEqual([{ url: "https://kiln.test" }]);
   expect(Object.keys(document.paths)).toContain("/api/v1/user/appliances/{appliance_id}/cmd/add_package");
 });
+
+it("tells assistants of every call in /llms.txt, with links into the page", async () => {
+  const text = await visit("/llms.txt");
+  const body = await text.text();
+  const calls = groups.flatMap(({ operations }) => operations).filter(({ versions }) => versions.includes("v2"));
+  const linked = [...body.matchAll(/^- \[.+\]\(https:\/\/kiln\.test\/api\/docs#(\w+)\): `[A-Z]+ \//gm)].map(
+    ([, id]) => id,
+  );
+
+  expect(text.headers.get("content-type")).toMatch(/^text\/plain/);
+  expect(body).toMatch(/^# Kiln\n\n> Kiln builds/);
+  expect(linked).toEqual(calls.filter(({ deprecated }) => !deprecated).map(({ name }) => name));
+  expect(linked.filter((id) => !html.includes(` id="${id}"`))).toEqual([]);
+});

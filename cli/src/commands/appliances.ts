@@ -8,6 +8,7 @@ export const arch = value("text", `x86_64 or i686; the default is ${defaultArch}
 
 export const appliances = [
   command("templates", {
+    tool: "reads",
     summary: "List what an appliance can be cloned from",
     act: async ({ client, show, paint }) => {
       const answer = await client.call("listTemplateSets", {});
@@ -18,6 +19,7 @@ export const appliances = [
     },
   }),
   command("clone <source> [name]", {
+    tool: "writes",
     summary: "Make an appliance from a template or another appliance",
     details: "The clone has everything but the builds. A published appliance of the gallery is cloned by its id.",
     options: { arch },
@@ -33,6 +35,7 @@ export const appliances = [
     },
   }),
   command("list", {
+    tool: "reads",
     summary: "List your appliances",
     act: async ({ client, show, paint }) => {
       const answer = await client.call("listAppliances", {});
@@ -50,6 +53,7 @@ export const appliances = [
     },
   }),
   command("show <appliance>", {
+    tool: "reads",
     summary: "Show an appliance, its selection and its images",
     act: async ({ client, show, paint }, { appliance }) => {
       const id = { appliance_id: await applianceId(client, appliance) };
@@ -82,6 +86,7 @@ export const appliances = [
     },
   }),
   command("status <appliance>", {
+    tool: "reads",
     summary: "Say whether an appliance can be built, and what is missing",
     details: "The exit code is 3 if it cannot be built.",
     act: async ({ client, show, paint }, { appliance }) => {
@@ -100,6 +105,7 @@ export const appliances = [
     },
   }),
   command("delete <appliance>", {
+    tool: "destroys",
     summary: "Delete an appliance with its files and builds",
     act: async ({ client, show }, { appliance }) => {
       const answer = await client.call("deleteAppliance", { appliance_id: await applianceId(client, appliance) });

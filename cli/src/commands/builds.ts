@@ -10,6 +10,7 @@ import { applianceId, buildId, imageTypes, type ImageType } from "../resolve.ts"
 
 export const builds = [
   command("build <appliance>", {
+    tool: "writes",
     summary: "Build images of an appliance",
     details:
       "Several types are built of one version: the first one must finish before the others begin, so the command waits " +
@@ -41,6 +42,7 @@ export const builds = [
     },
   }),
   command("builds <appliance>", {
+    tool: "reads",
     summary: "List the images of an appliance, and the builds in progress",
     act: async ({ client, show, paint }, { appliance }) => {
       const id = { appliance_id: await applianceId(client, appliance) };
@@ -65,6 +67,7 @@ export const builds = [
     },
   }),
   command("cancel <build>", {
+    tool: "destroys",
     summary: "Cancel a build",
     act: async ({ client, show }, { build }) => {
       const answer = await client.call("cancelBuild", { build_id: await buildId(client, build) });
@@ -72,6 +75,7 @@ export const builds = [
     },
   }),
   command("logs <build>", {
+    tool: "reads",
     summary: "Print the log of a build",
     options: { follow: flag("go on until the build has ended; the exit code says how", "f") },
     act: async (kiln, { build, follow: isFollowed }) => {
@@ -91,6 +95,7 @@ export const builds = [
     },
   }),
   command("delete-build <build>", {
+    tool: "destroys",
     summary: "Delete a build with its image",
     act: async ({ client, show }, { build }) => {
       const answer = await client.call("deleteBuild", { build_id: await buildId(client, build) });

@@ -13,6 +13,7 @@ interface Section {
 
 export const configuration = [
   command("config get <appliance> [setting]", {
+    tool: "reads",
     summary: "Show the configuration of an appliance, or a part of it",
     examples: ["kiln config get First", "kiln config get First network.hostname"],
     act: async ({ client, show }, { appliance, setting }) => {

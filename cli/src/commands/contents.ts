@@ -11,6 +11,7 @@ import { fileOf, fitsOneRequest, sizeOf, uploadInPieces, type Tell } from "../up
 
 export const contents = [
   command("file list <appliance>", {
+    tool: "reads",
     summary: "List the files that builds copy into the image",
     act: async ({ client, show, paint }, { appliance }) => {
       const answer = await client.call("listFiles", { appliance_id: await applianceId(client, appliance) });
@@ -67,6 +68,7 @@ export const contents = [
     },
   }),
   command("package list <base>", {
+    tool: "reads",
     summary: "List your own packages for a base system",
     act: async ({ client, show, paint }, { base }) => {
       const answer = await client.call("listRpms", { base_system: base });

@@ -11,6 +11,7 @@ const filesOfPage = 1000;
 
 export const difference = [
   command("diff <build> <other>", {
+    tool: "reads",
     summary: "Show how two builds differ: packages, licences, settings and files",
     options: { path: value("path", "only files at and below this path") },
     examples: ["kiln diff 12 15", "kiln diff 12 15 --path /etc"],

@@ -39,6 +39,7 @@ export const gallery = [
     },
   }),
   command("gallery search [text]", {
+    tool: "reads",
     summary: "Find published appliances; without words, the latest",
     options: {
       popular: flag("the best rated first"),
@@ -67,6 +68,7 @@ export const gallery = [
     },
   }),
   command("gallery show <published>", {
+    tool: "reads",
     summary: "Show a published appliance",
     act: async ({ client, show, paint }, { published }) => {
       const id = { appliance_id: numberOf(published, "published appliance") };
@@ -93,6 +95,7 @@ export const gallery = [
     },
   }),
   command("gallery clone <published> [name]", {
+    tool: "writes",
     summary: "Make an appliance of yours from a published one",
     options: { arch },
     act: async ({ client, show }, { published, name, arch: wanted = defaultArch }) => {

@@ -1,5 +1,5 @@
 import { command, flag, value } from "../command.ts";
-import { downloadImage } from "../download/image.ts";
+import { downloadImage, linkOf } from "../download/image.ts";
 import { storedLogins, type PinnedKey } from "../login/login.ts";
 import { Bars } from "../output/progress.ts";
 import { bytes, facts, moment } from "../output/table.ts";
@@ -41,6 +41,17 @@ export const images = [
           ? `${shown(kiln.paint, verified)}\n\n${file} is verified.`
           : `${file} is complete. Its signature was not verified.`,
       );
+    },
+  }),
+  command("link <build>", {
+    tool: "reads",
+    summary: "Print the address of an image, which needs no key",
+    details: "Everyone who knows the address can download the image. `kiln download` also verifies it.",
+    examples: ['curl -fO "$(kiln link First:iso)"'],
+    act: async ({ client, show }, { build: given }) => {
+      const answer = await client.call("getBuild", { build_id: await buildId(client, given) });
+      const url = linkOf(answer.build);
+      show(answer, () => url);
     },
   }),
   command("verify <file>", {

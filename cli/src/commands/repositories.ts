@@ -9,6 +9,7 @@ const rowOf = ({ id, name, type, base_system: base, base_url: url }: Row) => [id
 
 export const repositories = [
   command("repo list <appliance>", {
+    tool: "reads",
     summary: "List the repositories of an appliance",
     act: async ({ client, show, paint }, { appliance }) => {
       const answer = await client.call("listApplianceRepositories", {
@@ -18,6 +19,7 @@ export const repositories = [
     },
   }),
   command("repo search [text]", {
+    tool: "reads",
     summary: "Find repositories by their name, address or packages",
     options: { base: value("base", "only those of this base system") },
     act: async ({ client, show, paint }, { text, base }) => {
@@ -29,6 +31,7 @@ export const repositories = [
     },
   }),
   command("repo add <appliance> <repository>", {
+    tool: "writes",
     summary: "Add a repository to an appliance",
     act: async ({ client, show, paint }, { appliance, repository }) => {
       const answer = await client.call("addApplianceRepository", {
@@ -39,6 +42,7 @@ export const repositories = [
     },
   }),
   command("repo remove <appliance> <repository>", {
+    tool: "writes",
     summary: "Remove a repository from an appliance",
     act: async ({ client, show, paint }, { appliance, repository }) => {
       const answer = await client.call("removeApplianceRepository", {
@@ -49,6 +53,7 @@ export const repositories = [
     },
   }),
   command("repo import <name> <url>", {
+    tool: "writes",
     summary: "Import a repository of rpm or deb packages",
     details: "Of a Debian repository, the url is that of a suite, with the components that you want after a #.",
     examples: ["kiln repo import webdemo https://example.org/repo"],

@@ -12,6 +12,7 @@ const force = flag("do it even if the software cannot be installed then");
 
 export const software = [
   command("search <appliance> <text>", {
+    tool: "reads",
     summary: "Find packages and patterns for an appliance",
     options: {
       allFields: flag("search summaries and descriptions too"),
@@ -32,6 +33,7 @@ export const software = [
     },
   }),
   command("add <appliance> <package...>", {
+    tool: "writes",
     summary: "Select packages, and say what the image gains",
     details: "What cannot be installed is not selected; --force selects it all the same.",
     options: { pattern, repository: value("repository", "only from this repository"), dryRun, force },
@@ -50,6 +52,7 @@ export const software = [
     },
   }),
   command("remove <appliance> <package...>", {
+    tool: "writes",
     summary: "Deselect packages, and say what the image loses",
     options: { pattern, dryRun },
     act: async (kiln, { appliance, package: names, pattern: isPattern, dryRun: isDry }) => {
@@ -60,6 +63,7 @@ export const software = [
     },
   }),
   command("ban <appliance> <package...>", {
+    tool: "writes",
     summary: "Keep packages out of the image, even if others need them",
     options: { dryRun, force },
     act: async (kiln, { appliance, package: names, ...how }) =>
@@ -68,6 +72,7 @@ export const software = [
       ),
   }),
   command("unban <appliance> <package...>", {
+    tool: "writes",
     summary: "Allow banned packages again",
     options: { dryRun },
     act: async (kiln, { appliance, package: names, dryRun: isDry }) =>

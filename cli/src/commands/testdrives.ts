@@ -35,6 +35,7 @@ export const testdrives = [
     },
   }),
   command("testdrives", {
+    tool: "reads",
     summary: "List your running testdrives",
     act: async ({ client, show, paint }) => {
       const answer = await client.call("listTestdrives", {});

@@ -28,13 +28,7 @@ export interface Downloaded {
 
 /** Downloads an image with what speaks for it. The image gets its name when it is verified. */
 export async function downloadImage({ build, folder, keys, force }: Wanted, tell: Tell): Promise<Downloaded> {
-  const url = build.download_url;
-  if (url === undefined || build.expired)
-    throw new Complaint(
-      "refused",
-      `Build ${build.id} has no image.`,
-      "`kiln builds APPLIANCE` lists those that have one.",
-    );
+  const url = linkOf(build);
   mkdirSync(folder, { recursive: true });
   const file = join(folder, nameIn(url));
   const isThere = existsSync(file) && (await isImage(file, build));
@@ -59,6 +53,12 @@ export async function downloadImage({ build, folder, keys, force }: Wanted, tell
     rmSync(part);
     throw error;
   }
+}
+
+/** Where the image of a build is. */
+export function linkOf({ id, download_url: url, expired }: Build): string {
+  if (url !== undefined && !expired) return url;
+  throw new Complaint("refused", `Build ${id} has no image.`, "`kiln builds APPLIANCE` lists those that have one.");
 }
 
 /** The service chooses the name, but none that hides a file. */

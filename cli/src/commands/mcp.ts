@@ -1,0 +1,18 @@
+import { command, flag } from "../command.ts";
+
+export const mcp = [
+  command("mcp", {
+    summary: "Let an assistant use the service: serve its commands by the Model Context Protocol",
+    details:
+      "The assistant starts it, and speaks with it on its standard input and output. It gets the commands that read; with " +
+      "--write also those that change appliances, start builds and delete. None of them reads or writes a file of this machine.",
+    options: { write: flag("also offer the commands that change or delete something") },
+    examples: ["claude mcp add kiln -- kiln mcp", "kiln mcp --write --url https://kiln.example.org"],
+    act: async ({ url, login }, { write }) => {
+      // Now, so that the user reads why; the tools would tell only the assistant.
+      void login;
+      const [{ serve }, { toolsFor }] = await Promise.all([import("../mcp/server.ts"), import("../mcp/tools.ts")]);
+      await serve(toolsFor({ mayWrite: write ? "yes" : "no", url }));
+    },
+  }),
+];

@@ -1,0 +1,134 @@
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { commands } from "../src/commands.ts";
+import { newMachine, type Machine } from "./support/machine.ts";
+import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts";
+
+const path = "/api/v2/user/appliances";
+const appliances = [{ id: 1000, name: "First", basesystem: "tiny-1.0", arch: "x86_64", type: "oem", builds: [] }];
+const unsolvable = { state: "unsolvable", added: [], removed: [], problems: [] };
+const build = {
+  id: 12,
+  state: "finished",
+  image_type: "oem",
+  version: "0.0.1",
+  download_url: "http://x.test/First.tgz",
+};
+
+let machine: Machine;
+let service: StandIn;
+let reader: Client;
+let writer: Client;
+
+beforeAll(async () => {
+  machine = newMachine();
+  service = await standIn({
+    ...signedInto(newKey()),
+    [path]: { appliances },
+    [`${path}/1000/status`]: { status: { state: "error", issues: [{ type: "error", text: "It has no kernel." }] } },
+    [`${path}/1000/software/effect`]: { software_effect: unsolvable },
+    "/api/v2/user/builds/12": { build },
+    "/api/v2/user/running_builds/13/log": (_request, response) =>
+      response.writeHead(200, { "content-type": "text/plain" }).end(`first line\n${"x".repeat(200_000)}\nlast line\n`),
+    [`${path}/1002`]: (_request, response) => response.writeHead(502).end("Bad gateway"),
+  });
+  await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
+  [reader, writer] = await Promise.all([connected(), connected("--write")]);
+});
+afterAll(async () => {
+  await Promise.all([reader.close(), writer.close()]);
+  await service[Symbol.asyncDispose]();
+  machine[Symbol.dispose]();
+});
+
+async function connected(...options: string[]): Promise<Client> {
+  const client = new Client({ name: "test", version: "1" });
+  const { folder: cwd, env } = machine;
+  await client.connect(new StdioClientTransport({ command: "kiln", args: ["mcp", ...options], env, cwd }));
+  return client;
+}
+
+async function called(client: Client, name: string, given: Record<string, unknown> = {}) {
+  const { content, isError } = await client.callTool({ name, arguments: given });
+  return { text: content.map((part) => (part.type === "text" ? part.text : "")).join(""), isError: isError ?? false };
+}
+
+describe("kiln mcp", () => {
+  it("offers only what reads, and with --write also what changes something", async () => {
+    const reading = (await reader.listTools()).tools;
+    const writing = (await writer.listTools()).tools;
+    expect(reading.every(({ annotations }) => annotations?.readOnlyHint === true)).toBe(true);
+    const more = writing.filter(({ name }) => !reading.some((one) => one.name === name));
+    expect(more.map(({ name }) => name)).toEqual(expect.arrayContaining(["clone", "add", "build", "cancel", "delete"]));
+    expect(more.every(({ annotations }) => annotations?.readOnlyHint === false)).toBe(true);
+    expect(more.filter(({ annotations }) => annotations?.destructiveHint).map(({ name }) => name)).toEqual([
+      "delete",
+      "cancel",
+      "delete_build",
+    ]);
+    expect(writing).toHaveLength(commands.filter(({ tool }) => tool !== undefined).length);
+  });
+
+  it("describes a tool with the texts of its command", async () => {
+    const tool = (await writer.listTools()).tools.find(({ name }) => name === "add");
+    expect(tool).toMatchObject({
+      title: "Select packages, and say what the image gains",
+      inputSchema: {
+        required: ["appliance", "package"],
+        additionalProperties: false,
+        properties: {
+          appliance: { type: "string", description: "id or name of one of your appliances" },
+          package: { type: "array", items: { type: "string" }, minItems: 1 },
+          dry_run: { type: "boolean", description: "only say what it would do" },
+          repository: { type: "string" },
+        },
+      },
+    });
+  });
+
+  it("answers with what the command prints, or with JSON", async () => {
+    const { text } = await called(reader, "list");
+    expect(text).toMatch(/^ID {4}NAME .*\n1000 {2}First /);
+    expect(JSON.parse((await called(reader, "list", { json: true })).text)).toEqual({ appliances });
+    expect(await called(reader, "link", { build: "12" })).toEqual({ text: build.download_url, isError: false });
+  });
+
+  it("answers a question even if the answer is no", async () => {
+    const answer = await called(reader, "status", { appliance: "First" });
+    expect(answer).toEqual({ text: "It cannot be built.\nerror: It has no kernel.", isError: false });
+  });
+
+  it.each([
+    ["show", { appliance: "Nope" }, "There is no appliance called Nope.\n`kiln list` shows your appliances."],
+    ["show", { appliance: "1002" }, "The service answered 502 Bad Gateway\nTry again in a moment."],
+    ["show", {}, "must have required property 'appliance'"],
+    ["show", { appliance: "First", verbose: true }, "must NOT have additional properties"],
+    ["add", { appliance: "First", package: ["nope"] }, "cannot be installed"],
+    ["add", { appliance: "First", package: [] }, "must NOT have fewer than 1 items"],
+  ])("says what is wrong with %s %j", async (name, given, message) => {
+    const answer = await called(writer, name, given);
+    expect(answer).toEqual({ text: expect.stringContaining(message), isError: true });
+  });
+
+  it("has no tool that changes something without --write, even for a client that knows its name", async () => {
+    const before = service.requests.length;
+    await expect(called(reader, "add", { appliance: "First", package: ["hello"] })).rejects.toThrow("add");
+    expect(service.requests).toHaveLength(before);
+  });
+
+  it("shows the beginning and the end of a long log", async () => {
+    const { text } = await called(reader, "logs", { build: "13" });
+    expect(text).toMatch(/^first line\n[^]*characters are left out[^]*last line$/);
+    expect(text.length).toBeLessThan(61_000);
+  });
+
+  it("tells the user, and not an assistant, that nobody is signed in", async () => {
+    using elsewhere = newMachine();
+    expect(await elsewhere.kiln(["mcp"])).toMatchObject({ code: 7, stdout: "", stderr: /You are not signed in/ });
+  });
+
+  it("ends with its input", async () => {
+    expect(await machine.kiln(["mcp"])).toEqual({ code: 0, stdout: "", stderr: "" });
+  });
+});
