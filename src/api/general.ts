@@ -6,7 +6,7 @@ import { removeAccount } from "#domain/accounts/removal";
 import { clientAddress } from "#http/client-address";
 import { account, apiVersion, limits, templateSet, templateSets } from "#documents/account";
 import { usedLimits } from "#domain/accounts/limits";
-import { diskQuota, diskUse } from "#domain/accounts/quota";
+import { diskQuota, diskUseByKind } from "#domain/accounts/quota";
 import { Refusal } from "#domain/refusal";
 import { findTemplateSet, listTemplateSets } from "#storage/template-sets";
 import { listAuditLog } from "#storage/audit-log";
@@ -94,7 +94,7 @@ export const general: CallGroup = {
       answer: limits,
       act: async ({ env, db, account }) => ({
         ...(await usedLimits(env, db, account.id)),
-        disk: await diskUse({ env, db }, account),
+        disk: await diskUseByKind({ env, db }, account),
       }),
     }),
     call("GET /api_version", {

@@ -1,4 +1,4 @@
-import type { Account } from "#storage/accounts";
+import type { Account, StoredBytes } from "#storage/accounts";
 import type { Counted } from "#storage/limits";
 import type { TemplateSet } from "#storage/template-sets";
 import { arrayOf, fields, id, inside, int, plainListOf, repeated, text, time } from "#wire/field";
@@ -29,13 +29,17 @@ export const account = document(
 interface ShownLimits {
   used: Counted;
   most: Counted;
-  disk: { used: number; most: number };
+  disk: { used: number; most: number; kinds: StoredBytes };
 }
 
 const usage = (used: number, most: number) => fields({ used: int("used", used), most: int("most", most) });
 
 const limit = (name: keyof Counted, used: number, most: number) =>
   inside(({ used, most }: ShownLimits) => ({ used: used[name], most: most[name] }), usage(used, most));
+
+/** A part of `disk_bytes`. */
+const stored = (kind: keyof StoredBytes, bytes: number) =>
+  int(({ disk }: ShownLimits) => disk.kinds[kind], bytes).inJson();
 
 /** Ours: the document `account` has no place for it. */
 export const limits = document(
@@ -52,6 +56,11 @@ export const limits = document(
     tokens: limit("tokens", 2, 50),
     uploads: limit("uploads", 1, 20),
     disk_bytes: inside(({ disk }: ShownLimits) => disk, usage(644_245_094, 21_474_836_480)),
+    images_bytes: stored("images", 622_770_257),
+    packages_bytes: stored("packages", 20_971_520),
+    uploads_bytes: stored("uploads", 0),
+    files_bytes: stored("files", 480_211),
+    pictures_bytes: stored("pictures", 23_106),
   }),
 );
 

@@ -74,11 +74,26 @@ export async function saveApiKey(
   ]);
 }
 
-/** Bytes that an account stores: its images with their file stores, its uploads, its overlay files and its pictures. Of an unfinished upload, all that it will store. */
+/** Bytes that an account stores. */
 export async function usedBytes(db: Database, accountId: number): Promise<number> {
   const row = await db.get<{ bytes: number }>(sql`SELECT ${usedBytesOf(accountId)} AS bytes`);
   return row.bytes;
 }
+
+/** The same by kind: images with their file stores, uploaded packages, unfinished uploads with all that they will store, overlay files and pictures. */
+export interface StoredBytes {
+  images: number;
+  packages: number;
+  uploads: number;
+  files: number;
+  pictures: number;
+}
+
+export const usedBytesByKind = (db: Database, accountId: number): Promise<StoredBytes> => {
+  const { images, packages, uploads, files, pictures } = kindsOf(accountId, {});
+  return db.get<StoredBytes>(sql`SELECT ${images} AS images, ${packages} AS packages, ${uploads} AS uploads,
+    ${files} AS files, ${pictures} AS pictures`);
+};
 
 /** What is about to be replaced: an overlay file by its id, or every picture of one kind that an appliance has. */
 interface Replaced {
@@ -87,26 +102,31 @@ interface Replaced {
   withoutBackgroundOf?: number;
 }
 
-/**
- * The same as an expression, for statements that must not exceed the quota: as if what is to be replaced were not there.
- * A content that several of its appliances and published versions share counts once.
- */
-export const usedBytesOf = (
+/** The same as an expression, for statements that must not exceed the quota: as if what is to be replaced were not there. */
+export function usedBytesOf(accountId: number, replaced: Replaced = {}): SQL {
+  const { images, packages, uploads, files, pictures } = kindsOf(accountId, replaced);
+  return sql`(${images} + ${packages} + ${uploads} + ${files} + ${pictures})`;
+}
+
+/** A content that several of its appliances and published versions share counts once. */
+const kindsOf = (
   accountId: number,
-  { withoutFile = 0, withoutLogoOf = 0, withoutBackgroundOf = 0 }: Replaced = {},
-): SQL =>
-  sql`((SELECT coalesce(sum(file_size + coalesce(files_size, 0) + coalesce(files_index_size, 0)), 0) FROM builds
-          WHERE account_id = ${accountId} AND retired_at IS NULL AND expired_at IS NULL)
-     + (SELECT coalesce(sum(stored_bytes), 0) FROM rpms WHERE account_id = ${accountId})
-     + (SELECT coalesce(sum(length), 0) FROM resumable_uploads WHERE account_id = ${accountId} AND finished_at IS NULL)
-     + (SELECT coalesce(sum(size), 0) FROM (
-          SELECT blob_id, size FROM overlay_files
-          WHERE overlay_files.id <> ${withoutFile}
-            AND appliance_id IN (SELECT id FROM appliances WHERE account_id = ${accountId})
-          UNION SELECT blob_id, size FROM published_files
-          WHERE publication_id IN (SELECT id FROM publications WHERE account_id = ${accountId})))
-     + (SELECT coalesce(sum(bytes), 0) FROM picture_sizes WHERE blob_id IN (
-          SELECT logo_blob FROM appliances WHERE account_id = ${accountId} AND id <> ${withoutLogoOf}
-          UNION SELECT background_blob FROM appliances WHERE account_id = ${accountId} AND id <> ${withoutBackgroundOf}
-          UNION SELECT logo_blob FROM publications WHERE account_id = ${accountId}
-          UNION SELECT background_blob FROM publications WHERE account_id = ${accountId})))`;
+  { withoutFile = 0, withoutLogoOf = 0, withoutBackgroundOf = 0 }: Replaced,
+): Record<keyof StoredBytes, SQL> => ({
+  images: sql`(SELECT coalesce(sum(file_size + coalesce(files_size, 0) + coalesce(files_index_size, 0)), 0) FROM builds
+    WHERE account_id = ${accountId} AND retired_at IS NULL AND expired_at IS NULL)`,
+  packages: sql`(SELECT coalesce(sum(stored_bytes), 0) FROM rpms WHERE account_id = ${accountId})`,
+  uploads: sql`(SELECT coalesce(sum(length), 0) FROM resumable_uploads
+    WHERE account_id = ${accountId} AND finished_at IS NULL)`,
+  files: sql`(SELECT coalesce(sum(size), 0) FROM (
+    SELECT blob_id, size FROM overlay_files
+    WHERE overlay_files.id <> ${withoutFile}
+      AND appliance_id IN (SELECT id FROM appliances WHERE account_id = ${accountId})
+    UNION SELECT blob_id, size FROM published_files
+    WHERE publication_id IN (SELECT id FROM publications WHERE account_id = ${accountId})))`,
+  pictures: sql`(SELECT coalesce(sum(bytes), 0) FROM picture_sizes WHERE blob_id IN (
+    SELECT logo_blob FROM appliances WHERE account_id = ${accountId} AND id <> ${withoutLogoOf}
+    UNION SELECT background_blob FROM appliances WHERE account_id = ${accountId} AND id <> ${withoutBackgroundOf}
+    UNION SELECT logo_blob FROM publications WHERE account_id = ${accountId}
+    UNION SELECT background_blob FROM publications WHERE account_id = ${accountId}))`,
+});

@@ -2,12 +2,18 @@ import { givenCredentials } from "#api/authenticate";
 import { checkPasswordOrKey } from "#domain/accounts/account";
 import { noteFailedSignIn } from "#domain/accounts/audit";
 import { factory } from "./factory.ts";
+import { wantsPage } from "./error-page.tsx";
 import { page } from "./page.tsx";
 import { Column } from "./parts/column.tsx";
+import { sessionSecret, withSession } from "./session.ts";
 
-/** Basic authentication with the password or the current key. The realm differs from the API's, so browsers store both separately. */
+/**
+ * For addresses that programs know, too. A browser signs in as on every page. Others: Basic authentication with the password or the current key.
+ * The realm differs from the API's, so that browsers store both separately.
+ */
 export const signIn = factory.createMiddleware(async (c, next) => {
   const given = givenCredentials(c.req.raw, c.env);
+  if (!given && (wantsPage(c) || sessionSecret(c) !== undefined)) return await withSession(c, next);
   const account = given && (await checkPasswordOrKey(c.var.db, c.env, given));
   if (!account) {
     if (given) c.executionCtx.waitUntil(noteFailedSignIn(c.var.db, given));

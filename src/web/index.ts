@@ -5,10 +5,14 @@ import { causeOf } from "#http/request-body";
 import { assetsOf } from "./assets.ts";
 import { errorPage, notFoundPage, wantsPage } from "./error-page.tsx";
 import { factory } from "./factory.ts";
+import { accountPages } from "./pages/account/account.tsx";
 import { agreementPage } from "./pages/account/agreement.tsx";
 import { apiKey } from "./pages/account/api-key.tsx";
+import { auditLogPage } from "./pages/account/audit-log.tsx";
 import { sessionsPage } from "./pages/account/sessions.tsx";
 import { signInPage } from "./pages/account/sign-in.tsx";
+import { tokenForms } from "./pages/account/tokens.tsx";
+import { webhookPages } from "./pages/account/webhooks.tsx";
 import { applianceActions } from "./pages/appliance/actions.ts";
 import { logo } from "./pages/appliance/logo.ts";
 import { buildPage } from "./pages/appliance/build/build.tsx";
@@ -49,6 +53,10 @@ export const web = factory
   .route("/", agreementPage)
   .route("/", signInPage)
   .route("/", sessionsPage)
+  .route("/", accountPages)
+  .route("/", tokenForms)
+  .route("/", webhookPages)
+  .route("/", auditLogPage)
   .route("/", testdrivePage)
   .route("/", startTestdrivePage)
   .route("/", appliancesPage)

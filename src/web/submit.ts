@@ -88,7 +88,10 @@ async function doneOnce(
     .digest("hex");
   const key = `page ${requestSha256}`;
   const claimed = await claimKey(store, { accountId: c.var.account.id, key, requestSha256 });
-  if ("answer" in claimed) return Done.parse(JSON.parse(claimed.answer.body ?? "{}"));
+  if ("answer" in claimed) {
+    if (claimed.answer.body === null) throw new Refusal("unknown_error", { message: shownOnce });
+    return Done.parse(JSON.parse(claimed.answer.body));
+  }
   let result: Awaited<ReturnType<Work>> | undefined;
   let thrown: unknown;
   await holdKey(store, claimed.holder, async (): Promise<Outcome> => {
@@ -104,6 +107,8 @@ async function doneOnce(
   if (result === undefined) throw thrown;
   return result;
 }
+
+const shownOnce = "This was done already. Its secret was shown then, and is not shown again.";
 
 function goOn(c: Context<WebEnv>, { to, result }: Done): Response {
   if (result) giveResult(c, result);

@@ -23,7 +23,14 @@ beforeAll(async () => {
 });
 
 const open = ["/", "/gallery?search=radio", "/sign_in", "/nothing-here"];
-const own = ["/appliances", "/appliances/new", "/account/sessions"];
+const own = [
+  "/appliances",
+  "/appliances/new",
+  "/account",
+  "/account/sessions",
+  "/account/webhooks",
+  "/account/audit_log",
+];
 const views = (["light", "dark"] as const).flatMap((colorScheme) =>
   [1280, 390].map((width) => ({ colorScheme, width })),
 );

@@ -1122,6 +1122,11 @@ interface Limits {
       used: number;
       most: number;
     };
+    images_bytes?: number;
+    packages_bytes?: number;
+    uploads_bytes?: number;
+    files_bytes?: number;
+    pictures_bytes?: number;
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
-import { findQuotaGb, saveQuotaGb, usedBytes, type Account } from "#storage/accounts";
+import { findQuotaGb, saveQuotaGb, usedBytes, usedBytesByKind, type Account } from "#storage/accounts";
 import type { Database } from "#storage/db";
 
 const gigabyte = 1024 ** 3;
@@ -19,10 +19,17 @@ export async function diskQuota({ env, db }: Place<QuotaEnv>, account: Account) 
 }
 
 /** The same in bytes. */
-export const diskUse = async ({ env, db }: Place<QuotaEnv>, account: Account) => ({
+const diskUse = async ({ env, db }: Place<QuotaEnv>, account: Account) => ({
   used: await usedBytes(db, account.id),
   most: Math.floor(quotaGbOf(env, account) * gigabyte),
 });
+
+/** The same, and what it is by kind. */
+export async function diskUseByKind({ env, db }: Place<QuotaEnv>, account: Account) {
+  const kinds = await usedBytesByKind(db, account.id);
+  const used = Object.values(kinds).reduce((sum, bytes) => sum + bytes, 0);
+  return { used, most: Math.floor(quotaGbOf(env, account) * gigabyte), kinds };
+}
 
 /** What an account may store. Read from the database each time, so that a change takes effect at once. */
 export async function quotaBytes({ env, db }: Place<QuotaEnv>, accountId: number): Promise<number> {

@@ -44,6 +44,13 @@ export const ButtonLink = ({ look = "", icon, about, href, isDownload, children 
   </a>
 );
 
+/** Copies the text of the element with this id. Without a script it is not there. */
+export const CopyButton = ({ of: id, words, look = "small" }: { of: string; words: string; look?: string }) => (
+  <button class={`button ${look}`} type="button" data-copy={id} hidden>
+    <Icon name="copy" /> <span role="status">{words}</span>
+  </button>
+);
+
 interface ActionProps extends Omit<ButtonProps, "name" | "value"> {
   action: string;
   fields?: Readonly<Record<string, string | number>>;

@@ -72,8 +72,8 @@ const SignInLink = ({ to }: { to: string }) => (
 
 const AccountMenu = ({ person }: { person: Person }) => (
   <Menu id="account-menu" look="plain" icon="user" words={person.account.username}>
-    <MenuLink href="/user/show_api_key" icon="key-round">
-      API key
+    <MenuLink href="/account" icon="key-round">
+      API keys and account
     </MenuLink>
     <MenuLink href="/account/sessions" icon="monitor">
       Signed-in browsers

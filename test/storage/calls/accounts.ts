@@ -85,6 +85,7 @@ export const ofAccounts = {
     findQuotaGb: [[own]],
     saveApiKey: [[own, { hmac: "hmac", cipher: "cipher" }]],
     usedBytes: [[own]],
+    usedBytesByKind: [[own]],
   } satisfies Calls<typeof accounts>,
   agents: {
     addAgent: [[{ name: "agent", tokenHmac: "hmac" }]],

@@ -10,6 +10,7 @@ import { factory } from "../../factory.ts";
 import { Column } from "../../parts/column.tsx";
 import { page } from "../../page.tsx";
 import { signIn } from "../../basic-sign-in.tsx";
+import { personOf } from "../../session.ts";
 
 const path = "/user/show_api_key";
 
@@ -17,6 +18,7 @@ export const apiKey = factory
   .createApp()
   .use(path, signIn)
   .get(path, async (c) => {
+    if (await personOf(c)) return c.redirect("/account", 303);
     const key = await showApiKey(c.env, c.var.account);
     const formToken = formTokenOf(c.env, c.var.account);
     return await page(c, <ApiKey account={c.var.account} apiKey={key} formToken={formToken} />, { title: "API key" });

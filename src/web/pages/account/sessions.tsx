@@ -5,11 +5,10 @@ import { clientAddress } from "#http/client-address";
 import { listSessions, type Session } from "#storage/sessions";
 import { factory, type WebEnv } from "../../factory.ts";
 import { ActionButton } from "../../parts/button.tsx";
-import { Content } from "../../parts/column.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { submit } from "../../submit.ts";
 import { Table } from "../../parts/table.tsx";
-import { page } from "../../page.tsx";
+import { accountPage } from "./account-page.tsx";
 import { checkForm, sessionSecret, signInPath, takeSession, withSession } from "../../session.ts";
 
 const path = "/account/sessions";
@@ -46,7 +45,7 @@ async function show(c: Context<WebEnv>): Promise<Response> {
   const { db, account, session } = c.var;
   const all = await listSessions(db, account.id, new Date());
   const content = <Sessions username={account.username} all={all} current={session.id} />;
-  return await page(c, content, { title, section: "account" });
+  return await accountPage(c, content, { title, tab: path });
 }
 
 interface SessionsProps {
@@ -56,23 +55,19 @@ interface SessionsProps {
 }
 
 const Sessions = ({ username, all, current }: SessionsProps) => (
-  <Content look="account stack">
-    <h1 id="sessions">{title}</h1>
+  <>
     <p>
       You are signed in as <strong>{username}</strong>. If you do not know one of these browsers, sign it out and change
       your password.
     </p>
     <div class="panel flush">
-      <Table
-        labelledBy="sessions"
-        columns={["Browser", "Signed in", "Last used", { words: "Sign out", isHidden: true }]}
-      >
+      <Table label={title} columns={["Browser", "Signed in", "Last used", { words: "Sign out", isHidden: true }]}>
         {all.map((session) => (
           <Row session={session} isCurrent={session.id === current} />
         ))}
       </Table>
     </div>
-  </Content>
+  </>
 );
 
 const Row = ({ session, isCurrent }: { session: Session; isCurrent: boolean }) => (

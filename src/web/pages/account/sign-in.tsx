@@ -1,7 +1,6 @@
 import { readParams } from "#api/params";
 import { checkPasswordOrKey } from "#domain/accounts/account";
-import { audited, noteFailedSignIn } from "#domain/accounts/audit";
-import { startSession } from "#domain/accounts/sessions";
+import { noteFailedSignIn } from "#domain/accounts/audit";
 import { clientAddress } from "#http/client-address";
 import { factory } from "../../factory.ts";
 import { Content } from "../../parts/column.tsx";
@@ -10,7 +9,8 @@ import { Form, Hidden } from "../../parts/form.tsx";
 import { Notice } from "../../parts/notice.tsx";
 import { Button } from "../../parts/button.tsx";
 import { page } from "../../page.tsx";
-import { canKeepSession, giveSession, placeToGoOn, sessionSecret, signInPath } from "../../session.ts";
+import { canKeepSession, placeToGoOn, signInPath } from "../../session.ts";
+import { signInBrowser } from "../../start-session.ts";
 
 const title = "Sign in";
 
@@ -34,9 +34,7 @@ export const signInPage = factory
       return await page(c, <SignIn to={place} username={username} isWrong />, { title, status: 403 });
     }
 
-    const acting = audited(db, { event: "session.started", actor: "page", accountId: account.id, address });
-    const browser = { userAgent: c.req.header("user-agent"), address };
-    giveSession(c, await startSession(c.env, acting, account, { ...browser, before: sessionSecret(c) }));
+    await signInBrowser(c, account);
     return c.redirect(place, 303);
   });
 

@@ -1,0 +1,80 @@
+import type { Context } from "hono";
+import { z } from "zod";
+import { changePassword, passwordLength, renewApiKey, showApiKey } from "#domain/accounts/account";
+import { diskUseByKind } from "#domain/accounts/quota";
+import { Refusal } from "#domain/refusal";
+import { clientAddress } from "#http/client-address";
+import { findAccount } from "#storage/accounts";
+import { listTokens } from "#storage/tokens";
+import { auditedPage } from "../../audited.ts";
+import { factory, type WebEnv } from "../../factory.ts";
+import { withSession } from "../../session.ts";
+import { signInBrowser } from "../../start-session.ts";
+import { submit } from "../../submit.ts";
+import { accountPage } from "./account-page.tsx";
+import { accountPath, AccountView, type ShownSecret } from "./view.tsx";
+
+const { min, max } = passwordLength;
+const passwordRule = `A password has ${min} to ${max} characters.`;
+const Passwords = z.object({
+  password: z.string({ error: "Enter the current password." }),
+  new_password: z.string({ error: passwordRule }).min(min, passwordRule).max(max, passwordRule),
+});
+
+/** The keys of an account, and what it stores. */
+export const accountPages = factory
+  .createApp()
+  .use(accountPath, withSession)
+  .use(`${accountPath}/*`, withSession)
+  .get(accountPath, (c) => showAccount(c))
+  .post(`${accountPath}/api_key`, (c) =>
+    submit(c, {
+      again: showAccount,
+      act: async () => {
+        await renewApiKey(auditedPage(c, { event: "key.renewed" }), c.env, c.var.account);
+        await signInAgain(c);
+        return { to: accountPath, result: { text: "The key is a new one. The old one no longer works." } };
+      },
+    }),
+  )
+  .post(`${accountPath}/password`, (c) =>
+    submit(c, {
+      fields: Passwords,
+      fieldOf: { invalid_value: "password" },
+      again: showAccount,
+      act: async ({ password: key, new_password: wanted }) => {
+        const { account } = c.var;
+        const given = { username: account.username, key, address: clientAddress(c.req.raw, c.env) };
+        await changePassword(auditedPage(c, { event: "password.changed" }), c.env, given, wanted).catch(wrongPassword);
+        await signInAgain(c);
+        return { to: accountPath, result: { text: "The password is changed. All other browsers are signed out." } };
+      },
+    }),
+  );
+
+/** Here the person is who they say; a form with a wrong password is shown again. */
+function wrongPassword(error: unknown): never {
+  if (error instanceof Refusal && error.code === "access_denied") {
+    throw new Refusal("invalid_value", { message: error.message });
+  }
+  throw error;
+}
+
+/** What has ended all sessions leaves this browser signed in. */
+async function signInAgain(c: Context<WebEnv>): Promise<void> {
+  const account = await findAccount(c.var.db, c.var.account.username);
+  if (account) await signInBrowser(c, account);
+}
+
+/** The page; with a secret that it shows once. */
+export async function showAccount(c: Context<WebEnv>, fresh?: ShownSecret): Promise<Response> {
+  const { db, account, baseUrl } = c.var;
+  const place = { env: c.env, db };
+  const [apiKey, tokens, disk] = await Promise.all([
+    showApiKey(c.env, account),
+    listTokens(db, account.id),
+    diskUseByKind(place, account),
+  ]);
+  const content = <AccountView {...{ account, baseUrl, apiKey, tokens, disk, fresh }} now={Date.now()} />;
+  return await accountPage(c, content, { title: "API keys and account", tab: accountPath });
+}

@@ -1,0 +1,132 @@
+import type { Scope } from "#model/scope";
+import type { Token } from "#storage/tokens";
+import { Button } from "../../parts/button.tsx";
+import { Confirm } from "../../parts/dialog.tsx";
+import { Choice, Field, Select } from "../../parts/field.tsx";
+import { Form } from "../../parts/form.tsx";
+import { Moment } from "../../parts/moment.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { State } from "../../parts/state.tsx";
+import { Table } from "../../parts/table.tsx";
+import { counted, exactTime } from "../../parts/words.ts";
+
+export const tokensPath = "/account/tokens";
+
+const dayMs = 24 * 60 * 60_000;
+const soonMs = 7 * dayMs;
+
+/** How long a token works. */
+export const terms = { month: 30, year: 365, never: undefined } as const;
+
+export const scopeWords: Record<Scope, string> = {
+  read: "read",
+  build: "read, change and build",
+  publish: "read, change, build and publish",
+};
+
+const columns = ["Name", "Can", "Last used", "Expires", { words: "Revoke", isHidden: true }] as const;
+
+export const TokensPanel = ({ tokens, now }: { tokens: readonly Token[]; now: number }) => (
+  <Panel id="tokens" title="Tokens" count={tokens.length} isFlush>
+    {tokens.length === 0 ? (
+      <p class="body quiet">
+        A token is a key for one program. It can do less than the API key, and is revoked without it.
+      </p>
+    ) : (
+      <Table labelledBy="tokens" columns={columns}>
+        {tokens.map((token) => (
+          <Row token={token} now={now} />
+        ))}
+      </Table>
+    )}
+    <NewToken isOpen={tokens.length === 0} />
+  </Panel>
+);
+
+const Row = ({
+  token: { id, name, scope, applianceId, lastUsedAt, expiresAt },
+  now,
+}: {
+  token: Token;
+  now: number;
+}) => (
+  <tr>
+    <th scope="row">{name}</th>
+    <td>
+      {scopeWords[scope]}
+      {applianceId !== null && (
+        <>
+          , only <a href={`/appliance/${applianceId}`}>appliance {applianceId}</a>
+        </>
+      )}
+    </td>
+    <td class="quiet">{lastUsedAt ? <Moment at={lastUsedAt} /> : "never"}</td>
+    <td>{expiresAt ? <Expiry at={expiresAt} now={now} /> : "never"}</td>
+    <td class="actions">
+      <Confirm
+        id={`revoke-${id}`}
+        words="Revoke"
+        about={name}
+        look="small danger"
+        title={`Revoke ${name}?`}
+        action={`${tokensPath}/${id}/revoke`}
+        no="Keep it"
+        yes={`Revoke ${name}`}
+      >
+        Programs that use it are refused from now on. This cannot be undone.
+      </Confirm>
+    </td>
+  </tr>
+);
+
+const Expiry = ({ at, now }: { at: Date; now: number }) => {
+  const left = at.getTime() - now;
+  const words = left <= 0 ? "expired" : left < dayMs ? "today" : `in ${counted(Math.floor(left / dayMs), "day")}`;
+  const time = (
+    <time datetime={at.toISOString()} title={exactTime(at)}>
+      {words}
+    </time>
+  );
+  return left < soonMs ? <State tone={left <= 0 ? "bad" : "warn"}>{time}</State> : time;
+};
+
+const NewToken = ({ isOpen }: { isOpen: boolean }) => (
+  <details class="body" open={isOpen}>
+    <summary>Create a token</summary>
+    <Form action={tokensPath} id="new-token" class="stack-s push-top" once>
+      <div class="fields">
+        <Field name="name" label="Name" hint="The program that uses it." also={{ maxlength: 100 }} required />
+        <Select
+          name="term"
+          label="Expires"
+          value="month"
+          options={[
+            ["month", "in 30 days"],
+            ["year", "in a year"],
+            ["never", "never"],
+          ]}
+        />
+        <Field
+          name="appliance_id"
+          label="Only for the appliance"
+          hint="Its number, as in its address. Empty: all of yours."
+          look="short num"
+          also={{ inputmode: "numeric" }}
+        />
+      </div>
+      <fieldset>
+        <legend>It can</legend>
+        <Choice type="radio" name="scope" value="read" isChecked>
+          Read
+        </Choice>
+        <Choice type="radio" name="scope" value="build">
+          Read, change appliances, build and testdrive
+        </Choice>
+        <Choice type="radio" name="scope" value="publish">
+          All that, and publish and share
+        </Choice>
+      </fieldset>
+      <Button look="primary">Create token</Button>
+    </Form>
+  </details>
+);

@@ -1,0 +1,166 @@
+import type { Account, StoredBytes } from "#storage/accounts";
+import type { Token } from "#storage/tokens";
+import { Button, CopyButton } from "../../parts/button.tsx";
+import { Confirm } from "../../parts/dialog.tsx";
+import { Field } from "../../parts/field.tsx";
+import { Form } from "../../parts/form.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { size } from "../../parts/words.ts";
+import { TokensPanel } from "./tokens-panel.tsx";
+
+export const accountPath = "/account";
+
+/** A secret that this answer alone shows. */
+export interface ShownSecret {
+  /** “Laptop” is ready. */
+  title: string;
+  secret: string;
+  about: string;
+}
+
+interface Disk {
+  used: number;
+  most: number;
+  kinds: StoredBytes;
+}
+
+interface AccountViewProps {
+  account: Account;
+  baseUrl: string;
+  apiKey: string;
+  tokens: readonly Token[];
+  disk: Disk;
+  fresh: ShownSecret | undefined;
+  now: number;
+}
+
+export const AccountView = ({ account, baseUrl, apiKey, tokens, disk, fresh, now }: AccountViewProps) => (
+  <>
+    {fresh && <FreshSecret {...fresh} />}
+    <TokensPanel tokens={tokens} now={now} />
+    <KeyPanel username={account.username} apiKey={apiKey} baseUrl={baseUrl} />
+    <StoragePanel disk={disk} />
+    <PasswordPanel username={account.username} />
+  </>
+);
+
+export const FreshSecret = ({ title, secret, about }: ShownSecret) => (
+  <section class="notice" data-tone="good" role="status" aria-labelledby="fresh-title">
+    <Icon name="key-round" />
+    <div class="stack-s">
+      <h2 class="as-h3" id="fresh-title">
+        {title} Copy it now, it is not shown again.
+      </h2>
+      <p class="code token mono" id="fresh-secret">
+        {secret}
+      </p>
+      <p class="row small-text">
+        <CopyButton of="fresh-secret" words="Copy the secret" /> <span>{about}</span>
+      </p>
+    </div>
+  </section>
+);
+
+const KeyPanel = ({ username, apiKey, baseUrl }: { username: string; apiKey: string; baseUrl: string }) => (
+  <Panel id="key" title="API key" look="stack-s">
+    <p class="small-text quiet">
+      The one key of <strong>{username}</strong>, for clients of the old service. It can do everything.
+    </p>
+    <details>
+      <summary>Show the key</summary>
+      <p class="code token mono" id="api-key">
+        {apiKey}
+      </p>
+    </details>
+    <pre class="code" tabindex={0}>
+      <code id="curl-line">{`curl -u ${username}:KEY ${baseUrl}/api/v2/user/appliances`}</code>
+    </pre>
+    <div class="row">
+      <CopyButton of="api-key" words="Copy the key" look="" />
+      <Confirm
+        id="renew-key"
+        words="Renew"
+        about="the API key"
+        icon="refresh-cw"
+        title="Renew the API key?"
+        action={`${accountPath}/api_key`}
+        no="Keep the key"
+        yes="Renew the API key"
+      >
+        The old key stops working immediately, so every program that uses it needs the new one. Your other browsers are
+        signed out.
+      </Confirm>
+    </div>
+  </Panel>
+);
+
+const kinds = [
+  { words: "Images", look: "", of: ({ images }: StoredBytes) => images },
+  { words: "Files and pictures", look: "more", of: ({ files, pictures }: StoredBytes) => files + pictures },
+  { words: "Packages and uploads", look: "half", of: ({ packages, uploads }: StoredBytes) => packages + uploads },
+] as const;
+
+const gigabyte = 1024 ** 3;
+
+const StoragePanel = ({ disk: { used, most, kinds: stored } }: { disk: Disk }) => {
+  const share = (bytes: number) => (most === 0 ? 0 : Math.min(100, (100 * bytes) / most));
+  let x = 0;
+  return (
+    <Panel id="storage" title="Storage" hint={`${inGigabytes(used)} of ${inGigabytes(most)}`} look="stack-s">
+      <svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
+        {kinds.map(({ look, of }) => {
+          const width = share(of(stored));
+          x += width;
+          return <rect class={look} x={(x - width).toFixed(2)} width={width.toFixed(2)} height="1" />;
+        })}
+      </svg>
+      <dl class="facts storage">
+        {kinds.map(({ words, look, of }) => (
+          <>
+            <dt class={look}>{words}</dt>
+            <dd class="num">{size(of(stored))}</dd>
+          </>
+        ))}
+      </dl>
+      <p class="small-text quiet">
+        {used > most
+          ? "More is stored than the quota allows: nothing new can be built or uploaded."
+          : `${inGigabytes(most - used)} are free.`}
+      </p>
+    </Panel>
+  );
+};
+
+const inGigabytes = (bytes: number): string => {
+  const gigabytes = bytes / gigabyte;
+  return bytes === 0 || gigabytes >= 0.1 ? `${Number(gigabytes.toFixed(1))} GB` : size(bytes);
+};
+
+const PasswordPanel = ({ username }: { username: string }) => (
+  <Panel id="password" title="Password" look="stack-s">
+    <Form action={`${accountPath}/password`} class="stack-s narrow-form">
+      <input type="text" name="username" value={username} autocomplete="username" hidden readonly />
+      <div class="fields">
+        <Field
+          name="password"
+          label="Current password"
+          type="password"
+          also={{ autocomplete: "current-password" }}
+          required
+        />
+        <Field
+          name="new_password"
+          label="New password"
+          type="password"
+          also={{ autocomplete: "new-password", minlength: 8, maxlength: 200 }}
+          required
+        />
+      </div>
+      <div class="row">
+        <Button>Change the password</Button>
+        <span class="sub">Your other browsers are signed out. The key and the tokens stay.</span>
+      </div>
+    </Form>
+  </Panel>
+);
