@@ -2,7 +2,7 @@ import { access } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { readConfig, type Config } from "./config.ts";
 
-/** What commands beside the agent need of its configuration. */
+/** The part of the agent's configuration that other commands need. */
 export type HostConfig = Pick<Config, "stateDir" | "isolation" | "accel" | "vnc" | "minFreeGb" | "root">;
 
 /** The agent's own configuration where there is one; before the first start, that of the embedded mode. */

@@ -12,7 +12,7 @@ import {
 export const longestLine = 4 * 1024;
 
 /**
- * So long may lines keep this process at a time. Its heartbeats run on the same thread, so after this it first does all else
+ * The longest that lines may occupy this process at a time. Heartbeats run on the same thread, so it then does everything else
  * that is due; what writes the lines meanwhile waits for its pipe.
  */
 const turnMs = 5;

@@ -17,7 +17,7 @@ export interface LogStreamOptions {
   everyMs?: number;
 }
 
-/** While nobody reads the log, it is sent this many times less often: each chunk costs a request and rows. */
+/** While no one reads the log, it is sent this many times less often: each chunk costs a request and rows. */
 const unwatchedTimes = 10;
 
 /** Lines → a file → chunks by offset, every half second while the log is read. The Worker's answer decides where to go on. */

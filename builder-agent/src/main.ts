@@ -123,7 +123,7 @@ function drainOnSignal(log: Log): AbortSignal {
   return draining.signal;
 }
 
-/** The first signal stops in order, the second at once. */
+/** The first signal stops the agent in order, the second immediately. */
 function stopOnSignal(log: Log): AbortSignal {
   const stopping = new AbortController();
   let stoppedAt = 0;

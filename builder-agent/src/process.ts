@@ -5,7 +5,7 @@ import { openLines } from "./lines.ts";
 export interface RunOptions {
   env?: Record<string, string>;
   cwd?: string;
-  /** Aborting kills the whole process group at once; `run` then rejects with the signal's reason. */
+  /** Aborting kills the whole process group immediately; `run` then rejects with the signal's reason. */
   signal: AbortSignal;
   /** Each line of standard output and standard error, in the order of arrival. */
   onLine?: (line: string) => void;

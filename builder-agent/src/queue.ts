@@ -17,7 +17,7 @@ export interface PullQueue {
 
 /** Long enough to claim; a message of an agent that died meanwhile goes to another one. */
 const visibilityMs = 30_000;
-/** A message we cannot serve now: another agent may have it at once. */
+/** A message we cannot serve now: another agent may take it immediately. */
 const laterSeconds = 2;
 
 /** Cloudflare's HTTP pull protocol; the Worker's own gateway speaks the same. */

@@ -63,7 +63,7 @@ export interface WorkerApi extends VisitApi, ModifiedApi {
   completePackage(build: Lease, packageId: number, pieces: number, signal: AbortSignal): Promise<boolean>;
   finish(build: Lease, result: BuildFinished, signal: AbortSignal): Promise<void>;
   fail(build: Lease, failure: BuildFailed, signal: AbortSignal): Promise<void>;
-  /** Gives the build back unfinished, so that another agent gets it at once. */
+  /** Gives the build back unfinished, so that another agent gets it immediately. */
   release(build: Lease, signal: AbortSignal): Promise<void>;
   /** The headers of a call about claimed work that is not made here: a download. */
   credentials(build: Lease): Record<string, string>;

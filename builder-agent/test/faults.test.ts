@@ -71,7 +71,7 @@ describe("an agent", () => {
 
     expect(build.failure).toEqual({
       kind: "error",
-      reason: "KIWI was killed on the builder, perhaps for want of memory.",
+      reason: "KIWI was killed on the builder, perhaps because memory ran out.",
     });
     await agent.untilClean();
   });

@@ -42,16 +42,16 @@ const uses: [string, number, string, string][] = [
   ["build First --type vhd", 64, "There is no image type vhd.", "The types are oem, iso"],
   ["download First", 1, "First has no image yet.", "kiln build First --follow"],
   ["download First:iso", 1, "First:iso has no image yet.", "kiln build First --type iso --follow"],
-  ["verify nothere.iso", 6, "nothere.iso is missing", "`kiln download` puts beside it"],
+  ["verify nothere.iso", 6, "nothere.iso is missing", "`kiln download` puts next to it"],
   ["file add First nothere", 64, "nothere is no file.", "Name a file on this machine"],
-  ["repo add First main", 64, "main is no id of a repository.", "The lists show them."],
+  ["repo add First main", 64, "main is not the id of a repository.", "The lists show them."],
   ["token add nightly everything", 64, "There is no scope everything.", "The scopes are read, build, publish."],
   ["token list", 7, "A token cannot.", "Use a token or key that may do this"],
   ["completion tcsh", 64, "There is no completion for tcsh.", "bash, zsh and fish"],
   ["templates", 8, "is no Kiln service.", "Check the address."],
   ["testdrives", 4, "The service answered 502", "Try again"],
   ["--url http://127.0.0.1:9 list", 7, "You are not signed in to http://127.0.0.1:9.", "Run `kiln login ADDRESS`"],
-  ["login kiln.example.org/api", 64, "is no address of a service.", "Write it as https://kiln.example.org."],
+  ["login kiln.example.org/api", 64, "is not the address of a service.", "Write it as https://kiln.example.org."],
 ];
 
 it.each(uses)("answers `kiln %s` with exit code %d, the reason and the way out", async (line, code, message, next) => {

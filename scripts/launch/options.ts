@@ -16,7 +16,7 @@ export type LaunchOptions = {
   withAgent: boolean;
   trustAccounts: boolean;
   allowHosts: GivenHost[];
-  /** Offers Debian beside Tiny Linux. */
+  /** Offers Debian in addition to Tiny Linux. */
   withDebian: boolean;
   /** URL of the archive; undefined: where this machine's apt gets its packages. */
   debianMirror: string | undefined;

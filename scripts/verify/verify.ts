@@ -65,7 +65,7 @@ function chosenTemplates({ name, sets }: Catalogue, wanted: readonly number[]): 
   return wanted.length === 0 ? all : all.filter(({ applianceId }) => wanted.includes(applianceId));
 }
 
-/** The launcher offers Debian by itself, from this machine's own mirrors. */
+/** The launcher offers Debian from this machine's own mirrors. */
 const launchOptions = ({ baseSystem }: Catalogue, { launch }: VerifyOptions): string[] =>
   packageTypeOfBase(baseSystem) === "deb" ? launch : ["--no-debian", ...launch];
 

@@ -33,7 +33,7 @@ export const audited = createMiddleware<AdminEnv>(async (c, next) => {
   const path = c.req.path.replace(/^\/admin/, "");
   const isRead = c.req.method === "GET" && !path.endsWith("/api-key");
   if (isRead || !c.res.ok) return;
-  // Hundreds of files may be put at once.
+  // An operator may upload hundreds of files in a row.
   const call = `${c.req.method} ${path.replace(/^(\/repositories)\/.*/, "$1")}`;
   await note(c.var.db, { event: "operator.called", actor: "operator", detail: { call } });
 });

@@ -38,7 +38,7 @@ export const events: CallGroup = {
       details:
         "Server-sent events from now on. `Last-Event-ID` resumes after that event: the last 1000 of 7 days are stored. The stream " +
         "ends after an hour, and with the token that opened it; clients reconnect on their own.",
-      answer: file("Does not end by itself.", "text/event-stream"),
+      answer: file("Stays open until you close it.", "text/event-stream"),
       refuses: ["invalid_value", "unknown_error"],
       act: async ({ env, account, access }, _request, c) => {
         const after = idIn(c.req.header("last-event-id"));

@@ -40,7 +40,7 @@ function isForm(body: Uint8Array, contentType: string | null, parameters: readon
   return parameters.includes(name);
 }
 
-/** Whether it is an object of nothing but parameters; any other JSON is a file. */
+/** Whether it is an object with parameters only; any other JSON is a file. */
 function isJsonOf(text: string, parameters: readonly string[]): boolean {
   try {
     const fields = jsonFields(text);

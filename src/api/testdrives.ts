@@ -56,7 +56,7 @@ export const testdrives: CallGroup = {
       access: "own",
       versions: v2,
       summary: "End a testdrive",
-      details: "Its slot is free again at once. One that has ended stays as it is.",
+      details: "Its slot is free immediately. A testdrive that has already ended stays as it is.",
       ids: { testdrive_id: "unknown_error" },
       answer: success,
       act: async ({ env, db, account }, { testdrive_id: id }) => {

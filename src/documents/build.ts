@@ -50,7 +50,7 @@ const facts = {
   size: int(({ rawSize }: Build) => megabytes(rawSize), 412),
   compressed_image_size: compressedSize,
   created_at: time("createdAt", "2026-03-04T16:20:11Z").only("v2"),
-  // A cancelled build may never have begun; its clients need a time all the same.
+  // A cancelled build may never have started; clients need a time anyway.
   started_at: time(
     ({ startedAt, completedAt, createdAt }: Build) => startedAt ?? completedAt ?? createdAt,
     "2026-03-04T16:20:14Z",

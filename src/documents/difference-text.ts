@@ -30,7 +30,7 @@ export function releaseNotesText({ image, since }: ReleaseNotesDraft): string {
   if (since) {
     const parts = partsOf(since, mostNoteLines).filter(Boolean);
     const title = `Changes since version ${since.from.build.version}\n`;
-    return cut([title, ...(parts.length > 0 ? parts : ["Nothing but the files.\n"])].join("\n"));
+    return cut([title, ...(parts.length > 0 ? parts : ["Only the files.\n"])].join("\n"));
   }
   const names = image.input.selection.packages.slice(0, mostNames).map(({ name }) => name);
   const among = names.length === 0 ? "" : `, among them ${names.join(", ")}`;

@@ -18,7 +18,7 @@ const ports: Record<string, string> = { "http:": "80", "https:": "443", "ftp:": 
 
 /**
  * Whether an address from a user may be requested at all: none that is literally private, and none of this service.
- * A name that leads into a private network is the network's own business, see `outside`.
+ * A name that resolves to a private address is the network's responsibility, see `outside`.
  */
 export function isOutside(rules: OutsideRules, url: URL): boolean {
   if (isListed(rules, url)) return true;

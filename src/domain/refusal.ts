@@ -14,7 +14,7 @@ const table = [
   ["version_not_published", "This version is not published."],
   ["version_published", "This version is already published in the gallery."],
   ["unknown_query", "Unknown gallery query: use latest, popular, username or search."],
-  ["invalid_username", "There is no account of that name."],
+  ["invalid_username", "There is no account with that name."],
   ["invalid_image_type", "Invalid image type."],
   ["invalid_parent", "The comment that this one replies to does not exist."],
   ["missing_rating", "A rating is required."],

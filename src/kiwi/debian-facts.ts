@@ -6,7 +6,7 @@ export interface DebianFacts {
   release: string;
   /** Repositories that the image itself can reach later. */
   sources: AptSource[];
-  /** The keys that the image's apt must trust, besides those that its packages bring. */
+  /** The keys that the image's apt must trust, in addition to those in its packages. */
   keys: FrozenKey[];
 }
 

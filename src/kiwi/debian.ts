@@ -15,7 +15,7 @@ export function debianPart({ debian, locale }: Pick<ImageFacts, "debian" | "loca
       "post_bootstrap.sh": postBootstrap,
       "root/etc/apt/sources.list": linesOf(...debian.sources.map(sourceLine)),
       "root/etc/default/keyboard": keyboardFile(locale.keyboardLayout),
-      // Otherwise the kernel's remarks come between the lines of whoever has logged in at a console.
+      // Otherwise kernel messages interrupt anyone who is logged in at a console.
       "root/etc/sysctl.d/20-kiln-console.conf": linesOf("kernel.printk = 4 4 1 7"),
       ...Object.fromEntries(
         debian.keys.map(({ fingerprint, armour }) => [`root/etc/apt/trusted.gpg.d/kiln-${fingerprint}.asc`, armour]),

@@ -78,7 +78,7 @@ export class Build extends DurableObject<Env> {
     return { cancelled: true };
   }
 
-  /** Undefined: this object knows of no such build. An end is told here only after D1 was told. */
+  /** Undefined: this object knows of no such build. An end is visible here only after D1 has it. */
   async progress(): Promise<Progress | undefined> {
     const state = await this.#load();
     if (!state) return undefined;

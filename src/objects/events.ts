@@ -52,7 +52,7 @@ export class Events extends DurableObject<Env> {
     return count;
   }
 
-  /** Its account is removed. What is told to it after that is lost, like what it had. */
+  /** Its account is removed. Events that arrive after that are dropped, as the stored ones are. */
   async forget(): Promise<void> {
     this.hangUp();
     await this.ctx.storage.deleteAlarm();

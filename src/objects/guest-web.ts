@@ -25,7 +25,7 @@ interface Visit {
   isSocket: boolean;
   /** Null once the agent has taken it, or where there is none. */
   body: ReadableStream<Uint8Array> | null;
-  /** An answer is under way; there is one. */
+  /** An answer is in progress. */
   isAnswered: boolean;
   answered: PromiseWithResolvers<Response>;
   /** Aborted when the session ends, or the visit's time is over. */
@@ -33,7 +33,7 @@ interface Visit {
 }
 
 /**
- * Visitors of the guest's web server. The agent is told of each over its control socket, fetches the body, and brings the
+ * Visitors of the guest's web server. The agent gets each over its control socket, fetches the body, and brings the
  * guest's answer as the body of a request of its own; both bodies are joined stream to stream, so that a slow reader
  * slows down the writer. All of it is in memory: a visit does not outlive its object, as it does not outlive its
  * visitor's connection.
@@ -63,7 +63,7 @@ export class GuestWeb {
     await this.#onChange();
     if (order({ type: "visit", visit, request: asked })) return await answered.promise;
     await this.#close(visit);
-    return refused(503, "The machine's host is out of reach for the moment.");
+    return refused(503, "The machine's host cannot be reached at the moment.");
   }
 
   /** The agent asks for the body of a visitor's request, or brings the guest's answer or its WebSocket. */
@@ -87,7 +87,7 @@ export class GuestWeb {
     const found = this.#visits.get(visit);
     const head = readGuestHead(GuestAnswer, request.headers.get(guestHeadHeader));
     if (!found || found.isAnswered) return left();
-    if (!head) return refused(400, "This is no head of an answer.");
+    if (!head) return refused(400, "This is not the head of an answer.");
     found.isAnswered = true;
     try {
       await passOn(head, request.body, found);

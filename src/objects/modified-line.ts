@@ -37,7 +37,7 @@ export class ModifiedLine extends AgentLine {
   }
 
   async #ask(order: Omit<ModifiedOrder, "request">): Promise<Response> {
-    if (this.#orders.size >= maxOrders) return refused("unreadable", "Too much is asked of this session at once.");
+    if (this.#orders.size >= maxOrders) return refused("unreadable", "This session has too many requests in progress.");
     const request = crypto.randomUUID();
     const answered = Promise.withResolvers<Response>();
     this.#orders.set(request, answered);
@@ -58,14 +58,14 @@ export class ModifiedLine extends AgentLine {
   async #answer(id: string, request: Request): Promise<Response> {
     const asked = this.#orders.get(id);
     this.#orders.delete(id);
-    if (!asked || !request.body) return new Response("Nobody waits for this.", { status: 410 });
+    if (!asked || !request.body) return new Response("No request waits for this.", { status: 410 });
     const { readable, writable } = new IdentityTransformStream();
     asked.resolve(new Response(readable, { headers: shown(request.headers) }));
     const isTaken = await request.body.pipeTo(writable).then(
       () => true,
       () => false,
     );
-    return isTaken ? new Response(null, { status: 204 }) : new Response("Nobody waits for this.", { status: 410 });
+    return isTaken ? new Response(null, { status: 204 }) : new Response("No request waits for this.", { status: 410 });
   }
 }
 
@@ -82,4 +82,4 @@ type Why = Extract<ModifiedAnswer, { kind: "refused" }>["why"];
 const refused = (why: Why, message: string): Response =>
   Response.json({ kind: "refused", why, message } satisfies ModifiedAnswer);
 
-const gone = () => refused("gone", "The disk of this session is not kept any more, or its host is out of reach.");
+const gone = () => refused("gone", "The disk of this session is no longer stored, or its host cannot be reached.");

@@ -218,7 +218,7 @@ export class Testdrive extends DurableObject<Env> {
     this.#guestWeb.closeAll();
   }
 
-  /** Only a wake-up: an agent that misses it asks by itself from time to time. */
+  /** Only a wake-up: an agent that misses it asks again after a while. */
   async #callAgents(testdriveId: number): Promise<void> {
     await sendJob(this.env, { kind: "testdrive", testdriveId }).catch((error: unknown) => {
       console.error(`testdrive ${testdriveId}: no agent was called`, error);

@@ -31,7 +31,7 @@ export async function readDebPackage(controlTar: Uint8Array, other: OtherDecompr
     return packageOf(await controlIn(opened));
   } catch (error) {
     if (error instanceof RepodataFault) throw error;
-    throw malformedDeb(`its control.tar: ${error instanceof Error ? error.message : "it is no tar archive"}`, error);
+    throw malformedDeb(`its control.tar: ${error instanceof Error ? error.message : "it is not a tar archive"}`, error);
   }
 }
 

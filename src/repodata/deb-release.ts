@@ -13,7 +13,7 @@ export interface Release {
   components: string[];
   /** As Debian names them; `all` if there are lists of their own for such packages. */
   arches: string[];
-  /** Milliseconds since 1970; undefined: it is valid for ever. */
+  /** Milliseconds since 1970; undefined: it never expires. */
   validUntil: number | undefined;
   /** Each file can also be had below its directory by its checksum, so that a mirror can change while it is read. */
   hasFilesByHash: boolean;
@@ -37,7 +37,7 @@ export function readRelease(text: string): Release {
   };
 }
 
-/** An old index, with known faults in its packages, could otherwise be offered for ever. */
+/** An old index, with known faults in its packages, could otherwise be offered forever. */
 export function refuseExpired({ validUntil }: Release, now: number): void {
   if (validUntil === undefined || now <= validUntil + clockSkewMs) return;
   const until = new Date(validUntil).toISOString().slice(0, 10);

@@ -45,7 +45,7 @@ interface Index {
   bytes: Uint8Array;
   text: string;
   signer: Signer | undefined;
-  /** Of which every later index must have one; empty: it is not signed. */
+  /** Every later index must be signed by one of them; empty: it is not signed. */
   keys: readonly SigningKey[];
 }
 

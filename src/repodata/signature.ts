@@ -60,7 +60,7 @@ export async function verifyClearsigned(
   return { text: data, signer: await firstValid(signatures, verificationKeys) };
 }
 
-/** The same text, whoever has signed it. */
+/** The text without its signatures. */
 export const readClearsigned = async (signed: Uint8Array): Promise<string> => (await cleartext(signed)).getText();
 
 async function cleartext(signed: Uint8Array): Promise<CleartextMessage> {

@@ -75,7 +75,7 @@ export function concatenate(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuff
   return whole;
 }
 
-/** How much of a body is read at once. By default the runtime returns a few kilobytes. */
+/** How much of a body one read returns. The runtime's default is a few kilobytes. */
 export const chunkBytes = 128 * 1024;
 
 /** The result of the work, or `late()` as its failure if it takes longer. The work itself goes on. */

@@ -139,7 +139,7 @@ export class SolverRoom {
     this.#release(lock);
   }
 
-  /** A new one if there is room beside the other, and else the one that was not used for longest. */
+  /** A new one if there is room for it, otherwise the least recently used. */
   async #open(lock: Lock): Promise<Resident> {
     const [oldest, second] = this.#residents;
     const half = this.#memoryBudgetBytes / maxResidents;

@@ -177,7 +177,7 @@ const copiedKey = {
 
 /**
  * Removes an appliance with all rows that hang on it, in one batch; answers its builds. The blobs that the rows named
- * are released; those of its builds, and what they froze, the sweeper finds by itself.
+ * are released. The sweeper finds those of its builds, and what they froze.
  */
 export async function deleteApplianceRows(
   db: Database,

@@ -20,7 +20,7 @@ export const solvKey = (repositoryId: number, importId: string, n: number) =>
   `${solvPrefixOf(repositoryId, importId)}${n}.solv`;
 /** Everything of one import. */
 export const solvPrefixOf = (repositoryId: number, importId: string) => `solv/${repositoryId}/${importId}/`;
-/** The nth text of what an import of deb knows of its packages, besides the .solv files. */
+/** The nth text about the packages of an import of deb, in addition to the .solv files. */
 export const controlKey = (repositoryId: number, importId: string, n: number) =>
   `${solvPrefixOf(repositoryId, importId)}${controlName}${n}.gz`;
 /** Prefix of those texts, of the import that a .solv file belongs to. */

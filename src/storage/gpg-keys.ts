@@ -8,7 +8,7 @@ import { appliances, gpgKeys } from "./schema.ts";
 export type GpgKey = typeof gpgKeys.$inferSelect;
 export type NewGpgKey = Omit<GpgKey, "id">;
 
-/** The columns of a key from an object of JSON, of which there is one in each row of `json_each(…) AS one`. */
+/** The columns of a key from an object of JSON, one per row of `json_each(…) AS one`. */
 export const keyInJson = {
   name: sql`one.value ->> 'name'`,
   target: sql`one.value ->> 'target'`,

@@ -5,7 +5,7 @@ import { insertFrom } from "./inserts.ts";
 import { appliances, selections } from "./schema.ts";
 import type { Selection } from "./appliances.ts";
 
-/** The columns of a selection from an object of JSON, of which there is one in each row of `json_each(…) AS one`. */
+/** The columns of a selection from an object of JSON, one per row of `json_each(…) AS one`. */
 export const selectionInJson = {
   kind: sql`one.value ->> 'kind'`,
   name: sql`one.value ->> 'name'`,

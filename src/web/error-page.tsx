@@ -34,8 +34,7 @@ export async function errorPage(
 export const notFoundPage = (c: Context<WebEnv>): Promise<Response> =>
   errorPage(c, {
     status: 404,
-    message:
-      "The address is wrong, or what was here has been deleted, or it belongs to someone who has not shared it with you.",
+    message: "The address is wrong, or the page was deleted, or it belongs to someone who has not shared it with you.",
   });
 
 const ErrorView = ({ title, message }: { title: string; message: string }) => (

@@ -5,7 +5,7 @@ import type { Appliance } from "#storage/appliances";
 import type { Session } from "#storage/sessions";
 import type { Given } from "./given.ts";
 
-/** Who is signed in with the browser, and the token of the forms of this session. */
+/** The person who is signed in with the browser, and the form token of the session. */
 export interface Person {
   account: Account;
   session: Session;
@@ -20,7 +20,7 @@ export type WebEnv = {
     formToken: string;
     /** Of the address, on the pages of an appliance (`pages/appliance/with-appliance.ts`). */
     appliance: Appliance;
-    /** Looked up once by `personOf`; null: nobody. */
+    /** Looked up once by `personOf`; null: not signed in. */
     person?: Person | null;
     /** The form that was refused: `page` shows it again, with its values and what is wrong with them. */
     given?: Given;

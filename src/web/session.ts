@@ -6,7 +6,7 @@ import { Refusal } from "#domain/refusal";
 import { sameSecret } from "#domain/secrets";
 import { factory, type Person, type WebEnv } from "./factory.ts";
 
-/** With the prefix, browsers take it from this host alone, for all of its paths, and only where nobody can read it on the way. */
+/** With the prefix, browsers take it from this host alone, for all of its paths, and only over a connection that no one else can read. */
 const name = "kiln-session";
 const rules = { prefix: "host", path: "/", secure: true, httpOnly: true, sameSite: "Lax" } as const;
 
@@ -20,7 +20,7 @@ export const giveSession = (c: Context, secret: string): void =>
 
 export const takeSession = (c: Context): void => void deleteCookie(c, name, rules);
 
-/** Who is signed in with the browser that asks, if anyone is. */
+/** The person who is signed in with the requesting browser, if any. */
 export async function personOf(c: Context<WebEnv>): Promise<Person | undefined> {
   if (c.var.person === undefined) c.set("person", (await findPerson(c)) ?? null);
   return c.var.person ?? undefined;

@@ -76,7 +76,7 @@ const asWritten = (value: string): string => value.replaceAll("\r\n", "\n").repl
 
 type Work = (requestId: string | undefined) => ReturnType<Submission<z.ZodType>["act"]>;
 
-/** Of the same form sent twice, also at once, the second goes on to where the first does. */
+/** If the same form is sent twice, even at the same time, the second leads to where the first does. */
 async function doneOnce(
   c: Context<WebEnv>,
   { once, sent, work }: { once: string; sent: Given; work: Work },

@@ -205,7 +205,7 @@ export const readAs = <T, C>(
   read: (node: XmlNode, path: string) => C,
 ): Fields & Shape<T, C> => ({ kind, fields, readBy: read });
 
-/** A document of which a client may send any part. Fields that readers ignore are not described. */
+/** A document that a client may send in part. Fields that readers ignore are not described. */
 export const anyPartOf = <C>(name: string, { root, shape }: Document<never, C>): Document<never, C> =>
   document(name, root, anyPart(shape) as Shape<never, C>);
 

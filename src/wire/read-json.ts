@@ -48,7 +48,7 @@ function childrenOf({ fields }: Fields, { value, path }: Given): XmlNode[] {
 const partNamed = (fields: Fields["fields"], name: string): Part | undefined =>
   Object.hasOwn(fields, name) ? fields[name] : Object.values(fields).find(({ alias }) => alias === name);
 
-/** JSON has the attributes of a list beside it. Readers of XML ignore them, too. */
+/** JSON has the attributes of a list next to it. Readers of XML ignore them, too. */
 const isBesideList = (fields: Fields["fields"], name: string): boolean =>
   Object.values(fields).some(({ shape }) => shape.kind === "list" && Object.hasOwn(shape.attributes, name));
 

@@ -43,7 +43,7 @@ describe("visitors of a guest's web server", () => {
     await passTimeAlive(drive, 29_000);
     expect((await statusOf(drive)).state).toBe("running");
     await passTime(drive, 2_100);
-    expect(await statusOf(drive)).toMatchObject({ state: "ended", message: "Nobody was connected for 60 seconds." });
+    expect(await statusOf(drive)).toMatchObject({ state: "ended", message: "No one was connected for 60 seconds." });
   });
 
   it("learn that the machine is starting or its host is away", async () => {

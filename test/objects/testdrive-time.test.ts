@@ -49,7 +49,7 @@ describe("the time limits of a testdrive", () => {
     await evictDurableObject(objectOf(drive), { webSockets: "hibernate" });
     await passTime(drive, 2_100);
 
-    expect((await statusOf(drive)).message).toBe("Nobody was connected for 60 seconds.");
+    expect((await statusOf(drive)).message).toBe("No one was connected for 60 seconds.");
   });
 
   it("survive a service restart: the longest session, counted from ready", async () => {

@@ -53,7 +53,7 @@ describe("Testdrive", () => {
     await passTimeAlive(drive, 29_000);
     await passTime(drive, 2_100);
 
-    const reason = "Nobody was connected for 60 seconds.";
+    const reason = "No one was connected for 60 seconds.";
     expect(await statusOf(drive)).toMatchObject({ state: "ended", message: reason });
     expect(JSON.parse(String(await drive.control.next()))).toEqual({ type: "stop", reason });
     expect((await drive.control.closed).code).toBe(1000);

@@ -126,7 +126,7 @@ describe("a webhook", () => {
     const answer = await send("/account/webhooks", { form: "new-webhook", url: "http://127.0.0.1/" });
     expect([answer.status, textOf(await pageOf(answer), "#new-webhook .wrong")]).toEqual([
       422,
-      "The url leads into a private network.",
+      "The url points to a private network.",
     ]);
   });
 

@@ -68,7 +68,7 @@ export function failureOf(notes: Notes, { exit, lastWords, root }: KiwiEnd): Bui
     return { kind: "failed", reason: "The image does not fit on its disk, or on one of its volumes." };
   // util-linux 2.38: unshare stumbles when it passes on by which signal its child died, and says just this.
   const wasKilled = "killedBy" in exit || lastWords.startsWith("unshare: sigprocmask");
-  if (wasKilled) return { kind: "error", reason: "KIWI was killed on the builder, perhaps for want of memory." };
+  if (wasKilled) return { kind: "error", reason: "KIWI was killed on the builder, perhaps because memory ran out." };
   const [problem, ...more] = notes.problems;
   if (problem !== undefined) {
     const also = more.length === 0 ? "" : ` (and ${more.length} more such problem${more.length === 1 ? "" : "s"})`;

@@ -107,7 +107,7 @@ export class FileContents {
     };
     const encoder = createZstdCompress({ ...options, chunkSize: smallBytes });
     const pumping = pipeline(hashed, encoder, { signal: this.#signal });
-    pumping.catch(() => {}); // the reader of the encoder hears of it, too
+    pumping.catch(() => {}); // the encoder's reader gets the error, too
     for await (const bytes of encoder) await this.#file.write(bytes);
     await pumping;
     if (read.digest("base64") !== digest) throw new Error(`${place} has changed while it was read`);

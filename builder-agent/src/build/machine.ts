@@ -1,6 +1,6 @@
 import type { FrozenInput } from "../contract.ts";
 
-/** The virtual machine that a configuration beside a disk describes. */
+/** The virtual machine that the configuration file next to a disk describes. */
 export interface Machine {
   memoryMb: number;
   hasCdrom: boolean;

@@ -26,7 +26,7 @@ export type Packable = KiwiResult & Pick<BuiltImage, "machine" | "sourceDate">;
 export interface Packing {
   workDir: string;
   signal: AbortSignal;
-  /** Hears of the file when it begins to grow; a medium, which is there already, does not. */
+  /** Called when the file begins to grow. Not called for a medium, which exists already. */
   onFile?: (file: PartedFile) => void;
 }
 

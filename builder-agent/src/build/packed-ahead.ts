@@ -16,7 +16,7 @@ export class PackedAhead {
   readonly #working: Promise<void>;
   #isOver = false;
 
-  /** Begins at once. */
+  /** Starts immediately. */
   constructor(entries: AsyncIterable<Found>, contents: FileContents) {
     this.#contents = contents;
     // A directory that has just gone: the rest is read in its time.
@@ -35,7 +35,7 @@ export class PackedAhead {
     return known && known.identity === identityOf(lstatSync(place, { bigint: true })) ? known.content : undefined;
   }
 
-  /** One file after the other: KIWI goes first. */
+  /** One file at a time, so that KIWI gets the processors first. */
   async #work(entries: AsyncIterable<Found>): Promise<void> {
     for await (const found of entries) {
       if (this.#isOver) return;

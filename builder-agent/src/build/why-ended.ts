@@ -23,7 +23,7 @@ const almostFull: BuildFailed = {
   kind: "error",
   reason: "The disk of the builder was almost full, so it stopped the build.",
 };
-/** With less than this a program may have failed for want of disk and have had no room left to say so in its log. */
+/** With less free than this, a program may have failed on a full disk and had no room to say so in its log. */
 const fullBytes = 64e6;
 
 /**

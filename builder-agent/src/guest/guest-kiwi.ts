@@ -103,7 +103,7 @@ export class Said {
   /** Throws the reason of the first step that did not end well. Whatever a guest ran into was of its own build's making. */
   check(): void {
     if (!this.#codes.has("job"))
-      throw failed("The build's machine ended before the build, perhaps for want of memory.");
+      throw failed("The build's machine ended before the build, perhaps because memory ran out.");
     if (!this.#notes.diskFull) this.#checkTools();
     for (const step of [...this.#beforeCreate, "create"]) {
       const code = this.#codes.get(step);

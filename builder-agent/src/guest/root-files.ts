@@ -14,8 +14,8 @@ const generated = new Set(
 
 /**
  * Absolute paths of the host's files that make up the builder root: what these packages brought, unchanged, and what their
- * installation made of it (links of update-alternatives, Python's byte code, the linker's cache). A configuration file that
- * somebody changed stays out: it could hold a password.
+ * installation made of it (links of update-alternatives, Python's byte code, the linker's cache). A configuration file
+ * that was changed stays out: it could contain a password.
  */
 export function rootFiles(packages: readonly HostPackage[]): string[] {
   const real = realPaths();

@@ -17,7 +17,7 @@ export interface GuestRun {
   workDir: string;
   signal: AbortSignal;
   onLine: (line: string) => void;
-  /** What the job says through the port "status", at once: a word, and the rest of its line. */
+  /** Called for each line from the port "status" as it arrives: its first word, and the rest. */
   onStatus?: (word: string, rest: string) => void;
 }
 

@@ -132,7 +132,7 @@ function extentsAt(block: Buffer, from: number, count: number): Extent[] {
     .map((at) => ({ position: numberAt(block, at, 12), length: numberAt(block, at + 12, 12) }));
 }
 
-/** In order, inside of the file, and together what is stored. */
+/** In order, inside the file, and together exactly the stored bytes. */
 function checkExtents(extents: Extent[], stored: number, size: number): void {
   let end = 0;
   let total = 0;
@@ -190,7 +190,7 @@ function numberAt(block: Buffer, at: number, length: number): number {
 
 /** The sum of the header's bytes, with spaces in the sum's own place. */
 function checkHeader(header: Buffer): void {
-  if (!header.toString("latin1", 257, 262).startsWith("ustar")) throw new HostileTar("it is no tar stream");
+  if (!header.toString("latin1", 257, 262).startsWith("ustar")) throw new HostileTar("it is not a tar stream");
   let sum = 8 * 0x20;
   for (const [at, byte] of header.entries()) if (at < 148 || at >= 156) sum += byte;
   if (sum !== numberAt(header, 148, 8)) throw new HostileTar("a header with a wrong sum");

@@ -1,6 +1,6 @@
 import type { Reading } from "./reading.ts";
 
-/** Two may keep files at once, and a third look on; each reading of a running machine is a copy of its overlay. */
+/** Enough for two that keep files and one that only reads. Each reading of a running machine copies its overlay. */
 const maxHeld = 3;
 /** All readings are closed after this time without a request. */
 const idleMs = 2 * 60_000;

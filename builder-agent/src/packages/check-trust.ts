@@ -58,7 +58,7 @@ const distinct = <K extends { fingerprint: string }>(keys: K[]): K[] => [
   ...new Map(keys.map((key) => [key.fingerprint, key])).values(),
 ];
 
-/** An index may have changed since, or be out of reach: the packages are held to the checksums and keys of then anyway. */
+/** The index may have changed or be unreachable. Packages are checked against the checksums and keys of the build anyway. */
 async function checkIndex(repository: Signed, check: TrustCheck): Promise<string> {
   const { index: path, indexSha256, signedBy, keys } = repository.trust;
   const index = await read(path, repository, check);

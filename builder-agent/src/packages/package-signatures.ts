@@ -19,7 +19,7 @@ export interface SignedPackages {
   signal: AbortSignal;
 }
 
-/** Looks at every package with rpmkeys, as nobody: each must be signed by one of the keys. Refuses the first that is not. */
+/** Looks at every package with rpmkeys, as the user nobody: one of the keys must have signed each. Refuses the first that fails. */
 export async function checkPackageSignatures(check: SignedPackages): Promise<void> {
   const { packages, keys, dir } = check;
   const keyring = join(dir, keyringName);

@@ -20,7 +20,7 @@ async function revokedIn(file: string, dir: string, signal: AbortSignal): Promis
   const keys: { id: string; revoked: boolean }[] = [];
   const words = ["--batch", "--no-options", "--no-keyring", "--homedir", "/nonexistent", "--list-packets", file];
   await run(...asNobody("gpg", words), {
-    cwd: dir, // the path to it is closed to nobody
+    cwd: dir, // the user nobody cannot enter its parents
     env: gpgEnvironment,
     signal,
     onLine: (line) => {

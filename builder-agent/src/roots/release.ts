@@ -4,7 +4,7 @@ import { RootFault } from "./fault.ts";
 /** What a suite's `Release` says. */
 export interface ReleaseFile {
   date: string;
-  /** Milliseconds since 1970; undefined: it is valid for ever. */
+  /** Milliseconds since 1970; undefined: it never expires. */
   validUntil: number | undefined;
   hasFilesByHash: boolean;
   files: Map<string, { sha256: string; size: number }>;

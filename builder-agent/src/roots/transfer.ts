@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { RootFault } from "./fault.ts";
 import { openRootWork, sha256Of, storeRoot, type StoredRoot } from "./store.ts";
 
-/** Copies a root into a file, and its digest beside it, as sha256sum writes it. */
+/** Copies a root into a file, and writes its digest next to it in sha256sum's format. */
 export async function exportRoot({ file, sha256 }: StoredRoot, into: string): Promise<void> {
   const incoming = `${into}.incoming`;
   try {
@@ -15,7 +15,7 @@ export async function exportRoot({ file, sha256 }: StoredRoot, into: string): Pr
   await writeFile(digestFile(into), `${sha256}  ${basename(into)}\n`);
 }
 
-/** Stores a root that another agent has exported. `sha256`: which it must have; absent: what the file beside it says. */
+/** Stores a root that another agent exported. `sha256`: its digest; default: what the file next to it says. */
 export async function importRoot(
   file: string,
   { stateDir, sha256 }: { stateDir: string; sha256: string | undefined },

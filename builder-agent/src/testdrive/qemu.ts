@@ -24,7 +24,7 @@ export interface Qemu extends AsyncDisposable {
   pid: number;
   /** Leads to the guest's web server; null: no network. */
   web: Door | null;
-  /** Leads to the VNC server for clients outside of the Worker, if QEMU has walls: nobody else reaches it there. */
+  /** Leads to the VNC server for clients that do not come through the Worker. Present if QEMU runs in a sandbox. */
   clients: Door | null;
   /** Settles when the process is gone, with a sentence for the session's owner. */
   ended: Promise<string>;

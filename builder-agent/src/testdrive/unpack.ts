@@ -66,7 +66,7 @@ async function runTar(source: FileHandle, dir: string, expected: Expected): Prom
   const limits = [`--fsize=${maxBytes(expected)}`, "--core=0"];
   const child = spawn(...asNobody("prlimit", [...limits, "--", "tar", ...tarArguments, `*.${format}`]), {
     env: { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" },
-    cwd: dir, // entered while still root: its parents are closed to nobody
+    cwd: dir, // entered while still root: the user nobody cannot enter its parents
     detached: true, // in one group with the decompressor, to be killed together
     stdio: [source.fd, "pipe", "pipe"],
   });
@@ -87,8 +87,8 @@ function checkTold({ members, complaints, code }: Told): void {
   const [line, another] = members;
   if (line === undefined) throw new HostileArchive(`there is no disk in it${saying(complaints)}`);
   const [whole, folder, name] = memberName.exec(memberLine.exec(line)?.[1] ?? "") ?? [];
-  if (whole === undefined) throw new HostileArchive(`"${line}" is no disk of a build`);
-  if (folder !== undefined && folder !== name) throw new HostileArchive(`"${whole}" is no name of a disk`);
+  if (whole === undefined) throw new HostileArchive(`"${line}" is not a disk of a build`);
+  if (folder !== undefined && folder !== name) throw new HostileArchive(`"${whole}" is not a valid name of a disk`);
   if (another !== undefined) throw new HostileArchive(`it holds more than one disk: "${another}"`);
   if (code !== 0) throw new HostileArchive(`tar ended with ${code ?? "a signal"}${saying(complaints)}`);
 }

@@ -9,9 +9,9 @@ const rawFile = "raw";
 const sectorBytes = 512;
 
 /**
- * Makes the raw disk of a VMDK that a stranger may have written, beside it in `dir`, which nobody may write to. → its name.
+ * Converts a VMDK, which is untrusted, to a raw disk in the same `dir`, which the user nobody may write to. → its name.
  * A VMDK can name other files as its parts or as its parent: ours says its size in its own head, in which case QEMU looks
- * for no parts, and a parent is ruled out. QEMU runs as nobody all the same.
+ * for no parts, and a parent is ruled out. QEMU runs as the user nobody anyway.
  */
 export async function convertVmdk(
   dir: string,
@@ -38,7 +38,7 @@ export async function convertVmdk(
 async function checkHead(vmdk: string, rawSize: number): Promise<void> {
   await using file = await open(vmdk, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   const { buffer } = await file.read(Buffer.alloc(20), 0, 20, 0);
-  if (buffer.toString("latin1", 0, 4) !== "KDMV") throw new HostileArchive("its disk is no VMDK of one file");
+  if (buffer.toString("latin1", 0, 4) !== "KDMV") throw new HostileArchive("its disk is not a VMDK of one file");
   const bytes = buffer.readBigUInt64LE(12) * BigInt(sectorBytes);
   if (bytes !== BigInt(rawSize)) throw new HostileArchive(`its disk has ${bytes} bytes, announced were ${rawSize}`);
 }

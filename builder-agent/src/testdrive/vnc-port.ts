@@ -57,7 +57,7 @@ function reserved(host: string, bindHost: string, { server, port }: { server: Se
     socket.on("error", () => socket.destroy()).on("close", () => clients.delete(socket));
     if (door) void join(socket, door);
   });
-  // close() frees the port at once; its callback would wait for the early clients.
+  // close() frees the port immediately; its callback would wait for clients that connected early.
   return {
     host,
     port,

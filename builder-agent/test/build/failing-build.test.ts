@@ -83,7 +83,7 @@ describe("a failing build", () => {
 
     expect(build.failure).toEqual({
       kind: "error",
-      reason: "KIWI was killed on the builder, perhaps for want of memory.",
+      reason: "KIWI was killed on the builder, perhaps because memory ran out.",
     });
     expect(processesIn(state.path)).toEqual(new Map());
   });

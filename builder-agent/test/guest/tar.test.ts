@@ -92,8 +92,8 @@ describe("readTar", () => {
     ["an empty disk", Buffer.alloc(0), /it ends early/],
     ["no end mark", member({}, "a"), /it ends early/],
     ["a file that is cut off", header({ size: 4096 }), /it ends early/],
-    ["a disk of noise", Buffer.alloc(4096, 0x51), /it is no tar stream/],
-    ["a disk image", Buffer.concat([Buffer.from("QFI\u{FB}"), Buffer.alloc(4096)]), /it is no tar stream/],
+    ["a disk of noise", Buffer.alloc(4096, 0x51), /it is not a tar stream/],
+    ["a disk image", Buffer.concat([Buffer.from("QFI\u{FB}"), Buffer.alloc(4096)]), /it is not a tar stream/],
   ])("refuses %s", async (_, bytes, why) => {
     await expect(read(bytes)).rejects.toThrow(why);
   });

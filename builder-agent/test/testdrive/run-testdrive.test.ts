@@ -106,13 +106,13 @@ describe("runTestdrive", () => {
     await session.ready();
     const viewer = await session.service.openViewer("credit-1");
     const pid = getQemu(session.path);
-    session.service.order({ type: "stop", reason: "Nobody was connected for 60 seconds." });
+    session.service.order({ type: "stop", reason: "No one was connected for 60 seconds." });
     await session.ended;
     expect(existsSync(`/proc/${pid}`)).toBe(false);
     expect(existsSync(session.path)).toBe(false);
     await eventually("the viewer's close", () => viewer.closed);
     await eventually("the reason", () => session.reason().length > 0);
-    expect(session.reason()).toEqual(["Nobody was connected for 60 seconds."]);
+    expect(session.reason()).toEqual(["No one was connected for 60 seconds."]);
     const socket = connect({ host: "127.0.0.1", port: ownPort(15) });
     const refused = await new Promise((resolve) => socket.on("error", resolve).on("connect", resolve));
     expect(refused).toMatchObject({ code: "ECONNREFUSED" });

@@ -42,19 +42,19 @@ describe("unpackDisk", () => {
   });
 
   it.each<[string, (dir: string) => string, RegExp]>([
-    ["an absolute name", (dir) => pack(dir, "-P", "--transform=s,^,/etc/,", "a.raw"), /no disk of a build/],
+    ["an absolute name", (dir) => pack(dir, "-P", "--transform=s,^,/etc/,", "a.raw"), /not a disk of a build/],
     ["a name that leaves the folder", (dir) => pack(dir, "-P", "--transform=s,^,../,", "a.raw"), /contains '..'/],
-    ["a name in another directory", (dir) => pack(dir, "--transform=s,^,dir/,", "a.raw"), /no name of a disk/],
-    ["a name with a line break", (dir) => pack(dir, "--transform=s,a,a\\nb,", "a.raw"), /no disk of a build/],
-    ["a name that is an option", (dir) => pack(dir, "--transform=s,a.raw,--help.raw,", "./a.raw"), /no disk of/],
+    ["a name in another directory", (dir) => pack(dir, "--transform=s,^,dir/,", "a.raw"), /not a valid name of a disk/],
+    ["a name with a line break", (dir) => pack(dir, "--transform=s,a,a\\nb,", "a.raw"), /not a disk of a build/],
+    ["a name that is an option", (dir) => pack(dir, "--transform=s,a.raw,--help.raw,", "./a.raw"), /not a disk of/],
     ["another kind of file", (dir) => pack(dir, "--transform=s,raw,qcow2,", "a.raw"), /no disk in it/],
     ["two disks", (dir) => pack(dir, "a.raw", "b.raw"), /more than one/],
     ["a second disk of the same name", (dir) => pack(dir, "a.raw", "--transform=s,b,a,", "b.raw"), /more than one/],
-    ["a symbolic link", (dir) => pack(dir, "link.raw"), /"l.* is no disk/],
-    ["a file after a symbolic link", (dir) => pack(dir, "link.raw", "a.raw"), /is no disk/],
+    ["a symbolic link", (dir) => pack(dir, "link.raw"), /"l.* is not a disk/],
+    ["a file after a symbolic link", (dir) => pack(dir, "link.raw", "a.raw"), /is not a disk/],
     ["a hard link", (dir) => pack(dir, "a.raw", "hard.raw"), /more than one/],
-    ["a directory", (dir) => pack(dir, "d.raw"), /"d.* is no disk/],
-    ["a device", (dir) => pack(dir, "--transform=s,null,null.raw,", "-C", "/dev", "null"), /"c.* is no disk/],
+    ["a directory", (dir) => pack(dir, "d.raw"), /"d.* is not a disk/],
+    ["a device", (dir) => pack(dir, "--transform=s,null,null.raw,", "-C", "/dev", "null"), /"c.* is not a disk/],
     ["no files", (dir) => pack(dir, "--files-from=/dev/null"), /no disk in it/],
   ])("refuses an archive with %s", async (_, make, why) => {
     await using dir = await temporaryDir();

@@ -48,5 +48,5 @@ const shownLines = 12;
 const namesError = /\b(error|fail(ed|ure)?|fatal|cannot|unable|no space)\b/i;
 /** KIWI names each program that it runs: `rmdir --ignore-fail-on-non-empty` is no error. */
 const debug = /\[ DEBUG /;
-/** A refusal is JSON all the same. */
+/** A refusal is JSON in any case. */
 export const asText = { accept: "text/plain, application/json;q=0.5" };

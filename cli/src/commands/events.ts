@@ -4,7 +4,7 @@ import type { Kiln } from "../kiln.ts";
 import { moment, table, visible } from "../output/table.ts";
 import { numberOf } from "../resolve.ts";
 
-/** What is stored comes at once: if nothing more comes for so long, that was all. */
+/** Stored events come immediately. If nothing more comes for this long, those were all. */
 const quietMs = { atFirst: 5_000, later: 500 };
 
 export const events = [

@@ -35,7 +35,7 @@ export const login = [
   }),
 ];
 
-/** A key that is not pinned must be named by the user, who has it from somewhere else. */
+/** The user must name a key that is not pinned, and know it from another source. */
 function pinned(url: string, offered: PinnedKey[], trusted: readonly string[]): PinnedKey[] {
   const known = storedLogin(url)?.keys;
   const unknown = trusted.find((kid) => !offered.some((key) => key.kid === kid));

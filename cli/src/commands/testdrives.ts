@@ -9,7 +9,7 @@ const except = values("path", "leave out this path and everything below it; may 
 export const testdrives = [
   command("testdrive <build>", {
     summary: "Boot an image, and open its screen",
-    details: "It opens in the browser, or in a VNC viewer. A testdrive that nobody watches for 60 seconds ends.",
+    details: "It opens in the browser, or in a VNC viewer. A testdrive that no one watches for 60 seconds ends.",
     options: {
       network: flag("with a network card; the web server of the machine gets an address"),
       vnc: flag("open vncviewer in place of the browser"),

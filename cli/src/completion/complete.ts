@@ -53,7 +53,7 @@ function readBefore(words: readonly string[], options: Readonly<Record<string, O
   return { open, values };
 }
 
-/** Nothing, if the service does not answer or nobody is signed in: an error would disturb the prompt. */
+/** Empty if the service does not answer or you are not signed in: an error would disturb the prompt. */
 async function fromService(
   placeholder: Placeholder,
   place: { typed: string; given: Readonly<Record<string, string | undefined>> },

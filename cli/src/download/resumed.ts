@@ -7,7 +7,7 @@ import { unreachable } from "../client/failure.ts";
 /** How much of a file has arrived, in bytes; `isWaiting` after a break, until more comes. */
 export type Tell = (arrived: number, whole: number, isWaiting: boolean) => void;
 
-/** A connection that brings nothing for so long is cut. */
+/** A connection that brings nothing for this long is closed. */
 const idleMs = 30_000;
 /** Pauses before a new attempt; bytes that arrive begin them again. Together long enough for a service to restart. */
 const pausesMs = [500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000];

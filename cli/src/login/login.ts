@@ -26,7 +26,7 @@ export function addressOf(text: string): string {
   const address = /^https?:\/\//i.test(text) ? text : `https://${text}`;
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url?.hostname && url.username === "" && url.pathname === "/") return url.origin;
-  throw new Complaint("misused", `${text} is no address of a service.`, "Write it as https://kiln.example.org.");
+  throw new Complaint("misused", `${text} is not the address of a service.`, "Write it as https://kiln.example.org.");
 }
 
 /** The login that a command uses: --url or KILN_URL, or the last `kiln login`; KILN_TOKEN replaces what is stored. */

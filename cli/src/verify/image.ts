@@ -25,7 +25,7 @@ export interface Verified {
   sha256: string;
 }
 
-/** Checks an image and both bills of materials with what the provenance beside them says. Asks no service. */
+/** Checks an image and both bills of materials against the provenance file next to them. Works offline. */
 export async function verifyImage(file: string, keys: readonly PinnedKey[], image = file): Promise<Verified> {
   if (!existsSync(image)) throw missing(image);
   const said = await verifyBills(file, keys);
@@ -82,5 +82,5 @@ async function sha256Of(file: string): Promise<string> {
 const missing = (file: string): Complaint =>
   unverified(
     `${file} is missing or cannot be read.`,
-    "An image is verified with the three files that `kiln download` puts beside it.",
+    "To verify an image, keep the three files that `kiln download` puts next to it.",
   );

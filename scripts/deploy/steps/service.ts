@@ -79,7 +79,7 @@ async function imported(repositories: () => Promise<readonly Imported[]>): Promi
 }
 
 function agentStep({ admin, folder, settings, ask, store, serviceUrl }: Deployment): Step {
-  // A token is shown once. If the run ended between the answer and the file, nobody has it.
+  // A token is shown once. If the run ended between the answer and the file, it is lost.
   const isLost = ({ name, lastSeenAt }: Agent) =>
     name === settings().agent && lastSeenAt === null && !folder.has(file(name));
   return {

@@ -61,7 +61,7 @@ export interface SignedIn {
   access: Access;
 }
 
-/** What a name opens with an API key or a token, read from the database each time so that a renewed key stops working at once. */
+/** What a name opens with an API key or a token, read from the database each time so that an old key stops working immediately. */
 export const checkKeyOrToken = (db: Database, env: SignInEnv, given: Credentials): Promise<SignedIn | undefined> =>
   braking(env, given, () => signedInBy(db, env, given));
 
@@ -95,7 +95,7 @@ export const listByKeyOrToken = (
     return all ?? (await listOtherwise(db, env, given));
   });
 
-/** With a token, every scope of which includes this list. */
+/** With a token that has all of these scopes. */
 async function listOtherwise(db: Database, env: SignInEnv, given: Credentials) {
   const signedIn = await signedInBy(db, env, given);
   if (!signedIn) return undefined;

@@ -72,7 +72,7 @@ export async function holdKey(
 
 /**
  * What the request makes, once. The row that is made has the request's id, under a unique index: a repeat of a request that
- * was interrupted finds it instead of making another one, and of two at once one makes it.
+ * was interrupted finds it instead of making another one, and of two at the same time only one makes it.
  */
 export async function makeOnce<T>(
   requestId: string | undefined,

@@ -31,7 +31,7 @@ export async function diskUseByKind({ env, db }: Place<QuotaEnv>, account: Accou
   return { used, most: Math.floor(quotaGbOf(env, account) * gigabyte), kinds };
 }
 
-/** What an account may store. Read from the database each time, so that a change takes effect at once. */
+/** What an account may store. Read from the database each time, so that a change takes effect immediately. */
 export async function quotaBytes({ env, db }: Place<QuotaEnv>, accountId: number): Promise<number> {
   return quotaGbOf(env, { quotaGb: await findQuotaGb(db, accountId) }) * gigabyte;
 }

@@ -11,7 +11,7 @@ export const rates = {
   /** Files that the service downloads. */
   web_files: 300,
   repositories: 60,
-  /** Changes of a selection, each of which is resolved. */
+  /** Changes of a selection. Each is resolved. */
   software: 3000,
   /** Changes of a selection that are only tried. */
   effects: 6000,

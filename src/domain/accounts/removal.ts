@@ -25,7 +25,7 @@ import { pageOfResumableUploads } from "#storage/resumable-uploads";
 import { deleteRpm } from "#storage/rpms";
 
 /**
- * Removes an account. It is marked first, so that nobody signs in any more; the sweep then removes what belongs to it, page by
+ * Removes an account. It is marked first, so that no one can sign in; the sweep then removes what belongs to it, page by
  * page, and at last its row. So a crash leaves nothing that the next run does not find. Twice is fine.
  */
 export async function removeAccount(env: Env, db: Database, account: Account): Promise<void> {

@@ -22,7 +22,7 @@ export interface Browser {
 }
 
 const dayMs = 24 * 60 * 60_000;
-/** Without a request for so long, a session ends. */
+/** A session without a request for this long ends. */
 const idleMs = 7 * dayMs;
 /** However often it is used. */
 export const longestSessionMs = 30 * dayMs;
@@ -32,7 +32,7 @@ const deletedAtOnce = 1000;
 
 /**
  * Signs a browser in; answers the secret of its cookie, which is always a new one. The session that the browser had before ends,
- * so that nobody can have given it one to share.
+ * so that no attacker can have set it.
  */
 export async function startSession(
   env: SessionEnv,

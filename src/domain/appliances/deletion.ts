@@ -17,7 +17,7 @@ export async function deleteAppliance(env: Env, db: Database, appliance: Applian
     await refuseIfPublished(db, appliance);
     throw error;
   });
-  // Began in between. If its object cannot be told, it builds in vain, and the sweep removes the image.
+  // Started in between. If its object cannot be reached, it builds for nothing, and the sweep removes the image.
   const late = gone.filter(isUnfinished).map((build) =>
     buildObject(env, build)
       .cancel()

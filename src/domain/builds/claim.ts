@@ -73,7 +73,7 @@ async function claimOne(env: Env, db: Database, agent: Agent, build: Build): Pro
   }
 }
 
-/** A build whose earlier ones cannot be read is built all the same. */
+/** A build starts even if its earlier builds cannot be read. */
 async function earlierPhasesOf(db: Database, build: Build): Promise<Record<string, number>[]> {
   try {
     return mostAlike(await listEarlierSteps(db, build), build.imageType);

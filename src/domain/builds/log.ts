@@ -106,7 +106,7 @@ export async function* followBuild(
   }
 }
 
-/** An object may know of an end before D1 does; users hear of it when both do. */
+/** An object may know of an end before D1 does; users see it when both know. */
 const outsideView = (env: Env, db: Database, build: Build, progress: Progress | undefined): Promise<Progress> =>
   progress?.state === "queued" || progress?.state === "running"
     ? withPlaceInQueue(db, build.id, progress)

@@ -137,7 +137,7 @@ export function advance(state: BuildState, event: BuildEvent): BuildState | Refu
   }
 }
 
-/** When the shell must wake up by itself; null: never again. */
+/** When the shell must wake up on its own; null: never again. */
 export function nextWakeUp(state: BuildState): number | null {
   if (state.status === "queued") return state.wakeAgainAt;
   if (state.status === "running") return Math.min(state.leaseEndsAt, state.timeLimitAt);

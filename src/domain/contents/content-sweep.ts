@@ -6,7 +6,7 @@ import { forgetPictureSizes } from "#storage/pictures";
 
 /** A request that has just read a row may still need its blob. */
 const graceMs = 60 * 60_000;
-/** R2 removes at most a thousand keys at once, and a blob may have two. */
+/** R2 deletes at most a thousand keys per call, and a blob may have two. */
 const blobsPerRun = 500;
 
 /** Removes contents that a row let go over an hour ago and that no other row names. */

@@ -89,7 +89,7 @@ export async function readPublicKey(bytes: Uint8Array): Promise<{ fingerprint: s
   if (await isRevoked(key)) throw invalidKey("Its owner has revoked it");
   // Null, of a key that is not revoked: no user id with a valid signature by the key itself.
   if ((await key.getExpirationTime(undefined, weakAllowed)) === null) {
-    throw invalidKey("It has no valid signature by itself: a part of it was changed, or is missing");
+    throw invalidKey("It has no valid self-signature: a part of it was changed, or is missing");
   }
   return { fingerprint: key.getFingerprint(), key: armourIn(bytes) ?? key.armor() };
 }
@@ -123,4 +123,4 @@ const isRevoked = (key: Key): Promise<boolean> => key.isRevoked(undefined, undef
 const invalidKey = (why: string) => new Refusal("invalid_key", { message: `This GPG key cannot be used. ${why}.` });
 
 const privateKey = () =>
-  invalidKey("It is a private key, which nobody but its owner should have: send the public one (gpg --export --armor)");
+  invalidKey("It is a private key, which only its owner should have: send the public one (gpg --export --armor)");

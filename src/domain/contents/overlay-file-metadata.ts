@@ -118,7 +118,7 @@ function bitsOfListing(text: string): number | undefined {
 const places: Record<string, number> = { u: 6, g: 3, o: 0 };
 const flags: Record<string, number> = { r: 4, w: 2, x: 1 };
 
-/** `u=rwx,go=rx`: only what says all by itself, since there is no mode to add to. */
+/** `u=rwx,go=rx`: only complete modes, since there is no mode to add to. */
 function bitsOfClauses(text: string): number | undefined {
   if (!/^[ugoa]*=[rwxst]*(,[ugoa]*=[rwxst]*)*$/.test(text)) return undefined;
   let mode = 0;

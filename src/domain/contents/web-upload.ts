@@ -13,7 +13,8 @@ export function parseWebAddress(text: string): URL {
   const trimmed = text.trim();
   if (!/^(https?|ftp):\/\//i.test(trimmed)) throw new Refusal("invalid_protocol");
   const url = URL.parse(trimmed);
-  if (!url || text.length > longestAddress) throw new Refusal("invalid_value", { message: "The url is no address." });
+  if (!url || text.length > longestAddress)
+    throw new Refusal("invalid_value", { message: "The url is not a valid URL." });
   if (url.protocol === "ftp:" && !ftpFileOf(url)) {
     throw new Refusal("invalid_value", { message: "The url names no file on an FTP server." });
   }

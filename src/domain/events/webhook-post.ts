@@ -34,7 +34,7 @@ export async function postMessage(
   { deliveryId, event, body }: WebhookMessage,
 ): Promise<Outcome> {
   const url = new URL(webhook.url);
-  if (!isReachable(env, url)) return { problem: "The address leads into a private network." };
+  if (!isReachable(env, url)) return { problem: "The address points to a private network." };
   const secret = await decrypt(env.API_KEY_ENCRYPTION_KEY, webhook.secretCipher).catch(() => undefined);
   if (secret === undefined) return { problem: "The secret of this webhook was lost. Delete it and make another." };
   const headers = {

@@ -108,9 +108,9 @@ const noSuchWebhook = () => new Refusal("unknown_error", { reason: "unknown", me
 
 function parseWebhookUrl(rules: OutsideRules, text: string): string {
   const url = URL.parse(text.trim());
-  if (!url || !/^https?:$/.test(url.protocol)) throw refused("The url is no http address.");
+  if (!url || !/^https?:$/.test(url.protocol)) throw refused("The url must be an http or https URL.");
   if (url.username !== "" || url.password !== "") throw refused("The url must not hold credentials.");
-  if (!isReachable(rules, url)) throw refused("The url leads into a private network.");
+  if (!isReachable(rules, url)) throw refused("The url points to a private network.");
   url.hash = "";
   return url.href;
 }

@@ -19,7 +19,7 @@ export const maxSolvBytes = 64 * 2 ** 20;
 
 /**
  * What an import of this repository may make: also no more than its account has left, when what it shows now is gone.
- * Its account's imports take turns, so that at most two are made at once, and one may come out over the limit.
+ * Its account's imports take turns, so that at most two run at the same time, and one may exceed the limit.
  */
 export async function limitsFor(env: LimitsEnv, db: Database, repository: Repository): Promise<ImportLimits> {
   const { accountId, importId } = repository;

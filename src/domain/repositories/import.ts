@@ -56,7 +56,7 @@ export type Patience = keyof typeof downloadMs;
  * Checks a repository and imports it if it has changed. What is wrong with it goes into its row, and the last good
  * revision stays; a thrown error is a fault of this service.
  *
- * Blobs and rows of packages come first, under a name of their own; then one UPDATE shows them. Two imports at once do
+ * Blobs and rows of packages come first, under a name of their own; then one UPDATE shows them. Two imports at the same time do
  * not touch each other: the one that began last is shown.
  *
  * `too_slow`: its mirror is too slow for a quick import, and a patient one has to do it.

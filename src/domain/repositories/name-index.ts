@@ -57,7 +57,7 @@ export class NameIndexWriter {
     this.#digests.push(Buffer.from(packages.map(({ checksum }) => checksum).join(""), "hex"));
   }
 
-  /** Undefined: it is too large to be held in memory, or stranger than any distribution. */
+  /** Undefined: it is too large for memory, or unlike any distribution. */
   written(): Uint8Array<ArrayBuffer> | undefined {
     const kinds = Math.max(this.#arches.size, this.#checksums.size);
     return this.#ids.length > mostIndexed || kinds > 255 ? undefined : this.#file();

@@ -17,7 +17,7 @@ export async function withDecompressor<T>(
   return solverRoom.withEmptySolver((solver) => work(decompressorOf(solver, limits)));
 }
 
-/** Whether the solver opens it. The runtime opens the others by itself. */
+/** Whether the solver decompresses it. The runtime decompresses the others. */
 export const isSolvers = (compression: Compression): boolean => compression === "xz" || compression === "bzip2";
 
 const noOther: OtherDecompressor = (kind) => {

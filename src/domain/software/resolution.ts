@@ -113,7 +113,7 @@ export function countChanges(before: Image, after: Image): { added: number; remo
 }
 
 async function load(blobs: R2Bucket, solver: Solver, repositories: Repository[]): Promise<void> {
-  // All at once: the solver keeps every part's bytes anyway, as long as it is loaded.
+  // All together: the solver keeps every part's bytes anyway while it is loaded.
   const read = await Promise.all(
     repositories.map(({ id, parts }) => Promise.all(parts.map((key) => readPart(blobs, id, key)))),
   );

@@ -75,7 +75,7 @@ export async function deselect(
 type Wanted = Pick<SelectionRequest, "name" | "version">;
 
 /**
- * Replaces all packages and patterns at once; bans stay, and so do pins to repositories, which no list shows. `precondition`
+ * Replaces all packages and patterns; bans stay, and so do pins to repositories, which no list shows. `precondition`
  * sees the selection and refuses by throwing; after it, nothing else may change the appliance before this does.
  */
 export async function replaceSelection(

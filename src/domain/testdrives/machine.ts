@@ -155,7 +155,7 @@ const ended = (cause: EndCause, at: number, reason: string = sentences[cause]): 
 const sentences: Record<EndCause, string> = {
   unclaimed: "No builder agent was free to run it.",
   never_ready: "The virtual machine did not start in time.",
-  aborted: "Nobody was connected for 60 seconds.",
+  aborted: "No one was connected for 60 seconds.",
   time_over: "The time of the session is over.",
   agent_lost: "The builder agent that ran it cannot be reached any more.",
   stopped: "You stopped it.",

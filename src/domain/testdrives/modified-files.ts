@@ -32,7 +32,7 @@ export async function getOwnTestdrive(db: Database, accountId: number, id: numbe
     const build = await findAnyBuild(db, testdrive.buildId);
     return { ...testdrive, isOfOwnImage: build?.accountId === accountId };
   }
-  throw new Refusal("unknown_error", { reason: "unknown", message: "There is no testdrive of that id." });
+  throw new Refusal("unknown_error", { reason: "unknown", message: "There is no testdrive with that id." });
 }
 
 /** Whether the account may read what a file of its testdrive contains. */

@@ -45,7 +45,7 @@ export const testdriveObject = (env: Pick<Env, "TESTDRIVES">, { uid }: Pick<Test
 
 export interface StartedTestdrive {
   testdrive: Testdrive;
-  /** Null when the agent has no address for VNC clients: the page works all the same. */
+  /** Null if the agent has no address for VNC clients; the page works anyway. */
   vnc: VncAddress;
   password: string;
 }

@@ -22,7 +22,7 @@ export interface Writing {
 }
 
 /**
- * Makes a file or a package of an upload of which everything has come, by the rules of an upload in one request. If that is refused,
+ * Makes a file or a package of a complete upload, by the rules of an upload in one request. If that is refused,
  * nothing of it stays. If it is interrupted, the client sends the last bytes again, and this goes on where it was.
  */
 export async function finish(writing: Writing, upload: ResumableUpload, received: Received): Promise<void> {

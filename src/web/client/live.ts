@@ -8,7 +8,7 @@ const place = document.querySelector<HTMLElement>("[data-live]");
 if (place?.dataset["live"]) listen(place.dataset["live"]);
 
 function listen(address: string): void {
-  // EventSource connects again by itself, and says which event it had last.
+  // EventSource reconnects on its own, and sends the id of the last event.
   const source = new EventSource(address);
   source.addEventListener("open", () => {
     delete document.documentElement.dataset["lost"];
@@ -29,7 +29,7 @@ const wanted = new Set<string>();
 let isLooking = false;
 const restMs = 300;
 
-/** One at a time: what is told meanwhile is looked at afterwards. */
+/** One at a time: news that arrive meanwhile are handled afterwards. */
 async function look(): Promise<void> {
   if (isLooking) return;
   isLooking = true;

@@ -11,7 +11,7 @@ const list = box?.querySelector("ol");
 if (box?.dataset["log"] && list) follow(list, box.dataset["log"]);
 
 function follow(list: HTMLOListElement, address: string): void {
-  // EventSource connects again by itself, and says which line it had last.
+  // EventSource reconnects on its own, and sends the id of the last line.
   const source = new EventSource(address);
   source.addEventListener("log", (event) => {
     const lines = String(event.data).split("\n").map(lineOf);

@@ -26,7 +26,7 @@ export async function swapFrom(url: URL, { ids, body, isQuiet = false }: Swap): 
     const html = await answer.text();
     if (!answer.headers.get("content-type")?.startsWith("text/html")) throw new Error("no page");
     const found = new DOMParser().parseFromString(html, "text/html");
-    // Elsewhere, e.g. at the page to sign in: that is no part of this page.
+    // Redirected, e.g. to the sign-in page: that is not a part of this page.
     if (answer.redirected && new URL(answer.url).pathname !== location.pathname) {
       location.assign(answer.url);
       return true;

@@ -3,7 +3,7 @@ import { fieldId, type FormPlace, type Given } from "../given.ts";
 import { Icon } from "./icon.tsx";
 
 interface Page {
-  /** Undefined: nobody is signed in. */
+  /** Undefined: not signed in. */
   formToken: string | undefined;
   given: Given | undefined;
 }

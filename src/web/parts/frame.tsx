@@ -91,7 +91,7 @@ const AccountMenu = ({ person }: { person: Person }) => (
   </Menu>
 );
 
-/** The style sheet follows the checked one at once; the island `theme` tells the server. */
+/** The style sheet follows the checked one immediately; the island `theme` tells the server. */
 const ThemeChoice = ({ theme }: { theme: Theme }) => (
   <form method="post" action={preferencesPath} data-theme="">
     <fieldset class="theme row">

@@ -1,7 +1,7 @@
 import type { IconName } from "./icon-names.ts";
 
 /**
- * An icon in the colour of the words beside it. One that stands alone needs a label. The page adds the symbol (`sprite.ts`).
+ * An icon in the colour of the words next to it. One that stands alone needs a label. The page adds the symbol (`sprite.ts`).
  */
 export const Icon = ({ name, label }: { name: IconName; label?: string | undefined }) =>
   label === undefined ? (

@@ -28,14 +28,14 @@ export const Badge = ({ tone, children }: { tone?: Tone; children: Child }) => (
 /** A format of images: `oem`. */
 export const TypeBadge = ({ type }: { type: string }) => <span class="badge type">{type}</span>;
 
-/** How far something is. `label` names it for those who do not see what is beside it. */
+/** How far something is. `label` names it for screen readers. */
 export const Progress = ({ percent, label, isThin }: { percent: number; label: string; isThin?: true }) => (
   <progress class={isThin && "thin"} value={percent} max={100} aria-label={label}>
     {percent} %
   </progress>
 );
 
-/** A share of a hundred, drawn: style attributes are forbidden. What it says stands beside it. */
+/** A share of a hundred, drawn: style attributes are forbidden. Its value is shown as text next to it. */
 export const Bar = ({ percent }: { percent: number }) => (
   <svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
     <rect width={Math.min(100, Math.max(0, percent)).toFixed(1)} height="1" />

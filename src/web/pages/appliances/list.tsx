@@ -16,7 +16,7 @@ import { SharedRow, type Shared } from "./shared-row.tsx";
 const perPage = 50;
 const mostShared = 100;
 
-/** A person's appliances at a glance. Who has none is led to the templates. */
+/** A person's appliances at a glance. Without any, it leads to the templates. */
 export const appliancesPage = factory.createApp().get("/appliances", withSession, async (c) => {
   const search = (c.req.query("search") ?? "").trim().slice(0, 100);
   const seen = await overviewFor(c, search);

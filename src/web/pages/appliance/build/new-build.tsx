@@ -18,7 +18,7 @@ const icons: Readonly<Record<ImageType, IconName>> = {
   oemiso: "save",
 };
 
-/** A form that starts builds in several formats at once. */
+/** A form that starts builds in several formats. */
 export const NewBuild = ({ appliance }: { appliance: Appliance }) => (
   <section class="panel" aria-labelledby="new">
     <Form action={applianceAt(appliance.id, "builds")} id="new-build" class="stack" once>

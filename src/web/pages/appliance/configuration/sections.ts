@@ -113,7 +113,7 @@ export const sections: readonly Section[] = [
         path: "settings/automatic_login",
         label: "Log this user in without a password",
         kind: "line",
-        hint: "Empty: nobody.",
+        hint: "Empty: no one.",
       },
     ],
   },

@@ -92,7 +92,7 @@ const filesAt = (c: Context<WebEnv>): string => applianceAt(c.var.appliance.id, 
 const withoutGaps = (fields: Readonly<Record<string, string | undefined>>): Record<string, string> =>
   Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 
-/** What is wrong with the file stands in its form, as `submit` does it for other forms. */
+/** Shows what is wrong with the file in its form, as `submit` does for other forms. */
 async function uploadOrShowAgain(c: Context<WebEnv>): Promise<Response> {
   try {
     return await upload(c);

@@ -91,7 +91,7 @@ async function changeSelection(c: Context<WebEnv>, { do: what, kind, name, versi
   return `${name} ${verb}: ${counted(done.packagesAdded, "package")} more, ${done.packagesRemoved} fewer.`;
 }
 
-/** The members of a change by which a solution is told, each with what it does. */
+/** The members of a change that identify a solution, each with what it does. */
 const waysOut = {
   removePackages: { do: "remove", kind: "package" },
   removePatterns: { do: "remove", kind: "pattern" },

@@ -17,7 +17,7 @@ export interface ShownSoftware {
   search: { q: string; allFields: boolean; found: SoftwareMap | undefined; look: Looked | undefined };
 }
 
-/** A hit of which the person wants to know the effect. */
+/** A hit whose effect the person wants to know. */
 interface Looked {
   name: string;
   effect: SoftwareEffect;
