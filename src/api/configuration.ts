@@ -4,7 +4,7 @@ import { changeConfiguration, shownConfiguration } from "#domain/configuration/o
 import type { PictureKind } from "#storage/pictures";
 import { byMethod, call, file, type Call, type CallGroup } from "#api/call";
 import { ofOwn, ofReadable } from "#api/of-appliance";
-import { replacePictureBy, showPicture } from "#api/pictures";
+import { dropPictureBy, replacePictureBy, showPicture } from "#api/pictures";
 import { v2 } from "#api/operation";
 
 const readable = { versions: v2, ...ofReadable };
@@ -66,5 +66,12 @@ function picture(kind: PictureKind, title: string, what: string): Call[] {
     }),
     replace,
     byMethod("POST", replace),
+    call(`DELETE ${path}`, {
+      name: `delete${title}`,
+      summary: `Remove the ${kind}; the service's own takes its place`,
+      ...own,
+      answer: success,
+      act: dropPictureBy(kind),
+    }),
   ];
 }

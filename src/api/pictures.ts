@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { getPicture, pictureLimits, pictureTooLarge, replacePicture } from "#domain/contents/picture";
+import { dropPicture, getPicture, pictureLimits, pictureTooLarge, replacePicture } from "#domain/contents/picture";
 import { Refusal } from "#domain/refusal";
 import { answerBlob } from "#http/blob";
 import { receiveUpload } from "#http/upload";
@@ -26,6 +26,11 @@ export const replacePictureBy =
     const png = await receivePng(c.req.raw, kind);
     await replacePicture({ env, db }, { id, accountId: account.id }, { kind, png });
   };
+
+export const dropPictureBy =
+  (kind: PictureKind) =>
+  async ({ db, account }: Caller, { found: { id } }: OfAppliance): Promise<void> =>
+    await dropPicture({ db }, { id, accountId: account.id }, kind);
 
 /** The file of the request, in memory: it is not larger than it may be. */
 async function receivePng(request: Request, kind: PictureKind): Promise<Uint8Array> {

@@ -65,6 +65,23 @@ export async function savePicture(
   return saved.length > 0;
 }
 
+/** Takes an appliance's picture away, if it has one; the service's own is shown then. */
+export async function clearPicture(
+  db: Database,
+  { id, accountId }: { id: number; accountId: number },
+  kind: PictureKind,
+): Promise<void> {
+  const column = kind === "logo" ? appliances.logoBlob : appliances.backgroundBlob;
+  const withOne = sql`id = ${id} AND account_id = ${accountId} AND ${column} IS NOT NULL`;
+  await db.batch([
+    releaseBlobs(db, { blobId: sql`${column}`, from: sql`FROM appliances WHERE ${withOne}` }),
+    db
+      .update(appliances)
+      .set({ [kind === "logo" ? "logoBlob" : "backgroundBlob"]: null, lastEditedAt: nextEdit() })
+      .where(withOne),
+  ]);
+}
+
 /** For blobs that are gone. */
 export async function forgetPictureSizes(db: Database, blobIds: string[]): Promise<void> {
   await db

@@ -143,6 +143,19 @@ describe.each(kinds)("PUT configuration/%s", (kind) => {
     expect(await env.BLOBS.head(contentKey(first))).not.toBeNull();
   });
 
+  it("removes a picture and releases it, also where there is none", async () => {
+    const tux = await signedIn();
+    const id = await createAppliance(tux);
+    const usual = await bytesOf(await tux.get(pathOf(id, kind)));
+    await send(tux, pathOf(id, kind), form(red));
+    const first = await blobOf(id, kind);
+
+    const remove = async () => await readXml(await tux.delete(pathOf(id, kind)));
+    expect([await remove(), await remove()]).toEqual([{ success: "" }, { success: "" }]);
+    expect(await bytesOf(await tux.get(pathOf(id, kind)))).toEqual(usual);
+    expect(await db.query.releasedBlobs.findMany({ where: eq(releasedBlobs.blobId, first) })).toHaveLength(1);
+  });
+
   it.each<[string, (limits: { side: number; bytes: number }) => BodyInit | null, string, RegExp]>([
     ["no body", () => null, "missing_parameter", /file is missing/],
     ["an empty file", () => form(new Uint8Array()), "missing_parameter", /file is missing/],
@@ -198,7 +211,8 @@ describe.each(kinds)("PUT configuration/%s", (kind) => {
 
   it("refuses other methods", async () => {
     const tux = await signedIn();
-    await expectError(await tux.delete(pathOf(await createAppliance(tux), kind)), 400, "wrong_http_method");
+    const path = pathOf(await createAppliance(tux), kind);
+    await expectError(await send(tux, path, form(red), { method: "PATCH" }), 400, "wrong_http_method");
   });
 });
 

@@ -52,10 +52,14 @@ export interface Calls {
   getLogo: { request: { appliance_id: number }; answer: Response };
   /** Replace the logo. */
   replaceLogo: { request: { appliance_id: number; body: globalThis.File }; answer: Success };
+  /** Remove the logo; the service's own takes its place. */
+  deleteLogo: { request: { appliance_id: number }; answer: Success };
   /** The background as PNG. */
   getBackground: { request: { appliance_id: number }; answer: Response };
   /** Replace the background. */
   replaceBackground: { request: { appliance_id: number; body: globalThis.File }; answer: Success };
+  /** Remove the background; the service's own takes its place. */
+  deleteBackground: { request: { appliance_id: number }; answer: Success };
   /** All that an appliance says, without passwords. */
   getDefinition: { request: { appliance_id: number }; answer: Definition };
   /** Make an appliance what a definition says: all of it, or nothing. */
@@ -275,8 +279,10 @@ export const routes = {
   changeConfiguration: { method: "PUT", path: "/appliances/{appliance_id}/configuration", body: "application/json", answer: "document" },
   getLogo: { method: "GET", path: "/appliances/{appliance_id}/configuration/logo", answer: "file" },
   replaceLogo: { method: "PUT", path: "/appliances/{appliance_id}/configuration/logo", body: "form", answer: "document" },
+  deleteLogo: { method: "DELETE", path: "/appliances/{appliance_id}/configuration/logo", answer: "document" },
   getBackground: { method: "GET", path: "/appliances/{appliance_id}/configuration/background", answer: "file" },
   replaceBackground: { method: "PUT", path: "/appliances/{appliance_id}/configuration/background", body: "form", answer: "document" },
+  deleteBackground: { method: "DELETE", path: "/appliances/{appliance_id}/configuration/background", answer: "document" },
   getDefinition: { method: "GET", path: "/appliances/{appliance_id}/definition", answer: "document" },
   applyDefinition: { method: "PUT", path: "/appliances/{appliance_id}/definition", body: "application/json", answer: "document" },
   planDefinition: { method: "POST", path: "/appliances/{appliance_id}/definition/plan", body: "application/json", answer: "document" },

@@ -8,7 +8,7 @@ import { PictureFault } from "#picture/fault";
 import { outlinePng } from "#picture/png";
 import { thumbnail } from "#picture/thumbnail";
 import { findAppliance, type Appliance } from "#storage/appliances";
-import { putPicture, removePicture, savePicture, shownKey, type PictureKind } from "#storage/pictures";
+import { clearPicture, putPicture, removePicture, savePicture, shownKey, type PictureKind } from "#storage/pictures";
 
 /** A PNG as it is handed out. */
 export interface ShownPicture {
@@ -75,6 +75,13 @@ export async function replacePicture(
   if (await findAppliance(db, appliance.accountId, appliance.id)) throw quotaExceeded();
   throw new Refusal("invalid_appliance_id", { reason: "unknown" });
 }
+
+/** Takes the appliance's own picture away. */
+export const dropPicture = (
+  { db }: Pick<Place, "db">,
+  appliance: { id: number; accountId: number },
+  kind: PictureKind,
+): Promise<void> => clearPicture(db, appliance, kind);
 
 export const pictureTooLarge = (kind: PictureKind) =>
   new Refusal("invalid_value", {

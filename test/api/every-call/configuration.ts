@@ -20,6 +20,13 @@ function picture(kind: "logo" | "background"): Row[] {
     { call: `GET ${call}`, path: `${path}/${kind}`, answer: "image/png", foreign: "invalid_appliance_id" },
     { call: `PUT ${call}`, ...change },
     { call: `POST ${call}`, ...change },
+    {
+      call: `DELETE ${call}`,
+      path: `${path}/${kind}`,
+      answer: "success",
+      foreign: "invalid_appliance_id",
+      refused: [refused(`/appliances/1/configuration/${kind}`, "access_denied", { status: 403 })],
+    },
   ];
 }
 

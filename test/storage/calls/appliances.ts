@@ -134,6 +134,10 @@ export const ofAppliances = {
         { kind: "background", ...picture, blobId: "background" },
       ],
     ],
+    clearPicture: [
+      [{ id: it, accountId: own }, "logo"],
+      [{ id: it, accountId: own }, "background"],
+    ],
     forgetPictureSizes: [[["picture"]]],
   } satisfies Calls<typeof pictures>,
   "released-blobs": {
