@@ -23,30 +23,51 @@ const maxFieldBytes = 4096;
 export async function receiveUpload<T>(request: Request, sink: UploadSink<T>): Promise<Received<T>> {
   const boundary = boundaryOf(request.headers.get("content-type"));
   if (request.body === null) return { fields: new Map(), stored: undefined };
-  if (boundary !== undefined) return receiveForm(request.body, boundary, sink);
+  if (boundary !== undefined) {
+    const { fields, files } = await receiveForm(request.body, { boundary, maxFiles: 1 }, sink);
+    return { fields, stored: files[0] };
+  }
   const { start, stream } = await peek(request.body, 1);
   const stored = start.byteLength === 0 ? undefined : await sink.store({ body: stream, fileName: undefined });
   return { fields: new Map(), stored };
 }
 
+/** The content of a form with any number of files. */
+export interface ReceivedForm<T> {
+  fields: ReadonlyMap<string, string>;
+  files: readonly T[];
+}
+
+/** Reads a form with many files, each in a field `file`. */
+export async function receiveFiles<T>(
+  request: Request,
+  { maxFiles }: { maxFiles: number },
+  sink: UploadSink<T>,
+): Promise<ReceivedForm<T>> {
+  const boundary = boundaryOf(request.headers.get("content-type"));
+  if (request.body === null || boundary === undefined) return { fields: new Map(), files: [] };
+  return await receiveForm(request.body, { boundary, maxFiles }, sink);
+}
+
 async function receiveForm<T>(
   body: ReadableStream<Uint8Array>,
-  boundary: string,
+  { boundary, maxFiles }: { boundary: string; maxFiles: number },
   sink: UploadSink<T>,
-): Promise<Received<T>> {
+): Promise<ReceivedForm<T>> {
   const fields = new Map<string, string>();
   const files: T[] = [];
   try {
     for await (const { name = "", fileName, body: part } of partsOf(body, boundary)) {
       if (name !== "file") fields.set(name, await readField(part, name));
-      else if (files.length > 0) throw new MultipartFault("it has more than one file");
-      else files.push(await sink.store({ body: part, fileName }));
+      else if (files.length >= maxFiles) {
+        throw new MultipartFault(`it has more than ${maxFiles === 1 ? "one file" : `${maxFiles} files`}`);
+      } else files.push(await sink.store({ body: part, fileName }));
     }
   } catch (error) {
     for (const stored of files) await sink.discard(stored);
     throw error;
   }
-  return { fields, stored: files[0] };
+  return { fields, files };
 }
 
 async function readField(part: ReadableStream<Uint8Array>, name: string): Promise<string> {

@@ -14,7 +14,7 @@ import { signInPage } from "./pages/account/sign-in.tsx";
 import { tokenForms } from "./pages/account/tokens.tsx";
 import { webhookPages } from "./pages/account/webhooks.tsx";
 import { applianceActions } from "./pages/appliance/actions.ts";
-import { logo } from "./pages/appliance/logo.ts";
+import { appliancePictures } from "./pages/appliance/pictures.ts";
 import { buildPage } from "./pages/appliance/build/build.tsx";
 import { configurationPage } from "./pages/appliance/configuration/configuration.tsx";
 import { differencePage } from "./pages/appliance/difference.tsx";
@@ -70,7 +70,7 @@ export const web = factory
   .route("/", sharePage)
   .route("/", softwarePage)
   .route("/", applianceActions)
-  .route("/", logo)
+  .route("/", appliancePictures)
   .route("/", pictures)
   .route("/", preferences)
   // Browsers request this name regardless of the page.

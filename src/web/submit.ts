@@ -15,21 +15,23 @@ import { checkSentForm } from "./session.ts";
 
 /** Where the browser goes on to, and what it says there. */
 const Done = z.object({ to: z.string(), result: Result.optional() });
-type Done = z.infer<typeof Done>;
+export type Done = z.infer<typeof Done>;
 
-interface Sent {
+export interface Sent {
   /** Every value of a field that may be there several times. */
   all: (name: string) => string[];
   /** What the act makes is named by it, so that a repeat finds it. */
   requestId: string | undefined;
 }
 
-interface Submission<T extends z.ZodType> {
+export interface Submission<T extends z.ZodType> {
   /** The fields. An empty one is absent. The messages are sentences, shown at the field. */
   fields?: T;
   rate?: Rated;
   /** The fields that refusals of the domain are about; others are about the whole. */
   fieldOf?: Partial<Record<RefusalCode, string>>;
+  /** The same where the refusal itself says which field: the field, and the sentence for it. */
+  faultOf?: (refusal: Refusal) => readonly [field: string, sentence: string] | undefined;
   /** Does it. A response of its own, for a secret that is shown once, goes out as it is. */
   act: (values: z.output<T>, sent: Sent) => Promise<Done | Response>;
   /** The page with the form, shown again if it cannot be done. */
@@ -38,19 +40,27 @@ interface Submission<T extends z.ZodType> {
 
 /** Takes a form of a page: done, the browser goes on; not done, it gets the page with all it had entered. */
 export async function submit<T extends z.ZodType>(c: Context<WebEnv>, what: Submission<T>): Promise<Response> {
-  const read = await readRepeated(c);
+  return await answerForm(c, what, await readRepeated(c));
+}
+
+/** The fields of a form that has been read. */
+export interface Read {
+  first: Record<string, string>;
+  all: (name: string) => string[];
+}
+
+export async function answerForm<T extends z.ZodType>(
+  c: Context<WebEnv>,
+  what: Submission<T>,
+  read: Read,
+): Promise<Response> {
   checkSentForm(c, read.first);
   const all = (name: string) => read.all(name).map(asWritten);
   const { form_token: _, once, form, ...given } = read.first;
   const fields = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, asWritten(value)]));
   const shape: z.ZodType = what.fields ?? z.object({});
-  const sent: Given = {
-    action: new URL(c.req.url).pathname,
-    form,
-    values: Object.fromEntries(Object.keys(fields).map((name) => [name, all(name)])),
-    faults: {},
-    fault: undefined,
-  };
+  const values = Object.fromEntries(Object.keys(fields).map((name) => [name, all(name)]));
+  const sent: Given = { ...emptyForm(c), form, values };
   const parsed = shape.safeParse(fields);
   if (!parsed.success) return await showAgain(c, what, { ...sent, faults: faultsOf(parsed.error) });
   try {
@@ -62,13 +72,31 @@ export async function submit<T extends z.ZodType>(c: Context<WebEnv>, what: Subm
     const done = once === undefined ? await work(undefined) : await doneOnce(c, { once, sent, work });
     return done instanceof Response ? done : goOn(c, done);
   } catch (error) {
-    const { status, headers } = shown(error);
-    if (!(error instanceof Refusal) || [403, 404, 410].includes(status)) throw error;
-    for (const [name, value] of Object.entries(headers)) c.header(name, value);
-    const field = what.fieldOf?.[error.code];
-    const fault = field === undefined ? { fault: error.message } : { faults: { [field]: error.message } };
-    return await showAgain(c, what, { ...sent, ...fault });
+    return await answerRefused(c, what, { sent, error });
   }
+}
+
+/** Nothing was entered in this form yet. */
+export const emptyForm = (c: Context<WebEnv>): Given => ({
+  action: new URL(c.req.url).pathname,
+  form: undefined,
+  values: {},
+  faults: {},
+  fault: undefined,
+});
+
+/** The page again, with what is wrong. What does not exist, or is not allowed, is a page of its own. */
+export async function answerRefused<T extends z.ZodType>(
+  c: Context<WebEnv>,
+  what: Omit<Submission<T>, "act">,
+  { sent, error }: { sent: Given; error: unknown },
+): Promise<Response> {
+  const { status, headers } = shown(error);
+  if (!(error instanceof Refusal) || [403, 404, 410].includes(status)) throw error;
+  for (const [name, value] of Object.entries(headers)) c.header(name, value);
+  const [field = what.fieldOf?.[error.code], sentence = error.message] = what.faultOf?.(error) ?? [];
+  const fault = field === undefined ? { fault: sentence } : { faults: { [field]: sentence } };
+  return await showAgain(c, what, { ...sent, ...fault });
 }
 
 /** Forms end lines as Windows does. What XML cannot write would break the API's answers. */
@@ -117,7 +145,7 @@ function goOn(c: Context<WebEnv>, { to, result }: Done): Response {
 
 async function showAgain<T extends z.ZodType>(
   c: Context<WebEnv>,
-  { again }: Submission<T>,
+  { again }: Pick<Submission<T>, "again">,
   given: Given,
 ): Promise<Response> {
   c.set("given", given);

@@ -58,10 +58,11 @@ export const Form = ({ action, id, class: look, once, swap, showsFaults = true, 
   );
 };
 
-/** What is wrong with a form that stands elsewhere on the page. */
-export const FaultsOf = ({ action }: { action: string }) => {
+/** What is wrong with a form that stands elsewhere on the page, or is gone: `shown` are the ids of those that show it themselves. */
+export const FaultsOf = ({ action, shown = [] }: { action: string; shown?: readonly string[] }) => {
   const { given } = useContext(PageForms);
-  return given?.action === action ? <Faults id={given.form} given={given} /> : null;
+  const isElsewhere = given?.action === action && !shown.includes(given.form ?? "");
+  return isElsewhere ? <Faults id={given.form} given={given} /> : null;
 };
 
 /** Values that are sent along. */

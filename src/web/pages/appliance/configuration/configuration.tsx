@@ -1,18 +1,19 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { changeConfiguration, shownConfiguration, type ShownConfiguration } from "#domain/configuration/of-appliance";
+import { changeConfiguration, shownConfiguration } from "#domain/configuration/of-appliance";
 import { Refusal } from "#domain/refusal";
+import { listGpgKeys } from "#storage/gpg-keys";
 import { factory, type WebEnv } from "../../../factory.ts";
-import { Button } from "../../../parts/button.tsx";
-import { Content } from "../../../parts/column.tsx";
-import { Choice, Field, Select, TextArea } from "../../../parts/field.tsx";
-import { Form } from "../../../parts/form.tsx";
 import { submit } from "../../../submit.ts";
 import { appliancePage } from "../appliance-page.tsx";
 import { applianceAt, applianceRoute, withOwnAppliance } from "../with-appliance.ts";
-import { changeOf, shownValue } from "./document.ts";
-import { sections, type Section, type Setting } from "./sections.ts";
-import { usersPage, UsersForm, usersSection } from "./users.tsx";
+import { changeOf } from "./document.ts";
+import { faultIn } from "./faults.ts";
+import { keyActions, Keys } from "./keys.tsx";
+import { changeEntry, ListForms } from "./list.tsx";
+import { pictureActions, Pictures } from "./pictures.tsx";
+import { sections, type Section } from "./sections.ts";
+import { SectionForm, SectionPage } from "./view.tsx";
 
 const route = `${applianceRoute}/configuration`;
 
@@ -22,97 +23,60 @@ export const configurationPage = factory
   .use(route, ...withOwnAppliance)
   .use(`${route}/*`, ...withOwnAppliance)
   .get(route, (c) => c.redirect(applianceAt(c.var.appliance.id, "configuration/general")))
-  .route("/", usersPage(showSection))
+  .route("/", pictureActions(showSection))
+  .route("/", keyActions(showSection))
   .get(`${route}/:section`, (c) => showSection(c))
+  .post(`${route}/:section/entries`, (c) => {
+    const { list, path } = sectionOf(c);
+    if (!list) throw noSuchPage();
+    return changeEntry(c, { list, to: addressOf(c, path), again: showSection });
+  })
   .post(`${route}/:section`, (c) =>
     submit(c, {
       fields: z.record(z.string(), z.string()),
+      faultOf: (refusal) =>
+        faultIn(
+          refusal,
+          sectionOf(c).settings.map(({ path: name, label }) => ({ name, label })),
+        ),
       again: showSection,
       act: async (values) => {
         const { db, account, appliance } = c.var;
         const section = sectionOf(c);
         const change = changeOf(section.settings, values);
         await changeConfiguration({ env: c.env, db }, { accountId: account.id, appliance }, { change });
-        const to = applianceAt(appliance.id, `configuration/${section.path}`);
-        return { to, result: { text: `${section.title}: saved.` } };
+        return { to: addressOf(c, section.path), result: { text: `${section.title}: saved.` } };
       },
     }),
   );
 
-const all: readonly Section[] = [...sections.slice(0, 3), usersSection, ...sections.slice(3)];
+const addressOf = (c: Context<WebEnv>, section: string): string =>
+  applianceAt(c.var.appliance.id, `configuration/${section}`);
 
+/** The section of an address, or of the address of one of its forms. */
 function sectionOf(c: Context<WebEnv>): Section {
-  const path = new URL(c.req.url).pathname.split("/").at(-1);
-  const section = all.find((one) => one.path === path);
-  if (!section) throw new Refusal("invalid_value", { reason: "unknown", message: "There is no such page." });
+  const [, path] = /\/configuration\/([^/]+)/.exec(new URL(c.req.url).pathname) ?? [];
+  const section = sections.find((one) => one.path === path);
+  if (!section) throw noSuchPage();
   return section;
 }
 
+const noSuchPage = () => new Refusal("invalid_value", { reason: "unknown", message: "There is no such page." });
+
 async function showSection(c: Context<WebEnv>): Promise<Response> {
-  const { account, appliance } = c.var;
+  const { env, var: given } = c;
+  const { db, account, appliance } = given;
   const section = sectionOf(c);
-  const shown = await shownConfiguration(c.env, account.id, appliance);
+  const { path, settings, list, title } = section;
+  const shown = await shownConfiguration(env, account.id, appliance);
+  const at = addressOf(c, path);
   const content = (
-    <Content look="split side-first">
-      <Side at={applianceAt(appliance.id, "configuration")} current={section} />
-      <div class="stack narrow-form">
-        <h2 class="as-h1">{section.title}</h2>
-        {section === usersSection ? <UsersForm shown={shown} /> : <SectionForm section={section} shown={shown} />}
-      </div>
-    </Content>
+    <SectionPage at={applianceAt(appliance.id, "configuration")} section={section}>
+      {settings.length > 0 && <SectionForm section={section} shown={shown} />}
+      {list && <ListForms list={list} shown={shown} action={`${at}/entries`} isAlone={settings.length === 0} />}
+      {path === "pictures" && <Pictures appliance={appliance} at={at} />}
+      {path === "keys" && <Keys keys={await listGpgKeys(db, appliance.id)} at={at} />}
+    </SectionPage>
   );
-  return await appliancePage(c, content, { tab: "configuration", title: section.title });
+  return await appliancePage(c, content, { tab: "configuration", title });
 }
-
-const Side = ({ at, current }: { at: string; current: Section }) => (
-  <nav class="side" aria-label="Configuration">
-    <ul>
-      {all.map((section) => (
-        <li>
-          <a href={`${at}/${section.path}`} aria-current={section === current ? "page" : undefined}>
-            {section.title}
-          </a>
-        </li>
-      ))}
-    </ul>
-  </nav>
-);
-
-const SectionForm = ({ section, shown }: { section: Section; shown: ShownConfiguration }) => (
-  <Form action={applianceAt(shown.id, `configuration/${section.path}`)} class="stack">
-    <fieldset class="panel stack">
-      <legend class="hidden">{section.title}</legend>
-      {section.settings.map((setting) => (
-        <SettingField setting={setting} value={shownValue(shown, setting)} />
-      ))}
-    </fieldset>
-    <div class="row">
-      <Button look="primary" icon="check">
-        Save
-      </Button>
-    </div>
-  </Form>
-);
-
-const SettingField = ({ setting, value }: { setting: Setting; value: string }) => {
-  const { path: name, label, kind, hint, options = [] } = setting;
-  const field = { name, label, value, ...(hint !== undefined && { hint }) };
-  switch (kind) {
-    case "switch":
-      return (
-        <Choice name={name} value="true" isChecked={value === "true"} isSwitch>
-          {label}
-        </Choice>
-      );
-    case "choice": {
-      const isKnown = options.some(([each]) => each === value);
-      return <Select {...field} options={isKnown ? options : [[value, value], ...options]} />;
-    }
-    case "lines":
-      return <TextArea {...field} also={{ rows: 4 }} />;
-    case "script":
-      return <TextArea {...field} look="mono" also={{ rows: 12, spellcheck: "false" }} />;
-    default:
-      return <Field {...field} type={kind === "number" ? "number" : "text"} />;
-  }
-};

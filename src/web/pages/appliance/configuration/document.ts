@@ -14,7 +14,8 @@ import type { Setting } from "./sections.ts";
 const viewer = { baseUrl: "", version: { name: "v2" } } as const;
 
 /** What a field of a form shows. A list is written with commas. */
-export function shownValue(shown: ShownConfiguration, { path, kind }: Setting): string {
+export function shownValue(shown: ShownConfiguration, { path, kind, stored }: Setting): string {
+  if (stored) return stored(shown.configuration);
   const document: unknown = JSON.parse(writeJson("configuration", viewOf(configuration, shown, viewer)));
   const names = ["configuration", ...path.split("/")];
   // In JSON, a list has no elements of its own.

@@ -1,5 +1,7 @@
 import { keyboardLayouts } from "#kiwi/keytables";
 import { networkTypes } from "#documents/configuration";
+import type { Configuration } from "#model/configuration";
+import { agreements, autostarts, databases, users, volumes, type ListOf } from "./lists.ts";
 
 /** A field of a form, by the path of its element in the document `configuration`. */
 export interface Setting {
@@ -9,6 +11,8 @@ export interface Setting {
   hint?: string;
   /** Of a choice: values with their words. */
   options?: readonly (readonly [value: string, words: string])[];
+  /** Where the document leaves out what is stored. */
+  stored?: (configuration: Configuration) => string;
 }
 
 export interface Section {
@@ -16,6 +20,7 @@ export interface Section {
   path: string;
   title: string;
   settings: readonly Setting[];
+  list?: ListOf;
 }
 
 const networkWords: Readonly<Record<(typeof networkTypes)[number], string>> = {
@@ -39,6 +44,7 @@ export const sections: readonly Section[] = [
       { path: "tags/tag", label: "Tags", kind: "list", hint: "By commas." },
     ],
   },
+  { path: "pictures", title: "Pictures", settings: [] },
   {
     path: "locale",
     title: "Language and time",
@@ -82,6 +88,7 @@ export const sections: readonly Section[] = [
       },
     ],
   },
+  { path: "users", title: "Users", settings: [], list: users },
   {
     path: "machine",
     title: "Disk and memory",
@@ -94,7 +101,16 @@ export const sections: readonly Section[] = [
       },
       { path: "settings/disk_size", label: "Disk in GB", kind: "number" },
       { path: "settings/swap_size", label: "Swap in MB", kind: "number" },
+      { path: "lvm/enabled", label: "Divide the disk into volumes (LVM)", kind: "switch" },
+      {
+        path: "lvm/volume_group",
+        label: "Name of the volume group",
+        kind: "line",
+        hint: "With volumes: 1 to 63 letters, digits, and _ + . -",
+        stored: ({ lvm }) => lvm.volumeGroup,
+      },
     ],
+    list: volumes,
   },
   {
     path: "startup",
@@ -116,7 +132,9 @@ export const sections: readonly Section[] = [
         hint: "Empty: no one.",
       },
     ],
+    list: autostarts,
   },
+  { path: "databases", title: "Databases", settings: [], list: databases },
   {
     path: "scripts",
     title: "Scripts",
@@ -127,4 +145,6 @@ export const sections: readonly Section[] = [
       { path: "scripts/boot/script", label: "Script at boot", kind: "script" },
     ],
   },
+  { path: "agreements", title: "Licence agreements", settings: [], list: agreements },
+  { path: "keys", title: "GPG keys", settings: [] },
 ];

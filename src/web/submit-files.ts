@@ -1,0 +1,88 @@
+import type { Context } from "hono";
+import type { z } from "zod";
+import { spend } from "#domain/accounts/rates";
+import { Refusal } from "#domain/refusal";
+import { refuseInReadOnlyMode } from "#domain/service-settings";
+import { MultipartFault } from "#http/multipart";
+import { receiveFiles, type ReceivedForm } from "#http/upload";
+import type { WebEnv } from "./factory.ts";
+import { answerForm, answerRefused, emptyForm, type Done, type Submission, type Sent } from "./submit.ts";
+
+interface IncomingFile {
+  body: ReadableStream<Uint8Array>;
+  fileName: string | undefined;
+}
+
+interface SentFiles<F> extends Sent {
+  files: readonly F[];
+  /** Works with a file. If it returns, the file belongs to what it made; other files are discarded. */
+  use: <R>(file: F, work: () => Promise<R>) => Promise<R>;
+}
+
+interface FileSubmission<T extends z.ZodType, F> extends Omit<Submission<T>, "act"> {
+  /** The id of the form, which the page shows again. */
+  form: string;
+  maxFiles?: number;
+  /** Stores a file while it arrives. */
+  store: (file: IncomingFile) => Promise<F>;
+  discard: (file: F) => Promise<void>;
+  act: (values: z.output<T>, sent: SentFiles<F>) => Promise<Done>;
+}
+
+/** Takes a form with files, which are read while they arrive; their field is `file`. Otherwise as `submit`. */
+export async function submitFiles<T extends z.ZodType, F>(
+  c: Context<WebEnv>,
+  { act, store, discard, form, maxFiles = 1, rate, ...what }: FileSubmission<T, F>,
+): Promise<Response> {
+  const unused = new Set<F>();
+  const put = async (file: IncomingFile) => {
+    // A browser sends a file without a name where none was chosen.
+    if (file.fileName === undefined || file.fileName === "") return undefined;
+    const stored = await store(file);
+    unused.add(stored);
+    return stored;
+  };
+  const use: SentFiles<F>["use"] = async (file, work) => {
+    const made = await work();
+    unused.delete(file);
+    return made;
+  };
+  const throwAway = async () => {
+    for (const file of unused) await discard(file);
+    unused.clear();
+  };
+  try {
+    await refuseInReadOnlyMode(c.var.db);
+    if (rate) await spend({ env: c.env, db: c.var.db }, c.var.account.id, rate);
+    const received = await receive(c, { maxFiles, store: put });
+    const files = received.files.filter((file) => file !== undefined);
+    const first = { ...Object.fromEntries(received.fields), form };
+    const all = (name: string) => [first].flatMap((one: Record<string, string>) => one[name] || []);
+    const answer = await answerForm<T>(
+      c,
+      { ...what, act: (values, sent) => act(values, { ...sent, files, use }) },
+      { first: withoutEmpty(first), all },
+    );
+    await throwAway();
+    return answer;
+  } catch (error) {
+    if (error instanceof Refusal) await throwAway();
+    return await answerRefused(c, what, { sent: { ...emptyForm(c), form }, error });
+  }
+}
+
+const withoutEmpty = (fields: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ""));
+
+async function receive<F>(
+  c: Context<WebEnv>,
+  { maxFiles, store }: { maxFiles: number; store: (file: IncomingFile) => Promise<F> },
+): Promise<ReceivedForm<F>> {
+  try {
+    // What was stored is discarded by the caller.
+    return await receiveFiles(c.req.raw, { maxFiles }, { store, discard: async () => {} });
+  } catch (error) {
+    if (!(error instanceof MultipartFault)) throw error;
+    throw new Refusal("invalid_request", { message: `The form of this upload is damaged: ${error.message}.` });
+  }
+}

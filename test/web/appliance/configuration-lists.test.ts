@@ -1,0 +1,163 @@
+/** The lists, pictures and keys of an appliance's configuration. */
+import { beforeEach, describe, expect, it } from "vitest";
+import { pngOf } from "../../picture/png-maker.ts";
+import { browser } from "../../support/browser.ts";
+import { signedIn, visit, type Client } from "../../support/client.ts";
+import { createAppliance } from "../../support/factories.ts";
+import { newKey } from "../../support/gpg-keys.ts";
+import { pageOf, textOf } from "../../support/html.ts";
+import { readXml } from "../../support/xml.ts";
+
+let tux: Client;
+let firefox: ReturnType<typeof browser>;
+let id: number;
+beforeEach(async () => {
+  tux = await signedIn();
+  firefox = browser();
+  await firefox.signIn(tux);
+  id = await createAppliance(tux);
+});
+
+const at = (path: string) => `/appliance/${id}/configuration/${path}`;
+const section = async (path: string) => await pageOf(firefox.get(at(path)));
+const send = async (path: string, form: Record<string, string>) =>
+  await firefox.post(at(path), { form_token: await firefox.formToken(), ...form });
+const stored = async () => (await readXml(await tux.get(`/appliances/${id}/configuration`))).configuration;
+
+/** The mark of an entry, by its heading. */
+async function entryOf(path: string, name: string): Promise<string> {
+  const page = await section(path);
+  const form = [...page.querySelectorAll("form[id^=entry]")].find((one) => textOf(one, "h3") === name);
+  return form?.querySelector("[name=entry]")?.getAttribute("value") ?? "";
+}
+
+async function upload(path: string, fields: Record<string, string>, file?: File): Promise<Response> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ form_token: await firefox.formToken(), ...fields }))
+    form.set(name, value);
+  form.set("file", file ?? new File([], ""));
+  const headers = { cookie: firefox.jar.cookie, origin: "https://kiln.test" };
+  return await visit(at(path), { method: "POST", body: form, headers, redirect: "manual" });
+}
+
+describe("the lists of the configuration", () => {
+  it("have users, whose passwords nobody sees", async () => {
+    const refused = await send("users/entries", { form: "new-entry", name: "clerk" });
+    expect(textOf(await pageOf(refused), "[role=alert]")).toBe("Password is needed.");
+    const added = await send("users/entries", { name: "clerk", password: "quiet please" });
+    expect([added.status, added.headers.get("location")]).toEqual([303, at("users")]);
+    const twice = await send("users/entries", { form: "new-entry", name: "clerk", password: "x" });
+    expect(textOf(await pageOf(twice), "[role=alert]")).toBe("There is clerk already.");
+
+    const entry = await entryOf("users", "clerk");
+    const change = { entry, group: "users", shell: "/bin/sh", homedir: "/home/clerk" };
+    expect((await send("users/entries", change)).status).toBe(303);
+    expect((await stored()).users.user).toMatchObject([
+      { name: "root", password: "linux" },
+      { name: "clerk", password: "quiet please", shell: "/bin/sh" },
+    ]);
+    const html = await (await firefox.get(at("users"))).text();
+    expect(html).not.toMatch(/quiet please|value="linux"/);
+
+    const late = await send("users/entries", { form: `entry-${entry}`, entry, remove: "true" });
+    expect(textOf(await pageOf(late), "[role=alert]")).toContain("changed since");
+    await send("users/entries", { entry: await entryOf("users", "clerk"), remove: "true" });
+    expect((await stored()).users.user).toMatchObject({ name: "root", password: "linux" });
+  });
+
+  it("have volumes, programs, and agreements", async () => {
+    await send("machine/entries", { path: "/srv", size: "200" });
+    const wrong = await send("machine/entries", { form: "new-entry", path: "/etc", size: "200" });
+    const page = await pageOf(wrong);
+    expect(textOf(page, "#new-entry [role=alert]")).toMatch(/^Directory: must be an absolute path/);
+    expect(page.querySelector("#new-entry-path")?.getAttribute("aria-invalid")).toBe("true");
+    expect((await send("machine/entries", { path: "/var", size: "much" })).status).toBe(422);
+    await send("startup/entries", { command: "/usr/bin/counterd", user: "root", enabled: "true" });
+    await send("agreements/entries", { eula: "Books\r\nstay here." });
+    const entry = await entryOf("agreements", "Books");
+    await send("agreements/entries", { entry, eula: "Books stay." });
+
+    expect(textOf(await section("machine"), "form[id^=entry] h3")).toBe("/srv");
+    await send("machine", {
+      "settings/memory_size": "512",
+      "settings/disk_size": "4",
+      "settings/swap_size": "0",
+      "lvm/enabled": "true",
+      "lvm/volume_group": "roomVG",
+    });
+    expect(await stored()).toMatchObject({
+      lvm: { enabled: "true", volume_group: "roomVG", volumes: { volume: { path: "/srv", size: "200" } } },
+      autostarts: { autostart: { command: "/usr/bin/counterd", user: "root", enabled: "true" } },
+      eulas: { eula: "Books stay." },
+    });
+  });
+
+  it("have the users of databases", async () => {
+    const loans = { type: "pgsql", username: "loans", password: "return it", database_list: "loans, books" };
+    await send("databases/entries", loans);
+    await send("databases/entries", { type: "mysql", username: "loans", password: "other" });
+    const entry = await entryOf("databases", "loans (PostgreSQL)");
+    await send("databases/entries", { entry, database_list: "loans" });
+
+    const { database } = (await stored()).databases;
+    expect(database).toMatchObject([
+      { type: "pgsql", users: { user: { username: "loans", password: "return it", database_list: "loans" } } },
+      { type: "mysql", users: { user: { username: "loans", password: "other" } } },
+    ]);
+    await send("databases/entries", { entry: await entryOf("databases", "loans (PostgreSQL)"), remove: "true" });
+    expect((await stored()).databases.database).toMatchObject({ type: "mysql" });
+  });
+
+  it("refuse an entry where there is no list", async () => {
+    expect((await send("general/entries", { name: "x" })).status).toBe(404);
+    expect((await send("nonsense/entries", { name: "x" })).status).toBe(404);
+  });
+});
+
+describe("the pictures", () => {
+  it.each(["logo", "background"])("has a %s that is replaced and removed", async (kind) => {
+    const png = new File([pngOf(16, 16)], "x.png");
+    const answer = await upload(`pictures/${kind}`, {}, png);
+    expect([answer.status, answer.headers.get("location")], await answer.text()).toEqual([303, at("pictures")]);
+    const image = (await section("pictures")).querySelector(`img[src^='/appliance/${id}/${kind}?']`);
+    const shown = await firefox.get(image?.getAttribute("src") ?? "");
+    expect([shown.status, shown.headers.get("content-type")]).toEqual([200, "image/png"]);
+    const removed = await send(`pictures/${kind}/remove`, {});
+    expect(removed.headers.get("location")).toBe(at("pictures"));
+    const page = await section("pictures");
+    expect(page.querySelector(`form[action$='/${kind}/remove']`)).toBeNull();
+  });
+
+  it("says what is wrong with a file", async () => {
+    const none = await pageOf(upload("pictures/logo", {}));
+    expect(textOf(none, "#logo [role=alert]")).toBe("Choose a picture.");
+    const text = await upload("pictures/logo", {}, new File(["<svg/>"], "x.svg"));
+    expect([text.status, textOf(await pageOf(text), "#logo [role=alert]")]).toEqual([
+      422,
+      "The logo is not a PNG. Send a PNG.",
+    ]);
+    expect((await upload("pictures/logo", { form_token: "wrong" })).status).toBe(403);
+  });
+});
+
+describe("the GPG keys", () => {
+  it("are pasted or uploaded, shown by fingerprint, and removed", async () => {
+    const pasted = { name: "Room", key: (await newKey()).toPublic().armor(), once: crypto.randomUUID() };
+    expect((await send("keys", pasted)).headers.get("location")).toBe(at("keys"));
+    await send("keys", pasted);
+    const file = new File([(await newKey()).toPublic().armor()], "key.asc");
+    expect((await upload("keys/file", { name: "Desk" }, file)).status).toBe(303);
+
+    const page = await section("keys");
+    expect(textOf(page, "section[aria-labelledby=key-list]")).toMatch(/Keys 2.*Room[0-9a-f]{4} .*Desk[0-9a-f]{4} /);
+    const action = page.querySelector("form[action$='/delete']")?.getAttribute("action") ?? "";
+    await firefox.post(action, { form_token: await firefox.formToken() });
+    expect(textOf(await section("keys"), "#key-list")).toBe("Keys 1");
+  });
+
+  it("says what is wrong with one", async () => {
+    const answer = await send("keys", { form: "new-key", name: "Room", key: "no key" });
+    expect(textOf(await pageOf(answer), "#new-key [role=alert]")).toMatch(/^This GPG key cannot be used/);
+    expect(textOf(await pageOf(upload("keys/file", { name: "Room" })), "#key-file [role=alert]")).toContain("Choose");
+  });
+});
