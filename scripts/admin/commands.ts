@@ -1,3 +1,4 @@
+import { administerFiles } from "./file-commands.ts";
 import { Complaint } from "../launch/complaint.ts";
 import { loadCatalogueFile } from "../launch/catalogue-file.ts";
 import { print } from "../launch/progress.ts";
@@ -43,6 +44,7 @@ const commands: Record<string, { argument: string | undefined; value?: string; r
 export async function administer(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   const { words, options } = parseAdminLine(argv);
   if (options.help || words.length === 0) return print(usage);
+  if (await administerFiles(words, options, env)) return;
   const name = words.slice(0, 2).join(" ");
   const command = commands[name];
   if (!command) throw unknownCommand(name, words[0]);

@@ -15,8 +15,10 @@ export const usage = `npm run admin -- COMMAND
   agent remove NAME
   agreements list          which accounts accepted which legal agreement, and when
   audit list [--account NAME] [--before ID]  what was done in the last 90 days; at most 500 entries, the latest first
+  backup FILE              writes all data and secrets of the service on --state DIR, which may be running, into FILE
   deletions pause|resume|status  while they are paused, the sweep deletes nothing (before a restore)
   read-only on|off|status  while it is on, no account can change or build an appliance
+  restore FILE             makes --state DIR, which must be empty or not exist, from the FILE of a backup
   sessions list NAME       the browsers that an account is signed in with
   sessions revoke NAME [ID]  signs one of them out, or all
   templates list           the catalogues with the state of their repositories

@@ -28,7 +28,7 @@ export async function lockState(directory: string, signal?: AbortSignal): Promis
   for (;;) {
     const lock = await tryToLock(directory);
     if (lock !== undefined) return lock;
-    const holder = await askHolder(directory);
+    const holder = await holderOf(directory);
     const patienceMs = holder?.stopping === false ? waitForRunningMs : waitForStoppingMs;
     if (Date.now() - startedAt > patienceMs) {
       const who = holder === undefined ? "another process" : `process ${holder.pid}`;
@@ -55,8 +55,8 @@ async function tryToLock(directory: string): Promise<StateLock | undefined> {
   return { announceStopping: () => (stopping = true), release: () => server.close() };
 }
 
-/** undefined: it has just ended. */
-async function askHolder(directory: string): Promise<Holder | undefined> {
+/** The launcher that uses a directory; undefined: none does, or it has just ended. */
+export async function holderOf(directory: string): Promise<Holder | undefined> {
   const socket = createConnection(lockName(directory));
   let text = "";
   try {

@@ -1,0 +1,107 @@
+import { copyFileSync, constants, linkSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { backup, DatabaseSync } from "node:sqlite";
+import { z } from "zod";
+import { Complaint } from "../launch/complaint.ts";
+import { atOneMoment, type Moment } from "./one-moment.ts";
+
+// The folder `worker` of a state directory has the files of miniflare: a SQLite database for D1, one for the bucket, one for each
+// Durable Object and one with the alarms of each class, all in WAL mode. A blob is a file that never changes.
+const d1Folder = "d1/miniflare-D1DatabaseObject";
+const bucketFolder = "r2/miniflare-R2BucketObject";
+export const blobsFolder = "r2/kiln/blobs";
+const alarms = "metadata.sqlite";
+
+const Named = z.array(z.object({ id: z.string(), size: z.number() }));
+export type NamedBlob = z.infer<typeof Named>[number];
+
+/** The one database of D1, or of the bucket. */
+const databaseIn = (worker: string, folder: string): string => {
+  const [name] = namesIn(join(worker, folder)).filter((each) => each.endsWith(".sqlite") && each !== alarms);
+  if (name === undefined) throw new Complaint(`${worker} has no data of a Kiln: ${folder} is missing.`);
+  return join(folder, name);
+};
+export const d1Of = (worker: string): string => databaseIn(worker, d1Folder);
+export const bucketOf = (worker: string): string => databaseIn(worker, bucketFolder);
+
+/** The files of the blobs that a bucket's database names, with those of unfinished uploads. */
+export const blobsOf = (bucket: DatabaseSync): NamedBlob[] =>
+  Named.parse(
+    bucket
+      .prepare(
+        `SELECT blob_id AS id, size FROM _mf_objects WHERE blob_id IS NOT NULL
+         UNION SELECT blob_id, size FROM _mf_multipart_parts`,
+      )
+      .all(),
+  );
+
+/** Copies the data of one moment from a folder `worker` into another one on the same file system. */
+export async function takeSnapshot(worker: string, into: string, isRunning: boolean): Promise<Moment<number>> {
+  const [d1, bucket] = [d1Of(worker), bucketOf(worker)];
+  const sources = [d1, bucket].map((name) => ({ name, path: join(worker, name) }));
+  const look = () => lookAt(worker, into, sources);
+  const { seen, stoodStillMs } = isRunning
+    ? await atOneMoment(join(worker, d1), look)
+    : { seen: look(), stoodStillMs: 0 };
+  for (const { name, database } of seen.open) {
+    await backup(database, join(into, name));
+    database.close();
+  }
+  return { seen: seen.blobs, stoodStillMs };
+}
+
+type Source = { name: string; path: string };
+
+/** Opens what is large, so that it can be read later as it is now, and copies what is small. */
+function lookAt(worker: string, into: string, sources: readonly Source[]) {
+  const open: { name: string; database: DatabaseSync }[] = [];
+  rmSync(into, { recursive: true, force: true }); // an earlier look that failed
+  try {
+    for (const { name, path } of sources) open.push({ name, database: openAsNow(path) });
+    const bucket = open.find(({ name }) => name.startsWith(bucketFolder))?.database;
+    const blobs = bucket === undefined ? [] : blobsOf(bucket);
+    linkBlobs(worker, into, blobs);
+    for (const name of smallFiles(worker)) copy(worker, into, name);
+    return { open, blobs: blobs.length };
+  } catch (error) {
+    for (const { database } of open) database.close();
+    throw error;
+  }
+}
+
+/** In WAL mode, a read transaction sees the database as it was when it began. */
+function openAsNow(path: string): DatabaseSync {
+  const database = new DatabaseSync(path, { readOnly: true });
+  database.exec("BEGIN");
+  database.prepare("SELECT count(*) FROM sqlite_master").get();
+  return database;
+}
+
+/** A second name for the same file: it stays when the service deletes the first one. */
+function linkBlobs(worker: string, into: string, blobs: readonly NamedBlob[]): void {
+  mkdirSync(join(into, blobsFolder), { recursive: true });
+  for (const { id } of blobs) linkSync(join(worker, blobsFolder, id), join(into, blobsFolder, id));
+}
+
+/** Each object's database, with what is still in its log of changes, and the alarms of all. */
+function smallFiles(worker: string): string[] {
+  const classes = namesIn(join(worker, "do")).map((name) => join("do", name));
+  return [d1Folder, bucketFolder, ...classes].flatMap((folder) =>
+    namesIn(join(worker, folder))
+      .filter((name) => /\.sqlite(-wal)?$/.test(name) && (folder.startsWith("do") || name.startsWith(alarms)))
+      .map((name) => join(folder, name)),
+  );
+}
+
+function copy(worker: string, into: string, name: string): void {
+  mkdirSync(dirname(join(into, name)), { recursive: true });
+  copyFileSync(join(worker, name), join(into, name), constants.COPYFILE_FICLONE);
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
