@@ -19,6 +19,7 @@ import { guestWeb } from "#web/guest-web";
 import type { WebEnv } from "#web/factory";
 import { errorPage, notFoundPage, wantsPage, web } from "#web/index";
 import { repositoryFiles } from "#web/repository-files";
+import { schemas } from "#web/schemas";
 
 /** The root app: middleware for every request, the doors, and the one place that turns errors into answers. */
 export const app = new Hono<WebEnv>({ strict: false });
@@ -41,6 +42,7 @@ app.route("/client/v4", queueGateway);
 app.route("/.well-known", attestationKeys);
 app.route("/download", download);
 app.route("/repositories", repositoryFiles);
+app.route("/schema", schemas);
 app.route("/", web);
 
 app.notFound((c) => {

@@ -1,5 +1,5 @@
-/** Bundles the command line into cli/dist: one JavaScript file for Node 20 and newer, its manual, and the licences of what it contains. */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+/** Bundles the command line into cli/dist: one JavaScript file for Node 20 and newer, its manual, the schema of appliance.yaml, and the licences of what it contains. */
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { manual } from "../src/manual.ts";
 import { bundle } from "./bundle.ts";
@@ -16,6 +16,7 @@ rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist);
 const packages = bundle(join(dist, "kiln.js"));
 writeFileSync(join(dist, "kiln.1"), manual());
+copyFileSync(join(root, "src/appliance-file/schema.json"), join(dist, "appliance.schema.json"));
 writeFileSync(join(dist, "LICENSES.txt"), licences());
 
 /** The texts of the bundled packages' licences. */

@@ -4,6 +4,7 @@ import { builds } from "./commands/builds.ts";
 import { completion } from "./commands/completion.ts";
 import { configuration } from "./commands/configuration.ts";
 import { contents } from "./commands/contents.ts";
+import { definitions } from "./commands/definitions.ts";
 import { difference } from "./commands/difference.ts";
 import { events } from "./commands/events.ts";
 import { gallery } from "./commands/gallery.ts";
@@ -23,6 +24,7 @@ export const commands: readonly Command[] = [
   ...repositories,
   ...contents,
   ...configuration,
+  ...definitions,
   ...builds,
   ...images,
   ...testdrives,

@@ -24,6 +24,7 @@ export const placeholders = {
   setting_value: "SETTING=VALUE, such as network.hostname=kiosk",
   shell: "bash, zsh or fish",
   source: "id or name of a template or an appliance",
+  target: "file on this machine, or a folder for it",
   testdrive: "id of a testdrive",
   text: "words to search for, or to store",
   time: "moment, such as 2027-01-31T12:00:00Z",

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import manifest from "../package.json" with { type: "json" };
+import schema from "../src/appliance-file/schema.json" with { type: "json" };
 import { commands } from "../src/commands.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "kiln-packed-"));
@@ -30,6 +31,11 @@ it("brings a manual with every command", () => {
     env: { ...process.env, MANWIDTH: "200" },
   });
   for (const { words } of commands) expect(page).toMatch(new RegExp(`^       ${words.join(" ")}\\b`, "m"));
+});
+
+it("brings the schema of appliance.yaml", () => {
+  const file = join(prefix, "lib/node_modules/@kiln-build/cli/dist/appliance.schema.json");
+  expect(JSON.parse(readFileSync(file, "utf8"))).toEqual(schema);
 });
 
 it("brings the licences of what it contains", () => {

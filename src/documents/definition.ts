@@ -17,11 +17,13 @@ import {
   version,
 } from "#wire/field";
 import { document } from "#wire/shape";
+import { withEmpty } from "#wire/with-empty";
 import { withoutSecrets } from "#wire/without-secrets";
 
 /*
  * The element `definition`: all that an appliance says, in a form for a file (docs/api/definitions.md). It has no ids of one
- * service: repositories go by address or name, contents by SHA-256. Passwords are read and never shown.
+ * service: repositories go by address or name, contents by SHA-256. Passwords are read and never shown. Empty values are shown, as
+ * what is omitted stays.
  */
 
 const repository = fields({
@@ -57,25 +59,23 @@ const gpgKey = fields({
   key: lines("key", "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\n…\n-----END PGP PUBLIC KEY BLOCK-----\n").required(),
 });
 
-export const definition = document(
-  "Definition",
-  "definition",
-  fields({
-    id: id("id", 1004).ignored(),
-    name: text("name", "Reading room"),
-    base_system: text("baseSystem", "tiny-1.0"),
-    arch: text("arch", "x86_64"),
-    version: version("version", "0.0.1"),
-    type: oneOf("imageType", imageTypes),
-    repositories: inside("repositories", arrayOf("repository", repository)),
-    packages: inside("packages", arrayOf("package", chosen("hello"))),
-    patterns: inside("patterns", arrayOf("pattern", chosen("base"))),
-    bans: inside("bans", arrayOf("ban", chosen("sendmail"))),
-    configuration: inside("configuration", withoutSecrets(storedConfiguration)),
-    files: inside("files", arrayOf("file", file)),
-    gpg_keys: inside("gpgKeys", arrayOf("gpg_key", gpgKey)),
-  }),
-);
+export const definitionFields = fields({
+  id: id("id", 1004).ignored(),
+  name: text("name", "Reading room"),
+  base_system: text("baseSystem", "tiny-1.0"),
+  arch: text("arch", "x86_64"),
+  version: version("version", "0.0.1"),
+  type: oneOf("imageType", imageTypes),
+  repositories: inside("repositories", arrayOf("repository", repository)),
+  packages: inside("packages", arrayOf("package", chosen("hello"))),
+  patterns: inside("patterns", arrayOf("pattern", chosen("base"))),
+  bans: inside("bans", arrayOf("ban", chosen("sendmail"))),
+  configuration: inside("configuration", withEmpty(withoutSecrets(storedConfiguration))),
+  files: inside("files", arrayOf("file", file)),
+  gpg_keys: inside("gpgKeys", arrayOf("gpg_key", gpgKey)),
+});
+
+export const definition = document("Definition", "definition", definitionFields);
 
 /** What is omitted stays as it is; a list that is sent replaces the list. */
 export const wantedDefinition = anyPartOf("WantedDefinition", definition);

@@ -13,10 +13,11 @@ export type LeafShape<V> = Leaf<V> & Typed<V, V>;
 export const text = (example: string) => leaf(string, example, line);
 
 /** Text with all its white space. Line ends become LF. White space alone counts as empty. */
-export const lines = (example: string) => leaf(string, example, exactText);
+export const lines = (example: string) => long(leaf(string, example, exactText));
 
 /** A script, without white space at its start: the kernel recognises it by its first characters. */
-export const script = (example: string) => leaf(string, example, (node, path) => exactText(node, path).trimStart());
+export const script = (example: string) =>
+  long(leaf(string, example, (node, path) => exactText(node, path).trimStart()));
 
 /** A password, which may begin or end with a space. */
 export const password = (example: string): LeafShape<string> => ({
@@ -103,6 +104,8 @@ export const plainName = ({ name }: XmlNode): string => name.replaceAll("-", "_"
 
 export const pathOf = (child: XmlNode, path: string): string =>
   path === "" ? plainName(child) : `${path}/${plainName(child)}`;
+
+const long = <V>(shape: LeafShape<V>): LeafShape<V> => ({ ...shape, isLong: true });
 
 /** A leaf whose value is written unchanged. Only a list of words needs more than this. */
 function leaf<V extends Text>(

@@ -26,6 +26,8 @@ export interface Leaf<V> {
   readonly example: Text;
   /** A document for a file leaves it out: see `withoutSecrets`. */
   readonly isSecret?: true;
+  /** Text of many lines, for which people would rather name a file. */
+  readonly isLong?: true;
   /** The schema of the value in a stored document. */
   readonly stored: z.ZodType<V>;
   write(value: V): Text;

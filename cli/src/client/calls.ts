@@ -766,9 +766,9 @@ interface Definition {
       repository?: string;
     }[];
     configuration: {
-      description?: string;
-      website?: string;
-      tags?: readonly string[];
+      description: string;
+      website: string;
+      tags: readonly string[];
       locale: {
         keyboard_layout: string;
         language: string;
@@ -797,7 +797,7 @@ interface Definition {
         homedir: string;
       }[];
       eulas: readonly string[];
-      databases?: readonly {
+      databases: readonly {
         type: "pgsql" | "mysql";
         users: readonly {
           username: string;
@@ -805,9 +805,9 @@ interface Definition {
           database_list: string;
         }[];
       }[];
-      autostarts?: readonly {
+      autostarts: readonly {
         command: string;
-        description?: string;
+        description: string;
         enabled: boolean;
         user: string;
       }[];
@@ -822,7 +822,7 @@ interface Definition {
         live_installer_enabled: boolean;
         public_clonable: boolean;
         runlevel: number;
-        automatic_login?: string;
+        automatic_login: string;
       };
       lvm: {
         enabled: boolean;
@@ -835,15 +835,15 @@ interface Definition {
       scripts: {
         build: {
           enabled: boolean;
-          script?: string;
+          script: string;
         };
         boot: {
           enabled: boolean;
-          script?: string;
+          script: string;
         };
         autoyast: {
           enabled: boolean;
-          script?: string;
+          script: string;
         };
       };
     };
@@ -1845,7 +1845,7 @@ interface WantedDefinition {
       }[];
       autostarts?: readonly {
         command: string;
-        description?: string;
+        description: string;
         enabled: boolean;
         user: string;
       }[];

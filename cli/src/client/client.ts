@@ -19,6 +19,8 @@ export interface Credentials {
 interface Extra {
   headers?: Record<string, string>;
   signal?: AbortSignal;
+  /** Gets the headers of the answer. */
+  onHeaders?: (headers: Headers) => void;
 }
 
 /** The calls of the service, by their names. */
@@ -43,7 +45,7 @@ export function openClient({ url, account, secret }: Credentials): Client {
   const authorization = `Basic ${Buffer.from(`${account}:${secret}`).toString("base64")}`;
   return {
     url,
-    call: async <N extends CallName>(name: N, request: RequestOf<N>, { headers, signal }: Extra = {}) => {
+    call: async <N extends CallName>(name: N, request: RequestOf<N>, { headers, signal, onHeaders }: Extra = {}) => {
       const route: Route = routes[name];
       const { path, init } = requestOf(route, request);
       const answer = await send(`${url}/api/v2/user${path}`, {
@@ -52,6 +54,7 @@ export function openClient({ url, account, secret }: Credentials): Client {
         headers: { accept: "application/json", "user-agent": userAgent, ...init.headers, ...headers, authorization },
       });
       if (!answer.ok) throw await refusalOf(answer);
+      onHeaders?.(answer.headers);
       // The description of the call says what its answer is.
       return (route.answer === "document" ? await documentOf(answer) : answer) as AnswerOf<N>;
     },

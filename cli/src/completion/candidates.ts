@@ -57,6 +57,7 @@ export const sources: Partial<Record<Placeholder, Source>> = {
     ...(await templates(place.client)).map(({ name, basesystem }) => ({ text: name, about: basesystem })),
     ...(await appliances(place)),
   ],
+  target: () => "files",
   testdrive: async ({ client }) =>
     (await client.call("listTestdrives", {})).testdrives.map((one) => ({
       text: String(one.id),

@@ -1,0 +1,96 @@
+import published from "./schema.json" with { type: "json" };
+import { closest } from "./closest.ts";
+
+/** Where a value is: names of members and numbers of items. */
+export type Path = readonly (string | number)[];
+
+/** Something in a file that its schema does not allow. */
+export interface Fault {
+  path: Path;
+  /** What is wrong with it. */
+  why: string;
+}
+
+/** As much of JSON Schema as the published schema uses. */
+export interface Schema {
+  type: string | readonly string[];
+  properties?: Readonly<Record<string, Schema>>;
+  required?: readonly string[];
+  items?: Schema;
+  enum?: readonly string[];
+  pattern?: string;
+  minimum?: number;
+  maximum?: number;
+  examples?: readonly unknown[];
+}
+
+export const applianceSchema: Schema = published;
+
+/** Everything in a value that the schema does not allow, in its order. Members that it does not name are refused. */
+export function faultsIn(schema: Schema, value: unknown, path: Path = []): Fault[] {
+  const type = typeIn(schema, value);
+  if (type === undefined) return [{ path, why: wrongType(schema, value) }];
+  if (Array.isArray(value))
+    return value.flatMap((one, index) => faultsIn(schema.items ?? anything, one, [...path, index]));
+  if (isMapping(value)) return memberFaults(schema, value, path);
+  const why = type === "string" ? wrongText(schema, String(value)) : wrongNumber(schema, value);
+  return why === undefined ? [] : [{ path, why }];
+}
+
+const anything: Schema = { type: ["string", "integer", "boolean", "object", "array"] };
+
+export const isMapping = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const types: Readonly<Record<string, { is: (value: unknown) => boolean; words: string }>> = {
+  string: { is: (value) => typeof value === "string", words: "text" },
+  integer: { is: Number.isSafeInteger, words: "a whole number" },
+  boolean: { is: (value) => typeof value === "boolean", words: "true or false" },
+  array: { is: Array.isArray, words: "a list" },
+  object: { is: isMapping, words: "a mapping" },
+};
+
+const typesOf = ({ type }: Schema): readonly string[] => (typeof type === "string" ? [type] : type);
+
+const typeIn = (schema: Schema, value: unknown): string | undefined =>
+  typesOf(schema).find((type) => types[type]?.is(value));
+
+function wrongType(schema: Schema, value: unknown): string {
+  const all = typesOf(schema);
+  if (value === null) return "has no value";
+  if (all.includes("string") && typeof value !== "object") return `must be text: write it as "${String(value)}"`;
+  const reference = Object.keys(schema.properties ?? {});
+  if (all.includes("object") && reference.length === 1) {
+    const given = `{ ${reference[0]}: … }`;
+    return all.includes("string") ? `must be text, or ${given}` : `must be ${given}`;
+  }
+  return `must be ${all.map((type) => types[type]?.words ?? type).join(" or ")}`;
+}
+
+function memberFaults({ properties = {}, required = [] }: Schema, value: Record<string, unknown>, path: Path): Fault[] {
+  const missing = required.filter((name) => !Object.hasOwn(value, name));
+  return [
+    ...Object.entries(value).flatMap(([name, member]) => {
+      const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
+      if (schema) return faultsIn(schema, member, [...path, name]);
+      return [{ path: [...path, name], why: unknownKey(name, Object.keys(properties)) }];
+    }),
+    ...missing.map((name) => ({ path, why: `needs ${name}` })),
+  ];
+}
+
+function unknownKey(name: string, known: readonly string[]): string {
+  const near = closest(name, known);
+  return `is not a known key. ${near === undefined ? `Known here: ${known.join(", ")}` : `Did you mean ${near}?`}`;
+}
+
+function wrongText({ enum: words, pattern, examples = [] }: Schema, text: string): string | undefined {
+  if (words && !words.includes(text)) return `must be one of ${words.join(", ")}`;
+  if (pattern === undefined || new RegExp(pattern).test(text)) return undefined;
+  return examples.length > 0 ? `must be like ${String(examples[0])}` : `must match ${pattern}`;
+}
+
+function wrongNumber({ minimum = -Infinity, maximum = Infinity }: Schema, value: unknown): string | undefined {
+  const isInside = typeof value !== "number" || (value >= minimum && value <= maximum);
+  return isInside ? undefined : `must be ${minimum} to ${maximum}`;
+}

@@ -1,0 +1,41 @@
+import { existsSync, mkdirSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { Complaint } from "../complaint.ts";
+import type { Written } from "./write.ts";
+
+/** The folder for what is no text, next to the YAML and relative to it. */
+export const folderFor = (file: string): string => `${basename(file).replace(/\.ya?ml$/, "")}.files`;
+
+/** Where an appliance is written: a file as it is given, or a file of its own in a folder. */
+export function targetOf(given: string | undefined, name: string): string {
+  const own = `${name.replaceAll(/[^\w.-]+/g, "-").replace(/^[.-]+/, "") || "appliance"}.yaml`;
+  if (given === undefined) return own;
+  return isFolder(given) ? join(given, own) : given;
+}
+
+const isFolder = (path: string): boolean =>
+  path.endsWith("/") || (statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false);
+
+export function refuseOverwriting(file: string): void {
+  if (!existsSync(file)) return;
+  const next = "--force writes over it. References to variables and comments are lost then, unless git has them.";
+  throw new Complaint("misused", `${file} is there already.`, next);
+}
+
+/** Writes the YAML last, and at once: a file that is there is whole. */
+export function writeTo(file: string, { text, files }: Written): void {
+  try {
+    for (const [path, bytes] of files) write(join(dirname(file), path), bytes);
+    write(file, text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Complaint("refused", `It cannot be written: ${why}.`, "Name another file, or make room.");
+  }
+}
+
+function write(file: string, content: Uint8Array | string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  const unfinished = `${file}.part`;
+  writeFileSync(unfinished, content);
+  renameSync(unfinished, file);
+}

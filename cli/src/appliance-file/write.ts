@@ -1,0 +1,116 @@
+import { createHash } from "node:crypto";
+import { Document, Scalar, visit } from "yaml";
+import type { AnswerOf } from "../client/client.ts";
+
+/** What an appliance says, as the service shows it. */
+export type Definition = AnswerOf<"getDefinition">["definition"];
+
+/** The text of `appliance.yaml`, and the files next to it by their paths. */
+export interface Written {
+  text: string;
+  files: ReadonlyMap<string, Uint8Array>;
+}
+
+interface Surroundings {
+  /** The address of the schema, for editors. */
+  schema: string;
+  /** The folder for what is no text, relative to the YAML. */
+  folder: string;
+  contentOf: (sha256: string) => Uint8Array;
+}
+
+/** Writes a definition as a file for git. The same definition always gives the same bytes. */
+export function writeApplianceFile(definition: Definition, { schema, folder, contentOf }: Surroundings): Written {
+  const written = new Map<string, Uint8Array>();
+  const names = new FileNames(folder);
+  const fileOf = ({ size: _size, sha256, upload: _upload, path, ...rest }: Definition["files"][number]) => {
+    const bytes = contentOf(sha256);
+    const text = textOf(bytes);
+    if (text !== undefined) return { path, ...rest, content: text };
+    const file = names.take(path);
+    written.set(file, bytes);
+    return { path, ...rest, content: { file } };
+  };
+  const { id: _id, ...told } = definition;
+  const { packages, patterns, bans, files } = told;
+  // The members stay in the order of the service.
+  const document = new Document(
+    {
+      ...told,
+      packages: packages.map(shortened),
+      patterns: patterns.map(shortened),
+      bans: bans.map(shortened),
+      files: files.map(fileOf),
+    },
+    { aliasDuplicateObjects: false },
+  );
+  visit(document, { Scalar: quoteBlank });
+  document.commentBefore = [`yaml-language-server: $schema=${schema}`, ...intro].map((line) => ` ${line}`).join("\n");
+  // Without a width: a line that is broken would change with each word.
+  return { text: document.toString({ lineWidth: 0 }), files: written };
+}
+
+const intro = [
+  "`kiln plan` says what this file would change, and `kiln apply` changes it. What you omit stays as it is.",
+  "Passwords are not in it. To set one, name a variable: password: { env: NAME }",
+];
+
+/** The library loses blanks of lines that have nothing else, if they are in a block. */
+function quoteBlank(_key: unknown, node: Scalar): void {
+  if (typeof node.value === "string" && /(^|\n)[ \t]+(\n|$)/.test(node.value)) node.type = Scalar.QUOTE_DOUBLE;
+}
+
+/** A package that is not pinned is its name. */
+const shortened = (one: Definition["packages"][number]) =>
+  one.version === undefined && one.repository === undefined ? one.name : one;
+
+export const digestOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+
+/** Longer texts are files: they have changes of their own. */
+const longestInline = 4096;
+
+/** Characters that a person can see in YAML, and that come back as they were. */
+const plain = /^[\t\n\x20-\x7E\u00A0-\u2027\u202A-\uD7FF\uE000-\uFEFE\uFF00-\uFFFD\u{10000}-\u{10FFFF}]*$/u;
+
+function textOf(bytes: Uint8Array): string | undefined {
+  if (bytes.byteLength > longestInline) return undefined;
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return plain.test(text) ? text : undefined;
+  } catch {
+    return undefined; // not UTF-8
+  }
+}
+
+/** Gives each file a path of its own below the folder, also where letters have no case. */
+class FileNames {
+  readonly #folder: string;
+  readonly #files = new Set<string>();
+  readonly #folders = new Set<string>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** @param path in the image */
+  take(path: string): string {
+    const parts = path.split("/").filter((part) => part !== "" && part !== "." && part !== "..");
+    const wanted = parts.join("/") || "file";
+    let name = wanted;
+    for (let nth = 2; !this.#isFree(name); nth++) name = `${nth}/${wanted}`;
+    this.#files.add(name.toLowerCase());
+    for (const folder of foldersOf(name)) this.#folders.add(folder);
+    return `${this.#folder}/${name}`;
+  }
+
+  #isFree(name: string): boolean {
+    const key = name.toLowerCase();
+    return !this.#files.has(key) && !this.#folders.has(key) && foldersOf(name).every((one) => !this.#files.has(one));
+  }
+}
+
+/** `a` and `a/b` of `a/b/c`. */
+function foldersOf(name: string): string[] {
+  const parts = name.toLowerCase().split("/").slice(0, -1);
+  return parts.map((_, index) => parts.slice(0, index + 1).join("/"));
+}

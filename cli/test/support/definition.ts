@@ -1,0 +1,62 @@
+import type { AnswerOf } from "../../src/client/client.ts";
+
+/** An appliance as the service shows it: a little of everything. */
+export const kiosk: AnswerOf<"getDefinition">["definition"] = {
+  id: 1000,
+  name: "Kiosk",
+  base_system: "tiny-1.0",
+  arch: "x86_64",
+  version: "0.0.1",
+  type: "oem",
+  repositories: [{ name: "Tiny Linux 1.0 main" }, { name: "Tools", url: "https://mirror.example.org/tools" }],
+  packages: [{ name: "hello" }, { name: "webdemo", version: "2.0", repository: "Tools" }],
+  patterns: [{ name: "base" }],
+  bans: [],
+  configuration: {
+    description: "Reads: books\nand papers\n",
+    website: "",
+    tags: ["no", "1.0"],
+    locale: { keyboard_layout: "us", language: "en_US.UTF-8", timezone: { location: "Europe/Vienna" } },
+    network: { type: "dhcp" },
+    firewall: { enabled: true, open_port: ["ssh", "8080"] },
+    users: [{ uid: 0, name: "root", group: "root", shell: "/bin/sh", homedir: "/root" }],
+    eulas: [],
+    databases: [],
+    autostarts: [],
+    settings: {
+      memory_size: 512,
+      disk_size: 1,
+      swap_size: 0,
+      pae_enabled: false,
+      xen_host_mode_enabled: false,
+      cdrom_enabled: true,
+      webyast_enabled: false,
+      live_installer_enabled: false,
+      public_clonable: true,
+      runlevel: 3,
+      automatic_login: "",
+    },
+    lvm: { enabled: false },
+    scripts: {
+      build: { enabled: true, script: "#!/bin/sh\necho hi\n" },
+      boot: { enabled: false, script: "" },
+      autoyast: { enabled: false, script: "" },
+    },
+  },
+  files: [],
+  gpg_keys: [],
+};
+
+/** The same with files of these contents, by their paths in the image. */
+export const withFiles = (contents: Record<string, Uint8Array>, digestOf: (bytes: Uint8Array) => string) => ({
+  ...kiosk,
+  files: Object.entries(contents).map(([path, bytes]) => ({
+    path,
+    owner: "root",
+    group: "root",
+    permissions: "644",
+    enabled: true,
+    size: bytes.byteLength,
+    sha256: digestOf(bytes),
+  })),
+});

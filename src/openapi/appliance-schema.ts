@@ -1,0 +1,108 @@
+import { definitionFields } from "#documents/definition";
+import { rangeSchema } from "#wire/json-schema";
+import type { Schema } from "#wire/schema";
+import { shownIn, type AnyLeaf, type AnyShape, type Part } from "#wire/shape";
+
+/**
+ * The JSON schema of `appliance.yaml` (docs/appliance-file.md), for editors and for the command line. The file is a definition as people
+ * write it: secrets come from the environment, and long texts may be in files.
+ */
+export const applianceSchema = (id: string): Schema => ({
+  $schema: "http://json-schema.org/draft-07/schema#",
+  $id: id,
+  title: "appliance.yaml",
+  description: "All that a Kiln appliance says. What you omit stays as it is; a list replaces the list.",
+  ...closed(membersOf(definitionFields, ""), ["name", "base_system"]),
+});
+
+/** Members of what is not as in a definition, and their meanings. */
+const inFile = { file: { type: "string", description: "Path of a file, relative to this one." } };
+const inEnvironment = {
+  env: { type: "string", pattern: "^[A-Za-z_][A-Za-z0-9_]*$", description: "Name of a variable." },
+};
+
+/** Of a file, the command line knows the size and the digest. */
+const content = {
+  ...closed(inFile, ["file"]),
+  type: ["string", "object"],
+  description: "The text, or a file that has it.",
+};
+const digests = new Set(["files/size", "files/sha256", "files/upload"]);
+
+function schemaOf(shape: AnyShape, path: string): Schema {
+  if (shape.kind === "leaf") return leafSchema(shape);
+  if (shape.kind === "list") return { type: "array", items: itemSchema(shape.of, path) };
+  if (shape.kind === "marked") throw new Error(`${path} has attributes, which YAML has not`);
+  return closed(membersOf(shape, path), requiredIn(shape));
+}
+
+function itemSchema(of: AnyShape, path: string): Schema {
+  const item = schemaOf(of, path);
+  if (path === "files") return withContent(item);
+  return namedAlone.has(path) ? { ...item, type: ["string", "object"] } : item;
+}
+
+/** Lists whose items may be a name alone. */
+const namedAlone = new Set(["packages", "patterns", "bans"]);
+
+const withContent = ({ properties }: Schema): Schema => closed({ ...Object(properties), content }, ["path", "content"]);
+
+function membersOf(shape: Extract<AnyShape, { kind: "fields" }>, path: string): Record<string, Schema> {
+  const members = shownIn("v2", shape)
+    .filter(([, { reading }]) => reading !== "ignored")
+    .map(([name, part]): [string, string, Part] => [name, path === "" ? name : `${path}/${name}`, part])
+    .filter(([, at]) => !digests.has(at));
+  return Object.fromEntries(members.map(([name, at, part]) => [name, memberSchema(part, at)]));
+}
+
+function memberSchema({ shape, isRepeated, range }: Part, path: string): Schema {
+  const one = { ...schemaOf(shape, path), ...rangeSchema(range) };
+  const description = about[path];
+  return { ...(isRepeated ? { type: "array", items: one } : one), ...(description && { description }) };
+}
+
+const requiredIn = ({ fields }: Extract<AnyShape, { kind: "fields" }>): string[] =>
+  Object.entries(fields)
+    .filter(([, { reading }]) => reading === "required")
+    .map(([name]) => name);
+
+/** Without a format: an empty text means that there is none. */
+function leafSchema({ schema: { format: _format, ...schema }, example, isSecret, isLong }: AnyLeaf): Schema {
+  if (isSecret) return closed(inEnvironment, ["env"]);
+  return isLong ? content : { ...schema, examples: [example] };
+}
+
+function closed(properties: Record<string, Schema>, required: readonly string[]): Schema {
+  return {
+    type: "object",
+    properties,
+    ...(required.length > 0 && { required }),
+    additionalProperties: false,
+  };
+}
+
+/** What an editor shows of a key, where its name does not say it. */
+const about: Readonly<Record<string, string>> = {
+  name: "The name of the appliance, by which `kiln apply` finds it.",
+  base_system: "What it is based on, such as tiny-1.0. It cannot be changed.",
+  arch: "x86_64 or i686. It cannot be changed.",
+  version: "The version of the next build.",
+  type: "The format that a build has by default.",
+  repositories: "Where packages come from. Each goes by url, or by name if the service itself stores it.",
+  "repositories/uploads": "Your own packages for this base system.",
+  packages: "Packages that you choose; those that they need come along.",
+  "packages/version": "Only this version.",
+  "packages/repository": "Only from this repository: its name, or its url.",
+  patterns: "Patterns that you choose.",
+  bans: "Packages that are never installed, even if others need them.",
+  files: "Files that builds copy into the image.",
+  "files/path": "Absolute path in the image.",
+  "files/permissions": "The mode in octal, in quotes.",
+  "files/enabled": "Whether builds include it.",
+  gpg_keys: "Public keys that the image trusts.",
+  "configuration/users/password": "The variable that has it. If you omit it, the password stays.",
+  "configuration/databases/users/password": "The variable that has it. If you omit it, the password stays.",
+  "configuration/settings/memory_size": "In megabytes.",
+  "configuration/settings/disk_size": "In gigabytes.",
+  "configuration/settings/swap_size": "In megabytes.",
+};
