@@ -73,7 +73,13 @@ const Acceptance = z.object({
   current: z.boolean(),
 });
 
-const Health = z.object({ ok: z.literal(true), version: z.string(), wasm: z.literal(true) });
+const Health = z.object({
+  /** Whether work flows; the service answers in either case. */
+  ok: z.boolean(),
+  version: z.string(),
+  wasm: z.literal(true),
+  reasons: z.array(z.object({ code: z.string(), message: z.string() })),
+});
 const NewAccount = z.object({ username: z.string(), apiKey: z.string(), password: z.string().nullish() });
 const Password = z.object({ password: z.string() });
 const ApiKey = z.object({ apiKey: z.string() });
@@ -111,10 +117,11 @@ export type AdminClient = ReturnType<typeof adminClient>;
 
 /** The service's admin routes, each as a function. A refusal is a Complaint with the service's message. */
 export function adminClient(url: string, secret: string) {
-  const ask = asker(url, secret);
+  const send = sender(url, secret);
+  const ask = asker(url, send);
   const name = encodeURIComponent;
   return {
-    health: () => ask("GET", "/health", Health),
+    ...watchCalls(url, send),
     accounts: async () => (await ask("GET", "/accounts", z.object({ accounts: z.array(Account) }))).accounts,
     addAccount: (request: AccountRequest) => ask("POST", "/accounts", NewAccount, request),
     apiKey: async (username: string) => (await ask("GET", `/accounts/${name(username)}/api-key`, ApiKey)).apiKey,
@@ -157,10 +164,36 @@ export function adminClient(url: string, secret: string) {
   };
 }
 
+/** What monitoring reads too. The answer of a service in trouble is 503 with the reasons. */
+function watchCalls(url: string, send: ReturnType<typeof sender>) {
+  return {
+    health: async () => {
+      const found = await send("GET", "/health");
+      const health = Health.safeParse(parseJson(found.text));
+      if (health.success) return health.data;
+      throw new Complaint(refusal({ ...found, url, path: "/health" }));
+    },
+    metrics: async () => {
+      const found = await send("GET", "/metrics");
+      if (found.ok) return found.text;
+      throw new Complaint(refusal({ ...found, url, path: "/metrics" }));
+    },
+  };
+}
+
 const escaped = (path: string) => path.split("/").map(encodeURIComponent).join("/");
 
-function asker(url: string, secret: string) {
+function asker(url: string, send: ReturnType<typeof sender>) {
   return async <T>(method: string, path: string, Answer: z.ZodType<T>, content?: unknown): Promise<T> => {
+    const found = await send(method, path, content);
+    const answer = Answer.safeParse(parseJson(found.text));
+    if (found.ok && answer.success) return answer.data;
+    throw new Complaint(refusal({ ...found, url, path }));
+  };
+}
+
+function sender(url: string, secret: string) {
+  return async (method: string, path: string, content?: unknown) => {
     const isFile = content instanceof Uint8Array;
     const body = content === undefined ? null : isFile ? new Uint8Array(content) : JSON.stringify(content);
     const type = isFile ? "application/octet-stream" : "application/json";
@@ -168,10 +201,7 @@ function asker(url: string, secret: string) {
     const response = await fetch(`${url}/admin${path}`, { method, headers, body }).catch((error: unknown) => {
       throw new Complaint(`No answer from ${url}: ${reason(error)}. Is the service running?`);
     });
-    const text = await response.text();
-    const answer = Answer.safeParse(parseJson(text));
-    if (response.ok && answer.success) return answer.data;
-    throw new Complaint(refusal({ url, path, status: response.status, text }));
+    return { ok: response.ok, status: response.status, text: await response.text() };
   };
 }
 

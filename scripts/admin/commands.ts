@@ -10,7 +10,7 @@ import { printTable } from "./table.ts";
 
 /** Options, and the value after the argument of a command that takes one. */
 type Given = AdminOptions & { value?: string | undefined };
-type Command = (admin: AdminClient, argument: string, given: Given) => Promise<void>;
+type Command = (admin: AdminClient, argument: string, given: Given) => Promise<unknown>;
 
 const commands: Record<string, { argument: string | undefined; value?: string; run: Command }> = {
   "account add": { argument: "NAME", run: addAccount },
@@ -29,6 +29,8 @@ const commands: Record<string, { argument: string | undefined; value?: string; r
   "deletions pause": { argument: undefined, run: async (admin) => printPause(await admin.pauseDeletions()) },
   "deletions resume": { argument: undefined, run: async (admin) => printPause(await admin.resumeDeletions()) },
   "deletions status": { argument: undefined, run: async (admin) => printPause(await admin.deletions()) },
+  health: { argument: undefined, run: printHealth },
+  metrics: { argument: undefined, run: async (admin) => process.stdout.write(await admin.metrics()) },
   "read-only off": { argument: undefined, run: async (admin) => printReadOnly(await admin.setReadOnly({ on: false })) },
   "read-only on": { argument: undefined, run: async (admin) => printReadOnly(await admin.setReadOnly({ on: true })) },
   "read-only status": { argument: undefined, run: async (admin) => printReadOnly(await admin.readOnly()) },
@@ -45,10 +47,11 @@ export async function administer(argv: readonly string[], env: NodeJS.ProcessEnv
   const { words, options } = parseAdminLine(argv);
   if (options.help || words.length === 0) return print(usage);
   if (await administerFiles(words, options, env)) return;
-  const name = words.slice(0, 2).join(" ");
+  const length = words[0] !== undefined && words[0] in commands ? 1 : 2;
+  const name = words.slice(0, length).join(" ");
   const command = commands[name];
   if (!command) throw unknownCommand(name, words[0]);
-  const [argument, value, ...more] = words.slice(2);
+  const [argument, value, ...more] = words.slice(length);
   const tooMany = more.length > 0 || (value !== undefined && command.value === undefined);
   if (!argument !== (command.argument === undefined) || tooMany) throw new Complaint(`${expectedBy(name, command)}.`);
   const { url, secret } = findService(options, env);
@@ -237,6 +240,12 @@ const printPause = ({ paused, since }: DeletionPause): void =>
       ? `The sweep's deletions have been paused since ${since?.toISOString() ?? "some time"}.`
       : "The sweep's deletions are not paused.",
   );
+
+async function printHealth(admin: AdminClient): Promise<void> {
+  const { ok, reasons } = await admin.health();
+  print(ok ? "Work flows." : reasons.map(({ message }) => message).join("\n"));
+  if (!ok) process.exitCode = 1;
+}
 
 async function listTemplates(admin: AdminClient): Promise<void> {
   const catalogues = await admin.catalogues();

@@ -17,6 +17,8 @@ export const usage = `npm run admin -- COMMAND
   audit list [--account NAME] [--before ID]  what was done in the last 90 days; at most 500 entries, the latest first
   backup FILE              writes all data and secrets of the service on --state DIR, which may be running, into FILE
   deletions pause|resume|status  while they are paused, the sweep deletes nothing (before a restore)
+  health                   whether work flows, and if not, why; the exit code says it too
+  metrics                  what Prometheus reads
   read-only on|off|status  while it is on, no account can change or build an appliance
   restore FILE             makes --state DIR, which must be empty or not exist, from the FILE of a backup
   sessions list NAME       the browsers that an account is signed in with

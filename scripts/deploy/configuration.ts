@@ -21,6 +21,7 @@ const Environment = z.looseObject({
   r2_buckets: z.tuple([z.looseObject({ bucket_name: z.string() })]),
   queues: z.looseObject({ producers: z.array(Queue), consumers: z.array(Queue) }),
   ratelimits: z.array(z.looseObject({ namespace_id: z.string() })),
+  analytics_engine_datasets: z.array(z.looseObject({ dataset: z.string() })).optional(),
 });
 type Environment = z.infer<typeof Environment>;
 const File = z.looseObject({
@@ -122,6 +123,12 @@ function renamed(given: Environment, environment: string): Environment {
     d1_databases: [{ ...database, database_name: name(database.database_name) }],
     r2_buckets: [{ ...bucket, bucket_name: name(bucket.bucket_name) }],
     queues: { producers: given.queues.producers.map(queue), consumers: given.queues.consumers.map(queue) },
+    ...(given.analytics_engine_datasets && {
+      analytics_engine_datasets: given.analytics_engine_datasets.map((each) => ({
+        ...each,
+        dataset: name(each.dataset),
+      })),
+    }),
     // Counters of one account with the same id are shared.
     ratelimits: given.ratelimits.map((each) => ({
       ...each,

@@ -5,15 +5,14 @@ import { Refusal } from "#domain/refusal";
 import { sameSecret } from "#domain/secrets";
 import { clientAddress } from "#http/client-address";
 import { BodyFault, causeOf } from "#http/request-body";
-import { wasmWorks } from "#solver/probe";
-import { missingMigration } from "#storage/schema-version";
 import { accounts } from "#admin-api/accounts";
 import { agents } from "#admin-api/agents";
 import { agreements } from "#admin-api/agreements";
 import { audit, audited } from "#admin-api/audit";
 import { catalogues } from "#admin-api/catalogues";
 import { deletions } from "#admin-api/deletions";
-import { factory } from "#admin-api/factory";
+import { factory, type AdminEnv } from "#admin-api/factory";
+import { operation } from "#admin-api/operation";
 import { problemsOf } from "#admin-api/problems";
 import { readOnly } from "#admin-api/read-only";
 import { repositoryFiles } from "#admin-api/repository-files";
@@ -33,13 +32,7 @@ export const adminApi = factory
     return undefined;
   })
   .use(audited)
-  .get("/health", async (c) => {
-    const lacking = await missingMigration(c.var.db);
-    if (lacking !== undefined) {
-      return refused(c, "internal_error", `The database lacks the migration ${lacking}. Run npm run deploy.`, 500);
-    }
-    return c.json({ ok: true, version: "0.1.0", wasm: await wasmWorks() });
-  })
+  .route("/", operation)
   .route("/accounts", accounts)
   .route("/agents", agents)
   .route("/agreements", agreements)
@@ -60,5 +53,7 @@ adminApi.onError((thrown, c) => {
   return refused(c, "internal_error", "Something went wrong inside the service.", 500);
 });
 
-const refused = (c: Context, code: string, message: string, status: 400 | 401 | 408 | 500) =>
-  c.json({ error: { code, message } }, status);
+function refused(c: Context<AdminEnv>, code: string, message: string, status: 400 | 401 | 408 | 500) {
+  c.set("refused", code);
+  return c.json({ error: { code, message } }, status);
+}

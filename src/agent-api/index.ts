@@ -31,6 +31,7 @@ export const agentApi = factory
 agentApi.onError((thrown, c) => {
   const error = causeOf(c, thrown);
   const { status, code, message } = shown(error);
+  c.set("refused", code);
   if (status >= 500) console.error(c.req.method, c.req.path, error);
   return c.json({ error: { code, message } }, status);
 });

@@ -15,6 +15,8 @@ export type ApiEnv = {
     baseUrl: string;
     /** Of a request with an Idempotency-Key: what it makes is named by it, so that its repeat finds it. */
     requestId?: string;
+    /** The code of the error that is the answer. */
+    refused?: string;
   };
 };
 

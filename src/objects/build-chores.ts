@@ -58,6 +58,7 @@ export class BuildChores {
     if (kv.get("told") !== wordFor(state)) {
       await tellDatabase(openDatabase(env.DB), uid, state, kv.get<Outcome>("outcome"));
       this.rowSays(state);
+      if (isOver(state)) pointOfEnd(env, state);
     }
     if (state.status === "queued" && kv.get("wokenFor") !== state.wakeAgainAt) {
       await sendJob(env, { kind: "build", buildId: idOfBuild(kv, uid) });
@@ -79,6 +80,12 @@ export class BuildChores {
   isTidy(state: BuildState): boolean {
     return !isOver(state) || this.#around.log.archive !== undefined;
   }
+}
+
+/** For Analytics Engine; a crash may write it twice. */
+function pointOfEnd({ METRICS }: Env, state: BuildState): void {
+  const cause = "cause" in state ? (state.cause ?? "") : "";
+  METRICS?.writeDataPoint({ indexes: ["builds_ended"], blobs: [state.status, cause], doubles: [1] });
 }
 
 /** Noted when the object begins; one from before rows had uids has the id for a name. */

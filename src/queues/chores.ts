@@ -16,6 +16,7 @@ import {
 } from "#domain/repositories/refresh";
 import { resumeImports } from "#domain/repositories/turns";
 import { fixUserRepositories, removeReleasedUploads, removeStrayUploads, thawOverBuilds } from "#domain/rpms/sweep";
+import { measureStorage } from "#domain/operation/storage-use";
 import { deletionPause } from "#domain/service-settings";
 import {
   abortLostUploads,
@@ -27,6 +28,7 @@ import {
 import { wakeSilentTestdrives } from "#domain/testdrives/testdrive";
 import { removeExpiredUploads, removeStrayTails } from "#domain/uploads/sweep";
 import { openDatabase, type Database } from "#storage/db";
+import { saveChoreSuccess } from "#storage/metrics";
 
 /** What the sweep has to do, a page at a time. May run twice at the same time. */
 type Chore = (env: Env, db: Database, now: number) => Promise<void>;
@@ -39,6 +41,7 @@ const repairs: Record<string, Chore> = {
   resumeImports,
   fixUserRepositories,
   forgetIdempotentAnswers,
+  measureStorage,
 };
 
 /** Chores that an operator can pause, because a restored database may refer to things that the previous one did not need. */
@@ -91,6 +94,7 @@ async function run(env: Env, chore: string, at: number): Promise<void> {
   await repairs[chore]?.(env, db, at);
   const deletion = deletions[chore];
   if (deletion && !(await deletionPause(env)).paused) await deletion(env, db, at);
+  await saveChoreSuccess(db, chore, new Date(at));
 }
 
 /** One chore, because of the order: the last forgets when something was released, which the others need. */

@@ -1,5 +1,6 @@
 import { resumeAllImports } from "#domain/repositories/turns";
 import { openDatabase } from "#storage/db";
+import { saveChores } from "#storage/metrics";
 import { ChoreMessage, chores, doChore } from "./chores.ts";
 
 /** The name of the queue of chores. */
@@ -16,6 +17,7 @@ export async function sweep(
   env: Env,
 ): Promise<void> {
   if (cron === "start") await resumeAllImports(env, openDatabase(env.DB));
+  await saveChores(openDatabase(env.DB), chores, new Date(at));
   const messages = chores.map((chore) => ({ body: { chore, at } satisfies ChoreMessage }));
   await env.CHORES.sendBatch(messages.map((message) => ({ ...message, contentType: "json" as const })));
 }

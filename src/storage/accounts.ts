@@ -103,14 +103,14 @@ interface Replaced {
 }
 
 /** The same as an expression, for statements that must not exceed the quota: as if what is to be replaced were not there. */
-export function usedBytesOf(accountId: number, replaced: Replaced = {}): SQL {
+export function usedBytesOf(accountId: number | SQL, replaced: Replaced = {}): SQL {
   const { images, packages, uploads, files, pictures } = kindsOf(accountId, replaced);
   return sql`(${images} + ${packages} + ${uploads} + ${files} + ${pictures})`;
 }
 
 /** A content that several of its appliances and published versions share counts once. */
 const kindsOf = (
-  accountId: number,
+  accountId: number | SQL,
   { withoutFile = 0, withoutLogoOf = 0, withoutBackgroundOf = 0 }: Replaced,
 ): Record<keyof StoredBytes, SQL> => ({
   images: sql`(SELECT coalesce(sum(file_size + coalesce(files_size, 0) + coalesce(files_index_size, 0)), 0) FROM builds

@@ -1,5 +1,6 @@
-import { and, asc, desc, eq, gt, inArray, isNull, not, notInArray, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, isNull, not, notInArray, sql, type SQL } from "drizzle-orm";
 import type { Arch } from "#contract/index";
+import { counted } from "./counters.ts";
 import type { Database } from "./db.ts";
 import { insertFrom } from "./inserts.ts";
 import { appliances, builds, type buildStatuses } from "./schema.ts";
@@ -154,28 +155,44 @@ export async function saveRunning(
     .where(and(eq(builds.uid, uid), isTaken));
 }
 
-/** The attempt was lost or given back. */
-export async function saveQueued(db: Database, uid: string): Promise<void> {
-  await db
+/** The attempt was lost or given back. A loss is counted if the row knew of the attempt. */
+export async function saveQueued(
+  db: Database,
+  uid: string,
+  { at, lostBy }: { at: Date; lostBy: string | undefined },
+): Promise<void> {
+  const isRunning = rowOf(uid, sql`status = 'running'`);
+  const requeue = db
     .update(builds)
-    .set({ status: "queued", agentId: null })
+    .set({ status: "queued", agentId: null, requeuedAt: at })
     .where(and(eq(builds.uid, uid), isTaken));
+  if (lostBy === undefined) await requeue;
+  else await db.batch([counted(db, { name: "attempts_lost", label: lostBy, at, when: isRunning }), requeue]);
 }
 
 export type Ending = {
   status: "failed" | "error" | "cancelled";
+  /** For the counters. */
+  cause: string | undefined;
   message: string;
   percent: number;
   completedAt: Date;
 };
 
-/** It is over without an image. */
-export async function saveEnded(db: Database, uid: string, ending: Ending): Promise<void> {
-  await db
-    .update(builds)
-    .set({ ...ending, agentId: null })
-    .where(and(eq(builds.uid, uid), isTaken));
+/** It is over without an image. With status error, its last attempt was lost. */
+export async function saveEnded(db: Database, uid: string, { cause = "", ...ending }: Ending): Promise<void> {
+  const count = { at: ending.completedAt, when: rowOf(uid, isTaken) };
+  await db.batch([
+    counted(db, { ...count, name: "builds_ended", label: `${ending.status} ${cause}` }),
+    ...(ending.status === "error" ? [counted(db, { ...count, name: "attempts_lost", label: cause })] : []),
+    db
+      .update(builds)
+      .set({ ...ending, agentId: null })
+      .where(and(eq(builds.uid, uid), isTaken)),
+  ]);
 }
+
+const rowOf = (uid: string, condition: SQL) => sql`EXISTS (SELECT 1 FROM builds WHERE uid = ${uid} AND ${condition})`;
 
 export type Result = Pick<
   Build,
@@ -205,6 +222,7 @@ export async function saveFinished(
     isNull(builds.retiredAt),
   );
   await db.batch([
+    counted(db, { name: "builds_ended", label: "finished ", at: result.completedAt, when: waits }),
     db.update(builds).set({ retiredAt: result.completedAt }).where(and(replaced, waits)),
     db
       .update(appliances)

@@ -8,6 +8,7 @@ export * from "./schema/contents.ts";
 export * from "./schema/events.ts";
 export * from "./schema/gallery.ts";
 export * from "./schema/import-turns.ts";
+export * from "./schema/metrics.ts";
 export * from "./schema/prepared-roots.ts";
 export * from "./schema/repositories.ts";
 export * from "./schema/resolutions.ts";

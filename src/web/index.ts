@@ -87,6 +87,7 @@ export const web = factory
 web.onError(async (thrown, c) => {
   const error = causeOf(c, thrown);
   const { status, code, message, headers } = shown(error);
+  c.set("refused", code);
   for (const [name, value] of Object.entries(headers)) c.header(name, value);
   if (status >= 500) console.error(c.req.method, c.req.routePath, error);
   if (!wantsPage(c)) return answerError(c, { code, message }, status);

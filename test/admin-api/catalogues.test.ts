@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import tiny from "../../templates/tiny.json";
 import { loadTemplates } from "../support/catalogue.ts";
 import { operate, signedIn, visit } from "../support/client.ts";
+import { messagesOfSweep } from "../support/sweep.ts";
 import { readXml } from "../support/xml.ts";
 
 beforeAll(loadTemplates);
@@ -58,6 +59,8 @@ describe("PUT catalogues", () => {
 });
 
 describe("GET health", () => {
+  beforeAll(() => messagesOfSweep());
+
   it("reports that the database answers and WASM runs", async () => {
     expect(await (await operate("GET", "/health")).json()).toMatchObject({ ok: true, wasm: true });
   });

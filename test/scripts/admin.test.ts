@@ -48,6 +48,7 @@ const entry = {
 
 /** Other paths return the mode that the request sets. */
 const answers: Record<string, unknown> = {
+  "/admin/health": { ok: true, version: "0.1.0", wasm: true, reasons: [] },
   "/admin/agreements": { agreements: [acceptance] },
   "/admin/accounts/rhea/tokens": { tokens: [token] },
   "/admin/audit?account=rhea&before=9": { entries: [entry] },
@@ -100,6 +101,34 @@ function fileOf(content: string): string {
   writeFileSync(join(folder, "secret"), content);
   return join(folder, "secret");
 }
+
+describe("npm run admin -- health, metrics", () => {
+  afterEach(() => {
+    process.exitCode = undefined;
+  });
+
+  it("says that work flows", async () => {
+    await run("health");
+    expect([printed, process.exitCode]).toEqual(["Work flows.\n", undefined]);
+  });
+
+  it("prints why it does not, and fails", async () => {
+    const reasons = [{ code: "no_agents", message: "No agent is alive, and 3 builds are queued." }];
+    service.removeAllListeners("request");
+    service.on("request", (_, response) => {
+      response.writeHead(503).end(JSON.stringify({ ok: false, version: "0.1.0", wasm: true, reasons }));
+    });
+    await run("health");
+    expect([printed, process.exitCode]).toEqual(["No agent is alive, and 3 builds are queued.\n", 1]);
+  });
+
+  it("prints the metrics as they are", async () => {
+    service.removeAllListeners("request");
+    service.on("request", (_, response) => response.end("kiln_build_slots 8\n"));
+    await run("metrics");
+    expect(printed).toBe("kiln_build_slots 8\n");
+  });
+});
 
 describe("npm run admin -- read-only", () => {
   it.each([

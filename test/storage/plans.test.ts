@@ -19,6 +19,7 @@ const calls: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
 const composers = [
   "audit-log.withAuditEntry",
   "audit-log.entryOfAct",
+  "counters.counted",
   "gallery-listings.relisted",
   "inserts.insertWhere",
   "inserts.insertFrom",
@@ -31,6 +32,8 @@ const small: Readonly<Record<string, string>> = {
   templates: "rows of the operator's catalogues",
   frozen_blobs: "of builds that are not over, which have slots",
   prepared_roots: "of the last KEEP_PREPARED_HOURS",
+  counters: "fixed words",
+  chore_runs: "one row for each chore of the code",
 };
 
 const theAnswer = "the operator's list of all of them";
@@ -49,6 +52,10 @@ const known: Readonly<Record<string, string>> = {
   "gallery-list.listPublications gallery_listings": listed,
   "builds.addBuild builds": someLive,
   "builds.listHeldBy builds": someLive,
+  "metrics.listBusyAgents builds": someLive,
+  "metrics.listBusyAgents testdrives": someLive,
+  "metrics.readAmounts builds": someLive,
+  "metrics.readAmounts testdrives": someLive,
   "testdrives.addTestdrive testdrives": someLive,
   "testdrives.listNewTestdrives testdrives": someLive,
 };

@@ -16,21 +16,25 @@ import { sameSecret } from "#domain/secrets";
  * an attempt twice changes nothing.
  */
 export type BuildState =
-  | {
-      status: "queued";
-      attempt: number;
-      /** Attempts that were lost: the agent died or its host failed. */
-      losses: number;
-      queuedAt: number;
-      /** When the wake-up for agents is sent again. */
-      wakeAgainAt: number;
-      startedAt: number | null;
-      message: string;
-    }
+  | QueuedState
   | RunningState
   | (Over & { status: "finished"; token: string })
   | (Broken & { status: "failed" | "error"; token: string; reason: string })
   | (Broken & { status: "cancelled"; token: string | null; agentId: number | null });
+
+interface QueuedState {
+  status: "queued";
+  attempt: number;
+  /** Attempts that were lost: the agent died or its host failed. */
+  losses: number;
+  queuedAt: number;
+  /** When the wake-up for agents is sent again. */
+  wakeAgainAt: number;
+  startedAt: number | null;
+  message: string;
+  /** Why the attempt before was lost; absent: there was none, or its agent gave the build back. */
+  lostBy?: Loss;
+}
 
 export type RunningState = Heartbeat & {
   status: "running";
@@ -52,8 +56,15 @@ interface Over {
   endedAt: number;
 }
 
+/** How an attempt is lost: its agent was silent, started again, or reported a fault of its host or of the service. */
+type Loss = "silence" | "restart" | "fault";
+/** Why a build ends without an image, for the operator's figures: its content, its time, or the last loss. */
+type Cause = Loss | "content" | "time_limit";
+
 /** Without an image. */
 interface Broken extends Over {
+  /** Absent: it was cancelled, or ended before this was stored. */
+  cause?: Cause;
   /** How far the last attempt got. Absent: it ended before this was stored. */
   percent?: number;
 }
@@ -129,7 +140,7 @@ export function advance(state: BuildState, event: BuildEvent): BuildState | Refu
       return cancelled(state, event.at);
     case "agent_restarted":
       if (state.status !== "running" || state.agentId !== event.agentId) return state;
-      return lost(state, event.at, "The builder was restarted in the middle of the build.");
+      return lost(state, event.at, { by: "restart", reason: "The builder was restarted in the middle of the build." });
     case "woke_up":
       return wokenUp(state, event);
     default:
@@ -184,7 +195,9 @@ function claimed(state: BuildState, { at, agentId, token, expectedSeconds }: Eve
 }
 
 function afterFailure(running: RunningState, { at, kind, reason }: Event<"failed">): BuildState {
-  return kind === "failed" ? ended(running, at, { status: "failed", reason }) : lost(running, at, reason);
+  return kind === "failed"
+    ? ended(running, at, { status: "failed", cause: "content", reason })
+    : lost(running, at, { by: "fault", reason });
 }
 
 function cancelled(state: BuildState, at: number): BuildState | Refused {
@@ -204,8 +217,9 @@ function wokenUp(state: BuildState, { at, agents }: Event<"woke_up">): BuildStat
     return { ...state, wakeAgainAt: at + wakeUpEveryMs, message: waitingMessage(state, at, agents) };
   }
   if (state.status !== "running") return state;
-  if (at >= state.timeLimitAt) return ended(state, at, { status: "failed", reason: tooLong });
-  return at < state.leaseEndsAt ? state : lost(state, at, "The builder was lost in the middle of the build.");
+  if (at >= state.timeLimitAt) return ended(state, at, { status: "failed", cause: "time_limit", reason: tooLong });
+  if (at < state.leaseEndsAt) return state;
+  return lost(state, at, { by: "silence", reason: "The builder was lost in the middle of the build." });
 }
 
 const tooLong = `The build did not end within ${timeLimitMs / 3_600_000} hours.`;
@@ -223,13 +237,13 @@ export const whyWaiting: Record<Exclude<AgentsSeen, "unknown">, string> = {
 };
 
 /** Through no fault of the user's: tried again, until it has happened too often. */
-function lost(running: RunningState, at: number, reason: string): BuildState {
+function lost(running: RunningState, at: number, { by, reason }: { by: Loss; reason: string }): BuildState {
   const losses = running.losses + 1;
-  if (losses >= maxLosses) return ended(running, at, { status: "error", reason });
-  return requeued({ ...running, losses }, at, "The builder was lost; waiting for another one");
+  if (losses >= maxLosses) return ended(running, at, { status: "error", cause: by, reason });
+  return { ...requeued({ ...running, losses }, at, "The builder was lost; waiting for another one"), lostBy: by };
 }
 
-const requeued = ({ attempt, losses, startedAt }: RunningState, at: number, message: string): BuildState => ({
+const requeued = ({ attempt, losses, startedAt }: RunningState, at: number, message: string): QueuedState => ({
   status: "queued",
   attempt: attempt + 1,
   losses,
@@ -242,5 +256,5 @@ const requeued = ({ attempt, losses, startedAt }: RunningState, at: number, mess
 const ended = (
   { attempt, startedAt, token, percent }: RunningState,
   endedAt: number,
-  outcome: { status: "failed" | "error"; reason: string },
+  outcome: { status: "failed" | "error"; cause: Cause; reason: string },
 ): BuildState => ({ ...outcome, attempt, startedAt, endedAt, token, percent });

@@ -25,7 +25,7 @@ export async function tellDatabase(
 ): Promise<void> {
   switch (state.status) {
     case "queued":
-      return await saveQueued(db, uid);
+      return await saveQueued(db, uid, { at: new Date(state.queuedAt), lostBy: state.lostBy });
     case "running":
       return await saveRunning(db, uid, { agentId: state.agentId, startedAt: new Date(state.startedAt) });
     case "finished":
@@ -34,6 +34,7 @@ export async function tellDatabase(
     default:
       return await saveEnded(db, uid, {
         status: state.status,
+        cause: state.cause,
         message: messageOf(state),
         percent: state.percent ?? 0,
         completedAt: new Date(state.endedAt),

@@ -16,6 +16,7 @@ import {
   takeTurn,
   type Line,
 } from "#storage/import-turns";
+import { addToCounters } from "#storage/counters";
 import { findRepository, markImporting } from "#storage/repositories";
 
 /**
@@ -82,6 +83,7 @@ export async function giveUpTurn(env: Env, db: Database, repositoryId: number): 
     repositoryId,
     `Its import was given up: each of ${maxTries} tries failed, or was killed for memory or time.`,
   );
+  await addToCounters(db, [{ name: "imports_given_up", label: "", value: 1 }], new Date());
   const repository = await findRepository(db, repositoryId);
   await endTurn(db, repositoryId, new Date());
   if (repository) await sendNext(env, db, linesOf({ accountId: repository.accountId ?? 0 }));

@@ -62,6 +62,8 @@ export const builds = sqliteTable(
     expiredAt: moment("expired_at"),
     steps: text("steps", { mode: "json" }).$type<{ phase: string; seconds: number }[]>(),
     createdAt: moment("created_at").notNull(),
+    /** When it last came back into the queue; null: it did not, since `createdAt`. */
+    requeuedAt: moment("requeued_at"),
     startedAt: moment("started_at"),
     completedAt: moment("completed_at"),
     /** While it is not over: when the sweep wakes its object, unless that shows a sign of life before. */

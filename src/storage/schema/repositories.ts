@@ -73,6 +73,9 @@ export const repositories = sqliteTable(
       .where(sql`is_user_repository = 1`),
     index("repositories_import").on(table.importId),
     index("repositories_url").on(table.url),
+    index("repositories_failed")
+      .on(table.importState)
+      .where(sql`import_state = 'failed'`),
     index("repositories_checked")
       .on(table.checkedAt)
       .where(sql`url NOT LIKE 'service:%'`),

@@ -1,10 +1,12 @@
 import type * as buildQueue from "#storage/build-queue";
 import type * as builds from "#storage/builds";
+import type * as counters from "#storage/counters";
 import type * as downloadLinks from "#storage/download-links";
 import type * as frozenBlobs from "#storage/frozen-blobs";
 import type * as galleryClones from "#storage/gallery-clones";
 import type * as galleryList from "#storage/gallery-list";
 import type * as galleryOpinions from "#storage/gallery-opinions";
+import type * as metrics from "#storage/metrics";
 import type * as preparedRoots from "#storage/prepared-roots";
 import type * as storedPackages from "#storage/stored-packages";
 import type * as publications from "#storage/publications";
@@ -67,8 +69,11 @@ export const ofBuilds = {
       ],
     ],
     saveRunning: [["build", { agentId: 1, startedAt: at }]],
-    saveQueued: [["build"]],
-    saveEnded: [["another", { status: "failed", message: "", percent: 0, completedAt: at }]],
+    saveQueued: [
+      ["build", { at, lostBy: "silence" }],
+      ["build", { at, lostBy: undefined }],
+    ],
+    saveEnded: [["another", { status: "error", cause: "fault", message: "", percent: 0, completedAt: at }]],
     saveFinished: [[readBuild, { ...result, nextVersion: "0.0.2" }]],
     deleteBuildRow: [[own, 2]],
   } satisfies Calls<typeof builds>,
@@ -78,6 +83,20 @@ export const ofBuilds = {
       [{ buildId: 1, accountId: own, tokenId: 1 }, at],
     ],
   } satisfies Calls<typeof downloadLinks>,
+  counters: {
+    addToCounters: [[[{ name: "refusals", label: "no_build_slots 400", value: 1 }], at]],
+    saveMeasured: [["storage_bytes", 1]],
+    listCounters: [[]],
+  } satisfies Omit<Calls<typeof counters>, "counted">,
+  metrics: {
+    readAmounts: [[]],
+    listBusyAgents: [[]],
+    databaseBytes: [[]],
+    listChoreRuns: [[]],
+    saveChores: [[["forgetSessions"], at]],
+    saveChoreSuccess: [["forgetSessions", at]],
+    listUsedBytes: [[{ after: 0, limit: 10 }]],
+  } satisfies Calls<typeof metrics>,
   "frozen-blobs": {
     freezeBlobs: [[1, ["blob"]]],
     isFrozenFor: [[1, "blob"]],

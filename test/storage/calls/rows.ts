@@ -197,5 +197,6 @@ export const readBuild = {
   expiredAt: null,
   steps: null,
   startedAt: null,
+  requeuedAt: null,
   completedAt: null,
 };

@@ -1,0 +1,64 @@
+import type { Snapshot } from "#domain/operation/snapshot";
+
+/** Why work does not flow. */
+export interface Trouble {
+  code: TroubleCode;
+  message: string;
+}
+
+export const troubleCodes = ["no_agents", "builds_wait", "sweep_late", "imports_given_up"] as const;
+type TroubleCode = (typeof troubleCodes)[number];
+
+const minute = 60_000;
+/** An agent that restarts is back by then. */
+const withoutAgentsMs = 2 * minute;
+/** An agent that could do a build claims it within seconds. */
+const idleWaitMs = 10 * minute;
+/** All agents that could do it are busy: the service needs more of them. */
+const busyWaitMs = 60 * minute;
+/** The sweep runs every minute. */
+const lateMs = 5 * minute;
+/** So long a dead letter counts. */
+const givenUpMs = 60 * minute;
+
+/** Everything that keeps work from flowing; empty: it flows. */
+export const troublesOf = (now: Snapshot): Trouble[] =>
+  [noAgents(now), buildsWait(now), sweepLate(now), importsGivenUp(now)].flatMap((trouble) => trouble ?? []);
+
+const aliveAgents = ({ agents }: Snapshot): number => agents.filter(({ isAlive }) => isAlive).length;
+
+function noAgents(now: Snapshot): Trouble | undefined {
+  const { queuedBuilds, queuedSince } = now.amounts;
+  if (queuedSince === null || now.at - queuedSince < withoutAgentsMs || aliveAgents(now) > 0) return undefined;
+  return { code: "no_agents", message: `No agent is alive, and ${queuedBuilds} builds are queued.` };
+}
+
+function buildsWait({ at, doable }: Snapshot): Trouble | undefined {
+  if (!doable) return undefined;
+  const waits = at - doable.waitsSince;
+  if (waits < (doable.hasIdleAgent ? idleWaitMs : busyWaitMs)) return undefined;
+  const who = doable.hasIdleAgent ? "an idle agent can do" : "only busy agents can do";
+  return { code: "builds_wait", message: `A build that ${who} has been queued for ${minutes(waits)} minutes.` };
+}
+
+function sweepLate({ at, chores }: Snapshot): Trouble | undefined {
+  if (chores.length === 0) return { code: "sweep_late", message: "The sweep has not run yet." };
+  const late = chores.filter(({ succeededAt }) => at - succeededAt.getTime() > lateMs);
+  if (late.length === 0) return undefined;
+  const names = late.map(({ chore }) => chore).join(", ");
+  return {
+    code: "sweep_late",
+    message: `Chores of the sweep have not succeeded for ${minutes(lateMs)} minutes: ${names}.`,
+  };
+}
+
+function importsGivenUp({ at, counters }: Snapshot): Trouble | undefined {
+  const last = counters.find(({ name }) => name === "imports_given_up")?.changedAt.getTime();
+  if (last === undefined || at - last > givenUpMs) return undefined;
+  return {
+    code: "imports_given_up",
+    message: `An import of a repository was given up ${minutes(at - last)} minutes ago: each try failed or was killed.`,
+  };
+}
+
+const minutes = (ms: number): number => Math.floor(ms / minute);

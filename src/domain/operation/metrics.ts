@@ -1,0 +1,126 @@
+import { troubleCodes, troublesOf } from "#domain/operation/health";
+import type { Snapshot } from "#domain/operation/snapshot";
+import type { Counter, CounterName } from "#storage/counters";
+
+/** A value, and what tells it apart from the others of its metric. */
+interface Sample {
+  labels?: Readonly<Record<string, string>>;
+  value: number;
+}
+
+/** What the operator's monitoring reads. */
+export interface Metric {
+  name: string;
+  help: string;
+  type: "gauge" | "counter";
+  samples: readonly Sample[];
+}
+
+/** Everything that is known of a moment. A counter that nothing has raised yet has no samples. */
+export const metricsOf = (now: Snapshot): Metric[] => [
+  ...ofBuilds(now),
+  ...ofAgents(now),
+  ...ofTheRest(now),
+  ...ofHealth(now),
+];
+
+function ofBuilds({ at, amounts, counters, slots }: Snapshot): Metric[] {
+  return [
+    gauge("kiln_builds", "Builds that are not over", [
+      { labels: { state: "queued" }, value: amounts.queuedBuilds },
+      { labels: { state: "running" }, value: amounts.runningBuilds },
+    ]),
+    gauge("kiln_builds_oldest_queued_seconds", "How long the oldest queued build has waited; 0: none is queued", [
+      { value: secondsSince(amounts.queuedSince ?? at, at) },
+    ]),
+    gauge("kiln_build_slots", "Most builds that may be unfinished (MAX_BUILDS)", [{ value: slots.builds }]),
+    counter(
+      "kiln_builds_ended_total",
+      "Builds that are over, by state, and cause if there is no image",
+      labelled(counters, "builds_ended", ["state", "cause"]),
+    ),
+    counter(
+      "kiln_build_attempts_lost_total",
+      "Attempts of agents that were lost, by cause",
+      labelled(counters, "attempts_lost", ["cause"]),
+    ),
+  ];
+}
+
+function ofAgents({ agents, amounts, slots }: Snapshot): Metric[] {
+  const alive = agents.filter(({ isAlive }) => isAlive);
+  return [
+    gauge("kiln_agents", "Registered agents. Busy: alive, with a build or a testdrive", [
+      { labels: { state: "idle" }, value: alive.filter(({ isBusy }) => !isBusy).length },
+      { labels: { state: "busy" }, value: alive.filter(({ isBusy }) => isBusy).length },
+      { labels: { state: "silent" }, value: agents.length - alive.length },
+    ]),
+    gauge("kiln_testdrives", "Testdrives that are not over", [
+      { labels: { state: "new" }, value: amounts.newTestdrives },
+      { labels: { state: "running" }, value: amounts.runningTestdrives },
+    ]),
+    gauge("kiln_testdrive_slots", "Most testdrives at the same time (MAX_TESTDRIVES)", [{ value: slots.testdrives }]),
+  ];
+}
+
+function ofTheRest({ at, amounts, counters, chores, databaseBytes }: Snapshot): Metric[] {
+  return [
+    gauge("kiln_imports", "Imports of repositories that wait or run, and repositories whose last one failed", [
+      { labels: { state: "waiting" }, value: amounts.waitingImports },
+      { labels: { state: "running" }, value: amounts.sentImports },
+      { labels: { state: "failed" }, value: amounts.failedImports },
+    ]),
+    counter(
+      "kiln_imports_given_up_total",
+      "Imports that failed or were killed at every try",
+      labelled(counters, "imports_given_up", []),
+    ),
+    counter(
+      "kiln_refusals_total",
+      "Answers with an error, by its code and status",
+      labelled(counters, "refusals", ["code", "status"]),
+    ),
+    gauge(
+      "kiln_sweep_lag_seconds",
+      "Time since each chore of the sweep last succeeded",
+      chores.map(({ chore, succeededAt }) => ({
+        labels: { chore },
+        value: secondsSince(succeededAt.getTime(), at),
+      })),
+    ),
+    gauge("kiln_database_bytes", "Size of D1", [{ value: databaseBytes }]),
+    gauge(
+      "kiln_storage_bytes",
+      "What all accounts store, as of the last time that the sweep has added it up",
+      labelled(counters, "storage_bytes", []),
+    ),
+  ];
+}
+
+function ofHealth(now: Snapshot): Metric[] {
+  const troubles = troublesOf(now);
+  return [
+    gauge(
+      "kiln_trouble",
+      "1: work does not flow, for this reason (/admin/health)",
+      troubleCodes.map((reason) => ({
+        labels: { reason },
+        value: troubles.some(({ code }) => code === reason) ? 1 : 0,
+      })),
+    ),
+  ];
+}
+
+const gauge = (name: string, help: string, samples: Sample[]): Metric => ({ name, help, type: "gauge", samples });
+const counter = (name: string, help: string, samples: Sample[]): Metric => ({ name, help, type: "counter", samples });
+
+/** The words of a stored label are the values of these labels. */
+const labelled = (counters: readonly Counter[], name: CounterName, labels: readonly string[]): Sample[] =>
+  counters
+    .filter((one) => one.name === name)
+    .map(({ label, value }) => {
+      const words = label.split(" ");
+      return { labels: Object.fromEntries(labels.map((key, nth) => [key, words[nth] ?? ""])), value };
+    });
+
+const secondsSince = (since: number, at: number): number => Math.max(0, Math.round((at - since) / 1_000));

@@ -1,0 +1,79 @@
+import type { Capabilities } from "#contract/index";
+import { canDo } from "#domain/builds/builder-abilities";
+import { switchboard } from "#domain/jobs";
+import { listAgents } from "#storage/agents";
+import { listQueued } from "#storage/builds";
+import { listCounters, type Counter } from "#storage/counters";
+import type { Database } from "#storage/db";
+import {
+  databaseBytes,
+  listBusyAgents,
+  listChoreRuns,
+  readAmounts,
+  type Amounts,
+  type ChoreRun,
+} from "#storage/metrics";
+
+/** An agent that is alive calls or pings more often than this. */
+const silentAfterMs = 60_000;
+/** Queued builds that are compared with what agents can do: the oldest ones decide. */
+const comparedBuilds = 50;
+
+/** The service at one moment: what the metrics, the health and the status page are made of. */
+export interface Snapshot {
+  at: number;
+  amounts: Amounts;
+  agents: { isAlive: boolean; isBusy: boolean }[];
+  /** The queued build that has waited longest of those that an agent which is alive can do; undefined: there is none. */
+  doable?: { waitsSince: number; hasIdleAgent: boolean } | undefined;
+  counters: Counter[];
+  chores: ChoreRun[];
+  databaseBytes: number;
+  slots: { builds: number; testdrives: number };
+}
+
+type SnapshotEnv = Pick<Env, "SWITCHBOARD" | "MAX_BUILDS" | "MAX_TESTDRIVES">;
+
+export async function takeSnapshot(env: SnapshotEnv, db: Database, at: number = Date.now()): Promise<Snapshot> {
+  const [amounts, agents, counters, chores, bytes] = await Promise.all([
+    readAmounts(db),
+    agentsNow(env, db, at),
+    listCounters(db),
+    listChoreRuns(db),
+    databaseBytes(db),
+  ]);
+  return {
+    at,
+    amounts,
+    agents,
+    doable: amounts.queuedBuilds === 0 ? undefined : await oldestDoable(db, agents),
+    counters,
+    chores,
+    databaseBytes: bytes,
+    slots: { builds: Number(env.MAX_BUILDS), testdrives: Number(env.MAX_TESTDRIVES) },
+  };
+}
+
+type AgentNow = { isAlive: boolean; isBusy: boolean; can: Capabilities | null };
+
+async function agentsNow(env: SnapshotEnv, db: Database, at: number): Promise<AgentNow[]> {
+  const [agents, busy, heard] = await Promise.all([listAgents(db), listBusyAgents(db), switchboard(env).heard()]);
+  const heardSince = (id: number) =>
+    heard.some((ping) => ping.agentId === id && ping.at.getTime() > at - silentAfterMs);
+  return agents.map(({ id, lastSeenAt, capabilities }) => ({
+    isAlive: (lastSeenAt?.getTime() ?? 0) > at - silentAfterMs || heardSince(id),
+    isBusy: busy.includes(id),
+    can: capabilities,
+  }));
+}
+
+async function oldestDoable(db: Database, agents: AgentNow[]): Promise<Snapshot["doable"]> {
+  const alive = agents.filter(({ isAlive, can }) => isAlive && can?.hasRoom !== false);
+  const queued = await listQueued(db, { after: 0, limit: comparedBuilds });
+  const waiting = queued.flatMap(({ build, arch }) => {
+    const able = alive.filter(({ can }) => can && canDo(can, { ...build, arch }));
+    const waitsSince = (build.requeuedAt ?? build.createdAt).getTime();
+    return able.length === 0 ? [] : [{ waitsSince, hasIdleAgent: able.some(({ isBusy }) => !isBusy) }];
+  });
+  return waiting.toSorted((one, other) => one.waitsSince - other.waitsSince)[0];
+}

@@ -1,0 +1,19 @@
+import { saveMeasured } from "#storage/counters";
+import type { Database } from "#storage/db";
+import { listUsedBytes } from "#storage/metrics";
+import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
+
+/** Accounts of one run. */
+const pageSize = 100;
+const position = "storage-use";
+
+/** Adds up what all accounts store, a page of accounts at a time; at the end of a round the sum is stored for the metrics. */
+export async function measureStorage(_env: Env, db: Database): Promise<void> {
+  const [after = 0, before = 0] = (await findSweepPosition(db, position))?.split(" ").map(Number) ?? [];
+  const page = await listUsedBytes(db, { after, limit: pageSize });
+  const sum = page.reduce((bytes, account) => bytes + account.bytes, before);
+  const last = page.at(-1);
+  if (last && page.length === pageSize) return await saveSweepPosition(db, position, `${last.id} ${sum}`);
+  await saveMeasured(db, "storage_bytes", sum);
+  await saveSweepPosition(db, position, undefined);
+}

@@ -1,0 +1,71 @@
+import { sql } from "drizzle-orm";
+import { usedBytesOf } from "./accounts.ts";
+import type { Database } from "./db.ts";
+import { choreRuns } from "./schema.ts";
+
+/** How many of each there are now. */
+export interface Amounts {
+  queuedBuilds: number;
+  runningBuilds: number;
+  /** Since when the oldest of the queued builds waits, in milliseconds since 1970; null: none does. */
+  queuedSince: number | null;
+  newTestdrives: number;
+  runningTestdrives: number;
+  waitingImports: number;
+  sentImports: number;
+  failedImports: number;
+}
+
+/** Reads only rows of what is not over, by their indexes. */
+export const readAmounts = (db: Database): Promise<Amounts> =>
+  db.get<Amounts>(sql`SELECT
+    (SELECT count(*) FROM builds WHERE status = 'queued') AS queuedBuilds,
+    (SELECT count(*) FROM builds WHERE status = 'running') AS runningBuilds,
+    (SELECT min(coalesce(requeued_at, created_at)) FROM builds WHERE status = 'queued') AS queuedSince,
+    (SELECT count(*) FROM testdrives WHERE state = 'new') AS newTestdrives,
+    (SELECT count(*) FROM testdrives WHERE state = 'running') AS runningTestdrives,
+    (SELECT count(*) FROM import_turns WHERE sent_at IS NULL) AS waitingImports,
+    (SELECT count(*) FROM import_turns WHERE sent_at IS NOT NULL) AS sentImports,
+    (SELECT count(*) FROM repositories WHERE import_state = 'failed') AS failedImports`);
+
+/** Ids of agents that have a build or a testdrive. */
+export async function listBusyAgents(db: Database): Promise<number[]> {
+  const rows = await db.all<{ id: number }>(sql`
+    SELECT agent_id AS id FROM builds WHERE status = 'running' AND agent_id IS NOT NULL
+    UNION SELECT agent_id FROM testdrives WHERE state = 'running' AND agent_id IS NOT NULL`);
+  return rows.map(({ id }) => id);
+}
+
+/** The size of the database. */
+export async function databaseBytes(db: Database): Promise<number> {
+  return (await db.run(sql`SELECT 1`)).meta.size_after;
+}
+
+export type ChoreRun = typeof choreRuns.$inferSelect;
+
+export const listChoreRuns = (db: Database): Promise<ChoreRun[]> => db.query.choreRuns.findMany();
+
+/** From now on these are the chores. */
+export async function saveChores(db: Database, chores: readonly string[], at: Date): Promise<void> {
+  const rows = chores.map((chore) => ({ chore, succeededAt: at }));
+  await db.batch([
+    db.delete(choreRuns).where(sql`chore NOT IN (SELECT value FROM json_each(${JSON.stringify(chores)}))`),
+    db.insert(choreRuns).values(rows).onConflictDoNothing(),
+  ]);
+}
+
+export async function saveChoreSuccess(db: Database, chore: string, at: Date): Promise<void> {
+  await db
+    .insert(choreRuns)
+    .values({ chore, succeededAt: at })
+    .onConflictDoUpdate({
+      target: choreRuns.chore,
+      set: { succeededAt: sql`max(succeeded_at, excluded.succeeded_at)` },
+    });
+}
+
+/** What a page of accounts stores, by their ids. */
+export const listUsedBytes = (db: Database, { after, limit }: { after: number; limit: number }) =>
+  db.all<{ id: number; bytes: number }>(
+    sql`SELECT id, ${usedBytesOf(sql`accounts.id`)} AS bytes FROM accounts WHERE id > ${after} ORDER BY id LIMIT ${limit}`,
+  );

@@ -1,0 +1,154 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { giveUpTurn } from "#domain/repositories/turns";
+import { openDatabase } from "#storage/db";
+import { operate, signedIn, visit, type Client } from "../support/client.ts";
+import { createAppliance, startBuild } from "../support/factories.ts";
+import { fakeAgent } from "../support/fake-agent.ts";
+import { metricsNow } from "../support/metrics.ts";
+import { messagesOfSweep, sweepIn } from "../support/sweep.ts";
+
+const db = openDatabase(env.DB);
+const minuteMs = 60_000;
+let tux: Client;
+
+beforeAll(async () => {
+  tux = await signedIn();
+});
+
+const health = async () => {
+  const answer = await operate("GET", "/health");
+  const { ok, reasons } = await answer.json<{ ok: boolean; reasons: { code: string; message: string }[] }>();
+  return { status: answer.status, ok, codes: reasons.map(({ code }) => code) };
+};
+
+/** Lets all queued builds have waited so long. */
+const waitedMs = (ms: number) =>
+  env.DB.prepare("UPDATE builds SET created_at = ?1, requeued_at = NULL WHERE status = 'queued'")
+    .bind(Date.now() - ms)
+    .run();
+
+describe("GET metrics", () => {
+  it("requires the admin secret", async () => {
+    expect((await visit("/admin/metrics")).status).toBe(401);
+  });
+
+  it("is Prometheus' text format", async () => {
+    const answer = await operate("GET", "/metrics");
+    const comment = /^# (HELP [a-z_]+ .+|TYPE [a-z_]+ (gauge|counter))$/;
+    const sample = /^[a-z_]+(\{[a-z]+="[^"\\\n]*"(,[a-z]+="[^"\\\n]*")*\})? \d+$/;
+
+    expect(answer.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+    const [last, ...lines] = (await answer.text()).split("\n").toReversed();
+    expect(last).toBe("");
+    expect(lines.filter((line) => !comment.test(line) && !sample.test(line))).toEqual([]);
+  });
+
+  it("counts a build's losses and its end once each, however often its object repeats them", async () => {
+    const appliance = await createAppliance(tux);
+    const buildId = await startBuild(tux, appliance);
+    await waitedMs(90_000);
+    const waiting = await metricsNow();
+    const agent = await fakeAgent();
+    await agent.claimsBuild(buildId);
+    const claimed = await metricsNow();
+    await agent.hello(); // has restarted
+    await (await agent.claimsBuild(buildId)).call("fail", { kind: "error", reason: "no space left" });
+    const last = await agent.claimsBuild(buildId);
+    for (let times = 0; times < 2; times += 1) {
+      await last.call("fail", { kind: "failed", reason: "nothing provides x" });
+    }
+    const ended = await metricsNow();
+
+    expect(waiting.get('kiln_builds{state="queued"}')).toBe(1);
+    expect(waiting.get("kiln_builds_oldest_queued_seconds")).toBeGreaterThanOrEqual(90);
+    expect(claimed.get('kiln_builds{state="running"}')).toBe(1);
+    expect(claimed.get('kiln_agents{state="busy"}')).toBe(1);
+    expect(claimed.get("kiln_builds_oldest_queued_seconds")).toBe(0);
+    expect(ended.get('kiln_build_attempts_lost_total{cause="restart"}')).toBe(1);
+    expect(ended.get('kiln_build_attempts_lost_total{cause="fault"}')).toBe(1);
+    expect(ended.get('kiln_builds_ended_total{state="failed",cause="content"}')).toBe(1);
+    expect(ended.get('kiln_builds{state="running"}')).toBe(0);
+  });
+
+  it("counts finished and cancelled builds", async () => {
+    const agent = await fakeAgent();
+    await agent.buildsSuccessfully(await startBuild(tux, await createAppliance(tux)));
+    await tux.delete(`/running_builds/${await startBuild(tux, await createAppliance(tux))}`);
+    const now = await metricsNow();
+
+    expect(now.get('kiln_builds_ended_total{state="finished",cause=""}')).toBe(1);
+    expect(now.get('kiln_builds_ended_total{state="cancelled",cause=""}')).toBe(1);
+  });
+
+  it("counts refusals of all doors by their code", async () => {
+    await tux.get("/appliances/999999999");
+    await tux.get("/appliances/999999999");
+    await visit("/agent/hello", { method: "POST" });
+
+    await vi.waitFor(
+      async () => {
+        const now = await metricsNow();
+        expect(now.get('kiln_refusals_total{code="invalid_appliance_id",status="404"}')).toBe(2);
+        expect(now.get('kiln_refusals_total{code="unauthorized",status="401"}')).toBe(1);
+      },
+      { timeout: 10_000, interval: 200 },
+    );
+  });
+
+  it("tells the size of the database and, after a round of the sweep, of what accounts store", async () => {
+    await sweepIn(0);
+    const now = await metricsNow();
+
+    expect(now.get("kiln_database_bytes")).toBeGreaterThan(100_000);
+    expect(now.get("kiln_storage_bytes")).toBeGreaterThan(0);
+    expect(now.get('kiln_sweep_lag_seconds{chore="measureStorage"}')).toBeLessThan(60);
+  });
+});
+
+describe("GET health", () => {
+  beforeEach(async () => {
+    await env.DB.batch([env.DB.prepare("DELETE FROM builds"), env.DB.prepare("DELETE FROM chore_runs")]);
+    await messagesOfSweep();
+  });
+
+  it("is well while the sweep runs and nothing waits", async () => {
+    expect(await health()).toEqual({ status: 200, ok: true, codes: [] });
+  });
+
+  it("fails if an idle agent leaves a build that it can do", async () => {
+    await fakeAgent();
+    await startBuild(tux, await createAppliance(tux));
+    expect((await health()).status).toBe(200);
+    await waitedMs(11 * minuteMs);
+    expect(await health()).toEqual({ status: 503, ok: false, codes: ["builds_wait"] });
+    expect((await metricsNow()).get('kiln_trouble{reason="builds_wait"}')).toBe(1);
+  });
+
+  it("fails if builds wait and no agent is alive", async () => {
+    await env.DB.prepare("UPDATE agents SET last_seen_at = 0").run();
+    await startBuild(tux, await createAppliance(tux));
+    expect((await health()).status).toBe(200);
+    await waitedMs(3 * minuteMs);
+    expect(await health()).toEqual({ status: 503, ok: false, codes: ["no_agents"] });
+  });
+
+  it("fails if the sweep stands still, and is well after its next run", async () => {
+    await env.DB.prepare("UPDATE chore_runs SET succeeded_at = ?")
+      .bind(Date.now() - 6 * minuteMs)
+      .run();
+    expect(await health()).toEqual({ status: 503, ok: false, codes: ["sweep_late"] });
+    await sweepIn(0);
+    expect((await health()).status).toBe(200);
+  });
+
+  it("fails for an hour after an import was given up", async () => {
+    const [repository = 0] = await env.DB.prepare("SELECT id FROM repositories LIMIT 1")
+      .all<{ id: number }>()
+      .then(({ results }) => results.map(({ id }) => id));
+    await giveUpTurn(env, db, repository);
+    expect((await health()).codes).toEqual(["imports_given_up"]);
+    await env.DB.prepare("UPDATE counters SET changed_at = 0 WHERE name = 'imports_given_up'").run();
+    expect((await health()).status).toBe(200);
+  });
+});
