@@ -39,13 +39,25 @@ export async function takeKernel(
   tree: string,
   { vmlinuz, modulesDir }: { vmlinuz: string; modulesDir: string },
 ): Promise<Kernel> {
-  const image = (await readdir(join(tree, "boot"))).find((name) => name.startsWith("vmlinuz-"));
-  if (image === undefined) throw new Error(`${kernelPackage} has no kernel`);
-  const version = image.slice("vmlinuz-".length);
-  await copyFile(join(tree, "boot", image), vmlinuz);
+  const found = await findKernel(tree);
+  if (!found) throw new Error(`${kernelPackage} has no kernel`);
+  const { version, file } = found;
+  await copyFile(file, vmlinuz);
   await tool("depmod", ["--basedir", tree, version]);
   await copyModules(tree, modulesDir, { version, names: [...bootModules, ...buildModules] });
   return { version, modulesDir };
+}
+
+/** In /boot, or after Debian 13 next to its modules. */
+async function findKernel(tree: string): Promise<{ version: string; file: string } | undefined> {
+  const namesIn = (dir: string) => readdir(join(tree, dir)).catch((): string[] => []);
+  const image = (await namesIn("boot")).find((name) => name.startsWith("vmlinuz-"));
+  if (image !== undefined) return { version: image.slice("vmlinuz-".length), file: join(tree, "boot", image) };
+  for (const version of await namesIn("lib/modules")) {
+    const dir = join("lib/modules", version);
+    if ((await namesIn(dir)).includes("vmlinuz")) return { version, file: join(tree, dir, "vmlinuz") };
+  }
+  return undefined;
 }
 
 async function download(workDir: string): Promise<string> {

@@ -76,7 +76,7 @@ async function moveKernel(tree: string, workDir: string): Promise<string> {
   const { version } = await takeKernel(tree, { vmlinuz: join(tree, kernelInside), modulesDir });
   await rm(join(tree, "usr/lib/modules"), { recursive: true, force: true });
   await cp(join(modulesDir, "lib"), join(tree, "usr/lib"), { recursive: true });
-  await rm(join(tree, "boot"), { recursive: true });
+  await rm(join(tree, "boot"), { recursive: true, force: true });
   return version;
 }
 

@@ -14,7 +14,7 @@ function withApt(dir: string, { depends, image }: { depends: string; image: stri
   const control =
     "Package: linux-image\nVersion: 1\nArchitecture: amd64\nMaintainer: a <a@example.invalid>\nDescription: a\n";
   writeFileSync(join(dir, "deb/DEBIAN/control"), control);
-  writeFileSync(join(dir, "deb/boot", image), "the kernel");
+  writeFileSync(join(dir, "deb", image), "the kernel");
   writeFileSync(join(dir, "empty.s"), "");
   for (const name of ["ext4", "virtio_blk", "loop", "unwanted"]) {
     execFileSync("as", ["-o", join(modules, "kernel", `${name}.ko`), join(dir, "empty.s")]);
@@ -30,9 +30,12 @@ function withApt(dir: string, { depends, image }: { depends: string; image: stri
 }
 
 describe("the kernel of guests", () => {
-  it("has the modules for builds, and an initramfs for its root", async () => {
+  it.each([
+    ["in /boot", "boot/vmlinuz-6.1-cloud"],
+    ["next to its modules, as after Debian 13", "lib/modules/6.1-cloud/vmlinuz"],
+  ])("has the modules for builds, and an initramfs for its root, if it is %s", async (_, image) => {
     await using dir = await temporaryDir();
-    withApt(dir.path, { depends: "  Depends: linux-image-6.1-cloud", image: "vmlinuz-6.1-cloud" });
+    withApt(dir.path, { depends: "  Depends: linux-image-6.1-cloud", image });
     const [into, work] = [join(dir.path, "made"), join(dir.path, "work")];
     for (const path of [into, work]) mkdirSync(path);
 
@@ -58,12 +61,12 @@ describe("the kernel of guests", () => {
   it.each([
     [
       "apt knows no kernel",
-      { depends: "", image: "vmlinuz-6.1" },
+      { depends: "", image: "boot/vmlinuz-6.1" },
       "apt knows no linux-image-cloud-amd64: run apt-get update",
     ],
     [
       "its package has no kernel",
-      { depends: "Depends: linux-image-1", image: "config-6.1" },
+      { depends: "Depends: linux-image-1", image: "boot/config-6.1" },
       "linux-image-cloud-amd64 has no kernel",
     ],
   ])("is reported missing if %s", async (_, apt, why) => {
