@@ -96,6 +96,8 @@ const Catalogues = z.object({
           state: z.enum(["importing", "ready", "failed"]),
           /** Of the last good import; undefined: an older service. */
           packages: z.number().optional(),
+          /** Of the import that is running; null or undefined: none reads packages, or an older service. */
+          progress: z.object({ packages: z.number(), percent: z.number().nullable() }).nullish(),
           problem: z.string().nullable(),
           importedAt: moment.nullable(),
         }),

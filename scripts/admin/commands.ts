@@ -1,3 +1,4 @@
+import { progressWords } from "#model/import-progress";
 import { administerFiles } from "./file-commands.ts";
 import { Complaint } from "../launch/complaint.ts";
 import { loadCatalogueFile } from "../launch/catalogue-file.ts";
@@ -252,10 +253,10 @@ async function listTemplates(admin: AdminClient): Promise<void> {
   printTable([
     ["CATALOGUE", "REPOSITORY", "STATE", "PACKAGES", "IMPORTED", "PROBLEM"],
     ...catalogues.flatMap((catalogue) =>
-      catalogue.repositories.map(({ name, state, packages, importedAt, problem }) => [
+      catalogue.repositories.map(({ name, state, packages, progress, importedAt, problem }) => [
         catalogue.name,
         name,
-        state,
+        progress ? `${state} (${progressWords(progress)})` : state,
         packages?.toString() ?? "",
         importedAt?.toISOString() ?? "never",
         problem ?? "",

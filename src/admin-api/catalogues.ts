@@ -21,11 +21,12 @@ export const catalogues = factory
     return c.json({ templates: await loadCatalogue(c.env, c.var.db, catalogue) });
   });
 
-const shown = ({ name, url, importState: state, packageCount, problem, importedAt }: Repository) => ({
+const shown = ({ name, url, importState: state, packageCount, importProgress, problem, importedAt }: Repository) => ({
   name,
   url,
   state,
   packages: packageCount,
+  progress: importProgress,
   problem,
   importedAt,
 });

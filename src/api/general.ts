@@ -8,6 +8,7 @@ import { account, apiVersion, limits, templateSet, templateSets } from "#documen
 import { usedLimits } from "#domain/accounts/limits";
 import { diskQuota, diskUseByKind } from "#domain/accounts/quota";
 import { Refusal } from "#domain/refusal";
+import { offered } from "#domain/appliances/offered-templates";
 import { findTemplateSet, listTemplateSets } from "#storage/template-sets";
 import { listAuditLog } from "#storage/audit-log";
 import { v2 } from "#api/operation";
@@ -111,7 +112,7 @@ export const general: CallGroup = {
       isForAll: true,
       summary: "All templates in sets, the default set first",
       answer: templateSets,
-      act: ({ db }) => listTemplateSets(db),
+      act: async ({ db }) => await offered(db, await listTemplateSets(db)),
     }),
     call("GET /template_sets/{name}", {
       name: "getTemplateSet",
@@ -123,8 +124,9 @@ export const general: CallGroup = {
       answer: templateSet,
       act: async ({ db }, { name }) => {
         const set = await findTemplateSet(db, name);
-        if (!set) throw new Refusal("invalid_template_set", { reason: "unknown" });
-        return set;
+        const [shown] = await offered(db, set ? [set] : []);
+        if (!shown) throw new Refusal("invalid_template_set", { reason: "unknown" });
+        return shown;
       },
     }),
   ],

@@ -1,6 +1,7 @@
+import { type ImportProgress, unimportedWords } from "#model/import-progress";
 import type { Account, StoredBytes } from "#storage/accounts";
 import type { Counted } from "#storage/limits";
-import type { TemplateSet } from "#storage/template-sets";
+import type { OfferedSet } from "#domain/appliances/offered-templates";
 import { arrayOf, fields, id, inside, int, plainListOf, repeated, text, time } from "#wire/field";
 import * as leaves from "#wire/leaf";
 import { document } from "#wire/shape";
@@ -66,13 +67,23 @@ export const limits = document(
 
 export const apiVersion = document("ApiVersion", "version", leaves.text("2.0"));
 
-type Template = TemplateSet["templates"][number];
+type Template = OfferedSet["templates"][number];
+
+/** Of the repositories that were never imported, the one whose packages are read at the moment. */
+const beingRead = (importing: Template["importing"]): ImportProgress | undefined =>
+  importing.flatMap(({ importProgress }) => importProgress ?? [])[0];
 
 const template = fields({
   appliance_id: id((template: Template) => template.applianceId, 1),
   name: text("name", "Tiny Linux 1.0, just enough OS"),
   description: text("description", "Boots to a prompt"),
   basesystem: text("baseSystem", "tiny-1.0"),
+  importing: text(
+    ({ importing }: Template) => unimportedWords(importing),
+    "Debian 12 (24000 packages read, 38 %)",
+  ).inJson(),
+  packages_read: int(({ importing }: Template) => beingRead(importing)?.packages, 24_000).inJson(),
+  import_percent: int(({ importing }: Template) => beingRead(importing)?.percent, 38).inJson(),
 });
 
 /** The element `template_set`: its templates are direct children (wire.md §2.2). */

@@ -137,6 +137,13 @@ export const listUsersOf = (db: Database, repositoryId: number, limit: number) =
     .orderBy(asc(appliances.id))
     .limit(limit);
 
+/** Those of the catalogues that no import has brought in yet. */
+export const listUnimported = (db: Database, catalogues: string[]): Promise<Repository[]> =>
+  db.query.repositories.findMany({
+    where: and(inArray(repositories.catalogue, fromJson(catalogues)), isNull(repositories.revision)),
+    orderBy: asc(repositories.id),
+  });
+
 export const listByCatalogue = (db: Database, catalogue: string): Promise<Repository[]> =>
   db.query.repositories.findMany({ where: eq(repositories.catalogue, catalogue), orderBy: asc(repositories.id) });
 
@@ -159,91 +166,12 @@ export const listOwnFiles = (db: Database): Promise<Repository[]> =>
     where: sql`${repositories.url} >= 'service:/repositories/' AND ${repositories.url} < 'service:/repositories0'`,
   });
 
-/**
- * Says that an import begins, and answers the repository. From now on no import that began earlier can change it; the row
- * that is answered is what this one will replace.
- */
-export async function beginImport(
-  db: Database,
-  id: number,
-  { checkId, startedAt }: { checkId: string; startedAt: Date },
-): Promise<Repository | undefined> {
-  const [begun] = await db
-    .update(repositories)
-    .set({ checkId, checkedAt: startedAt, importState: "importing" })
-    .where(eq(repositories.id, id))
-    .returning();
-  return begun;
-}
-
 /** Says that imports have been asked for. */
 export async function markImporting(db: Database, ids: number[]): Promise<void> {
   await db
     .update(repositories)
     .set({ importState: "importing" })
     .where(inArray(repositories.id, fromJson(ids)));
-}
-
-/** What an import found out. */
-export type ImportResult = Pick<
-  Repository,
-  | "type"
-  | "arches"
-  | "baseSystem"
-  | "revision"
-  | "importId"
-  | "snapshotUrl"
-  | "parts"
-  | "packageCount"
-  | "packagesFolder"
-  | "signer"
-  | "signingKeys"
-  | "indexTag"
->;
-
-/** Shows the new revision, unless a later import has begun or its contents were removed meanwhile. Answers whether it did. */
-export async function switchRevision(
-  db: Database,
-  id: number,
-  checkId: string,
-  result: ImportResult & { importId: string },
-): Promise<boolean> {
-  const done = { ...result, importState: "ready" as const, importedAt: new Date(), problem: null };
-  const switched = await db
-    .update(repositories)
-    .set(done)
-    .where(
-      and(
-        isLast(id, checkId),
-        sql`EXISTS (SELECT 1 FROM imports WHERE imports.id = ${result.importId} AND made_at IS NOT NULL)`,
-      ),
-    )
-    .returning({ id: repositories.id });
-  return switched.length > 0;
-}
-
-/** The index has not changed since the last good import; a signature may have come to it. */
-export async function confirmRevision(
-  db: Database,
-  id: number,
-  { checkId, ...found }: { checkId: string } & Pick<ImportResult, "indexTag" | "signer" | "signingKeys">,
-): Promise<void> {
-  await db
-    .update(repositories)
-    .set({ ...found, importState: "ready", problem: null })
-    .where(isLast(id, checkId));
-}
-
-/** The last good revision stays; `problem` says why the new one was not taken. */
-export async function failImport(
-  db: Database,
-  id: number,
-  { checkId, problem, indexTag }: { checkId: string; problem: string; indexTag: string | null },
-): Promise<void> {
-  await db
-    .update(repositories)
-    .set({ importState: sql`CASE WHEN revision IS NULL THEN 'failed' ELSE 'ready' END`, problem, indexTag })
-    .where(isLast(id, checkId));
 }
 
 /** Replaces an appliance's list in one batch; the ids are its new ones, in order. */
@@ -289,8 +217,6 @@ export async function removeApplianceRepository(
     edited(db, applianceId),
   ]);
 }
-
-const isLast = (id: number, checkId: string) => and(eq(repositories.id, id), eq(repositories.checkId, checkId));
 
 const visibleTo = (accountId: number) => or(isNull(repositories.accountId), eq(repositories.accountId, accountId));
 

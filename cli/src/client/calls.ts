@@ -1599,6 +1599,9 @@ interface TemplateSet {
       name: string;
       description: string;
       basesystem: string;
+      importing?: string;
+      packages_read?: number;
+      import_percent?: number;
     }[];
   };
 }
@@ -1612,6 +1615,9 @@ interface TemplateSets {
       name: string;
       description: string;
       basesystem: string;
+      importing?: string;
+      packages_read?: number;
+      import_percent?: number;
     }[];
   }[];
 }

@@ -14,6 +14,7 @@ import { resolve, type SoftwareProblem, type SoftwareResolution } from "#domain/
 import { loadSoftware, type ApplianceSoftware } from "#domain/software/resolution-request";
 import { buildPlaceOf, whyNotAs, type BaseSystemFacts } from "#model/catalogue";
 import { configurationOf } from "#model/configuration";
+import { progressWords } from "#model/import-progress";
 import { listAbilities } from "#storage/agents";
 import type { Appliance, Repository } from "#storage/appliances";
 import type { Database } from "#storage/db";
@@ -149,11 +150,11 @@ async function softwareIssues(
 }
 
 /** Why nothing can be resolved with a repository. */
-export const unimportedIssue = ({ name, problem, revision }: Repository): Issue => {
+export const unimportedIssue = ({ name, problem, revision, importProgress }: Repository): Issue => {
   if (revision !== null) return error(`What the repository ${name} holds cannot be read at the moment.`);
   return error(
     problem === null
-      ? `The repository ${name} is still being imported.`
+      ? `The repository ${name} is still being imported${importProgress ? `: ${progressWords(importProgress)}` : ""}.`
       : `The repository ${name} could not be imported: ${problem}`,
   );
 };

@@ -1,7 +1,7 @@
 import type { KnownBaseSystem } from "#domain/repositories/base-system";
 import { type ImportLimits, limitsFor, refuseMore } from "#domain/repositories/import-limits";
 import { saveNameIndex } from "#domain/repositories/name-indexes";
-import { importPackages } from "#domain/repositories/packages";
+import { importPackages, type PackageSource } from "#domain/repositories/packages";
 import type { Download, OpenedRepository } from "#repodata/opened-repository";
 import { nameIndexKeyOfPart, solvPrefixOf } from "#storage/blobs";
 import type { Database } from "#storage/db";
@@ -22,6 +22,7 @@ interface Fetched {
   opened: OpenedRepository;
   download: Download;
   candidates: readonly KnownBaseSystem[];
+  onProgress: PackageSource["onProgress"];
 }
 
 /**

@@ -15,6 +15,7 @@ import type { FrozenKey } from "#contract/index";
 import { snapshotUrl } from "#domain/repositories/snapshot";
 import { parseAptAddress } from "#model/apt-address";
 import { packageTypeOfBase, packageTypeOfRepository } from "#model/catalogue";
+import type { ImportProgress } from "#model/import-progress";
 import type { DebRequest } from "#repodata/deb";
 import { RepodataFault } from "#repodata/fault";
 import type { Download, OpenedRepository } from "#repodata/opened-repository";
@@ -26,14 +27,8 @@ import { listBaseSystems } from "#storage/appliances";
 import type { Database } from "#storage/db";
 import { listKeysOfAccount } from "#storage/gpg-keys";
 import { releaseImport } from "#storage/imports";
-import {
-  beginImport,
-  confirmRevision,
-  failImport,
-  findRepository,
-  switchRevision,
-  type Repository,
-} from "#storage/repositories";
+import { beginImport, confirmRevision, failImport, noteProgress, switchRevision } from "#storage/import-states";
+import { findRepository, type Repository } from "#storage/repositories";
 
 interface Import {
   env: Env;
@@ -163,8 +158,9 @@ async function show(work: Import, opened: OpenedRepository, download: Download):
   const candidates = byIndex === undefined ? known : [];
   // A catalogue, or the owner of the uploads, has said what its repository is for.
   const isGiven = repository.catalogue !== null || repository.isUserRepository;
+  const onProgress = (progress: ImportProgress) => noteProgress(db, repository.id, { checkId: importId, progress });
   for (;;) {
-    const made = await contentsOf(env, db, { repository, opened, download, candidates });
+    const made = await contentsOf(env, db, { repository, opened, download, candidates, onProgress });
     const isShown = await switchRevision(db, repository.id, importId, {
       ...facts(opened),
       snapshotUrl: snapshotUrl(repository, opened),

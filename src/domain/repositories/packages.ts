@@ -2,8 +2,10 @@ import { type Arch, evr } from "#contract/index";
 import { baseSystemByPackages, type KnownBaseSystem } from "#domain/repositories/base-system";
 import { type ImportLimits, refuseMore } from "#domain/repositories/import-limits";
 import { ControlWriter } from "#domain/repositories/controls";
+import { countedLists } from "#domain/repositories/counted-lists";
 import { PartWriter } from "#domain/repositories/parts";
 import { packageTypeOfRepository } from "#model/catalogue";
+import type { ImportProgress } from "#model/import-progress";
 import type { OtherDecompressor } from "#repodata/decompress";
 import { type InflationLimits, metadataInflation } from "#repodata/limits";
 import type { Download, OpenedRepository, RepositoryPart } from "#repodata/opened-repository";
@@ -29,6 +31,7 @@ export interface PackageSource {
   /** Whose packages these could be. */
   candidates: readonly KnownBaseSystem[];
   limits: ImportLimits;
+  onProgress: (progress: ImportProgress) => Promise<void>;
 }
 
 export interface ImportedPackages {
@@ -89,10 +92,12 @@ async function addPackages(work: Work): Promise<Pick<ImportedPackages, "arches" 
   const arches = new Set<string>();
   const controls = new ControlWriter(work.env.BLOBS, source);
   let baseSystem: string | undefined;
+  const lists = countedLists(opened.packages, source.download);
+  const counted = { ...work, source: { ...source, download: lists.download } };
   const isNew = unlessRepeated();
   for (const list of opened.packages) {
     const options = opened.type === "deb" ? { onSlice: (slice: Uint8Array) => controls.add(slice) } : {};
-    for await (const part of importedParts(solver, await opening(work, list), layouts[opened.type], options)) {
+    for await (const part of importedParts(solver, await opening(counted, list), layouts[opened.type], options)) {
       await addTexts(part, work);
       await controls.flush();
       parts.add(part);
@@ -105,6 +110,7 @@ async function addPackages(work: Work): Promise<Pick<ImportedPackages, "arches" 
           listed.map((one) => rowOf(one, opened)),
         );
       }
+      await source.onProgress({ packages: work.found.packages, percent: lists.percent() });
       baseSystem ??= findBaseSystem(solver, source);
       if (parts.isFull) await parts.flush();
     }

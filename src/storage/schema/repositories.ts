@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { Arch, FrozenKey } from "#contract/index";
 import type { BaseSystemFacts, RepositorySnapshots } from "#model/catalogue";
+import type { ImportProgress } from "#model/import-progress";
 import type { StoredPackage } from "#model/stored-package";
 import { accounts } from "./accounts.ts";
 import { id, moment, uid, requestId } from "./columns.ts";
@@ -37,6 +38,8 @@ export const repositories = sqliteTable(
     importState: text("import_state", { enum: ["ready", "importing", "failed"] })
       .notNull()
       .default("importing"),
+    /** How far the import has come that is running; null: none reads packages at the moment. */
+    importProgress: text("import_progress", { mode: "json" }).$type<ImportProgress>(),
     /** SHA-256 of the index of the last good import; null: none has been good yet. */
     revision: text("revision"),
     /** Keys in R2 of that import's .solv files, in the order in which the solver loads them. */

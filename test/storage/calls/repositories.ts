@@ -1,4 +1,5 @@
 import type * as importTurns from "#storage/import-turns";
+import type * as importStates from "#storage/import-states";
 import type * as imports from "#storage/imports";
 import type * as namePages from "#storage/name-pages";
 import type * as packages from "#storage/packages";
@@ -37,6 +38,13 @@ export const ofRepositories = {
     giveAllTurnsBack: [[]],
     listLines: [[10]],
   } satisfies Calls<typeof importTurns>,
+  "import-states": {
+    beginImport: [[it, { checkId: "check", startedAt: at }]],
+    noteProgress: [[it, { checkId: "check", progress: { packages: 1, percent: null } }]],
+    switchRevision: [[it, "check", { ...findings, snapshotUrl: null, importId: "import", packagesFolder: "" }]],
+    confirmRevision: [[it, { checkId: "check", ...found }]],
+    failImport: [[it, { checkId: "check", problem: "", indexTag: null }]],
+  } satisfies Calls<typeof importStates>,
   imports: {
     beginContents: [["import", contents]],
     finishContents: [["import", facts]],
@@ -81,13 +89,10 @@ export const ofRepositories = {
     deleteRepository: [[own, 9]],
     listUsersOf: [[it, 10]],
     listByCatalogue: [["tiny"]],
+    listUnimported: [[["tiny"]]],
     listUncheckedSince: [[at, 10]],
     listOwnFiles: [[]],
-    beginImport: [[it, { checkId: "check", startedAt: at }]],
     markImporting: [[[it]]],
-    switchRevision: [[it, "check", { ...findings, snapshotUrl: null, importId: "import", packagesFolder: "" }]],
-    confirmRevision: [[it, { checkId: "check", ...found }]],
-    failImport: [[it, { checkId: "check", problem: "", indexTag: null }]],
     replaceApplianceRepositories: [[ids.appliance, [it]]],
     addApplianceRepository: [[ids.appliance, it]],
     removeApplianceRepository: [[ids.appliance, it]],

@@ -1,6 +1,8 @@
 import type { Context } from "hono";
-import { listByCatalogue, type Repository } from "#storage/repositories";
-import { listTemplateSets, type TemplateSet } from "#storage/template-sets";
+import { offered, type OfferedSet } from "#domain/appliances/offered-templates";
+import { unimportedWords } from "#model/import-progress";
+import type { Repository } from "#storage/repositories";
+import { listTemplateSets } from "#storage/template-sets";
 import { factory, type WebEnv } from "../../factory.ts";
 import { page } from "../../page.tsx";
 import { Button } from "../../parts/button.tsx";
@@ -16,35 +18,31 @@ import { withSession } from "../../session.ts";
 export const newAppliancePage = factory.createApp().get("/appliances/new", withSession, (c) => showNew(c));
 
 interface Offered {
-  sets: readonly TemplateSet[];
-  /** What keeps a catalogue's templates from being built, by the catalogue's name. */
-  pending: ReadonlyMap<string, string>;
+  sets: readonly OfferedSet[];
   chosen: number | undefined;
 }
 
 export async function showNew(c: Context<WebEnv>): Promise<Response> {
-  const sets = (await listTemplateSets(c.var.db)).filter(({ templates }) => templates.length > 0);
-  const catalogues = [...new Set(sets.flatMap(({ templates }) => templates.map(({ catalogue }) => catalogue)))];
-  const pending = await Promise.all(catalogues.map(async (name) => [name, await pendingIn(c, name)] as const));
+  const listed = (await listTemplateSets(c.var.db)).filter(({ templates }) => templates.length > 0);
+  const sets = await offered(c.var.db, listed);
   const sent = Number(c.var.given?.values["clone_from"]?.[0]);
-  const offered = {
-    sets,
-    pending: new Map(pending.flatMap(([name, words]) => (words === undefined ? [] : [[name, words] as const]))),
-    chosen: sent || sets[0]?.templates[0]?.applianceId,
-  };
-  const isPending = offered.pending.size > 0;
+  const chosen = sent || sets[0]?.templates[0]?.applianceId;
+  const isPending = sets.some(({ templates }) => templates.some(({ importing }) => importing.length > 0));
   const refreshSeconds = isPending ? 15 : undefined;
-  return await page(c, <New offered={offered} />, { title: "New appliance", section: "appliances", refreshSeconds });
+  return await page(c, <New offered={{ sets, chosen }} />, {
+    title: "New appliance",
+    section: "appliances",
+    refreshSeconds,
+  });
 }
 
-async function pendingIn(c: Context<WebEnv>, catalogue: string): Promise<string | undefined> {
-  const missing = (await listByCatalogue(c.var.db, catalogue)).filter(({ revision }) => revision === null);
+/** What keeps a catalogue's templates from being built. */
+function pendingIn(missing: readonly Repository[]): string | undefined {
   const failed = missing.find(({ problem }) => problem !== null);
   if (failed) return `${failed.name} could not be imported: ${failed.problem}`;
-  return missing.length === 0 ? undefined : `Still being imported: ${missing.map(nameOf).join(", ")}`;
+  const importing = unimportedWords(missing);
+  return importing && `Still being imported: ${importing}`;
 }
-
-const nameOf = ({ name }: Repository): string => name;
 
 const New = ({ offered }: { offered: Offered }) => (
   <Content>
@@ -95,8 +93,8 @@ const NewForm = ({ offered }: { offered: Offered }) => (
   </Form>
 );
 
-const TemplatesOf = ({ set, offered }: { set: TemplateSet; offered: Offered }) => {
-  const notes = new Set(set.templates.flatMap(({ catalogue }) => offered.pending.get(catalogue) ?? []));
+const TemplatesOf = ({ set, offered }: { set: OfferedSet; offered: Offered }) => {
+  const notes = new Set(set.templates.flatMap(({ importing }) => pendingIn(importing) ?? []));
   return (
     <>
       <h2 class="as-h3 quiet">{set.description || set.name}</h2>
@@ -112,7 +110,7 @@ const TemplatesOf = ({ set, offered }: { set: TemplateSet; offered: Offered }) =
   );
 };
 
-const Tile = ({ template, isChosen }: { template: TemplateSet["templates"][number]; isChosen: boolean }) => (
+const Tile = ({ template, isChosen }: { template: OfferedSet["templates"][number]; isChosen: boolean }) => (
   <label class="tile template">
     <input type="radio" name="clone_from" value={String(template.applianceId)} checked={isChosen} required />
     <span class="row nowrap-row">

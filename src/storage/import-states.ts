@@ -1,0 +1,98 @@
+import { and, eq, sql } from "drizzle-orm";
+import type { ImportProgress } from "#model/import-progress";
+import type { Database } from "./db.ts";
+import type { Repository } from "./repositories.ts";
+import { repositories } from "./schema.ts";
+
+/**
+ * Says that an import begins, and answers the repository. From now on no import that began earlier can change it; the row
+ * that is answered is what this one will replace.
+ */
+export async function beginImport(
+  db: Database,
+  id: number,
+  { checkId, startedAt }: { checkId: string; startedAt: Date },
+): Promise<Repository | undefined> {
+  const [begun] = await db
+    .update(repositories)
+    .set({ checkId, checkedAt: startedAt, importState: "importing", importProgress: null })
+    .where(eq(repositories.id, id))
+    .returning();
+  return begun;
+}
+
+/** Says how far an import has come, unless a later one has begun. */
+export async function noteProgress(
+  db: Database,
+  id: number,
+  { checkId, progress }: { checkId: string; progress: ImportProgress },
+): Promise<void> {
+  await db.update(repositories).set({ importProgress: progress }).where(isLast(id, checkId));
+}
+
+/** What every import leaves. */
+const ended = { importProgress: null };
+
+/** What an import found out. */
+export type ImportResult = Pick<
+  Repository,
+  | "type"
+  | "arches"
+  | "baseSystem"
+  | "revision"
+  | "importId"
+  | "snapshotUrl"
+  | "parts"
+  | "packageCount"
+  | "packagesFolder"
+  | "signer"
+  | "signingKeys"
+  | "indexTag"
+>;
+
+/** Shows the new revision, unless a later import has begun or its contents were removed meanwhile. Answers whether it did. */
+export async function switchRevision(
+  db: Database,
+  id: number,
+  checkId: string,
+  result: ImportResult & { importId: string },
+): Promise<boolean> {
+  const done = { ...result, ...ended, importState: "ready" as const, importedAt: new Date(), problem: null };
+  const switched = await db
+    .update(repositories)
+    .set(done)
+    .where(
+      and(
+        isLast(id, checkId),
+        sql`EXISTS (SELECT 1 FROM imports WHERE imports.id = ${result.importId} AND made_at IS NOT NULL)`,
+      ),
+    )
+    .returning({ id: repositories.id });
+  return switched.length > 0;
+}
+
+/** The index has not changed since the last good import; a signature may have come to it. */
+export async function confirmRevision(
+  db: Database,
+  id: number,
+  { checkId, ...found }: { checkId: string } & Pick<ImportResult, "indexTag" | "signer" | "signingKeys">,
+): Promise<void> {
+  await db
+    .update(repositories)
+    .set({ ...found, ...ended, importState: "ready", problem: null })
+    .where(isLast(id, checkId));
+}
+
+/** The last good revision stays; `problem` says why the new one was not taken. */
+export async function failImport(
+  db: Database,
+  id: number,
+  { checkId, problem, indexTag }: { checkId: string; problem: string; indexTag: string | null },
+): Promise<void> {
+  await db
+    .update(repositories)
+    .set({ ...ended, importState: sql`CASE WHEN revision IS NULL THEN 'failed' ELSE 'ready' END`, problem, indexTag })
+    .where(isLast(id, checkId));
+}
+
+const isLast = (id: number, checkId: string) => and(eq(repositories.id, id), eq(repositories.checkId, checkId));
