@@ -25,14 +25,8 @@ export async function swapFrom(url: URL, { ids, body, isQuiet = false }: Swap): 
     const answer = await fetch(url, { ...init, headers: { accept: "text/html" }, signal: own.signal });
     const html = await answer.text();
     if (!answer.headers.get("content-type")?.startsWith("text/html")) throw new Error("no page");
-    const found = new DOMParser().parseFromString(html, "text/html");
-    // Redirected, e.g. to the sign-in page: that is not a part of this page.
-    if (answer.redirected && new URL(answer.url).pathname !== location.pathname) {
-      location.assign(answer.url);
-      return true;
-    }
-    if (answer.status >= 400 && answer.status !== 422) throw new Error(String(answer.status));
-    morph(found, answer.status === 422 ? "main" : `${ids} result`);
+    const address = answer.redirected ? answer.url : location.href;
+    if (!showAnswer(html, { ids, status: answer.status, address })) throw new Error(String(answer.status));
     if (!isQuiet && !body) history.replaceState(null, "", url);
     return true;
   } catch (error) {
@@ -41,6 +35,25 @@ export async function swapFrom(url: URL, { ids, body, isQuiet = false }: Swap): 
   } finally {
     if (running === own) running = undefined;
   }
+}
+
+interface Answer {
+  ids: string;
+  status: number;
+  /** Where it is from, after all redirections. */
+  address: string;
+}
+
+/** Shows a page that was fetched. False: it is an error. */
+export function showAnswer(html: string, { ids, status, address }: Answer): boolean {
+  if ((status >= 400 && status !== 422) || status === 0) return false;
+  // Redirected, e.g. to the sign-in page: that is not a part of this page. A refused form is, at whatever address.
+  if (status !== 422 && new URL(address).pathname !== location.pathname) {
+    location.assign(address);
+    return true;
+  }
+  morph(new DOMParser().parseFromString(html, "text/html"), status === 422 ? "main" : `${ids} result`);
+  return true;
 }
 
 function morph(found: Document, ids: string): void {

@@ -31,11 +31,23 @@ interface FormProps {
   showsFaults?: boolean;
   /** The form has a file. */
   hasFile?: true;
+  /** A form with files shows how far it is, takes dropped ones, and its answer replaces these elements. */
+  upload?: string;
   children: Child;
 }
 
 /** A form that changes something. It carries what `submit` checks, and shows what was wrong with it. */
-export const Form = ({ action, id, class: look, once, swap, showsFaults = true, hasFile, children }: FormProps) => {
+export const Form = ({
+  action,
+  id,
+  class: look,
+  once,
+  swap,
+  showsFaults = true,
+  hasFile,
+  upload,
+  children,
+}: FormProps) => {
   const { formToken, given } = useContext(PageForms);
   const own = given && given.action === action && given.form === id ? given : undefined;
   return (
@@ -46,6 +58,7 @@ export const Form = ({ action, id, class: look, once, swap, showsFaults = true, 
         id={id}
         class={look}
         data-swap={swap}
+        data-upload={upload}
         enctype={hasFile && "multipart/form-data"}
       >
         {formToken !== undefined && <input type="hidden" name="form_token" value={formToken} />}

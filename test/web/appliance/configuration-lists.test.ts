@@ -2,8 +2,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { pngOf } from "../../picture/png-maker.ts";
 import { browser } from "../../support/browser.ts";
-import { signedIn, visit, type Client } from "../../support/client.ts";
+import { signedIn, type Client } from "../../support/client.ts";
 import { createAppliance } from "../../support/factories.ts";
+import { sendFiles } from "../../support/form-files.ts";
 import { newKey } from "../../support/gpg-keys.ts";
 import { pageOf, textOf } from "../../support/html.ts";
 import { readXml } from "../../support/xml.ts";
@@ -31,14 +32,8 @@ async function entryOf(path: string, name: string): Promise<string> {
   return form?.querySelector("[name=entry]")?.getAttribute("value") ?? "";
 }
 
-async function upload(path: string, fields: Record<string, string>, file?: File): Promise<Response> {
-  const form = new FormData();
-  for (const [name, value] of Object.entries({ form_token: await firefox.formToken(), ...fields }))
-    form.set(name, value);
-  form.set("file", file ?? new File([], ""));
-  const headers = { cookie: firefox.jar.cookie, origin: "https://kiln.test" };
-  return await visit(at(path), { method: "POST", body: form, headers, redirect: "manual" });
-}
+const upload = (path: string, fields: Record<string, string>, file?: File) =>
+  sendFiles(firefox, at(path), { fields, files: file ? [file] : [] });
 
 describe("the lists of the configuration", () => {
   it("have users, whose passwords nobody sees", async () => {

@@ -4,6 +4,7 @@ import type { SoftwareResolution } from "#domain/software/resolution";
 import type { ApplianceSoftware } from "#domain/software/resolution-request";
 import type { Appliance } from "#storage/appliances";
 import type { Repository } from "#storage/repositories";
+import type { Rpm } from "#storage/rpms";
 
 /** What the page shows below the head. */
 export interface ShownSoftware {
@@ -12,6 +13,8 @@ export interface ShownSoftware {
   resolution: SoftwareResolution;
   /** Of no change: why it does not resolve, and the ways out. */
   now: SoftwareEffect;
+  /** The person's own packages for its base system. */
+  uploads: readonly Rpm[];
   /** Not yet used. */
   usable: readonly Repository[];
   search: { q: string; allFields: boolean; found: SoftwareMap | undefined; look: Looked | undefined };

@@ -8,12 +8,14 @@ import { resolve } from "#domain/software/resolution";
 import { loadSoftware } from "#domain/software/resolution-request";
 import { searchSoftware } from "#domain/repositories/search";
 import { listUsable } from "#domain/repositories/of-appliance";
+import { listRpms } from "#storage/rpms";
 import { factory, type WebEnv } from "../../../factory.ts";
 import { Content } from "../../../parts/column.tsx";
 import { appliancePage } from "../appliance-page.tsx";
 import { applianceRoute, withOwnAppliance } from "../with-appliance.ts";
 import { softwareActions } from "./actions.ts";
 import { Conflicts } from "./conflicts.tsx";
+import { ownPackageActions, OwnPackages } from "./own-packages.tsx";
 import { Repositories } from "./repositories.tsx";
 import { Found, maxShown } from "./search.tsx";
 import { Bans, Selected } from "./selected.tsx";
@@ -40,7 +42,8 @@ export const softwarePage = factory
     const effect = await effectOfChange(c, { ...noChange, addPackages: [name] });
     return c.json({ text: effectOrConflict(effect), isConflict: effect.state !== "solved" });
   })
-  .route("/", softwareActions(showSoftware));
+  .route("/", softwareActions(showSoftware))
+  .route("/", ownPackageActions(showSoftware));
 
 const noChange: SoftwareChange = {
   addPackages: [],
@@ -59,19 +62,20 @@ async function showSoftware(c: Context<WebEnv>): Promise<Response> {
   const software = await loadSoftware(db, appliance);
   const request = { accountId: account.id, q, allFields: all_fields !== undefined, allRepositories: false };
   const searched = { appliance, repositories: software.repositories };
-  const [found, resolution, now, visible] = await Promise.all([
+  const [found, resolution, now, visible, uploads] = await Promise.all([
     q === ""
       ? undefined
       : searchSoftware({ env: c.env, db }, searched, { ...request, limit: maxShown + 1, detailed: true }),
     resolve({ env: c.env, db }, software),
     toItsEnd(c, effectBetween({ env: c.env, db }, { software, wanted: software }, c.req.raw.signal)),
     listUsable(db, account.id, appliance),
+    listRpms(db, account.id, appliance.baseSystem),
   ]);
   const used = new Set(software.repositories.map(({ id }) => id));
   const usable = visible.filter(({ id, importState }) => !used.has(id) && importState !== "failed");
   const looked = look && { name: look, effect: await effectOfChange(c, { ...noChange, addPackages: [look] }) };
   const search = { q, allFields: request.allFields, found, look: looked || undefined };
-  const seen: ShownSoftware = { appliance, software, resolution, now, usable, search };
+  const seen: ShownSoftware = { appliance, software, resolution, now, uploads, usable, search };
   return await appliancePage(c, <View seen={seen} />, { tab: "software", title: "Software" });
 }
 
@@ -88,6 +92,7 @@ const View = ({ seen }: { seen: ShownSoftware }) => (
       <div class="stack">
         <Found seen={seen} />
         <Weights seen={seen} />
+        <OwnPackages seen={seen} />
       </div>
       <div class="stack">
         <Selected seen={seen} />

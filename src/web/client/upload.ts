@@ -1,0 +1,94 @@
+/**
+ * Island: a form `data-upload="ids"` sends its files with a bar that says how far it is, and takes files that are dropped on it.
+ * What comes takes the place of the elements with these ids. Without a script the browser sends the form.
+ */
+import { showAnswer } from "./swapping.ts";
+
+const formOf = (target: EventTarget | null): HTMLFormElement | undefined =>
+  (target instanceof Element && target.closest<HTMLFormElement>("form[data-upload]")) || undefined;
+
+const filesOf = (form: HTMLFormElement): HTMLInputElement | null => form.querySelector("input[type=file]");
+
+document.addEventListener("dragover", (event) => {
+  const form = formOf(event.target);
+  if (!form) return;
+  event.preventDefault();
+  form.dataset["over"] = "";
+});
+document.addEventListener("dragleave", ({ target }) => delete formOf(target)?.dataset["over"]);
+document.addEventListener("drop", (event) => {
+  const form = formOf(event.target);
+  const input = form && filesOf(form);
+  if (!form || !input || !event.dataTransfer) return;
+  event.preventDefault();
+  delete form.dataset["over"];
+  if (event.dataTransfer.files.length === 0) return;
+  input.files = event.dataTransfer.files;
+  form.requestSubmit();
+});
+
+document.addEventListener("submit", (event) => {
+  const form = formOf(event.target);
+  if (!form || event.defaultPrevented || (filesOf(form)?.files?.length ?? 0) === 0) return;
+  event.preventDefault();
+  send(form);
+});
+
+function send(form: HTMLFormElement): void {
+  const request = new XMLHttpRequest();
+  const shown = progressIn(form, () => request.abort());
+  const end = (words: string) => {
+    shown.place.replaceChildren(words);
+    form.removeAttribute("aria-busy");
+  };
+  request.upload.addEventListener("progress", ({ loaded, total }) => shown.say(loaded, total));
+  request.addEventListener("load", () => {
+    end("");
+    const isShown = showAnswer(request.responseText, {
+      ids: form.dataset["upload"] ?? "main",
+      status: request.status,
+      address: request.responseURL,
+    });
+    if (isShown) form.reset();
+    else end("This could not be done. Load the page again, and try again.");
+  });
+  request.addEventListener("error", () => end("The upload was interrupted. Try again."));
+  request.addEventListener("abort", () => end("The upload is cancelled."));
+  form.setAttribute("aria-busy", "true");
+  request.open("POST", form.action);
+  request.setRequestHeader("accept", "text/html");
+  request.send(new FormData(form));
+}
+
+interface Shown {
+  place: HTMLElement;
+  say: (loaded: number, total: number) => void;
+}
+
+/** A bar with a number and a button to cancel, at the end of the form. */
+function progressIn(form: HTMLFormElement, cancel: () => void): Shown {
+  const place = form.querySelector<HTMLElement>(".uploading") ?? document.createElement("p");
+  place.className = "uploading row small-text";
+  place.setAttribute("role", "status");
+  const [bar, words, button] = [
+    document.createElement("progress"),
+    document.createElement("span"),
+    document.createElement("button"),
+  ];
+  bar.className = "thin";
+  bar.max = 100;
+  bar.setAttribute("aria-label", "Upload");
+  words.className = "num";
+  button.type = "button";
+  button.className = "button small plain";
+  button.textContent = "Cancel";
+  button.addEventListener("click", cancel);
+  place.replaceChildren(bar, words, button);
+  form.append(place);
+  const say = (loaded: number, total: number) => {
+    const percent = total > 0 ? Math.floor((100 * loaded) / total) : 0;
+    bar.value = percent;
+    words.textContent = percent < 100 ? `${percent} %` : "Being stored …";
+  };
+  return { place, say };
+}
