@@ -11,24 +11,27 @@ import {
 } from "#domain/contents/overlay-file-content";
 import { parseChanges, parseMetadata, placeOf } from "#domain/contents/overlay-file-metadata";
 import { fileNameOf, parseWebAddress } from "#domain/contents/web-upload";
-import { spend } from "#domain/accounts/rates";
 import { Refusal } from "#domain/refusal";
-import { refuseInReadOnlyMode } from "#domain/service-settings";
-import { orDiscard } from "#domain/staged";
 import { answerOverlayFile } from "#http/overlay-file";
-import { receiveUpload } from "#http/upload";
 import { listOverlayFiles } from "#storage/overlay-files";
 import { factory, type WebEnv } from "../../../factory.ts";
 import { Content } from "../../../parts/column.tsx";
-import { giveResult } from "../../../result.ts";
-import { checkSentForm, withSession } from "../../../session.ts";
+import { withSession } from "../../../session.ts";
 import { submit } from "../../../submit.ts";
+import { submitFiles } from "../../../submit-files.ts";
 import { appliancePage } from "../appliance-page.tsx";
 import { applianceAt, applianceRoute, withOwnAppliance } from "../with-appliance.ts";
-import { FilesView } from "./view.tsx";
+import { fileEditor } from "./editor.tsx";
+import { FilesView, maxFiles } from "./view.tsx";
 
 const route = `${applianceRoute}/files`;
 const FromWeb = z.object({ url: z.string({ error: "Enter an address." }), path: z.string().optional() });
+const Uploaded = z.object({
+  path: z.string().optional(),
+  owner: z.string().optional(),
+  group: z.string().optional(),
+  permissions: z.string().optional(),
+});
 const Change = z.object({
   do: z.enum(["change", "delete"]),
   filename: z.string().optional(),
@@ -45,7 +48,8 @@ export const filesPage = factory
   .use(route, ...withOwnAppliance)
   .use(`${route}/*`, ...withOwnAppliance)
   .get(route, (c) => showFiles(c))
-  .post(route, (c) => uploadOrShowAgain(c))
+  .post(route, (c) => upload(c))
+  .route("/", fileEditor)
   .post(`${route}/from_web`, (c) =>
     submit(c, {
       fields: FromWeb,
@@ -92,42 +96,29 @@ const filesAt = (c: Context<WebEnv>): string => applianceAt(c.var.appliance.id, 
 const withoutGaps = (fields: Readonly<Record<string, string | undefined>>): Record<string, string> =>
   Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 
-/** Shows what is wrong with the file in its form, as `submit` does for other forms. */
-async function uploadOrShowAgain(c: Context<WebEnv>): Promise<Response> {
-  try {
-    return await upload(c);
-  } catch (error) {
-    if (!(error instanceof Refusal) || error.code === "access_denied") throw error;
-    c.set("given", { action: filesAt(c), form: "upload-file", values: {}, faults: {}, fault: error.message });
-    return await showFiles(c);
-  }
-}
-
-/** A form with a file is read while it arrives, so it has a way of its own; the token comes before the file. */
-async function upload(c: Context<WebEnv>): Promise<Response> {
-  const { db, account, appliance } = c.var;
-  await refuseInReadOnlyMode(db);
-  await spend({ env: c.env, db }, account.id, "uploads");
-  const place = { env: c.env, db, accountId: account.id };
-  const { fields, stored } = await receiveUpload(c.req.raw, {
+/** One form may have several files, which get the same directory, owner and mode. */
+function upload(c: Context<WebEnv>): Promise<Response> {
+  const place = { env: c.env, db: c.var.db, accountId: c.var.account.id };
+  return submitFiles(c, {
+    form: "upload-file",
+    maxFiles,
+    fields: Uploaded,
+    rate: "uploads",
+    again: showFiles,
     store: (file) => stageContent(place, file, { tooLarge: uploadTooLarge }),
     discard: (staged) => discardContent(place, staged),
-  });
-  const given = Object.fromEntries([...fields].filter(([, value]) => value !== ""));
-  const added = await orDiscard(
-    () => discardContent(place, stored),
-    async () => {
-      checkSentForm(c, given);
-      if (!stored || stored.sentName === undefined || stored.sentName === "") {
-        throw new Refusal("invalid_request", { message: "Choose a file." });
-      }
-      const { path, owner, group, permissions } = given;
-      const metadata = parseMetadata(withoutGaps({ path, owner, group, permissions }), stored.sentName);
-      return await addFile(place, appliance.id, metadata, stored);
+    act: async (fields, { files, use }) => {
+      if (files.length === 0) throw new Refusal("invalid_request", { message: "Choose a file." });
+      const given = withoutGaps(fields);
+      // Each is checked before the first is added.
+      const wanted = files.map((staged) => ({ staged, metadata: parseMetadata(given, staged.sentName) }));
+      for (const { staged, metadata } of wanted)
+        await use(staged, () => addFile(place, c.var.appliance.id, metadata, staged));
+      const names = wanted.map(({ metadata }) => placeOf(metadata)).join(", ");
+      const text = `${names.slice(0, 450)} ${files.length === 1 ? "is" : "are"} added.`;
+      return { to: filesAt(c), result: { text } };
     },
-  );
-  giveResult(c, { text: `${placeOf(added)} is added.`.slice(0, 500) });
-  return c.redirect(filesAt(c), 303);
+  });
 }
 
 async function showFiles(c: Context<WebEnv>): Promise<Response> {

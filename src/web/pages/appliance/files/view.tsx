@@ -9,6 +9,10 @@ import { Icon } from "../../../parts/icon.tsx";
 import { Empty, Panel } from "../../../parts/panel.tsx";
 import { size } from "../../../parts/words.ts";
 import { applianceAt } from "../with-appliance.ts";
+import { maxTextBytes } from "./content.ts";
+
+/** As many as one form may have. */
+export const maxFiles = 50;
 
 interface FilesProps {
   applianceId: number;
@@ -92,6 +96,11 @@ const FileForm = ({ file, action }: { file: OverlayFile; action: string }) => (
       <Button look="small" icon="check" about={placeOf(file)}>
         Save
       </Button>
+      {file.size <= maxTextBytes && (
+        <ButtonLink href={`${action}/text`} look="small plain" icon="pencil" about={placeOf(file)}>
+          Edit the text
+        </ButtonLink>
+      )}
       <ButtonLink href={`/files/${file.id}`} look="small plain" icon="download" about={placeOf(file)} isDownload>
         Download
       </ButtonLink>
@@ -101,15 +110,27 @@ const FileForm = ({ file, action }: { file: OverlayFile; action: string }) => (
 
 const Upload = ({ applianceId }: { applianceId: number }) => (
   <Panel id="upload" title="Upload">
-    <Form action={applianceAt(applianceId, "files")} id="upload-file" class="stack-s" hasFile>
+    <Form action={applianceAt(applianceId, "files")} id="upload-file" class="stack-s drop" hasFile upload="main">
       <Field name="path" label="Directory in the image" value="/" />
       <div class="fields">
         <Field name="owner" label="Owner" value="root" />
         <Field name="group" label="Group" value="root" />
         <Field name="permissions" label="Mode" look="short" value="644" />
       </div>
-      <Field name="file" label="File" type="file" required />
-      <Button icon="upload">Upload</Button>
+      <Field
+        name="file"
+        label="Files"
+        type="file"
+        hint={`Or drop them here, at most ${maxFiles} at once.`}
+        also={{ multiple: true }}
+        required
+      />
+      <div class="row">
+        <Button icon="upload">Upload</Button>
+        <ButtonLink href={applianceAt(applianceId, "files/new")} look="plain" icon="pencil">
+          Write a text file
+        </ButtonLink>
+      </div>
     </Form>
   </Panel>
 );

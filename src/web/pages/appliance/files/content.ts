@@ -1,0 +1,29 @@
+import { unwritable } from "#api/raw-text";
+import { readWhole } from "#http/whole-body";
+import { contentKey } from "#storage/blobs";
+import type { OverlayFile } from "#storage/overlay-files";
+
+/** A longer file is edited elsewhere. */
+export const maxTextBytes = 64 * 1024;
+
+/** The text of a file, if a form can show and send all of it. */
+export async function textOf(blobs: R2Bucket, { blobId, size }: OverlayFile): Promise<string | undefined> {
+  if (size > maxTextBytes) return undefined;
+  const found = await blobs.get(contentKey(blobId));
+  const bytes = found && (await readWhole(found.body, maxTextBytes));
+  if (!bytes) return undefined;
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return text.replaceAll(unwritable, "") === text && isOneKindOfLines(text) ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A form ends all lines alike. */
+const isOneKindOfLines = (text: string): boolean =>
+  !/\r(?!\n)/.test(text) && (!text.includes("\r\n") || !/(?<!\r)\n/.test(text));
+
+/** What a form sent, with the line ends that the file had. */
+export const withLineEnds = (text: string, before: string): string =>
+  before.includes("\r\n") ? text.replaceAll("\n", "\r\n") : text;

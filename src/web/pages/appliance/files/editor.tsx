@@ -1,0 +1,135 @@
+import type { Context } from "hono";
+import { z } from "zod";
+import { pathId } from "#api/params";
+import { spend } from "#domain/accounts/rates";
+import { getOwnFile } from "#domain/contents/overlay-file";
+import { addFile, discardContent, replaceFile, stageContent } from "#domain/contents/overlay-file-content";
+import { parseMetadata, placeOf } from "#domain/contents/overlay-file-metadata";
+import { changedMeanwhile, Refusal } from "#domain/refusal";
+import { orDiscard } from "#domain/staged";
+import type { OverlayFile } from "#storage/overlay-files";
+import { factory, type WebEnv } from "../../../factory.ts";
+import { Button, ButtonLink } from "../../../parts/button.tsx";
+import { Content } from "../../../parts/column.tsx";
+import { Field, TextArea } from "../../../parts/field.tsx";
+import { Form, Hidden } from "../../../parts/form.tsx";
+import { submit } from "../../../submit.ts";
+import { appliancePage } from "../appliance-page.tsx";
+import { applianceAt, applianceRoute } from "../with-appliance.ts";
+import { textOf, withLineEnds } from "./content.ts";
+
+const route = `${applianceRoute}/files/:file{\\d+}/text`;
+const newRoute = `${applianceRoute}/files/new`;
+const Edited = z.object({ sha256: z.string(), text: z.string().default("") });
+const Written = z.object({
+  place: z.string({ error: "Enter a place in the image." }).regex(/^\/.*[^/]$/, "Enter a path such as /etc/motd."),
+  permissions: z.string().optional(),
+  text: z.string().default(""),
+});
+
+/** Text files that are written and changed on a page. */
+export const fileEditor = factory
+  .createApp()
+  .get(newRoute, (c) => showNew(c))
+  .post(newRoute, (c) =>
+    submit(c, {
+      fields: Written,
+      rate: "uploads",
+      fieldOf: { invalid_value: "place" },
+      again: showNew,
+      act: async ({ place, permissions, text }, { requestId }) => {
+        const [, path = "/", filename = ""] = /^(.*\/)([^/]*)$/.exec(place) ?? [];
+        const given = { path, filename, owner: "root", group: "root" };
+        const metadata = parseMetadata({ ...given, ...(permissions !== undefined && { permissions }) }, undefined);
+        const staged = await stage(c, { text });
+        const to = { ...placeFor(c), requestId };
+        const file = await orDiscard(
+          () => discardContent(to, staged),
+          () => addFile(to, c.var.appliance.id, metadata, staged),
+        );
+        return { to: filesAt(c), result: { text: `${placeOf(file)} is added.` } };
+      },
+    }),
+  )
+  .get(route, (c) => showText(c))
+  .post(route, (c) =>
+    submit(c, {
+      fields: Edited,
+      again: showText,
+      act: async ({ sha256, text }) => {
+        const { file, text: before } = await textAt(c);
+        if (file.sha256 !== sha256) throw changedMeanwhile();
+        await spend({ env: c.env, db: c.var.db }, c.var.account.id, "uploads");
+        const staged = await stage(c, { text: withLineEnds(text, before), replaced: file });
+        await orDiscard(
+          () => discardContent(placeFor(c), staged),
+          () => replaceFile(placeFor(c), file, staged),
+        );
+        return { to: filesAt(c), result: { text: `${placeOf(file)} is saved.` } };
+      },
+    }),
+  );
+
+const filesAt = (c: Context<WebEnv>): string => applianceAt(c.var.appliance.id, "files");
+const placeFor = (c: Context<WebEnv>) => ({ env: c.env, db: c.var.db, accountId: c.var.account.id });
+
+const stage = (c: Context<WebEnv>, { text, replaced }: { text: string; replaced?: OverlayFile }) =>
+  stageContent(placeFor(c), { body: new Blob([text]).stream(), fileName: undefined }, { replaced });
+
+/** The file of an address, which is one of this appliance. */
+async function textAt(c: Context<WebEnv>): Promise<{ file: OverlayFile; text: string }> {
+  const file = await getOwnFile(c.var.db, c.var.account.id, pathId(c, "file", "invalid_overlay_file_id"));
+  if (file.applianceId !== c.var.appliance.id) throw new Refusal("invalid_overlay_file_id", { reason: "unknown" });
+  const text = await textOf(c.env.BLOBS, file);
+  if (text === undefined) {
+    throw new Refusal("invalid_value", {
+      reason: "unknown",
+      message: `${placeOf(file)} is no text that can be changed here. Download it, and upload it again.`,
+    });
+  }
+  return { file, text };
+}
+
+async function showText(c: Context<WebEnv>): Promise<Response> {
+  const { file, text } = await textAt(c);
+  const place = placeOf(file);
+  const content = (
+    <Content>
+      <Form action={applianceAt(c.var.appliance.id, `files/${file.id}/text`)} class="panel stack">
+        <h2 class="breaks">{place}</h2>
+        <Hidden fields={{ sha256: file.sha256 }} />
+        <TextArea name="text" label="Text" isLabelHidden value={text} look="mono" also={editorAttributes} />
+        <Buttons to={filesAt(c)} />
+      </Form>
+    </Content>
+  );
+  return await appliancePage(c, content, { tab: "files", title: place });
+}
+
+async function showNew(c: Context<WebEnv>): Promise<Response> {
+  const content = (
+    <Content>
+      <Form action={applianceAt(c.var.appliance.id, "files/new")} class="panel stack" once>
+        <h2>A new text file</h2>
+        <div class="fields">
+          <Field name="place" label="Place in the image" look="mono" also={{ placeholder: "/etc/motd" }} />
+          <Field name="permissions" label="Mode" look="short" value="644" />
+        </div>
+        <TextArea name="text" label="Text" look="mono" also={editorAttributes} />
+        <Buttons to={filesAt(c)} />
+      </Form>
+    </Content>
+  );
+  return await appliancePage(c, content, { tab: "files", title: "A new text file" });
+}
+
+const editorAttributes = { rows: 20, spellcheck: "false", wrap: "off" };
+
+const Buttons = ({ to }: { to: string }) => (
+  <div class="row">
+    <Button icon="check">Save</Button>
+    <ButtonLink href={to} look="plain">
+      Cancel
+    </ButtonLink>
+  </div>
+);
