@@ -13,8 +13,11 @@ export interface Element {
 export type Page = Element & { title: string };
 
 /** A page as a browser would see it. */
-export async function pageOf(answer: Response | Promise<Response>): Promise<Page> {
-  const { document }: { document: unknown } = parseHTML(await (await answer).text());
+export const pageOf = async (answer: Response | Promise<Response>): Promise<Page> =>
+  parseHtml(await (await answer).text());
+
+export function parseHtml(html: string): Page {
+  const { document }: { document: unknown } = parseHTML(html);
   return document as Page;
 }
 
