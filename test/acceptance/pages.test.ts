@@ -16,6 +16,8 @@ beforeAll(async () => {
   applianceId = (await tux.rest.call("POST", "/appliances", { clone_from: 1, arch: "x86_64", name })).appliance.id;
   const { build } = await tux.rest.call("POST", "/running_builds", { appliance_id: applianceId });
   await tux.rest.watchBuild(build.id, 300);
+  const headers = { "content-type": "application/xml" };
+  await tux.send("PUT", `/appliances/${applianceId}/configuration`, { body: lists, headers });
   await tux.say("POST", `/gallery/appliances/${applianceId}/version/0.0.1`, "The first version.");
   await tux.say("POST", `/gallery/appliances/${applianceId}/comments`, "Works on the old desks, too.");
   const broken = (await tux.rest.call("POST", "/appliances", { clone_from: 1, arch: "x86_64" })).appliance.id;
@@ -31,9 +33,29 @@ const own = [
   "/account/webhooks",
   "/account/audit_log",
 ];
+const ofAppliance = [
+  "/software?q=he",
+  "/configuration/general",
+  "/configuration/pictures",
+  "/configuration/users",
+  "/configuration/startup",
+  "/configuration/keys",
+  "/files",
+  "/files/new",
+  "/build",
+  "/share",
+];
+const lists = `<configuration>
+  <eulas><eula>Books stay here.</eula></eulas>
+  <databases><database><type>pgsql</type><users><user><username>loans</username><password>x</password></user></users>
+  </database><database><type>mysql</type></database></databases>
+  <autostarts><autostart><command>/usr/bin/counterd</command></autostart></autostarts></configuration>`;
 const views = (["light", "dark"] as const).flatMap((colorScheme) =>
   [1280, 390].map((width) => ({ colorScheme, width })),
 );
+
+/** Each theme and each width once. */
+const diagonal = views.filter(({ colorScheme, width }) => (colorScheme === "dark") === (width === 390));
 
 async function signIn(page: Page): Promise<void> {
   await page.goto(`${tux.ready.url}/sign_in`);
@@ -64,9 +86,10 @@ describe("the pages", () => {
   it("have no fault that axe knows, in both themes, wide and narrow", async () => {
     const faults = await inBrowser(tux.ready.url, async (page) => {
       const found: string[] = [];
-      const look = async (path: string) => {
+      const look = async (path: string, seenIn = views, sign = "main") => {
         await page.goto(tux.ready.url + path);
-        for (const { colorScheme, width } of views) {
+        await page.locator(sign).first().waitFor();
+        for (const { colorScheme, width } of seenIn) {
           // Without motion, so that no colour is on its way to another.
           await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
           await page.setViewportSize({ width, height: 800 });
@@ -76,6 +99,10 @@ describe("the pages", () => {
       for (const path of [...open, `/gallery/${applianceId}`]) await look(path);
       await signIn(page);
       for (const path of [...own, `/appliance/${applianceId}`, `/gallery/${applianceId}/0.0.1`]) await look(path);
+      for (const tab of ofAppliance) await look(`/appliance/${applianceId}${tab}`, diagonal);
+      const { build } = await tux.rest.call("POST", "/running_builds", { appliance_id: applianceId, force: "true" });
+      await look(`/appliance/${applianceId}/build`, diagonal, ".log li");
+      await tux.rest.call("DELETE", `/running_builds/${build.id}`);
       return found;
     });
     expect(faults).toEqual([]);

@@ -34,7 +34,7 @@ export const Head = ({ look, tab, isOwn }: HeadProps) => {
             </p>
           </div>
           <Figures look={look} />
-          {isOwn ? <BuildButton look={look} /> : <CloneButton id={appliance.id} />}
+          {isOwn ? <BuildButton look={look} tab={tab} /> : <CloneButton id={appliance.id} />}
         </div>
         {isOwn && <Tabs appliance={appliance} tab={tab} running={look.running} />}
       </div>
@@ -74,20 +74,24 @@ const Figures = ({ look: { appliance, packages } }: { look: Look }) => (
   </dl>
 );
 
+/** Their own button is what the page is for. */
+const tabsWithPrimary: readonly Tab[] = ["build", "share"];
+
 /** The default format first; the others are in the menu. */
-const BuildButton = ({ look }: { look: Look }) => {
+const BuildButton = ({ look, tab }: { look: Look; tab: Tab }) => {
   const { id, version, imageType } = look.appliance;
+  const emphasis = tabsWithPrimary.includes(tab) ? "" : "primary";
   const why = factsOf(look).errors > 0 ? "status" : undefined;
   return (
     <div class="joined build" id="build-button">
       <Form action={applianceAt(id, "builds")} once showsFaults={false}>
         <Hidden fields={{ image_type: imageType }} />
-        <Button look="primary" icon="hammer" disabledBy={why}>
+        <Button look={emphasis} icon="hammer" disabledBy={why}>
           Build {imageType}
         </Button>
       </Form>
       <button
-        class="button primary square"
+        class={`button ${emphasis} square`}
         type="button"
         popovertarget="formats"
         aria-label="Build other formats"
@@ -108,7 +112,7 @@ const BuildButton = ({ look }: { look: Look }) => {
               </label>
             ))}
           </fieldset>
-          <Button look="primary">Build</Button>
+          <Button>Build</Button>
         </Form>
       </div>
     </div>

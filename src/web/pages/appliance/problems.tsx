@@ -9,15 +9,17 @@ import { applianceAt } from "./with-appliance.ts";
 export const Problems = ({ look: { appliance, issues } }: { look: Look }) => (
   <div class="wrap problems" id="problems">
     <FaultsOf action={applianceAt(appliance.id, "builds")} />
-    {issues.map((issue) => (
-      <section aria-label={issue.type === "error" ? "Error" : "Warning"}>
-        <Notice tone={issue.type === "error" ? "bad" : "warn"} solutions={solutionOf(appliance.id, issue)}>
-          <WithLink text={issue.text} />
-        </Notice>
-      </section>
+    {issues.toSorted(errorsFirst).map((issue) => (
+      <Notice tone={issue.type === "error" ? "bad" : "warn"} solutions={solutionOf(appliance.id, issue)}>
+        <span class="hidden">{issue.type === "error" ? "Error: " : "Warning: "}</span>
+        <WithLink text={issue.text} />
+      </Notice>
     ))}
   </div>
 );
+
+const errorsFirst = (left: Issue, right: Issue): number =>
+  Number(right.type === "error") - Number(left.type === "error");
 
 function solutionOf(applianceId: number, { solution }: Issue) {
   if (!solution) return undefined;

@@ -110,8 +110,8 @@ export const ListForms = ({ list, shown, action, isAlone }: ListFormsProps) => {
       <FaultsOf action={action} shown={[newId, ...entries.map(idOf)]} />
       {entries.map((entry) => (
         <Form action={action} id={idOf(entry)} class="panel stack">
-          <h3 class="breaks">{list.nameOf(entry)}</h3>
           <Hidden fields={{ entry: markOf(entry) }} />
+          <h3 class="breaks">{list.nameOf(entry)}</h3>
           <Fields fields={list.fields.filter(({ isKey }) => !isKey)} entry={entry} />
           <div class="row spread">
             <Button icon="check" about={list.nameOf(entry)}>
