@@ -1,145 +1,199 @@
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { differenceOf } from "../../builder-agent/src/build/difference.ts";
-import type { FrozenInput, InstalledPackage } from "../../builder-agent/src/contract.ts";
-import type { ImageFacts } from "#kiwi/facts";
-import { debianInput } from "./support/debian-input.ts";
-import { bootDisk } from "./support/guest.ts";
-import { buildHere, serveFiles } from "./support/local-build.ts";
+import { typeAsRoot } from "./support/at-screen.ts";
+import { modifiedIn } from "./support/modified-files.ts";
+import { ownDeb } from "./support/own-deb.ts";
+import { listed } from "./support/own-software.ts";
+import { personOf, type Person } from "./support/person.ts";
+import { answerIn, askingProgram, isOver } from "./support/questions.ts";
+import { startAsItIs, until, type Service } from "./support/service.ts";
+import { startSession, type Session } from "./support/session.ts";
 
-// The agent's own code builds Debian 12 with real KIWI, and a machine boots the disk. There is no Worker, only a server of the
-// packages that apt of this machine has downloaded.
+// Debian 12 from a mirror to a booted machine, as `npm start` offers it: imported, cloned, configured, built, started as a
+// testdrive, and asked over its serial line. One build and one boot serve all tests.
 
-const password = "debian-secret";
-let input: FrozenInput;
-let installed: InstalledPackage[];
-/** What the booted system has answered, by question. */
-let answers: ReadonlyMap<string, string>;
-let stateDir: string;
-
-const passwordHash = execFileSync("openssl", ["passwd", "-6", "-salt", "kiln", password], { encoding: "utf8" }).trim();
-const facts: Partial<ImageFacts> = {
-  users: [
-    { name: "root", passwordHash, homedir: "/root", shell: "/bin/bash", group: "root", uid: 0 },
-    { name: "clerk", passwordHash, homedir: "/srv/clerk", shell: "/bin/sh", group: "tellers", uid: 1500 },
-  ],
-  network: { type: "dhcp", hostname: "", ip: "", netmask: "", route: "", nameservers: [] },
-  firewall: { enabled: true, openPorts: ["22/tcp"] },
-  scripts: {
-    build: { enabled: true, script: "dpkg-query --show > /srv/seen-by-the-build-script" },
-    boot: { enabled: true, script: "echo booted > /srv/boot-script" },
-    autoyast: { enabled: false, script: "" },
-  },
-};
+const jeos = 11;
+const folder = mkdtempSync(join(tmpdir(), "kiln-debian-"));
+let service: Service;
+let tux: Person;
+let applianceId: string;
+let buildId: string;
+let session: Session;
 
 /** Asked in the booted system, each by its name. */
 const questions = {
+  // When the boot is over.
+  services:
+    "systemctl is-system-running --wait; systemctl is-active ssh; systemctl is-enabled ssh kiln-host-keys; systemctl --failed --no-legend",
   packages: "dpkg-query --show --showformat '${Package} ${Version}\\n'",
-  broken: "dpkg --audit",
+  broken: "dpkg --audit; dpkg --verify kiln-greeter",
+  own: "cat /var/lib/greeted; id --user --name greeter",
   user: "id clerk; getent passwd clerk",
   // The card gets its address in the background.
   address:
     "for try in $(seq 60); do ip -4 -brief address | grep -q 10.0.2 && break; sleep 1; done; ip -4 -brief address",
-  // When the boot is over.
-  services:
-    "systemctl is-system-running --wait; systemctl is-active ssh; systemctl is-enabled ssh kiln-host-keys; systemctl --failed --no-legend",
   firewall: "nft list ruleset",
   locale: "cat /etc/default/locale /etc/timezone; locale -a; grep XKBLAYOUT /etc/default/keyboard",
   identity: "ls /etc/ssh | grep -c 'host.*key$'; wc -c < /etc/machine-id; cat /etc/hostname",
   scripts: "wc -l < /srv/seen-by-the-build-script; until cat /srv/boot-script; do sleep 1; done",
   leftovers: "ls /usr/sbin/policy-rc.d /etc/dpkg/dpkg.cfg.d/kiln /image; ls /var/lib/apt/lists",
+  change: "echo 'changed in the machine' > /etc/motd; chmod 640 /etc/motd; sync",
 } as const;
 
-/** Long enough for a machine whose processor is emulated on a busy host. */
-const bootSeconds = 800;
+const configuration = `<configuration>
+  <locale>
+    <keyboard_layout>german</keyboard_layout><language>de_DE.UTF-8</language>
+    <timezone><location>Europe/Vienna</location></timezone>
+  </locale>
+  <network><type>dhcp</type></network>
+  <firewall><enabled>true</enabled><open_port>ssh</open_port></firewall>
+  <users>
+    <user><uid>0</uid><name>root</name><password>linux</password></user>
+    <user>
+      <uid>1500</uid><name>clerk</name><password>counter</password>
+      <group>tellers</group><shell>/bin/sh</shell><homedir>/srv/clerk</homedir>
+    </user>
+  </users>
+  <scripts>
+    <build><enabled>true</enabled><script>dpkg-query --show &gt; /srv/seen-by-the-build-script</script></build>
+    <boot><enabled>true</enabled><script>echo booted &gt; /srv/boot-script</script></boot>
+  </scripts>
+</configuration>`;
+
 /** Of everything before the first test; on an idle machine it is three minutes. */
 const longestSeconds = 2000;
 
 beforeAll(async () => {
-  // Not below /dev: apt runs in the image's root, which has a /dev of its own.
-  stateDir = mkdtempSync("/var/tmp/kiln-debian-");
-  const debian = debianInput({ release: "bookworm", packages: ["console-setup"], facts });
-  ({ input } = debian);
-  using server = await serveFiles(debian.folder, "/repositories/debian/");
-  const disk = join(stateDir, "disk.raw");
-  installed = await buildHere(input, { stateDir, url: server.url }, (built) => {
-    execFileSync("cp", ["--sparse=always", built.image, disk]);
-    return built.installed;
+  service = await startAsItIs();
+  tux = personOf(service.stateDir, service.ready());
+  await until("Debian 12 can be built", 600, () => {
+    expect(service.output()).not.toMatch(/Only Tiny Linux is offered|Debian is not offered|could not be/);
+    return service.output().includes("✓ debian-12:");
   });
-  answers = await answersOf(disk);
+  applianceId = (await tux.rest.call("POST", "/appliances", { clone_from: jeos, arch: "x86_64" })).appliance.id;
+  await configure();
+  const params = { appliance_id: applianceId, image_type: "oem" };
+  buildId = (await tux.rest.call("POST", "/running_builds", params)).build.id;
+  expect((await tux.rest.watchBuild(buildId, 1000)).at(-1)).toMatchObject({ state: "finished" });
+  // With a network, the machine has a card to ask about.
+  session = await startSession(tux, { build_id: buildId, network: "on" });
+  // A name that any keyboard types the same.
+  await typeAsRoot(session.viewer, "tell", () => session.serial().includes("<services>"));
+  await until("the machine has answered", 600, () => isOver(session.serial()));
 }, longestSeconds * 1000);
-afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
 
-async function answersOf(disk: string): Promise<ReadonlyMap<string, string>> {
-  await using guest = bootDisk(disk, "512M");
-  await guest.says("login:", bootSeconds);
-  await guest.type("root\n");
-  await guest.says("Passwort:", 120);
-  await guest.type(`${password}\n`);
-  await guest.says("root@", 120);
-  await guest.type("stty -echo; PS1=; bind 'set enable-bracketed-paste off'\n");
-  for (const [name, command] of Object.entries(questions)) {
-    await guest.type(`echo "<${name}"">"; { ${command}; } 2> /dev/null; echo "</${name}"">"\n`);
-    await guest.says(`</${name}>`, 240);
-  }
-  const said = await guest.says("</leftovers>", 1);
-  return new Map(Object.keys(questions).map((name) => [name, textBetween(said, `<${name}>\n`, `</${name}>`)]));
+afterAll(async () => {
+  session?.viewer.close();
+  await service?.stop();
+  rmSync(folder, { recursive: true });
+});
+
+async function configure(): Promise<void> {
+  await tux.send("PUT", `/appliances/${applianceId}/configuration`, { body: configuration });
+  const program = { filename: "tell", path: "/usr/local/bin", permissions: "0755" };
+  await tux.addFile(applianceId, askingProgram(questions), program);
+  const body = new FormData();
+  body.set("file", await ownDeb(folder), "kiln-greeter.deb");
+  await tux.send("POST", "/rpms?base_system=debian-12", { body });
+  await tux.rest.call("POST", `/appliances/${applianceId}/cmd/add_user_repository`);
+  await tux.rest.call("POST", `/appliances/${applianceId}/cmd/add_package`, { name: "kiln-greeter" });
+  expect((await tux.rest.call("GET", `/appliances/${applianceId}/status`)).status.state).toBe("ok");
 }
 
-const textBetween = (text: string, begin: string, end: string): string =>
-  text.slice(text.indexOf(begin) + begin.length, text.indexOf(end)).replaceAll(/^.*\u001B.*$/gm, "");
+const answers = (name: keyof typeof questions): string[] => answerIn(session.serial(), name);
 
-const linesOf = (name: keyof typeof questions): string[] =>
-  (answers.get(name) ?? "").split("\n").filter((line) => line.trim() !== "");
+interface Billed {
+  name: string;
+  versionInfo: string;
+  sourceInfo?: string;
+  licenseDeclared: string;
+  primaryPackagePurpose: string;
+  checksums?: { algorithm: string; checksumValue: string }[];
+  externalRefs?: { referenceLocator: string }[];
+}
+
+/** The packages in the bill of materials. */
+async function billed(): Promise<Billed[]> {
+  const { packages } = JSON.parse(await tux.rest.file(`/builds/${buildId}/attestations/spdx`)) as {
+    packages: Billed[];
+  };
+  return packages.filter((one) => one.primaryPackagePurpose === "LIBRARY");
+}
 
 describe("a disk of Debian 12", () => {
-  it("has exactly the frozen packages, in their versions, all configured", () => {
-    expect(installed.length).toBeGreaterThan(150);
-    expect(differenceOf(input.packages, installed)).toBeUndefined();
-    expect(linesOf("packages")).toHaveLength(installed.length);
-    expect(linesOf("broken")).toEqual([]);
+  it("has exactly the packages that were resolved, all configured", async () => {
+    const resolved = (await listed(tux, applianceId)).map(({ software }) => software);
+    expect(resolved.length).toBeGreaterThan(150);
+    // These documents have no epochs.
+    const installed = answers("packages").map((one) => one.replace(/ \d+:/, " "));
+    expect(installed.toSorted()).toEqual(resolved.toSorted());
+    expect(answers("broken")).toEqual([]);
   });
 
-  it("says by which licences most of them may be used", () => {
-    const licences = new Map(installed.map(({ name, license }) => [name, license]));
-    expect(licences.get("adduser")).toMatch(/^GPL-2/);
-    expect([...licences.values()].filter((one) => one !== undefined).length).toBeGreaterThan(installed.length * 0.8);
+  it("has a package of the account's own, whose script has run after what it depends on", () => {
+    expect(answers("own")).toEqual(["hello from our own package", "greeter"]);
+  });
+
+  it("has a bill of materials with each package that dpkg lists, its checksum and its origin", async () => {
+    const bill = await billed();
+    expect(bill.map((one) => `${one.name} ${one.versionInfo}`).toSorted()).toEqual(answers("packages").toSorted());
+    for (const { name, checksums, externalRefs, sourceInfo } of bill) {
+      expect(checksums, name).toEqual([
+        { algorithm: "SHA256", checksumValue: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      ]);
+      expect(externalRefs?.[0]?.referenceLocator, name).toMatch(`pkg:deb/debian/${encodeURIComponent(name)}@`);
+      expect(sourceInfo, name).toMatch(name === "kiln-greeter" ? /repository tux Debian 12/ : /repository Debian 12/);
+    }
+    const licensed = bill.filter(({ licenseDeclared }) => licenseDeclared !== "NOASSERTION");
+    expect(licensed.length).toBeGreaterThan(bill.length * 0.8);
   });
 
   it("has the users", () => {
-    expect(linesOf("user").join("\n")).toMatch(/uid=1500\(clerk\) gid=\d+\(tellers\)[^]*:\/srv\/clerk:\/bin\/sh$/);
+    expect(answers("user").join("\n")).toMatch(/uid=1500\(clerk\) gid=\d+\(tellers\)[^]*:\/srv\/clerk:\/bin\/sh$/);
   });
 
   it("has an address from DHCP, on a card of whatever name", () => {
-    expect(linesOf("address").join("\n")).toMatch(/^en\S+ +UP +10\.0\.2\.15\/24/m);
+    expect(answers("address").join("\n")).toMatch(/^en\S+ +UP +10\.0\.2\.15\/24/m);
   });
 
   it("runs its services, and none has failed", () => {
-    expect(linesOf("services")).toEqual(["running", "active", "enabled", "enabled"]);
+    expect(answers("services")).toEqual(["running", "active", "enabled", "enabled"]);
   });
 
   it("lets only the open ports in", () => {
-    expect(linesOf("firewall").join("\n")).toMatch(/policy drop;[^]*tcp dport 22 accept/);
+    expect(answers("firewall").join("\n")).toMatch(/policy drop;[^]*tcp dport 22 accept/);
   });
 
   it("speaks the language, and has the time zone and the keyboard", () => {
-    const lines = linesOf("locale");
-    expect(lines).toEqual(
+    expect(answers("locale")).toEqual(
       expect.arrayContaining(["LANG=de_DE.UTF-8", "Europe/Vienna", "de_DE.utf8", 'XKBLAYOUT="de"']),
     );
   });
 
   it("has made its SSH host keys and its machine id itself, and not the build host's name", () => {
-    expect(linesOf("identity")).toEqual(["3", "33"]);
+    expect(answers("identity")).toEqual(["3", "33"]);
   });
 
   it("ran the scripts: that of the build with all packages, that of the boot at the end", () => {
-    expect(linesOf("scripts")).toEqual([String(installed.length), "booted"]);
+    expect(answers("scripts")).toEqual([String(answers("packages").length), "booted"]);
   });
 
   it("has nothing left of its build", () => {
-    expect(linesOf("leftovers")).toEqual([]);
+    expect(answers("leftovers")).toEqual([]);
+  });
+
+  it("keeps a file that was changed in its machine", async () => {
+    const [motd] = await modifiedIn(tux, session, "/etc/motd");
+    expect(motd).toMatchObject({ path: "/etc/motd", change: "changed", owner: "root", permissions: "640" });
+    expect(motd?.difference).toMatch(/^\+changed in the machine$/m);
+
+    await tux.send("POST", `/testdrives/${session.id}/modified_files/keep?path=/etc/motd`);
+
+    const { files } = await tux.rest.call("GET", "/files", { appliance_id: applianceId });
+    const kept = [files.file].flat().find(({ filename }: { filename: string }) => filename === "motd");
+    expect(kept).toMatchObject({ path: "/etc", owner: "root", permissions: "640" });
+    expect(await tux.rest.file(`/files/${kept.id}/data`)).toBe("changed in the machine\n");
   });
 });

@@ -29,23 +29,24 @@ export interface Service {
  *
  * @param agent keys of the agent's configuration, by their names in the environment
  */
-export async function startService(
+export const startService = (
   options: string[] = [],
   vars: Record<string, string> = {},
   agent: Record<string, string> = {},
+): Promise<Service> => startAsItIs(["--no-debian", ...options], { env: { ...agent, KILN_VARS: JSON.stringify(vars) } });
+
+/** Starts the service as `npm start` does. */
+export async function startAsItIs(
+  options: string[] = [],
+  { env = {} }: { env?: Record<string, string> } = {},
 ): Promise<Service> {
   const stateDir = mkdtempSync(join(tmpdir(), "kiln-acceptance-"));
-  const env = { ...process.env, ...agent, KILN_VARS: JSON.stringify(vars) };
-  const args = [
-    "scripts/start.mjs",
-    "--no-debian",
-    "--state",
-    stateDir,
-    "--port",
-    String(await freePort()),
-    ...options,
-  ];
-  const launcher = spawn(process.execPath, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+  const args = ["scripts/start.mjs", "--state", stateDir, "--port", String(await freePort()), ...options];
+  const launcher = spawn(process.execPath, args, {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let output = "";
   launcher.stdout.on("data", (chunk) => (output += chunk));
   launcher.stderr.on("data", (chunk) => (output += chunk));
