@@ -9,6 +9,7 @@ import { difference } from "./commands/difference.ts";
 import { events } from "./commands/events.ts";
 import { gallery } from "./commands/gallery.ts";
 import { images } from "./commands/images.ts";
+import { imports } from "./commands/import.ts";
 import { login } from "./commands/login.ts";
 import { mcp } from "./commands/mcp.ts";
 import { repositories } from "./commands/repositories.ts";
@@ -25,6 +26,7 @@ export const commands: readonly Command[] = [
   ...contents,
   ...configuration,
   ...definitions,
+  ...imports,
   ...builds,
   ...images,
   ...testdrives,

@@ -21,7 +21,6 @@ export type AgentOptions = {
   catalogueHosts: readonly string[];
   catalogueProxy?: AptProxy | undefined;
   isolation: Isolation;
-  builderRoot?: string | undefined;
   /** Testdrives at the same time. */
   testdriveSlots: number;
 };
@@ -35,17 +34,8 @@ export const testdriveSlotsOf = (vars: Record<string, unknown>): number =>
 
 /** Writes agent.json, the configuration of this machine's builder agent, and returns its path. */
 export function writeAgentConfiguration(options: AgentOptions): string {
-  const {
-    stateDirectory,
-    url,
-    secrets,
-    allowHosts,
-    catalogueHosts,
-    catalogueProxy,
-    isolation,
-    builderRoot,
-    testdriveSlots,
-  } = options;
+  const { stateDirectory, url, secrets, allowHosts, catalogueHosts, catalogueProxy, isolation, testdriveSlots } =
+    options;
   const agentState = agentStateOf(stateDirectory);
   mkdirSync(agentState, { recursive: true, mode: 0o700 });
   const path = join(stateDirectory, "agent.json");
@@ -55,7 +45,6 @@ export function writeAgentConfiguration(options: AgentOptions): string {
     queueUrl: `${url}/client/v4/accounts/local/queues/kiln-jobs`,
     stateDir: agentState,
     isolation,
-    ...(builderRoot !== undefined && { root: builderRoot }),
     vnc,
     slots: 1,
     testdriveSlots,

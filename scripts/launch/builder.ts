@@ -49,15 +49,7 @@ export function startBuilder(start: BuilderStart, stops: Stops): Builder {
     return { firstState: () => Promise.resolve({ state: "none", why }), watch: (listener) => listener(null) };
   }
   const network = { allowHosts, catalogueHosts, catalogueProxy };
-  const given = {
-    stateDirectory: options.state,
-    url,
-    secrets,
-    ...network,
-    isolation,
-    builderRoot: options.builderRoot,
-    testdriveSlots,
-  };
+  const given = { stateDirectory: options.state, url, secrets, ...network, isolation, testdriveSlots };
   const configuration = writeAgentConfiguration(given);
   const agent = keepAgentRunning(configuration, options.state);
   stops.push(agent.stop);

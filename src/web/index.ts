@@ -31,7 +31,6 @@ import { galleryActs } from "./pages/gallery/acts.ts";
 import { publishedPage } from "./pages/gallery/appliance.tsx";
 import { galleryDifference } from "./pages/gallery/difference.tsx";
 import { galleryPages } from "./pages/gallery/list.tsx";
-import { statusPage } from "./pages/status.tsx";
 import { startTestdrivePage } from "./pages/testdrive/start.ts";
 import { testdrivePage } from "./pages/testdrive/testdrive.tsx";
 import { noStore } from "./page-headers.ts";
@@ -53,7 +52,6 @@ export const web = factory
   .route("/", apiKey)
   .route("/", agreementPage)
   .route("/", signInPage)
-  .route("/", statusPage)
   .route("/", sessionsPage)
   .route("/", accountPages)
   .route("/", tokenForms)

@@ -5,6 +5,10 @@ import type { AnswerOf } from "../client/client.ts";
 /** What an appliance says, as the service shows it. */
 export type Definition = AnswerOf<"getDefinition">["definition"];
 
+/** As much of one as a file says. In its configuration may be references. */
+type Told = Partial<Omit<Definition, "configuration">> &
+  Pick<Definition, "packages" | "patterns" | "bans" | "files"> & { configuration: object };
+
 /** The text of `appliance.yaml`, and the files next to it by their paths. */
 export interface Written {
   text: string;
@@ -20,7 +24,7 @@ interface Surroundings {
 }
 
 /** Writes a definition as a file for git. The same definition always gives the same bytes. */
-export function writeApplianceFile(definition: Definition, { schema, folder, contentOf }: Surroundings): Written {
+export function writeApplianceFile(definition: Told, { schema, folder, contentOf }: Surroundings): Written {
   const written = new Map<string, Uint8Array>();
   const names = new FileNames(folder);
   const fileOf = ({ size: _size, sha256, upload: _upload, path, ...rest }: Definition["files"][number]) => {

@@ -1,0 +1,86 @@
+import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { folderFor, refuseOverwriting, targetOf, writeTo } from "../appliance-file/folder.ts";
+import { digestOf, writeApplianceFile } from "../appliance-file/write.ts";
+import { command, flag, value } from "../command.ts";
+import { Complaint } from "../complaint.ts";
+import { applianceOf } from "../kiwi-import/appliance.ts";
+import { readFolder } from "../kiwi-import/folder.ts";
+import { importXml, WireFault, type Imported } from "../kiwi.ts";
+import { count, table } from "../output/table.ts";
+
+export const imports = [
+  command("import <file> [target]", {
+    summary: "Write a KIWI description, or the manifest of a build, as a file for git",
+    details:
+      "Reads config.xml or NAME.kiwi, with config.sh and the folder root/ next to it, and lists what an appliance has no word " +
+      "for. The file is NAME.yaml, in this folder if you name none: look at it, then `kiln apply` it. Passwords become names of " +
+      "variables, because a description has only hashes.",
+    options: {
+      base: value("base", "what the appliance is based on; the default is what a manifest says"),
+      name: value("name", "its name; the default is that of the description"),
+      unpinned: flag("without the versions of packages"),
+      force: flag("write over a file that is there"),
+    },
+    examples: ["kiln import kiosk.kiwi --base suse-15.6", "kiln import manifest.xml kiosk.yaml"],
+    act: async (kiln, { file, target, base, name, unpinned, force }) => {
+      const { url } = kiln.login;
+      const imported = readDocument(file, url);
+      const appliance = applianceOf(imported, { base, name, unpinned });
+      const written = targetOf(target, appliance.name ?? "appliance");
+      if (!force) refuseOverwriting(written);
+      const contents = new Map(imported.files.map(({ content }) => [digestOf(content), content]));
+      writeTo(
+        written,
+        writeApplianceFile(appliance, {
+          schema: `${url}/schema/appliance.json`,
+          folder: folderFor(written),
+          contentOf: (sha256) => contents.get(sha256) ?? new Uint8Array(),
+        }),
+      );
+      const { omitted } = imported;
+      kiln.show({ file: written, omitted }, () =>
+        [
+          `${written} has ${count(appliance.packages.length, "package")} and ${count(appliance.files.length, "file")}.`,
+          ...(omitted.length === 0
+            ? []
+            : [
+                "",
+                table(
+                  kiln.paint,
+                  ["OMITTED", "WHY"],
+                  omitted.map(({ what, why }) => [what, why]),
+                ),
+              ]),
+        ].join("\n"),
+      );
+      if (appliance.base_system === undefined)
+        kiln.note("It names no base system: add base_system to the file, or import it with --base.");
+    },
+  }),
+];
+
+/** A description, with what lies next to it; a manifest stands alone. */
+function readDocument(file: string, serviceUrl: string): Imported {
+  const text = readText(file);
+  const folder = /<manifest[\s>]/.test(text) ? { files: new Map(), skipped: [] } : readFolder(dirname(file));
+  try {
+    const imported = importXml(text, { nextTo: folder, serviceUrl });
+    return { ...imported, omitted: [...imported.omitted, ...folder.skipped] };
+  } catch (error) {
+    if (!(error instanceof WireFault)) throw error;
+    throw new Complaint(
+      "misused",
+      `${file} cannot be imported: ${error.message}`,
+      "Name a config.xml of KIWI, or the manifest of a build.",
+    );
+  }
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    throw new Complaint("misused", `${file} cannot be read.`, "Name a config.xml of KIWI, or the manifest of a build.");
+  }
+}

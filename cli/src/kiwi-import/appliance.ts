@@ -1,0 +1,48 @@
+import { digestOf } from "../appliance-file/write.ts";
+import type { Imported, ImportedFile } from "../kiwi.ts";
+
+/** What the user says about an import. */
+interface Wishes {
+  base: string | undefined;
+  name: string | undefined;
+  /** Packages in their newest versions. */
+  unpinned: boolean;
+}
+
+/** An import as `appliance.yaml` has it: passwords by the names of variables. */
+export function applianceOf({ definition, files }: Imported, { base, name, unpinned }: Wishes) {
+  const { configuration, packages, ...rest } = definition;
+  const { users, databases } = configuration;
+  const { name: title, base_system: system, arch, version, type, ...lists } = rest;
+  const wantedName = name ?? title;
+  const wantedBase = base ?? system;
+  return {
+    ...(wantedName !== undefined && { name: wantedName }),
+    ...(wantedBase !== undefined && { base_system: wantedBase }),
+    ...(arch !== undefined && { arch }),
+    ...(version !== undefined && { version }),
+    ...(type && { type }),
+    ...lists,
+    packages: unpinned ? packages.map((one) => ({ name: one.name })) : packages,
+    configuration: {
+      ...configuration,
+      ...(users && { users: users.map((one) => ({ ...one, password: passwordOf("PASSWORD", one.name) })) }),
+      ...(databases && {
+        databases: databases.map((one) => ({
+          ...one,
+          users: one.users.map((user) => ({ ...user, password: passwordOf("DATABASE_PASSWORD", user.username) })),
+        })),
+      }),
+    },
+    files: files.map(fileOf),
+  };
+}
+
+const passwordOf = (kind: string, name: string) => ({ env: `${kind}_${name.replaceAll(/\W/g, "_").toUpperCase()}` });
+
+const fileOf = ({ content, ...place }: ImportedFile) => ({
+  ...place,
+  enabled: true,
+  size: content.byteLength,
+  sha256: digestOf(content),
+});

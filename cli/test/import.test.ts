@@ -1,0 +1,109 @@
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { readApplianceFile } from "../src/appliance-file/read.ts";
+import { newMachine, type Machine } from "./support/machine.ts";
+import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts";
+
+let machine: Machine;
+let service: StandIn;
+
+const description = `<?xml version="1.0" encoding="utf-8"?>
+<image schemaversion="7.5" name="Kiosk">
+  <description type="system"><author>R</author><contact>r@example.org</contact><specification>Sells tickets</specification></description>
+  <preferences><version>1.2.3</version><locale>de_DE</locale><type image="oem" firmware="uefi"/></preferences>
+  <users><user name="root" password="$1$x"/><user name="ticket-desk" password="$1$x"/></users>
+  <packages type="image"><package name="vim=9.1-1"/><namedCollection name="base"/></packages>
+</image>`;
+
+const manifest = `<?xml version="1.0"?><manifest><config><image name="Kiosk"/></config><extra_config>
+<base_system>tiny-1.0</base_system><image_type>vmx</image_type><network config="dhcp"/></extra_config></manifest>`;
+
+beforeAll(async () => {
+  machine = newMachine();
+  service = await standIn(signedInto(newKey()));
+  await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
+  const at = (...parts: string[]) => join(machine.folder, "kiosk", ...parts);
+  mkdirSync(at("root/usr/bin"), { recursive: true });
+  mkdirSync(join(machine.folder, "out"));
+  writeFileSync(at("config.xml"), description);
+  writeFileSync(at("config.sh"), "echo configured\n");
+  writeFileSync(at("root/usr/bin/desk"), Uint8Array.of(0, 1, 255));
+  chmodSync(at("root/usr/bin/desk"), 0o755);
+  symlinkSync("desk", at("root/usr/bin/ticket-desk"));
+  writeFileSync(join(machine.folder, "manifest.xml"), manifest);
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  machine[Symbol.dispose]();
+});
+
+/** What `kiln apply` would send. */
+function read(file: string, env: Record<string, string>) {
+  const read = (path: string) => readFileSync(join(machine.folder, "out", path));
+  return readApplianceFile(readFileSync(join(machine.folder, file), "utf8"), { name: file, read, env }).definition;
+}
+
+it("writes a description, and what lies next to it, as a file that can be applied", async () => {
+  const ended = await machine.kiln(["import", "kiosk/config.xml", "out/", "--base", "tiny-1.0"]);
+
+  expect(ended).toMatchObject({ code: 0, stderr: "" });
+  const env = { PASSWORD_ROOT: "one", PASSWORD_TICKET_DESK: "two" };
+  expect(read("out/Kiosk.yaml", env)).toMatchObject({
+    name: "Kiosk",
+    base_system: "tiny-1.0",
+    version: "1.2.3",
+    type: "oem",
+    packages: [{ name: "vim", version: "9.1-1" }],
+    patterns: [{ name: "base" }],
+    configuration: {
+      description: "Sells tickets",
+      locale: { language: "de_DE.UTF-8" },
+      users: [
+        { name: "root", password: "one" },
+        { name: "ticket-desk", password: "two" },
+      ],
+      scripts: { build: { enabled: true, script: "echo configured\n" } },
+    },
+    files: [{ path: "/usr/bin/desk", owner: "root", permissions: "755", size: 3 }],
+  });
+});
+
+it("lists what it omits, with the reasons", async () => {
+  const { stdout } = await machine.kiln(["import", "kiosk/config.xml", "--json", "--base", "tiny-1.0", "--unpinned"]);
+  const { file, omitted } = JSON.parse(stdout) as { file: string; omitted: { what: string; why: string }[] };
+  expect(file).toBe("Kiosk.yaml");
+  expect(readFileSync(join(machine.folder, file), "utf8")).toContain("packages:\n  - vim\n");
+  expect(omitted.map(({ what }) => what)).toEqual([
+    "preferences/type/firmware",
+    "users/user root/password",
+    "users/user ticket-desk/password",
+    "root/usr/bin/ticket-desk",
+  ]);
+});
+
+it("reads the manifest of a build, whatever lies next to it", async () => {
+  const ended = await machine.kiln(["import", "manifest.xml", "out/again.yaml"]);
+  expect(ended).toMatchObject({ code: 0, stdout: "out/again.yaml has 0 packages and 0 files.\n", stderr: "" });
+  expect(read("out/again.yaml", {})).toMatchObject({
+    base_system: "tiny-1.0",
+    type: "vmx",
+    configuration: { network: { type: "dhcp" } },
+  });
+});
+
+it.each([
+  ["nothere.kiwi", "nothere.kiwi cannot be read.", "Name a config.xml of KIWI"],
+  ["kiosk/config.sh", "kiosk/config.sh cannot be imported: The XML is not well-formed", "Name a config.xml of KIWI"],
+  ["manifest.xml out/again.yaml", "out/again.yaml is there already.", "--force writes over it."],
+])("answers `kiln import %s` with the reason and the way out", async (line, message, next) => {
+  const { code, stderr, stdout } = await machine.kiln(["import", ...line.split(" ")]);
+  expect([code, stdout]).toEqual([64, ""]);
+  expect(stderr).toContain(message);
+  expect(stderr).toContain(next);
+});
+
+it("says that a base system is missing", async () => {
+  const { stderr } = await machine.kiln(["import", "kiosk/config.xml", "out/nobase.yaml"]);
+  expect(stderr).toContain("add base_system to the file, or import it with --base");
+});

@@ -1,0 +1,19 @@
+import { textOf, type Imported, type ImportedFile, type NextTo, type Omission } from "#kiwi/import/imported";
+
+/** What others put next to a description: a script for the end of the build, and files of the image below `root/`. */
+export function foreignFiles({ files }: NextTo): Imported {
+  const found: ImportedFile[] = [];
+  const omitted: Omission[] = [];
+  const script = textOf(files.get("config.sh")?.content);
+  for (const [path, { content, mode }] of files) {
+    const [, inImage] = /^root(\/.+)$/.exec(path) ?? [];
+    if (inImage !== undefined)
+      found.push({ path: inImage, owner: "root", group: "root", permissions: mode.toString(8), content });
+    else if (/^[\w-]+\.sh$/.test(path) && path !== "config.sh")
+      omitted.push({ what: path, why: "an appliance has only config.sh, as its build script" });
+  }
+  if (script !== undefined && /\b(base|suse)[A-Z]\w+|kiwi_\w+|\.kconfig\b/.test(script))
+    omitted.push({ what: "config.sh (functions of KIWI)", why: "a build script has none: see what it calls" });
+  const scripts = script === undefined ? {} : { scripts: { build: { enabled: true, script } } };
+  return { definition: { packages: [], patterns: [], bans: [], configuration: scripts }, files: found, omitted };
+}

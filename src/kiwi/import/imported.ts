@@ -1,0 +1,79 @@
+import type { ImageType } from "#contract/index";
+
+/** What a description says of an appliance, as the definition of docs/api/definitions.md writes it. What it lacks is absent. */
+export interface ImportedDefinition {
+  name?: string;
+  base_system?: string;
+  arch?: string;
+  version?: string;
+  type?: ImageType;
+  repositories?: { name?: string; url?: string; uploads?: boolean }[];
+  packages: { name: string; version?: string }[];
+  patterns: { name: string }[];
+  bans: { name: string }[];
+  configuration: ImportedConfiguration;
+  gpg_keys?: { name: string; key: string }[];
+}
+
+interface ImportedConfiguration {
+  description?: string;
+  website?: string;
+  locale?: { keyboard_layout?: string; language?: string; timezone?: { location: string } };
+  network?: {
+    type: "dhcp" | "manual" | "ask_on_first_boot" | "network_manager" | "none";
+    hostname?: string;
+    ip?: string;
+    netmask?: string;
+    route?: string;
+    nameservers?: string;
+  };
+  firewall?: { enabled: boolean; open_port: readonly string[] };
+  /** Without passwords: a description has only hashes of them. */
+  users?: { uid: number; name: string; group: string; shell: string; homedir: string }[];
+  eulas?: readonly string[];
+  databases?: { type: "pgsql" | "mysql"; users: { username: string; database_list: string }[] }[];
+  autostarts?: { command: string; description: string; enabled: boolean; user: string }[];
+  settings?: {
+    disk_size?: number;
+    swap_size?: number;
+    runlevel?: number;
+    automatic_login?: string;
+    xen_host_mode_enabled?: boolean;
+    live_installer_enabled?: boolean;
+    webyast_enabled?: boolean;
+  };
+  lvm?: { enabled: boolean; volume_group?: string; volumes?: { size: number; path: string }[] };
+  scripts?: Partial<Record<"build" | "boot" | "autoyast", { enabled: boolean; script: string }>>;
+}
+
+/** A file of the image. */
+export interface ImportedFile {
+  path: string;
+  owner: string;
+  group: string;
+  permissions: string;
+  content: Uint8Array;
+}
+
+/** Something of a description that an appliance does not get. */
+export interface Omission {
+  /** `preferences/type/firmware`, or the path of a file. */
+  what: string;
+  why: string;
+}
+
+/** A part of the result, from one place of the description. */
+export interface Imported {
+  definition: ImportedDefinition;
+  files: ImportedFile[];
+  omitted: Omission[];
+}
+
+/** What lies next to a description. */
+export interface NextTo {
+  /** By their paths, with `/` between the parts. */
+  files: ReadonlyMap<string, { content: Uint8Array; mode: number }>;
+}
+
+export const textOf = (content: Uint8Array | undefined): string | undefined =>
+  content === undefined ? undefined : new TextDecoder("utf-8", { ignoreBOM: true, fatal: false }).decode(content);

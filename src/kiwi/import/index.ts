@@ -1,0 +1,25 @@
+import { importDescription } from "#kiwi/import/description";
+import type { Imported, NextTo } from "#kiwi/import/imported";
+import { importManifest } from "#kiwi/import/manifest";
+import { WireFault } from "#wire/fault";
+import { readXml } from "#wire/read-xml";
+
+export type { Imported, ImportedFile, NextTo } from "#kiwi/import/imported";
+
+/** Where a document was found, and the service that it may be of. */
+interface Surroundings {
+  nextTo: NextTo;
+  /** Addresses of the service begin with it. */
+  serviceUrl: string;
+}
+
+/** Reads a KIWI description or the manifest of a build. Refuses anything else with a `WireFault`. */
+export function importXml(document: string, { nextTo, serviceUrl }: Surroundings): Imported {
+  const root = readXml(document);
+  if (root.name === "image") return importDescription(root, nextTo);
+  if (root.name === "manifest") return importManifest(root, serviceUrl);
+  throw new WireFault(
+    "invalid_xml",
+    `The root is ${root.name}, and neither image (of KIWI) nor manifest (of a build).`,
+  );
+}

@@ -1,0 +1,54 @@
+import type { XmlNode } from "#wire/read-xml";
+import type { ImportedDefinition, Omission } from "#kiwi/import/imported";
+
+type Chosen = Pick<ImportedDefinition, "packages" | "patterns" | "bans">;
+
+/** What `<packages>` of a description select. Of two with the same name, the one with a version counts. */
+export function softwareOf(sections: readonly XmlNode[]): Chosen & { omitted: Omission[] } {
+  const found: Chosen = { packages: [], patterns: [], bans: [] };
+  const omitted: Omission[] = [];
+  for (const section of sections) {
+    const why = whyNot(section);
+    if (why === undefined) for (const one of section.children) readChoice(one, found, omitted);
+    else omitted.push({ what: `${labelOf(section)} (${namesIn(section)})`, why });
+  }
+  return { packages: unique(found.packages), patterns: unique(found.patterns), bans: unique(found.bans), omitted };
+}
+
+const labelOf = ({ attributes }: XmlNode): string => `packages type="${attributes.get("type") ?? ""}"`;
+
+const namesIn = ({ children }: XmlNode): string => {
+  const names = children.map(({ attributes }) => attributes.get("name") ?? "?");
+  return names.length > 5 ? `${names.slice(0, 5).join(", ")} and ${names.length - 5} more` : names.join(", ");
+};
+
+function whyNot({ attributes }: XmlNode): string | undefined {
+  const type = attributes.get("type") ?? "";
+  if (attributes.has("profiles")) return `it belongs only to the profile ${attributes.get("profiles")}`;
+  if (type === "delete" || type === "uninstall")
+    return "an appliance bans packages, but removes none: remove them in the build script";
+  return type === "image" || type === "bootstrap" ? undefined : "an appliance has no such packages";
+}
+
+function readChoice({ name, attributes }: XmlNode, to: Chosen, omitted: Omission[]): void {
+  const given = attributes.get("name") ?? "";
+  if (name === "package") to.packages.push(packageOf(given));
+  else if (name === "namedCollection") to.patterns.push({ name: given });
+  else if (name === "ignore") to.bans.push({ name: given });
+  else if (name === "archive")
+    omitted.push({ what: `archive ${given}`, why: "unpack it into the folder root/ next to the description" });
+  else omitted.push({ what: `packages/${name} ${given}`.trim(), why: "an appliance has no word for it" });
+}
+
+/** `name=version`; the architecture goes, because an appliance has only one. */
+function packageOf(given: string): { name: string; version?: string } {
+  const [, name = given, , version] = /^(.+?)(\.(?:x86_64|i[3-6]86|noarch))?=(.+)$/.exec(given) ?? [];
+  return version === undefined ? { name } : { name, version };
+}
+
+const unique = <T extends { name: string; version?: string }>(all: readonly T[]): T[] => {
+  const byName = new Map<string, T>();
+  for (const one of all)
+    if (one.name !== "" && (one.version !== undefined || !byName.has(one.name))) byName.set(one.name, one);
+  return [...byName.values()];
+};

@@ -1,0 +1,112 @@
+import type { ImageType } from "#contract/index";
+import type { ImportedDefinition, Omission } from "#kiwi/import/imported";
+import { keytables } from "#kiwi/keytables";
+import type { XmlNode } from "#wire/read-xml";
+
+/** What `<preferences>` say. Others than the first type of an image are formats to build it in. */
+export interface Preferences {
+  definition: Pick<ImportedDefinition, "version" | "type">;
+  locale: NonNullable<ImportedDefinition["configuration"]["locale"]>;
+  diskSizeMb?: number;
+  lvm?: ImportedDefinition["configuration"]["lvm"];
+  omitted: Omission[];
+}
+
+/** `isOurs`: Kiln wrote it, so what has no word in the API is what every image has. */
+export function preferencesOf(sections: readonly XmlNode[], isOurs: boolean): Preferences {
+  const all: Preferences = { definition: {}, locale: {}, omitted: [] };
+  for (const section of sections) {
+    const profiles = section.attributes.get("profiles");
+    if (profiles === undefined) for (const one of section.children) readPreference(one, all);
+    else all.omitted.push({ what: "preferences", why: `they belong only to the profile ${profiles}` });
+  }
+  return isOurs ? { ...all, omitted: [] } : all;
+}
+
+function readPreference(node: XmlNode, to: Preferences): void {
+  const { name, text } = node;
+  const omit = (why: string, what = name) => to.omitted.push({ what: `preferences/${what}`, why });
+  if (name === "version") {
+    if (/^(0|[1-9]\d{0,3})(\.(0|[1-9]\d{0,3})){2}$/.test(text)) to.definition.version = text;
+    else omit(`${text} is no version of three numbers`);
+  } else if (name === "locale") {
+    const [language = ""] = text.split(",");
+    if (/^[a-z]{2,3}_[A-Z]{2}$/.test(language)) to.locale.language = `${language}.UTF-8`;
+    else omit(`${text} is no locale such as en_US`);
+  } else if (name === "keytable") {
+    const layout = layoutOf(text);
+    if (layout === undefined) omit(`there is no keyboard layout for ${text}`);
+    else to.locale.keyboard_layout = layout;
+  } else if (name === "timezone") to.locale.timezone = { location: text };
+  else if (name === "type") readType(node, to, omit);
+  else if (name === "packagemanager") {
+    if (!["zypper", "apt", "apt-get"].includes(text)) omit(`the base system has another one than ${text}`);
+  } else omit("an appliance has no word for it");
+}
+
+export const layoutOf = (keytable: string): string | undefined =>
+  Object.entries(keytables).find(([layout, keymap]) => keymap === keytable || layout === keytable)?.[0];
+
+type Omit = (why: string, what?: string) => void;
+
+function readType(node: XmlNode, to: Preferences, omit: Omit): void {
+  const { attributes, children } = node;
+  const image = attributes.get("image") ?? node.text;
+  const type = imageTypeOf(image, attributes);
+  if (type === undefined) return omit(`${image} is no format of an appliance`, `type image="${image}"`);
+  if (to.definition.type !== undefined)
+    return omit(
+      `an appliance has one type of its own: build this one with \`kiln build --type ${type}\``,
+      `type image="${image}"`,
+    );
+  to.definition.type = type;
+  for (const [name] of attributes) if (!readAttributes.has(name)) omit("the service decides it", `type/${name}`);
+  for (const child of children) {
+    if (child.name === "size") readSize(child, to, omit);
+    else if (child.name === "systemdisk") readVolumes(child, to, omit);
+    else omit("the service decides it", `type/${child.name}`);
+  }
+}
+
+const readAttributes = new Set(["image", "format", "installiso", "primary", "bootpartition"]);
+
+function imageTypeOf(image: string, attributes: XmlNode["attributes"]): ImageType | undefined {
+  const format = attributes.get("format") ?? "";
+  if (image === "vmx" || image === "oem") {
+    if (attributes.get("installiso") === "true") return "oemiso";
+    return /^(vmdk|ova)$/.test(format) || image === "vmx" ? "vmx" : "oem";
+  }
+  return ofKiwi[image];
+}
+
+/** The command line imports this too, and the contract's own list would bring all of zod. */
+const ofKiwi: Readonly<Record<string, ImageType>> = { iso: "iso", kis: "net", pxe: "net" };
+
+function readSize({ text, attributes }: XmlNode, to: Preferences, omit: Omit): void {
+  const megabytes = Number(text) * (attributes.get("unit") === "G" ? 1024 : 1);
+  if (attributes.get("additive") === "true")
+    return omit("an appliance has the size of a disk, and not the room on it", "type/size");
+  if (Number.isSafeInteger(megabytes) && megabytes > 0) to.diskSizeMb = megabytes;
+  else omit(`${text} is no size`, "type/size");
+}
+
+/** `@root` is the volume of the whole system. */
+function readVolumes({ attributes, children }: XmlNode, to: Preferences, omit: Omit): void {
+  const volumes = children
+    .filter(({ name }) => name === "volume")
+    .flatMap((one) => {
+      const name = one.attributes.get("name") ?? "";
+      const mountpoint = one.attributes.get("mountpoint") ?? (name.startsWith("@") ? "" : name);
+      const size = megabytesOf(one.attributes.get("size") ?? "");
+      if (size !== undefined) return [{ size, path: `/${mountpoint}` }];
+      // The volume of the whole system gets what is left, also without a word.
+      if (name !== "@root") omit("an appliance gives each volume a size", `type/systemdisk/volume ${name}`);
+      return [];
+    });
+  to.lvm = { enabled: true, volume_group: attributes.get("name") ?? "systemVG", volumes };
+}
+
+function megabytesOf(size: string): number | undefined {
+  const [, amount, unit] = /^(\d+)([MG])?$/.exec(size) ?? [];
+  return amount === undefined ? undefined : Number(amount) * (unit === "G" ? 1024 : 1);
+}

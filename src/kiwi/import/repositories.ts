@@ -1,0 +1,32 @@
+import type { ImportedDefinition, Omission } from "#kiwi/import/imported";
+import { aptAddress } from "#model/apt-address";
+import type { XmlNode } from "#wire/read-xml";
+
+/** Repositories that the service can import. */
+export function repositoriesOf(nodes: readonly XmlNode[]): {
+  found: NonNullable<ImportedDefinition["repositories"]>;
+  omitted: Omission[];
+} {
+  const found: NonNullable<ImportedDefinition["repositories"]> = [];
+  const omitted: Omission[] = [];
+  for (const node of nodes) {
+    const path = node.children.find(({ name }) => name === "source")?.attributes.get("path") ?? "";
+    const why = whyNot(node, path);
+    const name = node.attributes.get("alias");
+    if (why === undefined) found.push({ ...(name !== undefined && { name }), url: addressOf(node, path) });
+    else omitted.push({ what: `repository ${path}`, why });
+  }
+  return { found, omitted };
+}
+
+function whyNot({ attributes }: XmlNode, path: string): string | undefined {
+  if (attributes.has("profiles")) return `it belongs only to the profile ${attributes.get("profiles")}`;
+  if (attributes.has("password")) return "the service imports no repository with a password";
+  return /^(https?|ftp):\/\//.test(path) ? undefined : "the service imports repositories only by http, https and ftp";
+}
+
+function addressOf({ attributes }: XmlNode, path: string): string {
+  const suite = attributes.get("distribution");
+  if (suite === undefined) return path;
+  return aptAddress(path, suite, (attributes.get("components") ?? "").split(/[\s,]+/).filter(Boolean));
+}
