@@ -55,7 +55,7 @@ describe("the build page", () => {
     await tux.delete(`/running_builds/${buildId}`);
 
     expect(await told).toMatch(
-      /event: look\ndata: running status build-button failed finished\n\nevent: end\ndata:\n\n$/,
+      /event: look\ndata: running status tab-build build-button failed finished\n\nevent: end\ndata:\n\n$/,
     );
   });
 

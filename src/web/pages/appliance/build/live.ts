@@ -5,7 +5,7 @@ import { listRunningBuilds } from "#storage/builds";
 import type { WebEnv } from "../../../factory.ts";
 import { stillSignedIn } from "../../../session.ts";
 
-const whileRunning = "running status build-button";
+const whileRunning = "running status tab-build build-button";
 const afterwards = `${whileRunning} failed finished`;
 
 /** Tells a page which of its parts have changed, as long as builds of its appliance run. */
