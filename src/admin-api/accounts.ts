@@ -66,12 +66,12 @@ export const accounts = factory
   })
   .post("/:name/rekey", async (c) => {
     const account = await getAccount(c.var.db, c.req.param("name"));
-    const apiKey = await renewApiKey(acting(c, account, "key.renewed"), c.env, account);
+    const apiKey = await renewApiKey({ env: c.env, db: acting(c, account, "key.renewed") }, account);
     return c.json({ apiKey });
   })
   .delete("/:name", async (c) => {
     const account = await getAccount(c.var.db, c.req.param("name"));
-    await removeAccount(c.env, acting(c, account, "account.removed"), account);
+    await removeAccount({ env: c.env, db: acting(c, account, "account.removed") }, account);
     return c.json({ removed: account.username });
   })
   .put("/:name/password", async (c) => {
@@ -93,7 +93,7 @@ export const accounts = factory
   .put("/:name/lock", async (c) => {
     const { locked } = LockRequest.parse(await c.req.json());
     const account = await getAccount(c.var.db, c.req.param("name"));
-    if (locked) await lockAccount(c.env, acting(c, account, "account.locked"), account);
+    if (locked) await lockAccount({ env: c.env, db: acting(c, account, "account.locked") }, account);
     else await unlockAccount(acting(c, account, "account.unlocked"), account);
     return c.json({ locked });
   })

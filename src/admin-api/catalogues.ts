@@ -18,7 +18,7 @@ export const catalogues = factory
     if (catalogue.name !== c.req.param("name")) {
       throw new Refusal("invalid_value", { message: `The file contains the catalogue ${catalogue.name}.` });
     }
-    return c.json({ templates: await loadCatalogue(c.env, c.var.db, catalogue) });
+    return c.json({ templates: await loadCatalogue({ env: c.env, db: c.var.db }, catalogue) });
   });
 
 const shown = ({ name, url, importState: state, packageCount, importProgress, problem, importedAt }: Repository) => ({

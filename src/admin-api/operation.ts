@@ -15,11 +15,11 @@ export const operation = factory
       const message = `The database lacks the migration ${lacking}. Run npm run deploy.`;
       return c.json({ error: { code: "internal_error", message } }, 500);
     }
-    const reasons = troublesOf(await takeSnapshot(c.env, c.var.db));
+    const reasons = troublesOf(await takeSnapshot({ env: c.env, db: c.var.db }));
     const ok = reasons.length === 0;
     return c.json({ ok, version: "0.1.0", wasm: await wasmWorks(), reasons }, ok ? 200 : 503);
   })
   .get("/metrics", async (c) => {
-    const text = prometheusText(metricsOf(await takeSnapshot(c.env, c.var.db)));
+    const text = prometheusText(metricsOf(await takeSnapshot({ env: c.env, db: c.var.db })));
     return c.body(text, 200, { "content-type": prometheusType });
   });

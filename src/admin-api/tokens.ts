@@ -12,6 +12,6 @@ const TokenId = z
 export const tokens = factory.createApp().delete("/:id", async (c) => {
   const id = TokenId.parse(c.req.param("id"));
   const db = audited(c.var.db, { event: "token.revoked", actor: "operator", detail: { token_id: id } });
-  await revokeTokenOfAnyone(c.env, db, id);
+  await revokeTokenOfAnyone({ env: c.env, db }, id);
   return c.json({ revoked: id });
 });

@@ -17,8 +17,8 @@ export const agents = factory
 
     const started = audited(db, { event: "agent.started", actor: "service", detail: { agent: agent.name } });
     await saveCapabilities(started, agent.id, capabilities);
-    const endedLeases = await endLeases(c.env, db, agent);
-    await endTestdrivesOf(c.env, db, agent);
+    const endedLeases = await endLeases({ env: c.env, db }, agent);
+    await endTestdrivesOf({ env: c.env, db }, agent);
 
     return c.json<HelloAnswer>({ agentId: agent.id, name: agent.name, endedLeases, protocol: protocolVersion });
   })

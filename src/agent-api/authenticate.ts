@@ -1,14 +1,14 @@
+import type { Place } from "#domain/place";
 import { partBytes } from "#contract/index";
 import { findAgent } from "#domain/agent";
 import { readRest } from "#http/request-body";
 import { noteSeen, type Agent } from "#storage/agents";
-import type { Database } from "#storage/db";
 import { AgentRefusal } from "#agent-api/refusal";
 import { factory } from "#agent-api/factory";
 
 /** Checks an agent's bearer token: one that the operator created, or AGENT_TOKEN. */
 export const authenticate = factory.createMiddleware(async (c, next) => {
-  const agent = await agentOf(c.var.db, c.env, c.req.header("authorization"));
+  const agent = await agentOf({ env: c.env, db: c.var.db }, c.req.header("authorization"));
   if (!agent) throw new AgentRefusal("unauthorized");
   c.set("agent", agent);
   await next();
@@ -16,7 +16,7 @@ export const authenticate = factory.createMiddleware(async (c, next) => {
   await readRest(c, partBytes);
 });
 
-export async function agentOf(db: Database, env: Env, authorization: string | undefined): Promise<Agent | undefined> {
+export async function agentOf({ env, db }: Place, authorization: string | undefined): Promise<Agent | undefined> {
   const token = bearerToken(authorization);
   const agent = token === undefined ? undefined : await findAgent(db, env, token);
   const before = new Date(Date.now() - noteEveryMs);

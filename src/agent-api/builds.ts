@@ -14,7 +14,7 @@ export const builds = factory
   .createApp()
   .post("/claim", async (c) => {
     const { capabilities } = await readMessage(c, BuildClaimRequest);
-    const build = await claimBuild(c.env, c.var.db, c.var.agent, capabilities);
+    const build = await claimBuild({ env: c.env, db: c.var.db }, c.var.agent, capabilities);
     return c.json({ build });
   })
   .post("/:id/heartbeat", async (c) => {

@@ -63,7 +63,7 @@ async function isAllowed(c: Context<GatewayEnv>): Promise<boolean> {
   const authorization = c.req.header("authorization");
   const token = bearerToken(authorization);
   if (token !== undefined && sameSecret(token, c.env.GATEWAY_TOKEN)) return true;
-  return (await agentOf(c.var.db, c.env, authorization)) !== undefined;
+  return (await agentOf({ env: c.env, db: c.var.db }, authorization)) !== undefined;
 }
 
 /** Parses the body. Returns undefined, which no schema accepts, if it is not JSON. An empty body is an empty object, as at Cloudflare. */

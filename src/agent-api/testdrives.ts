@@ -17,7 +17,7 @@ export const testdrives = factory
   .post("/claim", async (c) => {
     const { vnc } = await readMessage(c, TestdriveClaimRequest);
 
-    const claimed = await claimTestdrive(c.env, c.var.db, c.var.agent, vnc);
+    const claimed = await claimTestdrive({ env: c.env, db: c.var.db }, c.var.agent, vnc);
 
     return c.json<z.infer<typeof TestdriveClaimAnswer>>({ testdrive: claimed ?? null });
   })

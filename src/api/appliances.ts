@@ -38,7 +38,7 @@ export const listAppliances = call("GET /appliances", {
   answer: appliancesDocument,
   act: async ({ env, db }, _request, c) => {
     const given = givenCredentials(c.req.raw, env);
-    return (given && (await listByKeyOrToken(db, env, given))) ?? challengeAgain(c, given);
+    return (given && (await listByKeyOrToken({ env, db }, given))) ?? challengeAgain(c, given);
   },
 });
 
@@ -106,7 +106,7 @@ export const appliances: CallGroup = {
       details: "Deletes its files, keys and builds too, and cancels builds in progress.",
       answer: success,
       refuses: ["cannot_delete_published_build"],
-      act: ({ env, db }, { found }) => deleteAppliance(env, db, found),
+      act: ({ env, db }, { found }) => deleteAppliance({ env, db }, found),
     }),
     call("GET /appliances/{appliance_id}/status", {
       name: "getApplianceStatus",
@@ -117,7 +117,7 @@ export const appliances: CallGroup = {
         "that no repository has, they name the closest ones.",
       answer: applianceStatus,
       act: ({ env, db, account, baseUrl }, { found }) =>
-        shownStatus(env, db, { appliance: found, accountId: account.id, baseUrl }),
+        shownStatus({ env, db }, { appliance: found, accountId: account.id, baseUrl }),
     }),
   ],
 };

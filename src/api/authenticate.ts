@@ -10,7 +10,7 @@ import { answerError } from "#api/respond";
 /** HTTP Basic: account name, and API key or token (wire.md §1.2). Python and Qt clients send credentials only after the challenge. */
 export const authenticate = factory.createMiddleware(async (c, next) => {
   const given = givenCredentials(c.req.raw, c.env);
-  const signedIn = given && (await checkKeyOrToken(c.var.db, c.env, given));
+  const signedIn = given && (await checkKeyOrToken({ env: c.env, db: c.var.db }, given));
   if (!signedIn) return challengeAgain(c, given);
   c.set("account", signedIn.account);
   c.set("access", signedIn.access);

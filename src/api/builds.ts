@@ -58,7 +58,7 @@ export const builds: CallGroup = {
       ids,
       answer: success,
       refuses: ["cannot_delete_published_build"],
-      act: ({ env, db, account }, { build_id }) => deleteBuild(env, db, account.id, build_id),
+      act: ({ env, db, account }, { build_id }) => deleteBuild({ env, db }, account.id, build_id),
     }),
     call("GET /builds/{build_id}/attestations", {
       name: "listAttestations",

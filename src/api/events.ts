@@ -70,7 +70,7 @@ export const events: CallGroup = {
       isSecret: true,
       refuses: ["missing_parameter", "invalid_value", "unknown_error"],
       act: async ({ env, db, account, requestId }, { url, events }) => {
-        const { webhook, secret } = await createWebhook(env, db, account.id, { url, events, requestId });
+        const { webhook, secret } = await createWebhook({ env, db }, account.id, { url, events, requestId });
         return { ...webhook, secret };
       },
     }),
@@ -91,7 +91,7 @@ export const events: CallGroup = {
       scope: "key",
       summary: "Delete a webhook and its pending deliveries",
       answer: success,
-      act: ({ env, db, account }, { webhook_id }) => removeWebhook(env, db, account, webhook_id),
+      act: ({ env, db, account }, { webhook_id }) => removeWebhook({ env, db }, account, webhook_id),
     }),
     call("GET /webhooks/{webhook_id}/deliveries", {
       name: "listDeliveries",
@@ -99,7 +99,7 @@ export const events: CallGroup = {
       ...ofWebhook,
       summary: "The last 100 deliveries of a webhook, newest first",
       answer: deliveries,
-      act: ({ env, db, account }, { webhook_id }) => listDeliveries(env, db, account, webhook_id),
+      act: ({ env, db, account }, { webhook_id }) => listDeliveries({ env, db }, account, webhook_id),
     }),
     call("POST /webhooks/{webhook_id}/deliveries/{delivery_id}/replay", {
       name: "replayDelivery",
@@ -113,7 +113,7 @@ export const events: CallGroup = {
       answer: delivery,
       refuses: ["unknown_error"],
       act: ({ env, db, account, requestId }, { webhook_id: webhookId, delivery_id: deliveryId }) =>
-        replayDelivery(env, db, account, { webhookId, deliveryId, requestId }),
+        replayDelivery({ env, db }, account, { webhookId, deliveryId, requestId }),
     }),
   ],
 };

@@ -52,7 +52,7 @@ export const general: CallGroup = {
       refuses: ["missing_parameter", "invalid_value", "access_denied"],
       act: ({ env, db, account }, { password: key, new_password: wanted }, c) => {
         const given = { username: account.username, key, address: clientAddress(c.req.raw, env) };
-        return changePassword(db, env, given, wanted);
+        return changePassword({ env, db }, given, wanted);
       },
     }),
     call("DELETE /account", {
@@ -69,7 +69,7 @@ export const general: CallGroup = {
       refuses: ["missing_parameter", "invalid_value", "access_denied"],
       act: async ({ env, db, account }, { password: key }, c) => {
         const given = { username: account.username, key, address: clientAddress(c.req.raw, env) };
-        await removeAccount(env, db, await getByPassword(db, env, given));
+        await removeAccount({ env, db }, await getByPassword({ env, db }, given));
       },
     }),
     call("GET /account/audit_log", {
@@ -94,7 +94,7 @@ export const general: CallGroup = {
       details: "A request that exceeds a limit is refused with `unknown_error` and a message that names the limit.",
       answer: limits,
       act: async ({ env, db, account }) => ({
-        ...(await usedLimits(env, db, account.id)),
+        ...(await usedLimits({ env, db }, account.id)),
         disk: await diskUseByKind({ env, db }, account),
       }),
     }),

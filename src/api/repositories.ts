@@ -55,7 +55,7 @@ export const repositories: CallGroup = {
       answer: repository,
       refuses: ["missing_url", "missing_name", "invalid_value", "repository_already_exists", "download_error"],
       act: ({ env, db, account, requestId }, { accept_expired: acceptsExpired = false, ...request }) =>
-        importForAccount(env, db, account.id, { ...request, acceptsExpired, requestId }),
+        importForAccount({ env, db }, account.id, { ...request, acceptsExpired, requestId }),
     }),
     call("GET /repositories/{repository_id}", {
       name: "getRepository",

@@ -65,13 +65,13 @@ export const rpms: CallGroup = {
         const { base_system: named } = readQuery(c);
         if (named !== undefined) await checkBaseSystem(db, named); // before gigabytes come
         return await makeOnce(requestId, {
-          find: (requestId) => findUpload(env, db, { account, requestId }),
+          find: (requestId) => findUpload({ env, db }, { account, requestId }),
           make: async () => {
             const { sent, staged } = await receive(c);
             const add = async () => {
               const { base_system: baseSystem } = parseParams(OfBaseSystem, { ...sent, ...readQuery(c) });
               await checkBaseSystem(db, baseSystem);
-              return await addUpload(env, db, { account, baseSystem, requestId }, staged);
+              return await addUpload({ env, db }, { account, baseSystem, requestId }, staged);
             };
             return await orDiscard(() => discardUpload(env, staged), add);
           },
@@ -100,7 +100,7 @@ export const rpms: CallGroup = {
         const { staged } = await receive(c, storedBytes);
         return await orDiscard(
           () => discardUpload(env, staged),
-          () => replaceUpload(env, db, { account, id, baseSystem }, staged),
+          () => replaceUpload({ env, db }, { account, id, baseSystem }, staged),
         );
       },
     }),
@@ -110,7 +110,7 @@ export const rpms: CallGroup = {
       summary: "Delete an upload; your user repository no longer has it",
       ids,
       answer: success,
-      act: ({ env, db, account }, { rpm_id }) => deleteUpload(env, db, account, rpm_id),
+      act: ({ env, db, account }, { rpm_id }) => deleteUpload({ env, db }, account, rpm_id),
     }),
     call("GET /rpms/{rpm_id}/data", {
       name: "downloadRpm",
@@ -136,7 +136,7 @@ async function receive(c: Context<ApiEnv>, replacedBytes = 0) {
   refuseLongBody(c, tooLarge);
   const { db, account } = c.var;
   const { fields, stored } = await receiveUpload<StagedUpload>(c.req.raw, {
-    store: (file) => stageUpload(c.env, db, { account, replacedBytes }, file),
+    store: (file) => stageUpload({ env: c.env, db }, { account, replacedBytes }, file),
     discard: (staged) => discardUpload(c.env, staged),
   }).catch(damagedForm("invalid_file"));
   if (!stored) throw new Refusal("missing_parameter", { message: "The parameter file is missing." });

@@ -31,7 +31,7 @@ export const runningBuilds: CallGroup = {
       params: ListRequest,
       answer: runningBuildsDocument,
       refuses: ["missing_appliance_id", "invalid_appliance_id"],
-      act: ({ env, db, account }, { appliance_id }) => watchBuilds(env, db, account.id, appliance_id),
+      act: ({ env, db, account }, { appliance_id }) => watchBuilds({ env, db }, account.id, appliance_id),
     }),
     call("GET /account/running_builds", {
       name: "listAllRunningBuilds",
@@ -40,7 +40,7 @@ export const runningBuilds: CallGroup = {
       versions: v2,
       summary: "All your builds that are waiting or running, the oldest first",
       answer: runningBuildsDocument,
-      act: ({ env, db, account, access }) => watchAllBuilds(env, db, account.id, onlyAppliance(access)),
+      act: ({ env, db, account, access }) => watchAllBuilds({ env, db }, account.id, onlyAppliance(access)),
     }),
     call("POST /running_builds", {
       name: "startBuild",
@@ -71,7 +71,7 @@ export const runningBuilds: CallGroup = {
         { env, db, account, version, baseUrl, requestId },
         { appliance_id: applianceId, image_type: imageType, ...request },
       ) =>
-        startBuild(env, db, account, {
+        startBuild({ env, db }, account, {
           applianceId,
           imageType,
           version: request.version,
@@ -88,7 +88,7 @@ export const runningBuilds: CallGroup = {
       summary: "The progress of a build",
       ids,
       answer: runningBuild,
-      act: ({ env, db, account }, { build_id }) => watchBuild(env, db, account.id, build_id),
+      act: ({ env, db, account }, { build_id }) => watchBuild({ env, db }, account.id, build_id),
     }),
     call("DELETE /running_builds/{build_id}", {
       name: "cancelBuild",
@@ -96,7 +96,7 @@ export const runningBuilds: CallGroup = {
       summary: "Cancel a build",
       ids,
       answer: success,
-      act: ({ env, db, account }, { build_id }) => cancelBuild(env, db, account.id, build_id),
+      act: ({ env, db, account }, { build_id }) => cancelBuild({ env, db }, account.id, build_id),
     }),
     call("GET /running_builds/{build_id}/log", {
       name: "getBuildLog",

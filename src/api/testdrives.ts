@@ -47,7 +47,7 @@ export const testdrives: CallGroup = {
       act: async ({ env, db, account, baseUrl, requestId }, { build_id: buildId, network }) => {
         if (network === "on") checkGuestWeb(env, baseUrl);
         const request = { buildId, hasNetwork: network === "on", requestId };
-        const started = await startTestdrive(env, db, account, request);
+        const started = await startTestdrive({ env, db }, account, request);
         return { ...started, webUrl: guestWebUrl(env, baseUrl, started.testdrive) };
       },
     }),

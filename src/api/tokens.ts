@@ -58,7 +58,7 @@ export const tokens: CallGroup = {
       },
       act: async ({ env, db, account, requestId }, request) => {
         const { name, scope, appliance_id: applianceId = null, expires_at: expiresAt = null } = request;
-        const made = await createToken(env, db, account.id, { name, scope, applianceId, expiresAt, requestId });
+        const made = await createToken({ env, db }, account.id, { name, scope, applianceId, expiresAt, requestId });
         return { ...made.token, secret: made.secret };
       },
     }),
@@ -70,7 +70,7 @@ export const tokens: CallGroup = {
       summary: "Revoke a token: it stops working immediately",
       answer: success,
       audit: { event: "token.revoked", detail: ({ token_id }) => ({ token_id }) },
-      act: ({ env, db, account }, { token_id }) => revokeToken(env, db, account, token_id),
+      act: ({ env, db, account }, { token_id }) => revokeToken({ env, db }, account, token_id),
     }),
   ],
 };

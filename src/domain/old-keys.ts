@@ -1,4 +1,4 @@
-import type { Database } from "#storage/db";
+import type { Place } from "#domain/place";
 import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 
 /** Blobs come before their rows: a young one without a row may just be waiting for it. */
@@ -8,8 +8,7 @@ const pageSize = 500;
 
 /** The next page of keys below a prefix, without the young ones; the place is stored for the next run. */
 export async function nextOldKeys(
-  env: Env,
-  db: Database,
+  { env, db }: Place,
   { prefix, now, youngMs = graceMs }: { prefix: string; now: number; youngMs?: number },
 ): Promise<string[]> {
   const cursor = await findSweepPosition(db, prefix);

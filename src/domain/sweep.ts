@@ -1,3 +1,4 @@
+import type { Place } from "#domain/place";
 import { buildObject, forgetBuild } from "#domain/builds/build";
 import { nextOldKeys, removeBlobs } from "#domain/old-keys";
 import { wakeAfterLife } from "#domain/sign-of-life";
@@ -13,7 +14,6 @@ import {
   sha256OfKey,
 } from "#storage/blobs";
 import { isUnfinished, takeSilentBuilds } from "#storage/builds";
-import type { Database } from "#storage/db";
 import { findPreparedBlobs } from "#storage/prepared-roots";
 import { deleteRetiredBefore, findKept, findUsedInputs, type KeptBuild } from "#storage/sweep";
 
@@ -27,7 +27,7 @@ const pageSize = 500;
 const forgottenAtOnce = 100;
 
 /** Wakes the objects of silent builds, which then go on with whatever a crash interrupted, and tell rows that a restore took back. */
-export async function wakeSilentBuilds(env: Env, db: Database, now: number): Promise<void> {
+export async function wakeSilentBuilds({ env, db }: Place, now: number): Promise<void> {
   const silent = await takeSilentBuilds(db, { now: new Date(now), wakeAt: wakeAfterLife(now), limit: pageSize });
   await Promise.all(
     silent.map((build) =>
@@ -39,14 +39,14 @@ export async function wakeSilentBuilds(env: Env, db: Database, now: number): Pro
 }
 
 /** Builds that forced ones replaced: deleted after an hour, so that downloads can end. */
-export async function forgetRetiredBuilds(env: Env, db: Database, now: number): Promise<void> {
+export async function forgetRetiredBuilds({ env, db }: Place, now: number): Promise<void> {
   const gone = await deleteRetiredBefore(db, new Date(now - graceMs), forgottenAtOnce);
   for (const build of gone) await forgetBuild(env, build);
 }
 
 /** Removes blobs of builds that have no row any more, and of attempts that lost. */
-export async function removeStrayBuildBlobs(env: Env, db: Database, now: number): Promise<void> {
-  const old = await nextOldKeys(env, db, { prefix: buildsPrefix, now });
+export async function removeStrayBuildBlobs({ env, db }: Place, now: number): Promise<void> {
+  const old = await nextOldKeys({ env, db }, { prefix: buildsPrefix, now });
   const uids = [...new Set(old.map(buildUidOfKey))];
   const kept = new Map((await findKept(db, uids)).map((build) => [build.uid, build]));
   const prepared = await findPreparedBlobs(db, uids);
@@ -57,8 +57,8 @@ export async function removeStrayBuildBlobs(env: Env, db: Database, now: number)
 }
 
 /** Removes frozen inputs that no build names. */
-export async function removeStrayInputs(env: Env, db: Database, now: number): Promise<void> {
-  const old = await nextOldKeys(env, db, { prefix: inputsPrefix, now });
+export async function removeStrayInputs({ env, db }: Place, now: number): Promise<void> {
+  const old = await nextOldKeys({ env, db }, { prefix: inputsPrefix, now });
   const used = await findUsedInputs(db, old.map(sha256OfKey));
   await removeBlobs(
     env,
@@ -67,8 +67,8 @@ export async function removeStrayInputs(env: Env, db: Database, now: number): Pr
 }
 
 /** Aborts multipart uploads of clients that a crash has left unfinished. */
-export async function abortLostUploads(env: Env, db: Database, now: number): Promise<void> {
-  const notes = await nextOldKeys(env, db, { prefix: begunUploadsPrefix, now, youngMs: longestUploadMs });
+export async function abortLostUploads({ env, db }: Place, now: number): Promise<void> {
+  const notes = await nextOldKeys({ env, db }, { prefix: begunUploadsPrefix, now, youngMs: longestUploadMs });
   for (const note of notes) {
     await abortNoted(env.BLOBS, note).catch((error: unknown) => console.error(`${note} is looked at again:`, error));
   }

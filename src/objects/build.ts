@@ -195,7 +195,7 @@ export class Build extends DurableObject<Env> {
     if (!state) return;
     const isLong = state.status === "queued" && Date.now() - state.queuedAt >= longQueueMs;
     const agents = isLong
-      ? await agentsSeen(this.env, openDatabase(this.env.DB), this.#uid).catch(() => "unknown" as const)
+      ? await agentsSeen({ env: this.env, db: openDatabase(this.env.DB) }, this.#uid).catch(() => "unknown" as const)
       : "unknown";
     await this.#apply({ type: "woke_up", at: Date.now(), agents });
     await this.#settle({ slowOnes: true });

@@ -8,9 +8,12 @@ const writeEveryMs = 1_100;
 
 /** The index of one user repository, named by its row's uid: in one object, simultaneous uploads share a write. */
 export class UserRepositoryIndex extends DurableObject<Env> {
-  readonly #writes = new Coalesced(() => writeUserRepository(this.env, openDatabase(this.env.DB), this.#uid), {
-    gapMs: this.env.MODE === "embedded" ? 0 : writeEveryMs,
-  });
+  readonly #writes = new Coalesced(
+    () => writeUserRepository({ env: this.env, db: openDatabase(this.env.DB) }, this.#uid),
+    {
+      gapMs: this.env.MODE === "embedded" ? 0 : writeEveryMs,
+    },
+  );
 
   /** Returns when the index has all uploads that were there at the call. */
   publish(): Promise<void> {

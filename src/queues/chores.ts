@@ -1,3 +1,4 @@
+import type { Place } from "#domain/place";
 import { z } from "zod";
 import { removeAccounts } from "#domain/accounts/removal";
 import { forgetAuditLog } from "#domain/accounts/audit";
@@ -27,11 +28,11 @@ import {
 } from "#domain/sweep";
 import { wakeSilentTestdrives } from "#domain/testdrives/testdrive";
 import { removeExpiredUploads, removeStrayTails } from "#domain/uploads/sweep";
-import { openDatabase, type Database } from "#storage/db";
+import { openDatabase } from "#storage/db";
 import { saveChoreSuccess } from "#storage/metrics";
 
 /** What the sweep has to do, a page at a time. May run twice at the same time. */
-type Chore = (env: Env, db: Database, now: number) => Promise<void>;
+type Chore = (place: Place, now: number) => Promise<void>;
 
 const repairs: Record<string, Chore> = {
   wakeSilentBuilds,
@@ -90,16 +91,16 @@ export async function doChore(env: Env, { chore, at }: ChoreMessage): Promise<vo
 }
 
 async function run(env: Env, chore: string, at: number): Promise<void> {
-  const db = openDatabase(env.DB);
-  await repairs[chore]?.(env, db, at);
+  const place = { env, db: openDatabase(env.DB) };
+  await repairs[chore]?.(place, at);
   const deletion = deletions[chore];
-  if (deletion && !(await deletionPause(env)).paused) await deletion(env, db, at);
-  await saveChoreSuccess(db, chore, new Date(at));
+  if (deletion && !(await deletionPause(env)).paused) await deletion(place, at);
+  await saveChoreSuccess(place.db, chore, new Date(at));
 }
 
 /** One chore, because of the order: the last forgets when something was released, which the others need. */
-async function removeReleased(env: Env, db: Database, now: number): Promise<void> {
-  await thawOverBuilds(env, db, now);
-  await removeReleasedUploads(env, db, now);
-  await removeReleasedContents(env, db, now);
+async function removeReleased(place: Place, now: number): Promise<void> {
+  await thawOverBuilds(place, now);
+  await removeReleasedUploads(place, now);
+  await removeReleasedContents(place, now);
 }

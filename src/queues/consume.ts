@@ -11,8 +11,8 @@ const plainName = (queue: string) => queue.replace(/^kiln-(?!slow-|dead-)[a-z0-9
 export async function consume(batch: MessageBatch, env: Env): Promise<void> {
   const queue = plainName(batch.queue);
   const patience = importsQueues[queue];
-  if (patience) await takeImports(batch, env, (db, id) => importInTurn(env, db, { repositoryId: id, patience }));
-  else if (queue === deadImportsQueue) await takeImports(batch, env, (db, id) => giveUpTurn(env, db, id));
+  if (patience) await takeImports(batch, env, (db, id) => importInTurn({ env, db }, { repositoryId: id, patience }));
+  else if (queue === deadImportsQueue) await takeImports(batch, env, (db, id) => giveUpTurn({ env, db }, id));
   else if (queue === choresQueue) await takeChores(batch, env);
   else await takeJobs(batch, env);
 }

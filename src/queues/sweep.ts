@@ -16,8 +16,9 @@ export async function sweep(
   { scheduledTime: at, cron }: { scheduledTime: number; cron?: string },
   env: Env,
 ): Promise<void> {
-  if (cron === "start") await resumeAllImports(env, openDatabase(env.DB));
-  await saveChores(openDatabase(env.DB), chores, new Date(at));
+  const db = openDatabase(env.DB);
+  if (cron === "start") await resumeAllImports({ env, db });
+  await saveChores(db, chores, new Date(at));
   const messages = chores.map((chore) => ({ body: { chore, at } satisfies ChoreMessage }));
   await env.CHORES.sendBatch(messages.map((message) => ({ ...message, contentType: "json" as const })));
 }

@@ -14,7 +14,7 @@ import { sessionSecret, withSession } from "./session.ts";
 export const signIn = factory.createMiddleware(async (c, next) => {
   const given = givenCredentials(c.req.raw, c.env);
   if (!given && (wantsPage(c) || sessionSecret(c) !== undefined)) return await withSession(c, next);
-  const account = given && (await checkPasswordOrKey(c.var.db, c.env, given));
+  const account = given && (await checkPasswordOrKey({ env: c.env, db: c.var.db }, given));
   if (!account) {
     if (given) c.executionCtx.waitUntil(noteFailedSignIn(c.var.db, given));
     c.header("WWW-Authenticate", 'Basic realm="Kiln account", charset="UTF-8"');

@@ -28,7 +28,7 @@ export async function personOf(c: Context<WebEnv>): Promise<Person | undefined> 
 
 async function findPerson(c: Context<WebEnv>): Promise<Person | undefined> {
   const secret = sessionSecret(c);
-  const found = secret === undefined ? undefined : await findSession(c.env, c.var.db, secret);
+  const found = secret === undefined ? undefined : await findSession({ env: c.env, db: c.var.db }, secret);
   return found && { ...found, formToken: formTokenOf(c.env, found.session) };
 }
 

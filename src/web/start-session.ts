@@ -11,5 +11,5 @@ export async function signInBrowser(c: Context<WebEnv>, account: Account): Promi
   const address = clientAddress(c.req.raw, c.env);
   const acting = audited(c.var.db, { event: "session.started", actor: "page", accountId: account.id, address });
   const browser = { userAgent: c.req.header("user-agent"), address, before: sessionSecret(c) };
-  giveSession(c, await startSession(c.env, acting, account, browser));
+  giveSession(c, await startSession({ env: c.env, db: acting }, account, browser));
 }

@@ -146,7 +146,7 @@ describe("GET health", () => {
     const [repository = 0] = await env.DB.prepare("SELECT id FROM repositories LIMIT 1")
       .all<{ id: number }>()
       .then(({ results }) => results.map(({ id }) => id));
-    await giveUpTurn(env, db, repository);
+    await giveUpTurn({ env, db }, repository);
     expect((await health()).codes).toEqual(["imports_given_up"]);
     await env.DB.prepare("UPDATE counters SET changed_at = 0 WHERE name = 'imports_given_up'").run();
     expect((await health()).status).toBe(200);

@@ -44,7 +44,7 @@ async function load(file: File, cpeId: string): Promise<Catalogue> {
     ...Object.fromEntries(others.map((url) => [url, rpmMd(["update-1-1"])])),
   };
   for (const { id } of await listByCatalogue(db, file.name)) {
-    await importRepository(env, db, id, mirrorOf(files));
+    await importRepository({ env, db }, id, mirrorOf(files));
     expect((await findRepository(db, id))?.problem).toBeNull();
   }
   return catalogue;

@@ -133,7 +133,7 @@ describe("the limits of an account", () => {
       arches: [],
     };
     const id = (await addRepository(db, row))?.id ?? 0;
-    await importRepository({ ...env, ...lower }, db, id);
+    await importRepository({ env: { ...env, ...lower }, db }, id);
     expect((await findRepository(db, id))?.problem).toContain(problem);
     expect((await limits()).packages.used).toBe("2");
   });

@@ -90,7 +90,7 @@ describe("GET appliances", () => {
     if (!account) throw new Error("no account");
     expect((await tux.get("/appliances")).status).toBe(200);
 
-    await renewApiKey(db, env, account);
+    await renewApiKey({ env, db }, account);
 
     await expectError(await tux.get("/appliances"), 401, "access_denied");
   });

@@ -239,7 +239,7 @@ describe("GET events", () => {
     const account = await findAccount(db, tux.username);
     if (!account) expect.fail("there is no account");
 
-    await renewApiKey(db, env, account);
+    await renewApiKey({ env, db }, account);
 
     expect(await listener.block()).toBeUndefined();
   });

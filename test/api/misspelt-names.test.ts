@@ -22,9 +22,9 @@ beforeAll(async () => {
     ...Array.from({ length: 400 }, (_, at) => `common${at}-1-1.noarch`),
   ];
   await publish("tiny/main", rpmMd([...tinyLinux.main, ...more]));
-  await importRepository(env, db, await tinyRepository("main"));
+  await importRepository({ env, db }, await tinyRepository("main"));
   await publish("tiny/updates", rpmMd(tinyLinux.updates));
-  await importRepository(env, db, await tinyRepository("updates"));
+  await importRepository({ env, db }, await tinyRepository("updates"));
 });
 beforeEach(async () => {
   tux = await signedIn();

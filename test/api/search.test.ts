@@ -32,7 +32,7 @@ beforeAll(async () => {
     "archer-far-1-1.aarch64",
   ];
   await publish("tiny/main", rpmMd([...packages, "patterns-x-1 provides pattern() = desktop", `${long}-1`]));
-  await importRepository(env, db, main);
+  await importRepository({ env, db }, main);
   tux = await signedIn();
   id = await createAppliance(tux);
 });
@@ -142,7 +142,7 @@ describe("GET /appliances/<id>/software/search", () => {
       arches: [],
     } as const;
     const own = await addRepository(db, { ...row, arches: [] });
-    await importRepository(env, db, own?.id ?? 0, mirrorOf({ [url]: rpmMd(["libqt5-5"]) }));
+    await importRepository({ env, db }, own?.id ?? 0, mirrorOf({ [url]: rpmMd(["libqt5-5"]) }));
 
     expect(await found("q=libqt")).toEqual(["libqt4"]);
     expect((await found("q=libqt&all_repos=true")).toSorted()).toEqual(["libqt4", "libqt5"]);

@@ -119,7 +119,10 @@ describe("what sharing an appliance reveals", () => {
     await setUsers(userXml("root", "own secret"));
     await build("0.0.1");
     await setUsers(userXml("root", "linux"));
-    await expireOldImages({ ...env, KEEP_IMAGES_DAYS: "1" }, openDatabase(env.DB), Date.now() + 2 * 86_400_000);
+    await expireOldImages(
+      { env: { ...env, KEEP_IMAGES_DAYS: "1" }, db: openDatabase(env.DB) },
+      Date.now() + 2 * 86_400_000,
+    );
     expect(await shortOf()).toEqual([]);
     await expectError(await tux.get(`/appliances/${id}/sharing_warnings?version=0.0.1`), 400, "invalid_version");
   });

@@ -103,8 +103,8 @@ describe("an image that boots by UEFI", () => {
     const { uid } = await rowOfBuild(buildId);
     await (await fakeAgent()).hello({ noEfi: { oem: "kernel: vfat" } });
     await (await fakeAgent()).hello({ arches: ["i586"] });
-    expect(await agentsSeen(env, openDatabase(env.DB), uid)).toBe("none");
+    expect(await agentsSeen({ env, db: openDatabase(env.DB) }, uid)).toBe("none");
     await (await fakeAgent()).hello();
-    expect(await agentsSeen(env, openDatabase(env.DB), uid)).toBe("busy");
+    expect(await agentsSeen({ env, db: openDatabase(env.DB) }, uid)).toBe("busy");
   });
 });

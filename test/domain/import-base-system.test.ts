@@ -16,7 +16,7 @@ async function detected(files: RepositoryFiles, url = "http://mirror.example.org
   const { accountId } = await signedIn();
   const row = { accountId, name: "Linux", url, baseSystem: "other", arches: [] };
   const id = (await addRepository(db, { ...row, type: "rpm-md" }))?.id ?? 0;
-  await importRepository(env, db, id, mirrorOf({ [url]: files }));
+  await importRepository({ env, db }, id, mirrorOf({ [url]: files }));
   const repository = await findRepository(db, id);
   expect(repository?.importState).toBe("ready");
   return repository?.baseSystem;

@@ -26,8 +26,7 @@ async function imported(owner: { accountId: number } | { catalogue: string }) {
   const listed = { fetch } as Fetcher;
   const none = { fetch: () => Promise.reject(new Error("not reachable")) } as unknown as Fetcher;
   await importRepository(
-    { ...env, OUTSIDE: none, OUTSIDE_LISTED: listed, CATALOGUE_HOSTS: "10.1.2.3:3142" } as Env,
-    db,
+    { env: { ...env, OUTSIDE: none, OUTSIDE_LISTED: listed, CATALOGUE_HOSTS: "10.1.2.3:3142" } as Env, db },
     id,
   );
   return { row: await findRepository(db, id), asked };
@@ -65,7 +64,7 @@ it("asks the proxy for a catalogue's mirror, and for no address of a person", as
     const row = { name: "Near", url, type: "rpm-md" as const, baseSystem: "other", arches: [], ...owner };
     const id = (await addRepository(db, row))?.id ?? expect.fail("it is not stored");
     const before = mirror.asked.length;
-    await importRepository({ ...env, ...outside, ...proxied } as Env, db, id);
+    await importRepository({ env: { ...env, ...outside, ...proxied } as Env, db }, id);
     expect(await findRepository(db, id)).toMatchObject({ problem });
     expect(mirror.asked.length > before).toBe(problem === null);
   }

@@ -39,7 +39,7 @@ const row = async (id: number) => (await findRepository(db, id)) ?? expect.fail(
 async function imported(url: string, files: RepositoryFiles, catalogue?: { armour: string }) {
   const id = await added(url, catalogue);
   const mirror = mirrorOf({ [url.replace(/#.*/, "")]: files });
-  await importRepository(env, db, id, mirror);
+  await importRepository({ env, db }, id, mirror);
   return { id, asked: mirror.asked, row: await row(id) };
 }
 
@@ -106,7 +106,7 @@ describe("a repository of a catalogue with keys", () => {
       armour: `${first.armour}\n${second.armour}`,
     });
     const files = await debSuite({ lists: { "main/amd64": ["bash 6"] }, key: second.secret });
-    await importRepository(env, db, id, mirrorOf({ [url]: files }));
+    await importRepository({ env, db }, id, mirrorOf({ [url]: files }));
     expect(await row(id)).toMatchObject({ problem: null, packageCount: 1 });
   });
 
@@ -142,7 +142,7 @@ describe("a repository that a person added with a key", () => {
     const [key, other] = [await archiveKey("Ours"), await archiveKey("Other")];
     const url = `${root}/dists/own`;
     const id = await withKey(url, key.armour);
-    await importRepository(env, db, id, mirrorOf({ [url]: await debSuite({ lists, key: key.secret }) }));
+    await importRepository({ env, db }, id, mirrorOf({ [url]: await debSuite({ lists, key: key.secret }) }));
     const first = await row(id);
     expect(first).toMatchObject({ problem: null, type: "deb", packageCount: 4 });
     expect(trustOf(first)).toMatchObject({
@@ -155,7 +155,7 @@ describe("a repository that a person added with a key", () => {
     const newer = { "main/amd64": ["bash 6"] };
     for (const secret of [other.secret, undefined]) {
       const files = await debSuite({ lists: newer, ...(secret && { key: secret }) });
-      await importRepository(env, db, id, mirrorOf({ [url]: files }));
+      await importRepository({ env, db }, id, mirrorOf({ [url]: files }));
       const { problem, revision } = await row(id);
       expect([problem, revision]).toEqual([expect.stringMatching(/signature|signed/), first.revision]);
     }
@@ -167,7 +167,7 @@ describe("a repository that a person added with a key", () => {
     for (const [n, files] of wrong.entries()) {
       const url = `${root}/dists/wrong${n}`;
       const id = await withKey(url, key.armour);
-      await importRepository(env, db, id, mirrorOf({ [url]: files }));
+      await importRepository({ env, db }, id, mirrorOf({ [url]: files }));
       expect(await row(id)).toMatchObject({
         importState: "failed",
         problem: expect.stringMatching(/signature is not|a key can be given only for a Debian repository/),
@@ -180,10 +180,10 @@ describe("a repository that a person added with a key", () => {
     const files = await debSuite({ lists, key: key.secret, validUntil: "Sat, 28 Nov 2020 00:53:02 UTC" });
     const url = `${root}/dists/expired`;
     const id = await withKey(url, key.armour);
-    await importRepository(env, db, id, mirrorOf({ [url]: files }));
+    await importRepository({ env, db }, id, mirrorOf({ [url]: files }));
     expect((await row(id)).problem).toContain("valid until 2020-11-28");
     await env.DB.prepare("UPDATE repositories SET accepts_expired = 1 WHERE id = ?").bind(id).run();
-    await importRepository(env, db, id, mirrorOf({ [url]: files }));
+    await importRepository({ env, db }, id, mirrorOf({ [url]: files }));
     expect(await row(id)).toMatchObject({ problem: null, packageCount: 4 });
   });
 });
@@ -210,13 +210,17 @@ describe("a repository that a person added without a key", () => {
 
     await keyOfAppliance((await archiveKey("Unrelated")).armour);
     await keyOfAppliance(key.armour);
-    await importRepository(env, db, id, mirrorOf({ [url]: files }));
+    await importRepository({ env, db }, id, mirrorOf({ [url]: files }));
     expect(trustOf(await row(id))).toMatchObject({
       signedBy: key.secret.getFingerprint(),
       keys: [{ fingerprint: key.secret.getFingerprint() }],
     });
 
-    await importRepository(env, db, id, mirrorOf({ [url]: await debSuite({ lists: { "main/amd64": ["bash 6"] } }) }));
+    await importRepository(
+      { env, db },
+      id,
+      mirrorOf({ [url]: await debSuite({ lists: { "main/amd64": ["bash 6"] } }) }),
+    );
     expect(await row(id)).toMatchObject({ packageCount: 4, problem: expect.stringMatching(/must be signed/) });
   });
 
@@ -231,6 +235,6 @@ describe("a repository that a person added without a key", () => {
 it("keeps its type of packages", async () => {
   const url = `${root}/dists/test`;
   const { id } = await imported(url, await debSuite({ lists }));
-  await importRepository(env, db, id, mirrorOf({ [url]: rpmMd(["vim-9"]) }));
+  await importRepository({ env, db }, id, mirrorOf({ [url]: rpmMd(["vim-9"]) }));
   expect(await row(id)).toMatchObject({ type: "deb", problem: "it has rpm packages, and not deb packages" });
 });

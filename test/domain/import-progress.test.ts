@@ -24,8 +24,7 @@ it("is known while packages are read, and not any more at the end", async () => 
     get: (target, name) => (name === "put" ? put : Reflect.get(target, name).bind(target)),
   });
   await importRepository(
-    { ...env, BLOBS: blobs },
-    db,
+    { env: { ...env, BLOBS: blobs }, db },
     repository.id,
     mirrorOf({ [repository.url]: rpmMd(["a-one-1", "a-two-1"]) }),
   );

@@ -116,7 +116,9 @@ describe("a failed import", () => {
       asked.push(to);
       return Response.redirect("http://169.254.169.254/latest/", 302);
     };
-    await importRepository({ ...env, MODE: "cloudflare" }, openDatabase(env.DB), repository.id, { fetchOutside });
+    await importRepository({ env: { ...env, MODE: "cloudflare" }, db: openDatabase(env.DB) }, repository.id, {
+      fetchOutside,
+    });
 
     expect(await repository.row()).toMatchObject({
       importState: "failed",

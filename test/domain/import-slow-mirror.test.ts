@@ -28,7 +28,7 @@ afterEach(() => {
 });
 
 const importing = (patience: Patience = "patient") =>
-  importRepository(env, db, repositoryId, { fetchOutside: mirror.fetchOutside, patience });
+  importRepository({ env, db }, repositoryId, { fetchOutside: mirror.fetchOutside, patience });
 const row = async () => (await findRepository(db, repositoryId)) ?? expect.fail("the repository is gone");
 const downloads = async () => (await env.BLOBS.list({ prefix: "downloads/" })).objects.map(({ key }) => key);
 

@@ -21,7 +21,7 @@ async function imported(updateinfo?: string) {
   const { accountId } = await signedIn();
   const row = { accountId, name: "Updates", url, baseSystem: "other", type: "rpm-md" as const, arches: [] };
   const id = (await addRepository(db, row))?.id ?? 0;
-  await importRepository(env, db, id, mirrorOf({ [url]: rpmMd(packages, updateinfo ? { updateinfo } : {}) }));
+  await importRepository({ env, db }, id, mirrorOf({ [url]: rpmMd(packages, updateinfo ? { updateinfo } : {}) }));
   return (await findRepository(db, id)) ?? expect.fail("the repository is gone");
 }
 

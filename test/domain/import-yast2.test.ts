@@ -77,7 +77,7 @@ async function imported(files: RepositoryFiles, owner?: Client) {
   const { accountId } = owner ?? (await signedIn());
   const row = { accountId, name: "Halden", url, baseSystem: "other", type: "rpm-md" as const, arches: [] };
   const id = (await addRepository(db, row))?.id ?? 0;
-  await importRepository(env, db, id, mirrorOf({ [url]: files }));
+  await importRepository({ env, db }, id, mirrorOf({ [url]: files }));
   return { id, repository: await findRepository(db, id) };
 }
 

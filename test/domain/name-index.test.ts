@@ -33,7 +33,7 @@ beforeAll(async () => {
   const updates = [...new Set(names)].filter((_name, nth) => nth % 3 === 0).map((name) => `${name}-9-1.noarch`);
   await publish("tiny/updates", rpmMd(updates));
   repositoryIds = [await tinyRepository("main"), await tinyRepository("updates")];
-  for (const one of repositoryIds) await importRepository(env, db, one);
+  for (const one of repositoryIds) await importRepository({ env, db }, one);
   appliance = await getSearched(db, tux.accountId, id);
 });
 

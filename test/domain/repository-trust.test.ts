@@ -28,7 +28,7 @@ beforeEach(async () => {
   repositoryId = added?.id ?? expect.fail("it already exists");
 });
 
-const importing = (files: RepositoryFiles) => importRepository(env, db, repositoryId, mirrorOf({ [url]: files }));
+const importing = (files: RepositoryFiles) => importRepository({ env, db }, repositoryId, mirrorOf({ [url]: files }));
 const row = async () => (await findRepository(db, repositoryId)) ?? expect.fail("the repository is gone");
 
 async function makeKey(name: string) {

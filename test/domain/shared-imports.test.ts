@@ -30,7 +30,7 @@ async function added(): Promise<number> {
   const row = { accountId, name: "Linux", url, type: "rpm-md" as const, baseSystem: "other", arches: [] };
   return (await addRepository(db, row))?.id ?? 0;
 }
-const importing = (id: number, files: RepositoryFiles) => importRepository(env, db, id, mirrorOf({ [url]: files }));
+const importing = (id: number, files: RepositoryFiles) => importRepository({ env, db }, id, mirrorOf({ [url]: files }));
 const row = async (id: number) => (await findRepository(db, id)) ?? expect.fail("the repository is gone");
 const stored = () =>
   env.DB.prepare(

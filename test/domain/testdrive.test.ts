@@ -23,9 +23,9 @@ describe("wakeSilentTestdrives", () => {
     const now = Date.now();
     const id = await slotWithoutObject(new Date(now));
 
-    await wakeSilentTestdrives(env, db, now - 1);
+    await wakeSilentTestdrives({ env, db }, now - 1);
     expect((await findTestdrive(db, id))?.state).toBe("new");
-    await wakeSilentTestdrives(env, db, now);
+    await wakeSilentTestdrives({ env, db }, now);
 
     expect(await findTestdrive(db, id)).toMatchObject({ state: "ended", endedAt: expect.any(Date) });
   });
@@ -37,16 +37,16 @@ describe("wakeSilentTestdrives", () => {
     for (let seconds = 0; seconds < 80; seconds += 20) await passTimeAlive(drive, 20_000);
     const watched = counting({ TESTDRIVES: env.TESTDRIVES });
 
-    await wakeSilentTestdrives(watched.env, db, Date.now() + 4 * minuteMs);
+    await wakeSilentTestdrives({ env: watched.env, db }, Date.now() + 4 * minuteMs);
     expect(watched.calls).toEqual([]);
-    await wakeSilentTestdrives(watched.env, db, Date.now() + 6 * minuteMs);
+    await wakeSilentTestdrives({ env: watched.env, db }, Date.now() + 6 * minuteMs);
     expect(watched.calls).toEqual(["TESTDRIVES.wake"]);
   });
 
   it("leaves a running session as it is", async () => {
     const drive = await runningDrive(await signedIn());
 
-    await wakeSilentTestdrives(env, db, Date.now() + 6 * minuteMs);
+    await wakeSilentTestdrives({ env, db }, Date.now() + 6 * minuteMs);
 
     expect((await statusOf(drive)).state).toBe("running");
     expect((await findTestdrive(db, drive.id))?.state).toBe("running");
@@ -61,7 +61,7 @@ describe("endTestdrivesOf", () => {
     await env.DB.prepare("UPDATE testdrives SET agent_id = -1 WHERE id <> ?").bind(own.id).run();
     const watched = counting({ TESTDRIVES: env.TESTDRIVES });
 
-    await endTestdrivesOf(watched.env, db, { id: agentId });
+    await endTestdrivesOf({ env: watched.env, db }, { id: agentId });
 
     expect(watched.calls).toEqual(["TESTDRIVES.endOfAgent"]);
     expect((await statusOf(own)).state).toBe("ended");

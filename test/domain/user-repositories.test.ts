@@ -86,7 +86,7 @@ describe("a user repository", () => {
     const tux = await signedIn();
     await uploads(tux, rpmOf("one"));
     const { id } = await repositoryOf(tux);
-    await importRepository(env, db, id);
+    await importRepository({ env, db }, id);
     expect(await repositoryOf(tux)).toMatchObject({
       name: `${tux.username} Tiny Linux 1.0`,
       url: `service:/user/${id}`,
@@ -161,7 +161,7 @@ describe("the sweep of user repositories", () => {
     await uploads(tux, rpmOf("a"));
     const { uid } = await repositoryOf(tux);
     await env.BLOBS.delete(userRepositoryFileKey(uid, "repodata/repomd.xml"));
-    await fixUserRepositories(env, db);
+    await fixUserRepositories({ env, db });
     expect(await (await reader(tux)).fileNames()).toEqual(["a-1.0-1.noarch.rpm"]);
   });
 
@@ -171,9 +171,9 @@ describe("the sweep of user repositories", () => {
     await uploads(tux, file);
     const stray = "uploads/00000000-0000-0000-0000-000000000000/file";
     await env.BLOBS.put(stray, "of a client that disconnected");
-    await removeStrayUploads(env, db, Date.now() + hourMs);
+    await removeStrayUploads({ env, db }, Date.now() + hourMs);
     expect(await env.BLOBS.head(stray)).not.toBeNull();
-    await removeStrayUploads(env, db, Date.now() + 25 * hourMs);
+    await removeStrayUploads({ env, db }, Date.now() + 25 * hourMs);
     expect(await env.BLOBS.head(stray)).toBeNull();
     const { get, locations } = await reader(tux);
     expect(await get((await locations())[0] ?? "")).toEqual(file);

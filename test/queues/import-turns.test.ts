@@ -47,7 +47,7 @@ async function repositoriesOf(count: number): Promise<number[]> {
   return ids;
 }
 
-const quick = (repositoryId: number) => importInTurn(envWithQueues(), db, { repositoryId, patience: "quick" });
+const quick = (repositoryId: number) => importInTurn({ env: envWithQueues(), db }, { repositoryId, patience: "quick" });
 const leaseOf = (id: number) =>
   env.DB.prepare("SELECT lease_ends_at FROM import_turns WHERE repository_id = ?").bind(id).first("lease_ends_at");
 const state = async (id: number) => (await findRepository(db, id))?.importState;
@@ -56,8 +56,8 @@ describe("imports", () => {
   it("run one per account at a time, taking turns", async () => {
     const [first = 0, second = 0, third = 0] = await repositoriesOf(3);
     const [other = 0] = await repositoriesOf(1);
-    await requestImports(envWithQueues(), db, [first, second, third]);
-    await requestImports(envWithQueues(), db, [other]);
+    await requestImports({ env: envWithQueues(), db }, [first, second, third]);
+    await requestImports({ env: envWithQueues(), db }, [other]);
     expect(sent.quick).toEqual([first, other]);
 
     await quick(first);
@@ -67,17 +67,17 @@ describe("imports", () => {
 
   it("are sent once, however often they are requested before they start", async () => {
     const [id = 0] = await repositoriesOf(1);
-    for (let times = 0; times < 3; times++) await requestImports(envWithQueues(), db, [id]);
+    for (let times = 0; times < 3; times++) await requestImports({ env: envWithQueues(), db }, [id]);
     await quick(id);
     expect(sent.quick).toEqual([id]);
   });
 
   it("run again if they are requested while they run", async () => {
     const [id = 0] = await repositoriesOf(1);
-    await requestImports(envWithQueues(), db, [id]);
+    await requestImports({ env: envWithQueues(), db }, [id]);
     vi.mocked(fetch).mockImplementationOnce(async () => {
       vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 1 });
-      await requestImports(envWithQueues(), db, [id]);
+      await requestImports({ env: envWithQueues(), db }, [id]);
       return new Response("", { status: 404 });
     });
     await quick(id);
@@ -86,7 +86,7 @@ describe("imports", () => {
 
   it("of slow mirrors have their own queue, so quick ones continue", async () => {
     const [slow = 0, next = 0] = await repositoriesOf(2);
-    await requestImports(envWithQueues(), db, [slow, next]);
+    await requestImports({ env: envWithQueues(), db }, [slow, next]);
     const mirror = heldMirror("http://mirror.example.org/1", rpmMd(["a-one-1"]), "repodata/primary.xml.gz");
     vi.mocked(fetch).mockImplementation((to) => mirror.fetchOutside(String(to), {}));
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
@@ -100,7 +100,7 @@ describe("imports", () => {
 
   it("fail after they have started several times and never ended", async () => {
     const [id = 0, next = 0] = await repositoriesOf(2);
-    await requestImports(envWithQueues(), db, [id, next]);
+    await requestImports({ env: envWithQueues(), db }, [id, next]);
     await env.DB.prepare("UPDATE import_turns SET tries = 4 WHERE repository_id = ?").bind(id).run();
     await env.DB.prepare("UPDATE repositories SET check_id = 'killed' WHERE id = ?").bind(id).run();
     await quick(id);
@@ -110,33 +110,33 @@ describe("imports", () => {
 
   it("are sent again after a while if their messages are lost", async () => {
     const [id = 0] = await repositoriesOf(1);
-    await requestImports(envWithQueues(), db, [id]);
-    await resumeImports(envWithQueues(), db, Date.now() + 60_000);
+    await requestImports({ env: envWithQueues(), db }, [id]);
+    await resumeImports({ env: envWithQueues(), db }, Date.now() + 60_000);
     expect(sent.quick).toEqual([id]);
-    await resumeImports(envWithQueues(), db, Date.now() + 21 * 60_000);
+    await resumeImports({ env: envWithQueues(), db }, Date.now() + 21 * 60_000);
     expect(sent.quick).toEqual([id, id]);
   });
 
   it("go on soon after their consumer was killed, and not while it lives", async () => {
     const [id = 0] = await repositoriesOf(1);
-    await requestImports(envWithQueues(), db, [id]);
+    await requestImports({ env: envWithQueues(), db }, [id]);
     vi.mocked(fetch).mockImplementation(() => new Promise(() => {}));
     vi.useFakeTimers({ toFake: ["Date", "setInterval", "clearInterval"] });
     void quick(id);
     await vi.waitFor(() => expect(fetch).toHaveBeenCalled());
     await vi.advanceTimersByTimeAsync(50_000);
     await vi.waitFor(async () => expect(await leaseOf(id)).toBeGreaterThan(Date.now() + 40_000));
-    await resumeImports(envWithQueues(), db, Date.now() + 30_000);
+    await resumeImports({ env: envWithQueues(), db }, Date.now() + 30_000);
     expect(sent.quick).toEqual([id]);
     const killedAt = Date.now();
     vi.clearAllTimers();
-    await resumeImports(envWithQueues(), db, killedAt + 61_000);
+    await resumeImports({ env: envWithQueues(), db }, killedAt + 61_000);
     expect(sent.quick).toEqual([id, id]);
   });
 
   it("are not done twice at once if their message comes twice", async () => {
     const [id = 0] = await repositoriesOf(1);
-    await requestImports(envWithQueues(), db, [id]);
+    await requestImports({ env: envWithQueues(), db }, [id]);
     const answer = Promise.withResolvers<Response>();
     vi.mocked(fetch).mockImplementation(() => answer.promise);
     const first = quick(id);
@@ -151,9 +151,9 @@ describe("imports", () => {
 
   it("go on at once after a failure of this service", async () => {
     const [id = 0] = await repositoriesOf(1);
-    await requestImports(envWithQueues(), db, [id]);
+    await requestImports({ env: envWithQueues(), db }, [id]);
     const broken = { ...envWithQueues(), BLOBS: { put: () => Promise.reject(new Error("R2 is away")) } as never };
-    await expect(importInTurn(broken, db, { repositoryId: id, patience: "quick" })).rejects.toThrow();
+    await expect(importInTurn({ env: broken, db }, { repositoryId: id, patience: "quick" })).rejects.toThrow();
     await quick(id);
     expect(await state(id)).toBe("ready");
   });
@@ -161,8 +161,8 @@ describe("imports", () => {
   it("go on at once after the process with the queues and the consumers has ended", async () => {
     const [begun = 0, next = 0] = await repositoriesOf(2);
     const [sentOnly = 0] = await repositoriesOf(1);
-    await requestImports(envWithQueues(), db, [begun, next]);
-    await requestImports(envWithQueues(), db, [sentOnly]);
+    await requestImports({ env: envWithQueues(), db }, [begun, next]);
+    await requestImports({ env: envWithQueues(), db }, [sentOnly]);
     vi.mocked(fetch).mockImplementation(() => new Promise(() => {}));
     void quick(begun);
     await vi.waitFor(() => expect(fetch).toHaveBeenCalled());
@@ -174,8 +174,8 @@ describe("imports", () => {
   it("wait for the next minute if the queue refuses a message", async () => {
     const [id = 0] = await repositoriesOf(1);
     const broken = { ...envWithQueues(), IMPORTS: { send: () => Promise.reject(new Error("no queue")) } as never };
-    await expect(requestImports(broken, db, [id])).rejects.toThrow("no queue");
-    await resumeImports(envWithQueues(), db, Date.now());
+    await expect(requestImports({ env: broken, db }, [id])).rejects.toThrow("no queue");
+    await resumeImports({ env: envWithQueues(), db }, Date.now());
     expect(sent.quick).toEqual([id]);
   });
 });

@@ -14,7 +14,7 @@ const key = "contents/of-a-test";
 const large = new Uint8Array(9 * 2 ** 20);
 
 const notes = async () => (await env.BLOBS.list({ prefix: begunUploadsPrefix })).objects.map(({ key }) => key);
-const sweepIn = (ms: number) => abortLostUploads(env, db, Date.now() + ms);
+const sweepIn = (ms: number) => abortLostUploads({ env, db }, Date.now() + ms);
 
 afterEach(async () => {
   vi.restoreAllMocks();

@@ -23,7 +23,7 @@ import {
 const db = openDatabase(env.DB);
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
-const expireIn = (ms: number) => removeExpiredUploads(env, db, Date.now() + ms);
+const expireIn = (ms: number) => removeExpiredUploads({ env, db }, Date.now() + ms);
 
 beforeAll(loadTemplates);
 
@@ -84,7 +84,7 @@ it("keeps the file of a finished upload when it forgets the upload", async () =>
   const { file_id: fileId } = await tus.show(id);
 
   await expireIn(dayMs + minuteMs);
-  await removeStrayContents(env, db, Date.now() + dayMs);
+  await removeStrayContents({ env, db }, Date.now() + dayMs);
 
   expect((await tus.head(id)).status).toBe(404);
   expect((await tux.get(`/files/${fileId}/data`)).headers.get("content-length")).toBe(String(9 * mebibyte));
@@ -96,9 +96,9 @@ it("keeps what an upload has stored, and removes what none has any more", async 
   const stray = tailKey(crypto.randomUUID(), 2);
   await env.BLOBS.put(stray, "he");
 
-  await removeStrayTails(env, db, Date.now() + minuteMs);
+  await removeStrayTails({ env, db }, Date.now() + minuteMs);
   expect(await env.BLOBS.head(stray)).not.toBeNull();
-  await removeStrayTails(env, db, Date.now() + 2 * 60 * minuteMs);
+  await removeStrayTails({ env, db }, Date.now() + 2 * 60 * minuteMs);
 
   expect(await env.BLOBS.head(stray)).toBeNull();
   expect((await tus.send(id, 2, "llo")).status).toBe(204);

@@ -57,7 +57,7 @@ export async function sessionOf(tux: Client): Promise<{ id: number; secret: stri
   const account = await findAccount(db, tux.username);
   if (!account) throw new Error("no account");
   const from = { userAgent: firefox, address: "192.0.2.7", before: undefined };
-  const secret = await startSession(env, db, account, from);
+  const secret = await startSession({ env, db }, account, from);
   return { id: (await sessionsOf(tux)).at(-1)?.id ?? 0, secret };
 }
 

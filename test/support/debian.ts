@@ -69,5 +69,5 @@ export async function loadDebian(): Promise<void> {
       key: key.secret,
     }),
   };
-  for (const { id } of await listByCatalogue(db, "test-deb")) await importRepository(env, db, id, mirrorOf(files));
+  for (const { id } of await listByCatalogue(db, "test-deb")) await importRepository({ env, db }, id, mirrorOf(files));
 }

@@ -59,7 +59,7 @@ const hourMs = 60 * 60_000;
 
 /** Number of upload objects in R2 after deleted ones are swept: a refused upload must leave none. */
 export async function blobCount(): Promise<number> {
-  await removeReleasedUploads(env, db, Date.now() + 2 * hourMs);
+  await removeReleasedUploads({ env, db }, Date.now() + 2 * hourMs);
   return (await env.BLOBS.list({ prefix: "uploads/" })).objects.length;
 }
 

@@ -10,7 +10,7 @@ import { mirrorOf, type RepositoryFiles } from "./mirror.ts";
 
 const db = openDatabase(env.DB);
 
-type ImportOptions = Parameters<typeof importRepository>[3];
+type ImportOptions = Parameters<typeof importRepository>[2];
 
 export type TestRepository = Awaited<ReturnType<typeof newRepository>>;
 
@@ -24,8 +24,8 @@ export async function newRepository() {
   return {
     id,
     url,
-    importFrom: (options: ImportOptions) => importRepository(env, db, id, options),
-    importFiles: (files: RepositoryFiles) => importRepository(env, db, id, mirrorOf({ [url]: files })),
+    importFrom: (options: ImportOptions) => importRepository({ env, db }, id, options),
+    importFiles: (files: RepositoryFiles) => importRepository({ env, db }, id, mirrorOf({ [url]: files })),
     row: async () => (await findRepository(db, id)) ?? expect.fail("the repository is gone"),
     names: () => packageNames(id),
     leftovers: () => leftoversOf(id, url),

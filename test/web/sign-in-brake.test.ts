@@ -157,8 +157,7 @@ describe("hashes", () => {
     const hashed: string[] = [];
     const check = (username: string) =>
       checkPasswordOrKey(
-        openDatabase(env.DB),
-        env,
+        { env, db: openDatabase(env.DB) },
         { username, key: "wrong", address: newAddress() },
         async (_, stored) => {
           hashed.push(stored);
@@ -180,7 +179,7 @@ describe("hashes", () => {
     await reachLimit(tux, address);
     let hashes = 0;
     const given = { username: tux.username, key: "wrong", address };
-    const checked = checkPasswordOrKey(openDatabase(env.DB), env, given, async () => {
+    const checked = checkPasswordOrKey({ env, db: openDatabase(env.DB) }, given, async () => {
       hashes += 1;
       return false;
     });

@@ -1,3 +1,4 @@
+import type { Place } from "#domain/place";
 import { onlyAppliance, type Access } from "#domain/accounts/access";
 import { noteFailedSignIn } from "#domain/accounts/audit";
 import { hashOneAtATime } from "#domain/accounts/hash-queue";
@@ -62,10 +63,10 @@ export interface SignedIn {
 }
 
 /** What a name opens with an API key or a token, read from the database each time so that an old key stops working immediately. */
-export const checkKeyOrToken = (db: Database, env: SignInEnv, given: Credentials): Promise<SignedIn | undefined> =>
-  braking(env, given, () => signedInBy(db, env, given));
+export const checkKeyOrToken = ({ env, db }: Place<SignInEnv>, given: Credentials): Promise<SignedIn | undefined> =>
+  braking(env, given, () => signedInBy({ env, db }, given));
 
-async function signedInBy(db: Database, env: SignInEnv, given: Credentials): Promise<SignedIn | undefined> {
+async function signedInBy({ env, db }: Place<SignInEnv>, given: Credentials): Promise<SignedIn | undefined> {
   const account = await findByKey(db, env, given);
   const signedIn: SignedIn | undefined = account
     ? { account, access: { by: "key" } }
@@ -85,19 +86,18 @@ async function findByKey(db: Database, secrets: KeySecrets, { username, key }: C
  * a second one would take a third of the whole request. The key is found by its HMAC, so the time says nothing about it.
  */
 export const listByKeyOrToken = (
-  db: Database,
-  env: SignInEnv,
+  { env, db }: Place<SignInEnv>,
   given: Credentials,
 ): Promise<ApplianceWithBuilds[] | undefined> =>
   braking(env, given, async () => {
     const apiKeyHmac = keyedHash(env.API_KEY_PEPPER, given.key);
     const all = await listAppliancesOfKey(db, { username: given.username, apiKeyHmac });
-    return all ?? (await listOtherwise(db, env, given));
+    return all ?? (await listOtherwise({ env, db }, given));
   });
 
 /** With a token that has all of these scopes. */
-async function listOtherwise(db: Database, env: SignInEnv, given: Credentials) {
-  const signedIn = await signedInBy(db, env, given);
+async function listOtherwise({ env, db }: Place<SignInEnv>, given: Credentials) {
+  const signedIn = await signedInBy({ env, db }, given);
   if (!signedIn) return undefined;
   const { account, access } = signedIn;
   const only = onlyAppliance(access);
@@ -112,8 +112,7 @@ async function listOtherwise(db: Database, env: SignInEnv, given: Credentials) {
  * long it takes does not tell which names there are.
  */
 export const checkPasswordOrKey = (
-  db: Database,
-  env: SignInEnv,
+  { env, db }: Place<SignInEnv>,
   given: Credentials,
   matches = passwordMatches,
 ): Promise<Account | undefined> =>
@@ -126,12 +125,12 @@ export const checkPasswordOrKey = (
 export const passwordLength = { min: 8, max: 200 } as const;
 
 /** Changes the password for whoever knows the one before. */
-export async function changePassword(db: Database, env: SignInEnv, given: Credentials, wanted: string): Promise<void> {
-  await setPassword(db, await getByPassword(db, env, given), wanted);
+export async function changePassword({ env, db }: Place<SignInEnv>, given: Credentials, wanted: string): Promise<void> {
+  await setPassword(db, await getByPassword({ env, db }, given), wanted);
 }
 
 /** For what an API key alone must not do. */
-export async function getByPassword(db: Database, env: SignInEnv, given: Credentials): Promise<Account> {
+export async function getByPassword({ env, db }: Place<SignInEnv>, given: Credentials): Promise<Account> {
   const account = await braking(env, given, (refuse) =>
     findByPassword(db, given, { refuse, matches: passwordMatches }),
   );
@@ -162,8 +161,7 @@ export const showApiKey = (secrets: KeySecrets, account: Account): Promise<strin
 
 /** Makes a new key and answers it; the old one is refused from now on. */
 export async function renewApiKey(
-  db: Database,
-  env: KeySecrets & Pick<Env, "EVENTS">,
+  { env, db }: Place<KeySecrets & Pick<Env, "EVENTS">>,
   account: Account,
 ): Promise<string> {
   const apiKey = newPassword(20);

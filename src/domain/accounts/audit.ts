@@ -1,3 +1,4 @@
+import type { Place } from "#domain/place";
 import type { Access } from "#domain/accounts/access";
 import type { Credentials } from "#domain/accounts/sign-in-brake";
 import type { AuditDetail, AuditEvent } from "#model/audit-events";
@@ -60,6 +61,6 @@ function now() {
 }
 
 /** A chore of the sweep. */
-export async function forgetAuditLog(_: unknown, db: Database, now: number): Promise<void> {
+export async function forgetAuditLog({ db }: Pick<Place, "db">, now: number): Promise<void> {
   while ((await deleteAuditBefore(db, new Date(now - keptMs), deletedAtOnce)) === deletedAtOnce);
 }

@@ -2,7 +2,6 @@ import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import { leaseEnd, whileRenewed } from "#domain/request-lease";
 import { seal, unseal, type SealingKey } from "#domain/secrets";
-import type { Database } from "#storage/db";
 import {
   deleteAnswersBefore,
   findKeyHolder,
@@ -91,7 +90,7 @@ export async function makeOnce<T>(
 }
 
 /** A chore of the sweep. */
-export const forgetIdempotentAnswers = (_: unknown, db: Database, now: number): Promise<void> =>
+export const forgetIdempotentAnswers = ({ db }: Pick<Place, "db">, now: number): Promise<void> =>
   deleteAnswersBefore(db, new Date(now - retentionMs));
 
 async function answerBefore(

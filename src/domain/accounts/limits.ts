@@ -1,6 +1,5 @@
 import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
-import type { Database } from "#storage/db";
 import { countAll, type Counted } from "#storage/limits";
 
 const variables = {
@@ -38,7 +37,7 @@ export function limitsOf(env: LimitsEnv): Counted {
 }
 
 /** How much of each limit an account has used. */
-export async function usedLimits(env: LimitsEnv, db: Database, accountId: number) {
+export async function usedLimits({ env, db }: Place<LimitsEnv>, accountId: number) {
   return { used: await countAll(db, accountId), most: limitsOf(env) };
 }
 
@@ -48,7 +47,7 @@ export async function refuseOverLimit(
   accountId: number,
   more: Partial<Counted>,
 ): Promise<void> {
-  const { used, most } = await usedLimits(env, db, accountId);
+  const { used, most } = await usedLimits({ env, db }, accountId);
   for (const name of Object.keys(sentences) as (keyof Counted)[]) {
     const added = more[name] ?? 0;
     if (added > 0 && used[name] + added > most[name]) throw limitReached(env, name);

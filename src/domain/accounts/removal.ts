@@ -1,3 +1,4 @@
+import type { Place } from "#domain/place";
 import { endWork } from "#domain/accounts/lock";
 import { deleteAppliance } from "#domain/appliances/deletion";
 import { endStreams, eventsObject } from "#domain/events/events";
@@ -17,7 +18,6 @@ import {
 import type { Account } from "#storage/accounts";
 import { userRepositoryFileKey } from "#storage/blobs";
 import { deleteBlobsBelow } from "#storage/build-blobs";
-import type { Database } from "#storage/db";
 import { releaseImport } from "#storage/imports";
 import { deletePublication } from "#storage/publications";
 import { deleteRepository } from "#storage/repositories";
@@ -28,10 +28,10 @@ import { deleteRpm } from "#storage/rpms";
  * Removes an account. It is marked first, so that no one can sign in; the sweep then removes what belongs to it, page by
  * page, and at last its row. So a crash leaves nothing that the next run does not find. Twice is fine.
  */
-export async function removeAccount(env: Env, db: Database, account: Account): Promise<void> {
+export async function removeAccount({ env, db }: Place, account: Account): Promise<void> {
   await markRemoved(db, account.id, new Date());
   await endStreams(env, account);
-  await endWork(env, db, account);
+  await endWork({ env, db }, account);
 }
 
 const accountsAtOnce = 5;
@@ -42,13 +42,15 @@ const longestMs = 20_000;
 const pagesAtOnce = 20;
 
 /** A chore of the sweep: goes on with removed accounts. */
-export async function removeAccounts(env: Env, db: Database, now: number): Promise<void> {
+export async function removeAccounts({ env, db }: Place, now: number): Promise<void> {
   for (const account of await takeRemoved(db, accountsAtOnce, new Date(now))) {
-    await goOn(env, db, account).catch((error: unknown) => console.error(`removal of account ${account.id}:`, error));
+    await goOn({ env, db }, account).catch((error: unknown) =>
+      console.error(`removal of account ${account.id}:`, error),
+    );
   }
 }
 
-type Step = (env: Env, db: Database, account: Account) => Promise<number>;
+type Step = (place: Place, account: Account) => Promise<number>;
 
 /** Each removes one page and answers how many there were. What others depend on comes after what depends on it. */
 const steps: readonly Step[] = [
@@ -57,17 +59,17 @@ const steps: readonly Step[] = [
   removeAppliances,
   removeRpms,
   removeRepositories,
-  (_, db, { id }) => deleteComments(db, id, pageSize),
-  (_, db, { id }) => deleteOpinions(db, id, pageSize),
-  (_, db, { id }) => deleteSmallRows(db, id, rowsAtOnce),
+  ({ db }, { id }) => deleteComments(db, id, pageSize),
+  ({ db }, { id }) => deleteOpinions(db, id, pageSize),
+  ({ db }, { id }) => deleteSmallRows(db, id, rowsAtOnce),
 ];
 
-async function goOn(env: Env, db: Database, account: Account): Promise<void> {
+async function goOn({ env, db }: Place, account: Account): Promise<void> {
   const endsAt = Date.now() + longestMs;
-  await endWork(env, db, account);
+  await endWork({ env, db }, account);
   let pages = 0;
   for (const step of steps) {
-    while ((await step(env, db, account)) > 0) {
+    while ((await step({ env, db }, account)) > 0) {
       pages += 1;
       if (pages === pagesAtOnce || Date.now() > endsAt) return;
     }
@@ -76,32 +78,32 @@ async function goOn(env: Env, db: Database, account: Account): Promise<void> {
   await deleteAccountRows(db, account.id);
 }
 
-async function removeUploads(env: Env, db: Database, { id }: Account): Promise<number> {
+async function removeUploads({ env, db }: Place, { id }: Account): Promise<number> {
   const page = await pageOfResumableUploads(db, id, pageSize);
   for (const upload of page) await removeUpload({ env, db }, upload);
   return page.length;
 }
 
-async function removePublications(_: Env, db: Database, { id }: Account): Promise<number> {
+async function removePublications({ db }: Pick<Place, "db">, { id }: Account): Promise<number> {
   const page = await pageOfPublications(db, id, pageSize);
   for (const { applianceId, version } of page) await deletePublication(db, applianceId, version);
   return page.length;
 }
 
-async function removeAppliances(env: Env, db: Database, { id }: Account): Promise<number> {
+async function removeAppliances({ env, db }: Place, { id }: Account): Promise<number> {
   const page = await pageOfAppliances(db, id, pageSize);
-  for (const appliance of page) await deleteAppliance(env, db, appliance);
+  for (const appliance of page) await deleteAppliance({ env, db }, appliance);
   return page.length;
 }
 
-async function removeRpms(_: Env, db: Database, { id: accountId }: Account): Promise<number> {
+async function removeRpms({ db }: Pick<Place, "db">, { id: accountId }: Account): Promise<number> {
   const page = await pageOfRpms(db, accountId, pageSize);
   for (const { id } of page) await deleteRpm(db, accountId, id);
   return page.length;
 }
 
 /** No appliance uses them any more. Files of a user repository go before its row, which names them. */
-async function removeRepositories(env: Env, db: Database, { id: accountId }: Account): Promise<number> {
+async function removeRepositories({ env, db }: Place, { id: accountId }: Account): Promise<number> {
   const page = await pageOfRepositories(db, accountId, pageSize);
   let removed = 0;
   for (const { id, uid, isUserRepository, importId } of page) {

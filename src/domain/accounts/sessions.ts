@@ -1,3 +1,4 @@
+import type { Place } from "#domain/place";
 import { networkOf } from "#domain/accounts/sign-in-brake";
 import { Refusal } from "#domain/refusal";
 import { keyedHash, newToken, sameSecret } from "#domain/secrets";
@@ -35,8 +36,7 @@ const deletedAtOnce = 1000;
  * so that no attacker can have set it.
  */
 export async function startSession(
-  env: SessionEnv,
-  db: Database,
+  { env, db }: Place<SessionEnv>,
   account: Account,
   { userAgent, address, before }: Browser & { before: string | undefined },
 ): Promise<string> {
@@ -53,14 +53,13 @@ export async function startSession(
   if (!(await addSession(db, account, row, mostSessions))) {
     throw new Refusal("access_denied", { message: "The account was changed at this moment. Sign in again." });
   }
-  if (before !== undefined) await endSession(env, db, before);
+  if (before !== undefined) await endSession({ env, db }, before);
   return secret;
 }
 
 /** The session of a cookie and whose it is. Expired ones open nothing. */
 export async function findSession(
-  env: SessionEnv,
-  db: Database,
+  { env, db }: Place<SessionEnv>,
   secret: string,
 ): Promise<{ session: Session; account: Account } | undefined> {
   const hmac = hmacOf(env, secret);
@@ -82,7 +81,7 @@ const expiryOf = (createdAt: Date, now: number) =>
   new Date(Math.min(createdAt.getTime() + longestSessionMs, now + idleMs));
 
 /** Signs out. Twice is fine. */
-export const endSession = (env: SessionEnv, db: Database, secret: string): Promise<void> =>
+export const endSession = ({ env, db }: Place<SessionEnv>, secret: string): Promise<void> =>
   deleteSessionByHmac(db, hmacOf(env, secret));
 
 /** Signs another browser out. An id that is no number names none. */
@@ -96,7 +95,7 @@ export const formTokenOf = (env: SessionEnv, { secretHmac }: Session): string =>
   keyedHash(env.API_KEY_PEPPER, `form of the session ${secretHmac}`);
 
 /** A chore of the sweep. */
-export async function forgetSessions(_: unknown, db: Database, now: number): Promise<void> {
+export async function forgetSessions({ db }: Pick<Place, "db">, now: number): Promise<void> {
   while ((await deleteExpiredSessions(db, new Date(now), deletedAtOnce)) === deletedAtOnce);
 }
 

@@ -1,3 +1,4 @@
+import type { Place } from "#domain/place";
 import type { Access } from "#domain/accounts/access";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { limitReached, limitsOf, type LimitsEnv } from "#domain/accounts/limits";
@@ -37,8 +38,7 @@ const noteUseEveryMs = 60_000;
  * gets another secret: no one has seen the first one.
  */
 export async function createToken(
-  env: TokenEnv,
-  db: Database,
+  { env, db }: Place<TokenEnv>,
   accountId: number,
   { requestId, ...request }: TokenRequest,
 ): Promise<{ token: Token; secret: string }> {
@@ -54,12 +54,12 @@ export async function createToken(
   const row = { ...request, uid: requestId ?? crypto.randomUUID(), accountId, tokenHmac, createdAt: new Date() };
   const token = await makeOnce(requestId, {
     find: (uid) => saveTokenHmac(db, uid, tokenHmac),
-    make: () => addWithinLimit(env, db, row),
+    make: () => addWithinLimit({ env, db }, row),
   });
   return { token, secret };
 }
 
-async function addWithinLimit(env: LimitsEnv, db: Database, row: NewToken): Promise<Token> {
+async function addWithinLimit({ env, db }: Place<LimitsEnv>, row: NewToken): Promise<Token> {
   const token = await addToken(db, row, limitsOf(env).tokens);
   if (token) return token;
   throw limitReached(env, "tokens");
@@ -97,16 +97,20 @@ async function noteUse(db: Database, { id, lastUsedAt }: Token, now: number): Pr
 }
 
 /** It opens nothing from the next request on. Streams of the account end, because one of them may be the token's. */
-export async function revokeToken(env: Pick<Env, "EVENTS">, db: Database, account: Account, id: number): Promise<void> {
+export async function revokeToken(
+  { env, db }: Place<Pick<Env, "EVENTS">>,
+  account: Account,
+  id: number,
+): Promise<void> {
   if (!(await deleteToken(db, account.id, id))) throw noSuchToken();
   await endStreams(env, account);
 }
 
 /** For the operator, who knows no account's password. */
-export async function revokeTokenOfAnyone(env: Pick<Env, "EVENTS">, db: Database, id: number): Promise<void> {
+export async function revokeTokenOfAnyone({ env, db }: Place<Pick<Env, "EVENTS">>, id: number): Promise<void> {
   const owner = await findTokenOwner(db, id);
   if (!owner) throw noSuchToken();
-  await revokeToken(env, db, owner, id);
+  await revokeToken({ env, db }, owner, id);
 }
 
 /** Also for text that is not a valid id. */

@@ -1,3 +1,4 @@
+import type { Place } from "#domain/place";
 import { buildObject, cancelBuildsOf } from "#domain/builds/build";
 import { Refusal } from "#domain/refusal";
 import { deleteApplianceRows, type Appliance } from "#storage/appliances";
@@ -9,9 +10,9 @@ import { isPublished } from "#storage/publications";
  * Deletes an appliance with its builds; not one that is in the gallery. Agents stop first; then all rows go in one batch, which also releases the blobs
  * that they named. The blobs are the sweeper's, which finds them without rows, also when this ends early.
  */
-export async function deleteAppliance(env: Env, db: Database, appliance: Appliance): Promise<void> {
+export async function deleteAppliance({ env, db }: Place, appliance: Appliance): Promise<void> {
   await refuseIfPublished(db, appliance);
-  await cancelBuildsOf(env, db, appliance.id);
+  await cancelBuildsOf({ env, db }, appliance.id);
   const gone = await deleteApplianceRows(db, appliance.id).catch(async (error: unknown) => {
     // Published in between: the database keeps all of it.
     await refuseIfPublished(db, appliance);

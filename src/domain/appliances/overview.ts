@@ -70,7 +70,7 @@ export async function overviewOf(
   const asked = { ...which, limit: perPage, offset: (page - 1) * perPage, staleBefore };
   const [{ total, rows }, running] = await Promise.all([
     listOverview(db, asked),
-    watchAllBuilds(env, db, which.accountId, which.only),
+    watchAllBuilds({ env, db }, which.accountId, which.only),
   ]);
   const { last, images } = await listLastBuilds(
     db,

@@ -26,8 +26,7 @@ export interface ApplianceStatus {
 
 /** The status as its reader sees it: also what prevents this account, or every account at the moment, from building. */
 export async function shownStatus(
-  env: Pick<Env, "BLOBS">,
-  db: Database,
+  { env, db }: Place<Pick<Env, "BLOBS">>,
   { appliance, accountId, baseUrl }: { appliance: Appliance; accountId: number; baseUrl: string },
 ): Promise<ApplianceStatus> {
   const [readOnly, abilities, agreement] = await Promise.all([

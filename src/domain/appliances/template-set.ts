@@ -1,3 +1,4 @@
+import type { Place } from "#domain/place";
 import { sealed } from "#domain/configuration/secrets";
 import { validate } from "#domain/configuration/validation";
 import { Refusal } from "#domain/refusal";
@@ -20,7 +21,7 @@ const importsWaitMs = 60_000;
  * Loads a catalogue, has its repositories imported, and answers its number of templates. Refuses what would take over
  * another catalogue's ids. A repository that cannot be imported yet does not keep the catalogue out: its row says why.
  */
-export async function loadCatalogue(env: Env, db: Database, catalogue: Catalogue): Promise<number> {
+export async function loadCatalogue({ env, db }: Place, catalogue: Catalogue): Promise<number> {
   const templates = catalogue.sets.flatMap(({ templates }) => templates);
   const ids = templates.map(({ applianceId }) => applianceId);
   refuseTwice(ids, "template id");
@@ -39,7 +40,7 @@ export async function loadCatalogue(env: Env, db: Database, catalogue: Catalogue
     throw new Refusal("invalid_value", { message: `Template id ${foreign.join(", ")} belongs to another catalogue.` });
   }
   await saveCatalogue(db, await withSealedPasswords(env, catalogue), await signingKeys(catalogue));
-  await importCatalogue(env, db, catalogue.name);
+  await importCatalogue({ env, db }, catalogue.name);
   return templates.length;
 }
 
@@ -82,9 +83,9 @@ async function sealedTemplate(env: Env, template: Template): Promise<Template> {
   return { ...template, configuration: await sealed(env, configuration) };
 }
 
-async function importCatalogue(env: Env, db: Database, name: string): Promise<void> {
+async function importCatalogue({ env, db }: Place, name: string): Promise<void> {
   const ids = (await listByCatalogue(db, name)).map(({ id }) => id);
-  await requestNewImports(env, db, ids);
+  await requestNewImports({ env, db }, ids);
   await Promise.all(ids.map((id) => waitForImport(db, id, importsWaitMs)));
 }
 

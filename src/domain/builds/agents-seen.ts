@@ -1,13 +1,13 @@
+import type { Place } from "#domain/place";
 import { canDo, hasRoot } from "#domain/builds/builder-abilities";
 import type { AgentsSeen } from "#domain/builds/machine";
 import { switchboard } from "#domain/jobs";
 import { listAgents } from "#storage/agents";
 import { findAnyAppliance } from "#storage/appliances";
 import { findBuildByUid } from "#storage/builds";
-import type { Database } from "#storage/db";
 
 /** Why a build waits: no agent that can do it, or that has its builder root, is connected, or all of them are busy or out of disk space. */
-export async function agentsSeen(env: Pick<Env, "SWITCHBOARD">, db: Database, uid: string): Promise<AgentsSeen> {
+export async function agentsSeen({ env, db }: Place<Pick<Env, "SWITCHBOARD">>, uid: string): Promise<AgentsSeen> {
   const build = await findBuildByUid(db, uid);
   const [appliance, agents, connected] = await Promise.all([
     build && findAnyAppliance(db, build.applianceId),

@@ -1,3 +1,4 @@
+import type { Place } from "#domain/place";
 import type { ImageType } from "#contract/index";
 import { refuseWithoutAgreement } from "#domain/accounts/agreement";
 import { makeOnce } from "#domain/accounts/idempotency";
@@ -51,14 +52,13 @@ export interface WatchedBuild extends Progress {
  * conditional statement, which alone decides between simultaneous requests; the checks before it save work.
  */
 export async function startBuild(
-  env: Env,
-  db: Database,
+  { env, db }: Place,
   account: { id: number },
   request: BuildRequest,
 ): Promise<WatchedBuild> {
   const build = await makeOnce(request.requestId, {
     find: (requestId) => findBuildByUid(db, requestId),
-    make: () => enqueue(env, db, account, request),
+    make: () => enqueue({ env, db }, account, request),
   });
   // The row is the promise: if its object cannot be woken now, the sweep wakes it within a minute.
   await buildObject(env, build)
@@ -67,7 +67,7 @@ export async function startBuild(
   return await withPlaceInQueue(db, build.id, watched(build));
 }
 
-async function enqueue(env: Env, db: Database, account: { id: number }, request: BuildRequest): Promise<Build> {
+async function enqueue({ env, db }: Place, account: { id: number }, request: BuildRequest): Promise<Build> {
   const appliance = await getOwnAppliance(db, account.id, request.applianceId, "invalid");
   const [built, abilities, base] = await Promise.all([
     listBuildsOfAppliance(db, appliance.id),
@@ -112,51 +112,44 @@ async function enqueue(env: Env, db: Database, account: { id: number }, request:
 }
 
 /** A build that is running or was; the id of its finished build is the same. */
-export async function watchBuild(env: Env, db: Database, accountId: number, id: number): Promise<WatchedBuild> {
+export async function watchBuild({ env, db }: Place, accountId: number, id: number): Promise<WatchedBuild> {
   const build = await getRunningBuild(db, accountId, id);
-  return await withProgress(env, db, build);
+  return await withProgress({ env, db }, build);
 }
 
-export async function watchBuilds(
-  env: Env,
-  db: Database,
-  accountId: number,
-  applianceId: number,
-): Promise<WatchedBuild[]> {
+export async function watchBuilds({ env, db }: Place, accountId: number, applianceId: number): Promise<WatchedBuild[]> {
   const appliance = await getAppliance(db, accountId, applianceId, "invalid");
   if (appliance.accountId === null) return [];
-  return await watchThese(env, db, await listRunningBuilds(db, appliance.accountId, appliance.id));
+  return await watchThese({ env, db }, await listRunningBuilds(db, appliance.accountId, appliance.id));
 }
 
 /** All builds of an account that are not over, the oldest first. `only`: those of one appliance. */
 export async function watchAllBuilds(
-  env: Env,
-  db: Database,
+  { env, db }: Place,
   accountId: number,
   only: number | null,
 ): Promise<WatchedBuild[]> {
   const unfinished = await listUnfinishedOf(db, accountId);
   return await watchThese(
-    env,
-    db,
+    { env, db },
     unfinished.filter(({ applianceId }) => only === null || applianceId === only),
   );
 }
 
-async function watchThese(env: Env, db: Database, unfinished: Build[]): Promise<WatchedBuild[]> {
-  const all = await Promise.all(unfinished.map((build) => withProgress(env, db, build)));
+async function watchThese({ env, db }: Place, unfinished: Build[]): Promise<WatchedBuild[]> {
+  const all = await Promise.all(unfinished.map((build) => withProgress({ env, db }, build)));
   return all.filter((build) => isUnfinished({ status: build.state }));
 }
 
 /** Ends a build that is not over. Twice is fine; a build with another end keeps it. */
-export async function cancelBuild(env: Env, db: Database, accountId: number, id: number): Promise<void> {
+export async function cancelBuild({ env, db }: Place, accountId: number, id: number): Promise<void> {
   const build = await getRunningBuild(db, accountId, id);
   if (build.accountId !== accountId) throw new Refusal("access_denied");
   if (isUnfinished(build)) await buildObject(env, build).cancel();
 }
 
 /** Ends all that still runs for an appliance, before it is deleted. */
-export async function cancelBuildsOf(env: Env, db: Database, applianceId: number): Promise<void> {
+export async function cancelBuildsOf({ env, db }: Place, applianceId: number): Promise<void> {
   const builds = await listBuildsOfAppliance(db, applianceId);
   await Promise.all(builds.filter(isUnfinished).map((build) => buildObject(env, build).cancel()));
 }
@@ -174,7 +167,7 @@ export async function getBuild(db: Database, reader: LinkReader, id: number): Pr
 }
 
 /** Removes a build that is over: first the row, so that nothing points to deleted blobs; the sweep finds leftovers. */
-export async function deleteBuild(env: Env, db: Database, accountId: number, id: number): Promise<void> {
+export async function deleteBuild({ env, db }: Place, accountId: number, id: number): Promise<void> {
   const gone = await deleteBuildRow(db, accountId, id);
   if (!gone) throw await whyNotDeleted(db, accountId, id);
   await forgetBuild(env, gone).catch((error: unknown) => console.error(`leftovers of build ${id}:`, error));
@@ -247,7 +240,7 @@ async function cancelSame(
 
 const slotsOf = (env: Env) => ({ all: Number(env.MAX_BUILDS), perAccount: Number(env.MAX_BUILDS_PER_ACCOUNT) });
 
-async function withProgress(env: Env, db: Database, build: Build): Promise<WatchedBuild> {
+async function withProgress({ env, db }: Place, build: Build): Promise<WatchedBuild> {
   if (!isUnfinished(build)) return watched(build);
   const progress = await buildObject(env, build).progress();
   if (progress && isUnfinished({ status: progress.state })) {

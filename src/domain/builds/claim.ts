@@ -1,3 +1,4 @@
+import type { Place } from "#domain/place";
 import type { BuildClaim, Capabilities } from "#contract/index";
 import { buildObject } from "#domain/builds/build";
 import { canDo } from "#domain/builds/builder-abilities";
@@ -17,8 +18,7 @@ const candidatesAtOnce = 10;
 
 /** The oldest build that the agent can do, now its own; null when there is none, or no room for it. */
 export async function claimBuild(
-  env: Env,
-  db: Database,
+  { env, db }: Place,
   agent: Agent,
   capabilities: Capabilities,
 ): Promise<BuildClaim | null> {
@@ -26,7 +26,7 @@ export async function claimBuild(
   if (hasChanged(agent.capabilities, capabilities)) await saveCapabilities(db, agent.id, capabilities);
   if (isFull) return null;
   for await (const build of candidates(db, capabilities)) {
-    const claim = await claimOne(env, db, agent, build);
+    const claim = await claimOne({ env, db }, agent, build);
     if (claim) return claim;
   }
   return null;
@@ -49,7 +49,7 @@ async function* candidates(db: Database, can: Capabilities): AsyncGenerator<Buil
   }
 }
 
-async function claimOne(env: Env, db: Database, agent: Agent, build: Build): Promise<BuildClaim | undefined> {
+async function claimOne({ env, db }: Place, agent: Agent, build: Build): Promise<BuildClaim | undefined> {
   const object = buildObject(env, build);
   const earlierPhases = await earlierPhasesOf(db, build);
   const claimed = await object.claim(agent.id, expectedSecondsOf(earlierPhases));
@@ -84,7 +84,7 @@ async function earlierPhasesOf(db: Database, build: Build): Promise<Record<strin
 }
 
 /** Ends the leases of an agent that has restarted; answers how many there were. */
-export async function endLeases(env: Env, db: Database, agent: Agent): Promise<number> {
+export async function endLeases({ env, db }: Place, agent: Agent): Promise<number> {
   const held = await listHeldBy(db, agent.id);
   const ended = await Promise.all(held.map((build) => buildObject(env, build).endLease(agent.id)));
   return ended.filter(Boolean).length;

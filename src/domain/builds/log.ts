@@ -1,3 +1,4 @@
+import type { Place } from "#domain/place";
 import { buildObject, watchBuild, type Progress } from "#domain/builds/build";
 import { withPlaceInQueue } from "#domain/builds/queue";
 import type { Build } from "#storage/builds";
@@ -90,7 +91,7 @@ export async function* followBuild(
   for (;;) {
     const question = { from: place, maxBytes: sliceBytes, waitMs: silenceMs, ...(seen === undefined ? {} : { seen }) };
     const slice = await readLog(env, build, question);
-    const progress = await outsideView(env, db, build, slice.progress);
+    const progress = await outsideView({ env, db }, build, slice.progress);
     const isAtEnd = slice.from + slice.bytes.byteLength >= slice.length;
     const isLast = isAtEnd && progress.state !== "queued" && progress.state !== "running";
     const lines = wholeLines(slice.bytes, isLast);
@@ -107,10 +108,10 @@ export async function* followBuild(
 }
 
 /** An object may know of an end before D1 does; users see it when both know. */
-const outsideView = (env: Env, db: Database, build: Build, progress: Progress | undefined): Promise<Progress> =>
+const outsideView = ({ env, db }: Place, build: Build, progress: Progress | undefined): Promise<Progress> =>
   progress?.state === "queued" || progress?.state === "running"
     ? withPlaceInQueue(db, build.id, progress)
-    : watchBuild(env, db, build.accountId, build.id);
+    : watchBuild({ env, db }, build.accountId, build.id);
 
 /** The log is empty if its object does not know the build. */
 async function readLog(

@@ -55,7 +55,7 @@ export async function findPrepared(
 }
 
 /** Removes roots that are older than KEEP_PREPARED_HOURS: the row first, so that nothing names what is gone. */
-export async function expirePreparedRoots(env: Env, db: Database, now: number): Promise<void> {
+export async function expirePreparedRoots({ env, db }: Place, now: number): Promise<void> {
   const keys = await deletePreparedBefore(db, new Date(now - hoursKept(env) * hourMs));
   for (let from = 0; from < keys.length; from += 1000) await env.BLOBS.delete(keys.slice(from, from + 1000));
 }

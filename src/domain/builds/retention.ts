@@ -1,6 +1,6 @@
+import type { Place } from "#domain/place";
 import { attestationsKey } from "#storage/blobs";
 import { listExpirable, markExpired } from "#storage/retention";
-import type { Database } from "#storage/db";
 
 const dayMs = 24 * 60 * 60_000;
 /** Builds that one run of the sweeper looks at. */
@@ -11,8 +11,7 @@ const atOnce = 100;
  * a crash leaves behind has no row that names it, and is the sweeper's. Row, log and the list of packages stay.
  */
 export async function expireOldImages(
-  env: Pick<Env, "BLOBS" | "KEEP_IMAGES_DAYS">,
-  db: Database,
+  { env, db }: Place<Pick<Env, "BLOBS" | "KEEP_IMAGES_DAYS">>,
   now: number,
 ): Promise<void> {
   const days = Number(env.KEEP_IMAGES_DAYS);

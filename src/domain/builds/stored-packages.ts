@@ -4,7 +4,6 @@ import type { Place } from "#domain/place";
 import { nextOldKeys, removeBlobs } from "#domain/old-keys";
 import { packageBlob, packageBlobOfKey, packagePieceKey, packagesPrefix } from "#storage/blobs";
 import type { Build } from "#storage/builds";
-import type { Database } from "#storage/db";
 import {
   deleteReleasedPackages,
   findNeededPackage,
@@ -145,7 +144,7 @@ const atOnce = 100;
 const needsPosition = "package-needs/";
 
 /** Lets go of the packages of builds that ended without an image, or whose image is gone. */
-export async function releaseUnneededPackages(_env: Env, db: Database, now: number): Promise<void> {
+export async function releaseUnneededPackages({ db }: Pick<Place, "db">, now: number): Promise<void> {
   const after = Number((await findSweepPosition(db, needsPosition)) ?? 0);
   const builds = await listBuildsInNeed(db, { after, limit: atOnce });
   const next = builds.length === atOnce ? builds.at(-1)?.id.toString() : undefined;
@@ -155,7 +154,7 @@ export async function releaseUnneededPackages(_env: Env, db: Database, now: numb
 }
 
 /** Removes packages that no build has needed for an hour: the row first, so that nothing names what is gone. */
-export async function removeReleasedPackages(env: Env, db: Database, now: number): Promise<void> {
+export async function removeReleasedPackages({ env, db }: Place, now: number): Promise<void> {
   const gone = await deleteReleasedPackages(db, { before: new Date(now - graceMs), limit: atOnce });
   const keys = gone.flatMap(({ blob, pieces }) =>
     blob === null ? [] : Array.from({ length: pieces }, (_, n) => packagePieceKey(blob, n + 1)),
@@ -164,8 +163,8 @@ export async function removeReleasedPackages(env: Env, db: Database, now: number
 }
 
 /** Removes pieces that no row names: of agents that were killed, were second, or came when all was full. */
-export async function removeStrayPieces(env: Env, db: Database, now: number): Promise<void> {
-  const old = await nextOldKeys(env, db, { prefix: packagesPrefix, now });
+export async function removeStrayPieces({ env, db }: Place, now: number): Promise<void> {
+  const old = await nextOldKeys({ env, db }, { prefix: packagesPrefix, now });
   const named = await findStoredBlobs(db, [...new Set(old.map(packageBlobOfKey))]);
   await removeBlobs(
     env,

@@ -1,7 +1,7 @@
+import type { Place } from "#domain/place";
 import { nextOldKeys, removeBlobs } from "#domain/old-keys";
 import { blobIdOfKey, contentsPrefix } from "#storage/blobs";
 import { contentKeys, findNamedBlobs, findReleased, forgetReleased, listReleasedBefore } from "#storage/contents";
-import type { Database } from "#storage/db";
 import { forgetPictureSizes } from "#storage/pictures";
 
 /** A request that has just read a row may still need its blob. */
@@ -10,7 +10,7 @@ const graceMs = 60 * 60_000;
 const blobsPerRun = 500;
 
 /** Removes contents that a row let go over an hour ago and that no other row names. */
-export async function removeReleasedContents(env: Env, db: Database, now: number): Promise<void> {
+export async function removeReleasedContents({ env, db }: Place, now: number): Promise<void> {
   const before = new Date(now - graceMs);
   const released = await listReleasedBefore(db, before, blobsPerRun);
   const named = await findNamedBlobs(db, released);
@@ -21,8 +21,8 @@ export async function removeReleasedContents(env: Env, db: Database, now: number
 }
 
 /** Removes contents that never got a row: the client went away, or the service was killed in between. */
-export async function removeStrayContents(env: Env, db: Database, now: number): Promise<void> {
-  const old = await nextOldKeys(env, db, { prefix: contentsPrefix, now });
+export async function removeStrayContents({ env, db }: Place, now: number): Promise<void> {
+  const old = await nextOldKeys({ env, db }, { prefix: contentsPrefix, now });
   const blobIds = [...new Set(old.map(blobIdOfKey))];
   const [named, released] = [await findNamedBlobs(db, blobIds), await findReleased(db, blobIds)];
   await removeBlobs(

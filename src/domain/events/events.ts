@@ -4,7 +4,7 @@ import { Refusal } from "#domain/refusal";
 import type { Announcement } from "#model/announcement";
 import type { EventName } from "#model/event-names";
 import type { Account } from "#storage/accounts";
-import { openDatabase, type Database } from "#storage/db";
+import { openDatabase } from "#storage/db";
 import {
   findBuildOfEvent,
   findTestdriveOfEvent,
@@ -92,7 +92,7 @@ export async function sendOutboxEvent(
 const outboxAtOnce = 100;
 
 /** Tells what the request that wrote it could not. */
-export async function sendOutbox(env: Pick<Env, "EVENTS">, db: Database): Promise<void> {
+export async function sendOutbox({ env, db }: Place<Pick<Env, "EVENTS">>): Promise<void> {
   for (const { event, accountUid: uid } of await listOutbox(db, outboxAtOnce)) {
     await sendOutboxEvent({ env, db }, { uid }, event);
   }

@@ -1,3 +1,4 @@
+import type { Place } from "#domain/place";
 import type { Access } from "#domain/accounts/access";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { limitReached, limitsOf, type LimitsEnv } from "#domain/accounts/limits";
@@ -25,8 +26,7 @@ interface WebhookRequest {
 
 /** A new webhook with the secret that signs its deliveries, which is not shown again. */
 export async function createWebhook(
-  env: WebhookEnv,
-  db: Database,
+  { env, db }: Place<WebhookEnv>,
   accountId: number,
   request: WebhookRequest,
 ): Promise<{ webhook: Webhook; secret: string }> {
@@ -35,11 +35,11 @@ export async function createWebhook(
       const webhook = await findWebhookByUid(db, requestId);
       return webhook && { webhook, secret: await decrypt(env.API_KEY_ENCRYPTION_KEY, webhook.secretCipher) };
     },
-    make: () => makeWebhook(env, db, accountId, request),
+    make: () => makeWebhook({ env, db }, accountId, request),
   });
 }
 
-async function makeWebhook(env: WebhookEnv, db: Database, accountId: number, request: WebhookRequest) {
+async function makeWebhook({ env, db }: Place<WebhookEnv>, accountId: number, request: WebhookRequest) {
   const url = parseWebhookUrl(env, request.url);
   const events = parseEvents(request.events);
   const secret = newToken();
@@ -63,8 +63,7 @@ export const shownWebhook = (webhook: Webhook, access: Access): Webhook =>
 
 /** Also deletes the deliveries that still wait. */
 export async function removeWebhook(
-  env: Pick<Env, "EVENTS">,
-  db: Database,
+  { env, db }: Place<Pick<Env, "EVENTS">>,
   account: Account,
   id: number,
 ): Promise<void> {
@@ -78,8 +77,7 @@ export async function removeWebhook(
 
 /** The last 100, newest first. */
 export async function listDeliveries(
-  env: Pick<Env, "EVENTS">,
-  db: Database,
+  { env, db }: Place<Pick<Env, "EVENTS">>,
   account: Account,
   webhookId: number,
 ): Promise<Delivery[]> {
@@ -89,8 +87,7 @@ export async function listDeliveries(
 
 /** Sends the same body once more, as a delivery of its own; answers that. A disabled webhook that takes it is enabled again. */
 export async function replayDelivery(
-  env: Pick<Env, "EVENTS">,
-  db: Database,
+  { env, db }: Place<Pick<Env, "EVENTS">>,
   account: Account,
   { webhookId, deliveryId, requestId }: { webhookId: number; deliveryId: number; requestId?: string | undefined },
 ): Promise<Delivery> {

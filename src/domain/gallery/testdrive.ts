@@ -19,7 +19,7 @@ export async function tryPublication(
   const publication = await getPublication(db, account.id, { applianceId, version, reason: "invalid" });
   const build = await findAnyBuild(db, formatToTry(publication).buildId);
   if (!build) throw new Refusal("build_not_found");
-  const started = await startTestdriveOf(env, db, account, { build, hasNetwork: false, requestId });
+  const started = await startTestdriveOf({ env, db }, account, { build, hasNetwork: false, requestId });
   await noteUse(db, account, publication, "testdrive");
   return started;
 }

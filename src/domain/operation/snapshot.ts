@@ -1,3 +1,4 @@
+import type { Place } from "#domain/place";
 import type { Capabilities } from "#contract/index";
 import { canDo } from "#domain/builds/builder-abilities";
 import { switchboard } from "#domain/jobs";
@@ -34,10 +35,10 @@ export interface Snapshot {
 
 type SnapshotEnv = Pick<Env, "SWITCHBOARD" | "MAX_BUILDS" | "MAX_TESTDRIVES">;
 
-export async function takeSnapshot(env: SnapshotEnv, db: Database, at: number = Date.now()): Promise<Snapshot> {
+export async function takeSnapshot({ env, db }: Place<SnapshotEnv>, at: number = Date.now()): Promise<Snapshot> {
   const [amounts, agents, counters, chores, bytes] = await Promise.all([
     readAmounts(db),
-    agentsNow(env, db, at),
+    agentsNow({ env, db }, at),
     listCounters(db),
     listChoreRuns(db),
     databaseBytes(db),
@@ -56,7 +57,7 @@ export async function takeSnapshot(env: SnapshotEnv, db: Database, at: number = 
 
 type AgentNow = { isAlive: boolean; isBusy: boolean; can: Capabilities | null };
 
-async function agentsNow(env: SnapshotEnv, db: Database, at: number): Promise<AgentNow[]> {
+async function agentsNow({ env, db }: Place<SnapshotEnv>, at: number): Promise<AgentNow[]> {
   const [agents, busy, heard] = await Promise.all([listAgents(db), listBusyAgents(db), switchboard(env).heard()]);
   const heardSince = (id: number) =>
     heard.some((ping) => ping.agentId === id && ping.at.getTime() > at - silentAfterMs);

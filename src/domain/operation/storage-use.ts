@@ -1,5 +1,5 @@
+import type { Place } from "#domain/place";
 import { saveMeasured } from "#storage/counters";
-import type { Database } from "#storage/db";
 import { listUsedBytes } from "#storage/metrics";
 import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 
@@ -8,7 +8,7 @@ const pageSize = 100;
 const position = "storage-use";
 
 /** Adds up what all accounts store, a page of accounts at a time; at the end of a round the sum is stored for the metrics. */
-export async function measureStorage(_env: Env, db: Database): Promise<void> {
+export async function measureStorage({ db }: Pick<Place, "db">): Promise<void> {
   const [after = 0, before = 0] = (await findSweepPosition(db, position))?.split(" ").map(Number) ?? [];
   const page = await listUsedBytes(db, { after, limit: pageSize });
   const sum = page.reduce((bytes, account) => bytes + account.bytes, before);

@@ -1,10 +1,10 @@
+import type { Place } from "#domain/place";
 import type { KnownBaseSystem } from "#domain/repositories/base-system";
 import { type ImportLimits, limitsFor, refuseMore } from "#domain/repositories/import-limits";
 import { saveNameIndex } from "#domain/repositories/name-indexes";
 import { importPackages, type PackageSource } from "#domain/repositories/packages";
 import type { Download, OpenedRepository } from "#repodata/opened-repository";
 import { nameIndexKeyOfPart, solvPrefixOf } from "#storage/blobs";
-import type { Database } from "#storage/db";
 import {
   beginContents,
   type Contents,
@@ -33,12 +33,13 @@ interface Fetched {
  * account that it could not have fetched, and no trust but its own counts. A first import takes as long as if it were the
  * only one: how long one waits does not tell whether another account has the address, too.
  */
-export async function contentsOf(env: Env, db: Database, fetched: Fetched): Promise<MadeImport> {
+export async function contentsOf({ env, db }: Place, fetched: Fetched): Promise<MadeImport> {
   const { repository, opened } = fetched;
   const contents = { url: sourceOf(repository, opened), revision: opened.revision };
-  const limits = await limitsFor(env, db, repository);
+  const limits = await limitsFor({ env, db }, repository);
   const known = await findMadeImport(db, contents);
-  if (!known) return (await make(env, db, { ...fetched, contents, limits })) ?? (await contentsOf(env, db, fetched));
+  if (!known)
+    return (await make({ env, db }, { ...fetched, contents, limits })) ?? (await contentsOf({ env, db }, fetched));
   refuseMore({ packages: known.packageCount, bytes: known.bytes }, limits);
   if (repository.revision === null) await new Promise((resolve) => setTimeout(resolve, known.workMs));
   return known;
@@ -50,8 +51,7 @@ const sourceOf = ({ url, arches, catalogue }: Repository, { type }: OpenedReposi
 
 /** Undefined: another import of the same contents was faster. What a crash leaves is the sweep's. */
 async function make(
-  env: Env,
-  db: Database,
+  { env, db }: Place,
   { repository, contents, ...source }: Fetched & { contents: Contents; limits: ImportLimits },
 ): Promise<MadeImport | undefined> {
   const importId = crypto.randomUUID();
@@ -59,24 +59,26 @@ async function make(
   let made: MadeImport | undefined;
   try {
     const begunAt = Date.now();
-    const found = await importPackages(env, db, {
-      ...source,
-      repositoryId: repository.id,
-      importId,
-    });
+    const found = await importPackages(
+      { env, db },
+      {
+        ...source,
+        repositoryId: repository.id,
+        importId,
+      },
+    );
     await saveNamePages(db, importId);
     await saveNameIndex({ env, db }, { repositoryId: repository.id, importId });
     const facts = { ...found, baseSystem: found.baseSystem ?? null, workMs: Date.now() - begunAt };
     made = await finishContents(db, importId, facts);
   } finally {
-    if (!made) await remove(env, db, { repository, importId });
+    if (!made) await remove({ env, db }, { repository, importId });
   }
   return made;
 }
 
 async function remove(
-  env: Env,
-  db: Database,
+  { env, db }: Place,
   { repository, importId }: { repository: Repository; importId: string },
 ): Promise<void> {
   await releaseImport(db, importId);
@@ -85,7 +87,7 @@ async function remove(
 }
 
 /** Removes contents that were made for a repository which shows others by now, unless another repository shows them. */
-export async function removeUnshown(env: Env, db: Database, { id, parts }: MadeImport): Promise<void> {
+export async function removeUnshown({ env, db }: Place, { id, parts }: MadeImport): Promise<void> {
   const [part] = parts;
   if ((await releaseImport(db, id)) && part !== undefined) {
     await env.BLOBS.delete([...parts, nameIndexKeyOfPart(part)]);

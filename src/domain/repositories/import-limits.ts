@@ -1,6 +1,6 @@
+import type { Place } from "#domain/place";
 import { type LimitsEnv, usedLimits } from "#domain/accounts/limits";
 import { RepodataFault } from "#repodata/fault";
-import type { Database } from "#storage/db";
 import { findImport } from "#storage/imports";
 import type { Repository } from "#storage/repositories";
 
@@ -21,10 +21,10 @@ export const maxSolvBytes = 64 * 2 ** 20;
  * What an import of this repository may make: also no more than its account has left, when what it shows now is gone.
  * Its account's imports take turns, so that at most two run at the same time, and one may exceed the limit.
  */
-export async function limitsFor(env: LimitsEnv, db: Database, repository: Repository): Promise<ImportLimits> {
+export async function limitsFor({ env, db }: Place<LimitsEnv>, repository: Repository): Promise<ImportLimits> {
   const { accountId, importId } = repository;
   if (accountId === null) return importLimits;
-  const { used, most } = await usedLimits(env, db, accountId);
+  const { used, most } = await usedLimits({ env, db }, accountId);
   const now = importId === null ? undefined : await findImport(db, importId);
   return {
     packages: Math.min(importLimits.packages, most.packages - used.packages + (now?.packageCount ?? 0)),

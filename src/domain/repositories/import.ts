@@ -1,3 +1,4 @@
+import type { Place } from "#domain/place";
 import { baseSystemByIndex, type KnownBaseSystem, otherBaseSystem } from "#domain/repositories/base-system";
 import {
   DownloadFailed,
@@ -57,8 +58,7 @@ export type Patience = keyof typeof downloadMs;
  * `too_slow`: its mirror is too slow for a quick import, and a patient one has to do it.
  */
 export async function importRepository(
-  env: Env,
-  db: Database,
+  { env, db }: Place,
   repositoryId: number,
   { fetchOutside, patience = "patient" }: { fetchOutside?: Fetch; patience?: Patience } = {},
 ): Promise<"ended" | "too_slow"> {
@@ -160,7 +160,7 @@ async function show(work: Import, opened: OpenedRepository, download: Download):
   const isGiven = repository.catalogue !== null || repository.isUserRepository;
   const onProgress = (progress: ImportProgress) => noteProgress(db, repository.id, { checkId: importId, progress });
   for (;;) {
-    const made = await contentsOf(env, db, { repository, opened, download, candidates, onProgress });
+    const made = await contentsOf({ env, db }, { repository, opened, download, candidates, onProgress });
     const isShown = await switchRevision(db, repository.id, importId, {
       ...facts(opened),
       snapshotUrl: snapshotUrl(repository, opened),
@@ -176,7 +176,7 @@ async function show(work: Import, opened: OpenedRepository, download: Download):
       if (repository.importId !== null) await releaseImport(db, repository.importId);
       return;
     }
-    await removeUnshown(env, db, made);
+    await removeUnshown({ env, db }, made);
     if ((await findRepository(db, repository.id))?.checkId !== importId) return;
     // The contents were another repository's, which gave them up in between.
   }

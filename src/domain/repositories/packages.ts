@@ -1,3 +1,4 @@
+import type { Place } from "#domain/place";
 import { type Arch, evr } from "#contract/index";
 import { baseSystemByPackages, type KnownBaseSystem } from "#domain/repositories/base-system";
 import { type ImportLimits, refuseMore } from "#domain/repositories/import-limits";
@@ -66,7 +67,7 @@ interface Work {
  * are files of their own, and the advisories. Nothing of it is visible before the repository shows the import; if this throws,
  * the sweep removes what was written.
  */
-export async function importPackages(env: Env, db: Database, source: PackageSource): Promise<ImportedPackages> {
+export async function importPackages({ env, db }: Place, source: PackageSource): Promise<ImportedPackages> {
   const work = async (solver: Solver) => {
     const parts = new PartWriter(solver, env.BLOBS, source);
     const found = { packages: 0, bytes: 0 };

@@ -1,8 +1,8 @@
+import type { Place } from "#domain/place";
 import { ownIndexTag } from "#domain/repositories/download";
 import { nextOldKeys, removeBlobs } from "#domain/old-keys";
 import { requestImports } from "#domain/repositories/turns";
 import { downloadsPrefix, importIdOfKey, solvPrefix } from "#storage/blobs";
-import type { Database } from "#storage/db";
 import { findImports, listUnusedAfter, releaseImport } from "#storage/imports";
 import { listOwnFiles, listUncheckedSince } from "#storage/repositories";
 import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
@@ -17,14 +17,13 @@ const importsPerRun = 500;
 const importsPosition = "imports";
 
 /** Asks for imports of what has changed: our own files are looked at every minute, mirrors every half hour. */
-export async function refreshRepositories(env: Env, db: Database, now: number): Promise<void> {
+export async function refreshRepositories({ env, db }: Place, now: number): Promise<void> {
   const own = await listOwnFiles(db);
   const tags = await Promise.all(own.map((repository) => ownIndexTag(env, repository)));
   const changed = own.filter(({ indexTag }, nth) => tags[nth] !== null && tags[nth] !== indexTag);
   const due = await listUncheckedSince(db, new Date(now - askEveryMs), repositoriesPerRun);
   await requestImports(
-    env,
-    db,
+    { env, db },
     [...changed, ...due].map(({ id }) => id),
   );
 }
@@ -33,8 +32,8 @@ export async function refreshRepositories(env: Env, db: Database, now: number): 
  * Removes .solv files of imports that are gone. Builds need none of them: their frozen input says all; an hour is
  * for those who are just loading one.
  */
-export async function removeStraySolvs(env: Env, db: Database, now: number): Promise<void> {
-  const old = await nextOldKeys(env, db, { prefix: solvPrefix, now });
+export async function removeStraySolvs({ env, db }: Place, now: number): Promise<void> {
+  const old = await nextOldKeys({ env, db }, { prefix: solvPrefix, now });
   const known = await findImports(db, [...new Set(old.map(importIdOfKey))]);
   await removeBlobs(
     env,
@@ -43,12 +42,12 @@ export async function removeStraySolvs(env: Env, db: Database, now: number): Pro
 }
 
 /** Removes what imports have downloaded that were killed: no other import reads it. */
-export async function removeStrayDownloads(env: Env, db: Database, now: number): Promise<void> {
-  await removeBlobs(env, await nextOldKeys(env, db, { prefix: downloadsPrefix, now }));
+export async function removeStrayDownloads({ env, db }: Place, now: number): Promise<void> {
+  await removeBlobs(env, await nextOldKeys({ env, db }, { prefix: downloadsPrefix, now }));
 }
 
 /** Removes imports that no repository shows, with their packages, a page at a time: of those that were killed, or lost a race. */
-export async function removeStrayPackages(_env: Env, db: Database, now: number): Promise<void> {
+export async function removeStrayPackages({ db }: Pick<Place, "db">, now: number): Promise<void> {
   const id = (await findSweepPosition(db, importsPosition)) ?? "";
   const { unused, next } = await listUnusedAfter(db, { id, before: new Date(now - importMs), limit: importsPerRun });
   await saveSweepPosition(db, importsPosition, next);

@@ -100,8 +100,7 @@ interface NewRepositoryRequest {
  * If it takes longer, it goes on, and the answer is the repository as it is then.
  */
 export async function importForAccount(
-  env: Env,
-  db: Database,
+  { env, db }: Place,
   accountId: number,
   request: NewRepositoryRequest,
 ): Promise<Repository> {
@@ -111,7 +110,7 @@ export async function importForAccount(
     find: (uid) => findRepositoryByUid(db, uid),
     make: () => takeIn({ env, db }, accountId, { ...request, url, signingKeys }),
   });
-  if (importState === "importing") await requestImports(env, db, [id]);
+  if (importState === "importing") await requestImports({ env, db }, [id]);
   const repository = await waitForImport(db, id, importWaitMs);
   if (repository?.importState === "failed" || !repository) {
     await removeUnimported(db, id);

@@ -1,6 +1,6 @@
+import type { Place } from "#domain/place";
 import { giveUpImport, importRepository, type Patience } from "#domain/repositories/import";
 import { sendImport } from "#domain/repositories/import-queue";
-import type { Database } from "#storage/db";
 import { leaseEnd, whileRenewed } from "#domain/request-lease";
 import {
   askForImports,
@@ -41,29 +41,28 @@ const lostMs = 20 * 60_000;
 const linesPerRun = 500;
 
 /** Asks for imports; each begins when it is its account's turn. */
-export async function requestImports(env: Env, db: Database, repositoryIds: readonly number[]): Promise<void> {
-  if (repositoryIds.length > 0) await sendNext(env, db, await askForImports(db, repositoryIds, new Date()));
+export async function requestImports({ env, db }: Place, repositoryIds: readonly number[]): Promise<void> {
+  if (repositoryIds.length > 0) await sendNext({ env, db }, await askForImports(db, repositoryIds, new Date()));
 }
 
 /** Asks for imports whose end the caller waits for: from now on the rows say that an import is in progress. */
-export async function requestNewImports(env: Env, db: Database, repositoryIds: number[]): Promise<void> {
+export async function requestNewImports({ env, db }: Place, repositoryIds: number[]): Promise<void> {
   await markImporting(db, repositoryIds);
-  await requestImports(env, db, repositoryIds);
+  await requestImports({ env, db }, repositoryIds);
 }
 
 /** Imports a repository whose turn it is, and passes the turn on. A thrown error is a fault of this service, and the turn stays. */
 export async function importInTurn(
-  env: Env,
-  db: Database,
+  { env, db }: Place,
   { repositoryId, patience }: { repositoryId: number; patience: Patience },
 ): Promise<void> {
   const now = new Date();
   const turn = await beginTry(db, repositoryId, { now, leaseEndsAt: leaseEnd(now.getTime(), leaseMs) });
   if (turn === "busy") return;
-  if (turn && turn.tries > maxTries) return giveUpTurn(env, db, repositoryId);
+  if (turn && turn.tries > maxTries) return giveUpTurn({ env, db }, repositoryId);
   const end = await whileRenewed(
     async (endsAt) => renewTry(db, repositoryId, endsAt),
-    () => importRepository(env, db, repositoryId, { patience }),
+    () => importRepository({ env, db }, repositoryId, { patience }),
     leaseMs,
   ).catch(async (error: unknown) => {
     await endTry(db, repositoryId);
@@ -73,11 +72,11 @@ export async function importInTurn(
   if (!turn) return;
   if (end === "too_slow") await moveToPatient(db, repositoryId);
   else await endTurn(db, repositoryId, now);
-  await sendNext(env, db, linesOf(turn));
+  await sendNext({ env, db }, linesOf(turn));
 }
 
 /** Ends an import that no try could finish, and says so. */
-export async function giveUpTurn(env: Env, db: Database, repositoryId: number): Promise<void> {
+export async function giveUpTurn({ env, db }: Place, repositoryId: number): Promise<void> {
   await giveUpImport(
     db,
     repositoryId,
@@ -86,22 +85,22 @@ export async function giveUpTurn(env: Env, db: Database, repositoryId: number): 
   await addToCounters(db, [{ name: "imports_given_up", label: "", value: 1 }], new Date());
   const repository = await findRepository(db, repositoryId);
   await endTurn(db, repositoryId, new Date());
-  if (repository) await sendNext(env, db, linesOf({ accountId: repository.accountId ?? 0 }));
+  if (repository) await sendNext({ env, db }, linesOf({ accountId: repository.accountId ?? 0 }));
 }
 
 /** Each minute: sends lost turns again, and continues queues in which every import waits. */
-export async function resumeImports(env: Env, db: Database, now: number): Promise<void> {
+export async function resumeImports({ env, db }: Place, now: number): Promise<void> {
   await giveLostTurnsBack(db, { now: new Date(now), sentBefore: new Date(now - lostMs) });
-  await sendNext(env, db, await listLines(db, linesPerRun));
+  await sendNext({ env, db }, await listLines(db, linesPerRun));
 }
 
 /**
  * Sends every turn again: the queues were in the memory of a process that has ended. The tries still count, because one of
  * these imports may be what ended it.
  */
-export async function resumeAllImports(env: Env, db: Database): Promise<void> {
+export async function resumeAllImports({ env, db }: Place): Promise<void> {
   await giveAllTurnsBack(db);
-  await sendNext(env, db, await listLines(db, linesPerRun));
+  await sendNext({ env, db }, await listLines(db, linesPerRun));
 }
 
 const linesOf = ({ accountId }: Pick<Line, "accountId">): Line[] => [
@@ -109,7 +108,7 @@ const linesOf = ({ accountId }: Pick<Line, "accountId">): Line[] => [
   { accountId, patience: "patient" },
 ];
 
-async function sendNext(env: Env, db: Database, lines: readonly Line[]): Promise<void> {
+async function sendNext({ env, db }: Place, lines: readonly Line[]): Promise<void> {
   const different = new Map(lines.map((line) => [`${line.accountId} ${line.patience}`, line]));
   for (const line of different.values()) {
     const repositoryId = await takeTurn(db, line, new Date());

@@ -4,7 +4,6 @@ import type { Place } from "#domain/place";
 import { requestNewImports } from "#domain/repositories/turns";
 import { type DebFacts, type PackageFacts, packageTypeOf, readHeaders, type RpmFacts } from "#domain/rpms/headers";
 import { packageTypeOfBase } from "#model/catalogue";
-import type { Database } from "#storage/db";
 import { findBaseSystem } from "#storage/appliances";
 import { archivedPackageKey, uploadKey } from "#storage/blobs";
 import { isFrozenFor } from "#storage/frozen-blobs";
@@ -34,8 +33,7 @@ const lookEveryMs = 100;
  * on they can be resolved.
  */
 export async function publishUploads(
-  env: Env,
-  db: Database,
+  { env, db }: Place,
   { account, baseSystem }: { account: { id: number; username: string }; baseSystem: string },
 ): Promise<void> {
   const facts = (await findBaseSystem(db, baseSystem))?.facts;
@@ -47,11 +45,11 @@ export async function publishUploads(
     type: facts && packageTypeOfBase(facts) === "deb" ? "deb" : "rpm-md",
   });
   await publishUserRepository(env, repository);
-  await waitUntilImported(env, db, repository.id);
+  await waitUntilImported({ env, db }, repository.id);
 }
 
 /** Until the import shows what is published, by whomever. An earlier import may end first, and says nothing of that. */
-async function waitUntilImported(env: Env, db: Database, id: number): Promise<void> {
+async function waitUntilImported({ env, db }: Place, id: number): Promise<void> {
   for (const deadline = Date.now() + importWaitMs; Date.now() < deadline;) {
     const repository = await findUserRepositoryById(db, id);
     if (!repository) return;
@@ -67,11 +65,11 @@ export const publishUserRepository = (env: Pick<Env, "USER_REPOSITORIES">, { uid
   env.USER_REPOSITORIES.getByName(uid).publish();
 
 /** For that object: writes the index from the headers of the uploads, and asks for its import. */
-export async function writeUserRepository(env: Env, db: Database, uid: string): Promise<void> {
+export async function writeUserRepository({ env, db }: Place, uid: string): Promise<void> {
   const repository = await findUserRepositoryByUid(db, uid);
   if (!repository) return;
   await writeIndex(env, repository, await listRpms(db, repository.accountId, repository.baseSystem));
-  await requestNewImports(env, db, [repository.id]);
+  await requestNewImports({ env, db }, [repository.id]);
 }
 
 /** Which uploads an index is made of, in one word. */

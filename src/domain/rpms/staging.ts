@@ -1,3 +1,4 @@
+import type { Place } from "#domain/place";
 import { leftBytes } from "#domain/accounts/quota";
 import { capAt } from "#domain/contents/upload-limit";
 import { Refusal } from "#domain/refusal";
@@ -14,7 +15,6 @@ import { DecompressionRefused } from "#solver/decoder";
 import type { Account } from "#storage/accounts";
 import { measureBlob, putBlob, type StoredBlob } from "#storage/blob-writer";
 import { uploadKey } from "#storage/blobs";
-import type { Database } from "#storage/db";
 import { removeUploadBlobs } from "#storage/upload-blobs";
 
 /** An upload whose blobs are all there, and which no row names yet. */
@@ -55,8 +55,7 @@ interface Staging {
  * @param replacedBytes what the account gets back when this takes the place of another upload
  */
 export async function stageUpload(
-  env: Env,
-  db: Database,
+  { env, db }: Place,
   { account, replacedBytes = 0 }: { account: Account; replacedBytes?: number },
   file: IncomingFile,
 ): Promise<StagedUpload> {

@@ -1,7 +1,7 @@
+import type { Place } from "#domain/place";
 import { requestImports } from "#domain/repositories/turns";
 import { publishUserRepository, stateOf } from "#domain/repositories/user-repository";
 import { blobIdOfKey, uploadsPrefix } from "#storage/blobs";
-import type { Database } from "#storage/db";
 import { findReleased, listReleasedBefore } from "#storage/contents";
 import { thawBlobs } from "#storage/frozen-blobs";
 import { findUsedBlobIds, listRpms } from "#storage/rpms";
@@ -18,10 +18,10 @@ const repositoriesPerRun = 20;
 const repositoriesPosition = "user-repositories/";
 
 /** Lets go of what builds needed that are over by now. */
-export const thawOverBuilds = (_env: Env, db: Database, now: number): Promise<void> => thawBlobs(db, new Date(now));
+export const thawOverBuilds = ({ db }: Pick<Place, "db">, now: number): Promise<void> => thawBlobs(db, new Date(now));
 
 /** Removes uploads that were deleted or replaced over an hour ago and that no build waits for. */
-export async function removeReleasedUploads(env: Env, db: Database, now: number): Promise<void> {
+export async function removeReleasedUploads({ env, db }: Place, now: number): Promise<void> {
   const released = await listReleasedBefore(db, new Date(now - readersMs), pageSize);
   const used = await findUsedBlobIds(db, released);
   // Most of them are other contents, which have no blob there; their rows are removed together with those contents.
@@ -29,7 +29,7 @@ export async function removeReleasedUploads(env: Env, db: Database, now: number)
 }
 
 /** Removes blobs of uploads that no row names: the client went away, or the service was killed in between. */
-export async function removeStrayUploads(env: Env, db: Database, now: number): Promise<void> {
+export async function removeStrayUploads({ env, db }: Place, now: number): Promise<void> {
   const cursor = await findSweepPosition(db, uploadsPrefix);
   const page = await env.BLOBS.list({
     prefix: uploadsPrefix,
@@ -45,17 +45,17 @@ export async function removeStrayUploads(env: Env, db: Database, now: number): P
 }
 
 /** Publishes user repositories whose index is older than their uploads, a few in each run. */
-export async function fixUserRepositories(env: Env, db: Database): Promise<void> {
+export async function fixUserRepositories({ env, db }: Place): Promise<void> {
   const lastId = Number((await findSweepPosition(db, repositoriesPosition)) ?? 0);
   const some = await listUserRepositoriesAfter(db, lastId, repositoriesPerRun);
   const next = some.length === repositoriesPerRun ? some.at(-1)?.id.toString() : undefined;
   await saveSweepPosition(db, repositoriesPosition, next);
-  for (const repository of some) await fix(env, db, repository);
+  for (const repository of some) await fix({ env, db }, repository);
 }
 
-async function fix(env: Env, db: Database, repository: UserRepository): Promise<void> {
+async function fix({ env, db }: Place, repository: UserRepository): Promise<void> {
   const published = await findPublished(env.BLOBS, repository);
   const state = stateOf(await listRpms(db, repository.accountId, repository.baseSystem));
   if (published?.state !== state) await publishUserRepository(env, repository);
-  else if (published.sha256 !== repository.revision) await requestImports(env, db, [repository.id]);
+  else if (published.sha256 !== repository.revision) await requestImports({ env, db }, [repository.id]);
 }

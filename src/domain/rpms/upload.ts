@@ -1,3 +1,4 @@
+import type { Place } from "#domain/place";
 import { quotaBytes, quotaExceeded } from "#domain/accounts/quota";
 import { Refusal } from "#domain/refusal";
 import { getUpload } from "#domain/rpms/rpm";
@@ -24,30 +25,28 @@ interface Owner {
  * takes its place and its id: who builds a package again and uploads it means the new one. The blobs of the old one stay for
  * an hour, and as long as a build needs them.
  */
-export async function addUpload(env: Env, db: Database, owner: Owner, staged: StagedUpload): Promise<Rpm> {
+export async function addUpload({ env, db }: Place, owner: Owner, staged: StagedUpload): Promise<Rpm> {
   await refuseOtherType(db, owner.baseSystem, staged);
   const quota = (owner.reservedBytes ?? 0) + (await quotaBytes({ env, db }, owner.account.id));
   const rpm = await addRpm(db, rowOf(owner, staged), quota);
   if (!rpm) throw quotaExceeded();
-  await publishUploads(env, db, owner);
+  await publishUploads({ env, db }, owner);
   return rpm;
 }
 
 /** What an interrupted request has added, now in the user repository too. */
 export async function findUpload(
-  env: Env,
-  db: Database,
+  { env, db }: Place,
   { account, requestId }: { account: Account; requestId: string },
 ): Promise<Rpm | undefined> {
   const rpm = await findRpmOfRequest(db, requestId);
-  if (rpm) await publishUploads(env, db, { account, baseSystem: rpm.baseSystem });
+  if (rpm) await publishUploads({ env, db }, { account, baseSystem: rpm.baseSystem });
   return rpm;
 }
 
 /** Gives an upload of the account new content. */
 export async function replaceUpload(
-  env: Env,
-  db: Database,
+  { env, db }: Place,
   { account, id, baseSystem }: Owner & { id: number },
   staged: StagedUpload,
 ): Promise<Rpm> {
@@ -59,15 +58,15 @@ export async function replaceUpload(
     await getUpload(db, account.id, id); // or it was deleted meanwhile
     throw quotaExceeded();
   }
-  await publishUploads(env, db, owner);
+  await publishUploads({ env, db }, owner);
   return rpm;
 }
 
 /** Removes an upload, and its packages from the user repository, which stays even when it is empty. */
-export async function deleteUpload(env: Env, db: Database, account: Account, id: number): Promise<void> {
+export async function deleteUpload({ env, db }: Place, account: Account, id: number): Promise<void> {
   const gone = await deleteRpm(db, account.id, id);
   if (!gone) throw new Refusal("invalid_rpm_id", { reason: "unknown" });
-  await publishUploads(env, db, { account, baseSystem: gone.baseSystem });
+  await publishUploads({ env, db }, { account, baseSystem: gone.baseSystem });
 }
 
 /** In a tarball, packages of the other kind are as little use as other files, and do no harm. */

@@ -58,14 +58,13 @@ interface TestdriveRequest {
 
 /** Takes a slot and answers as soon as an agent has claimed the session, at most 10 s later. */
 export async function startTestdrive(
-  env: TestdriveEnv,
-  db: Database,
+  { env, db }: Place<TestdriveEnv>,
   account: Pick<Account, "id">,
   { buildId, ...request }: TestdriveRequest & { buildId: number },
 ): Promise<StartedTestdrive> {
   const build = await findBuild(db, account.id, buildId);
   if (!build) throw new Refusal("invalid_build_id");
-  return await startTestdriveOf(env, db, account, { build, ...request });
+  return await startTestdriveOf({ env, db }, account, { build, ...request });
 }
 
 const noDiskToBoot =
@@ -73,8 +72,7 @@ const noDiskToBoot =
 
 /** The same of a build of any account that this one may boot. */
 export async function startTestdriveOf(
-  env: TestdriveEnv,
-  db: Database,
+  { env, db }: Place<TestdriveEnv>,
   account: Pick<Account, "id">,
   { build, hasNetwork, requestId }: TestdriveRequest & { build: Build },
 ): Promise<StartedTestdrive> {
@@ -113,8 +111,7 @@ async function noSlot(db: Database, { id }: Pick<Account, "id">, perAccount: num
 
 /** Gives the oldest waiting testdrive to an agent; where two agents ask for one, its object decides. */
 export async function claimTestdrive(
-  env: Pick<Env, "TESTDRIVES">,
-  db: Database,
+  { env, db }: Place<Pick<Env, "TESTDRIVES">>,
   agent: Pick<Agent, "id">,
   vnc: VncAddress,
 ): Promise<TestdriveClaim | undefined> {
@@ -127,7 +124,7 @@ export async function claimTestdrive(
 }
 
 /** Ends the sessions of an agent that has restarted. */
-export async function endTestdrivesOf(env: Pick<Env, "TESTDRIVES">, db: Database, agent: Pick<Agent, "id">) {
+export async function endTestdrivesOf({ env, db }: Place<Pick<Env, "TESTDRIVES">>, agent: Pick<Agent, "id">) {
   const live = await listTestdrivesOfAgent(db, agent.id);
   await Promise.all(live.map((testdrive) => testdriveObject(env, testdrive).endOfAgent(agent.id)));
 }
@@ -188,19 +185,19 @@ export const stopTestdrive = (env: Pick<Env, "TESTDRIVES">, testdrive: Testdrive
 const wokenAtOnce = 500;
 
 /** For the sweep: wakes silent testdrives, and frees the slots of rows whose object was never started. */
-export async function wakeSilentTestdrives(env: Pick<Env, "TESTDRIVES">, db: Database, now: number): Promise<void> {
+export async function wakeSilentTestdrives({ env, db }: Place<Pick<Env, "TESTDRIVES">>, now: number): Promise<void> {
   const wakeAt = wakeAfterLife(now);
   const silent = await takeSilentTestdrives(db, { now: new Date(now), wakeAt, limit: wokenAtOnce });
   await Promise.all(
     silent.map((testdrive) =>
-      wake(env, db, testdrive).catch((error: unknown) =>
+      wake({ env, db }, testdrive).catch((error: unknown) =>
         console.error(`testdrive ${testdrive.id} does not wake up:`, error),
       ),
     ),
   );
 }
 
-async function wake(env: Pick<Env, "TESTDRIVES">, db: Database, testdrive: Testdrive): Promise<void> {
+async function wake({ env, db }: Place<Pick<Env, "TESTDRIVES">>, testdrive: Testdrive): Promise<void> {
   const { uid, state, agentId } = testdrive;
   const isKnown = await testdriveObject(env, testdrive).wake({ state, agentId });
   if (!isKnown) await saveTestdrive(db, uid, { state: "ended" });

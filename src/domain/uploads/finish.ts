@@ -65,11 +65,11 @@ async function makePackage({ env, db, account }: Writing, upload: ResumableUploa
   const { baseSystem, blobId, length, sentName } = upload;
   if (baseSystem === null) throw new Error(`upload ${upload.id} is for no base system`);
   const rpm = await makeOnce(blobId, {
-    find: (requestId) => findUpload(env, db, { account, requestId }),
+    find: (requestId) => findUpload({ env, db }, { account, requestId }),
     make: async () => {
       const roomBytes = length + (await leftBytes({ env, db }, account.id));
       const staged = await stageStoredUpload(env, { blobId, fileName: sentName ?? undefined, roomBytes });
-      return await addUpload(env, db, { account, baseSystem, requestId: blobId, reservedBytes: length }, staged);
+      return await addUpload({ env, db }, { account, baseSystem, requestId: blobId, reservedBytes: length }, staged);
     },
   });
   return rpm.id;

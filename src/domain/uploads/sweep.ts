@@ -1,21 +1,21 @@
+import type { Place } from "#domain/place";
 import { nextOldKeys, removeBlobs } from "#domain/old-keys";
 import { deleteUpload } from "#domain/uploads/upload";
 import { blobIdOfKey, tailsPrefix } from "#storage/blobs";
-import type { Database } from "#storage/db";
 import { findBlobsOfUploads, listExpiredUploads } from "#storage/resumable-uploads";
 
 const uploadsPerRun = 50;
 
 /** Removes uploads that nothing has come for in a day. */
-export async function removeExpiredUploads(env: Env, db: Database, now: number): Promise<void> {
+export async function removeExpiredUploads({ env, db }: Place, now: number): Promise<void> {
   for (const upload of await listExpiredUploads(db, new Date(now), uploadsPerRun)) {
     await deleteUpload({ env, db }, upload).catch((error: unknown) => console.error(`upload ${upload.id}:`, error));
   }
 }
 
 /** Removes last bytes of uploads that are gone: a request has stored them in the moment in which its upload was removed. */
-export async function removeStrayTails(env: Env, db: Database, now: number): Promise<void> {
-  const old = await nextOldKeys(env, db, { prefix: tailsPrefix, now });
+export async function removeStrayTails({ env, db }: Place, now: number): Promise<void> {
+  const old = await nextOldKeys({ env, db }, { prefix: tailsPrefix, now });
   const named = await findBlobsOfUploads(db, old.map(blobIdOfKey));
   await removeBlobs(
     env,

@@ -31,7 +31,7 @@ export const accountPages = factory
     submit(c, {
       again: showAccount,
       act: async () => {
-        await renewApiKey(auditedPage(c, { event: "key.renewed" }), c.env, c.var.account);
+        await renewApiKey({ env: c.env, db: auditedPage(c, { event: "key.renewed" }) }, c.var.account);
         await signInAgain(c);
         return { to: accountPath, result: { text: "The key is a new one. The old one no longer works." } };
       },
@@ -45,7 +45,9 @@ export const accountPages = factory
       act: async ({ password: key, new_password: wanted }) => {
         const { account } = c.var;
         const given = { username: account.username, key, address: clientAddress(c.req.raw, c.env) };
-        await changePassword(auditedPage(c, { event: "password.changed" }), c.env, given, wanted).catch(wrongPassword);
+        await changePassword({ env: c.env, db: auditedPage(c, { event: "password.changed" }) }, given, wanted).catch(
+          wrongPassword,
+        );
         await signInAgain(c);
         return { to: accountPath, result: { text: "The password is changed. All other browsers are signed out." } };
       },

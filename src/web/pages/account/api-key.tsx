@@ -34,7 +34,7 @@ export const apiKey = factory
     const address = clientAddress(c.req.raw, c.env);
     const { db, account } = c.var;
     const acting = audited(db, { event: "key.renewed", actor: "page", accountId: account.id, address });
-    const key = await renewApiKey(acting, c.env, account);
+    const key = await renewApiKey({ env: c.env, db: acting }, account);
 
     return await page(c, <ApiKey account={c.var.account} apiKey={key} isNew />, { title: "New API key" });
   });

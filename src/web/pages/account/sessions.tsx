@@ -36,7 +36,7 @@ export const sessionsPage = factory
   )
   .post("/sign_out", async (c) => {
     await checkForm(c);
-    await endSession(c.env, c.var.db, sessionSecret(c) ?? "");
+    await endSession({ env: c.env, db: c.var.db }, sessionSecret(c) ?? "");
     takeSession(c);
     return c.redirect(signInPath, 303);
   });

@@ -28,7 +28,7 @@ export const signInPage = factory
     const { name: username = "", password: key = "", to } = await readParams(c);
     const place = placeToGoOn(baseUrl, to);
     const address = clientAddress(c.req.raw, c.env);
-    const account = await checkPasswordOrKey(db, c.env, { username, key, address });
+    const account = await checkPasswordOrKey({ env: c.env, db }, { username, key, address });
     if (!account) {
       c.executionCtx.waitUntil(noteFailedSignIn(db, { username, key, address }));
       return await page(c, <SignIn to={place} username={username} isWrong />, { title, status: 403 });

@@ -33,7 +33,7 @@ export const tokenForms = factory
         const expiresAt = days === undefined ? null : new Date(Date.now() + days * dayMs);
         const detail = { token_name: name, scope, ...(applianceId !== null && { appliance_id: applianceId }) };
         const db = auditedPage(c, { event: "token.created", detail });
-        const { secret } = await createToken(c.env, db, account.id, {
+        const { secret } = await createToken({ env: c.env, db }, account.id, {
           name,
           scope,
           applianceId,
@@ -55,7 +55,7 @@ export const tokenForms = factory
       act: async () => {
         const token = Number(c.req.param("id"));
         const db = auditedPage(c, { event: "token.revoked", detail: { token_id: token } });
-        await revokeToken(c.env, db, c.var.account, token);
+        await revokeToken({ env: c.env, db }, c.var.account, token);
         return { to: accountPath, result: { text: "The token is revoked." } };
       },
     }),

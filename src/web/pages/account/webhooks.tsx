@@ -25,7 +25,11 @@ export const webhookPages = factory
       act: async ({ url }, { all, requestId }) => {
         const asked = all("event");
         const events = asked.length === 0 || asked.length === eventNames.length ? undefined : asked.join(",");
-        const { webhook, secret } = await createWebhook(c.env, c.var.db, c.var.account.id, { url, events, requestId });
+        const { webhook, secret } = await createWebhook({ env: c.env, db: c.var.db }, c.var.account.id, {
+          url,
+          events,
+          requestId,
+        });
         return await showWebhooks(c, {
           title: "The webhook is ready.",
           secret,
@@ -38,7 +42,7 @@ export const webhookPages = factory
     submit(c, {
       again: (c) => showWebhooks(c),
       act: async () => {
-        await removeWebhook(c.env, c.var.db, c.var.account, idOf(c));
+        await removeWebhook({ env: c.env, db: c.var.db }, c.var.account, idOf(c));
         return { to: webhooksPath, result: { text: "The webhook is deleted." } };
       },
     }),
@@ -50,7 +54,7 @@ export const webhookPages = factory
       again: showDeliveries,
       act: async (_, { requestId }) => {
         const ids = { webhookId: idOf(c), deliveryId: Number(c.req.param("delivery")) };
-        await replayDelivery(c.env, c.var.db, c.var.account, { ...ids, requestId });
+        await replayDelivery({ env: c.env, db: c.var.db }, c.var.account, { ...ids, requestId });
         return { to: `${webhooksPath}/${ids.webhookId}`, result: { text: "It is sent again, as a new delivery." } };
       },
     }),
@@ -72,7 +76,7 @@ async function showWebhooks(c: Context<WebEnv>, fresh?: ShownSecret): Promise<Re
 async function showDeliveries(c: Context<WebEnv>): Promise<Response> {
   const { db, account } = c.var;
   const webhook = await getWebhook(db, account.id, idOf(c));
-  const deliveries = await listDeliveries(c.env, db, account, webhook.id);
+  const deliveries = await listDeliveries({ env: c.env, db }, account, webhook.id);
   const content = <DeliveriesView webhook={webhook} deliveries={deliveries} />;
   return await accountPage(c, content, { title: `Deliveries to ${new URL(webhook.url).host}`, tab: webhooksPath });
 }

@@ -30,9 +30,9 @@ export const applianceActions = factory
         if (first === "") throw new Refusal("invalid_image_type", { message: "Choose at least one format." });
         const { id: applianceId } = appliance;
         const request = { applianceId, version, force: force === "true", multi: false, baseUrl, allowedTypes: formats };
-        await startBuild(c.env, db, account, { ...request, imageType: first, requestId });
+        await startBuild({ env: c.env, db }, account, { ...request, imageType: first, requestId });
         const more = others.map((imageType) =>
-          startOther(imageType, () => startBuild(c.env, db, account, { ...request, imageType })),
+          startOther(imageType, () => startBuild({ env: c.env, db }, account, { ...request, imageType })),
         );
         const text = [`The build of ${first} has started.`, ...(await Promise.all(more))].join(" ");
         return { to: applianceAt(applianceId, "build"), result: { text: text.slice(0, 500) } };

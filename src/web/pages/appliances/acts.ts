@@ -38,7 +38,7 @@ export const appliancesActs = factory
       again: showOverview,
       act: async () => {
         const { db, appliance } = c.var;
-        await deleteAppliance(c.env, db, appliance);
+        await deleteAppliance({ env: c.env, db }, appliance);
         return { to: "/appliances", result: { text: `${appliance.name.slice(0, 200)} is deleted.` } };
       },
     }),

@@ -21,7 +21,7 @@ export const startTestdrivePage = factory
       act: async ({ build_id: buildId }, { requestId }) => {
         const { db, account, baseUrl } = c.var;
         const hasNetwork = guestOrigin(c.env, baseUrl) !== undefined;
-        const { testdrive } = await startTestdrive(c.env, db, account, { buildId, hasNetwork, requestId });
+        const { testdrive } = await startTestdrive({ env: c.env, db }, account, { buildId, hasNetwork, requestId });
         return { to: `/testdrive/${testdrive.id}/${testdrive.pageToken}` };
       },
     }),

@@ -29,7 +29,11 @@ export const buildPage = factory
     submit(c, {
       again: showBuilds,
       act: async () => {
-        await cancelBuild(c.env, c.var.db, c.var.account.id, pathId(c, "build", "invalid_running_build_id"));
+        await cancelBuild(
+          { env: c.env, db: c.var.db },
+          c.var.account.id,
+          pathId(c, "build", "invalid_running_build_id"),
+        );
         return { to: applianceAt(c.var.appliance.id, "build"), result: { text: "The build is cancelled." } };
       },
     }),
@@ -38,7 +42,7 @@ export const buildPage = factory
     submit(c, {
       again: showBuilds,
       act: async () => {
-        await deleteBuild(c.env, c.var.db, c.var.account.id, pathId(c, "build", "invalid_build_id"));
+        await deleteBuild({ env: c.env, db: c.var.db }, c.var.account.id, pathId(c, "build", "invalid_build_id"));
         return { to: applianceAt(c.var.appliance.id, "build"), result: { text: "The build is deleted." } };
       },
     }),

@@ -109,7 +109,7 @@ async function changeRepositories(
   if (what === "import") {
     if (url === undefined) throw new Refusal("missing_url", { message: "Enter the address of the repository." });
     const request = { url, name: name ?? url, acceptsExpired: false, requestId };
-    const added = await importForAccount(c.env, db, account.id, request);
+    const added = await importForAccount({ env: c.env, db }, account.id, request);
     await useRepository(db, account, appliance, added.id);
     return `${added.name} is added.`;
   }

@@ -36,11 +36,11 @@ export const ownPackageActions = (again: (c: Context<WebEnv>) => Promise<Respons
         rate: "uploads",
         fieldOf: { invalid_file: "file", missing_parameter: "file" },
         again,
-        store: (file) => stageUpload(env, db, { account }, file),
+        store: (file) => stageUpload({ env, db }, { account }, file),
         discard: (staged) => discardUpload(env, staged),
         act: async (_fields, { files, use }) => {
           if (files.length === 0) throw new Refusal("missing_parameter", { message: "Choose a package." });
-          for (const staged of files) await use(staged, () => addUpload(env, db, { account, baseSystem }, staged));
+          for (const staged of files) await use(staged, () => addUpload({ env, db }, { account, baseSystem }, staged));
           await useUserRepository(db, account, appliance);
           const names = files.map(({ fileName }) => fileName).join(", ");
           const text = `${names.slice(0, 400)} ${files.length === 1 ? "is" : "are"} uploaded. Search to add what is in it.`;
@@ -52,7 +52,7 @@ export const ownPackageActions = (again: (c: Context<WebEnv>) => Promise<Respons
       submit(c, {
         again,
         act: async () => {
-          await deleteUpload(c.env, c.var.db, c.var.account, pathId(c, "rpm", "invalid_rpm_id"));
+          await deleteUpload({ env: c.env, db: c.var.db }, c.var.account, pathId(c, "rpm", "invalid_rpm_id"));
           return { to: softwareOf(c), result: { text: "The package is deleted." } };
         },
       }),
