@@ -128,6 +128,7 @@ describe("GET catalogues", () => {
       url: "service:/repositories/tiny/main",
       state: "ready",
       packages: expect.any(Number),
+      progress: null,
       problem: null,
       importedAt: null,
     });
