@@ -64,7 +64,7 @@ export const modifiedFiles: readonly Call[] = [
     refuses: ["missing_parameter", "invalid_value", "invalid_path", "raw_image_unavailable"],
     act: async (caller, { testdrive_id, path, all }, c) => {
       const { testdrive } = await read(caller, testdrive_id, all);
-      const content = await openModified(caller.env, testdrive, { path: normalised(path) });
+      const content = await openModified(caller.env, testdrive, { path: imagePath(path) });
       return await bytes(c, content, "application/octet-stream");
     },
   }),
@@ -120,7 +120,7 @@ const mostPaths = 200;
 
 async function read({ db, account }: Caller, testdriveId: number, all: (name: string) => string[]) {
   const testdrive = await getOwnTestdrive(db, account.id, testdriveId);
-  const filter: ModifiedFilter = { paths: all("path").map(normalised), except: all("except").map(normalised) };
+  const filter: ModifiedFilter = { paths: all("path").map(imagePath), except: all("except").map(imagePath) };
   if (filter.paths.length > mostPaths || filter.except.length > mostPaths) {
     throw new Refusal("invalid_value", { message: `At most ${mostPaths} paths in one request.` });
   }
@@ -128,7 +128,7 @@ async function read({ db, account }: Caller, testdriveId: number, all: (name: st
 }
 
 /** An absolute path of the image, without `.`, double slashes and a slash at its end; `..` is refused, wherever it leads. */
-function normalised(text: string): string {
+export function imagePath(text: string): string {
   const steps = text.split("/").filter((step) => step !== "" && step !== ".");
   if (!text.startsWith("/") || steps.includes("..") || text.length > 4096 || /[\u0000-\u001f\u007f]/.test(text)) {
     throw new Refusal("invalid_value", { message: "A path is absolute and goes down: /etc/motd." });

@@ -20,6 +20,8 @@ const HeaderValue = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/);
 export const GuestAnswer = z.object({
   status: z.int().min(200).max(599),
   headers: z.record(z.string(), HeaderValue),
+  /** The guest has not answered; the agent says why in its place. */
+  isExcuse: z.literal(true).optional(),
 });
 export type GuestAnswer = z.infer<typeof GuestAnswer>;
 

@@ -14,6 +14,7 @@ import { untimed } from "#http/request-body";
 import type { Testdrive } from "#storage/testdrives";
 import { factory, type WebEnv } from "./factory.ts";
 import { allowPreflight, guestRequestHeaders, visitorHeaders } from "./guest-headers.ts";
+import { waitingPage } from "./guest-waiting.ts";
 
 /**
  * The web server of a testdrive's guest, for anyone who knows the URL (decision 24). It is an untrusted machine on our
@@ -41,8 +42,19 @@ export const guestWeb = factory.createApp().all("/:id/:webToken/http/*", async (
   if (!guestRequest.success) return textAnswer(400, "This request cannot be sent to a testdrive.");
   const answer = await passOn(c, testdrive, guestRequest.data);
   if (answer.webSocket) return answer;
-  return showAnswer(answer, prefix, target);
+  const waiting = method === "GET" && acceptsPage(headers) ? await excuseIn(answer) : undefined;
+  return waiting ?? showAnswer(answer, prefix, target);
 });
+
+const acceptsPage = (headers: Headers): boolean => headers.get("accept")?.includes("text/html") ?? false;
+
+/** A page in place of an answer that the guest did not give; it asks again by itself. Undefined: the guest has answered. */
+async function excuseIn(answer: Response): Promise<Response | undefined> {
+  const head = readGuestHead(GuestAnswer, answer.headers.get(guestHeadHeader));
+  const status = head?.isExcuse ? head.status : answer.status;
+  if ((head && !head.isExcuse) || !mayComeYet.has(status)) return undefined;
+  return new Response(waitingPage((await answer.text()).trim()), { status, headers: visitorHeaders(page) });
+}
 
 async function findGuest(c: Context<WebEnv>): Promise<Testdrive | undefined> {
   const { id = "", webToken = "" } = c.req.param();
@@ -52,6 +64,9 @@ async function findGuest(c: Context<WebEnv>): Promise<Testdrive | undefined> {
 }
 
 const isWebSocket = (headers: Headers): boolean => headers.get("upgrade")?.toLowerCase() === "websocket";
+
+/** The machine may still be starting, or the service. */
+const mayComeYet: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /** Asks the session's object. An object that restarts during the request, after a deploy, loses the visitor. */
 async function passOn(c: Context<WebEnv>, testdrive: Testdrive, guestRequest: GuestRequest): Promise<Response> {
@@ -92,6 +107,7 @@ function locationWithin(prefix: string, location: string, target: string): strin
 
 const redirect = (location: string) => new Response(null, { status: 308, headers: visitorHeaders({ location }) });
 
+const page = { "content-type": "text/html; charset=utf-8" };
 const plainText = { "content-type": "text/plain; charset=utf-8" };
 const textAnswer = (status: number, words: string) =>
   new Response(`${words}\n`, { status, headers: visitorHeaders(plainText) });

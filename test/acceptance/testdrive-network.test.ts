@@ -115,7 +115,7 @@ describe("a testdrive with network=on", () => {
 
   it("is linked on its page, isolated from the service", async () => {
     const { href, title } = await inBrowser(session.url, async (page) => {
-      const link = page.getByRole("link", { name: "Open the machine's web page" });
+      const link = page.getByRole("link", { name: "Open its web page" });
       const href = await link.getAttribute("href");
       await page.goto(`${session.web_url}curious.html`);
       await page.waitForFunction(() => document.title !== "asking");

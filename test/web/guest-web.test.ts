@@ -200,4 +200,25 @@ describe("the web server of a testdrive's guest", () => {
     expect(await (await visit(drive.page)).text()).toContain(`href="${drive.web}"`);
     expect(await (await visit(plain.page)).text()).not.toContain('id="web"');
   });
+
+  it("shows a browser a page that tries again until the guest answers", async () => {
+    const drive = await webDrive(await signedIn());
+    const ask = (accept: string) => visit(drive.web, { headers: { accept } });
+    const said = { status: 502, headers: text, isExcuse: true } as const;
+
+    const page = ask("text/html,*/*");
+    await drive.guestSays(said, "No web server <answers>.\n");
+    const answer = await page;
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([502, "text/html; charset=utf-8"]);
+    expect(answer.headers.get("content-security-policy")).toMatch(/^sandbox /);
+    expect(await answer.text()).toMatch(/http-equiv="refresh".*No web server &lt;answers&gt;\./s);
+
+    const program = ask("application/json");
+    await drive.guestSays(said, "No web server answers.\n");
+    expect(await (await program).text()).toBe("No web server answers.\n");
+
+    const own = ask("text/html");
+    await drive.guestSays({ status: 504, headers: text }, "the guest's own");
+    expect(await (await own).text()).toBe("the guest's own");
+  });
 });

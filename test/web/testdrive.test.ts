@@ -1,6 +1,9 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { browser, browserWith, sessionOf } from "../support/browser.ts";
 import { signedIn, visit } from "../support/client.ts";
+import { pageOf, textOf } from "../support/html.ts";
+import { listOf, modifiedDrive, modifiedFile } from "../support/modified.ts";
 import {
   dial,
   joinedPair,
@@ -16,16 +19,15 @@ import { expectError } from "../support/xml.ts";
 
 describe("a testdrive's page", () => {
   it("shows its screen, actions and VNC address, and loads its script", async () => {
-    const { id, page, vnc } = await startDrive(await signedIn());
+    const { page, vnc } = await startDrive(await signedIn());
 
     const answer = await visit(page);
 
     expect(answer.headers.get("content-type")).toMatch(/^text\/html/);
     expect(answer.headers.get("content-security-policy")).toContain("connect-src 'self' wss://kiln.test");
     const html = await answer.text();
-    expect(html).toContain(`Testdrive ${id}`);
     expect(html).toContain(vnc.password);
-    expect(html).toContain(`<dd>${vnc.port}</dd>`);
+    expect(html).toContain(`>${vnc.port}</dd>`);
     expect(html).not.toMatch(/<script(?![^>]* src=)/);
     const script = /<script type="module" src="([^"]+)"/.exec(html)?.[1] ?? "";
     const style = /<link rel="stylesheet" href="([^"]+)"/.exec(html)?.[1] ?? "";
@@ -117,5 +119,89 @@ describe("POST stop", () => {
     await expectError(await stop(`/testdrive/${drive.id}/wrong`), 404, "unknown_error");
 
     expect((await objectOf(drive).look())?.state.status).toBe("preparing");
+  });
+});
+
+describe("what its page is called, and where it leads", () => {
+  it("names the appliance and version; who has started it may start again and go back", async () => {
+    const tux = await signedIn();
+    const drive = await startDrive(tux);
+    const own = browserWith((await sessionOf(tux)).secret);
+    const page = await pageOf(own.get(drive.page));
+    expect([page.title, textOf(page, "h1")]).toEqual(["Testdrive of Kiosk 0.0.1 · Kiln", "Kiosk 0.0.1 oem"]);
+    expect(page.querySelector("h1 a")?.getAttribute("href")).toMatch(/^\/appliance\/\d+/);
+    expect(page.querySelector("#over")?.hasAttribute("hidden")).toBe(true);
+    await stop(drive.page);
+    const over = await pageOf(own.get(drive.page));
+    expect(textOf(over, "#over")).toMatch(
+      /The session is over ?Ended: You stopped it\. ?Start again ?Back to the appl/,
+    );
+    expect(over.querySelector("#over form")?.getAttribute("action")).toBe("/testdrives");
+  });
+
+  it("shows others the screen, and nothing of what is the account's", async () => {
+    const drive = await startDrive(await signedIn());
+    const eve = browserWith((await sessionOf(await signedIn())).secret);
+    for (const who of [eve, browser()]) {
+      const page = await pageOf(who.get(`${drive.page}?panel=files`));
+      expect([textOf(page, "h1"), page.querySelector("#over form, #over a, h1 a, [data-swap]")]).toEqual([
+        "Kiosk 0.0.1 oem",
+        null,
+      ]);
+      expect(page.querySelector("#drawer")?.hasAttribute("hidden")).toBe(true);
+    }
+    const form = { form_token: await eve.formToken(), do: "keep", path: "/etc/motd" };
+    expect((await eve.post(`${drive.page}/modified_files`, form)).status).toBe(404);
+    expect((await eve.get(`${drive.page}/modified_files/archive`)).status).toBe(404);
+  });
+});
+
+describe("the modified files beside the screen", () => {
+  const difference = "--- a/etc/motd\n+++ b/etc/motd\n@@ -1 +1 @@\n-Welcome\n+Welcome, reader <b>\n";
+  const files = [
+    modifiedFile({ path: "/etc/motd", change: "changed", difference, size: 20 }),
+    modifiedFile({ path: "/etc/issue", change: "deleted" }),
+    modifiedFile({ path: "/var/log/messages" }),
+  ];
+
+  it("show their differences, and are kept", async () => {
+    const tux = await signedIn();
+    const drive = await modifiedDrive(tux, ({ wanted, filter: { paths } }) =>
+      wanted.kind === "list"
+        ? listOf(files.filter(({ path }) => paths.length === 0 || paths.includes(path)))
+        : { bytes: "Welcome, reader <b>\n", size: 20 },
+    );
+    const own = browserWith((await sessionOf(tux)).secret);
+    const page = await pageOf(own.get(`${drive.page}?panel=files`));
+    expect([...page.querySelectorAll(".files label")].map((label) => label.textContent)).toEqual([
+      "/etc/motd",
+      "/etc/issue",
+    ]);
+    expect(textOf(page, ".files del")).toBe("Welcome");
+    expect(textOf(page, ".files ins")).toBe("Welcome, reader <b>");
+    expect(textOf(page, ".drawer .head")).toContain("Show 1 log or cache");
+    expect(page.querySelector("[value='/etc/issue']")?.hasAttribute("disabled")).toBe(true);
+    const form = { form_token: await own.formToken(), do: "keep" };
+    const none = await own.post(`${drive.page}/modified_files`, form);
+    expect([none.status, textOf(await pageOf(none), ".drawer [role=alert]")]).toEqual([
+      422,
+      "Choose at least one file.",
+    ]);
+    const done = await own.post(`${drive.page}/modified_files`, { ...form, path: "/etc/motd" });
+    expect([done.status, done.headers.get("location")]).toEqual([303, `${drive.page}?panel=files`]);
+    expect(textOf(await pageOf(own.get(`${drive.page}?panel=files`)), ".drawer [role=status]")).toBe(
+      "1 file is kept in the appliance.",
+    );
+    const rebuilt = await own.post(`${drive.page}/modified_files`, { ...form, do: "rebuild", path: "/etc/motd" });
+    expect(rebuilt.headers.get("location")).toMatch(/^\/appliance\/\d+\/build$/);
+    const archive = await own.get(`${drive.page}/modified_files/archive`);
+    expect(archive.headers.get("content-disposition")).toContain(".tar.gz");
+  });
+
+  it("says why they cannot be read", async () => {
+    const tux = await signedIn();
+    const drive = await runningDrive(tux);
+    const page = await pageOf(browserWith((await sessionOf(tux)).secret).get(`${drive.page}?panel=files`));
+    expect(textOf(page, ".drawer .notice")).not.toBe("");
   });
 });

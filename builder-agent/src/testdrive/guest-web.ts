@@ -151,5 +151,5 @@ function excuse(error: unknown): Reply {
   const isParserError = error instanceof Error && "code" in error && String(error.code).startsWith("HPE_");
   const { status, message } = error instanceof Excuse ? error : new Excuse(502, isParserError ? noHttp : noServer);
   const headers = { "content-type": "text/plain; charset=utf-8" };
-  return { head: { status, headers }, body: Readable.from([Buffer.from(`${message}\n`)]) };
+  return { head: { status, headers, isExcuse: true }, body: Readable.from([Buffer.from(`${message}\n`)]) };
 }

@@ -1,11 +1,13 @@
 import RFB from "@novnc/novnc";
 import { CreditChannel } from "./credit-channel.ts";
+import type { Stroke } from "./strokes.ts";
 import type { ConsoleState } from "./words.ts";
 
 // A running machine sends its first bytes within milliseconds. After this time the connection is given up.
 const greetingWithinMs = 10_000;
 const firstPauseMs = 500;
 const maxPauseMs = 8_000;
+const shiftLeft = 0xffe1;
 
 /**
  * The machine's screen. RFB has state on both sides, so each connection starts from the beginning.
@@ -20,6 +22,7 @@ export class Console {
   #rfb: RFB | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #failures = 0;
+  #isZoomed = false;
 
   constructor(screen: HTMLElement, url: URL, onChange: (state: ConsoleState) => void) {
     this.#screen = screen;
@@ -32,7 +35,7 @@ export class Console {
     this.#hangUp();
     this.#onChange("connecting");
     const rfb = new RFB(this.#screen, new CreditChannel(this.#url), { shared: true });
-    rfb.scaleViewport = true;
+    this.#fit(rfb);
     rfb.background = "transparent";
     rfb.addEventListener("connect", () => this.#isCurrent(rfb) && this.#greet(rfb));
     rfb.addEventListener("disconnect", () => this.#isCurrent(rfb) && this.#lose());
@@ -54,8 +57,23 @@ export class Console {
     this.#rfb?.focus();
   }
 
-  sendKey(keysym: number): void {
+  send({ keysym, shift }: Stroke): void {
+    if (shift) this.#rfb?.sendKey(shiftLeft, "ShiftLeft", true);
     this.#rfb?.sendKey(keysym, null);
+    if (shift) this.#rfb?.sendKey(shiftLeft, "ShiftLeft", false);
+  }
+
+  /** Shows the screen in its own size, moved by dragging, or all of it; answers whether it is in its own size now. */
+  zoom(): boolean {
+    this.#isZoomed = !this.#isZoomed;
+    if (this.#rfb) this.#fit(this.#rfb);
+    return this.#isZoomed;
+  }
+
+  #fit(rfb: RFB): void {
+    rfb.scaleViewport = !this.#isZoomed;
+    rfb.clipViewport = this.#isZoomed;
+    rfb.dragViewport = this.#isZoomed;
   }
 
   focus(): void {

@@ -12,6 +12,8 @@ declare module "@novnc/novnc" {
   export default class RFB extends EventTarget {
     constructor(target: HTMLElement, channel: CreditChannel, options?: { shared?: boolean });
     scaleViewport: boolean;
+    clipViewport: boolean;
+    dragViewport: boolean;
     background: string;
     focusOnClick: boolean;
     disconnect(): void;

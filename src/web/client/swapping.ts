@@ -46,13 +46,16 @@ interface Answer {
 
 /** Shows a page that was fetched. False: it is an error. */
 export function showAnswer(html: string, { ids, status, address }: Answer): boolean {
-  if ((status >= 400 && status !== 422) || status === 0) return false;
+  // A testdrive that has ended is 410, and its page still shows its files.
+  if ((status >= 400 && ![410, 422].includes(status)) || status === 0) return false;
   // Redirected, e.g. to the sign-in page: that is not a part of this page. A refused form is, at whatever address.
   if (status !== 422 && new URL(address).pathname !== location.pathname) {
     location.assign(address);
     return true;
   }
-  morph(new DOMParser().parseFromString(html, "text/html"), status === 422 ? "main" : `${ids} result`);
+  // The screen of a testdrive stays as it is, whatever a form beside it says.
+  const whole = document.getElementById("main") ? "main" : ids;
+  morph(new DOMParser().parseFromString(html, "text/html"), status === 422 ? whole : `${ids} result`);
   return true;
 }
 
@@ -68,7 +71,7 @@ function morph(found: Document, ids: string): void {
   }
   document.title = found.title;
   addSymbols(found);
-  document.querySelector<HTMLElement>("#main [role=alert][autofocus]")?.focus();
+  document.querySelector<HTMLElement>("[role=alert][autofocus]")?.focus();
 }
 
 /** Icons that the page had no use for until now. */

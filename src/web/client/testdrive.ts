@@ -1,7 +1,7 @@
 import type { TestdriveStatus } from "../pages/testdrive/status.ts";
 import { Console } from "./console.ts";
 import { sessionAt } from "./session.ts";
-import { typeFrom } from "./typing.ts";
+import { typeFrom, Typist } from "./typing.ts";
 import { clock, wordsFor, type ConsoleState } from "./words.ts";
 
 /** The testdrive page: polls the session's state, keeps the screen connected, and shows both. */
@@ -17,6 +17,8 @@ const console = new Console(element("screen"), session.socketUrl, (state) => {
   // The session may have ended, and the number of viewers has changed, so ask immediately.
   if (state === "lost" || state === "connected") void ask();
 });
+
+const typist = new Typist((stroke) => console.send(stroke));
 
 let screen: ConsoleState = "closed";
 let status: TestdriveStatus | undefined;
@@ -60,13 +62,15 @@ function show(): void {
     isOver || endsAt === undefined ? "–" : clock(Math.max(0, Math.round((endsAt - Date.now()) / 1000))),
   );
   setText("viewers", String(status?.viewers ?? 0));
-  element("veil").hidden = isConnected;
-  button("ctrl-alt-del").disabled = !isConnected;
-  button("keyboard").disabled = !isConnected;
+  element("veil").hidden = isConnected || isOver;
+  element("over").hidden = !isOver;
+  if (isOver) setText("over-words", words.text);
+  for (const id of ["ctrl-alt-del", "keyboard", "send-text", "zoom"]) button(id).disabled = !isConnected;
   button("reconnect").disabled = isOver || screen === "closed";
   button("stop").disabled = isOver;
   button("full-screen").disabled = isOver;
-  element("vnc").hidden = isOver;
+  element("actions").hidden = isOver;
+  element("vnc-button").hidden = isOver;
   document.getElementById("web")?.toggleAttribute("hidden", isOver);
 }
 
@@ -74,17 +78,36 @@ function wireButtons(): void {
   button("ctrl-alt-del").addEventListener("click", () => console.sendCtrlAltDel());
   button("reconnect").addEventListener("click", () => console.reconnect());
   wireStop(button("stop"));
+  wireText();
+  const zoom = button("zoom");
+  zoom.addEventListener("click", () => zoom.setAttribute("aria-pressed", String(console.zoom())));
   if (document.fullscreenEnabled) {
     const fullScreen = button("full-screen");
     fullScreen.hidden = false;
     fullScreen.addEventListener("click", () => void stage.requestFullscreen().then(() => console.focus()));
   }
   if (matchMedia("(pointer: coarse)").matches) {
-    const field = element("typing");
-    if (field instanceof HTMLTextAreaElement) typeFrom(field, (keysym) => console.sendKey(keysym));
+    const field = textArea("typing");
+    typeFrom(field, typist);
     button("keyboard").hidden = false;
     button("keyboard").addEventListener("click", () => field.focus());
   }
+}
+
+/** Sends a text, such as one that was pasted. */
+function wireText(): void {
+  const [text, panel, paste] = [textArea("text"), element("text-panel"), button("paste")];
+  element("text-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    typist.type(text.value);
+    text.value = "";
+    panel.hidePopover();
+    console.focus();
+  });
+  // Only where the page may read it: not on plain HTTP.
+  if (!("clipboard" in navigator && "readText" in navigator.clipboard)) return;
+  paste.hidden = false;
+  paste.addEventListener("click", () => void navigator.clipboard.readText().then((given) => (text.value += given)));
 }
 
 /** Stopping discards the machine, so the button asks for confirmation. */
@@ -92,12 +115,12 @@ function wireStop(stop: HTMLButtonElement): void {
   let isAsking = false;
   const rest = () => {
     isAsking = false;
-    stop.textContent = "Stop";
+    setText("stop-words", "Stop");
   };
   stop.addEventListener("click", async () => {
     if (!isAsking) {
       isAsking = true;
-      stop.textContent = "Really stop?";
+      setText("stop-words", "Really stop?");
       setTimeout(rest, 4_000);
       return;
     }
@@ -109,6 +132,12 @@ function wireStop(stop: HTMLButtonElement): void {
 function element(id: string): HTMLElement {
   const found = document.getElementById(id);
   if (!found) throw new Error(`the page has no #${id}`);
+  return found;
+}
+
+function textArea(id: string): HTMLTextAreaElement {
+  const found = element(id);
+  if (!(found instanceof HTMLTextAreaElement)) throw new Error(`#${id} is not a text area`);
   return found;
 }
 

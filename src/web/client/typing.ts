@@ -1,29 +1,48 @@
-// X11 keysyms (keysymdef.h): a Latin-1 character is its own keysym, others are added to this number.
-const unicodeKeysyms = 0x01000000;
-const named: Record<string, number> = { Backspace: 0xff08, Tab: 0xff09, Enter: 0xff0d, Escape: 0xff1b };
+import { strokesOf, type Stroke } from "./strokes.ts";
+
+const keys: Readonly<Record<string, string>> = { Backspace: "\b", Tab: "\t", Enter: "\n", Escape: "\u001b" };
+// A machine without KVM reads its keyboard slowly, and loses what does not fit into the queue of 16.
+const strokeEveryMs = 15;
+
+/** Types texts one after the other, no faster than a machine reads. */
+export class Typist {
+  readonly #send: (stroke: Stroke) => void;
+  readonly #waiting: Stroke[] = [];
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(send: (stroke: Stroke) => void) {
+    this.#send = send;
+  }
+
+  type(text: string): void {
+    this.#waiting.push(...strokesOf(text));
+    this.#timer ??= setInterval(() => this.#next(), strokeEveryMs);
+    this.#next();
+  }
+
+  #next(): void {
+    const stroke = this.#waiting.shift();
+    if (stroke) return this.#send(stroke);
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}
 
 /**
- * Sends what a touch screen's keyboard types into a text field to the machine. A space stays in the field, because some
- * keyboards report no Backspace in an empty one.
+ * Types what a touch screen's keyboard enters into a text field. A space stays in the field, because some keyboards report
+ * no Backspace in an empty one.
  */
-export function typeFrom(field: HTMLTextAreaElement, sendKey: (keysym: number) => void): void {
+export function typeFrom(field: HTMLTextAreaElement, typist: Typist): void {
   field.value = " ";
   field.addEventListener("keydown", (event) => {
-    const keysym = named[event.key];
-    if (keysym === undefined) return;
+    const key = keys[event.key];
+    if (key === undefined) return;
     event.preventDefault();
-    sendKey(keysym);
+    typist.type(key);
   });
   field.addEventListener("input", () => {
     const text = field.value;
-    if (text === "") sendKey(0xff08);
-    for (const character of text.slice(1)) sendKey(keysymOf(character));
+    typist.type(text === "" ? "\b" : text.slice(1));
     field.value = " ";
   });
-}
-
-function keysymOf(character: string): number {
-  if (character === "\n") return 0xff0d;
-  const point = character.codePointAt(0) ?? 0;
-  return point < 0x100 ? point : unicodeKeysyms + point;
 }

@@ -78,6 +78,7 @@ export const iconNames = [
   "users",
   "wrench",
   "x",
+  "zoom-in",
 ] as const;
 
 export type IconName = (typeof iconNames)[number];

@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import { guestWebUrl } from "#domain/testdrives/guest-web";
 import { Refusal } from "#domain/refusal";
+import { getOwnTestdrive } from "#domain/testdrives/modified-files";
 import {
   findTestdriveByPage,
   lookAtTestdrive,
@@ -11,6 +12,11 @@ import {
 import type { Testdrive } from "#storage/testdrives";
 import { factory, type WebEnv } from "../../factory.ts";
 import { page } from "../../page.tsx";
+import { takeResult } from "../../result.ts";
+import { withSession } from "../../session.ts";
+import { Drawer } from "./drawer.tsx";
+import { keepChosen, modifiedArchive, readModified } from "./modified.ts";
+import { subjectOf, titleOf } from "./subject.ts";
 import { TestdriveView } from "./view.tsx";
 import type { TestdriveStatus } from "./status.ts";
 
@@ -19,21 +25,15 @@ const path = "/testdrive/:id/:pageToken";
 /** The page of one testdrive, and the calls of its script. Anyone who knows the URL may watch and type. */
 export const testdrivePage = factory
   .createApp()
-  .get(path, async (c) => {
+  .get(path, (c) => showTestdrive(c))
+  .use(`${path}/modified_files`, withSession)
+  .use(`${path}/modified_files/*`, withSession)
+  .post(`${path}/modified_files`, async (c) => {
     const testdrive = await getTestdrive(c);
-    const look = await lookAtTestdrive(c.env, testdrive);
-    const status = statusOf(look, Date.now());
-    const webUrl = guestWebUrl(c.env, c.var.baseUrl, testdrive);
-    const view = <TestdriveView testdrive={testdrive} status={status} look={look} webUrl={webUrl} />;
-    const hasEnded = status.state === "ended";
-    return await page(c, view, {
-      title: `Testdrive ${testdrive.id}`,
-      look: "console-page",
-      isBare: true,
-      scripts: ["testdrive.js"],
-      status: hasEnded ? 410 : 200,
-    });
+    const back = `${addressOf(testdrive)}?panel=files`;
+    return await keepChosen(c, { id: testdrive.id, back, again: showTestdrive });
   })
+  .get(`${path}/modified_files/archive`, async (c) => await modifiedArchive(c, (await getTestdrive(c)).id))
   .get(`${path}/state`, async (c) => {
     const testdrive = await getTestdrive(c);
     return c.json(statusOf(await lookAtTestdrive(c.env, testdrive), Date.now()));
@@ -50,6 +50,28 @@ export const testdrivePage = factory
     }
     return await testdriveObject(c.env, testdrive).fetch(new Request("https://testdrive/page", c.req.raw));
   });
+
+const addressOf = ({ id, pageToken }: Testdrive): string => `/testdrive/${id}/${pageToken}`;
+
+/** The drawer is open at `?panel=files`, and where a form of it is shown again. */
+async function showTestdrive(c: Context<WebEnv>): Promise<Response> {
+  const testdrive = await getTestdrive(c);
+  const [look, subject] = await Promise.all([lookAtTestdrive(c.env, testdrive), subjectOf(c, testdrive)]);
+  const status = statusOf(look, Date.now());
+  const at = addressOf(testdrive);
+  const isOpen = subject.isOwn && (c.req.query("panel") === "files" || c.req.method === "POST");
+  const own = isOpen ? await getOwnTestdrive(c.var.db, testdrive.accountId, testdrive.id) : undefined;
+  const modified = own && (await readModified(c, own));
+  const webUrl = guestWebUrl(c.env, c.var.baseUrl, testdrive);
+  const drawer = <Drawer at={at} subject={subject} modified={modified} result={takeResult(c)} />;
+  return await page(c, <TestdriveView {...{ at, subject, status, look, webUrl, drawer }} />, {
+    title: `Testdrive of ${titleOf(subject)}`,
+    look: "console-page",
+    isBare: true,
+    scripts: ["testdrive.js"],
+    ...(status.state === "ended" && !c.var.given && { status: 410 }),
+  });
+}
 
 /** The testdrive of the URL. A wrong token gives the same answer as a wrong id. */
 async function getTestdrive(c: Context<WebEnv>): Promise<Testdrive> {

@@ -1,107 +1,103 @@
 import type { TestdriveLook } from "#domain/testdrives/testdrive";
-import type { Testdrive } from "#storage/testdrives";
 import { Brand } from "../../parts/brand.tsx";
+import { ActionButton, ButtonLink } from "../../parts/button.tsx";
+import { MachineBar } from "./machine-bar.tsx";
 import type { TestdriveStatus } from "./status.ts";
+import { titleOf, type Subject } from "./subject.ts";
+import type { Child } from "hono/jsx";
 
 interface TestdriveViewProps {
-  testdrive: Testdrive;
+  /** The address of the page. */
+  at: string;
+  subject: Subject;
   status: TestdriveStatus;
   look: TestdriveLook | undefined;
   /** The URL of the machine's web server, if the machine has a network. */
   webUrl: string | undefined;
+  drawer: Child;
 }
 
-/** The console: a bar with the status, the machine's screen, and the actions. */
-export const TestdriveView = ({ testdrive, status, look, webUrl }: TestdriveViewProps) => (
-  <>
-    <header class="bar">
+/** The console: a bar with the status, the machine's screen, what it has changed, and the actions. */
+export const TestdriveView = ({ at, subject, status, look, webUrl, drawer }: TestdriveViewProps) => (
+  <div class="testdrive">
+    <header class="strip">
       <Brand />
-      <h1>Testdrive {testdrive.id}</h1>
+      <Title subject={subject} />
       <p class="status" role="status" data-tone={status.state === "ended" ? "ended" : "busy"} id="status">
         <span class="dot" aria-hidden="true"></span>
         <span id="words">{firstWords(status)}</span>
       </p>
-      <dl class="facts">
+      <dl class="facts push inline">
         <div>
           <dt>Time left</dt>
-          <dd id="time-left">–</dd>
+          <dd class="num" id="time-left">
+            –
+          </dd>
         </div>
         <div>
           <dt>Viewers</dt>
-          <dd id="viewers">{status.viewers}</dd>
+          <dd class="num" id="viewers">
+            {status.viewers}
+          </dd>
         </div>
       </dl>
     </header>
-    <main class="stage" id="stage">
+    <main class="stage" id="stage" aria-label="Screen of the machine">
       <div class="screen" id="screen"></div>
-      <div class="veil" id="veil">
+      <div class="veil" id="veil" hidden={status.state === "ended"}>
         <div class="ember" aria-hidden="true"></div>
+        <h2>Starting {titleOf(subject)}</h2>
         <p id="veil-words">{firstWords(status)}</p>
         <noscript>
-          <p>Showing the screen needs JavaScript, which is disabled in your browser. A VNC client works without it.</p>
+          <p>
+            The screen of the machine is drawn by JavaScript, which is switched off here. A VNC client works without.
+            Modified files work without, too.
+          </p>
         </noscript>
       </div>
+      <Over subject={subject} status={status} />
     </main>
-    <footer class="bar">
-      <Actions />
-      {webUrl !== undefined && status.state !== "ended" && (
-        <a class="button" id="web" href={webUrl} target="_blank" rel="noopener noreferrer">
-          Open the machine's web page
-        </a>
-      )}
-      <VncPanel look={look} hidden={status.state === "ended"} />
-    </footer>
-  </>
-);
-
-const Actions = () => (
-  <div class="actions" role="group" aria-label="The machine">
-    <button class="button" type="button" id="ctrl-alt-del" disabled>
-      Ctrl-Alt-Del
-    </button>
-    <button class="button" type="button" id="keyboard" hidden>
-      Keyboard
-    </button>
-    <button class="button" type="button" id="full-screen" hidden>
-      Full screen
-    </button>
-    <button class="button" type="button" id="reconnect" disabled>
-      Reconnect
-    </button>
-    <button class="button danger" type="button" id="stop" disabled>
-      Stop
-    </button>
-    <label class="hidden" for="typing">
-      Text for the machine
-    </label>
-    <textarea class="typing" id="typing" autocapitalize="off" autocomplete="off" spellcheck={false} tabindex={-1} />
+    {drawer}
+    <MachineBar at={at} subject={subject} status={status} look={look} webUrl={webUrl} />
   </div>
 );
 
-const VncPanel = ({ look, hidden }: { look: TestdriveLook | undefined; hidden: boolean }) => (
-  <details class="vnc" id="vnc" hidden={hidden}>
-    <summary class="button">VNC client</summary>
-    <div class="panel">
-      {look?.vnc ? (
-        <>
-          <p>You can also connect with any VNC client:</p>
-          <dl>
-            <dt>Host</dt>
-            <dd>{look.vnc.host}</dd>
-            <dt>Port</dt>
-            <dd>{look.vnc.port}</dd>
-            <dt>Password</dt>
-            <dd>{look.password}</dd>
-          </dl>
-        </>
-      ) : (
-        <p>This machine has no address for VNC clients. You can only use it on this page.</p>
+const Title = ({ subject }: { subject: Subject }) => {
+  const { name, build, home } = subject;
+  if (name === undefined || !build) return <h1>Testdrive of {titleOf(subject)}</h1>;
+  return (
+    <h1>
+      {home === undefined ? name : <a href={home}>{name}</a>}{" "}
+      <span class="quiet">
+        {build.version} {build.imageType}
+      </span>
+    </h1>
+  );
+};
+
+/** What is there when it has ended; the script shows it as soon as it does. */
+const Over = ({ subject: { home, again }, status }: { subject: Subject; status: TestdriveStatus }) => (
+  <div class="veil" id="over" hidden={status.state !== "ended"}>
+    <div class="ember" data-tone="ended" aria-hidden="true"></div>
+    <h2>The session is over</h2>
+    <p id="over-words">{status.state === "ended" ? firstWords(status) : ""}</p>
+    <div class="row center">
+      {again && (
+        <ActionButton action={again.action} fields={again.fields} look="primary large" icon="play" once>
+          Start again
+        </ActionButton>
+      )}
+      {home !== undefined && (
+        <ButtonLink href={home} look="large" icon="arrow-left">
+          Back to the appliance
+        </ButtonLink>
       )}
     </div>
-  </details>
+    <p class="sub">A new session starts from a clean disk.</p>
+  </div>
 );
 
-function firstWords({ state, message }: TestdriveStatus): string {
+export function firstWords({ state, message }: TestdriveStatus): string {
   if (state === "ended") return `Ended: ${message}`;
   return state === "running" ? "Connecting …" : "Waiting for an agent …";
 }

@@ -1,0 +1,23 @@
+/** What a keyboard does to write a text, as X11 keysyms (keysymdef.h). */
+export interface Stroke {
+  keysym: number;
+  /** Shift is held meanwhile. QEMU takes a letter's keysym for its key, and without Shift writes the small one. */
+  shift: boolean;
+}
+
+// A Latin-1 character is its own keysym, others are added to this number.
+const unicodeKeysyms = 0x01000000;
+const named: Readonly<Record<string, number>> = { "\b": 0xff08, "\t": 0xff09, "\n": 0xff0d, "\u001b": 0xff1b };
+const shifted = /[A-Z~!@#$%^&*()_+{}|:"<>?]/;
+
+/** The strokes of a text, by the keys of a US keyboard. */
+export const strokesOf = (text: string): Stroke[] =>
+  [...text.replaceAll(/\r\n?/g, "\n")].map((character) => ({
+    keysym: named[character] ?? keysymOf(character),
+    shift: shifted.test(character),
+  }));
+
+function keysymOf(character: string): number {
+  const point = character.codePointAt(0) ?? 0;
+  return point < 0x100 ? point : unicodeKeysyms + point;
+}

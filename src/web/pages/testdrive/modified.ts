@@ -1,0 +1,130 @@
+import type { Context } from "hono";
+import { z } from "zod";
+import type { ModifiedFile } from "#contract/index";
+import { imagePath } from "#api/modified-files";
+import { spend } from "#domain/accounts/rates";
+import { startBuild } from "#domain/builds/build";
+import { Refusal } from "#domain/refusal";
+import { keepModified } from "#domain/testdrives/keep-modified-files";
+import {
+  getOwnTestdrive,
+  listModified,
+  mayRead,
+  openModifiedArchive,
+  type OwnTestdrive,
+} from "#domain/testdrives/modified-files";
+import { findAnyBuild } from "#storage/builds";
+import type { WebEnv } from "../../factory.ts";
+import { counted } from "../../parts/words.ts";
+import { submit } from "../../submit.ts";
+import { formats } from "../appliance/formats.ts";
+import { applianceAt } from "../appliance/with-appliance.ts";
+
+/** What the drawer shows. */
+export interface Modified {
+  files: readonly (ModifiedFile & { isKeepable: boolean })[];
+  /** Logs and caches that are left out. */
+  quiet: number;
+  /** Beyond those that are shown. */
+  more: number;
+  isAll: boolean;
+}
+
+/** Most files that one request keeps. */
+const mostKept = 200;
+const mostShown = 300;
+const noise = /^\/(?:run|tmp|var\/(?:cache|log|tmp))(?:\/|$)/;
+const whole = { paths: [], except: [] };
+
+/** How the session differs from its image; a sentence if that cannot be read. */
+export async function readModified(c: Context<WebEnv>, testdrive: OwnTestdrive): Promise<Modified | string> {
+  const isAll = c.req.query("all") === "1";
+  try {
+    await spend({ env: c.env, db: c.var.db }, testdrive.accountId, "modified_files");
+    const { files } = await listModified(c.env, testdrive, { filter: whole, withDifferences: true });
+    const shown = files.filter(({ type }) => type !== "d").filter(({ path }) => isAll || !noise.test(path));
+    const isKeepable = ({ change, type, path }: ModifiedFile) =>
+      change !== "deleted" && type === "f" && mayRead(testdrive, path);
+    return {
+      files: shown.slice(0, mostShown).map((file) => ({ ...file, isKeepable: isKeepable(file) })),
+      quiet: files.filter(({ type, path }) => type !== "d" && noise.test(path)).length,
+      more: Math.max(0, shown.length - mostShown),
+      isAll,
+    };
+  } catch (error) {
+    if (error instanceof Refusal) return error.message;
+    throw error;
+  }
+}
+
+/** Everything that was added and changed, to download. */
+export async function modifiedArchive(c: Context<WebEnv>, id: number): Promise<Response> {
+  const { db, account } = c.var;
+  const testdrive = await getOwnTestdrive(db, account.id, id);
+  await spend({ env: c.env, db }, account.id, "modified_files");
+  const { body } = await openModifiedArchive(c.env, testdrive, whole);
+  return new Response(body, {
+    headers: {
+      "content-type": "application/gzip",
+      "content-disposition": `attachment; filename="modified-files-${id}.tar.gz"`,
+      "content-encoding": "identity",
+    },
+  });
+}
+
+const Kept = z.object({ do: z.enum(["keep", "rebuild"]) });
+
+interface Keeping {
+  id: number;
+  /** The page with the drawer. */
+  back: string;
+  again: (c: Context<WebEnv>) => Promise<Response>;
+}
+
+/** Makes overlay files of the chosen ones; and builds the appliance with them, if asked. */
+export const keepChosen = (c: Context<WebEnv>, { id, back, again }: Keeping): Promise<Response> =>
+  submit(c, {
+    fields: Kept,
+    rate: "modified_files",
+    again,
+    act: async ({ do: what }, { all, requestId }) => {
+      const { db, account } = c.var;
+      const testdrive = await getOwnTestdrive(db, account.id, id);
+      const request = { filter: { paths: chosen(all("path")), except: [] }, asArchive: false, applianceId: undefined };
+      const place = { env: c.env, db, accountId: account.id };
+      const { applianceId, files, leftOut } = await keepModified(place, testdrive, request);
+      const kept = `${counted(files.length, "file is", "files are")} kept in the appliance.`;
+      const omitted = leftOut.length === 0 ? "" : ` Left out: ${leftOut.map(({ path }) => path).join(", ")}.`;
+      if (what === "keep") return { to: back, result: { text: (kept + omitted).slice(0, 500) } };
+      const built = await rebuild(c, { testdrive, applianceId, requestId });
+      return { to: applianceAt(applianceId, "build"), result: { text: `${kept} ${built}${omitted}`.slice(0, 500) } };
+    },
+  });
+
+function chosen(paths: readonly string[]): string[] {
+  if (paths.length === 0) throw new Refusal("missing_parameter", { message: "Choose at least one file." });
+  if (paths.length <= mostKept) return paths.map(imagePath);
+  throw new Refusal("invalid_value", { message: `At most ${mostKept} files are kept at once. Choose fewer.` });
+}
+
+/** What came of it; the files are kept in any case. */
+async function rebuild(
+  c: Context<WebEnv>,
+  {
+    testdrive,
+    applianceId,
+    requestId,
+  }: { testdrive: OwnTestdrive; applianceId: number; requestId: string | undefined },
+): Promise<string> {
+  const { db, account, baseUrl } = c.var;
+  try {
+    await spend({ env: c.env, db }, account.id, "builds");
+    const imageType = (await findAnyBuild(db, testdrive.buildId))?.imageType;
+    const how = { version: undefined, force: false, multi: false, baseUrl, allowedTypes: formats, requestId };
+    await startBuild({ env: c.env, db }, account, { applianceId, imageType, ...how });
+    return "The build has started.";
+  } catch (error) {
+    if (error instanceof Refusal) return `It is not being built: ${error.message}`;
+    throw error;
+  }
+}

@@ -1,0 +1,51 @@
+import type { Context } from "hono";
+import { findAnyAppliance } from "#storage/appliances";
+import { findAnyBuild, type Build } from "#storage/builds";
+import { findPublication } from "#storage/publications";
+import type { Testdrive } from "#storage/testdrives";
+import type { WebEnv } from "../../factory.ts";
+import { personOf } from "../../session.ts";
+import { applianceAt } from "../appliance/with-appliance.ts";
+import { galleryAt } from "../gallery/card.tsx";
+
+/** What runs in a testdrive, and what whoever looks at it may do besides watching and typing. */
+export interface Subject {
+  /** Undefined once its appliance is gone. */
+  name: string | undefined;
+  build: Build | undefined;
+  /** The page of the appliance, or of the published version. */
+  home: string | undefined;
+  /** The form that starts another one. */
+  again: { action: string; fields: Record<string, number> } | undefined;
+  /** Whether this is the person who has started it. */
+  isOwn: boolean;
+  /** Whether the appliance is the person's, too, so that it can keep files. */
+  mayKeep: boolean;
+}
+
+export async function subjectOf(c: Context<WebEnv>, testdrive: Testdrive): Promise<Subject> {
+  const { db } = c.var;
+  const [person, build] = await Promise.all([personOf(c), findAnyBuild(db, testdrive.buildId)]);
+  const appliance = build && (await findAnyAppliance(db, build.applianceId));
+  const isOwn = person?.account.id === testdrive.accountId;
+  const mayKeep = isOwn && appliance?.accountId === testdrive.accountId;
+  const seen = { name: appliance?.name, build, isOwn, mayKeep };
+  if (!build || !appliance) return { ...seen, home: undefined, again: undefined };
+  if (mayKeep) {
+    return {
+      ...seen,
+      home: applianceAt(appliance.id, ""),
+      again: { action: "/testdrives", fields: { build_id: build.id } },
+    };
+  }
+  const home = (await findPublication(db, appliance.id, build.version)) && galleryAt(appliance.id, build.version);
+  return {
+    ...seen,
+    home,
+    again: isOwn && home !== undefined ? { action: `${home}/testdrive`, fields: {} } : undefined,
+  };
+}
+
+/** "Reading room 0.0.2" */
+export const titleOf = ({ name, build }: Subject): string =>
+  name === undefined || !build ? "a deleted appliance" : `${name} ${build.version}`;
