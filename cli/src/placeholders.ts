@@ -6,6 +6,7 @@ export const placeholders = {
   base: "base system, such as tiny-1.0 (`kiln templates` shows them)",
   build: "id of a build, or an appliance's name for its newest image: First, or First:iso for one of a type",
   delivery: "id of a delivery",
+  etag: "state of an appliance, as `kiln plan --json` prints it",
   events: "names of events, separated by commas",
   directory: "folder on this machine",
   file: "file on this machine",

@@ -11,7 +11,11 @@ const isNumber = (text: string): boolean => /^\d{1,15}$/.test(text);
 /** A number of the command line; `what` is the name of it. */
 export function numberOf(text: string, what: string): number {
   if (isNumber(text)) return Number(text);
-  throw new Complaint("misused", `${text} is not the id of a ${what}.`, "An id is a number. The lists show them.");
+  throw new Complaint(
+    "misused",
+    `${text} is not the id of ${/^[aeiou]/.test(what) ? "an" : "a"} ${what}.`,
+    "An id is a number. The lists show them.",
+  );
 }
 
 /** The id of an appliance, given by its id or its name. */

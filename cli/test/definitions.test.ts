@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -10,18 +11,65 @@ const user = "/api/v2/user";
 const contents = { "/etc/motd": new TextEncoder().encode("hello\n"), "/logo.png": Uint8Array.of(137, 0, 255) };
 const definition = withFiles(contents, digestOf);
 
+const effect = {
+  state: "solved",
+  before: { packages: 19, installed_size: 69_000_000 },
+  after: { packages: 20, installed_size: 107_000_000 },
+  added: [{ name: "hello", version: "1.1-1" }],
+  removed: [],
+  problems: [],
+};
+const changes = [
+  { name: "packages", item: "hello", to: "" },
+  { name: "bans", item: "vim", from: "" },
+  { name: "configuration/settings/memory_size", from: "512", to: "1024" },
+  { name: "configuration/users/password", item: "root", to: "another password" },
+];
+const planned = (plan: object) => ({ plan: { changes, software: effect, ...plan } });
+const changed = { error: { code: "unknown_error", message: "It has changed since it was read." } };
+const file = `
+name: Kiosk
+base_system: tiny-1.0
+configuration: { users: [{ name: root, password: { env: ROOT_PASSWORD } }] }
+files:
+  - { path: /etc/motd, content: "hello\\n" }
+  - { path: /etc/issue, content: { file: issue } }
+`;
+
 let machine: Machine;
 let service: StandIn;
+/** What was sent, by method and path. */
+let sent: Record<string, { headers: IncomingHttpHeaders; body: string }>;
+const env = { ROOT_PASSWORD: "quiet" };
+const changing = () => service.requests.filter((one) => /^(PUT|POST)/.test(one) && !one.endsWith("/plan"));
+
+/** Answers with this, and notes what was sent. */
+const noting =
+  (answer: object, status = 200) =>
+  async (request: IncomingMessage, response: ServerResponse) => {
+    let body = "";
+    for await (const chunk of request) body += String(chunk);
+    sent[`${request.method} ${request.url}`] = { headers: request.headers, body };
+    response.writeHead(status).end(JSON.stringify(answer));
+  };
 const here = (file: string) => readFileSync(join(machine.folder, file));
 
 beforeEach(async () => {
   machine = newMachine();
+  sent = {};
+  writeFileSync(join(machine.folder, "kiosk.yaml"), file.trimStart());
+  writeFileSync(join(machine.folder, "issue"), "welcome");
   service = await standIn({
     ...signedInto(newKey()),
     [`${user}/appliances`]: { appliances: [{ id: 1000, name: "Kiosk" }] },
     [`${user}/appliances/1000`]: { appliance: { id: 1000, name: "Kiosk" } },
     [`GET ${user}/appliances/1000/definition`]: (_request, response) =>
       response.writeHead(200, { etag: '"seen"' }).end(JSON.stringify({ definition })),
+    [`POST ${user}/appliances/1000/definition/plan`]: noting(planned({})),
+    [`PUT ${user}/appliances/1000/definition`]: noting({ definition }),
+    [`POST ${user}/definitions/plan`]: noting(planned({})),
+    [`POST ${user}/definitions`]: noting({ definition: { ...definition, id: 1001 } }),
+    [`POST ${user}/contents`]: noting({ content: { sha256: "", size: 7, upload: "ticket" } }),
     [`${user}/files`]: { files: [{ id: 1 }, { id: 2 }] },
     [`${user}/files/1/data`]: (_request, response) => response.end(contents["/etc/motd"]),
     [`${user}/files/2/data`]: (_request, response) => response.end(contents["/logo.png"]),
@@ -77,5 +125,103 @@ describe("kiln export", () => {
     };
     expect(await machine.kiln(["export", "1000"])).toMatchObject({ code: 1, stderr: expect.stringContaining("again") });
     expect(() => here("Kiosk.yaml")).toThrow("ENOENT");
+  });
+});
+
+describe("kiln plan", () => {
+  it("says what would change, resolved by the service, and changes nothing", async () => {
+    const ended = await machine.kiln(["plan", "kiosk.yaml"], { env });
+
+    expect(ended).toEqual({
+      code: 2,
+      stdout: [
+        "Kiosk, appliance 1000:",
+        "  + packages hello",
+        "  - bans vim",
+        "  ~ configuration/settings/memory_size: 512 -> 1024",
+        "  ~ configuration/users/password root: another password",
+        "+1 package, +38.0 MB",
+        "  + hello 1.1-1",
+        "",
+      ].join("\n"),
+      stderr: "Nothing was changed: `kiln apply kiosk.yaml` does it.\n",
+    });
+    expect(changing()).toEqual([]);
+    expect(JSON.parse(sent[`POST ${user}/appliances/1000/definition/plan`]?.body ?? "")).toEqual({
+      definition: {
+        name: "Kiosk",
+        base_system: "tiny-1.0",
+        configuration: { users: [{ name: "root", password: "quiet" }] },
+        files: [
+          { path: "/etc/motd", size: 6, sha256: digestOf(contents["/etc/motd"]) },
+          { path: "/etc/issue", size: 7, sha256: digestOf(new TextEncoder().encode("welcome")) },
+        ],
+      },
+    });
+  });
+
+  it("ends with 0 if nothing would change, and with 3 if it could not be installed", async () => {
+    const plan = `POST ${user}/appliances/1000/definition/plan`;
+    service.answers[plan] = noting(planned({ changes: [] }));
+    expect(await machine.kiln(["plan", "kiosk.yaml"], { env })).toEqual({
+      code: 0,
+      stdout: "Kiosk, appliance 1000, is what the file says.\n",
+      stderr: "",
+    });
+    service.answers[plan] = noting(planned({ software: { ...effect, state: "unsolvable", problems: [] } }));
+    expect(await machine.kiln(["plan", "kiosk.yaml"], { env })).toMatchObject({ code: 3 });
+  });
+
+  it("prints what a program needs to apply just that", async () => {
+    const { stdout } = await machine.kiln(["plan", "kiosk.yaml", "--json"], { env });
+    expect(JSON.parse(stdout)).toEqual({ ...planned({}), appliance_id: 1000, etag: '"seen"' });
+  });
+});
+
+describe("kiln apply", () => {
+  it("sends the contents that the service lacks, and then everything in one conditional request", async () => {
+    const ended = await machine.kiln(["apply", "kiosk.yaml"], { env });
+
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/\nApplied to appliance 1000\.\n$/) });
+    expect(changing()).toEqual([`POST ${user}/contents`, `PUT ${user}/appliances/1000/definition`]);
+    expect(sent[`POST ${user}/contents`]?.body).toBe("welcome");
+    const put = sent[`PUT ${user}/appliances/1000/definition`];
+    expect(put?.headers).toMatchObject({ "if-match": '"seen"', "idempotency-key": expect.stringMatching(/.{36}/) });
+    expect(JSON.parse(put?.body ?? "").definition.files).toMatchObject([
+      { path: "/etc/motd" },
+      { path: "/etc/issue", upload: "ticket" },
+    ]);
+  });
+
+  it("sends nothing if nothing would change, or if it could not be installed", async () => {
+    const plan = `POST ${user}/appliances/1000/definition/plan`;
+    service.answers[plan] = noting(planned({ changes: [] }));
+    expect(await machine.kiln(["apply", "kiosk.yaml"], { env })).toMatchObject({ code: 0 });
+    service.answers[plan] = noting(planned({ software: { ...effect, state: "unsolvable", problems: [] } }));
+    expect(await machine.kiln(["apply", "kiosk.yaml"], { env })).toMatchObject({ code: 3 });
+    expect(changing()).toEqual([]);
+    expect(await machine.kiln(["apply", "kiosk.yaml", "--force"], { env })).toMatchObject({ code: 3 });
+    expect(changing()).toHaveLength(2);
+  });
+
+  it("says that something else changed the appliance meanwhile", async () => {
+    service.answers[`PUT ${user}/appliances/1000/definition`] = noting(changed, 412);
+    const ended = await machine.kiln(["apply", "kiosk.yaml", "--if-match", '"planned"'], { env });
+    expect(ended).toMatchObject({ code: 1, stdout: "" });
+    expect(ended.stderr).toBe(
+      "kiln: Something else has changed Kiosk meanwhile: nothing of the file was applied.\n" +
+        "Nothing was changed. `kiln plan` says what is different now; then apply it again.\n",
+    );
+    expect(sent[`PUT ${user}/appliances/1000/definition`]?.headers["if-match"]).toBe('"planned"');
+  });
+
+  it("makes an appliance if there is none of that name, and changes the one of --id", async () => {
+    service.answers[`${user}/appliances`] = { appliances: [] };
+    const made = await machine.kiln(["apply", "kiosk.yaml"], { env });
+    expect(made.stdout).toMatch(/^Kiosk, a new appliance of tiny-1\.0:\n[^]*\nApplied to appliance 1001\.\n$/);
+    expect(changing().at(-1)).toBe(`POST ${user}/definitions?only_new=true`);
+
+    expect(await machine.kiln(["apply", "kiosk.yaml", "--id", "1000"], { env })).toMatchObject({ code: 0 });
+    expect(changing().at(-1)).toBe(`PUT ${user}/appliances/1000/definition`);
   });
 });

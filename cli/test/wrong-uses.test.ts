@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { newMachine, type Machine } from "./support/machine.ts";
 import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts";
 
@@ -12,6 +14,7 @@ beforeAll(async () => {
   service = await standIn({
     ...signedInto(newKey()),
     "/api/v2/user/appliances": { appliances: [named("First", 1000), named("Twin", 1001), named("Twin", 1002)] },
+    "/api/v2/user/appliances/1000": { appliance: { id: 1000, name: "First" } },
     "/api/v2/user/builds": { builds: [] },
     "/api/v2/user/template_sets": (_request, response) => response.end("<html>a proxy</html>"),
     "/api/v2/user/tokens": (_request, response) =>
@@ -19,11 +22,21 @@ beforeAll(async () => {
     "/api/v2/user/testdrives": (_request, response) => response.writeHead(502).end("Bad gateway"),
   });
   await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(machine.folder, name), text);
 });
 afterAll(async () => {
   await service[Symbol.asyncDispose]();
   machine[Symbol.dispose]();
 });
+
+const files = {
+  "wrong.yaml": "name: Kiosk\nbase_system: tiny-1.0\npackges: [hello]\n",
+  "secret.yaml":
+    "name: Kiosk\nbase_system: tiny-1.0\nconfiguration:\n  users:\n    - { name: root, password: { env: NOT_SET } }\n",
+  "blob.yaml": "name: Kiosk\nbase_system: tiny-1.0\nfiles:\n  - { path: /logo, content: { file: gone.png } }\n",
+  "twin.yaml": "name: Twin\nbase_system: tiny-1.0\n",
+  "new.yaml": "name: New\nbase_system: tiny-1.0\n",
+};
 
 /** A wrong use, its exit code, what it says, and what to do next. */
 const uses: [string, number, string, string][] = [
@@ -43,6 +56,25 @@ const uses: [string, number, string, string][] = [
   ["download First", 1, "First has no image yet.", "kiln build First --follow"],
   ["download First:iso", 1, "First:iso has no image yet.", "kiln build First --type iso --follow"],
   ["verify nothere.iso", 6, "nothere.iso is missing", "`kiln download` puts next to it"],
+  ["plan nothere.yaml", 64, "nothere.yaml cannot be read.", "`kiln export APPLIANCE` writes such a file."],
+  ["plan wrong.yaml", 64, "wrong.yaml:3: packges is not a known key. Did you mean packages?", "`kiln export`"],
+  [
+    "apply secret.yaml",
+    64,
+    "secret.yaml:5: configuration.users[0].password is to come from NOT_SET",
+    "export NOT_SET=…",
+  ],
+  [
+    "apply blob.yaml",
+    64,
+    "blob.yaml:4: files[0].content names gone.png, which cannot be read.",
+    "relative to the folder",
+  ],
+  ["apply twin.yaml", 1, "There is more than one appliance called Twin.", "Use --id: 1001, 1002."],
+  ["apply new.yaml --if-match x", 1, "There is no appliance called New any more.", "a new one is made"],
+  ["plan new.yaml --id First", 64, "First is not the id of an appliance.", "The lists show them."],
+  ["export Nope", 1, "There is no appliance called Nope.", "`kiln list` shows your appliances."],
+  ["export 1000 wrong.yaml", 64, "wrong.yaml is there already.", "--force writes over it."],
   ["file add First nothere", 64, "nothere is no file.", "Name a file on this machine"],
   ["repo add First main", 64, "main is not the id of a repository.", "The lists show them."],
   ["token add nightly everything", 64, "There is no scope everything.", "The scopes are read, build, publish."],

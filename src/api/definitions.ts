@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { content, definition, definitionPlan, wantedDefinition } from "#documents/definition";
 import { applyDefinition, getDefinition } from "#domain/definitions/apply";
 import { createFromDefinition, planNewDefinition } from "#domain/definitions/create";
@@ -5,6 +6,7 @@ import { planDefinition } from "#domain/definitions/plan";
 import { storeContent } from "#domain/definitions/staged-content";
 import { v2 } from "#api/operation";
 import { call, type CallGroup } from "#api/call";
+import { flag } from "#api/params";
 import { ofOwn } from "#api/of-appliance";
 import { toItsEnd } from "#api/to-its-end";
 import { refuseLongBody } from "#api/upload";
@@ -59,6 +61,7 @@ export const definitions: CallGroup = {
       ...ofOwn,
       scope: "read",
       summary: "What a definition would change in an appliance",
+      details: "Contents need not be sent first: their `sha256` and `size` are enough.",
       answer: definitionPlan,
       refuses,
       act: async ({ env, db, account, baseUrl }, { found, body }, c) => {
@@ -73,11 +76,14 @@ export const definitions: CallGroup = {
       access: "own",
       summary: "Make an appliance of a definition",
       details: "It begins as a clone of the first template of `base_system`, and gets all that the definition says.",
+      params: z.object({ only_new: flag.default(false) }),
+      about: { only_new: "Refuse, with 412, if you already have an appliance of this name." },
       answer: definition,
       isCreated: true,
       refuses: refusesNew,
-      act: async ({ env, db, account, baseUrl, requestId }, { body }) =>
-        await createFromDefinition({ env, db }, { account, baseUrl, requestId, wanted: await body() }),
+      reasons: ["changed"],
+      act: async ({ env, db, account, baseUrl, requestId }, { body, only_new: isNameNew }) =>
+        await createFromDefinition({ env, db }, { account, baseUrl, requestId, isNameNew, wanted: await body() }),
     }),
     call("POST /definitions/plan", {
       name: "planNewDefinition",

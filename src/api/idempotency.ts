@@ -11,7 +11,7 @@ const mostComparedBytes = 256 * 1024;
 const mostKeptBytes = 256 * 1024;
 
 /**
- * A POST with an Idempotency-Key is done once: when it comes again within a day, it gets the answer that it had
+ * A POST, or a PUT with If-Match, that has an Idempotency-Key is done once: when it comes again within a day, it gets the answer that it had
  * (docs/api/README.md). A connection that breaks does not break off the work, since its client will ask again.
  */
 export const idempotent = factory.createMiddleware(async (c, next) => {
@@ -38,8 +38,12 @@ export const idempotent = factory.createMiddleware(async (c, next) => {
   return undefined;
 });
 
+/** A PUT that is sent again does the same, but with If-Match the state that it names is over. */
+const mayHaveKey = ({ req }: Context): boolean =>
+  req.method === "POST" || (req.method === "PUT" && req.header("if-match") !== undefined);
+
 function keyOf(c: Context): string | undefined {
-  const key = c.req.method === "POST" ? c.req.header("idempotency-key")?.trim() : undefined;
+  const key = mayHaveKey(c) ? c.req.header("idempotency-key")?.trim() : undefined;
   if (key === undefined || key === "") return undefined;
   if (/^[\x20-\x7e]{1,255}$/.test(key)) return key;
   throw new Refusal("invalid_value", { message: "An Idempotency-Key has at most 255 characters, all of them ASCII." });

@@ -45,15 +45,11 @@ function headerParameters({ method, hasEtag, headers = {} }: Operation): Paramet
     ...header(name, meaning),
     isRequired,
   }));
-  if (method === "POST")
-    return [
-      ...own,
-      header("Idempotency-Key", "Any text of yours. Kiln does the same request with the same key once in 24 hours."),
-    ];
+  if (method === "POST") return [...own, idempotencyKey];
   if (!hasEtag) return own;
   return method === "GET"
     ? [header("If-None-Match", "An ETag that you have. 304 if nothing has changed since.")]
-    : [header("If-Match", "The ETag of what you change. 412 if it has changed since.")];
+    : [header("If-Match", "The ETag of what you change. 412 if it has changed since."), idempotencyKey];
 }
 
 const header = (name: string, meaning: string): Parameter => ({
@@ -63,6 +59,11 @@ const header = (name: string, meaning: string): Parameter => ({
   meaning,
   schema: { type: "string" },
 });
+
+const idempotencyKey = header(
+  "Idempotency-Key",
+  "Any text of yours. Kiln does the same request with the same key once in 24 hours.",
+);
 
 const idSchema: Schema = { type: "integer", format: "int64", minimum: 1 };
 

@@ -23,6 +23,8 @@ export interface DefinitionLimits {
   quotaBytes: number;
   appliances: number;
   configurationBytes: number;
+  /** That no other appliance of the account may have. */
+  name?: string;
 }
 
 /**
@@ -65,7 +67,8 @@ export async function addDefinition(
 ): Promise<Appliance | undefined> {
   const accountId = row.accountId ?? 0;
   const isTooMuch = sql`(${counts.appliances(accountId)} > ${limits.appliances}
-    OR ${counts.configurationBytes(accountId)} > ${limits.configurationBytes} OR NOT ${hasRoom(accountId, rows, limits)})`;
+    OR ${counts.configurationBytes(accountId)} > ${limits.configurationBytes} OR NOT ${hasRoom(accountId, rows, limits)}
+    OR ${limits.name === undefined ? sql`0` : sql`${named(accountId, limits.name)} > 1`})`;
   const id = sql`(SELECT id FROM appliances WHERE uuid = ${row.uuid})`;
   const [added, refused] = await db.batch([
     db
@@ -80,6 +83,14 @@ export async function addDefinition(
   ]);
   return refused.length > 0 ? undefined : added[0];
 }
+
+export async function hasApplianceNamed(db: Database, accountId: number, name: string): Promise<boolean> {
+  const found = await db.get<{ amount: number }>(sql`SELECT ${named(accountId, name)} AS amount`);
+  return found.amount > 0;
+}
+
+const named = (accountId: number, name: string): SQL =>
+  sql`(SELECT count(*) FROM appliances WHERE account_id = ${accountId} AND name = ${name})`;
 
 /** A content that the account has already is not counted again. */
 function hasRoom(accountId: number, { files = [] }: DefinitionRows, { quotaBytes }: DefinitionLimits): SQL {

@@ -1,7 +1,28 @@
-import { existsSync, mkdirSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Complaint } from "../complaint.ts";
+import { readApplianceFile, type ApplianceFile } from "./read.ts";
 import type { Written } from "./write.ts";
+
+/** Reads `appliance.yaml` with the files next to it. */
+export function readFrom(file: string): ApplianceFile {
+  const folder = dirname(file);
+  const text = readBytes(file);
+  if (!text) throw new Complaint("misused", `${file} cannot be read.`, "`kiln export APPLIANCE` writes such a file.");
+  return readApplianceFile(new TextDecoder().decode(text), {
+    name: file,
+    read: (path) => readBytes(join(folder, path)),
+    env: process.env,
+  });
+}
+
+function readBytes(file: string): Uint8Array | undefined {
+  try {
+    return readFileSync(file);
+  } catch {
+    return undefined;
+  }
+}
 
 /** The folder for what is no text, next to the YAML and relative to it. */
 export const folderFor = (file: string): string => `${basename(file).replace(/\.ya?ml$/, "")}.files`;

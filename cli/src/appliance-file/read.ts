@@ -117,7 +117,7 @@ class References {
 
   #text(file: string, path: Path): string {
     try {
-      return new TextDecoder("utf-8", { fatal: true }).decode(this.#bytes(file, path));
+      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(this.#bytes(file, path));
     } catch (error) {
       if (error instanceof Complaint) throw error;
       throw new Complaint("misused", `${this.#at(path)} names ${file}, which is not text.`, "It must be UTF-8.");

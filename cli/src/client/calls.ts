@@ -67,7 +67,7 @@ export interface Calls {
   /** What a definition would change in an appliance. */
   planDefinition: { request: { appliance_id: number; body: WantedDefinition }; answer: DefinitionPlan };
   /** Make an appliance of a definition. */
-  createFromDefinition: { request: { body: WantedDefinition }; answer: Definition };
+  createFromDefinition: { request: { only_new?: boolean; body: WantedDefinition }; answer: Definition };
   /** What a new appliance would have beyond its template. */
   planNewDefinition: { request: { body: WantedDefinition }; answer: DefinitionPlan };
   /** Store the content of a file before a definition names it. */

@@ -35,6 +35,7 @@ function exitOf(code: string, status: number): Exit {
 function adviceFor(code: string, status: number): string {
   if (status === 401) return "Sign in again: `kiln login`.";
   if (status >= 500) return "Try again in a moment. If it stays, tell the operator of the service.";
+  if (status === 412) return "Nothing was changed. `kiln plan` says what is different now; then apply it again.";
   if (status === 429) return "Wait a few minutes, then try again.";
   if (status === 404 && code === "unknown_error") return "The lists show the ids, such as `kiln testdrives`.";
   return advice[code] ?? "Change what the message names. --help says what the command takes.";
@@ -54,7 +55,7 @@ const advice: Readonly<Record<string, string>> = {
   invalid_image_type: "The types are oem, iso, vmx, xen, ec2, net and oemiso.",
   invalid_node: "`kiln config get APPLIANCE` shows the settings by their names.",
   invalid_overlay_file_id: "`kiln file list APPLIANCE` shows the files of an appliance.",
-  invalid_repository_id: "`kiln repo search TEXT` finds repositories.",
+  invalid_repository_id: "`kiln repo search TEXT` finds repositories, and `kiln repo import NAME URL` adds one.",
   invalid_rpm_id: "`kiln package list BASE` shows your packages.",
   invalid_version: "A version has three numbers, such as 0.0.2.",
   no_build_slots: "All builders are busy. Try again in a moment.",

@@ -1,10 +1,15 @@
-import { folderFor, refuseOverwriting, targetOf, writeTo } from "../appliance-file/folder.ts";
-import { digestOf, writeApplianceFile, type Written } from "../appliance-file/write.ts";
+import { applyFile, planFile, seenFor } from "../appliance-file/apply.ts";
+import { exportAppliance } from "../appliance-file/export.ts";
+import { folderFor, readFrom, refuseOverwriting, targetOf, writeTo } from "../appliance-file/folder.ts";
+import type { Written } from "../appliance-file/write.ts";
 import type { Client } from "../client/client.ts";
-import { command, flag } from "../command.ts";
+import { command, flag, value } from "../command.ts";
 import { Complaint } from "../complaint.ts";
+import { planText } from "../output/plan.ts";
 import { bytes, count, visible } from "../output/table.ts";
-import { applianceId } from "../resolve.ts";
+import { applianceId, numberOf } from "../resolve.ts";
+
+const id = value("id", "the appliance, if the file has another name for it");
 
 export const definitions = [
   command("export [appliance] [target]", {
@@ -22,7 +27,7 @@ export const definitions = [
         const { name } = (await client.call("getAppliance", { appliance_id: id })).appliance;
         const file = targetOf(target, appliance === undefined && ids.length > 1 ? `${name}-${id}` : name);
         if (!force) refuseOverwriting(file);
-        const written = await exportedAs(client, id, file);
+        const written = await exportAppliance(client, id, folderFor(file));
         writeTo(file, written);
         exported.push({ appliance_id: id, file, files: [...written.files.keys()] });
         if (!kiln.isJson) kiln.print(`${file} says all of ${visible(name)}${alsoIn(written)}.`);
@@ -30,7 +35,59 @@ export const definitions = [
       if (kiln.isJson) kiln.print(JSON.stringify({ exported }, null, 2));
     },
   }),
+  command("plan <file>", {
+    summary: "Say what a file would change, and change nothing",
+    details:
+      "The appliance is the one of the file's name, or a new one. The exit code is 0 if nothing would change, 2 if something " +
+      "would, and 3 if the software could not be installed then.",
+    options: { id },
+    examples: ["kiln plan kiosk.yaml"],
+    act: async (kiln, { file: path, id: given }) => {
+      const { client } = kiln;
+      const file = readFrom(path);
+      const seen = await seenFor(client, file, given === undefined ? undefined : numberOf(given, "appliance"));
+      const plan = await planFile(client, file, seen);
+      const what = { appliance_id: seen?.id ?? null, etag: seen?.etag ?? null };
+      kiln.show({ plan, ...what }, () => planText(kiln.paint, file.definition, { plan, id: seen?.id }));
+      if (plan.changes.length === 0 && seen) return "done";
+      kiln.note(`Nothing was changed: \`kiln apply ${path}\` does it.`);
+      return plan.software.state === "unsolvable" ? "unbuildable" : "difference";
+    },
+  }),
+  command("apply <file>", {
+    summary: "Make an appliance what a file says, all of it or nothing",
+    details:
+      "If you have no appliance of the file's name, it makes one. It is refused if something else changes the appliance " +
+      "meanwhile. What cannot be installed is not applied; --force applies it all the same.",
+    options: {
+      id,
+      ifMatch: value("etag", "only if the appliance is still what `kiln plan --json` has seen"),
+      force: flag("do it even if the software cannot be installed then"),
+    },
+    examples: ["kiln apply kiosk.yaml"],
+    act: async (kiln, { file: path, id: given, ifMatch, force }) => {
+      const { client } = kiln;
+      const file = readFrom(path);
+      const now = await seenFor(client, file, given === undefined ? undefined : numberOf(given, "appliance"));
+      if (!now && ifMatch !== undefined) throw gone(file.definition.name);
+      const seen = now && { ...now, etag: ifMatch ?? now.etag };
+      const plan = await planFile(client, file, seen);
+      const isBroken = plan.software.state === "unsolvable";
+      const isMade = (plan.changes.length > 0 || !seen) && (force || !isBroken);
+      const made = isMade ? await applyFile(client, file, seen) : now?.definition;
+      const text = planText(kiln.paint, file.definition, { plan, id: seen?.id });
+      kiln.show({ plan, made: isMade, ...(made && { definition: made }) }, () =>
+        isMade ? `${text}\nApplied to appliance ${made?.id}.` : text,
+      );
+      if (isBroken && !isMade && plan.changes.length > 0)
+        kiln.note("Nothing was changed, because it cannot be installed.");
+      return isBroken && (plan.changes.length > 0 || !seen) ? "unbuildable" : "done";
+    },
+  }),
 ];
+
+const gone = (name: string): Complaint =>
+  new Complaint("refused", `There is no appliance called ${name} any more.`, "Without --if-match, a new one is made.");
 
 const alsoIn = ({ files }: Written): string => {
   const sizes = [...files.values()].map(({ byteLength }) => byteLength);
@@ -40,29 +97,3 @@ const alsoIn = ({ files }: Written): string => {
 
 const allIds = async (client: Client): Promise<number[]> =>
   (await client.call("listAppliances", {})).appliances.map(({ id }) => id);
-
-/** The appliance as a file at this place, with the contents of its files. */
-async function exportedAs(client: Client, id: number, file: string): Promise<Written> {
-  const { definition } = await client.call("getDefinition", { appliance_id: id });
-  const contents = definition.files.length === 0 ? new Map<string, Uint8Array>() : await contentsOf(client, id);
-  return writeApplianceFile(definition, {
-    schema: `${client.url}/schema/appliance.json`,
-    folder: folderFor(file),
-    contentOf: (sha256) => contents.get(sha256) ?? changedMeanwhile(),
-  });
-}
-
-/** The contents of the appliance's files, by their SHA-256. */
-async function contentsOf(client: Client, id: number): Promise<Map<string, Uint8Array>> {
-  const { files } = await client.call("listFiles", { appliance_id: id });
-  const contents = new Map<string, Uint8Array>();
-  for (const { id: file_id } of files) {
-    const content = new Uint8Array(await (await client.call("downloadFile", { file_id })).arrayBuffer());
-    contents.set(digestOf(content), content);
-  }
-  return contents;
-}
-
-function changedMeanwhile(): never {
-  throw new Complaint("refused", "The appliance was changed while it was read.", "Export it again.");
-}

@@ -18,12 +18,14 @@ import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
 import { storedBytesOf } from "#model/configuration";
 import { findAnyAppliance, findApplianceByUuid, type Appliance } from "#storage/appliances";
-import { addDefinition } from "#storage/definitions";
+import { addDefinition, hasApplianceNamed } from "#storage/definitions";
 import { listTemplateSets } from "#storage/template-sets";
 
 export interface NewRequest extends DefinitionRequest {
   /** Of a request that may come again. */
   requestId?: string | undefined;
+  /** Refuses to make a second appliance of the same name. */
+  isNameNew?: boolean;
 }
 
 /** What `createFromDefinition` would make of the template. */
@@ -50,8 +52,19 @@ async function makeFrom({ env, db }: Place<ApplyEnv>, request: NewRequest): Prom
   const { columns, ...rows } = allRowsOf(after);
   const configuration = await sealedAnew(env, columns.configuration);
   const { id: _templateId, ...row } = start;
-  const added = await addDefinition(db, row, { columns: { ...columns, configuration }, ...rows }, limits);
+  const unique = request.isNameNew === true ? { name: columns.name } : {};
+  const added = await addDefinition(
+    db,
+    row,
+    { columns: { ...columns, configuration }, ...rows },
+    { ...limits, ...unique },
+  );
   if (added) return await withEstimate({ env, db }, added);
+  if (request.isNameNew === true && (await hasApplianceNamed(db, request.account.id, columns.name)))
+    throw new Refusal("unknown_error", {
+      reason: "changed",
+      message: `You already have an appliance called ${columns.name}.`,
+    });
   await refuseOverLimit({ env, db }, request.account.id, {
     appliances: 1,
     configurationBytes: storedBytesOf(configuration),

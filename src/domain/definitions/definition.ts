@@ -1,7 +1,7 @@
 import type { definition, wantedDefinition } from "#documents/definition";
 import { shownPermissions } from "#documents/permissions";
-import { publicUrl } from "#documents/repository";
 import { placeOf } from "#domain/contents/overlay-file-metadata";
+import { pinOf, repositoryOf } from "#domain/definitions/repositories";
 import { type Configuration, configurationOf } from "#model/configuration";
 import {
   listApplianceRepositories,
@@ -56,7 +56,12 @@ export function definitionOf(
 ): Definition {
   const { name, version, imageType } = identity;
   const chosen = (kind: Selection["kind"]) =>
-    selection.filter((one) => one.kind === kind).map((one) => chosenOf(one, repositories));
+    selection
+      .filter((one) => one.kind === kind)
+      .map(({ name, version, repositoryId }) => {
+        const pinned = repositories.find(({ id }) => id === repositoryId);
+        return { name, version, repository: pinned && pinOf(pinned, repositories, baseUrl) };
+      });
   return {
     id,
     name,
@@ -70,18 +75,9 @@ export function definitionOf(
     patterns: chosen("pattern"),
     bans: chosen("ban"),
     files: files.map(fileOf),
-    gpgKeys: keys.map(({ name, target, key }) => ({ name, target, key })),
+    // As it comes back: readers of documents read every end of a line as LF.
+    gpgKeys: keys.map(({ name, target, key }) => ({ name, target, key: key.replaceAll(/\r\n?/g, "\n") })),
   };
-}
-
-/** One that the service stores has another address in each service, so it goes by its name. */
-export function repositoryOf({ name, url, isUserRepository }: Repository, baseUrl: string) {
-  if (isUserRepository) return { uploads: true };
-  return url.startsWith("service:") ? { name } : { name, url: publicUrl(url, baseUrl) };
-}
-
-function chosenOf({ name, version, repositoryId }: Contents["selection"][number], repositories: Repository[]) {
-  return { name, version, repository: repositories.find(({ id }) => id === repositoryId)?.name };
 }
 
 const fileOf = (file: Contents["files"][number]) => {

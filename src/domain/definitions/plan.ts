@@ -1,7 +1,7 @@
 import type { LimitsEnv } from "#domain/accounts/limits";
 import { changesBetween, passwordChanges, type DefinitionChange } from "#domain/definitions/changes";
 import { definitionOf, readContents, type Contents, type WantedDefinition } from "#domain/definitions/definition";
-import { wantedContents } from "#domain/definitions/wanted";
+import { wantedContents, type Reading } from "#domain/definitions/wanted";
 import type { Place } from "#domain/place";
 import type { SealingKey } from "#domain/secrets";
 import { effectBetween, type SoftwareEffect } from "#domain/software/effect";
@@ -37,7 +37,7 @@ export async function planDefinition(
   appliance: Appliance,
   request: DefinitionRequest & { signal: AbortSignal },
 ): Promise<ShownPlan> {
-  const { before, after, changes } = await planOf({ env, db }, appliance, request);
+  const { before, after, changes } = await planOf({ env, db }, appliance, { ...request, missingContent: "assume" });
   const base = await findBaseSystem(db, appliance.baseSystem);
   const softwareOf = ({ identity, repositories, selection }: Contents): ApplianceSoftware => ({
     arch: appliance.arch,
@@ -54,10 +54,10 @@ export async function planDefinition(
 export async function planOf(
   place: Place<SealingKey>,
   appliance: Appliance,
-  { account, wanted, baseUrl }: DefinitionRequest,
+  { account, wanted, baseUrl, missingContent = "refuse" }: DefinitionRequest & Partial<Pick<Reading, "missingContent">>,
 ): Promise<Plan> {
   const before = await readContents(place.db, appliance);
-  const after = await wantedContents(place, { account, appliance, baseUrl }, { before, wanted });
+  const after = await wantedContents(place, { account, appliance, baseUrl, missingContent }, { before, wanted });
   const shown = (contents: Contents) => definitionOf(appliance, contents, baseUrl);
   const changes = [
     ...changesBetween(shown(before), shown(after)),

@@ -5,7 +5,8 @@ import { opened, sealed } from "#domain/configuration/secrets";
 import { validate } from "#domain/configuration/validation";
 import { readPublicKey, maxKeys } from "#domain/contents/gpg-key";
 import { parseMetadata } from "#domain/contents/overlay-file-metadata";
-import { kinds, repositoryOf, type Contents, type WantedDefinition } from "#domain/definitions/definition";
+import { kinds, type Contents, type WantedDefinition } from "#domain/definitions/definition";
+import { pinnedTo, repositoryMeant } from "#domain/definitions/repositories";
 import { findContent } from "#domain/definitions/staged-content";
 import type { Place } from "#domain/place";
 import { Refusal } from "#domain/refusal";
@@ -23,6 +24,8 @@ export interface Reading {
   account: Account;
   appliance: Pick<Appliance, "baseSystem" | "arch">;
   baseUrl: string;
+  /** What to do about the content of a file that the service does not have: a plan needs none. */
+  missingContent: "refuse" | "assume";
 }
 
 /** The contents as a definition wants them: what it omits stays. Refuses what the calls for each part would refuse. */
@@ -38,7 +41,7 @@ export async function wantedContents(
   return {
     ...(await configuredOf(place.env, before, wanted)),
     repositories,
-    selection: selectionOf(before, wanted, repositories),
+    selection: selectionOf(before, wanted, (name) => pinnedTo(name, repositories, reading.baseUrl)),
     files: wanted.files ? await filesOf(place.env, reading, { before, files: wanted.files }) : before.files,
     keys: wanted.gpgKeys ? await keysOf(wanted.gpgKeys) : before.keys,
   };
@@ -75,71 +78,56 @@ async function repositoriesOf(
   wanted: NonNullable<WantedDefinition["repositories"]>,
 ): Promise<Repository[]> {
   const visible = await listVisibleRepositories(db, account.id);
-  const found = wanted.map((one) => {
-    const repository = visible.find((known) => isMeant(known, one, { baseUrl, baseSystem: appliance.baseSystem }));
-    if (repository) return repository;
-    const name = one.url ?? one.name ?? "of your uploads";
-    throw new Refusal("invalid_repository_id", {
-      message: `There is no repository ${name} here. Add it first: POST repositories.`,
-    });
-  });
+  const found = wanted.map((one) => repositoryMeant(visible, one, { baseUrl, baseSystem: appliance.baseSystem }));
   await refuseOtherType(db, appliance, found);
   return [...new Map(found.map((one) => [one.id, one])).values()];
 }
 
-type WantedRepository = NonNullable<WantedDefinition["repositories"]>[number];
-
-function isMeant(
-  known: Repository,
-  { name, url, uploads }: WantedRepository,
-  { baseUrl, baseSystem }: { baseUrl: string; baseSystem: string },
-): boolean {
-  const shown = repositoryOf(known, baseUrl);
-  if (uploads === true) return "uploads" in shown && known.baseSystem === baseSystem;
-  if ("uploads" in shown) return false;
-  return url === undefined ? shown.name === name : "url" in shown && shown.url === url;
-}
-
 /** One list, in the order of the three. A pin that names no version keeps its repository. */
-function selectionOf(before: Contents, wanted: WantedDefinition, repositories: Repository[]): Contents["selection"] {
+function selectionOf(
+  before: Contents,
+  wanted: WantedDefinition,
+  pins: (name: string) => Repository[],
+): Contents["selection"] {
   const lists = { package: wanted.packages, pattern: wanted.patterns, ban: wanted.bans };
   const rows = kinds.flatMap((kind) => {
     const list = lists[kind];
     if (!list) return before.selection.filter((one) => one.kind === kind);
-    return list.map((one) => ({ kind, ...chosenOf(one, repositories) }));
+    return list.map((one) => ({ kind, ...chosenOf(one, pins) }));
   });
   return [...new Map(rows.map((row) => [keyOf(row), row])).values()];
 }
 
 function chosenOf(
   { name, version, repository }: NonNullable<WantedDefinition["packages"]>[number],
-  repositories: Repository[],
+  pins: (name: string) => Repository[],
 ) {
   checkName(name);
   checkVersion(version ?? undefined, "invalid_version");
-  const pinned = repositories.find((one) => one.name === repository);
-  if (repository !== undefined && !pinned) {
-    const message = `${name} is pinned to the repository ${repository}, which the appliance does not have.`;
-    throw new Refusal("invalid_repository_id", { message });
-  }
-  return { name, version: version ?? null, repositoryId: pinned?.id ?? null };
+  if (repository === undefined) return { name, version: version ?? null, repositoryId: null };
+  const [pinned, second] = pins(repository);
+  if (pinned && !second) return { name, version: version ?? null, repositoryId: pinned.id };
+  const why = pinned
+    ? "and the appliance has several of that name: give the url of one"
+    : "which the appliance does not have";
+  throw new Refusal("invalid_repository_id", { message: `${name} is pinned to the repository ${repository}, ${why}.` });
 }
 
 async function filesOf(
   env: SealingKey,
-  { account }: Reading,
+  { account, missingContent }: Reading,
   { before, files }: { before: Contents; files: NonNullable<WantedDefinition["files"]> },
 ): Promise<Contents["files"]> {
   const known = new Map<string, FileContent>(before.files.map((file) => [file.sha256, file]));
-  const rows = files.map(async ({ path, owner, group, permissions, enabled, sha256, upload }) => {
+  const rows = files.map(async ({ path, owner, group, permissions, enabled, size: told = 0, sha256, upload }) => {
     const at = path.lastIndexOf("/");
     const place = { filename: path.slice(at + 1), path: path.slice(0, at + 1) || "/" };
     const metadata = parseMetadata({ ...place, ...given({ owner, group, permissions, enabled }) }, undefined);
     const content =
       known.get(sha256) ?? (upload === undefined ? undefined : await findContent(env, account.id, upload));
-    const isRight = content?.sha256 === sha256;
+    const isRight = content?.sha256 === sha256 || (content === undefined && missingContent === "assume");
     check(isRight, `files/file (${path})`, "the service does not have this content: send it with POST contents first");
-    const { blobId, size, md5 } = content ?? { blobId: "", size: 0, md5: "" };
+    const { blobId, size, md5 } = content ?? { blobId: "", size: told, md5: "" };
     return { ...metadata, blobId, size, md5, sha256 };
   });
   return await Promise.all(rows);

@@ -89,7 +89,11 @@ export const ofAppliances = {
       [readAppliance, { columns }, definitionLimits],
       [readAppliance, definitionRows, definitionLimits],
     ],
-    addDefinition: [[{ ...clone, uuid: "definition" }, definitionRows, definitionLimits]],
+    addDefinition: [
+      [{ ...clone, uuid: "definition" }, definitionRows, definitionLimits],
+      [{ ...clone, uuid: "named" }, definitionRows, { ...definitionLimits, name: "a" }],
+    ],
+    hasApplianceNamed: [[it, "a"]],
   } satisfies Calls<typeof definitions>,
   edits: {
     edited: [[it], [it, sql`true`]],

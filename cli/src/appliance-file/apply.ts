@@ -1,0 +1,68 @@
+import { randomUUID } from "node:crypto";
+import type { AnswerOf, Client } from "../client/client.ts";
+import { ServiceRefusal } from "../client/failure.ts";
+import { Complaint } from "../complaint.ts";
+import type { ApplianceFile } from "./read.ts";
+import type { Definition } from "./write.ts";
+
+export type Plan = AnswerOf<"planDefinition">["plan"];
+
+/** An appliance as it was when a file was compared with it. Undefined is one that is not there yet. */
+export type Seen = { id: number; etag: string; definition: Definition } | undefined;
+
+/** The appliance that a file is about: that of the id, or of the file's name. */
+export async function seenFor(client: Client, { definition: { name } }: ApplianceFile, id?: number): Promise<Seen> {
+  const found = id ?? (await idOf(client, name));
+  if (found === undefined) return undefined;
+  let etag = "";
+  const onHeaders = (headers: Headers) => (etag = headers.get("etag") ?? "");
+  const { definition } = await client.call("getDefinition", { appliance_id: found }, { onHeaders });
+  return { id: found, etag, definition };
+}
+
+async function idOf(client: Client, name: string): Promise<number | undefined> {
+  const { appliances } = await client.call("listAppliances", {});
+  const ids = appliances.filter((one) => one.name === name).map(({ id }) => id);
+  if (ids.length <= 1) return ids[0];
+  throw new Complaint("refused", `There is more than one appliance called ${name}.`, `Use --id: ${ids.join(", ")}.`);
+}
+
+/** What applying the file would change. */
+export async function planFile(client: Client, { definition }: ApplianceFile, seen: Seen): Promise<Plan> {
+  const body = { definition };
+  const answer = seen
+    ? await client.call("planDefinition", { appliance_id: seen.id, body })
+    : await client.call("planNewDefinition", { body });
+  return answer.plan;
+}
+
+/** Makes the appliance what the file says, if it is still what was seen: all of it, or nothing. */
+export async function applyFile(client: Client, file: ApplianceFile, seen: Seen): Promise<Definition> {
+  const body = { definition: await withUploads(client, file, seen) };
+  try {
+    if (!seen) return (await client.call("createFromDefinition", { only_new: true, body })).definition;
+    // With the key, a request that is sent again after a lost answer is not refused for what the first one did.
+    const headers = { "if-match": seen.etag, "idempotency-key": randomUUID() };
+    return (await client.call("applyDefinition", { appliance_id: seen.id, body }, { headers })).definition;
+  } catch (error) {
+    if (!(error instanceof ServiceRefusal) || error.status !== 412) throw error;
+    const message = `Something else has changed ${file.definition.name} meanwhile: nothing of the file was applied.`;
+    throw new ServiceRefusal({ code: error.code, message }, error.status);
+  }
+}
+
+/** Sends the contents that the appliance does not have yet. No one sees them before the definition names them. */
+async function withUploads(client: Client, { definition, contents }: ApplianceFile, seen: Seen) {
+  const known = new Set(seen?.definition.files.map(({ sha256 }) => sha256));
+  const uploads = new Map<string, string>();
+  for (const [sha256, bytes] of contents) {
+    if (known.has(sha256)) continue;
+    const { content } = await client.call("storeContent", { body: new Uint8Array(bytes) });
+    uploads.set(sha256, content.upload);
+  }
+  const files = definition.files?.map((file) => {
+    const upload = uploads.get(file.sha256);
+    return upload === undefined ? file : { ...file, upload };
+  });
+  return { ...definition, ...(files && { files }) };
+}

@@ -1,0 +1,60 @@
+import type { wantedDefinition } from "#documents/definition";
+import { publicUrl } from "#documents/repository";
+import { Refusal } from "#domain/refusal";
+import type { Repository } from "#storage/appliances";
+
+/* What repositories are called in a definition: words that mean the same in every service and in every account. */
+
+/** One that the service stores has another address in each service, so it goes by its name. */
+export function repositoryOf({ name, url, isUserRepository }: Repository, baseUrl: string) {
+  if (isUserRepository) return { uploads: true };
+  return url.startsWith("service:") ? { name } : { name, url: publicUrl(url, baseUrl) };
+}
+
+type WantedRepository = NonNullable<NonNullable<(typeof wantedDefinition)["reads"]>["repositories"]>[number];
+
+/** The one of those that an account sees that a definition means. */
+export function repositoryMeant(
+  visible: readonly Repository[],
+  { name, url, uploads }: WantedRepository,
+  { baseUrl, baseSystem }: { baseUrl: string; baseSystem: string },
+): Repository {
+  const shown = visible.map((known) => ({ known, ...repositoryOf(known, baseUrl) }));
+  const called = shown.filter((one) => "name" in one && (name === undefined || one.name === name));
+  const ranked = [
+    uploads === true ? shown.filter((one) => "uploads" in one && one.known.baseSystem === baseSystem) : [],
+    url === undefined ? [] : called.filter((one) => "url" in one && one.url === url),
+    url === undefined ? [] : shown.filter((one) => "url" in one && one.url === url),
+    name === undefined || url !== undefined
+      ? []
+      : called.filter((one) => !("url" in one) && one.known.baseSystem === baseSystem),
+    name === undefined || url !== undefined ? [] : called,
+  ];
+  const [first, second] = ranked.find((found) => found.length > 0) ?? [];
+  if (first && (url !== undefined || !second)) return first.known;
+  const told = url ?? name ?? "of your uploads";
+  const message = first
+    ? `There are several repositories called ${told}: give the url of one.`
+    : `There is no repository ${told} here. Add it first: POST repositories.`;
+  throw new Refusal("invalid_repository_id", { message });
+}
+
+const uploadsPin = "uploads";
+
+/** What a pin to a repository says: its name, or its address where another one of the appliance has the same name. */
+export function pinOf(pinned: Repository, all: readonly Repository[], baseUrl: string): string {
+  if (pinned.isUserRepository) return uploadsPin;
+  const isClear = pinned.name !== uploadsPin && all.filter(({ name }) => name === pinned.name).length === 1;
+  return isClear ? pinned.name : (urlOf(pinned, baseUrl) ?? pinned.name);
+}
+
+/** Those that a pin may mean. */
+export function pinnedTo(pin: string, all: readonly Repository[], baseUrl: string): Repository[] {
+  const exact = all.filter((one) => (one.isUserRepository ? pin === uploadsPin : pin === urlOf(one, baseUrl)));
+  return exact.length > 0 ? exact : all.filter(({ name }) => name === pin);
+}
+
+const urlOf = (one: Repository, baseUrl: string): string | undefined => {
+  const shown = repositoryOf(one, baseUrl);
+  return "url" in shown ? shown.url : undefined;
+};
