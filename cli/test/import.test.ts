@@ -52,6 +52,7 @@ it("writes a description, and what lies next to it, as a file that can be applie
   expect(read("out/Kiosk.yaml", env)).toMatchObject({
     name: "Kiosk",
     base_system: "tiny-1.0",
+    arch: "x86_64",
     version: "1.2.3",
     type: "oem",
     packages: [{ name: "vim", version: "9.1-1" }],

@@ -57,6 +57,9 @@ it("tells assistants of every call in /llms.txt, with links into the page", asyn
 
   expect(text.headers.get("content-type")).toMatch(/^text\/plain/);
   expect(body).toMatch(/^# Kiln\n\n> Kiln builds/);
+  for (const [, other = ""] of body.matchAll(/\]\(https:\/\/kiln\.test(\/[^)#]+)\)/g))
+    expect((await visit(other)).status).toBe(200);
+  expect(body).toContain("https://kiln.test/schema/appliance.json");
   expect(linked).toEqual(calls.filter(({ deprecated }) => !deprecated).map(({ name }) => name));
   expect(linked.filter((id) => !html.includes(` id="${id}"`))).toEqual([]);
 });

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { folderFor, refuseOverwriting, targetOf, writeTo } from "../appliance-file/folder.ts";
 import { digestOf, writeApplianceFile } from "../appliance-file/write.ts";
+import { arch } from "./appliances.ts";
 import { command, flag, value } from "../command.ts";
 import { Complaint } from "../complaint.ts";
 import { applianceOf } from "../kiwi-import/appliance.ts";
@@ -18,15 +19,16 @@ export const imports = [
       "variables, because a description has only hashes.",
     options: {
       base: value("base", "what the appliance is based on; the default is what a manifest says"),
+      arch,
       name: value("name", "its name; the default is that of the description"),
       unpinned: flag("without the versions of packages"),
       force: flag("write over a file that is there"),
     },
     examples: ["kiln import kiosk.kiwi --base suse-15.6", "kiln import manifest.xml kiosk.yaml"],
-    act: async (kiln, { file, target, base, name, unpinned, force }) => {
+    act: async (kiln, { file, target, base, arch: machine, name, unpinned, force }) => {
       const { url } = kiln.login;
       const imported = readDocument(file, url);
-      const appliance = applianceOf(imported, { base, name, unpinned });
+      const appliance = applianceOf(imported, { base, arch: machine, name, unpinned });
       const written = targetOf(target, appliance.name ?? "appliance");
       if (!force) refuseOverwriting(written);
       const contents = new Map(imported.files.map(({ content }) => [digestOf(content), content]));

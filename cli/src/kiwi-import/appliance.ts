@@ -1,25 +1,28 @@
+import { defaultArch } from "../commands/appliances.ts";
 import { digestOf } from "../appliance-file/write.ts";
 import type { Imported, ImportedFile } from "../kiwi.ts";
 
 /** What the user says about an import. */
 interface Wishes {
   base: string | undefined;
+  arch: string | undefined;
   name: string | undefined;
   /** Packages in their newest versions. */
   unpinned: boolean;
 }
 
 /** An import as `appliance.yaml` has it: passwords by the names of variables. */
-export function applianceOf({ definition, files }: Imported, { base, name, unpinned }: Wishes) {
+export function applianceOf({ definition, files }: Imported, { base, arch, name, unpinned }: Wishes) {
   const { configuration, packages, ...rest } = definition;
   const { users, databases } = configuration;
-  const { name: title, base_system: system, arch, version, type, ...lists } = rest;
+  const { name: title, base_system: system, arch: described, version, type, ...lists } = rest;
   const wantedName = name ?? title;
   const wantedBase = base ?? system;
   return {
     ...(wantedName !== undefined && { name: wantedName }),
     ...(wantedBase !== undefined && { base_system: wantedBase }),
-    ...(arch !== undefined && { arch }),
+    // A description has none, and the API's own default is that of 2010.
+    arch: arch ?? described ?? defaultArch,
     ...(version !== undefined && { version }),
     ...(type && { type }),
     ...lists,

@@ -25,6 +25,7 @@ const textOf = (baseUrl: string): string =>
     "",
     `- [All calls](${baseUrl}/api/docs): what each takes, answers and refuses, and every error`,
     `- [OpenAPI 3.1](${baseUrl}/api/openapi.json): the same for programs`,
+    `- [Schema of appliance.yaml](${baseUrl}/schema/appliance.json): an appliance as a file, for the calls of Definitions`,
     ...groups.flatMap((group) => section(group, baseUrl)),
     "",
   ].join("\n");
