@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { digestOf } from "../src/appliance-file/write.ts";
 import { kiosk, withFiles } from "./support/definition.ts";
 import { newMachine, type Machine } from "./support/machine.ts";
@@ -54,29 +54,35 @@ const noting =
   };
 const here = (file: string) => readFileSync(join(machine.folder, file));
 
-beforeEach(async () => {
+const usual = (): StandIn["answers"] => ({
+  [`${user}/appliances`]: { appliances: [{ id: 1000, name: "Kiosk" }] },
+  [`${user}/appliances/1000`]: { appliance: { id: 1000, name: "Kiosk" } },
+  [`GET ${user}/appliances/1000/definition`]: (_request, response) =>
+    response.writeHead(200, { etag: '"seen"' }).end(JSON.stringify({ definition })),
+  [`POST ${user}/appliances/1000/definition/plan`]: noting(planned({})),
+  [`PUT ${user}/appliances/1000/definition`]: noting({ definition }),
+  [`POST ${user}/definitions/plan`]: noting(planned({})),
+  [`POST ${user}/definitions`]: noting({ definition: { ...definition, id: 1001 } }),
+  [`POST ${user}/contents`]: noting({ content: { sha256: "", size: 7, upload: "ticket" } }),
+  [`${user}/files`]: { files: [{ id: 1 }, { id: 2 }] },
+  [`${user}/files/1/data`]: (_request, response) => response.end(contents["/etc/motd"]),
+  [`${user}/files/2/data`]: (_request, response) => response.end(contents["/logo.png"]),
+});
+
+beforeAll(async () => {
   machine = newMachine();
-  sent = {};
-  writeFileSync(join(machine.folder, "kiosk.yaml"), file.trimStart());
-  writeFileSync(join(machine.folder, "issue"), "welcome");
-  service = await standIn({
-    ...signedInto(newKey()),
-    [`${user}/appliances`]: { appliances: [{ id: 1000, name: "Kiosk" }] },
-    [`${user}/appliances/1000`]: { appliance: { id: 1000, name: "Kiosk" } },
-    [`GET ${user}/appliances/1000/definition`]: (_request, response) =>
-      response.writeHead(200, { etag: '"seen"' }).end(JSON.stringify({ definition })),
-    [`POST ${user}/appliances/1000/definition/plan`]: noting(planned({})),
-    [`PUT ${user}/appliances/1000/definition`]: noting({ definition }),
-    [`POST ${user}/definitions/plan`]: noting(planned({})),
-    [`POST ${user}/definitions`]: noting({ definition: { ...definition, id: 1001 } }),
-    [`POST ${user}/contents`]: noting({ content: { sha256: "", size: 7, upload: "ticket" } }),
-    [`${user}/files`]: { files: [{ id: 1 }, { id: 2 }] },
-    [`${user}/files/1/data`]: (_request, response) => response.end(contents["/etc/motd"]),
-    [`${user}/files/2/data`]: (_request, response) => response.end(contents["/logo.png"]),
-  });
+  service = await standIn(signedInto(newKey()));
   await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
 });
-afterEach(async () => {
+beforeEach(() => {
+  sent = {};
+  service.requests.length = 0;
+  Object.assign(service.answers, usual());
+  for (const one of ["Kiosk.yaml", "images"]) rmSync(join(machine.folder, one), { recursive: true, force: true });
+  writeFileSync(join(machine.folder, "kiosk.yaml"), file.trimStart());
+  writeFileSync(join(machine.folder, "issue"), "welcome");
+});
+afterAll(async () => {
   await service[Symbol.asyncDispose]();
   machine[Symbol.dispose]();
 });
@@ -175,6 +181,17 @@ describe("kiln plan", () => {
   it("prints what a program needs to apply just that", async () => {
     const { stdout } = await machine.kiln(["plan", "kiosk.yaml", "--json"], { env });
     expect(JSON.parse(stdout)).toEqual({ ...planned({}), appliance_id: 1000, etag: '"seen"' });
+  });
+});
+
+describe("a file that is named", () => {
+  it.each(["../secret", "link"])("is not read outside of the folder: %s", async (path) => {
+    mkdirSync(join(machine.folder, "images"));
+    writeFileSync(join(machine.folder, "secret"), "mine");
+    symlinkSync("../secret", join(machine.folder, "images/link"));
+    writeFileSync(join(machine.folder, "images/kiosk.yaml"), file.replace("file: issue", `file: ${path}`).trimStart());
+    const ended = await machine.kiln(["plan", "images/kiosk.yaml"], { env });
+    expect(ended).toMatchObject({ code: 64, stderr: expect.stringContaining(`names ${path}, which cannot be read`) });
   });
 });
 

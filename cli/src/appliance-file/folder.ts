@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Complaint } from "../complaint.ts";
 import { readApplianceFile, type ApplianceFile } from "./read.ts";
@@ -11,9 +11,18 @@ export function readFrom(file: string): ApplianceFile {
   if (!text) throw new Complaint("misused", `${file} cannot be read.`, "`kiln export APPLIANCE` writes such a file.");
   return readApplianceFile(new TextDecoder().decode(text), {
     name: file,
-    read: (path) => readBytes(join(folder, path)),
+    read: (path) => (isBelow(folder, path) ? readBytes(join(folder, path)) : undefined),
     env: process.env,
   });
+}
+
+/** Also of links: a proposed change of the YAML must not show other files of the machine that plans it. */
+function isBelow(folder: string, path: string): boolean {
+  try {
+    return realpathSync(join(folder, path)).startsWith(join(realpathSync(folder), "/"));
+  } catch {
+    return false; // there is no such file
+  }
 }
 
 function readBytes(file: string): Uint8Array | undefined {

@@ -111,7 +111,7 @@ class References {
   #bytes(file: string, path: Path): Uint8Array {
     const found = file.startsWith("/") ? undefined : this.#read(file);
     if (found) return found;
-    const next = "Paths are relative to the folder of the YAML.";
+    const next = "Paths are relative to the folder of the YAML, and must not leave it.";
     throw new Complaint("misused", `${this.#at(path)} names ${file}, which cannot be read.`, next);
   }
 
