@@ -19,23 +19,26 @@ export const newPassword = (length: number): string =>
 export const keyedHash = (pepper: string, secret: string): string =>
   createHmac("sha256", pepper).update(secret).digest("hex");
 
-/** AES-GCM with the service's key (base64 of 32 bytes); the nonce comes before the cipher text. */
-export async function encrypt(encryptionKey: string, plain: string): Promise<string> {
+/** AES-GCM with the first of the service's keys (each base64 of 32 bytes); the nonce comes before the cipher text. */
+export async function encrypt(encryptionKeys: string, plain: string): Promise<string> {
+  const [key = ""] = keysIn(encryptionKeys);
   const iv = randomBytes(12);
-  const cipher = await crypto.subtle.encrypt(
-    { name: "AES-GCM", iv },
-    await aesKey(encryptionKey),
-    encoder.encode(plain),
-  );
+  const cipher = await crypto.subtle.encrypt({ name: "AES-GCM", iv }, await aesKey(key), encoder.encode(plain));
   return Buffer.concat([iv, Buffer.from(cipher)]).toString("base64");
 }
 
-export async function decrypt(encryptionKey: string, cipher: string): Promise<string> {
+/** With whichever of the keys encrypted it: an operator may put a new one before the old one. */
+export async function decrypt(encryptionKeys: string, cipher: string): Promise<string> {
   const bytes = Buffer.from(cipher, "base64");
   const algorithm = { name: "AES-GCM", iv: bytes.subarray(0, 12) };
-  const plain = await crypto.subtle.decrypt(algorithm, await aesKey(encryptionKey), bytes.subarray(12));
+  const tries = keysIn(encryptionKeys).map(async (key) =>
+    crypto.subtle.decrypt(algorithm, await aesKey(key), bytes.subarray(12)),
+  );
+  const plain = await Promise.any(tries).catch((error: AggregateError) => Promise.reject(error.errors[0]));
   return new TextDecoder().decode(plain);
 }
+
+const keysIn = (encryptionKeys: string): string[] => encryptionKeys.split(" ");
 
 /** A secret that is sealed in a row: AES-GCM, and this before it. Older rows have theirs in clear. */
 const mark = "sealed:";
