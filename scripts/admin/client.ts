@@ -131,8 +131,9 @@ export function adminClient(url: string, secret: string) {
     setPassword: async (username: string, password: string | undefined) =>
       (await ask("PUT", `/accounts/${name(username)}/password`, Password, { password })).password,
     removeAccount: (username: string) => ask("DELETE", `/accounts/${name(username)}`, z.unknown()),
-    lockAccount: (username: string) => ask("PUT", `/accounts/${name(username)}/lock`, z.unknown(), { locked: true }),
-    unlockAccount: (username: string) => ask("PUT", `/accounts/${name(username)}/lock`, z.unknown(), { locked: false }),
+    setLock: (user: string, lock: { locked: boolean }) => ask("PUT", `/accounts/${name(user)}/lock`, z.unknown(), lock),
+    setOperator: (user: string, role: { operator: boolean }) =>
+      ask("PUT", `/accounts/${name(user)}/operator`, z.unknown(), role),
     quota: (username: string) => ask("GET", `/accounts/${name(username)}/quota`, Quota),
     setQuota: (username: string, gb: number | null) => ask("PUT", `/accounts/${name(username)}/quota`, Quota, { gb }),
     tokens: async (username: string) =>
@@ -149,6 +150,8 @@ export function adminClient(url: string, secret: string) {
     },
     agents: async () => (await ask("GET", "/agents", z.object({ agents: z.array(Agent) }))).agents,
     addAgent: (agent: string) => ask("POST", "/agents", NewAgent, { name: agent }),
+    drainAgent: (one: string, duty: { draining: boolean }) =>
+      ask("PUT", `/agents/${name(one)}/draining`, z.unknown(), duty),
     removeAgent: (agent: string) => ask("DELETE", `/agents/${name(agent)}`, z.unknown()),
     agreements: async () => (await ask("GET", "/agreements", z.object({ agreements: z.array(Acceptance) }))).agreements,
     readOnly: () => ask("GET", "/read-only", ReadOnlyMode),

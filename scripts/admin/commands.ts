@@ -17,14 +17,17 @@ const commands: Record<string, { argument: string | undefined; value?: string; r
   "account add": { argument: "NAME", run: addAccount },
   "account list": { argument: undefined, run: listAccounts },
   "account lock": { argument: "NAME", run: lockAccount },
+  "account operator": { argument: "NAME", value: "on or off", run: setOperator },
   "account password": { argument: "NAME", run: setPassword },
   "account quota": { argument: "NAME", value: "GB or default", run: accountQuota },
   "account rekey": { argument: "NAME", run: async (admin, name) => print(await admin.rekey(name)) },
   "account remove": { argument: "NAME", run: removeAccount },
   "account unlock": { argument: "NAME", run: unlockAccount },
   "agent add": { argument: "NAME", run: addAgent },
+  "agent drain": { argument: "NAME", run: drainAgent },
   "agent list": { argument: undefined, run: listAgents },
   "agent remove": { argument: "NAME", run: removeAgent },
+  "agent resume": { argument: "NAME", run: resumeAgent },
   "agreements list": { argument: undefined, run: listAgreements },
   "audit list": { argument: undefined, run: listAudit },
   "deletions pause": { argument: undefined, run: async (admin) => printPause(await admin.pauseDeletions()) },
@@ -111,13 +114,19 @@ async function accountQuota(admin: AdminClient, username: string, { value }: Giv
 const quotaText = ({ quotaGb, hasOwnQuota }: Quota): string => `${quotaGb} GB${hasOwnQuota ? " (its own)" : ""}`;
 
 async function lockAccount(admin: AdminClient, username: string): Promise<void> {
-  await admin.lockAccount(username);
+  await admin.setLock(username, { locked: true });
   print(`Locked ${username}: its key, password and tokens no longer work, and its builds and testdrives have ended.`);
 }
 
 async function unlockAccount(admin: AdminClient, username: string): Promise<void> {
-  await admin.unlockAccount(username);
+  await admin.setLock(username, { locked: false });
   print(`Unlocked ${username}.`);
+}
+
+async function setOperator(admin: AdminClient, username: string, { value }: Given): Promise<void> {
+  if (value !== "on" && value !== "off") throw new Complaint("account operator takes a name, and on or off.");
+  await admin.setOperator(username, { operator: value === "on" });
+  print(`${username} ${value === "on" ? "sees" : "no longer sees"} the operator's pages.`);
 }
 
 async function removeAccount(admin: AdminClient, username: string): Promise<void> {
@@ -151,6 +160,16 @@ async function listAgents(admin: AdminClient): Promise<void> {
       capabilities?.roots?.map((root) => root.name).join(", ") ?? "",
     ]),
   ]);
+}
+
+async function drainAgent(admin: AdminClient, name: string): Promise<void> {
+  await admin.drainAgent(name, { draining: true });
+  print(`The agent ${name} ends what it has, and gets nothing new.`);
+}
+
+async function resumeAgent(admin: AdminClient, name: string): Promise<void> {
+  await admin.drainAgent(name, { draining: false });
+  print(`The agent ${name} gets work again.`);
 }
 
 async function removeAgent(admin: AdminClient, name: string): Promise<void> {

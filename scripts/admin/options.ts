@@ -6,11 +6,13 @@ export const usage = `npm run admin -- COMMAND
   account add NAME --email ADDRESS [--display-name TEXT] [--api-key-file FILE] [--password-file FILE]
   account list
   account lock|unlock NAME  a locked account cannot sign in; its builds and testdrives end
+  account operator NAME on|off  whether the account sees the operator's pages, at /service
   account password NAME [--password-file FILE]
   account quota NAME [GB|default]  its disk quota: shows it, or gives it one of its own
   account rekey NAME       a new API key; the old one stops working immediately
   account remove NAME      removes the account with everything that belongs to it
   agent add NAME           prints the agent's token, once
+  agent drain|resume NAME  a drained agent ends what it has, and gets nothing new
   agent list
   agent remove NAME
   agreements list          which accounts accepted which legal agreement, and when

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { createAccount, passwordLength, renewApiKey, setPassword, showApiKey } from "#domain/accounts/account";
+import { createAccount, renewApiKey, setOperator, setPassword, showApiKey } from "#domain/accounts/account";
 import { audited } from "#domain/accounts/audit";
 import { lockAccount, unlockAccount } from "#domain/accounts/lock";
 import { quotaGbOf, setQuota } from "#domain/accounts/quota";
@@ -8,6 +8,7 @@ import { removeAccount } from "#domain/accounts/removal";
 import { revokeSession } from "#domain/accounts/sessions";
 import { newPassword } from "#domain/secrets";
 import { Refusal } from "#domain/refusal";
+import { AccountRequest, PasswordRequest, QuotaRequest } from "#model/account-request";
 import type { AuditDetail, AuditEvent } from "#model/audit-events";
 import { findAccount, listAccounts } from "#storage/accounts";
 import { deleteSessions, listSessions } from "#storage/sessions";
@@ -15,42 +16,21 @@ import { listTokens } from "#storage/tokens";
 import type { Database } from "#storage/db";
 import { factory, type AdminEnv } from "#admin-api/factory";
 
-const nameRule =
-  "An account name has 1 to 64 letters, digits, dots, dashes and underscores, and starts with a letter or a digit.";
-const emailRule = "Give an email address, such as ada@example.org.";
-const displayNameRule = "A display name has 1 to 100 characters.";
-const apiKeyRule = "An API key has 12 to 100 characters: ASCII letters, digits and punctuation, no spaces.";
-const { min, max } = passwordLength;
-const passwordRule = `A password has ${min} to ${max} characters.`;
-const Password = z.string(passwordRule).min(min, passwordRule).max(max, passwordRule).optional();
-
-const AccountRequest = z.object({
-  // The name is used in Basic credentials and in paths.
-  username: z.string(nameRule).regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, nameRule),
-  email: z.string(emailRule).regex(/^\S+@\S+$/, emailRule),
-  displayName: z.string(displayNameRule).min(1, displayNameRule).max(100, displayNameRule).optional(),
-  apiKey: z
-    .string(apiKeyRule)
-    .regex(/^[\x21-\x7e]{12,100}$/, apiKeyRule)
-    .optional(),
-  password: Password,
-});
-const PasswordRequest = z.object({ password: Password });
-const quotaRule = "A quota is a number of GB from 0 to 1000000, or null for the quota of all accounts.";
-const QuotaRequest = z.object({ gb: z.number(quotaRule).min(0, quotaRule).max(1_000_000, quotaRule).nullable() });
 const LockRequest = z.object({ locked: z.boolean() });
+const OperatorRequest = z.object({ operator: z.boolean() });
 
 export const accounts = factory
   .createApp()
   .get("/", async (c) => {
     const all = await listAccounts(c.var.db);
     return c.json({
-      accounts: all.map(({ username, email, displayName, createdAt, lockedAt, quotaGb }) => ({
+      accounts: all.map(({ username, email, displayName, createdAt, lockedAt, quotaGb, isOperator }) => ({
         username,
         email,
         displayName,
         createdAt,
         lockedAt,
+        isOperator,
         ...shownQuota(c.env, quotaGb),
       })),
     });
@@ -96,6 +76,13 @@ export const accounts = factory
     if (locked) await lockAccount({ env: c.env, db: acting(c, account, "account.locked") }, account);
     else await unlockAccount(acting(c, account, "account.unlocked"), account);
     return c.json({ locked });
+  })
+  .put("/:name/operator", async (c) => {
+    const { operator } = OperatorRequest.parse(await c.req.json());
+    const account = await getAccount(c.var.db, c.req.param("name"));
+    const event = operator ? "operator.added" : "operator.removed";
+    await setOperator(acting(c, account, event), account, operator ? "operator" : "user");
+    return c.json({ operator });
   })
   .get("/:name/sessions", async (c) => {
     const account = await getAccount(c.var.db, c.req.param("name"));

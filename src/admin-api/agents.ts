@@ -1,24 +1,30 @@
 import { z } from "zod";
 import { factory } from "#admin-api/factory";
 import { audited } from "#domain/accounts/audit";
-import { createAgent } from "#domain/agent";
-import { switchboard } from "#domain/jobs";
+import { createAgent, setDuty } from "#domain/agent";
 import { Refusal } from "#domain/refusal";
-import { listAgents, removeAgent } from "#storage/agents";
+import { listAgentsAtWork } from "#domain/service-overview";
+import { removeAgent } from "#storage/agents";
 
 const nameRule =
   "An agent's name has 1 to 63 lower-case letters, digits, dots, dashes and underscores, and starts with a letter or a digit.";
 const AgentRequest = z.object({ name: z.string(nameRule).regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, nameRule) });
 
+const DrainingRequest = z.object({ draining: z.boolean() });
+
 export const agents = factory
   .createApp()
   .get("/", async (c) => {
-    const [all, heard] = await Promise.all([listAgents(c.var.db), switchboard(c.env).heard()]);
-    const agents = all.map(({ id, name, lastSeenAt, capabilities }) => {
-      const times = heard.filter(({ agentId }) => agentId === id).map(({ at }) => at.getTime());
-      const latest = Math.max(lastSeenAt?.getTime() ?? 0, ...times);
-      return { id, name, lastSeenAt: latest === 0 ? null : new Date(latest), capabilities };
-    });
+    const all = await listAgentsAtWork({ env: c.env, db: c.var.db });
+    const agents = all.map(({ id, name, heardAt, capabilities, drainedAt, builds, testdrives }) => ({
+      id,
+      name,
+      lastSeenAt: heardAt,
+      capabilities,
+      drainedAt,
+      builds,
+      testdrives,
+    }));
     return c.json({ agents });
   })
   .post("/", async (c) => {
@@ -26,6 +32,14 @@ export const agents = factory
     const db = audited(c.var.db, { event: "agent.registered", actor: "operator", detail: { agent: name } });
     const { agent, token } = await createAgent(db, c.env.API_KEY_PEPPER, name);
     return c.json({ id: agent.id, name: agent.name, token });
+  })
+  .put("/:name/draining", async (c) => {
+    const { draining } = DrainingRequest.parse(await c.req.json());
+    const name = c.req.param("name");
+    const event = draining ? "agent.drained" : "agent.resumed";
+    const db = audited(c.var.db, { event, actor: "operator", detail: { agent: name } });
+    await setDuty(db, name, draining ? "drained" : "working");
+    return c.json({ draining });
   })
   .delete("/:name", async (c) => {
     const name = c.req.param("name");

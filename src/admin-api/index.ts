@@ -14,6 +14,7 @@ import { deletions } from "#admin-api/deletions";
 import { factory, type AdminEnv } from "#admin-api/factory";
 import { operation } from "#admin-api/operation";
 import { problemsOf } from "#admin-api/problems";
+import { queue } from "#admin-api/queue";
 import { readOnly } from "#admin-api/read-only";
 import { repositoryFiles } from "#admin-api/repository-files";
 import { tokens } from "#admin-api/tokens";
@@ -39,6 +40,7 @@ export const adminApi = factory
   .route("/audit", audit)
   .route("/catalogues", catalogues)
   .route("/deletions", deletions)
+  .route("/queue", queue)
   .route("/read-only", readOnly)
   .route("/repositories", repositoryFiles)
   .route("/tokens", tokens);

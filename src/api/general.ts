@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { auditLog } from "#documents/audit-log";
 import { success } from "#documents/success";
-import { changePassword, getByPassword, passwordLength } from "#domain/accounts/account";
+import { changePassword, getByPassword } from "#domain/accounts/account";
 import { removeAccount } from "#domain/accounts/removal";
 import { clientAddress } from "#http/client-address";
 import { account, apiVersion, limits, templateSet, templateSets } from "#documents/account";
@@ -9,6 +9,7 @@ import { usedLimits } from "#domain/accounts/limits";
 import { diskQuota, diskUseByKind } from "#domain/accounts/quota";
 import { Refusal } from "#domain/refusal";
 import { offered } from "#domain/appliances/offered-templates";
+import { passwordLength } from "#model/account-request";
 import { findTemplateSet, listTemplateSets } from "#storage/template-sets";
 import { listAuditLog } from "#storage/audit-log";
 import { v2 } from "#api/operation";

@@ -1,6 +1,6 @@
 import { Refusal } from "#domain/refusal";
 import { keyedHash, newToken, sameSecret } from "#domain/secrets";
-import { addAgent, findAgentByToken, type Agent } from "#storage/agents";
+import { addAgent, findAgentByToken, saveDrained, type Agent } from "#storage/agents";
 import type { Database } from "#storage/db";
 
 /** The agent that holds AGENT_TOKEN; it needs no registration, so that a fresh service has one. */
@@ -29,4 +29,12 @@ export async function findAgent(
   if (known || !sameSecret(token, secrets.AGENT_TOKEN)) return known;
   // Two simultaneous first calls: one inserts, the other reads that row.
   return (await addAgent(db, { name: firstAgentName, tokenHmac })) ?? (await findAgentByToken(db, tokenHmac));
+}
+
+/** "drained": what it has goes on, and it gets nothing new. "working": it gets work again. */
+export type AgentDuty = "working" | "drained";
+
+export async function setDuty(db: Database, name: string, duty: AgentDuty): Promise<void> {
+  if (await saveDrained(db, name, duty === "drained" ? new Date() : null)) return;
+  throw new Refusal("invalid_value", { message: `There is no agent ${name}.` });
 }

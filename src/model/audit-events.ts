@@ -16,9 +16,13 @@ export const auditEvents = [
   "account.unlocked",
   "account.removed",
   "quota.changed",
+  "operator.added",
+  "operator.removed",
   "operator.called",
   "agent.registered",
   "agent.removed",
+  "agent.drained",
+  "agent.resumed",
   "agent.started",
   "agent.lost",
 ] as const;
@@ -38,4 +42,6 @@ export interface AuditDetail {
   /** Of the operator: `PUT /accounts/ada/lock`. */
   call?: string;
   agent?: string;
+  /** The account that has acted as operator. */
+  operator?: string;
 }

@@ -1,4 +1,4 @@
-import { and, eq, isNull, sql, type SQL } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, gt, isNull, sql, type SQL } from "drizzle-orm";
 import { entryOfAct } from "./audit-log.ts";
 import { prepared, type Database } from "./db.ts";
 import { accounts } from "./schema.ts";
@@ -44,6 +44,10 @@ export async function saveLock(db: Database, accountId: number, lockedAt: Date |
     ...entryOfAct(db),
     sessionsOf(db, accountId),
   ]);
+}
+
+export async function saveOperator(db: Database, accountId: number, isOperator: boolean): Promise<void> {
+  await db.batch([db.update(accounts).set({ isOperator }).where(eq(accounts.id, accountId)), ...entryOfAct(db)]);
 }
 
 /** Null: the quota of all accounts. */
@@ -94,6 +98,18 @@ export const usedBytesByKind = (db: Database, accountId: number): Promise<Stored
   return db.get<StoredBytes>(sql`SELECT ${images} AS images, ${packages} AS packages, ${uploads} AS uploads,
     ${files} AS files, ${pictures} AS pictures`);
 };
+
+/** Accounts after an id, each with the bytes that it stores. */
+export const pageOfAccounts = (
+  db: Database,
+  { after, limit }: { after: number; limit: number },
+): Promise<(Account & { usedBytes: number })[]> =>
+  db
+    .select({ ...getTableColumns(accounts), usedBytes: sql<number>`${usedBytesOf(sql`"accounts"."id"`)}` })
+    .from(accounts)
+    .where(and(isNull(accounts.removedAt), gt(accounts.id, after)))
+    .orderBy(asc(accounts.id))
+    .limit(limit);
 
 /** What is about to be replaced: an overlay file by its id, or every picture of one kind that an appliance has. */
 interface Replaced {

@@ -43,6 +43,15 @@ export async function countBuilders(db: Database, since: Date, most: number): Pr
   return row.n;
 }
 
+/** Null: it gets work again. False: there is no agent of that name. */
+export async function saveDrained(db: Database, name: string, drainedAt: Date | null): Promise<boolean> {
+  const [saved] = await db.batch([
+    db.update(agents).set({ drainedAt }).where(eq(agents.name, name)).returning({ id: agents.id }),
+    ...entryOfAct(db),
+  ]);
+  return saved.length > 0;
+}
+
 /** Whether there was one of that name. */
 export async function removeAgent(db: Database, name: string): Promise<boolean> {
   const [gone] = await db.batch([

@@ -1,6 +1,8 @@
-import { and, count, eq, lt } from "drizzle-orm";
+import { and, asc, count, desc, eq, getTableColumns, lt, sql } from "drizzle-orm";
+import type { Arch } from "#contract/index";
+import type { Build } from "./builds.ts";
 import type { Database } from "./db.ts";
-import { builds } from "./schema.ts";
+import { accounts, appliances, builds, testdrives } from "./schema.ts";
 
 /** How many builds of all accounts wait that came before this one. */
 export async function countQueuedBefore(db: Database, buildId: number): Promise<number> {
@@ -9,4 +11,36 @@ export async function countQueuedBefore(db: Database, buildId: number): Promise<
     .from(builds)
     .where(and(eq(builds.status, "queued"), lt(builds.id, buildId)));
   return row?.n ?? 0;
+}
+
+/** A build with what it is called and whose it is. */
+export interface NamedBuild extends Build {
+  name: string;
+  arch: Arch;
+  username: string;
+}
+
+const named = { ...getTableColumns(builds), name: appliances.name, arch: appliances.arch, username: accounts.username };
+
+const withNames = (db: Database) =>
+  db
+    .select(named)
+    .from(builds)
+    .innerJoin(appliances, eq(appliances.id, builds.applianceId))
+    .innerJoin(accounts, eq(accounts.id, builds.accountId));
+
+/** Those of all accounts that wait, oldest first. */
+export const listWaiting = (db: Database, limit: number): Promise<NamedBuild[]> =>
+  withNames(db).where(eq(builds.status, "queued")).orderBy(asc(builds.id)).limit(limit);
+
+/** Those of all accounts that ended with this status, latest first. */
+export const listEnded = (db: Database, status: "failed" | "error", limit: number): Promise<NamedBuild[]> =>
+  withNames(db).where(eq(builds.status, status)).orderBy(desc(builds.id)).limit(limit);
+
+/** How many builds and testdrives each agent has at the moment. */
+export async function countHeld(db: Database): Promise<{ agentId: number; builds: number; testdrives: number }[]> {
+  return await db.all(sql`SELECT agent_id AS agentId, sum(is_build) AS builds, sum(1 - is_build) AS testdrives FROM (
+    SELECT agent_id, 1 AS is_build FROM ${builds} WHERE status = 'running'
+    UNION ALL SELECT agent_id, 0 FROM ${testdrives} WHERE state IN ('new', 'running') AND agent_id IS NOT NULL
+  ) GROUP BY agent_id`);
 }

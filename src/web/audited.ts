@@ -12,3 +12,12 @@ export const auditedPage = (c: Context<WebEnv>, what: Pick<Audited, "event" | "d
     actor: "page",
     address: clientAddress(c.req.raw, c.env),
   });
+
+/** The same of the operator, about an account or the service. */
+export const auditedOperation = (c: Context<WebEnv>, what: Pick<Audited, "event" | "detail" | "accountId">): Database =>
+  audited(c.var.db, {
+    ...what,
+    detail: { ...what.detail, operator: c.var.account.username },
+    actor: "operator",
+    address: clientAddress(c.req.raw, c.env),
+  });

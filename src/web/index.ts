@@ -31,6 +31,8 @@ import { galleryActs } from "./pages/gallery/acts.ts";
 import { publishedPage } from "./pages/gallery/appliance.tsx";
 import { galleryDifference } from "./pages/gallery/difference.tsx";
 import { galleryPages } from "./pages/gallery/list.tsx";
+import { serviceAccounts } from "./pages/service/accounts.tsx";
+import { serviceOverview } from "./pages/service/service.tsx";
 import { startTestdrivePage } from "./pages/testdrive/start.ts";
 import { testdrivePage } from "./pages/testdrive/testdrive.tsx";
 import { noStore } from "./page-headers.ts";
@@ -71,6 +73,8 @@ export const web = factory
   .route("/", softwarePage)
   .route("/", applianceActions)
   .route("/", appliancePictures)
+  .route("/", serviceOverview)
+  .route("/", serviceAccounts)
   .route("/", pictures)
   .route("/", preferences)
   // Browsers request this name regardless of the page.

@@ -28,6 +28,8 @@ export interface Submission<T extends z.ZodType> {
   /** The fields. An empty one is absent. The messages are sentences, shown at the field. */
   fields?: T;
   rate?: Rated;
+  /** The operator's forms work while nothing else can be changed. */
+  evenReadOnly?: true;
   /** The fields that refusals of the domain are about; others are about the whole. */
   fieldOf?: Partial<Record<RefusalCode, string>>;
   /** The same where the refusal itself says which field: the field, and the sentence for it. */
@@ -64,7 +66,7 @@ export async function answerForm<T extends z.ZodType>(
   const parsed = shape.safeParse(fields);
   if (!parsed.success) return await showAgain(c, what, { ...sent, faults: faultsOf(parsed.error) });
   try {
-    await refuseInReadOnlyMode(c.var.db);
+    if (!what.evenReadOnly) await refuseInReadOnlyMode(c.var.db);
     const work = async (requestId: string | undefined) => {
       if (what.rate) await spend({ env: c.env, db: c.var.db }, c.var.account.id, what.rate);
       return await what.act(parsed.data as z.output<T>, { all, requestId });

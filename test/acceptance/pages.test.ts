@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { inBrowser } from "./support/page.ts";
 import { newPerson, type Person } from "./support/person.ts";
-import { sharedService } from "./support/shared-service.ts";
+import { makeOperator, sharedService } from "./support/shared-service.ts";
 
 // What only a browser can say of the pages: axe finds nothing, nothing scrolls sideways, and scripts replace parts of a page.
 
@@ -12,7 +12,9 @@ const name = "Radio astronomy reduction workstation for the summer school, with 
 let tux: Person;
 let applianceId: string;
 beforeAll(async () => {
-  tux = await newPerson(await sharedService("with-agent"), "pages");
+  const service = await sharedService("with-agent");
+  tux = await newPerson(service, "pages");
+  await makeOperator(service, "pages");
   applianceId = (await tux.rest.call("POST", "/appliances", { clone_from: 1, arch: "x86_64", name })).appliance.id;
   const { build } = await tux.rest.call("POST", "/running_builds", { appliance_id: applianceId });
   await tux.rest.watchBuild(build.id, 300);
@@ -32,6 +34,8 @@ const own = [
   "/account/sessions",
   "/account/webhooks",
   "/account/audit_log",
+  "/service",
+  "/service/accounts",
 ];
 const ofAppliance = [
   "/software?q=he",

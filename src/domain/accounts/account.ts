@@ -18,7 +18,7 @@ import {
   passwordMatches,
   sameSecret,
 } from "#domain/secrets";
-import { addAccount, findAccount, saveApiKey, savePasswordHash, type Account } from "#storage/accounts";
+import { addAccount, findAccount, saveApiKey, saveOperator, savePasswordHash, type Account } from "#storage/accounts";
 import { listAppliancesOfKey, type ApplianceWithBuilds } from "#storage/appliance-builds";
 import type { Database } from "#storage/db";
 
@@ -122,8 +122,6 @@ export const checkPasswordOrKey = (
     return account;
   });
 
-export const passwordLength = { min: 8, max: 200 } as const;
-
 /** Changes the password for whoever knows the one before. */
 export async function changePassword({ env, db }: Place<SignInEnv>, given: Credentials, wanted: string): Promise<void> {
   await setPassword(db, await getByPassword({ env, db }, given), wanted);
@@ -142,6 +140,10 @@ export async function getByPassword({ env, db }: Place<SignInEnv>, given: Creden
 export async function setPassword(db: Database, account: Account, password: string): Promise<void> {
   await savePasswordHash(db, account.id, await hashOneAtATime(() => hashPassword(password)));
 }
+
+/** Whether the account may use the operator's pages. */
+export const setOperator = (db: Database, { id }: Account, role: "operator" | "user"): Promise<void> =>
+  saveOperator(db, id, role === "operator");
 
 async function findByPassword(
   db: Database,

@@ -1,28 +1,43 @@
 import type { Place } from "#domain/place";
-import { canDo, hasRoot } from "#domain/builds/builder-abilities";
+import { canDo, hasRoot, type Wanted } from "#domain/builds/builder-abilities";
 import type { AgentsSeen } from "#domain/builds/machine";
 import { switchboard } from "#domain/jobs";
-import { listAgents } from "#storage/agents";
+import { listAgents, type Agent } from "#storage/agents";
 import { findAnyAppliance } from "#storage/appliances";
-import { findBuildByUid } from "#storage/builds";
+import { findBuildByUid, type Build } from "#storage/builds";
 
-/** Why a build waits: no agent that can do it, or that has its builder root, is connected, or all of them are busy or out of disk space. */
-export async function agentsSeen({ env, db }: Place<Pick<Env, "SWITCHBOARD">>, uid: string): Promise<AgentsSeen> {
+type SwitchboardPlace = Place<Pick<Env, "SWITCHBOARD">>;
+
+/** Why a build waits. */
+export async function agentsSeen(place: SwitchboardPlace, uid: string): Promise<AgentsSeen> {
+  const { db } = place;
   const build = await findBuildByUid(db, uid);
-  const [appliance, agents, connected] = await Promise.all([
+  const [appliance, alive] = await Promise.all([
     build && findAnyAppliance(db, build.applianceId),
-    listAgents(db),
-    switchboard(env).connected(),
+    listAliveAgents(place),
   ]);
-  if (!build || !appliance) return "none";
-  const wanted = { ...build, arch: appliance.arch };
-  const alive = agents.filter(
+  return build && appliance ? whyNotYet(alive, { ...build, arch: appliance.arch }) : "none";
+}
+
+/** Agents that are connected, or were heard a moment ago. */
+export async function listAliveAgents({ env, db }: SwitchboardPlace): Promise<Agent[]> {
+  const [agents, connected] = await Promise.all([listAgents(db), switchboard(env).connected()]);
+  return agents.filter(
     ({ id, lastSeenAt }) => connected.includes(id) || (lastSeenAt?.getTime() ?? 0) > Date.now() - forgottenAfterMs,
   );
-  const able = alive.flatMap(({ capabilities }) => capabilities ?? []);
-  const fit = able.filter((can) => canDo(can, wanted));
-  if (fit.length > 0) return fit.every(({ hasRoom }) => hasRoom === false) ? "full" : "busy";
-  return able.length > 0 && able.every((can) => !hasRoot(can, wanted)) ? "rootless" : "none";
+}
+
+/** No agent that can do a build, or that has its builder root, is alive; or all of them are drained, busy or out of disk space. */
+export function whyNotYet(
+  alive: readonly Agent[],
+  wanted: Wanted & Pick<Build, "needsLvm" | "needsEfi">,
+): Exclude<AgentsSeen, "unknown"> {
+  const able = alive.flatMap(({ capabilities: can, drainedAt }) => (can ? [{ can, drainedAt }] : []));
+  const fit = able.filter(({ can }) => canDo(can, wanted));
+  const working = fit.filter(({ drainedAt }) => drainedAt === null);
+  if (working.length > 0) return working.every(({ can }) => can.hasRoom === false) ? "full" : "busy";
+  if (fit.length > 0) return "drained";
+  return able.length > 0 && able.every(({ can }) => !hasRoot(can, wanted)) ? "rootless" : "none";
 }
 
 /** An agent that is alive heartbeats or polls more often than this. */

@@ -16,7 +16,7 @@ import { freezeBlobs } from "#storage/frozen-blobs";
 /** Builds that are read in one query. */
 const candidatesAtOnce = 10;
 
-/** The oldest build that the agent can do, now its own; null when there is none, or no room for it. */
+/** The oldest build that the agent can do, now its own; null when there is none, no room for it, or the agent is drained. */
 export async function claimBuild(
   { env, db }: Place,
   agent: Agent,
@@ -24,7 +24,7 @@ export async function claimBuild(
 ): Promise<BuildClaim | null> {
   const isFull = capabilities.hasRoom === false;
   if (hasChanged(agent.capabilities, capabilities)) await saveCapabilities(db, agent.id, capabilities);
-  if (isFull) return null;
+  if (isFull || agent.drainedAt !== null) return null;
   for await (const build of candidates(db, capabilities)) {
     const claim = await claimOne({ env, db }, agent, build);
     if (claim) return claim;

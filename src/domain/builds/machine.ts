@@ -84,7 +84,7 @@ export type BuildEvent = { at: number } & (
 );
 
 /** What the shell found out about agents that fit. */
-export type AgentsSeen = "unknown" | "none" | "rootless" | "busy" | "full";
+export type AgentsSeen = "unknown" | "none" | "rootless" | "busy" | "full" | "drained";
 
 /** `late`: another attempt has the build, or it is over. */
 export interface Refused {
@@ -234,6 +234,7 @@ export const whyWaiting: Record<Exclude<AgentsSeen, "unknown">, string> = {
   rootless: "Waiting: no connected builder has the builder root in which this system is built",
   busy: "Waiting: all builders are busy",
   full: "Waiting: no builder has room on its disk",
+  drained: "Waiting: every builder that can do this is out of service",
 };
 
 /** Through no fault of the user's: tried again, until it has happened too often. */

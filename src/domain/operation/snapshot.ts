@@ -61,10 +61,10 @@ async function agentsNow({ env, db }: Place<SnapshotEnv>, at: number): Promise<A
   const [agents, busy, heard] = await Promise.all([listAgents(db), listBusyAgents(db), switchboard(env).heard()]);
   const heardSince = (id: number) =>
     heard.some((ping) => ping.agentId === id && ping.at.getTime() > at - silentAfterMs);
-  return agents.map(({ id, lastSeenAt, capabilities }) => ({
+  return agents.map(({ id, lastSeenAt, capabilities, drainedAt }) => ({
     isAlive: (lastSeenAt?.getTime() ?? 0) > at - silentAfterMs || heardSince(id),
     isBusy: busy.includes(id),
-    can: capabilities,
+    can: drainedAt === null ? capabilities : null,
   }));
 }
 

@@ -112,9 +112,10 @@ async function noSlot(db: Database, { id }: Pick<Account, "id">, perAccount: num
 /** Gives the oldest waiting testdrive to an agent; where two agents ask for one, its object decides. */
 export async function claimTestdrive(
   { env, db }: Place<Pick<Env, "TESTDRIVES">>,
-  agent: Pick<Agent, "id">,
+  agent: Pick<Agent, "id" | "drainedAt">,
   vnc: VncAddress,
 ): Promise<TestdriveClaim | undefined> {
+  if (agent.drainedAt !== null) return undefined;
   const waiting = await listNewTestdrives(db, new Date(Date.now() - claimWithinMs));
   for (const testdrive of waiting) {
     const answer = await testdriveObject(env, testdrive).claim(agent.id, vnc);

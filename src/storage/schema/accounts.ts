@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { index, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { index, integer, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Capabilities } from "#contract/index";
 import { id, moment, uid } from "./columns.ts";
 
@@ -20,6 +20,8 @@ export const accounts = sqliteTable(
     lockedAt: moment("locked_at"),
     /** Its own disk quota; null: the quota of all accounts. */
     quotaGb: real("quota_gb"),
+    /** May use the operator's pages. */
+    isOperator: integer("is_operator", { mode: "boolean" }).notNull().default(false),
     /** When it was removed; the row goes last, when nothing of the account is left. */
     removedAt: moment("removed_at"),
     /** When the sweep last went on with its removal. */
@@ -42,6 +44,8 @@ export const agents = sqliteTable(
     capabilities: text("capabilities", { mode: "json" }).$type<Capabilities>(),
     createdAt: moment("created_at").notNull(),
     lastSeenAt: moment("last_seen_at"),
+    /** Since when it gets no new work; null: it does. */
+    drainedAt: moment("drained_at"),
   },
   (table) => [
     index("agents_capabilities")

@@ -82,6 +82,9 @@ export const repositories = sqliteTable(
     index("repositories_checked")
       .on(table.checkedAt)
       .where(sql`url NOT LIKE 'service:%'`),
+    index("repositories_problem")
+      .on(table.id)
+      .where(sql`problem IS NOT NULL`),
   ],
 );
 

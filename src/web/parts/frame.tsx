@@ -31,8 +31,8 @@ export const Frame = ({ person, theme, result, section, to, children }: FramePro
       <Brand />
       <nav aria-label="Main">
         <ul>
-          {sections.map(({ name, path, words, needsPerson }) =>
-            needsPerson && !person ? null : (
+          {sections.map(({ name, path, words, isFor }) =>
+            isFor && !isFor(person) ? null : (
               <li>
                 <a href={path} aria-current={section === name ? "page" : undefined}>
                   {words}
@@ -58,9 +58,18 @@ export const Frame = ({ person, theme, result, section, to, children }: FramePro
   </>
 );
 
-const sections: readonly { name: Section; path: string; words: string; needsPerson?: true }[] = [
+interface SectionLink {
+  name: Section;
+  path: string;
+  words: string;
+  /** Left out: for everyone. */
+  isFor?: (person: Person | undefined) => boolean;
+}
+
+const sections: readonly SectionLink[] = [
   { name: "gallery", path: "/", words: "Gallery" },
-  { name: "appliances", path: "/appliances", words: "My appliances", needsPerson: true },
+  { name: "appliances", path: "/appliances", words: "My appliances", isFor: (person) => person !== undefined },
+  { name: "service", path: "/service", words: "Service", isFor: (person) => person?.account.isOperator === true },
   { name: "api", path: "/api/docs", words: "API" },
 ];
 

@@ -18,3 +18,8 @@ export async function addAccount({ ready, stateDir }: SharedService, username: s
   const { apiKey } = await admin.addAccount({ username, email: `${username}@example.org` });
   return { ...ready, username, api_key: apiKey };
 }
+
+/** Lets an account use the operator's pages. */
+export async function makeOperator({ ready, stateDir }: SharedService, username: string): Promise<void> {
+  await adminClient(ready.url, readSecrets(stateDir).ADMIN_SECRET ?? "").setOperator(username, { operator: true });
+}

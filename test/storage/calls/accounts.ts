@@ -81,6 +81,8 @@ export const ofAccounts = {
     listAccounts: [[]],
     savePasswordHash: [[own, "hash"]],
     saveLock: [[own, null]],
+    saveOperator: [[own, false]],
+    pageOfAccounts: [[{ after: 0, limit: 10 }]],
     saveQuotaGb: [[own, 50]],
     findQuotaGb: [[own]],
     saveApiKey: [[own, { hmac: "hmac", cipher: "cipher" }]],
@@ -94,6 +96,7 @@ export const ofAccounts = {
     listAgents: [[]],
     listAbilities: [[]],
     countBuilders: [[at, 2]],
+    saveDrained: [["agent", null]],
     removeAgent: [["agent"]],
     saveCapabilities: [
       [1, { arches: ["x86_64"], imageTypes: ["oem"], isolation: "vm", testdrives: true, builder: "9.24.56" }],
@@ -163,7 +166,13 @@ export const ofAccounts = {
     deleteSetting: [["read_only"]],
   } satisfies Calls<typeof serviceSettings>,
   sessions: {
-    addSession: [[{ ...account, lockedAt: null, quotaGb: null, removedAt: null, removalTriedAt: null }, session, 10]],
+    addSession: [
+      [
+        { ...account, lockedAt: null, isOperator: false, quotaGb: null, removedAt: null, removalTriedAt: null },
+        session,
+        10,
+      ],
+    ],
     findSessionByHmac: [["hmac"]],
     listSessions: [[own, at]],
     noteSessionUse: [[1, { at, expiresAt: at, unlessSince: at }]],

@@ -47,6 +47,9 @@ const comment = { applianceId: it, accountId: own, parentId: 1, text: "" };
 export const ofBuilds = {
   "build-queue": {
     countQueuedBefore: [[2]],
+    listWaiting: [[10]],
+    listEnded: [["failed", 10]],
+    countHeld: [[]],
   } satisfies Calls<typeof buildQueue>,
   builds: {
     findBuild: [[own, 1]],

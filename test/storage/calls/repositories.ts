@@ -5,6 +5,7 @@ import type * as namePages from "#storage/name-pages";
 import type * as packages from "#storage/packages";
 import type * as repositories from "#storage/repositories";
 import type * as rpms from "#storage/rpms";
+import type * as troubledRepositories from "#storage/troubled-repositories";
 import type * as userRepositories from "#storage/user-repositories";
 import type { Calls } from "./calls.ts";
 import { at, ids, packageRow, repository, rpm } from "./rows.ts";
@@ -74,6 +75,9 @@ export const ofRepositories = {
     listPatterns: [[[it]]],
     deletePackages: [["import"]],
   } satisfies Calls<typeof packages>,
+  "troubled-repositories": {
+    listTroubled: [[10]],
+  } satisfies Calls<typeof troubledRepositories>,
   repositories: {
     findRepository: [[it]],
     rereadRepositories: [[[{ id: it }]]],

@@ -1,8 +1,9 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { changePassword, passwordLength, renewApiKey, showApiKey } from "#domain/accounts/account";
+import { changePassword, renewApiKey, showApiKey } from "#domain/accounts/account";
 import { diskUseByKind } from "#domain/accounts/quota";
 import { Refusal } from "#domain/refusal";
+import { passwordLength } from "#model/account-request";
 import { clientAddress } from "#http/client-address";
 import { findAccount } from "#storage/accounts";
 import { listTokens } from "#storage/tokens";

@@ -100,9 +100,13 @@ const sentences: Record<AuditEvent, (detail: AuditDetail) => string> = {
   "account.unlocked": () => "The account was unlocked",
   "account.removed": () => "The account was removed",
   "quota.changed": ({ quota }) => `The disk quota was changed to ${quota}`,
+  "operator.added": () => "The account may operate the service",
+  "operator.removed": () => "The account may no longer operate the service",
   "operator.called": ({ call }) => `The operator called ${call}`,
   "agent.registered": ({ agent }) => `The agent ${agent} was registered`,
   "agent.removed": ({ agent }) => `The agent ${agent} was removed`,
+  "agent.drained": ({ agent }) => `The agent ${agent} gets no new work`,
+  "agent.resumed": ({ agent }) => `The agent ${agent} gets work again`,
   "agent.started": ({ agent }) => `The agent ${agent} started`,
   "agent.lost": ({ agent }) => `The agent ${agent} was lost`,
 };

@@ -1,4 +1,4 @@
-import type { Account, StoredBytes } from "#storage/accounts";
+import type { Account } from "#storage/accounts";
 import type { Token } from "#storage/tokens";
 import { Button, CopyButton } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
@@ -6,7 +6,7 @@ import { Field } from "../../parts/field.tsx";
 import { Form } from "../../parts/form.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Panel } from "../../parts/panel.tsx";
-import { size } from "../../parts/words.ts";
+import { StoragePanel, type Disk } from "../../parts/storage.tsx";
 import { TokensPanel } from "./tokens-panel.tsx";
 
 export const accountPath = "/account";
@@ -17,12 +17,6 @@ export interface ShownSecret {
   title: string;
   secret: string;
   about: string;
-}
-
-interface Disk {
-  used: number;
-  most: number;
-  kinds: StoredBytes;
 }
 
 interface AccountViewProps {
@@ -94,48 +88,6 @@ const KeyPanel = ({ username, apiKey, baseUrl }: { username: string; apiKey: str
     </div>
   </Panel>
 );
-
-const kinds = [
-  { words: "Images", look: "", of: ({ images }: StoredBytes) => images },
-  { words: "Files and pictures", look: "more", of: ({ files, pictures }: StoredBytes) => files + pictures },
-  { words: "Packages and uploads", look: "half", of: ({ packages, uploads }: StoredBytes) => packages + uploads },
-] as const;
-
-const gigabyte = 1024 ** 3;
-
-const StoragePanel = ({ disk: { used, most, kinds: stored } }: { disk: Disk }) => {
-  const share = (bytes: number) => (most === 0 ? 0 : Math.min(100, (100 * bytes) / most));
-  let x = 0;
-  return (
-    <Panel id="storage" title="Storage" hint={`${inGigabytes(used)} of ${inGigabytes(most)}`} look="stack-s">
-      <svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
-        {kinds.map(({ look, of }) => {
-          const width = share(of(stored));
-          x += width;
-          return <rect class={look} x={(x - width).toFixed(2)} width={width.toFixed(2)} height="1" />;
-        })}
-      </svg>
-      <dl class="facts storage">
-        {kinds.map(({ words, look, of }) => (
-          <>
-            <dt class={look}>{words}</dt>
-            <dd class="num">{size(of(stored))}</dd>
-          </>
-        ))}
-      </dl>
-      <p class="small-text quiet">
-        {used > most
-          ? "More is stored than the quota allows: nothing new can be built or uploaded."
-          : `${inGigabytes(most - used)} are free.`}
-      </p>
-    </Panel>
-  );
-};
-
-const inGigabytes = (bytes: number): string => {
-  const gigabytes = bytes / gigabyte;
-  return bytes === 0 || gigabytes >= 0.1 ? `${Number(gigabytes.toFixed(1))} GB` : size(bytes);
-};
 
 const PasswordPanel = ({ username }: { username: string }) => (
   <Panel id="password" title="Password" look="stack-s">

@@ -97,7 +97,7 @@ const Over = ({ subject: { home, again }, status }: { subject: Subject; status: 
   </div>
 );
 
-export function firstWords({ state, message }: TestdriveStatus): string {
+function firstWords({ state, message }: TestdriveStatus): string {
   if (state === "ended") return `Ended: ${message}`;
   return state === "running" ? "Connecting …" : "Waiting for an agent …";
 }

@@ -1,0 +1,60 @@
+import type { Place } from "#domain/place";
+import { listAliveAgents, whyNotYet } from "#domain/builds/agents-seen";
+import { whyWaiting } from "#domain/builds/machine";
+import { switchboard } from "#domain/jobs";
+import { listAgents, type Agent } from "#storage/agents";
+import { countHeld, listEnded, listWaiting, type NamedBuild } from "#storage/build-queue";
+import type { Database } from "#storage/db";
+
+/*
+ * What the operator sees of the service. Every list ends: none reads a table that grows.
+ */
+
+type OverviewEnv = Pick<Env, "SWITCHBOARD">;
+
+export interface AgentAtWork extends Agent {
+  /** Its last call, or the last answer to its ping. */
+  heardAt: Date | null;
+  isAlive: boolean;
+  builds: number;
+  testdrives: number;
+}
+
+export async function listAgentsAtWork({ env, db }: Place<OverviewEnv>): Promise<AgentAtWork[]> {
+  const [all, alive, heard, held] = await Promise.all([
+    listAgents(db),
+    listAliveAgents({ env, db }),
+    switchboard(env).heard(),
+    countHeld(db),
+  ]);
+  return all.map((agent) => {
+    const times = heard.filter(({ agentId }) => agentId === agent.id).map(({ at }) => at.getTime());
+    const latest = Math.max(agent.lastSeenAt?.getTime() ?? 0, ...times);
+    const { builds = 0, testdrives = 0 } = held.find(({ agentId }) => agentId === agent.id) ?? {};
+    const isAlive = alive.some(({ id }) => id === agent.id);
+    return { ...agent, heardAt: latest === 0 ? null : new Date(latest), isAlive, builds, testdrives };
+  });
+}
+
+export interface WaitingBuild extends NamedBuild {
+  /** "Waiting: all builders are busy" */
+  why: string;
+}
+
+const mostWaiting = 50;
+const mostFailures = 20;
+
+/** The oldest builds that wait, of all accounts, and why each does. */
+export async function listQueue({ env, db }: Place<OverviewEnv>): Promise<WaitingBuild[]> {
+  const [waiting, alive] = await Promise.all([listWaiting(db, mostWaiting), listAliveAgents({ env, db })]);
+  return waiting.map((build) => ({ ...build, why: whyWaiting[whyNotYet(alive, build)] }));
+}
+
+/** The latest builds that failed, because of their appliance (`failed`) or of the service (`error`). */
+export async function listFailures(db: Database): Promise<NamedBuild[]> {
+  const each = await Promise.all([listEnded(db, "failed", mostFailures), listEnded(db, "error", mostFailures)]);
+  return each
+    .flat()
+    .toSorted((one, other) => other.id - one.id)
+    .slice(0, mostFailures);
+}

@@ -1,0 +1,93 @@
+import type { Capabilities } from "#contract/index";
+import type { AgentAtWork } from "#domain/service-overview";
+import { ActionButton } from "../../parts/button.tsx";
+import { Moment } from "../../parts/moment.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { Badge, State } from "../../parts/state.tsx";
+import { Table } from "../../parts/table.tsx";
+import { servicePath } from "./service-page.tsx";
+
+const columns = [
+  "Agent",
+  "State",
+  "Abilities",
+  { words: "Builds", isNumber: true },
+  { words: "Testdrives", isNumber: true },
+  "Seen",
+  { words: "Actions", isHidden: true },
+] as const;
+
+export const AgentsPanel = ({ agents }: { agents: readonly AgentAtWork[] }) => (
+  <Panel id="agents" title="Agents" count={agents.length} isFlush>
+    {agents.length === 0 ? (
+      <p class="body quiet">
+        No agent is registered, so nothing can be built. <code>npm run admin -- agent add NAME</code> adds one.
+      </p>
+    ) : (
+      <Table labelledBy="agents" columns={columns}>
+        {agents.map((agent) => (
+          <Row agent={agent} />
+        ))}
+      </Table>
+    )}
+  </Panel>
+);
+
+const Row = ({ agent }: { agent: AgentAtWork }) => {
+  const { name, capabilities, builds, testdrives, heardAt, drainedAt } = agent;
+  return (
+    <tr>
+      <th scope="row">
+        {name}
+        {capabilities && (
+          <>
+            <br />
+            <span class="sub">KIWI {capabilities.builder}</span>
+          </>
+        )}
+      </th>
+      <td>
+        <StateOf agent={agent} />
+      </td>
+      <td>
+        <span class="abilities">
+          {capabilities ? abilitiesOf(capabilities).map((each) => <Badge>{each}</Badge>) : "not known yet"}
+        </span>
+      </td>
+      <td class="num">{builds}</td>
+      <td class="num">{testdrives}</td>
+      <td class="quiet">{heardAt ? <Moment at={heardAt} /> : "never"}</td>
+      <td class="actions">
+        <ActionButton
+          action={`${servicePath}/agents`}
+          fields={{ agent: name, duty: drainedAt ? "working" : "drained" }}
+          look="small"
+          icon={drainedAt ? "play" : "pause"}
+          about={name}
+        >
+          {drainedAt ? "Give work again" : "Drain"}
+        </ActionButton>
+      </td>
+    </tr>
+  );
+};
+
+const StateOf = ({ agent: { isAlive, drainedAt, capabilities, builds, testdrives } }: { agent: AgentAtWork }) => {
+  if (!isAlive) return <State tone="bad">Offline</State>;
+  if (drainedAt) return <State icon="pause">{builds + testdrives > 0 ? "Draining" : "Drained"}</State>;
+  if (capabilities?.hasRoom === false) return <State tone="warn">Disk almost full</State>;
+  return <State tone="good">{builds + testdrives > 0 ? "At work" : "Ready"}</State>;
+};
+
+function abilitiesOf(can: Capabilities): string[] {
+  const { arches, isolation, testdrives, packageTypes = ["rpm"], noLvm, noEfi, roots = [] } = can;
+  return [
+    ...arches,
+    ...packageTypes,
+    ...(noLvm === undefined ? ["LVM"] : []),
+    ...(noEfi === undefined ? ["UEFI"] : []),
+    ...(isolation === "vm" ? ["guest"] : []),
+    ...(testdrives ? ["testdrives"] : []),
+    ...roots.map(({ name }) => `root ${name}`),
+  ];
+}

@@ -1,0 +1,57 @@
+import type { Context } from "hono";
+import type { Child } from "hono/jsx";
+import { notFoundPage } from "../../error-page.tsx";
+import { factory, type WebEnv } from "../../factory.ts";
+import { page } from "../../page.tsx";
+import { Content } from "../../parts/column.tsx";
+import { withSession } from "../../session.ts";
+
+export const servicePath = "/service";
+export const accountsPath = "/service/accounts";
+
+/** For accounts that operate the service. Others are not told that there is something. */
+export const withOperator = [
+  withSession,
+  factory.createMiddleware(async (c, next) => (c.var.account.isOperator ? await next() : await notFoundPage(c))),
+] as const;
+
+const tabs = [
+  { path: servicePath, words: "Overview" },
+  { path: accountsPath, words: "Accounts" },
+] as const;
+
+interface ServicePageOptions {
+  title: string;
+  tab: (typeof tabs)[number]["path"];
+  /** Stands beside the title. */
+  state?: Child;
+}
+
+/** A page for those who operate the service. */
+export const servicePage = (
+  c: Context<WebEnv>,
+  content: Child,
+  { title, tab, state }: ServicePageOptions,
+): Response | Promise<Response> =>
+  page(
+    c,
+    <Content look="stack">
+      <div class="row spread">
+        <h1>{title}</h1>
+        {state}
+      </div>
+      <nav class="tabs" aria-label="Service">
+        <ul>
+          {tabs.map(({ path, words }) => (
+            <li>
+              <a href={path} aria-current={path === tab ? "page" : undefined}>
+                {words}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      {content}
+    </Content>,
+    { title, section: "service" },
+  );

@@ -1,0 +1,145 @@
+/** The operator's pages. */
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { findAccount } from "#storage/accounts";
+import { openDatabase } from "#storage/db";
+import { browser, browserWith, sessionOf, statusOf } from "../support/browser.ts";
+import { operate, signedIn, visit, withKey, type Client } from "../support/client.ts";
+import { pageOf, textOf } from "../support/html.ts";
+import { bootableBuild } from "../support/testdrives.ts";
+
+let ops: Client;
+let firefox: ReturnType<typeof browser>;
+let token: string;
+beforeEach(async () => {
+  ops = await signedIn();
+  await operate("PUT", `/accounts/${ops.username}/operator`, { operator: true });
+  firefox = browserWith((await sessionOf(ops)).secret);
+  token = await firefox.formToken();
+});
+afterEach(async () => void (await operate("PUT", "/read-only", { on: false })));
+
+const send = (path: string, form: Record<string, string> = {}) => firefox.post(path, { form_token: token, ...form });
+const agentOf = async (name: string) => {
+  const { agents } = await (await operate("GET", "/agents")).json<{ agents: { name: string; drainedAt: unknown }[] }>();
+  return agents.find((agent) => agent.name === name);
+};
+
+describe("/service", () => {
+  it("is there for operators alone", async () => {
+    const eve = browserWith((await sessionOf(await signedIn())).secret);
+    const form = { form_token: await eve.formToken(), mode: "on", state: "locked" };
+    for (const path of ["/service", "/service/accounts", `/service/accounts/${ops.username}`]) {
+      expect((await browser().get(path)).headers.get("location")).toContain("/sign_in?to=");
+      expect(await statusOf(eve.get(path))).toBe(404);
+      expect(await statusOf(firefox.get(path))).toBe(200);
+    }
+    expect(await statusOf(eve.post("/service/read_only", form))).toBe(404);
+    expect(await statusOf(eve.post(`/service/accounts/${ops.username}/lock`, form))).toBe(404);
+    expect(textOf(await pageOf(eve.get("/")), "nav[aria-label=Main]")).not.toContain("Service");
+    expect(textOf(await pageOf(firefox.get("/")), "nav[aria-label=Main]")).toContain("Service");
+    await operate("PUT", `/accounts/${ops.username}/operator`, { operator: false });
+    expect(await statusOf(firefox.get("/service"))).toBe(404);
+  });
+
+  it("says why each build waits, and what has failed, of the service or of its appliance", async () => {
+    const tux = await signedIn();
+    await bootableBuild(tux, { status: "queued", imageKey: null, needsLvm: true });
+    await bootableBuild(tux, {
+      status: "error",
+      imageKey: null,
+      message: "barn <disappeared>",
+      completedAt: new Date(),
+    });
+    await bootableBuild(tux, { status: "failed", imageKey: null, message: "no systemctl", completedAt: new Date() });
+    const page = await pageOf(firefox.get("/service"));
+    expect(textOf(page, "[aria-labelledby=queue] tbody")).toContain("No builder that can do this is connected");
+    expect(textOf(page, "[aria-labelledby=failures]")).toMatch(
+      /appliance ?Kiosk.*no systemctl.*service ?Kiosk.*barn <disapp/,
+    );
+    const { builds } = await (await operate("GET", "/queue")).json<{ builds: { username: string; why: string }[] }>();
+    expect(builds.find(({ username }) => username === tux.username)?.why).toMatch(/^Waiting: no builder/);
+    const failures = await (await operate("GET", "/queue/failures")).text();
+    expect(failures).toContain("no systemctl");
+  });
+
+  it("drains an agent: it gets no work until it is told to go on", async () => {
+    const name = `agent-${crypto.randomUUID().slice(0, 8)}`;
+    const added = await (await operate("POST", "/agents", { name })).json<{ token: string }>();
+    const claim = () =>
+      visit("/agent/testdrives/claim", {
+        method: "POST",
+        headers: { authorization: `Bearer ${added.token}`, "content-type": "application/json" },
+        body: JSON.stringify({ vnc: null }),
+      });
+    await send("/service/agents", { agent: name, duty: "drained" });
+    expect((await agentOf(name))?.drainedAt).not.toBeNull();
+    expect(textOf(await pageOf(firefox.get("/service")), "#result")).toBe(`${name} gets no new work.`);
+    const tux = await signedIn();
+    const build = await bootableBuild(tux);
+    const posted = tux.post("/testdrives", { build_id: build.id });
+    await scheduler.wait(300);
+    expect(await (await claim()).json()).toEqual({ testdrive: null });
+    await send("/service/agents", { agent: name, duty: "working" });
+    expect(await (await claim()).json()).toMatchObject({ testdrive: { buildId: build.id } });
+    await posted;
+    expect((await send("/service/agents", { agent: "nobody", duty: "drained" })).status).toBe(422);
+    await operate("DELETE", `/agents/${name}`);
+  });
+
+  it("makes the service read-only, and ends that", async () => {
+    await send("/service/read_only", { mode: "on" });
+    expect(textOf(await pageOf(firefox.get("/service")), "[aria-labelledby=read-only]")).toContain("On since");
+    expect(await (await operate("GET", "/read-only")).json()).toMatchObject({ on: true });
+    await send("/service/read_only", { mode: "off" });
+    expect(await (await operate("GET", "/read-only")).json()).toMatchObject({ on: false });
+  });
+});
+
+describe("/service/accounts", () => {
+  it("adds an account, whose password and key are shown once", async () => {
+    const username = `new-${crypto.randomUUID().slice(0, 8)}`;
+    const form = { form: "new-account", username, email: "new@example.org" };
+    const made = await pageOf(send("/service/accounts", form));
+    const [password, key] = [textOf(made, "#fresh-password"), textOf(made, "#fresh-key")];
+    expect((await browser().signIn({ ...ops, username }, password)).status).toBe(303);
+    expect(await statusOf(withKey({ ...ops, username }, key).get("/account"))).toBe(200);
+    const again = await send("/service/accounts", form);
+    expect([again.status, textOf(await pageOf(again), "#new-account [role=alert]")]).toEqual([
+      422,
+      `The name ${username} or its key is taken.`,
+    ]);
+    const wrong = await pageOf(send("/service/accounts", { ...form, username: "no name", email: "x" }));
+    expect(wrong.querySelectorAll("#new-account .wrong")).toHaveLength(2);
+    const { entries } = await (await operate("GET", `/audit?account=${username}`)).json<{ entries: object[] }>();
+    expect(entries.at(-1)).toMatchObject({
+      event: "account.created",
+      actor: "operator",
+      detail: { operator: ops.username },
+    });
+  });
+
+  it("changes the quota, locks, unlocks and removes an account", async () => {
+    const tux = await signedIn();
+    const at = `/service/accounts/${tux.username}`;
+    const found = () => findAccount(openDatabase(env.DB), tux.username);
+    await send(`${at}/quota`, { gb: "0.5" });
+    expect((await found())?.quotaGb).toBe(0.5);
+    expect((await send(`${at}/quota`, { gb: "-1" })).status).toBe(422);
+    await send(`${at}/quota`, { gb: "" });
+    expect((await found())?.quotaGb).toBeNull();
+    await send(`${at}/lock`, { state: "locked" });
+    expect(await statusOf(tux.get("/account"))).toBe(403);
+    await send(`${at}/lock`, { state: "open" });
+    expect(await statusOf(tux.get("/account"))).toBe(200);
+    await bootableBuild(tux, { fileSize: 3_000_000_000 });
+    const row = [...(await pageOf(firefox.get("/service/accounts"))).querySelectorAll("tbody tr")].find((each) =>
+      each.textContent?.includes(tux.username),
+    );
+    expect(row?.textContent).toContain("3,000 MB");
+    expect(textOf(await pageOf(firefox.get(at)), ".storage dd")).toBe("3,000 MB");
+    expect((await send(`${at}/remove`)).headers.get("location")).toBe("/service/accounts");
+    expect(await found()).toBeUndefined();
+    expect(await statusOf(firefox.get(at))).toBe(404);
+  });
+});
