@@ -1,3 +1,5 @@
+import { readFrom } from "./appliance-file/folder.ts";
+import type { ApplianceFile } from "./appliance-file/read.ts";
 import { openClient, type Client } from "./client/client.ts";
 import { readLogin, type Login } from "./login/login.ts";
 import { Painter } from "./output/painter.ts";
@@ -7,6 +9,22 @@ interface Output {
   print: (line: string) => void;
   note: (line: string) => void;
   paint: Painter;
+}
+
+/** Where `appliance.yaml` comes from: a file of this machine, or what stands in for one. */
+interface ApplianceFiles {
+  read: (file: string) => ApplianceFile;
+  /** What messages call it. */
+  nameOf: (file: string) => string;
+}
+
+const ofThisMachine: ApplianceFiles = { read: readFrom, nameOf: (file) => file };
+
+interface Given {
+  isJson: boolean;
+  url: string | undefined;
+  output?: Output;
+  applianceFiles?: ApplianceFiles;
 }
 
 const terminal = (): Output => ({
@@ -23,17 +41,19 @@ export class Kiln {
   readonly url: string | undefined;
   /** The result of a command, or a line of it. */
   readonly print: (line: string) => void;
+  readonly applianceFiles: ApplianceFiles;
   /** What happens meanwhile: never part of the result. */
   readonly note: (line: string) => void;
   #login: Login | undefined;
   #client: Client | undefined;
 
-  constructor({ isJson, url, output = terminal() }: { isJson: boolean; url: string | undefined; output?: Output }) {
+  constructor({ isJson, url, output = terminal(), applianceFiles = ofThisMachine }: Given) {
     this.isJson = isJson;
     this.url = url;
     this.print = output.print;
     this.note = output.note;
     this.paint = output.paint;
+    this.applianceFiles = applianceFiles;
   }
 
   /** The account, its service and the keys that are pinned for it. Without one, the user is told to sign in. */

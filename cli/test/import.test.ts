@@ -108,3 +108,18 @@ it("says that a base system is missing", async () => {
   const { stderr } = await machine.kiln(["import", "kiosk/config.xml", "out/nobase.yaml"]);
   expect(stderr).toContain("add base_system to the file, or import it with --base");
 });
+
+it("applies what it has written", async () => {
+  const software = { state: "unimported", added: [], removed: [], problems: [] };
+  const plan = { changes: [{ name: "packages", item: "vim", to: "9.1-1" }], software };
+  service.answers["/api/v2/user/appliances"] = { appliances: [] };
+  service.answers["/api/v2/user/definitions/plan"] = { plan };
+  service.answers["POST /api/v2/user/contents"] = { content: { sha256: "", size: 3, upload: "token" } };
+  service.answers["POST /api/v2/user/definitions"] = { definition: { id: 1007 } };
+  const env = { PASSWORD_ROOT: "one", PASSWORD_TICKET_DESK: "two" };
+  const line = ["import", "kiosk/config.xml", "out/applied.yaml", "--base", "tiny-1.0", "--apply"];
+  const ended = await machine.kiln(line, { env });
+  expect(ended.code).toBe(0);
+  expect(ended.stderr).toContain("out/applied.yaml has 1 package and 1 file.");
+  expect(ended.stdout).toContain("Applied to appliance 1007.");
+});

@@ -29,6 +29,12 @@ beforeAll(async () => {
     [`${path}/1000/status`]: { status: { state: "error", issues: [{ type: "error", text: "It has no kernel." }] } },
     [`${path}/1000/software/effect`]: { software_effect: unsolvable },
     "/api/v2/user/builds/12": { build },
+    "/api/v2/user/definitions/plan": {
+      plan: {
+        changes: [{ name: "packages", item: "hello", to: "" }],
+        software: { state: "unimported", added: [], removed: [], problems: [] },
+      },
+    },
     "/api/v2/user/running_builds/13/log": (_request, response) =>
       response.writeHead(200, { "content-type": "text/plain" }).end(`first line\n${"x".repeat(200_000)}\nlast line\n`),
     [`${path}/1002`]: (_request, response) => response.writeHead(502).end("Bad gateway"),
@@ -109,6 +115,22 @@ describe("kiln mcp", () => {
   ])("says what is wrong with %s %j", async (name, given, message) => {
     const answer = await called(writer, name, given);
     expect(answer).toEqual({ text: expect.stringContaining(message), isError: true });
+  });
+
+  it("plans what an assistant has written, and reads no file or variable of this machine for it", async () => {
+    const start = "name: Kiosk\nbase_system: tiny-1.0\n";
+    const file = `${start}packages: [hello]\n`;
+    expect(await called(reader, "plan", { file })).toMatchObject({ isError: false });
+    const secrets = [
+      "users: [{ name: root, uid: 0, group: root, shell: /bin/sh, homedir: /root, password: { env: HOME } }]",
+      "scripts: { boot: { enabled: true, script: { file: config/kiln/current } } }",
+    ];
+    const before = service.requests.length;
+    for (const secret of secrets) {
+      const answer = await called(reader, "plan", { file: `${start}configuration:\n  ${secret}\n` });
+      expect(answer).toEqual({ text: expect.stringMatching(/HOME, which is not set|cannot be read/), isError: true });
+    }
+    expect(service.requests).toHaveLength(before);
   });
 
   it("has no tool that changes something without --write, even for a client that knows its name", async () => {

@@ -21,6 +21,12 @@ beforeAll(async () => {
       response.writeHead(403).end(JSON.stringify({ error: { code: "access_denied", message: "A token cannot." } })),
     "/api/v2/user/testdrives": (_request, response) => response.writeHead(502).end("Bad gateway"),
   });
+  const write = (name: string, text: string) => writeFileSync(join(machine.folder, name), text);
+  write("page.xml", "<html/>");
+  write("bomb.xml", '<!DOCTYPE image [<!ENTITY a "aaaa">]><image name="&a;"/>');
+  write("image.xml", '<image name="Kiosk"/>');
+  write("empty.xml", "<image/>");
+  write("out", "");
   await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
   for (const [name, text] of Object.entries(files)) writeFileSync(join(machine.folder, name), text);
 });
@@ -83,6 +89,21 @@ const uses: [string, number, string, string][] = [
   ["templates", 8, "is no Kiln service.", "Check the address."],
   ["testdrives", 4, "The service answered 502", "Try again"],
   ["--url http://127.0.0.1:9 list", 7, "You are not signed in to http://127.0.0.1:9.", "Run `kiln login ADDRESS`"],
+  ["mcp --wirte", 64, "unknown option '--wirte'", "(Did you mean --write?)"],
+  ["mcp First", 64, "too many arguments", "`kiln mcp --help` says what it takes."],
+  ["link", 64, "missing required argument 'build'", "`kiln link --help` says what it takes."],
+  ["link First", 1, "First has no image yet.", "kiln build First --follow"],
+  ["import", 64, "missing required argument 'file'", "`kiln import --help` says what it takes."],
+  ["import nothere.kiwi", 64, "nothere.kiwi cannot be read.", "Name a config.xml of KIWI"],
+  ["import .", 64, ". cannot be read.", "Name a config.xml of KIWI"],
+  ["import bin/kiln", 64, "bin/kiln cannot be imported: The XML is not well-formed", "Name a config.xml of KIWI"],
+  ["import page.xml", 64, "The root is html, and neither image", "Name a config.xml of KIWI"],
+  ["import bomb.xml", 64, "A DOCTYPE is not accepted.", "Name a config.xml of KIWI"],
+  ["import a b c", 64, "too many arguments", "`kiln import --help` says what it takes."],
+  ["import a.kiwi --bas tiny-1.0", 64, "unknown option '--bas'", "(Did you mean --base?)"],
+  ["import image.xml out/in/none.yaml", 1, "ENOTDIR", "make room"],
+  ["import empty.xml --apply", 64, "empty.xml has no name.", "Name the appliance with --name."],
+  ["import image.xml --apply", 64, "image.xml names no base system.", "`kiln templates` shows them"],
   ["login kiln.example.org/api", 64, "is not the address of a service.", "Write it as https://kiln.example.org."],
 ];
 

@@ -1,15 +1,23 @@
 import { applyFile, planFile, seenFor } from "../appliance-file/apply.ts";
 import { exportAppliance } from "../appliance-file/export.ts";
-import { folderFor, readFrom, refuseOverwriting, targetOf, writeTo } from "../appliance-file/folder.ts";
+import { folderFor, refuseOverwriting, targetOf, writeTo } from "../appliance-file/folder.ts";
 import type { Written } from "../appliance-file/write.ts";
 import type { Client } from "../client/client.ts";
 import { command, flag, value } from "../command.ts";
-import { Complaint } from "../complaint.ts";
+import { Complaint, type Exit } from "../complaint.ts";
+import type { Kiln } from "../kiln.ts";
 import { planText } from "../output/plan.ts";
 import { bytes, count, visible } from "../output/table.ts";
 import { applianceId, numberOf } from "../resolve.ts";
 
 const id = value("id", "the appliance, if the file has another name for it");
+
+interface Applying {
+  file: string;
+  id: string | undefined;
+  ifMatch: string | undefined;
+  force: boolean;
+}
 
 export const definitions = [
   command("export [appliance] [target]", {
@@ -36,6 +44,7 @@ export const definitions = [
     },
   }),
   command("plan <file>", {
+    tool: "reads",
     summary: "Say what a file would change, and change nothing",
     details:
       "The appliance is the one of the file's name, or a new one. The exit code is 0 if nothing would change, 2 if something " +
@@ -44,17 +53,18 @@ export const definitions = [
     examples: ["kiln plan kiosk.yaml"],
     act: async (kiln, { file: path, id: given }) => {
       const { client } = kiln;
-      const file = readFrom(path);
+      const file = kiln.applianceFiles.read(path);
       const seen = await seenFor(client, file, given === undefined ? undefined : numberOf(given, "appliance"));
       const plan = await planFile(client, file, seen);
       const what = { appliance_id: seen?.id ?? null, etag: seen?.etag ?? null };
       kiln.show({ plan, ...what }, () => planText(kiln.paint, file.definition, { plan, id: seen?.id }));
       if (plan.changes.length === 0 && seen) return "done";
-      kiln.note(`Nothing was changed: \`kiln apply ${path}\` does it.`);
+      kiln.note(`Nothing was changed: \`kiln apply ${kiln.applianceFiles.nameOf(path)}\` does it.`);
       return plan.software.state === "unsolvable" ? "unbuildable" : "difference";
     },
   }),
   command("apply <file>", {
+    tool: "writes",
     summary: "Make an appliance what a file says, all of it or nothing",
     details:
       "If you have no appliance of the file's name, it makes one. It is refused if something else changes the appliance " +
@@ -65,26 +75,28 @@ export const definitions = [
       force: flag("do it even if the software cannot be installed then"),
     },
     examples: ["kiln apply kiosk.yaml"],
-    act: async (kiln, { file: path, id: given, ifMatch, force }) => {
-      const { client } = kiln;
-      const file = readFrom(path);
-      const now = await seenFor(client, file, given === undefined ? undefined : numberOf(given, "appliance"));
-      if (!now && ifMatch !== undefined) throw gone(file.definition.name);
-      const seen = now && { ...now, etag: ifMatch ?? now.etag };
-      const plan = await planFile(client, file, seen);
-      const isBroken = plan.software.state === "unsolvable";
-      const isMade = (plan.changes.length > 0 || !seen) && (force || !isBroken);
-      const made = isMade ? await applyFile(client, file, seen) : now?.definition;
-      const text = planText(kiln.paint, file.definition, { plan, id: seen?.id });
-      kiln.show({ plan, made: isMade, ...(made && { definition: made }) }, () =>
-        isMade ? `${text}\nApplied to appliance ${made?.id}.` : text,
-      );
-      if (isBroken && !isMade && plan.changes.length > 0)
-        kiln.note("Nothing was changed, because it cannot be installed.");
-      return isBroken && (plan.changes.length > 0 || !seen) ? "unbuildable" : "done";
-    },
+    act: applyFrom,
   }),
 ];
+
+/** Applies a file, if its software can be installed or that is forced. */
+export async function applyFrom(kiln: Kiln, { file: path, id: given, ifMatch, force }: Applying): Promise<Exit> {
+  const { client } = kiln;
+  const file = kiln.applianceFiles.read(path);
+  const now = await seenFor(client, file, given === undefined ? undefined : numberOf(given, "appliance"));
+  if (!now && ifMatch !== undefined) throw gone(file.definition.name);
+  const seen = now && { ...now, etag: ifMatch ?? now.etag };
+  const plan = await planFile(client, file, seen);
+  const isBroken = plan.software.state === "unsolvable";
+  const isMade = (plan.changes.length > 0 || !seen) && (force || !isBroken);
+  const made = isMade ? await applyFile(client, file, seen) : now?.definition;
+  const text = planText(kiln.paint, file.definition, { plan, id: seen?.id });
+  kiln.show({ plan, made: isMade, ...(made && { definition: made }) }, () =>
+    isMade ? `${text}\nApplied to appliance ${made?.id}.` : text,
+  );
+  if (isBroken && !isMade && plan.changes.length > 0) kiln.note("Nothing was changed, because it cannot be installed.");
+  return isBroken && (plan.changes.length > 0 || !seen) ? "unbuildable" : "done";
+}
 
 const gone = (name: string): Complaint =>
   new Complaint("refused", `There is no appliance called ${name} any more.`, "Without --if-match, a new one is made.");

@@ -8,6 +8,8 @@ import { Complaint } from "../complaint.ts";
 import { applianceOf } from "../kiwi-import/appliance.ts";
 import { readFolder } from "../kiwi-import/folder.ts";
 import { importXml, WireFault, type Imported } from "../kiwi.ts";
+import { applyFrom } from "./definitions.ts";
+import type { Painter } from "../output/painter.ts";
 import { count, table } from "../output/table.ts";
 
 export const imports = [
@@ -16,19 +18,25 @@ export const imports = [
     details:
       "Reads config.xml or NAME.kiwi, with config.sh and the folder root/ next to it, and lists what an appliance has no word " +
       "for. The file is NAME.yaml, in this folder if you name none: look at it, then `kiln apply` it. Passwords become names of " +
-      "variables, because a description has only hashes.",
+      "variables, because a description has only hashes. --apply applies the file at once.",
     options: {
       base: value("base", "what the appliance is based on; the default is what a manifest says"),
       arch,
       name: value("name", "its name; the default is that of the description"),
       unpinned: flag("without the versions of packages"),
       force: flag("write over a file that is there"),
+      apply: flag("apply the file too"),
     },
-    examples: ["kiln import kiosk.kiwi --base suse-15.6", "kiln import manifest.xml kiosk.yaml"],
-    act: async (kiln, { file, target, base, arch: machine, name, unpinned, force }) => {
+    examples: [
+      "kiln import kiosk.kiwi --base suse-15.6",
+      "kiln import manifest.xml --apply",
+      "kiln import manifest.xml kiosk.yaml",
+    ],
+    act: async (kiln, { file, target, base, arch: machine, name, unpinned, force, apply }) => {
       const { url } = kiln.login;
       const imported = readDocument(file, url);
       const appliance = applianceOf(imported, { base, arch: machine, name, unpinned });
+      if (apply) refuseIncomplete(file, appliance);
       const written = targetOf(target, appliance.name ?? "appliance");
       if (!force) refuseOverwriting(written);
       const contents = new Map(imported.files.map(({ content }) => [digestOf(content), content]));
@@ -41,26 +49,34 @@ export const imports = [
         }),
       );
       const { omitted } = imported;
-      kiln.show({ file: written, omitted }, () =>
+      const text = () =>
         [
           `${written} has ${count(appliance.packages.length, "package")} and ${count(appliance.files.length, "file")}.`,
-          ...(omitted.length === 0
-            ? []
-            : [
-                "",
-                table(
-                  kiln.paint,
-                  ["OMITTED", "WHY"],
-                  omitted.map(({ what, why }) => [what, why]),
-                ),
-              ]),
-        ].join("\n"),
-      );
+          ...(omitted.length > 0 ? ["", omissions(kiln.paint, omitted)] : []),
+        ].join("\n");
+      if (apply) kiln.note(text());
+      else kiln.show({ file: written, omitted }, text);
       if (appliance.base_system === undefined)
         kiln.note("It names no base system: add base_system to the file, or import it with --base.");
+      return apply ? await applyFrom(kiln, { file: written, id: undefined, ifMatch: undefined, force: false }) : "done";
     },
   }),
 ];
+
+/** Before anything is written: what could not be applied. */
+function refuseIncomplete(file: string, { name, base_system: base }: ReturnType<typeof applianceOf>): void {
+  if (name === undefined) throw new Complaint("misused", `${file} has no name.`, "Name the appliance with --name.");
+  if (base !== undefined) return;
+  const next = "Name one with --base: `kiln templates` shows them.";
+  throw new Complaint("misused", `${file} names no base system.`, next);
+}
+
+const omissions = (paint: Painter, omitted: Imported["omitted"]): string =>
+  table(
+    paint,
+    ["OMITTED", "WHY"],
+    omitted.map(({ what, why }) => [what, why]),
+  );
 
 /** A description, with what lies next to it; a manifest stands alone. */
 function readDocument(file: string, serviceUrl: string): Imported {

@@ -1,3 +1,4 @@
+import { readApplianceFile } from "../appliance-file/read.ts";
 import { type Command, type Option, shownParameter } from "../command.ts";
 import { commands } from "../commands.ts";
 import { Complaint, type Exit } from "../complaint.ts";
@@ -61,7 +62,7 @@ const nameOf = (key: string): string => key.replaceAll(/[A-Z]/g, (letter) => `_$
 
 function schemaOf(one: Command): Schema {
   const parameters = one.parameters.map(({ name, isRequired, isRepeated }): [string, Property] => {
-    const description = placeholders[name];
+    const description = name === "file" ? fileAsText : placeholders[name];
     if (!isRepeated) return [name, { description, type: "string" }];
     return [name, { description, type: "array", items: { type: "string" }, ...(isRequired && { minItems: 1 }) }];
   });
@@ -73,6 +74,15 @@ function schemaOf(one: Command): Schema {
     additionalProperties: false,
   };
 }
+
+/** An assistant sends the text, because a tool reads no file of this machine. */
+const fileAsText = "text of appliance.yaml, in which contents stand inline; what it omits stays as it is";
+
+/** References to files and variables would let an assistant send away what only the user may see. */
+const sentAsText = {
+  read: (text: string) => readApplianceFile(text, { name: "file", read: () => undefined, env: {} }),
+  nameOf: () => "FILE",
+};
 
 function propertyOf({ about: description, placeholder, isRepeated }: Option): Property {
   if (placeholder === undefined) return { description, type: "boolean" };
@@ -90,6 +100,7 @@ async function callOf(
   const kiln = new Kiln({
     isJson: given["json"] === true,
     url,
+    applianceFiles: sentAsText,
     output: { print: write, note: write, paint: new Painter({ isTTY: false }) },
   });
   try {
