@@ -175,7 +175,10 @@ describe("kiln plan", () => {
       stderr: "",
     });
     service.answers[plan] = noting(planned({ software: { ...effect, state: "unsolvable", problems: [] } }));
-    expect(await machine.kiln(["plan", "kiosk.yaml"], { env })).toMatchObject({ code: 3 });
+    expect(await machine.kiln(["plan", "kiosk.yaml"], { env })).toMatchObject({
+      code: 3,
+      stderr: "Nothing was changed, and this cannot be installed.\n",
+    });
   });
 
   it("prints what a program needs to apply just that", async () => {

@@ -59,8 +59,12 @@ export const definitions = [
       const what = { appliance_id: seen?.id ?? null, etag: seen?.etag ?? null };
       kiln.show({ plan, ...what }, () => planText(kiln.paint, file.definition, { plan, id: seen?.id }));
       if (plan.changes.length === 0 && seen) return "done";
-      kiln.note(`Nothing was changed: \`kiln apply ${kiln.applianceFiles.nameOf(path)}\` does it.`);
-      return plan.software.state === "unsolvable" ? "unbuildable" : "difference";
+      const isBroken = plan.software.state === "unsolvable";
+      const next = isBroken
+        ? ", and this cannot be installed."
+        : `: \`kiln apply ${kiln.applianceFiles.nameOf(path)}\` does it.`;
+      kiln.note(`Nothing was changed${next}`);
+      return isBroken ? "unbuildable" : "difference";
     },
   }),
   command("apply <file>", {
@@ -88,14 +92,15 @@ export async function applyFrom(kiln: Kiln, { file: path, id: given, ifMatch, fo
   const seen = now && { ...now, etag: ifMatch ?? now.etag };
   const plan = await planFile(client, file, seen);
   const isBroken = plan.software.state === "unsolvable";
-  const isMade = (plan.changes.length > 0 || !seen) && (force || !isBroken);
+  const isDue = plan.changes.length > 0 || !seen;
+  const isMade = isDue && (force || !isBroken);
   const made = isMade ? await applyFile(client, file, seen) : now?.definition;
   const text = planText(kiln.paint, file.definition, { plan, id: seen?.id });
   kiln.show({ plan, made: isMade, ...(made && { definition: made }) }, () =>
     isMade ? `${text}\nApplied to appliance ${made?.id}.` : text,
   );
-  if (isBroken && !isMade && plan.changes.length > 0) kiln.note("Nothing was changed, because it cannot be installed.");
-  return isBroken && (plan.changes.length > 0 || !seen) ? "unbuildable" : "done";
+  if (isDue && !isMade) kiln.note("Nothing was changed, because it cannot be installed.");
+  return isDue && isBroken ? "unbuildable" : "done";
 }
 
 const gone = (name: string): Complaint =>
